@@ -1,1 +1,44 @@
-//! interlingua-core
+//! The model in the middle. Every protocol is decoded into it and encoded from it; none shapes it.
+//!
+//! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`question`], [`fault`], [`card`] (who can be
+//! called), [`task`] (the state machine of a kept exchange), [`journal`] (what is written down), [`ports`] and [`peer`]
+//! (what the outside world must offer).
+//!
+//! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
+//! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
+//! its own and converts.
+
+pub mod call;
+pub mod card;
+pub mod content;
+pub mod conversation;
+pub mod digest;
+pub mod event;
+pub mod fault;
+pub mod id;
+pub mod journal;
+pub mod json;
+pub mod loss;
+pub mod peer;
+pub mod ports;
+pub mod principal;
+pub mod query;
+pub mod question;
+pub mod secret;
+pub mod task;
+
+pub use call::*;
+pub use card::*;
+pub use content::*;
+pub use conversation::*;
+pub use digest::Digest;
+pub use event::*;
+pub use fault::*;
+pub use id::*;
+pub use journal::{Entry, Log, Record, Sent};
+pub use json::Json;
+pub use loss::*;
+pub use principal::*;
+pub use query::*;
+pub use question::*;
+pub use secret::*;

@@ -1,0 +1,278 @@
+//! What comes in: calls, signals, and the manners of whoever sent them.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::card::Card;
+use crate::content::{Input, Meta, Party, base64_bytes};
+use crate::event::Signal;
+use crate::id::{
+    ConversationId, GroupId, HubId, Media, MessageId, PeerId, SkillId, TaskId, Text, Time, Uri, Version, WatchId,
+};
+use crate::json::Json;
+use crate::principal::Principal;
+use crate::query::{Notice, Query, Watch};
+use crate::question::KindSet;
+use crate::secret::Secret;
+
+/// What a decoder returns. It proves nothing about who asks.
+#[derive(Debug)]
+pub struct Decoded {
+    pub inbound: Inbound,
+    pub credentials: Vec<Secret>,
+}
+
+/// What the hub's one door takes. Made only by `authenticate`, or for a child call from its parent's chain.
+#[derive(Debug)]
+pub struct Request {
+    pub by: Principal,
+    pub inbound: Inbound,
+}
+
+#[derive(Debug)]
+pub enum Inbound {
+    Call(Box<Call>),
+    /// Several in one frame. They share a [`Group`] unless they are independent.
+    Calls(Vec<Call>),
+    Signal {
+        to: Handle,
+        signal: Signal,
+    },
+    Query(Query),
+    Watch(Watch),
+    Unwatch(WatchId),
+    Register(Card),
+    Notice(Notice),
+}
+
+/// How a wire names what is running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handle {
+    Task(TaskId),
+    /// State the hub handed out to be brought back.
+    Sealed(Bytes),
+    /// An id of this connection.
+    Request(Text),
+    /// Whatever is waiting in this conversation.
+    Conversation(ConversationId),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The caller's message id, a child's derived id, or a minted one.
+    pub id: MessageId,
+    /// True for the first two: then it is an idempotency key.
+    pub id_given: bool,
+    pub ask: Ask,
+    pub conversation: Option<ConversationId>,
+    /// The agent, team or graph run that calls: its scope, budget and cancellation apply.
+    pub parent: Option<TaskId>,
+    pub group: Option<Group>,
+    pub caller: Caller,
+    pub limits: Limits,
+    pub via: Option<Via>,
+    pub trace: Option<Trace>,
+    #[serde(default, skip_serializing_if = "Meta::is_none")]
+    pub meta: Meta,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Raw>,
+}
+
+impl Call {
+    /// A call with ordinary manners; decoders set the fields their wire speaks of.
+    pub fn new(id: impl Into<MessageId>, ask: Ask) -> Call {
+        Call {
+            id: id.into(),
+            id_given: false,
+            ask,
+            conversation: None,
+            parent: None,
+            group: None,
+            caller: Caller::default(),
+            limits: Limits::default(),
+            via: None,
+            trace: None,
+            meta: Meta::default(),
+            raw: None,
+        }
+    }
+
+    pub fn input(&self) -> Option<&Input> {
+        match &self.ask {
+            Ask::Invoke { input, .. } => Some(input),
+            Ask::Read { .. } | Ask::Complete { .. } => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Ask {
+    Invoke { target: Target, input: Input },
+    Read { peer: PeerId, uri: Uri },
+    Complete { of: Target, argument: Text, typed: Text, known: Json },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
+    Skill(SkillId, Option<Version>),
+    /// Any healthy peer whose skill declares it.
+    Capability(Text),
+    /// This peer, in words.
+    Peer(PeerId),
+    /// The front door.
+    Words,
+}
+
+/// Calls that came in one frame.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    pub id: GroupId,
+    pub index: u16,
+    pub of: u16,
+    pub run: Run,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Run {
+    Together,
+    InOrder { stop_on_failure: bool },
+}
+
+/// What this caller can take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caller {
+    pub delivery: Delivery,
+    pub can_answer: KindSet,
+    pub missing: Missing,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepts: Vec<Media>,
+}
+
+impl Default for Caller {
+    fn default() -> Self {
+        Caller { delivery: Delivery::Whole, can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new() }
+    }
+}
+
+/// Block until done or asked; events as they come; an id at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Delivery {
+    Whole,
+    Stream,
+    Receipt,
+}
+
+/// A required argument is absent: ask, or `InvalidInput`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Missing {
+    Question,
+    Refuse,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    pub deadline: Option<Deadline>,
+    pub priority: Priority,
+    pub on_disconnect: OnDisconnect,
+    /// A task from the start. Otherwise an exchange becomes one once it asks, is told, outlives its caller, its skill is
+    /// always kept, or its id was given and the skill is not idempotent.
+    pub keep: bool,
+    /// The caller asks for a human yes whatever the skill's effects say.
+    #[serde(default)]
+    pub confirm: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            deadline: None,
+            priority: Priority::NORMAL,
+            on_disconnect: OnDisconnect::Cancel,
+            keep: false,
+            confirm: false,
+        }
+    }
+}
+
+/// The hub's own default deadline stands still while only questions are open; a caller's never does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadline {
+    pub at: Time,
+    pub set_by: DeadlineBy,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeadlineBy {
+    Caller,
+    Hub,
+}
+
+impl DeadlineBy {
+    pub fn party(self) -> Party {
+        match self {
+            DeadlineBy::Caller => Party::Caller,
+            DeadlineBy::Hub => Party::Hub,
+        }
+    }
+}
+
+/// 0 to 9; 5 is normal, 9 the most urgent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Priority(u8);
+
+impl Priority {
+    pub const NORMAL: Priority = Priority(5);
+    pub const MAX: u8 = 9;
+
+    pub fn new(level: u8) -> Option<Priority> {
+        (level <= Self::MAX).then_some(Priority(level))
+    }
+
+    pub fn level(self) -> u8 {
+        self.0
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnDisconnect {
+    Cancel,
+    CancelAfter(Duration),
+    Detach,
+}
+
+/// Hubs passed so far. A hub that finds itself here, or the list full, answers `Loop`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Via {
+    pub hubs: Vec<HubId>,
+    pub limit: u8,
+}
+
+impl Via {
+    pub const LIMIT: u8 = 8;
+}
+
+/// W3C trace context, verbatim.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Trace {
+    pub parent: Option<Text>,
+    pub state: Option<Text>,
+    pub baggage: Option<Text>,
+}
+
+/// A protocol and generation, such as `mcp/2026-07-28`. Core only compares it, for the raw lane.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Wire(pub Cow<'static, str>);
+
+/// A frame beside its parsed view. `owned`: spans of what the hub owns in it, always rewritten or removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raw {
+    pub wire: Wire,
+    #[serde(with = "base64_bytes")]
+    pub bytes: Bytes,
+    pub owned: Vec<(u32, u32)>,
+}

@@ -1,0 +1,221 @@
+//! Who can be called, and what they can do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::Raw;
+use crate::digest::Digest;
+use crate::id::{Media, PeerId, SkillId, Text, Time, Uri, Version};
+use crate::json::Json;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Card {
+    pub peer: PeerId,
+    pub title: Text,
+    pub description: Text,
+    pub version: Version,
+    pub class: RouteClass,
+    pub provider: Option<Provider>,
+    pub skills: Vec<Skill>,
+    pub resources: Vec<Resource>,
+    /// Merged from up to three; the digest pins each.
+    pub sources: Vec<CardSource>,
+    pub health: Health,
+    pub telemetry: Option<Json>,
+    pub seen: Time,
+    /// A signed card travels as `raw` or is replaced by our own, never altered.
+    pub raw: Option<Raw>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardSource {
+    pub from: CardFrom,
+    pub digest: Digest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CardFrom {
+    Manifest,
+    Telemetry,
+    Configuration,
+}
+
+/// In rank order. A site that can be asked is an Agent; only a driven one comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum RouteClass {
+    InProcess,
+    Tool,
+    Agent,
+    Device,
+    DrivenSite,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Health {
+    Starting,
+    Up,
+    Slow,
+    Down { since: Time, quarantined: bool },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provider {
+    pub name: Text,
+    pub url: Option<Uri>,
+    pub contact: Option<Text>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Skill {
+    pub id: SkillId,
+    pub kind: SkillKind,
+    pub title: Text,
+    pub description: Text,
+    pub version: Version,
+    /// Of this definition: what policy and a yes were given for.
+    pub digest: Digest,
+    pub input: Schema,
+    pub output: Option<Schema>,
+    pub effects: Effects,
+    pub capability: Option<Text>,
+    pub category: Option<Text>,
+    #[serde(default)]
+    pub tags: Vec<Text>,
+    #[serde(default)]
+    pub examples: Vec<Text>,
+    #[serde(default)]
+    pub phrases: Vec<Phrase>,
+    #[serde(default)]
+    pub takes: Vec<Media>,
+    #[serde(default)]
+    pub gives: Vec<Media>,
+    /// Agents, teams, graphs, a device's `do`.
+    pub always_kept: bool,
+    /// May be called by anyone.
+    #[serde(default)]
+    pub public: bool,
+    pub raw: Option<Raw>,
+}
+
+impl Skill {
+    /// A skill that reads and can be repeated, taking one object; the digest is of what is given here, so change fields
+    /// before calling [`Skill::sealed`].
+    pub fn new(id: SkillId, kind: SkillKind, description: impl Into<Text>, input: Schema, effects: Effects) -> Skill {
+        Skill {
+            title: id.skill.0.clone(),
+            id,
+            kind,
+            description: description.into(),
+            version: "1".into(),
+            digest: Digest([0; 32]),
+            input,
+            output: None,
+            effects,
+            capability: None,
+            category: None,
+            tags: Vec::new(),
+            examples: Vec::new(),
+            phrases: Vec::new(),
+            takes: Vec::new(),
+            gives: Vec::new(),
+            always_kept: false,
+            public: false,
+            raw: None,
+        }
+        .sealed()
+    }
+
+    /// Recomputes the digest of the definition.
+    pub fn sealed(mut self) -> Skill {
+        let flags = [
+            self.kind as u8,
+            u8::from(self.effects.reads),
+            u8::from(self.effects.writes),
+            u8::from(self.effects.destroys),
+            u8::from(self.effects.spends),
+            u8::from(self.effects.idempotent),
+        ];
+        let output = self.output.as_ref().map(|schema| schema.0.digest().0);
+        self.digest = Digest::of_fields([
+            self.id.peer.as_str().as_bytes(),
+            self.id.skill.as_str().as_bytes(),
+            self.version.as_bytes(),
+            self.description.as_bytes(),
+            &self.input.0.digest().0,
+            output.as_ref().map(<[u8; 32]>::as_slice).unwrap_or_default(),
+            &flags,
+        ]);
+        self
+    }
+}
+
+/// Agent: words in, keeps a conversation. Prompt: args in, turns out (parts labelled by role).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SkillKind {
+    Tool,
+    Agent,
+    Prompt,
+}
+
+impl SkillKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SkillKind::Tool => "tool",
+            SkillKind::Agent => "agent",
+            SkillKind::Prompt => "prompt",
+        }
+    }
+}
+
+/// JSON Schema 2020-12, compiled once per digest; a network `$ref` is never fetched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Schema(pub Json);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phrase {
+    pub locale: Text,
+    pub pattern: Text,
+}
+
+/// A peer's own claim may add effects; only configuration removes them. Unknown means writes, not idempotent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effects {
+    pub reads: bool,
+    pub writes: bool,
+    pub destroys: bool,
+    pub spends: bool,
+    pub idempotent: bool,
+    pub claimed_by: CardFrom,
+}
+
+impl Effects {
+    pub const fn reads_only(claimed_by: CardFrom) -> Effects {
+        Effects { reads: true, writes: false, destroys: false, spends: false, idempotent: true, claimed_by }
+    }
+
+    pub const fn unknown() -> Effects {
+        Effects {
+            reads: true,
+            writes: true,
+            destroys: false,
+            spends: false,
+            idempotent: false,
+            claimed_by: CardFrom::Manifest,
+        }
+    }
+
+    /// Does calling it change anything outside the hub?
+    pub const fn change(self) -> bool {
+        self.writes || self.destroys || self.spends
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resource {
+    pub peer: PeerId,
+    pub uri: Uri,
+    pub template: bool,
+    pub title: Text,
+    pub media: Option<Media>,
+    pub size: Option<u64>,
+}

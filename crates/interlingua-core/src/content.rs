@@ -1,0 +1,211 @@
+//! Pieces of content, and whose they are.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::id::{Media, PeerId, Text, Uri};
+use crate::json::Json;
+
+/// One object of a wire's own free metadata; the decoder lifts the keys it knows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Meta(pub Option<Json>);
+
+impl Meta {
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    pub body: Body,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<Media>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Text>,
+    /// A caller's own mark on a part (a role, a sequence number, a purpose).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Text>,
+    /// Where it can be read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<Uri>,
+    pub provenance: Provenance,
+    #[serde(default, skip_serializing_if = "Meta::is_none")]
+    pub meta: Meta,
+}
+
+impl Part {
+    pub fn new(body: Body, provenance: Provenance) -> Part {
+        Part { body, media: None, name: None, label: None, uri: None, provenance, meta: Meta::default() }
+    }
+
+    pub fn text(text: impl Into<Text>, provenance: Provenance) -> Part {
+        Part::new(Body::Text { text: text.into(), language: None }, provenance)
+    }
+
+    pub fn labelled(mut self, label: impl Into<Text>) -> Part {
+        self.label = Some(label.into());
+        self
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.body {
+            Body::Text { text, .. } => Some(text),
+            Body::Data(_)
+            | Body::Blob(_)
+            | Body::Link
+            | Body::Code { .. }
+            | Body::Place { .. }
+            | Body::Other { .. } => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Body {
+    Text {
+        text: Text,
+        /// A language tag or name as the speaker wrote it.
+        language: Option<Text>,
+    },
+    Data(Json),
+    Blob(Blob),
+    /// Only [`Part::uri`] says where it is.
+    Link,
+    Code {
+        source: Text,
+        language: Text,
+    },
+    Place {
+        text: Option<Text>,
+        gps: Option<Text>,
+    },
+    /// An extension both ends may know; a loss where the far side does not.
+    Other {
+        namespace: Text,
+        value: Json,
+    },
+}
+
+/// Above this many bytes a blob is always [`Blob::Stored`].
+pub const INLINE_LIMIT: usize = 256 * 1024;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Blob {
+    Inline(#[serde(with = "base64_bytes")] Bytes),
+    Stored { digest: Digest, len: u64 },
+}
+
+pub(crate) mod base64_bytes {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use bytes::Bytes;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(bytes: &Bytes, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Bytes, D::Error> {
+        let text = String::deserialize(d)?;
+        STANDARD.decode(text).map(Bytes::from).map_err(serde::de::Error::custom)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    pub by: Party,
+    pub source: Option<Uri>,
+    pub trust: Trust,
+}
+
+impl Provenance {
+    pub fn caller() -> Self {
+        Provenance { by: Party::Caller, source: None, trust: Trust::Caller }
+    }
+
+    pub fn hub() -> Self {
+        Provenance { by: Party::Hub, source: None, trust: Trust::Operator }
+    }
+
+    pub fn peer(peer: PeerId) -> Self {
+        Provenance { by: Party::Peer(peer), source: None, trust: Trust::Peer }
+    }
+}
+
+/// Ordered; a derived part has the lowest of its sources. Operator text sets rules, Caller text asks, Peer and World
+/// text is data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Trust {
+    World,
+    Peer,
+    Caller,
+    Operator,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Party {
+    Caller,
+    Hub,
+    Peer(PeerId),
+}
+
+/// What a call brings along. `args` obey the skill's input schema; `parts` are for people and models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    pub args: Option<Json>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// Earlier turns, where a wire sends them along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Turn>,
+    /// The lowest of what the model that wrote it had in context.
+    pub trust: Trust,
+}
+
+impl Input {
+    pub fn args(args: Json) -> Input {
+        Input { args: Some(args), parts: Vec::new(), history: Vec::new(), trust: Trust::Caller }
+    }
+
+    pub fn parts(parts: Vec<Part>) -> Input {
+        Input { args: None, parts, history: Vec::new(), trust: Trust::Caller }
+    }
+
+    pub fn text(text: &str) -> Input {
+        Input::parts(vec![Part::text(text, Provenance::caller())])
+    }
+
+    /// The text parts, joined by newlines: what a person said. Borrowed in the usual case of one part.
+    pub fn words(&self) -> std::borrow::Cow<'_, str> {
+        let mut texts = self.parts.iter().filter_map(Part::as_text);
+        let Some(first) = texts.next() else { return "".into() };
+        match texts.next() {
+            None => first.into(),
+            Some(second) => {
+                let mut all = format!("{first}\n{second}");
+                texts.for_each(|text| {
+                    all.push('\n');
+                    all.push_str(text);
+                });
+                all.into()
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    pub role: Role,
+    pub parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    System,
+    User,
+    Agent,
+    Tool,
+}

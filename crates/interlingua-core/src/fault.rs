@@ -1,0 +1,239 @@
+//! What went wrong: a closed list of kinds, whose it is, whether to try again, a text for the other side and a cause for
+//! the log.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::content::Party;
+use crate::id::Text;
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Fault {
+    pub kind: FaultKind,
+    pub origin: Party,
+    pub retry: Retry,
+    /// Safe to show to anyone who may see the exchange.
+    pub public: Text,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<FieldIssue>,
+    pub peer_code: Option<Text>,
+    /// For the log only.
+    #[serde(skip)]
+    pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Fault {
+    pub fn new(kind: FaultKind, origin: Party, public: impl Into<Text>) -> Fault {
+        Fault {
+            kind,
+            origin,
+            retry: kind.retry(),
+            public: public.into(),
+            fields: Vec::new(),
+            peer_code: None,
+            source: None,
+        }
+    }
+
+    pub fn caller(kind: FaultKind, public: impl Into<Text>) -> Fault {
+        Fault::new(kind, Party::Caller, public)
+    }
+
+    pub fn hub(kind: FaultKind, public: impl Into<Text>) -> Fault {
+        Fault::new(kind, Party::Hub, public)
+    }
+
+    /// A failure of our own. The cause goes to the log, never over a wire.
+    pub fn internal(cause: impl std::error::Error + Send + Sync + 'static) -> Fault {
+        Fault::hub(FaultKind::Internal, "the hub failed to do this; its log has the cause").because(cause)
+    }
+
+    pub fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Fault {
+        self.source = Some(Arc::new(cause));
+        self
+    }
+
+    pub fn field(mut self, path: impl Into<Text>, problem: impl Into<Text>) -> Fault {
+        self.fields.push(FieldIssue { path: path.into(), problem: problem.into() });
+        self
+    }
+
+    pub fn retry(mut self, retry: Retry) -> Fault {
+        self.retry = retry;
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.as_str(), self.public)
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fault")
+            .field("kind", &self.kind)
+            .field("origin", &self.origin)
+            .field("public", &self.public)
+            .field("fields", &self.fields)
+            .field("source", &self.source.as_ref().map(ToString::to_string))
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::error::Error for Fault {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|cause| cause as &(dyn std::error::Error + 'static))
+    }
+}
+
+/// The cause is not part of what a fault is.
+impl PartialEq for Fault {
+    fn eq(&self, other: &Fault) -> bool {
+        self.kind == other.kind
+            && self.origin == other.origin
+            && self.retry == other.retry
+            && self.public == other.public
+            && self.fields == other.fields
+            && self.peer_code == other.peer_code
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldIssue {
+    pub path: Text,
+    pub problem: Text,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Retry {
+    No,
+    After(Option<Duration>),
+    IfIdempotent,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum FaultKind {
+    Malformed,
+    Unsupported(Feature),
+    Unauthenticated,
+    Denied,
+    /// Also "not yours".
+    NotFound(Noun),
+    InvalidInput,
+    Unanswered,
+    Conflict,
+    AlreadyFinished,
+    TooLarge,
+    Busy,
+    BudgetSpent,
+    Loop,
+    Unreachable,
+    PeerFailed,
+    PeerDeclined,
+    BadReply,
+    OutcomeUnknown,
+    Deadline,
+    Internal,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Noun {
+    Skill,
+    Task,
+    Resource,
+    Session,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Feature {
+    Operation,
+    Media,
+    Version,
+    Extension,
+    Push,
+    ExtendedCard,
+    SwitchedOff,
+}
+
+impl FaultKind {
+    /// The spelling used in logs, metrics and our own extensions of each wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FaultKind::Malformed => "malformed",
+            FaultKind::Unsupported(Feature::SwitchedOff) => "disabled",
+            FaultKind::Unsupported(_) => "unsupported",
+            FaultKind::Unauthenticated => "unauthenticated",
+            FaultKind::Denied => "denied",
+            FaultKind::NotFound(Noun::Session) => "session_expired",
+            FaultKind::NotFound(_) => "not_found",
+            FaultKind::InvalidInput => "invalid_input",
+            FaultKind::Unanswered => "unanswered",
+            FaultKind::Conflict => "conflict",
+            FaultKind::AlreadyFinished => "already_finished",
+            FaultKind::TooLarge => "too_large",
+            FaultKind::Busy => "busy",
+            FaultKind::BudgetSpent => "budget_spent",
+            FaultKind::Loop => "loop",
+            FaultKind::Unreachable => "unreachable",
+            FaultKind::PeerFailed => "peer_failed",
+            FaultKind::PeerDeclined => "peer_declined",
+            FaultKind::BadReply => "bad_reply",
+            FaultKind::OutcomeUnknown => "outcome_unknown",
+            FaultKind::Deadline => "deadline",
+            FaultKind::Internal => "internal",
+        }
+    }
+
+    /// May the same call be tried again, unless whoever made the fault knows better.
+    pub fn retry(self) -> Retry {
+        match self {
+            FaultKind::Busy | FaultKind::Unreachable => Retry::After(None),
+            FaultKind::PeerFailed | FaultKind::BadReply | FaultKind::Deadline => Retry::IfIdempotent,
+            FaultKind::Malformed
+            | FaultKind::Unsupported(_)
+            | FaultKind::Unauthenticated
+            | FaultKind::Denied
+            | FaultKind::NotFound(_)
+            | FaultKind::InvalidInput
+            | FaultKind::Unanswered
+            | FaultKind::Conflict
+            | FaultKind::AlreadyFinished
+            | FaultKind::TooLarge
+            | FaultKind::BudgetSpent
+            | FaultKind::Loop
+            | FaultKind::PeerDeclined
+            | FaultKind::OutcomeUnknown
+            | FaultKind::Internal => Retry::No,
+        }
+    }
+
+    /// The exit code of the command line.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            FaultKind::Malformed
+            | FaultKind::Unsupported(_)
+            | FaultKind::NotFound(_)
+            | FaultKind::InvalidInput
+            | FaultKind::Conflict
+            | FaultKind::AlreadyFinished
+            | FaultKind::TooLarge => 2,
+            FaultKind::Unauthenticated | FaultKind::Denied => 7,
+            FaultKind::Unanswered => 5,
+            FaultKind::Deadline => 6,
+            FaultKind::Busy
+            | FaultKind::BudgetSpent
+            | FaultKind::Loop
+            | FaultKind::Unreachable
+            | FaultKind::PeerFailed
+            | FaultKind::PeerDeclined
+            | FaultKind::BadReply
+            | FaultKind::OutcomeUnknown
+            | FaultKind::Internal => 1,
+        }
+    }
+}

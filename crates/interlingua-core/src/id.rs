@@ -1,0 +1,190 @@
+//! Names and scalars. An id is a name: no right rests on knowing one, with one exception, an Anonymous caller's task,
+//! which is why a [`TaskId`] has 128 random bits.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub type Text = Arc<str>;
+pub type Uri = Arc<str>;
+pub type Media = Arc<str>;
+pub type Version = Arc<str>;
+
+macro_rules! id {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Text);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text.into())
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({:?})"), &*self.0)
+            }
+        }
+    )*};
+}
+
+id! {
+    HubId,
+    PeerId,
+    SkillName,
+    /// Shared context. Ours are minted; some wires let the caller choose.
+    ConversationId,
+    MessageId,
+    ArtifactId,
+    GroupId,
+    TopicId,
+    WatchId,
+}
+
+/// Every exchange has one; it is told to the caller only when the exchange is kept.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u128);
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TaskId({self})")
+    }
+}
+
+impl FromStr for TaskId {
+    type Err = BadId;
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        if text.len() != 32 || !text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)) {
+            return Err(BadId);
+        }
+        u128::from_str_radix(text, 16).map(TaskId).map_err(|_| BadId)
+    }
+}
+
+impl Serialize for TaskId {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TaskId {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A text that is not an id of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an id")]
+pub struct BadId;
+
+/// The n-th question of its task. Spelt `task.n`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QuestionId(pub TaskId, pub u32);
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0, self.1)
+    }
+}
+
+impl FromStr for QuestionId {
+    type Err = BadId;
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        let (task, number) = text.split_once('.').ok_or(BadId)?;
+        Ok(QuestionId(task.parse()?, number.parse().map_err(|_| BadId)?))
+    }
+}
+
+impl Serialize for QuestionId {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for QuestionId {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// `peer/skill`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SkillId {
+    pub peer: PeerId,
+    pub skill: SkillName,
+}
+
+impl SkillId {
+    pub fn new(peer: impl Into<PeerId>, skill: impl Into<SkillName>) -> Self {
+        Self { peer: peer.into(), skill: skill.into() }
+    }
+}
+
+impl fmt::Display for SkillId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.peer, self.skill)
+    }
+}
+
+impl FromStr for SkillId {
+    type Err = BadId;
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        match text.split_once('/') {
+            Some((peer, skill)) if !peer.is_empty() && !skill.is_empty() => Ok(SkillId::new(peer, skill)),
+            _ => Err(BadId),
+        }
+    }
+}
+
+/// Unix milliseconds, always passed in. Timers use the monotonic clock at the edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Time(pub u64);
+
+impl Time {
+    pub fn after(self, span: std::time::Duration) -> Time {
+        Time(self.0.saturating_add(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    /// How long from `now` until this time; zero when it has passed.
+    pub fn until(self, now: Time) -> std::time::Duration {
+        std::time::Duration::from_millis(self.0.saturating_sub(now.0))
+    }
+}
+
+impl fmt::Display for Time {
+    /// RFC 3339 in UTC with milliseconds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = i64::try_from(self.0).unwrap_or(i64::MAX);
+        match jiff::Timestamp::from_millisecond(millis) {
+            Ok(stamp) => write!(f, "{stamp:.3}"),
+            Err(_) => write!(f, "{}ms", self.0),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! JSON carried as checked bytes: UTF-8, bounded depth, no duplicate keys, no lone surrogates. Policy, validation and the
+//! far side then read the same thing.
+//!
+//! [`Reader`] is the one scanner; every JSON decoder of the hub is written on it, so nothing is parsed twice and the checks
+//! cannot be forgotten. [`Json`] is a checked slice with a tree made on first use.
+
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+pub use reader::{BadJson, DEFAULT_DEPTH, Kind, Problem, Reader, write_string};
+
+use crate::digest::Digest;
+
+/// A parsed JSON value. Named nowhere else, so that it can be replaced in one place.
+pub type Tree = serde_json::Value;
+
+/// One checked JSON value.
+#[derive(Clone)]
+pub struct Json {
+    raw: Bytes,
+    tree: OnceLock<Arc<Tree>>,
+}
+
+impl Json {
+    /// Checks the bytes; nothing but white space may follow the value.
+    pub fn parse(raw: Bytes) -> Result<Json, BadJson> {
+        Json::parse_within(raw, DEFAULT_DEPTH)
+    }
+
+    pub fn parse_within(raw: Bytes, depth: usize) -> Result<Json, BadJson> {
+        let mut reader = Reader::new(&raw, depth)?;
+        let (start, end) = reader.skip()?;
+        reader.end()?;
+        Ok(Json { raw: raw.slice(start..end), tree: OnceLock::new() })
+    }
+
+    /// A value that [`Reader::skip`] passed over in `frame`: already checked, so it is only sliced.
+    pub fn slice(frame: &Bytes, span: (usize, usize)) -> Json {
+        Json { raw: frame.slice(span.0..span.1), tree: OnceLock::new() }
+    }
+
+    pub fn from_tree(tree: Tree) -> Json {
+        // Writing a tree of strings, numbers and maps with string keys has no way to fail.
+        let raw = serde_json::to_vec(&tree).unwrap_or_else(|_| b"null".to_vec());
+        let json = Json { raw: raw.into(), tree: OnceLock::new() };
+        let _ = json.tree.set(Arc::new(tree));
+        json
+    }
+
+    pub fn null() -> Json {
+        Json { raw: Bytes::from_static(b"null"), tree: OnceLock::new() }
+    }
+
+    pub fn empty_object() -> Json {
+        Json { raw: Bytes::from_static(b"{}"), tree: OnceLock::new() }
+    }
+
+    pub fn as_bytes(&self) -> &Bytes {
+        &self.raw
+    }
+
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.raw).unwrap_or("null")
+    }
+
+    /// The parsed value, made once. A number that does not survive the trip through `i64`, `u64` or `f64` is text here, so
+    /// that a schema or rule that compares it fails closed.
+    pub fn tree(&self) -> &Tree {
+        self.tree.get_or_init(|| Arc::new(reader::tree(&self.raw)))
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Tree> {
+        self.tree().get(key)
+    }
+
+    pub fn is_object(&self) -> bool {
+        self.raw.first() == Some(&b'{')
+    }
+
+    pub fn is_null(&self) -> bool {
+        &self.raw[..] == b"null"
+    }
+
+    /// Of the value, not of its spelling: keys sorted, white space dropped, one spelling of escapes, numbers as written.
+    pub fn digest(&self) -> Digest {
+        let mut canonical = Vec::with_capacity(self.raw.len());
+        reader::canonical(&self.raw, &mut canonical);
+        Digest::of(&canonical)
+    }
+}
+
+impl From<Tree> for Json {
+    fn from(tree: Tree) -> Json {
+        Json::from_tree(tree)
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Json) -> bool {
+        self.raw == other.raw || self.digest() == other.digest()
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_slice(&self.raw).map_err(serde::ser::Error::custom)?;
+        raw.serialize(s)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(d)?;
+        let text: Box<str> = raw.into();
+        Ok(Json { raw: Bytes::from(text.into_string()), tree: OnceLock::new() })
+    }
+}

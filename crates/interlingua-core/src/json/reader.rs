@@ -1,0 +1,508 @@
+//! A pull reader over bytes. It checks what it passes: grammar (RFC 8259), UTF-8, depth, duplicate keys (compared after
+//! unescaping), lone surrogates.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::Tree;
+
+/// Deeper input is refused, whatever its size.
+pub const DEFAULT_DEPTH: usize = 128;
+
+/// Above this many keys an object's keys are compared by hash instead of one by one.
+const FEW_KEYS: usize = 12;
+
+/// What is wrong, and at which byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} at byte {at}")]
+pub struct BadJson {
+    pub at: usize,
+    pub problem: Problem,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    #[error("not UTF-8")]
+    NotUtf8,
+    #[error("the input ends too early")]
+    Ends,
+    #[error("unexpected byte")]
+    Unexpected,
+    #[error("nested too deeply")]
+    TooDeep,
+    #[error("the same key twice in one object")]
+    DuplicateKey,
+    #[error("half of a surrogate pair")]
+    LoneSurrogate,
+    #[error("bad escape")]
+    BadEscape,
+    #[error("control character in a string")]
+    ControlCharacter,
+    #[error("bad number")]
+    BadNumber,
+    #[error("something follows the value")]
+    Trailing,
+}
+
+/// The kind of the next value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+/// Reads one value after another from `text`.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Checks UTF-8 at once (a byte order mark is passed over); `depth` levels of arrays and objects are allowed.
+    pub fn new(bytes: &'a [u8], depth: usize) -> Result<Reader<'a>, BadJson> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| BadJson { at: error.valid_up_to(), problem: Problem::NotUtf8 })?;
+        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Ok(Reader { text, at, depth })
+    }
+
+    /// Where the reader stands, in bytes.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    fn bad<T>(&self, problem: Problem) -> Result<T, BadJson> {
+        Err(BadJson { at: self.at, problem })
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes().get(self.at) {
+            self.at += 1;
+        }
+    }
+
+    fn next_byte(&mut self) -> Result<u8, BadJson> {
+        self.space();
+        match self.bytes().get(self.at) {
+            Some(&byte) => Ok(byte),
+            None => self.bad(Problem::Ends),
+        }
+    }
+
+    fn take(&mut self, byte: u8) -> Result<(), BadJson> {
+        if self.next_byte()? != byte {
+            return self.bad(Problem::Unexpected);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// What comes next, without passing it.
+    pub fn kind(&mut self) -> Result<Kind, BadJson> {
+        Ok(match self.next_byte()? {
+            b'n' => Kind::Null,
+            b't' | b'f' => Kind::Bool,
+            b'"' => Kind::String,
+            b'[' => Kind::Array,
+            b'{' => Kind::Object,
+            b'-' | b'0'..=b'9' => Kind::Number,
+            _ => return self.bad(Problem::Unexpected),
+        })
+    }
+
+    /// Nothing but white space may be left.
+    pub fn end(&mut self) -> Result<(), BadJson> {
+        self.space();
+        if self.at < self.text.len() { self.bad(Problem::Trailing) } else { Ok(()) }
+    }
+
+    /// Calls `each` with every key; it must read exactly one value.
+    pub fn object<E: From<BadJson>>(
+        &mut self,
+        mut each: impl FnMut(Cow<'a, str>, &mut Reader<'a>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.take(b'{')?;
+        self.enter()?;
+        let mut keys = Keys::default();
+        if self.next_byte()? == b'}' {
+            self.at += 1;
+        } else {
+            loop {
+                let at = {
+                    self.space();
+                    self.at
+                };
+                let key = self.string()?;
+                if !keys.insert(key.clone()) {
+                    return Err(BadJson { at, problem: Problem::DuplicateKey }.into());
+                }
+                self.take(b':')?;
+                each(key, self)?;
+                if !self.more(b'}')? {
+                    break;
+                }
+            }
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// Calls `each` before every element; it must read exactly one value.
+    pub fn array<E: From<BadJson>>(
+        &mut self,
+        mut each: impl FnMut(usize, &mut Reader<'a>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.take(b'[')?;
+        self.enter()?;
+        if self.next_byte()? == b']' {
+            self.at += 1;
+        } else {
+            let mut index = 0;
+            loop {
+                each(index, self)?;
+                index += 1;
+                if !self.more(b']')? {
+                    break;
+                }
+            }
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn enter(&mut self) -> Result<(), BadJson> {
+        if self.depth == 0 {
+            return self.bad(Problem::TooDeep);
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// After an element: is there another one?
+    fn more(&mut self, close: u8) -> Result<bool, BadJson> {
+        let byte = self.next_byte()?;
+        if byte != b',' && byte != close {
+            return self.bad(Problem::Unexpected);
+        }
+        self.at += 1;
+        Ok(byte == b',')
+    }
+
+    /// A string, unescaped; borrowed when it has no escapes.
+    pub fn string(&mut self) -> Result<Cow<'a, str>, BadJson> {
+        self.take(b'"')?;
+        let start = self.at;
+        self.plain()?;
+        if self.bytes()[self.at] == b'"' {
+            let text = &self.text[start..self.at];
+            self.at += 1;
+            return Ok(Cow::Borrowed(text));
+        }
+        let mut text = String::from(&self.text[start..self.at]);
+        loop {
+            match self.bytes()[self.at] {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(Cow::Owned(text));
+                }
+                _ => text.push(self.escape()?),
+            }
+            let start = self.at;
+            self.plain()?;
+            text.push_str(&self.text[start..self.at]);
+        }
+    }
+
+    /// Passes bytes up to a quote or backslash.
+    fn plain(&mut self) -> Result<(), BadJson> {
+        let rest = &self.bytes()[self.at..];
+        match rest.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20) {
+            None => {
+                self.at = self.text.len();
+                self.bad(Problem::Ends)
+            }
+            Some(offset) => {
+                self.at += offset;
+                if rest[offset] < 0x20 { self.bad(Problem::ControlCharacter) } else { Ok(()) }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, BadJson> {
+        let Some(&byte) = self.bytes().get(self.at + 1) else { return self.bad(Problem::Ends) };
+        let simple = match byte {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.unicode(),
+            _ => return self.bad(Problem::BadEscape),
+        };
+        self.at += 2;
+        Ok(simple)
+    }
+
+    fn unicode(&mut self) -> Result<char, BadJson> {
+        let first = self.hex(self.at + 2)?;
+        let (code, length) = match first {
+            0xD800..=0xDBFF => {
+                let pair = self.bytes().get(self.at + 6..self.at + 8) == Some(b"\\u");
+                let second = if pair { self.hex(self.at + 8)? } else { 0 };
+                if !(0xDC00..=0xDFFF).contains(&second) {
+                    return self.bad(Problem::LoneSurrogate);
+                }
+                (0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00), 12)
+            }
+            _ => (first, 6),
+        };
+        match char::from_u32(code) {
+            Some(character) => {
+                self.at += length;
+                Ok(character)
+            }
+            None => self.bad(Problem::LoneSurrogate),
+        }
+    }
+
+    fn hex(&self, at: usize) -> Result<u32, BadJson> {
+        let Some(digits) = self.bytes().get(at..at + 4) else { return self.bad(Problem::Ends) };
+        digits.iter().try_fold(0, |code, &digit| match (digit as char).to_digit(16) {
+            Some(value) => Ok(code * 16 + value),
+            None => self.bad(Problem::BadEscape),
+        })
+    }
+
+    pub fn bool(&mut self) -> Result<bool, BadJson> {
+        match self.next_byte()? {
+            b't' => self.word("true").map(|()| true),
+            _ => self.word("false").map(|()| false),
+        }
+    }
+
+    pub fn null(&mut self) -> Result<(), BadJson> {
+        self.next_byte()?;
+        self.word("null")
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), BadJson> {
+        if !self.text[self.at..].starts_with(word) {
+            return self.bad(Problem::Unexpected);
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    /// A number, as written.
+    pub fn number(&mut self) -> Result<&'a str, BadJson> {
+        self.space();
+        let bytes = self.bytes();
+        let start = self.at;
+        let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
+        let digits = |mut at: usize| {
+            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+                at += 1;
+            }
+            at
+        };
+        let whole = digits(at);
+        if whole == at || (bytes[at] == b'0' && whole > at + 1) {
+            return self.bad(Problem::BadNumber);
+        }
+        at = whole;
+        if bytes.get(at) == Some(&b'.') {
+            let fraction = digits(at + 1);
+            if fraction == at + 1 {
+                return self.bad(Problem::BadNumber);
+            }
+            at = fraction;
+        }
+        if let Some(b'e' | b'E') = bytes.get(at) {
+            let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+            let exponent = digits(at + 1 + sign);
+            if exponent == at + 1 + sign {
+                return self.bad(Problem::BadNumber);
+            }
+            at = exponent;
+        }
+        self.at = at;
+        Ok(&self.text[start..at])
+    }
+
+    /// Passes one value, checking it; returns its span.
+    pub fn skip(&mut self) -> Result<(usize, usize), BadJson> {
+        self.space();
+        let start = self.at;
+        match self.kind()? {
+            Kind::Null => self.null()?,
+            Kind::Bool => drop(self.bool()?),
+            Kind::Number => drop(self.number()?),
+            Kind::String => drop(self.string()?),
+            Kind::Array => self.array::<BadJson>(|_, reader| reader.skip().map(drop))?,
+            Kind::Object => self.object::<BadJson>(|_, reader| reader.skip().map(drop))?,
+        }
+        Ok((start, self.at))
+    }
+
+    /// One value as a tree.
+    pub fn tree(&mut self) -> Result<Tree, BadJson> {
+        Ok(match self.kind()? {
+            Kind::Null => {
+                self.null()?;
+                Tree::Null
+            }
+            Kind::Bool => Tree::Bool(self.bool()?),
+            Kind::Number => number(self.number()?),
+            Kind::String => Tree::String(self.string()?.into_owned()),
+            Kind::Array => {
+                let mut items = Vec::new();
+                self.array::<BadJson>(|_, reader| {
+                    items.push(reader.tree()?);
+                    Ok(())
+                })?;
+                Tree::Array(items)
+            }
+            Kind::Object => {
+                let mut map = serde_json::Map::new();
+                self.object::<BadJson>(|key, reader| {
+                    map.insert(key.into_owned(), reader.tree()?);
+                    Ok(())
+                })?;
+                Tree::Object(map)
+            }
+        })
+    }
+}
+
+/// A number that its type can hold exactly enough to be written back the same, else its text.
+fn number(text: &str) -> Tree {
+    if let Ok(value) = text.parse::<i64>() {
+        if text != "-0" {
+            return value.into();
+        }
+    } else if let Ok(value) = text.parse::<u64>() {
+        return value.into();
+    }
+    let digits = text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E')).filter(u8::is_ascii_digit).count();
+    let fractional = text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) || text == "-0";
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && fractional && digits <= 17 => Tree::from(value),
+        _ => Tree::String(text.to_owned()),
+    }
+}
+
+/// The tree of bytes that were checked before.
+pub(super) fn tree(checked: &[u8]) -> Tree {
+    Reader::new(checked, usize::MAX).and_then(|mut reader| reader.tree()).unwrap_or(Tree::Null)
+}
+
+/// The canonical spelling of bytes that were checked before.
+pub(super) fn canonical(checked: &[u8], out: &mut Vec<u8>) {
+    if let Ok(mut reader) = Reader::new(checked, usize::MAX) {
+        let _ = write_canonical(&mut reader, out);
+    }
+}
+
+fn write_canonical(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), BadJson> {
+    match reader.kind()? {
+        Kind::Null => {
+            reader.null()?;
+            out.extend_from_slice(b"null");
+        }
+        Kind::Bool => out.extend_from_slice(if reader.bool()? { b"true" } else { b"false" }),
+        Kind::Number => out.extend_from_slice(reader.number()?.as_bytes()),
+        Kind::String => write_string(&reader.string()?, out),
+        Kind::Array => {
+            out.push(b'[');
+            reader.array::<BadJson>(|index, reader| {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write_canonical(reader, out)
+            })?;
+            out.push(b']');
+        }
+        Kind::Object => {
+            let mut members = Vec::new();
+            reader.object::<BadJson>(|key, reader| {
+                let mut value = Vec::new();
+                write_canonical(reader, &mut value)?;
+                members.push((key, value));
+                Ok(())
+            })?;
+            members.sort_unstable();
+            out.push(b'{');
+            for (index, (key, value)) in members.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write_string(key, out);
+                out.push(b':');
+                out.extend_from_slice(value);
+            }
+            out.push(b'}');
+        }
+    }
+    Ok(())
+}
+
+/// A JSON string with the shortest escapes.
+pub fn write_string(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        out.extend_from_slice(&bytes[from..at]);
+        from = at + 1;
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            control => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+        }
+    }
+    out.extend_from_slice(&bytes[from..]);
+    out.push(b'"');
+}
+
+/// The keys seen so far in one object.
+#[derive(Default)]
+struct Keys<'a> {
+    few: Vec<Cow<'a, str>>,
+    many: Option<HashSet<Cow<'a, str>>>,
+}
+
+impl<'a> Keys<'a> {
+    /// False when the key was there.
+    fn insert(&mut self, key: Cow<'a, str>) -> bool {
+        if let Some(many) = &mut self.many {
+            return many.insert(key);
+        }
+        if self.few.contains(&key) {
+            return false;
+        }
+        self.few.push(key);
+        if self.few.len() > FEW_KEYS {
+            self.many = Some(self.few.drain(..).collect());
+        }
+        true
+    }
+}

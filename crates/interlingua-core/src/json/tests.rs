@@ -1,0 +1,86 @@
+use bytes::Bytes;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn problem(text: &[u8]) -> Problem {
+    Json::parse(Bytes::copy_from_slice(text)).expect_err("must be refused").problem
+}
+
+#[test]
+fn refuses_what_two_readers_could_read_differently() {
+    assert_eq!(problem(br#"{"a":1,"a":2}"#), Problem::DuplicateKey);
+    assert_eq!(problem(br#"{"a":1,"\u0061":2}"#), Problem::DuplicateKey);
+    assert_eq!(problem(br#""\ud800""#), Problem::LoneSurrogate);
+    assert_eq!(problem(br#""\ud800\u0041""#), Problem::LoneSurrogate);
+    assert_eq!(problem(b"\"\xff\""), Problem::NotUtf8);
+    assert_eq!(problem(b"NaN"), Problem::Unexpected);
+    assert_eq!(problem(b"01"), Problem::BadNumber);
+    assert_eq!(problem(b"{} {}"), Problem::Trailing);
+    assert_eq!(problem(b"\"a\nb\""), Problem::ControlCharacter);
+    assert_eq!(problem("[".repeat(200_000).as_bytes()), Problem::TooDeep);
+}
+
+#[test]
+fn many_duplicate_keys_are_found_too() {
+    let keys: Vec<String> = (0..40).map(|n| format!("\"k{n}\":1")).collect();
+    assert!(Json::parse(Bytes::from(format!("{{{}}}", keys.join(",")))).is_ok());
+    assert_eq!(problem(format!("{{{},\"k0\":2}}", keys.join(",")).as_bytes()), Problem::DuplicateKey);
+}
+
+#[test]
+fn numbers_that_do_not_round_trip_are_text_in_the_tree_and_kept_in_the_bytes() {
+    for text in ["12345678901234567890123", "1e400", "0.1234567890123456789"] {
+        let json = Json::parse(Bytes::from(text)).unwrap();
+        assert_eq!(json.tree(), &json!(text));
+        assert_eq!(json.as_str(), text);
+    }
+    assert_eq!(Json::parse(Bytes::from("1.10")).unwrap().tree(), &json!(1.10));
+    assert_eq!(Json::parse(Bytes::from("18446744073709551615")).unwrap().tree(), &json!(u64::MAX));
+}
+
+#[test]
+fn the_digest_is_of_the_value_not_of_its_spelling() {
+    let a = Json::parse(Bytes::from(r#"{"b": [1, "\u0041"], "a": null}"#)).unwrap();
+    let b = Json::parse(Bytes::from(r#"{"a":null,"b":[1,"A"]}"#)).unwrap();
+    assert_eq!(a, b);
+    let c = Json::parse(Bytes::from(r#"{"a":null,"b":[1.0,"A"]}"#)).unwrap();
+    assert_ne!(a, c, "numbers count as written");
+}
+
+fn value() -> impl Strategy<Value = Tree> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Tree::from),
+        any::<i64>().prop_map(Tree::from),
+        any::<String>().prop_map(Tree::from),
+    ];
+    leaf.prop_recursive(4, 64, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Tree::from),
+            prop::collection::hash_map(any::<String>(), inner, 0..8)
+                .prop_map(|map| Tree::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_serde_json_on_every_document(tree in value()) {
+        let text = serde_json::to_vec(&tree).unwrap();
+        let json = Json::parse(Bytes::from(text)).unwrap();
+        prop_assert_eq!(json.tree(), &tree);
+        let mut canonical = Vec::new();
+        reader::canonical(json.as_bytes(), &mut canonical);
+        prop_assert_eq!(serde_json::from_slice::<Tree>(&canonical).unwrap(), tree);
+    }
+
+    #[test]
+    fn refuses_whatever_serde_json_refuses(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        let ours = Json::parse(Bytes::from(bytes.clone()));
+        if ours.is_ok() {
+            prop_assert!(serde_json::from_slice::<&serde_json::value::RawValue>(&bytes).is_ok());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What the hub calls: a wire's client leg, or something inside the hub.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use crate::call::{Call, Raw};
+use crate::card::Skill;
+use crate::event::{Finished, Signal};
+use crate::fault::Fault;
+use crate::id::{MessageId, TaskId};
+use crate::journal::Record;
+use crate::principal::Principal;
+use crate::secret::Secret;
+
+/// A call on its way to a peer, with all that the hub knows of it.
+#[derive(Debug, Clone)]
+pub struct Dispatch {
+    pub by: Principal,
+    pub task: TaskId,
+    pub attempt: u32,
+    /// The idempotency key for the peer: the same on every attempt.
+    pub key: MessageId,
+    pub skill: Arc<Skill>,
+    pub call: Box<Call>,
+    pub want: View,
+    /// Known from before a crash: re-attach instead of calling again.
+    pub remote: Option<Secret>,
+}
+
+/// Head: read only the outcome and owned spans; used when wires match and neither journal, hook nor parent needs parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    Head,
+    Full,
+}
+
+/// Dropping the future, or the exchange it returned, stops the work as far as the peer's protocol can.
+pub trait Peer: Send + Sync {
+    fn call(&self, dispatch: Dispatch) -> Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send + '_>>;
+}
+
+/// `Err` from [`Peer::call`] means nothing was begun: the hub may try another peer.
+pub enum Reply {
+    Done(Box<Finished>, Option<Raw>),
+    Live(Exchange),
+}
+
+impl std::fmt::Debug for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Reply::Done(finished, _) => f.debug_tuple("Done").field(finished).finish(),
+            Reply::Live(_) => f.write_str("Live"),
+        }
+    }
+}
+
+pub type Exchange = Box<dyn Duplex>;
+
+/// The running end of a call. Yields `Emitted`, and `Sent` when it learns more of the remote side.
+pub trait Duplex: Send {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Record>>;
+    fn signal(&mut self, signal: Signal) -> Result<(), Fault>;
+}

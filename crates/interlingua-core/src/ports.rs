@@ -1,0 +1,275 @@
+//! What durable storage must offer. Drivers implement these; nothing above knows which one runs.
+//!
+//! Acknowledged means appended and synced: a future returned here resolves only when the bytes would survive a power
+//! cut. Records are opaque to a driver; it never parses one.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::digest::Digest;
+use crate::id::{ConversationId, TaskId, Text, Time};
+use crate::journal::Log;
+
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreFault>> + Send + 'a>>;
+
+/// Why the store did not do it.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreFault {
+    /// Someone else appended first (journal) or the revision moved (records).
+    #[error("expected {expected}, found {found}")]
+    Moved { expected: u64, found: u64 },
+    #[error("the store is full: {0}")]
+    Full(Text),
+    #[error("the store failed: {0}")]
+    Broken(Text),
+    #[error("what was stored is damaged: {0}")]
+    Damaged(Text),
+    #[error("the store is closed")]
+    Closed,
+}
+
+/// One atomic append to one log.
+#[derive(Debug, Clone)]
+pub struct Append {
+    pub log: Log,
+    /// The sequence of the last record before these; 0 for a new log. The first record gets `expected + 1`.
+    pub expected: u64,
+    pub at: Time,
+    pub records: Vec<Bytes>,
+    /// An idempotency key. When another log holds it (and its window has not passed), nothing is written and the answer is
+    /// [`Appended::Exists`].
+    pub unique: Option<Unique>,
+    /// What lists show of this task, written in the same transaction.
+    pub row: Option<TaskRow>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unique {
+    pub key: Digest,
+    /// Digest of what was asked: the same key with another body is a conflict.
+    pub body: Digest,
+    pub until: Time,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Appended {
+    /// Written and synced; the sequence of the last record.
+    At(u64),
+    /// The key is held by this task, whose body had this digest.
+    Exists { task: TaskId, body: Digest },
+}
+
+/// A line in the list of tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskRow {
+    pub task: TaskId,
+    /// [`crate::Owner`] as text.
+    pub owner: Text,
+    pub conversation: Option<ConversationId>,
+    pub parent: Option<TaskId>,
+    pub skill: Option<Text>,
+    pub state: TaskPhase,
+    pub created: Time,
+    pub updated: Time,
+}
+
+/// As much of the state as a list needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TaskPhase {
+    Accepted,
+    Running,
+    Waiting,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl TaskPhase {
+    pub const ALL: [TaskPhase; 6] = [
+        TaskPhase::Accepted,
+        TaskPhase::Running,
+        TaskPhase::Waiting,
+        TaskPhase::Completed,
+        TaskPhase::Failed,
+        TaskPhase::Cancelled,
+    ];
+
+    pub fn is_done(self) -> bool {
+        match self {
+            TaskPhase::Completed | TaskPhase::Failed | TaskPhase::Cancelled => true,
+            TaskPhase::Accepted | TaskPhase::Running | TaskPhase::Waiting => false,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskPhase::Accepted => "accepted",
+            TaskPhase::Running => "running",
+            TaskPhase::Waiting => "waiting",
+            TaskPhase::Completed => "completed",
+            TaskPhase::Failed => "failed",
+            TaskPhase::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<TaskPhase> {
+        Self::ALL.into_iter().find(|phase| phase.as_str() == text)
+    }
+}
+
+/// Which tasks to list; newest first, `before` is the cursor returned with the last page.
+#[derive(Debug, Clone, Default)]
+pub struct TaskFilter {
+    pub owner: Option<Text>,
+    pub conversation: Option<ConversationId>,
+    pub state: Option<TaskPhase>,
+    /// Only those not done.
+    pub live: bool,
+    pub before: Option<(Time, TaskId)>,
+    pub limit: usize,
+}
+
+/// A stored record with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    pub seq: u64,
+    pub at: Time,
+    pub bytes: Bytes,
+}
+
+/// Append-only records.
+pub trait Journal: Send + Sync {
+    fn append(&self, append: Append) -> Pending<'_, Appended>;
+    /// Records after `after`, oldest first, at most `limit`.
+    fn read(&self, log: Log, after: u64, limit: usize) -> Pending<'_, Vec<Stored>>;
+    fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>>;
+    fn tasks(&self, filter: TaskFilter) -> Pending<'_, Vec<TaskRow>>;
+    /// Who holds this idempotency key, and the digest of what it asked.
+    fn unique(&self, key: Digest, now: Time) -> Pending<'_, Option<(TaskId, Digest)>>;
+    /// Removes finished tasks, topics and audit lines by their rules, and keys whose window has passed.
+    fn retain(&self, rules: Retention, now: Time) -> Pending<'_, Removed>;
+    /// Removes one task and all that belongs to it.
+    fn forget(&self, task: TaskId) -> Pending<'_, bool>;
+}
+
+/// Age and count for each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    pub tasks: std::time::Duration,
+    pub tasks_count: u64,
+    pub audit: std::time::Duration,
+    pub audit_count: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Removed {
+    pub tasks: u64,
+    pub audit: u64,
+    pub keys: u64,
+}
+
+/// A small keyed value. `kind` separates name spaces: conversations, tokens, secrets, push configurations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    pub key: Text,
+    pub revision: u64,
+    pub value: Bytes,
+    pub expires: Option<Time>,
+}
+
+/// When a put may happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    Anything,
+    Absent,
+    Revision(u64),
+}
+
+/// Small keyed values with revision, compare-and-set and expiry. An expired item is never returned.
+pub trait Records: Send + Sync {
+    fn get(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>>;
+    /// Returns the new revision.
+    fn put(
+        &self,
+        kind: &'static str,
+        key: &str,
+        value: Bytes,
+        expires: Option<Time>,
+        expect: Expect,
+        now: Time,
+    ) -> Pending<'_, u64>;
+    /// Removes and returns it: a one-time secret is taken, never read twice.
+    fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>>;
+    /// In key order, after `after`.
+    fn list(&self, kind: &'static str, after: Option<&str>, limit: usize, now: Time) -> Pending<'_, Vec<Item>>;
+    /// How many are not expired.
+    fn count(&self, kind: &'static str, now: Time) -> Pending<'_, u64>;
+    /// Removes expired items; returns how many.
+    fn expire(&self, now: Time) -> Pending<'_, u64>;
+}
+
+/// What a blob store says of what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobInfo {
+    pub digest: Digest,
+    pub len: u64,
+}
+
+/// A blob that arrives in pieces. Dropping it before `finish` leaves nothing behind.
+pub trait BlobWriter: Send {
+    fn write(&mut self, bytes: Bytes) -> Pending<'_, ()>;
+    /// Synced; the digest is of what was stored.
+    fn finish(self: Box<Self>) -> Pending<'static, BlobInfo>;
+}
+
+/// Content-addressed bytes.
+pub trait Blobs: Send + Sync {
+    fn create(&self) -> Pending<'_, Box<dyn BlobWriter>>;
+    fn info(&self, digest: Digest) -> Pending<'_, Option<BlobInfo>>;
+    /// At most `limit` bytes from `offset`; empty at the end.
+    fn read(&self, digest: Digest, offset: u64, limit: usize) -> Pending<'_, Bytes>;
+    /// Removes the oldest until at most `bytes` are held; returns how many bytes went.
+    fn retain(&self, bytes: u64) -> Pending<'_, u64>;
+}
+
+/// A skill as the full-text index sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Indexed {
+    /// `peer/skill`.
+    pub skill: Text,
+    pub title: Text,
+    pub description: Text,
+    pub keywords: Text,
+}
+
+/// One hit, best first. A higher score is better; 0 is no match.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    pub skill: Text,
+    pub score: f64,
+}
+
+/// Full-text ranking over skills.
+pub trait SkillIndex: Send + Sync {
+    /// Replaces all skills of one peer.
+    fn replace(&self, peer: &str, skills: Vec<Indexed>) -> Pending<'_, ()>;
+    fn search(&self, words: &str, limit: usize) -> Pending<'_, Vec<Hit>>;
+}
+
+/// The ports together, as the hub holds them.
+#[derive(Clone)]
+pub struct Store {
+    pub journal: Arc<dyn Journal>,
+    pub records: Arc<dyn Records>,
+    pub blobs: Arc<dyn Blobs>,
+    pub index: Arc<dyn SkillIndex>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Store")
+    }
+}

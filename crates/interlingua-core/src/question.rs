@@ -1,0 +1,126 @@
+//! What an exchange may ask back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::card::{Effects, Schema, Skill};
+use crate::content::{Part, Party, Turn};
+use crate::digest::Digest;
+use crate::event::Answer;
+use crate::id::{QuestionId, SkillId, Text, Time, Uri};
+use crate::json::Json;
+use crate::secret::Secret;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    pub id: QuestionId,
+    pub to: Addressee,
+    pub kind: QuestionKind,
+    pub text: Text,
+    pub asked_by: Party,
+    pub expires: Time,
+    /// The callee's opaque state; goes back with the answer.
+    pub resume: Option<Secret>,
+}
+
+/// Approvers: an answer is taken through any door from whom policy lets `approve`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Addressee {
+    Caller,
+    Approvers,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum QuestionKind {
+    Input { form: Schema, choices: Vec<Choice> },
+    Confirm(Confirm),
+    Credential { scheme: Text, scopes: Vec<Text> },
+    Visit { url: Uri },
+    Model(ModelRequest),
+    Roots,
+}
+
+impl QuestionKind {
+    /// Its place in a [`KindSet`].
+    pub fn set(&self) -> KindSet {
+        match self {
+            QuestionKind::Input { .. } => KindSet::INPUT,
+            QuestionKind::Confirm(_) => KindSet::CONFIRM,
+            QuestionKind::Credential { .. } => KindSet::CREDENTIAL,
+            QuestionKind::Visit { .. } => KindSet::VISIT,
+            QuestionKind::Model(_) => KindSet::MODEL,
+            QuestionKind::Roots => KindSet::ROOTS,
+        }
+    }
+
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            QuestionKind::Input { .. } => "input",
+            QuestionKind::Confirm(_) => "confirm",
+            QuestionKind::Credential { .. } => "credential",
+            QuestionKind::Visit { .. } => "visit",
+            QuestionKind::Model(_) => "model",
+            QuestionKind::Roots => "roots",
+        }
+    }
+
+    /// The closed list of legal answers for each kind.
+    pub fn accepts(&self, answer: &Answer) -> bool {
+        use Answer::{Declined, Dismissed, Given, Granted, Token, Visited};
+        match self {
+            QuestionKind::Input { .. } => matches!(answer, Given(_) | Declined | Dismissed),
+            QuestionKind::Confirm(_) => matches!(answer, Granted | Declined),
+            QuestionKind::Credential { .. } => matches!(answer, Token(_) | Visited | Declined),
+            QuestionKind::Visit { .. } => matches!(answer, Visited | Declined),
+            QuestionKind::Model(_) => matches!(answer, Given(_) | Declined),
+            QuestionKind::Roots => matches!(answer, Given(_)),
+        }
+    }
+}
+
+/// A set of question kinds: what a caller's wire can answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KindSet(pub u8);
+
+impl KindSet {
+    pub const NONE: KindSet = KindSet(0);
+    pub const INPUT: KindSet = KindSet(1);
+    pub const CONFIRM: KindSet = KindSet(2);
+    pub const CREDENTIAL: KindSet = KindSet(4);
+    pub const VISIT: KindSet = KindSet(8);
+    pub const MODEL: KindSet = KindSet(16);
+    pub const ROOTS: KindSet = KindSet(32);
+
+    pub const fn with(self, other: KindSet) -> KindSet {
+        KindSet(self.0 | other.0)
+    }
+
+    pub const fn has(self, other: KindSet) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// `args` and `parts` are shown to whom is asked. `call`: digest of owner, resolved skill, version, definition, args, parts
+/// with blob digests, policy version. A yes is for exactly that, once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Confirm {
+    pub call: Digest,
+    pub skill: SkillId,
+    pub args: Option<Json>,
+    pub parts: Vec<Part>,
+    pub effects: Effects,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    pub id: Text,
+    pub text: Text,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelRequest {
+    pub messages: Vec<Turn>,
+    pub tools: Vec<Skill>,
+    pub max_tokens: u32,
+    pub hints: Json,
+}
