@@ -224,3 +224,19 @@ pub enum Answer {
     Declined,
     Dismissed,
 }
+
+/// The whole answer of an exchange whose events were streamed: what was said under [`Output::said`], then the output's own
+/// parts.
+pub fn collect<'a>(finished: &Finished, events: impl IntoIterator<Item = &'a Event>) -> Vec<Part> {
+    let Some(id) = &finished.output.said else { return finished.output.parts.clone() };
+    let mut parts: Vec<Part> = Vec::new();
+    for event in events {
+        if let Event::Said { message, channel: Channel::Answer, parts: more, .. } = event
+            && message == id
+        {
+            parts.extend(more.iter().cloned());
+        }
+    }
+    parts.extend(finished.output.parts.iter().cloned());
+    parts
+}

@@ -49,13 +49,14 @@ impl Record {
 }
 
 /// A dispatch. `remote`: the id under which the peer knows it. `open` turns false when the peer ended that request with a
-/// question.
+/// question. `repeatable`: the skill was idempotent when it was sent, so it may be sent again under the same key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
     pub attempt: u32,
     pub key: MessageId,
     pub remote: Option<Secret>,
     pub open: bool,
+    pub repeatable: bool,
 }
 
 /// The first byte of every stored record. A reader of a later hub knows what it looks at.

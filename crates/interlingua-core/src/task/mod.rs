@@ -1,1 +1,220 @@
-//! placeholder
+//! A kept exchange as a state machine: a fold of its journal, the same code live and on replay.
+//!
+//! [`Task::decide`] may refuse and changes nothing; its records are one atomic append. [`Task::apply`] runs after the append
+//! and cannot fail. Effects are what the hub does once the records are safe; on replay nobody asks for them. The crash rule
+//! is a decision like any other: [`Happening::Restarted`].
+//!
+//! | state | record | next |
+//! |---|---|---|
+//! | none | `Accepted` | Accepted |
+//! | Accepted, Running, Waiting | `Asked` | Waiting |
+//! | Accepted | `Sent{open}`, then `Started` | Running |
+//! | Running, Waiting | `Said`, `Progress`, `Artifact`, `Sent`, `Started` | same |
+//! | Waiting | `Settled` of the last open question | Running, or Accepted when nothing was sent |
+//! | not Done | `Received` | same; a cancel marks it `cancelling` |
+//! | not Done | `Finished` | Done |
+//!
+//! Deliberately absent: clocks, timers, peers. [`Task::next_timer`] says when to come back.
+
+mod apply;
+mod decide;
+mod join;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub use apply::{Damaged, fold};
+pub use decide::merge_args;
+pub use join::join;
+
+use crate::call::{Call, DeadlineBy};
+use crate::content::Turn;
+use crate::event::{Chunk, Event, Finished, Route, Signal};
+use crate::id::{ArtifactId, QuestionId, TaskId, Text, Time};
+use crate::journal::{Record, Sent};
+use crate::loss::Loss;
+use crate::ports::TaskPhase;
+use crate::principal::Principal;
+use crate::question::{Addressee, Question, QuestionKind};
+use crate::secret::Secret;
+
+/// How long a peer has to end what it was told to cancel, before the hub ends it itself.
+pub const CANCEL_GRACE: Duration = Duration::from_secs(10);
+/// How many questions one task may have open.
+pub const MAX_OPEN_QUESTIONS: usize = 16;
+
+#[derive(Debug, Clone)]
+pub struct Task {
+    pub id: TaskId,
+    /// Its owner is the subjects of this.
+    pub by: Principal,
+    /// Answers to the hub's own questions are merged into its arguments.
+    pub call: Box<Call>,
+    pub state: State,
+    pub route: Option<Route>,
+    pub sent: Option<Sent>,
+    /// Of the last record applied.
+    pub seq: u64,
+    pub cancelling: Option<Cancelling>,
+    pub open: BTreeMap<QuestionId, Question>,
+    /// How many questions were asked so far.
+    pub asked: u32,
+    /// A yes that was given, for exactly this digest; spent by the dispatch.
+    pub granted: Option<crate::digest::Digest>,
+    pub messages: Vec<Turn>,
+    pub artifacts: BTreeMap<ArtifactId, Vec<Chunk>>,
+    pub losses: Vec<Loss>,
+    pub created: Time,
+    pub updated: Time,
+    /// When the last open question was settled after a wait: the hub's own deadline stood still meanwhile.
+    pub paused: Duration,
+    waiting_since: Option<Time>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    Accepted,
+    Running,
+    Waiting,
+    Done(Box<Finished>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelling {
+    pub why: crate::event::CancelWhy,
+    pub since: Time,
+}
+
+/// What may happen to a task.
+#[derive(Debug, Clone)]
+pub enum Happening {
+    /// The hub is about to send it. `repeatable`: the skill is idempotent, it may be sent again under the same key.
+    Dispatch {
+        route: Route,
+        repeatable: bool,
+    },
+    /// The hub itself asks.
+    Ask(Asking),
+    /// The peer says something. Its questions are numbered by the task.
+    Peer {
+        event: Event,
+        losses: Vec<Loss>,
+        raw: Option<crate::call::Raw>,
+    },
+    /// The peer told the id under which it knows the task, or ended its request with a question.
+    Learnt {
+        remote: Option<Secret>,
+        open: bool,
+    },
+    /// The peer's side ended without an outcome.
+    PeerLost,
+    Signal {
+        by: Principal,
+        standing: Standing,
+        signal: Signal,
+    },
+    QuestionExpired(QuestionId),
+    DeadlineReached,
+    CancelGraceOver,
+    /// The caller's connection is gone, and its manners say what then.
+    CallerGone,
+    /// The hub cannot go on with it: policy changed, the skill vanished, admission failed.
+    Refused(crate::fault::Fault),
+    /// The hub was started again and has folded this from the journal.
+    Restarted,
+}
+
+/// A question of the hub's own.
+#[derive(Debug, Clone)]
+pub struct Asking {
+    pub to: Addressee,
+    pub kind: QuestionKind,
+    pub text: Text,
+    pub expires: Time,
+}
+
+/// What policy says of whoever sends a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The task is theirs.
+    pub owns: bool,
+    /// They may say yes.
+    pub approves: bool,
+}
+
+/// Records to append as one, then effects to perform.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Decision {
+    pub records: Vec<Record>,
+    pub effects: Vec<Effect>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Nothing is open and nothing was sent: go on through the phases to the dispatch.
+    Proceed,
+    /// Send it to the peer.
+    Dispatch(Sent),
+    /// The peer knows it by an id: take it up again.
+    Reattach(Sent),
+    /// Pass this on to the peer.
+    Forward(Signal),
+    /// It is over: let go of the peer.
+    Stop,
+}
+
+impl Task {
+    pub fn phase(&self) -> TaskPhase {
+        use crate::event::Outcome;
+        match &self.state {
+            State::Accepted => TaskPhase::Accepted,
+            State::Running => TaskPhase::Running,
+            State::Waiting => TaskPhase::Waiting,
+            State::Done(finished) => match finished.outcome {
+                Outcome::Completed => TaskPhase::Completed,
+                Outcome::Failed(_) => TaskPhase::Failed,
+                Outcome::Cancelled { .. } => TaskPhase::Cancelled,
+            },
+        }
+    }
+
+    pub fn finished(&self) -> Option<&Finished> {
+        match &self.state {
+            State::Done(finished) => Some(finished),
+            State::Accepted | State::Running | State::Waiting => None,
+        }
+    }
+
+    /// The earliest thing that will happen by itself, and when.
+    pub fn next_timer(&self) -> Option<(Time, Happening)> {
+        if self.finished().is_some() {
+            return None;
+        }
+        let deadline = self.deadline().map(|at| (at, Happening::DeadlineReached));
+        let grace =
+            self.cancelling.map(|cancelling| (cancelling.since.after(CANCEL_GRACE), Happening::CancelGraceOver));
+        let question = self
+            .open
+            .values()
+            .min_by_key(|question| question.expires)
+            .map(|question| (question.expires, Happening::QuestionExpired(question.id)));
+        [deadline, grace, question].into_iter().flatten().min_by_key(|(at, _)| *at)
+    }
+
+    /// The hub's own deadline stands still while only questions are open; a caller's never does.
+    fn deadline(&self) -> Option<Time> {
+        let deadline = self.call.limits.deadline?;
+        match deadline.set_by {
+            DeadlineBy::Caller => Some(deadline.at),
+            DeadlineBy::Hub if self.open.is_empty() => Some(deadline.at.after(self.paused)),
+            DeadlineBy::Hub => None,
+        }
+    }
+
+    /// The oldest open question that someone of this standing may answer.
+    pub fn answerable(&self, standing: Standing) -> Option<&Question> {
+        self.open.values().find(|question| decide::may_answer(question, standing))
+    }
+}

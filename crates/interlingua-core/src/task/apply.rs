@@ -1,0 +1,156 @@
+//! The fold: what a record that was appended does to the state. Cannot fail.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::{Cancelling, State, Task};
+use crate::call::{Ask, Call};
+use crate::content::{Party, Role, Turn};
+use crate::event::{Answer, Channel, Event, How, Piece, Signal};
+use crate::id::{QuestionId, TaskId, Time};
+use crate::journal::{Entry, Record};
+use crate::principal::Principal;
+use crate::question::QuestionKind;
+
+/// How many messages of history a task keeps in memory; the journal has them all.
+const MAX_MESSAGES: usize = 1_000;
+
+/// A journal that does not begin as a task's must.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a task's journal must begin with the accepted call")]
+pub struct Damaged;
+
+/// The state after these entries.
+pub fn fold(id: TaskId, entries: impl IntoIterator<Item = Entry>) -> Result<Task, Damaged> {
+    let mut entries = entries.into_iter();
+    let first = entries.next().ok_or(Damaged)?;
+    let Record::Accepted { by, call } = first.record else { return Err(Damaged) };
+    let mut task = Task::accepted(id, by, call, first.at);
+    task.seq = first.seq;
+    for entry in entries {
+        task.apply(&entry.record, entry.at);
+        task.seq = entry.seq;
+    }
+    Ok(task)
+}
+
+impl Task {
+    /// The state after `Accepted`, which is record 1.
+    pub fn accepted(id: TaskId, by: Principal, call: Box<Call>, at: Time) -> Task {
+        Task {
+            id,
+            by,
+            call,
+            state: State::Accepted,
+            route: None,
+            sent: None,
+            seq: 1,
+            cancelling: None,
+            open: BTreeMap::new(),
+            asked: 0,
+            granted: None,
+            messages: Vec::new(),
+            artifacts: BTreeMap::new(),
+            losses: Vec::new(),
+            created: at,
+            updated: at,
+            paused: Duration::ZERO,
+            waiting_since: None,
+        }
+    }
+
+    /// Takes a record that stands in the journal. The caller keeps `seq`, because a record may be numbered later than it
+    /// is applied.
+    pub fn apply(&mut self, record: &Record, at: Time) {
+        self.updated = at;
+        match record {
+            Record::Accepted { .. } => {}
+            Record::Sent(sent) => {
+                if sent.open && self.state == State::Accepted {
+                    self.state = State::Running;
+                }
+                self.granted = None;
+                self.sent = Some(sent.clone());
+            }
+            Record::Received { signal, .. } => self.received(signal, at),
+            Record::Emitted { event, losses, .. } => {
+                self.losses.extend(losses.iter().cloned());
+                self.emitted(event, at);
+            }
+        }
+    }
+
+    fn received(&mut self, signal: &Signal, at: Time) {
+        match signal {
+            Signal::Cancel(why) => self.cancelling = Some(Cancelling { why: *why, since: at }),
+            Signal::Said { input, .. } => self.remember(Turn { role: Role::User, parts: input.parts.clone() }),
+            Signal::Answered { question, answer, .. } => self.answered(*question, answer),
+        }
+    }
+
+    fn answered(&mut self, question: QuestionId, answer: &Answer) {
+        let Some(question) = self.open.get(&question) else { return };
+        match (answer, &question.kind) {
+            (Answer::Granted, QuestionKind::Confirm(confirm)) => self.granted = Some(confirm.call),
+            (Answer::Given(input), _) => {
+                if question.asked_by == Party::Hub
+                    && let Some(answer) = &input.args
+                    && let Ask::Invoke { input, .. } = &mut self.call.ask
+                {
+                    input.args = Some(super::merge_args(input.args.as_ref(), answer));
+                }
+                self.remember(Turn { role: Role::User, parts: input.parts.clone() });
+            }
+            (Answer::Granted | Answer::Token(_) | Answer::Visited | Answer::Declined | Answer::Dismissed, _) => {}
+        }
+    }
+
+    fn emitted(&mut self, event: &Event, at: Time) {
+        match event {
+            Event::Started(route) => self.route = Some(route.clone()),
+            Event::Said { channel: Channel::Answer, piece: Piece::Whole, parts, .. } => {
+                self.remember(Turn { role: Role::Agent, parts: parts.clone() });
+            }
+            Event::Said { .. } | Event::Progress { .. } => {}
+            Event::Artifact(chunk) => {
+                let chunks = self.artifacts.entry(chunk.artifact.clone()).or_default();
+                if chunk.index == 0 {
+                    chunks.clear();
+                }
+                chunks.push(chunk.clone());
+            }
+            Event::Asked(question) => {
+                self.asked = self.asked.max(question.id.1 + 1);
+                self.open.insert(question.id, question.clone());
+                self.state = State::Waiting;
+                self.waiting_since.get_or_insert(at);
+            }
+            Event::Settled { question, how, .. } => self.settled(*question, *how, at),
+            Event::Finished(finished) => self.state = State::Done(Box::new(finished.clone())),
+        }
+    }
+
+    fn settled(&mut self, question: QuestionId, how: How, at: Time) {
+        self.open.remove(&question);
+        if how != How::Answered {
+            self.granted = None;
+        }
+        if !self.open.is_empty() || self.finished().is_some() {
+            return;
+        }
+        self.state = if self.sent.is_some() { State::Running } else { State::Accepted };
+        if let Some(since) = self.waiting_since.take() {
+            self.paused += at.until(since);
+        }
+    }
+
+    fn remember(&mut self, turn: Turn) {
+        if turn.parts.is_empty() {
+            return;
+        }
+        if self.messages.len() == MAX_MESSAGES {
+            self.messages.remove(0);
+        }
+        self.messages.push(turn);
+    }
+}

@@ -1,0 +1,416 @@
+//! The rules: what a happening leads to, given the state. Changes nothing.
+
+use super::{Asking, Decision, Effect, Happening, MAX_OPEN_QUESTIONS, Standing, Task};
+use crate::call::{OnDisconnect, Raw};
+use crate::content::{Input, Party};
+use crate::event::{Answer, CancelWhy, Chunk, Event, Finished, How, Outcome, Route, Signal};
+use crate::fault::{Fault, FaultKind, Noun};
+use crate::id::{MessageId, QuestionId, Time};
+use crate::journal::{Record, Sent};
+use crate::json::Json;
+use crate::loss::Loss;
+use crate::principal::Principal;
+use crate::question::{Addressee, Question, QuestionKind};
+use crate::secret::Secret;
+
+impl Decision {
+    fn record(mut self, record: Record) -> Self {
+        self.records.push(record);
+        self
+    }
+
+    fn emit(self, event: Event) -> Self {
+        self.record(Record::emitted(event))
+    }
+
+    fn effect(mut self, effect: Effect) -> Self {
+        self.effects.push(effect);
+        self
+    }
+}
+
+impl Task {
+    /// What this leads to: records to append as one, and effects once they are safe. The only place that refuses.
+    pub fn decide(&self, what: Happening, now: Time) -> Result<Decision, Fault> {
+        if self.finished().is_some() {
+            return Err(Fault::caller(FaultKind::AlreadyFinished, "this task has already finished"));
+        }
+        match what {
+            Happening::Dispatch { route, repeatable } => self.dispatch(route, repeatable),
+            Happening::Ask(asking) => self.ask(asking),
+            Happening::Peer { event, losses, raw } => self.peer(event, losses, raw),
+            Happening::Learnt { remote, open } => self.learnt(remote, open),
+            Happening::PeerLost => Ok(self.finish(Finished::failed(self.lost_fault()))),
+            Happening::Signal { by, standing, signal } => self.signal(by, standing, signal, now),
+            Happening::QuestionExpired(id) => self.expire(id),
+            Happening::DeadlineReached => Ok(self.deadline_reached()),
+            Happening::CancelGraceOver => Ok(self.cancel_grace_over()),
+            Happening::CallerGone => Ok(self.caller_gone()),
+            Happening::Refused(fault) => Ok(self.finish(Finished::failed(fault))),
+            Happening::Restarted => Ok(self.restarted()),
+        }
+    }
+
+    fn dispatch(&self, route: Route, repeatable: bool) -> Result<Decision, Fault> {
+        if !self.open.is_empty() {
+            return Err(broken("a task was dispatched while a question was open"));
+        }
+        let sent = Sent {
+            attempt: self.sent.as_ref().map_or(1, |sent| sent.attempt + 1),
+            key: self.key(),
+            remote: None,
+            open: true,
+            repeatable,
+        };
+        Ok(Decision::default()
+            .record(Record::Sent(sent.clone()))
+            .emit(Event::Started(route))
+            .effect(Effect::Dispatch(sent)))
+    }
+
+    /// The peer's idempotency key: the same on every attempt.
+    fn key(&self) -> MessageId {
+        match &self.sent {
+            Some(sent) => sent.key.clone(),
+            None => MessageId::from(self.id.to_string()),
+        }
+    }
+
+    fn ask(&self, asking: Asking) -> Result<Decision, Fault> {
+        let question = Question {
+            id: self.next_question()?,
+            to: asking.to,
+            kind: asking.kind,
+            text: asking.text,
+            asked_by: Party::Hub,
+            expires: asking.expires,
+            resume: None,
+        };
+        Ok(Decision::default().emit(Event::Asked(question)))
+    }
+
+    fn next_question(&self) -> Result<QuestionId, Fault> {
+        if self.open.len() >= MAX_OPEN_QUESTIONS {
+            return Err(Fault::hub(FaultKind::Busy, "too many questions are open in this task"));
+        }
+        Ok(QuestionId(self.id, self.asked))
+    }
+
+    fn peer(&self, event: Event, losses: Vec<Loss>, raw: Option<Raw>) -> Result<Decision, Fault> {
+        if self.sent.is_none() {
+            return Err(self.bad_reply("an event before anything was sent"));
+        }
+        let event = match event {
+            Event::Asked(question) => Event::Asked(Question { id: self.next_question()?, ..question }),
+            Event::Artifact(chunk) => Event::Artifact(self.admit(chunk)?),
+            Event::Settled { question, by, how } if self.open.contains_key(&question) => {
+                Event::Settled { question, by, how }
+            }
+            Event::Settled { .. } => return Err(self.bad_reply("it settled a question that is not open")),
+            Event::Finished(finished) => {
+                return Ok(self.finish_with(finished, losses, raw));
+            }
+            Event::Started(_) | Event::Said { .. } | Event::Progress { .. } => event,
+        };
+        Ok(Decision::default().record(Record::Emitted { event, losses, raw }))
+    }
+
+    /// Index 0 opens or, after `last`, replaces; the rest follow without a gap.
+    fn admit(&self, chunk: Chunk) -> Result<Chunk, Fault> {
+        let so_far = self.artifacts.get(&chunk.artifact).map(Vec::as_slice).unwrap_or_default();
+        let closed = so_far.last().is_some_and(|last| last.last);
+        let fits = match chunk.index {
+            0 => so_far.is_empty() || closed,
+            next => !closed && so_far.last().is_some_and(|last| last.index + 1 == next),
+        };
+        if fits { Ok(chunk) } else { Err(self.bad_reply("an artifact chunk out of order")) }
+    }
+
+    fn learnt(&self, remote: Option<Secret>, open: bool) -> Result<Decision, Fault> {
+        let Some(sent) = &self.sent else { return Err(self.bad_reply("an id before anything was sent")) };
+        let remote = remote.or_else(|| sent.remote.clone());
+        Ok(Decision::default().record(Record::Sent(Sent { remote, open, ..sent.clone() })))
+    }
+
+    fn signal(&self, by: Principal, standing: Standing, signal: Signal, now: Time) -> Result<Decision, Fault> {
+        match signal {
+            Signal::Answered { question, message, answer } => {
+                let asked = self.answered_question(question, standing, &answer, now)?;
+                Ok(self.answer(by, asked, message, answer))
+            }
+            Signal::Said { message, input } => self.said(by, standing, message, input, now),
+            Signal::Cancel(why) if standing.owns => Ok(self.cancel(Some(by), why)),
+            Signal::Cancel(_) => Err(not_found()),
+        }
+    }
+
+    fn answered_question(
+        &self,
+        id: QuestionId,
+        standing: Standing,
+        answer: &Answer,
+        now: Time,
+    ) -> Result<&Question, Fault> {
+        let question = self.open.get(&id).filter(|_| standing.owns || standing.approves).ok_or_else(not_found)?;
+        if !may_answer(question, standing) {
+            return Err(Fault::caller(FaultKind::Denied, "this question is not yours to answer"));
+        }
+        if question.expires <= now {
+            return Err(Fault::caller(FaultKind::Denied, "the question has expired"));
+        }
+        if !question.kind.accepts(answer) {
+            return Err(Fault::caller(FaultKind::InvalidInput, "that answer does not fit the question; it stays open"));
+        }
+        Ok(question)
+    }
+
+    fn answer(&self, by: Principal, question: &Question, message: MessageId, answer: Answer) -> Decision {
+        let how = match answer {
+            Answer::Given(_) | Answer::Granted | Answer::Token(_) | Answer::Visited => How::Answered,
+            Answer::Declined | Answer::Dismissed => How::Declined,
+        };
+        let party = if question.to == Addressee::Caller { Party::Caller } else { Party::Hub };
+        let signal = Signal::Answered { question: question.id, message: message.clone(), answer };
+        let decision = Decision::default()
+            .record(Record::Received { by, signal: signal.clone() })
+            .emit(Event::Settled { question: question.id, by: party, how });
+        self.after_settled(decision, question, how, message, signal)
+    }
+
+    /// A hub's question ends or frees the task; a peer's answer is a dispatch of its own.
+    fn after_settled(
+        &self,
+        mut decision: Decision,
+        question: &Question,
+        how: How,
+        message: MessageId,
+        signal: Signal,
+    ) -> Decision {
+        match (&question.asked_by, &self.sent) {
+            (Party::Peer(_), Some(sent)) => {
+                let sent = Sent { key: message, open: true, ..sent.clone() };
+                decision.record(Record::Sent(sent)).effect(Effect::Forward(signal))
+            }
+            (Party::Hub | Party::Caller | Party::Peer(_), _) if how == How::Answered => {
+                let last = self.open.len() == 1;
+                if last && self.sent.is_none() { decision.effect(Effect::Proceed) } else { decision }
+            }
+            (Party::Hub | Party::Caller | Party::Peer(_), _) => {
+                let mut rest = self.finish_without(Finished::failed(unanswered(&question.kind, how)), question.id);
+                decision.records.append(&mut rest.records);
+                decision.effects.append(&mut rest.effects);
+                decision
+            }
+        }
+    }
+
+    /// More input. While questions are open it is offered to the oldest one this speaker may answer with it.
+    fn said(
+        &self,
+        by: Principal,
+        standing: Standing,
+        message: MessageId,
+        input: Input,
+        now: Time,
+    ) -> Result<Decision, Fault> {
+        if !standing.owns {
+            return Err(not_found());
+        }
+        let answer = Answer::Given(input);
+        if let Some(question) = self.answerable(standing).filter(|question| question.kind.accepts(&answer)) {
+            let question = self.answered_question(question.id, standing, &answer, now)?;
+            return Ok(self.answer(by, question, message, answer));
+        }
+        let Answer::Given(input) = answer else { return Err(broken("an answer changed its kind")) };
+        if self.sent.is_none() || !self.open.is_empty() {
+            return Err(Fault::caller(FaultKind::InvalidInput, "the open question wants another kind of answer"));
+        }
+        let signal = Signal::Said { message, input };
+        Ok(Decision::default().record(Record::Received { by, signal: signal.clone() }).effect(Effect::Forward(signal)))
+    }
+
+    /// Nothing sent yet: it ends here. Otherwise the peer is told, and has a grace.
+    fn cancel(&self, by: Option<Principal>, why: CancelWhy) -> Decision {
+        let signal = Signal::Cancel(why);
+        let received = Record::Received { by: by.unwrap_or_else(|| self.by.clone()), signal: signal.clone() };
+        let decision = Decision::default().record(received);
+        if self.cancelling.is_some() {
+            return Decision::default();
+        }
+        match &self.sent {
+            Some(_) => decision.effect(Effect::Forward(signal)),
+            None => {
+                let mut rest = self.finish(Finished::cancelled(Party::Caller, why));
+                let mut decision = decision;
+                decision.records.append(&mut rest.records);
+                decision.effects.append(&mut rest.effects);
+                decision
+            }
+        }
+    }
+
+    fn expire(&self, id: QuestionId) -> Result<Decision, Fault> {
+        let question = self.open.get(&id).ok_or_else(not_found)?;
+        let decision = Decision::default().emit(Event::Settled { question: id, by: Party::Hub, how: How::Expired });
+        let message = MessageId::from(format!("{id}-expired"));
+        let signal = Signal::Answered { question: id, message: message.clone(), answer: Answer::Declined };
+        Ok(self.after_settled(decision, question, How::Expired, message, signal))
+    }
+
+    fn deadline_reached(&self) -> Decision {
+        let origin = self.call.limits.deadline.map_or(Party::Hub, |deadline| deadline.set_by.party());
+        let fault = Fault::new(FaultKind::Deadline, origin, "the deadline passed before there was an answer");
+        let mut decision = self.finish(Finished::failed(fault));
+        if self.sent.is_some() {
+            decision.effects.insert(0, Effect::Forward(Signal::Cancel(CancelWhy::Superseded)));
+        }
+        decision
+    }
+
+    fn cancel_grace_over(&self) -> Decision {
+        let why = self.cancelling.map_or(CancelWhy::Asked, |cancelling| cancelling.why);
+        self.finish(Finished::cancelled(Party::Caller, why))
+    }
+
+    fn caller_gone(&self) -> Decision {
+        match self.call.limits.on_disconnect {
+            OnDisconnect::Cancel | OnDisconnect::CancelAfter(_) if self.open.is_empty() => {
+                self.cancel(None, CancelWhy::Disconnected)
+            }
+            OnDisconnect::Cancel | OnDisconnect::CancelAfter(_) | OnDisconnect::Detach => Decision::default(),
+        }
+    }
+
+    /// The crash rule.
+    fn restarted(&self) -> Decision {
+        let caller_lost = self.call.parent.is_none() && self.open.is_empty();
+        if caller_lost && self.call.limits.on_disconnect == OnDisconnect::Cancel {
+            let mut decision = self.finish(Finished::cancelled(Party::Caller, CancelWhy::Disconnected));
+            if let Some(sent) = self.sent.as_ref().filter(|sent| sent.remote.is_some()) {
+                decision.effects.insert(0, Effect::Reattach(sent.clone()));
+                decision.effects.insert(1, Effect::Forward(Signal::Cancel(CancelWhy::Disconnected)));
+            }
+            return decision;
+        }
+        let Some(sent) = &self.sent else {
+            return if self.open.is_empty() {
+                Decision::default().effect(Effect::Proceed)
+            } else {
+                Decision::default()
+            };
+        };
+        if !sent.open {
+            return Decision::default();
+        }
+        if sent.remote.is_some() {
+            return Decision::default().effect(Effect::Reattach(sent.clone()));
+        }
+        let mut decision = self.withdraw_carried();
+        if sent.repeatable {
+            let again = Sent { attempt: sent.attempt + 1, ..sent.clone() };
+            return decision.record(Record::Sent(again.clone())).effect(Effect::Dispatch(again));
+        }
+        let finished = Record::emitted(Event::Finished(Finished::failed(self.lost_fault())));
+        decision.records.push(finished);
+        decision.effect(Effect::Stop)
+    }
+
+    /// Questions that lived on a connection which died with the hub.
+    fn withdraw_carried(&self) -> Decision {
+        self.open.keys().fold(Decision::default(), |decision, &question| {
+            decision.emit(Event::Settled { question, by: Party::Hub, how: How::Withdrawn })
+        })
+    }
+
+    fn finish(&self, finished: Finished) -> Decision {
+        self.finish_with(finished, Vec::new(), None)
+    }
+
+    fn finish_with(&self, finished: Finished, losses: Vec<Loss>, raw: Option<Raw>) -> Decision {
+        let finished = Record::Emitted { event: Event::Finished(finished), losses, raw };
+        self.withdraw_carried().record(finished).effect(Effect::Stop)
+    }
+
+    /// As [`Task::finish`], for a task whose question `settled` was settled in the same decision.
+    fn finish_without(&self, finished: Finished, settled: QuestionId) -> Decision {
+        let mut decision = self.finish(finished);
+        decision
+            .records
+            .retain(|record| !matches!(record.event(), Some(Event::Settled { question, .. }) if *question == settled));
+        decision
+    }
+
+    fn lost_fault(&self) -> Fault {
+        let (kind, public) = match &self.sent {
+            Some(sent) if sent.repeatable => (FaultKind::BadReply, "the peer ended without an answer".to_owned()),
+            _ => {
+                let what = self.route.as_ref().map_or_else(|| "the call".to_owned(), |route| route.skill.to_string());
+                let text =
+                    format!("{what} was sent at {} and may have happened: look before trying again", self.updated);
+                (FaultKind::OutcomeUnknown, text)
+            }
+        };
+        Fault::new(kind, self.peer_party(), public)
+    }
+
+    fn peer_party(&self) -> Party {
+        self.route.as_ref().map_or(Party::Hub, |route| Party::Peer(route.skill.peer.clone()))
+    }
+
+    fn bad_reply(&self, what: &str) -> Fault {
+        Fault::new(FaultKind::BadReply, self.peer_party(), format!("the peer broke its protocol: {what}"))
+    }
+}
+
+pub(super) fn may_answer(question: &Question, standing: Standing) -> bool {
+    match question.to {
+        Addressee::Caller => standing.owns,
+        Addressee::Approvers => standing.approves,
+    }
+}
+
+/// What a declined or expired question of the hub leads to.
+fn unanswered(kind: &QuestionKind, how: How) -> Fault {
+    match kind {
+        QuestionKind::Confirm(_) => {
+            let text = if how == How::Expired { "nobody said yes in time" } else { "a person said no" };
+            Fault::caller(FaultKind::Denied, text)
+        }
+        QuestionKind::Input { .. }
+        | QuestionKind::Credential { .. }
+        | QuestionKind::Visit { .. }
+        | QuestionKind::Model(_)
+        | QuestionKind::Roots => Fault::caller(FaultKind::Unanswered, "a question stayed without an answer"),
+    }
+}
+
+fn not_found() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Task), "no such task or question")
+}
+
+fn broken(what: &'static str) -> Fault {
+    Fault::hub(FaultKind::Internal, what)
+}
+
+/// Arguments with the answer's laid over them. What is not an object on either side is replaced.
+pub fn merge_args(args: Option<&Json>, answer: &Json) -> Json {
+    match (args.map(Json::tree), answer.tree()) {
+        (Some(serde_json::Value::Object(old)), serde_json::Value::Object(new)) => {
+            let mut merged = old.clone();
+            merged.extend(new.clone());
+            Json::from_tree(merged.into())
+        }
+        _ => answer.clone(),
+    }
+}
+
+/// The outcome a list shows.
+impl Outcome {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Outcome::Completed => "completed",
+            Outcome::Failed(_) => "failed",
+            Outcome::Cancelled { .. } => "cancelled",
+        }
+    }
+}
