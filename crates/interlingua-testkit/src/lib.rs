@@ -1,1 +1,36 @@
-//! interlingua-testkit
+//! Test only: starts real hubs and real peers as processes of their own, and speaks to them over real sockets.
+//!
+//! - [`Hub`]: the hub's program on a free port with a data directory that is gone afterwards; killed, stopped, restarted.
+//! - [`Peer`]: somebody else's server, started from a command, such as the reference NLIP server in Python.
+//! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
+//! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
+//!
+//! Everything waits with a limit and panics with what it was waiting for: a test that hangs tells nothing.
+//! Nothing here knows the hub's types; it sees the hub as any stranger does.
+
+mod connection;
+mod hub;
+mod peer;
+pub mod port;
+mod process;
+pub mod raw;
+mod websocket;
+
+pub use connection::{Answer, Connection, Events, post, request};
+pub use hub::{Hub, HubBuilder};
+pub use peer::{Peer, root, run_script};
+pub use process::Process;
+pub use websocket::WebSocket;
+
+use std::time::Duration;
+
+/// How long anything may take before a test gives up on it. Generous, because machines that run tests are busy.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits for `what`, and panics with its name when it does not come.
+pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, future).await {
+        Ok(value) => value,
+        Err(_) => panic!("{what}: nothing after {} s", PATIENCE.as_secs()),
+    }
+}

@@ -1,1 +1,3 @@
-//! it
+//! The one integration-test binary: each test of the whole is a module here, because each binary links everything again.
+
+mod tidy;

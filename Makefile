@@ -1,0 +1,36 @@
+# Every target does its own set-up; nothing has to be installed by hand beyond rustup, python3 and a C compiler.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+.PHONY: help demo test lint fmt conformance bench fuzz soak coverage
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: ## start a hub and show it working, with plain curl
+	@scripts/demo
+
+test: ## everything that must hold: format, lints, docs, dependency rules, licences, all tests
+	@scripts/test
+
+lint: ## the checks of `make test` that run no test
+	@scripts/lint
+
+fmt: ## format the sources
+	cargo fmt --all
+
+conformance: ## list the requirements that no test and no deviation names
+	@scripts/conformance
+
+bench: ## measure against a bare echo server and nlip-server; rewrites docs/benchmarks.md
+	@scripts/bench
+
+fuzz: ## fuzz every decoder for FUZZ_SECONDS each (default 60); needs the nightly toolchain
+	@scripts/fuzz
+
+soak: ## the long runs: a million finished tasks, an hour of crashes (SOAK_SECONDS)
+	@scripts/soak
+
+coverage: ## line coverage of the tests, as text
+	@scripts/coverage

@@ -1,0 +1,240 @@
+//! A real hub: the program itself, on a free port, with a data directory of its own.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::Method;
+use http_body_util::Full;
+use rustix::process::Signal;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Answer, Connection, Process, WebSocket, connection, port};
+
+/// What a hub is started with.
+#[derive(Debug)]
+pub struct HubBuilder {
+    program: PathBuf,
+    directory: TempDir,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    scheme: Scheme,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    Plain,
+    Tls,
+}
+
+impl HubBuilder {
+    /// Writes the configuration. Without it the hub starts with none, as a newcomer's would.
+    pub fn config(mut self, yaml: &str) -> Self {
+        self = self.file("interlingua.yaml", yaml);
+        self.arguments.extend(["-c".to_owned(), "interlingua.yaml".to_owned()]);
+        self
+    }
+
+    /// Writes a file beside the configuration; a path in the configuration is relative to there.
+    pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.directory.path().join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a directory")).expect("the directory can be made");
+        fs::write(&path, content).expect("the file can be written");
+        self
+    }
+
+    /// Adds command-line arguments after `serve`.
+    pub fn arguments(mut self, arguments: &[&str]) -> Self {
+        self.arguments.extend(arguments.iter().map(ToString::to_string));
+        self
+    }
+
+    /// Sets an environment variable of the hub.
+    pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Says that the configuration turns TLS on, so readiness is seen by the open port rather than by `/healthz`.
+    pub fn tls(mut self) -> Self {
+        self.scheme = Scheme::Tls;
+        self
+    }
+
+    /// The directory that the configuration's relative paths start from.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Starts the hub and waits until it answers.
+    pub async fn start(self) -> Hub {
+        let address = port::free();
+        let process = Process::start(self.command(address));
+        let mut hub = Hub { builder: self, address, process };
+        hub.wait_until_up().await;
+        hub
+    }
+
+    /// Starts a hub that is expected to refuse, and returns how it ended and what it said.
+    pub async fn refused(self) -> (ExitStatus, String) {
+        let mut process = Process::start(self.command(port::free()));
+        let status = crate::within("a hub that refuses its configuration", async {
+            loop {
+                if let Some(status) = process.ended() {
+                    return status;
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        })
+        .await;
+        (status, process.output())
+    }
+
+    fn command(&self, address: SocketAddr) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(self.directory.path()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_HUB");
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.arg("serve").args(["--listen", &address.to_string(), "--data", "data"]).args(&self.arguments);
+        command
+    }
+}
+
+/// A running hub. Dropped, it is killed and its data directory removed.
+#[derive(Debug)]
+pub struct Hub {
+    builder: HubBuilder,
+    address: SocketAddr,
+    process: Process,
+}
+
+impl Hub {
+    /// Prepares a hub of the given program, `env!("CARGO_BIN_EXE_interlingua")` in an integration test.
+    pub fn builder(program: impl Into<PathBuf>) -> HubBuilder {
+        HubBuilder {
+            program: program.into(),
+            directory: tempfile::tempdir().expect("a temporary directory"),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            scheme: Scheme::Plain,
+        }
+    }
+
+    /// Starts a hub with a configuration.
+    pub async fn start(program: impl Into<PathBuf>, yaml: &str) -> Self {
+        Self::builder(program).config(yaml).start().await
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// An absolute URL of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// The data directory.
+    pub fn data(&self) -> PathBuf {
+        self.builder.directory().join("data")
+    }
+
+    /// The directory that holds configuration and data.
+    pub fn directory(&self) -> &Path {
+        self.builder.directory()
+    }
+
+    /// Writes a file beside the configuration while the hub runs.
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.directory().join(path), content).expect("the file can be written");
+    }
+
+    /// Everything it has logged or printed, since its last start.
+    pub fn log(&self) -> String {
+        self.process.output()
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// One HTTP/1.1 connection.
+    pub async fn connect(&self) -> Connection {
+        Connection::http1(self.address).await
+    }
+
+    /// A GET on a connection of its own.
+    pub async fn get(&self, path: &str) -> Answer {
+        let request = connection::request(Method::GET, path).body(Full::default()).expect("a path");
+        self.connect().await.send(request).await
+    }
+
+    /// A POST of JSON on a connection of its own.
+    pub async fn post_json(&self, path: &str, body: &Value) -> Answer {
+        self.post(path, "application/json", body.to_string()).await
+    }
+
+    /// A POST on a connection of its own.
+    pub async fn post(&self, path: &str, content_type: &str, body: impl Into<Bytes>) -> Answer {
+        self.connect().await.send(connection::post(path, content_type, body)).await
+    }
+
+    /// A WebSocket.
+    pub async fn websocket(&self, path: &str) -> WebSocket {
+        WebSocket::open(self.address, path).await
+    }
+
+    /// Kills it with SIGKILL, in the middle of whatever it does. The data directory stays.
+    pub fn kill_9(&mut self) {
+        self.process.kill_9();
+    }
+
+    /// Stops it with SIGTERM and returns how it ended. The data directory stays.
+    pub async fn stop(&mut self) -> ExitStatus {
+        self.process.stop().await
+    }
+
+    /// Sends SIGHUP: the configuration is read again.
+    pub fn reload(&mut self) {
+        self.process.signal(Signal::HUP);
+    }
+
+    /// Starts it again on the same address and data directory. A hub still running is killed first.
+    pub async fn restart(&mut self) {
+        self.process.kill_9();
+        self.process = Process::start(self.builder.command(self.address));
+        self.wait_until_up().await;
+    }
+
+    async fn wait_until_up(&mut self) {
+        for _ in 0..600 {
+            if self.answers().await {
+                return;
+            }
+            if let Some(status) = self.process.ended() {
+                panic!("the hub ended with {status}:\n{}", self.process.output());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("the hub does not answer:\n{}", self.process.output());
+    }
+
+    async fn answers(&self) -> bool {
+        let Ok(stream) = tokio::net::TcpStream::connect(self.address).await else { return false };
+        drop(stream);
+        match self.builder.scheme {
+            Scheme::Tls => true,
+            Scheme::Plain => {
+                let request = connection::request(Method::GET, "/healthz").body(Full::default()).expect("a path");
+                self.connect().await.try_send(request).await.is_ok_and(|answer| answer.status == 200)
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! One child process: its output is kept, and it never outlives the test.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    os::unix::process::CommandExt,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// Lines of output kept; older ones go first.
+const KEPT_LINES: usize = 20_000;
+
+/// A running child in a process group of its own.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    output: Arc<Mutex<Vec<String>>>,
+}
+
+impl Process {
+    /// Starts `command` with standard output and standard error captured.
+    pub fn start(mut command: Command) -> Self {
+        let name = command.get_program().to_string_lossy().into_owned();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{name} does not start: {error}"));
+        let output = Arc::new(Mutex::new(Vec::new()));
+        keep(child.stdout.take().expect("standard output is piped"), &output);
+        keep(child.stderr.take().expect("standard error is piped"), &output);
+        Self { child, output }
+    }
+
+    /// The process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Everything written so far to standard output and standard error.
+    pub fn output(&self) -> String {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+    }
+
+    /// The status with which it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("a child of ours can be waited for")
+    }
+
+    /// Kills it as a power cut would: SIGKILL, no goodbye. Its own children are left alone, as a crash leaves them.
+    pub fn kill_9(&mut self) {
+        if self.ended().is_none() {
+            self.child.kill().expect("a child of ours can be killed");
+        }
+        self.child.wait().expect("a killed child ends");
+    }
+
+    /// Asks it to stop with SIGTERM and returns how it ended.
+    pub async fn stop(&mut self) -> ExitStatus {
+        self.signal(Signal::TERM);
+        crate::within("a process asked to stop", async {
+            loop {
+                if let Some(status) = self.ended() {
+                    return status;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        })
+        .await
+    }
+
+    /// Sends a signal, such as SIGHUP.
+    pub fn signal(&mut self, signal: Signal) {
+        // Asked first, so that a reused id is never signalled: an ended child is reaped here and has no id any more.
+        if self.ended().is_none()
+            && let Some(pid) = pid(&self.child)
+        {
+            kill_process(pid, signal).expect("a child of ours can be signalled");
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The group, so that what the child started goes too; it is our own, made at start.
+        if let Some(pid) = pid(&self.child) {
+            let _gone_already = kill_process_group(pid, Signal::KILL);
+        }
+        let _reaped_already = self.child.wait();
+    }
+}
+
+fn pid(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// Reads a stream to its end in a thread of its own: it works without a runtime and while a test blocks.
+fn keep(stream: impl Read + Send + 'static, output: &Arc<Mutex<Vec<String>>>) {
+    let output = Arc::clone(output);
+    thread::spawn(move || {
+        for line in BufReader::new(stream).split(b'\n') {
+            let Ok(line) = line else { return };
+            let mut lines = output.lock().unwrap_or_else(PoisonError::into_inner);
+            if lines.len() == KEPT_LINES {
+                lines.remove(0);
+            }
+            lines.push(String::from_utf8_lossy(&line).into_owned());
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Process {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Process::start(command)
+    }
+
+    #[tokio::test]
+    async fn output_is_kept_and_sigterm_ends_it() {
+        let mut process = shell("echo out; echo err >&2; exec sleep 100");
+        crate::within("both lines", async {
+            while !(process.output().contains("out") && process.output().contains("err")) {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+        assert!(!process.stop().await.success());
+    }
+
+    #[test]
+    fn a_killed_process_has_ended() {
+        let mut process = shell("exec sleep 100");
+        assert!(process.ended().is_none());
+        process.kill_9();
+        assert!(process.ended().is_some());
+    }
+}

@@ -1,0 +1,63 @@
+//! The requirements' ids in test names, the list they come from, and the deviations agree.
+
+use std::{collections::BTreeSet, fs};
+
+use super::{root_file, tracked};
+
+#[test]
+fn every_id_in_a_test_name_is_a_known_requirement() {
+    let known = required();
+    let unknown: Vec<String> = tested().difference(&known).cloned().collect();
+    assert!(unknown.is_empty(), "not in conformance/requirements.txt: {unknown:?}");
+}
+
+#[test]
+fn a_deviation_is_a_known_requirement_and_claimed_by_no_test() {
+    let deviations = deviations();
+    let unknown: Vec<String> = deviations.difference(&required()).cloned().collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    let both: Vec<String> = tested().intersection(&deviations).cloned().collect();
+    assert!(both.is_empty(), "tested, and listed as a deviation: {both:?}");
+}
+
+/// The ids of `conformance/requirements.txt`.
+fn required() -> BTreeSet<String> {
+    let list = fs::read_to_string(root_file("conformance/requirements.txt")).expect("the list of requirements");
+    list.lines().filter_map(|line| line.split(' ').next()).filter(|word| is_id(word)).map(str::to_owned).collect()
+}
+
+/// The ids of the table in `conformance/deviations.md`.
+fn deviations() -> BTreeSet<String> {
+    let list = fs::read_to_string(root_file("conformance/deviations.md")).expect("the list of deviations");
+    let rows = list.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next());
+    rows.filter(|word| is_id(word)).map(str::to_owned).collect()
+}
+
+/// The ids that test functions carry as the start of their name.
+fn tested() -> BTreeSet<String> {
+    tracked(".rs").iter().flat_map(|file| ids_of_functions(&file.text)).collect()
+}
+
+fn ids_of_functions(text: &str) -> Vec<String> {
+    text.split("fn ").skip(1).filter_map(|rest| id_of(rest.split('(').next()?)).collect()
+}
+
+/// `n_26_suffixed…` is N-26. A name without a number after its first letter carries no id.
+fn id_of(function: &str) -> Option<String> {
+    let mut words = function.splitn(3, '_');
+    let (letter, number) = (words.next()?, words.next()?);
+    words.next()?;
+    let id = format!("{}-{number}", letter.to_uppercase());
+    is_id(&id).then_some(id)
+}
+
+fn is_id(word: &str) -> bool {
+    matches!(word.as_bytes(), [b'N' | b'R' | b'H' | b'S', b'-', tens, ones] if tens.is_ascii_digit() && ones.is_ascii_digit())
+}
+
+#[test]
+fn ids_are_read_from_names() {
+    assert_eq!(id_of("n_26_suffixed_token"), Some("N-26".to_owned()));
+    assert_eq!(id_of("s_curve_is_smooth"), None);
+    assert_eq!(ids_of_functions("async fn r_05_x() {}\nfn h_06_y() {}\nfn z() {}"), ["R-05", "H-06"]);
+}

@@ -1,0 +1,34 @@
+# Sourced by the scripts beside it: where the project is, and how a step is shown.
+# shellcheck shell=bash
+set -euo pipefail
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$ROOT"
+export PATH="$ROOT/.tools/bin:$PATH"
+
+say() { printf '\n== %s\n' "$*"; }
+
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+need() { # need PROGRAM ADVICE
+  command -v "$1" >/dev/null 2>&1 || die "'$1' is not on the PATH. $2"
+}
+
+# cargo_tool NAME VERSION: installs a cargo subcommand into .tools when the machine has none.
+cargo_tool() {
+  command -v "$1" >/dev/null 2>&1 && return 0
+  say "installing $1 $2 into .tools (once)"
+  cargo install --locked --quiet --root .tools "$1@$2"
+}
+
+# apt_package PROGRAM PACKAGE: installs a Debian package when its program is missing and we may.
+apt_package() {
+  command -v "$1" >/dev/null 2>&1 && return 0
+  command -v apt-get >/dev/null 2>&1 || die "'$1' is missing and this is no Debian system: install it by hand."
+  [ "$(id -u)" = 0 ] || die "'$1' is missing: run 'sudo apt-get install $2'."
+  say "installing the package $2"
+  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
+}
