@@ -1,1 +1,7 @@
-//! interlingua-protocols
+//! One decoder and one encoder for each protocol, pure: no I/O, no runtime, no clock. Bytes and a context come in, the
+//! model of `interlingua-core` goes out, and back.
+//!
+//! Every protocol has a folder with the same files: `wire` (its own types, faithful to its specification), `decode`,
+//! `encode`, `fault` (the closed list of faults in its spelling), `discover`. No folder names another protocol.
+
+pub mod nlip;
