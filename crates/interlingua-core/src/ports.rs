@@ -21,6 +21,9 @@ pub enum StoreFault {
     /// Someone else appended first (journal) or the revision moved (records).
     #[error("expected {expected}, found {found}")]
     Moved { expected: u64, found: u64 },
+    /// Nothing is held under this name (any more).
+    #[error("not held: {0}")]
+    Missing(Text),
     #[error("the store is full: {0}")]
     Full(Text),
     #[error("the store failed: {0}")]
@@ -35,8 +38,7 @@ pub enum StoreFault {
 #[derive(Debug, Clone)]
 pub struct Append {
     pub log: Log,
-    /// The sequence of the last record before these; 0 for a new log. The first record gets `expected + 1`.
-    pub expected: u64,
+    pub expected: Expected,
     pub at: Time,
     pub records: Vec<Bytes>,
     /// An idempotency key. When another log holds it (and its window has not passed), nothing is written and the answer is
@@ -44,6 +46,15 @@ pub struct Append {
     pub unique: Option<Unique>,
     /// What lists show of this task, written in the same transaction.
     pub row: Option<TaskRow>,
+}
+
+/// Where a log must stand for an append to happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// The sequence of the last record before these; 0 for a new log. The first record gets one more.
+    At(u64),
+    /// Wherever it stands, the store gives the next sequence: for logs with many writers and no state, audit and topics.
+    Any,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,29 +156,41 @@ pub trait Journal: Send + Sync {
     fn append(&self, append: Append) -> Pending<'_, Appended>;
     /// Records after `after`, oldest first, at most `limit`.
     fn read(&self, log: Log, after: u64, limit: usize) -> Pending<'_, Vec<Stored>>;
+    /// The sequence of the last record ever appended; 0 for a log that never was. Retention does not lower it.
+    fn last(&self, log: Log) -> Pending<'_, u64>;
+    /// Keeps the fold of a log up to `upto`, in place of an earlier one. It never replaces records, it saves reading them.
+    fn snapshot(&self, log: Log, upto: u64, at: Time, fold: Bytes) -> Pending<'_, ()>;
+    /// The newest fold kept of this log; its `seq` is the last record it holds.
+    fn latest(&self, log: Log) -> Pending<'_, Option<Stored>>;
     fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>>;
     fn tasks(&self, filter: TaskFilter) -> Pending<'_, Vec<TaskRow>>;
     /// Who holds this idempotency key, and the digest of what it asked.
     fn unique(&self, key: Digest, now: Time) -> Pending<'_, Option<(TaskId, Digest)>>;
     /// Removes finished tasks, topics and audit lines by their rules, and keys whose window has passed.
     fn retain(&self, rules: Retention, now: Time) -> Pending<'_, Removed>;
-    /// Removes one task and all that belongs to it.
+    /// Removes one task and all that belongs to it: its journals, its keys, and the tasks it started.
     fn forget(&self, task: TaskId) -> Pending<'_, bool>;
+    /// Removes all tasks of an owner; returns how many.
+    fn forget_owner(&self, owner: &str) -> Pending<'_, u64>;
 }
 
-/// Age and count for each kind.
+/// Age and count for each kind. A task that is not done is never removed, whatever its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     pub tasks: std::time::Duration,
     pub tasks_count: u64,
     pub audit: std::time::Duration,
     pub audit_count: u64,
+    pub topics: std::time::Duration,
+    /// Of each topic.
+    pub topics_count: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Removed {
     pub tasks: u64,
     pub audit: u64,
+    pub topics: u64,
     pub keys: u64,
 }
 
@@ -229,7 +252,7 @@ pub trait BlobWriter: Send {
 pub trait Blobs: Send + Sync {
     fn create(&self) -> Pending<'_, Box<dyn BlobWriter>>;
     fn info(&self, digest: Digest) -> Pending<'_, Option<BlobInfo>>;
-    /// At most `limit` bytes from `offset`; empty at the end.
+    /// At most `limit` bytes from `offset`; empty at the end. [`StoreFault::Missing`] when it is not held.
     fn read(&self, digest: Digest, offset: u64, limit: usize) -> Pending<'_, Bytes>;
     /// Removes the oldest until at most `bytes` are held; returns how many bytes went.
     fn retain(&self, bytes: u64) -> Pending<'_, u64>;
@@ -245,7 +268,7 @@ pub struct Indexed {
     pub keywords: Text,
 }
 
-/// One hit, best first. A higher score is better; 0 is no match.
+/// One hit, best first. The score lies in 0..=1; a higher one is better, 0 is no match and is not returned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub skill: Text,

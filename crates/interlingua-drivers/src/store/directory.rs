@@ -1,0 +1,62 @@
+//! The data directory: who may read it, and that one hub at a time writes to it.
+//!
+//! The lock is advisory (`flock`) on a file that is never removed: removing it would let two hubs lock two files of the
+//! same name. It ends with the process, however that ends.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::fault::OpenFault;
+
+pub(super) const DATABASE: &str = "hub.db";
+pub(super) const BLOBS: &str = "blobs";
+const LOCK: &str = "hub.lock";
+
+/// Held for as long as the directory is written to.
+#[derive(Debug)]
+pub(super) struct Lock(#[expect(dead_code, reason = "the lock is the open file")] File);
+
+/// The directory, for its owner alone, and its lock.
+pub(super) fn claim(dir: &Path) -> Result<Lock, OpenFault> {
+    make_private(dir)?;
+    let path = dir.join(LOCK);
+    let file = private_file(&path).map_err(OpenFault::io("open", &path))?;
+    match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Lock(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(OpenFault::InUse { dir: dir.to_owned() }),
+        Err(errno) => Err(OpenFault::io("lock", &path)(errno.into())),
+    }
+}
+
+/// The database file, made for its owner alone before SQLite opens it: SQLite gives its companions the same mode.
+pub(super) fn database(dir: &Path) -> Result<PathBuf, OpenFault> {
+    let path = dir.join(DATABASE);
+    private_file(&path).map_err(OpenFault::io("open", &path))?;
+    Ok(path)
+}
+
+/// Makes a directory of mode 0700 (its parents too), or takes away what others may do with one that is there.
+pub(super) fn make_private(dir: &Path) -> Result<(), OpenFault> {
+    if !dir.exists() {
+        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(OpenFault::io("make", dir))?;
+        if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            sync(parent).map_err(OpenFault::io("sync", parent))?;
+        }
+    }
+    let mode = dir.metadata().map_err(OpenFault::io("look at", dir))?.permissions().mode();
+    if mode & 0o077 != 0 {
+        std::fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(OpenFault::io("make private", dir))?;
+    }
+    Ok(())
+}
+
+/// Opened for writing, made with mode 0600 when it was not there.
+pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// Makes the names in a directory survive a power cut, as syncing a file does for its bytes.
+pub(super) fn sync(dir: &Path) -> std::io::Result<()> {
+    File::open(dir)?.sync_all()
+}

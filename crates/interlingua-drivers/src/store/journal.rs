@@ -1,0 +1,172 @@
+//! The journal port: append, read, and the folds kept beside the records.
+
+use bytes::Bytes;
+use interlingua_core::digest::Digest;
+use interlingua_core::id::{TaskId, Time};
+use interlingua_core::journal::Log;
+use interlingua_core::ports::{
+    Append, Appended, Expected, Journal, Pending, Removed, Retention, StoreFault, Stored, TaskFilter, TaskRow, Unique,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::columns::{Col, limit, log_columns};
+use super::fault::Refused;
+use super::{Database, retention, tasks};
+
+impl Journal for Database {
+    fn append(&self, append: Append) -> Pending<'_, Appended> {
+        Box::pin(self.writer.submit(move |db| append_to(db, &append)))
+    }
+
+    fn read(&self, log: Log, after: u64, count: usize) -> Pending<'_, Vec<Stored>> {
+        Box::pin(self.readers.read(move |db| records_after(db, &log, after, count)))
+    }
+
+    fn last(&self, log: Log) -> Pending<'_, u64> {
+        Box::pin(self.readers.read(move |db| match find(db, &log)? {
+            None => Ok(0),
+            Some(no) => Ok(last_of(db, no)?),
+        }))
+    }
+
+    fn snapshot(&self, log: Log, upto: u64, at: Time, fold: Bytes) -> Pending<'_, ()> {
+        Box::pin(self.writer.submit(move |db| keep_fold(db, &log, upto, at, &fold)))
+    }
+
+    fn latest(&self, log: Log) -> Pending<'_, Option<Stored>> {
+        Box::pin(self.readers.read(move |db| latest_fold(db, &log)))
+    }
+
+    fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>> {
+        Box::pin(self.readers.read(move |db| tasks::one(db, task)))
+    }
+
+    fn tasks(&self, filter: TaskFilter) -> Pending<'_, Vec<TaskRow>> {
+        Box::pin(self.readers.read(move |db| tasks::list(db, &filter)))
+    }
+
+    fn unique(&self, key: Digest, now: Time) -> Pending<'_, Option<(TaskId, Digest)>> {
+        Box::pin(self.readers.read(move |db| holder(db, key, now)))
+    }
+
+    fn retain(&self, rules: Retention, now: Time) -> Pending<'_, Removed> {
+        Box::pin(retention::retain(self, rules, now))
+    }
+
+    fn forget(&self, task: TaskId) -> Pending<'_, bool> {
+        Box::pin(retention::forget(self, task))
+    }
+
+    fn forget_owner(&self, owner: &str) -> Pending<'_, u64> {
+        Box::pin(retention::forget_owner(self, owner.to_owned()))
+    }
+}
+
+fn append_to(db: &Connection, append: &Append) -> Result<Appended, Refused> {
+    if let Some(unique) = append.unique
+        && let Some(exists) = claim(db, &append.log, unique, append.at)?
+    {
+        return Ok(exists);
+    }
+    let no = find_or_make(db, &append.log)?;
+    let mut last = last_of(db, no)?;
+    match append.expected {
+        Expected::Any => {}
+        Expected::At(expected) if expected == last => {}
+        Expected::At(expected) => return Err(StoreFault::Moved { expected, found: last }.into()),
+    }
+    let mut insert = db.prepare_cached("INSERT INTO journal (log, seq, at, bytes) VALUES (?1, ?2, ?3, ?4)")?;
+    for record in &append.records {
+        last += 1;
+        insert.execute(params![no, Col(last), Col(append.at), &record[..]])?;
+    }
+    if let Some(row) = &append.row {
+        tasks::put(db, find_or_make(db, &Log::Task(row.task))?, row)?;
+    }
+    Ok(Appended::At(last))
+}
+
+/// Takes the key for this log, unless another holds it. The savepoint takes it back when the append is refused.
+fn claim(db: &Connection, log: &Log, unique: Unique, now: Time) -> Result<Option<Appended>, Refused> {
+    let (Log::Task(own) | Log::Run(own)) = log else {
+        return Err(StoreFault::Broken("a key is held by a task, not by a topic or the audit".into()).into());
+    };
+    if let Some((task, body)) = holder(db, unique.key, now)?
+        && task != *own
+    {
+        return Ok(Some(Appended::Exists { task, body }));
+    }
+    db.prepare_cached("INSERT OR REPLACE INTO keys (key, task, body, until) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![Col(unique.key), Col(*own), Col(unique.body), Col(unique.until)])?;
+    Ok(None)
+}
+
+fn holder(db: &Connection, key: Digest, now: Time) -> Result<Option<(TaskId, Digest)>, Refused> {
+    let found = db
+        .prepare_cached("SELECT task, body FROM keys WHERE key = ?1 AND until > ?2")?
+        .query_row(params![Col(key), Col(now)], |row| Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0)))
+        .optional()?;
+    Ok(found)
+}
+
+/// The number of a log that exists.
+pub(super) fn find(db: &Connection, log: &Log) -> rusqlite::Result<Option<i64>> {
+    let (kind, id) = log_columns(log);
+    db.prepare_cached("SELECT no FROM logs WHERE kind = ?1 AND id = ?2")?
+        .query_row(params![kind, id], |row| row.get(0))
+        .optional()
+}
+
+fn find_or_make(db: &Connection, log: &Log) -> rusqlite::Result<i64> {
+    if let Some(no) = find(db, log)? {
+        return Ok(no);
+    }
+    let (kind, id) = log_columns(log);
+    db.prepare_cached("INSERT INTO logs (kind, id) VALUES (?1, ?2)")?.insert(params![kind, id])
+}
+
+/// The last sequence ever given: that of the newest record, or where retention stopped when it removed them all.
+pub(super) fn last_of(db: &Connection, no: i64) -> rusqlite::Result<u64> {
+    db.prepare_cached(
+        "SELECT max(floor, coalesce((SELECT max(seq) FROM journal WHERE log = ?1), 0)) FROM logs WHERE no = ?1",
+    )?
+    .query_row([no], |row| row.get::<_, Col<u64>>(0))
+    .map(|last| last.0)
+}
+
+fn records_after(db: &Connection, log: &Log, after: u64, count: usize) -> Result<Vec<Stored>, Refused> {
+    let Some(no) = find(db, log)? else { return Ok(Vec::new()) };
+    let mut select =
+        db.prepare_cached("SELECT seq, at, bytes FROM journal WHERE log = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3")?;
+    let rows = select.query_map(params![no, Col(after), limit(count)], stored)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    Ok(Stored {
+        seq: row.get::<_, Col<u64>>(0)?.0,
+        at: row.get::<_, Col<Time>>(1)?.0,
+        bytes: Bytes::from(row.get::<_, Vec<u8>>(2)?),
+    })
+}
+
+fn keep_fold(db: &Connection, log: &Log, upto: u64, at: Time, fold: &[u8]) -> Result<(), Refused> {
+    let no = find(db, log)?.ok_or_else(|| StoreFault::Missing("the log of this fold".into()))?;
+    let last = last_of(db, no)?;
+    if upto > last {
+        return Err(StoreFault::Moved { expected: upto, found: last }.into());
+    }
+    // A fold that took longer to make must not replace a newer one.
+    db.prepare_cached(
+        "INSERT INTO snapshots (log, seq, at, bytes) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (log) DO UPDATE
+         SET seq = excluded.seq, at = excluded.at, bytes = excluded.bytes WHERE excluded.seq > snapshots.seq",
+    )?
+    .execute(params![no, Col(upto), Col(at), fold])?;
+    Ok(())
+}
+
+fn latest_fold(db: &Connection, log: &Log) -> Result<Option<Stored>, Refused> {
+    let Some(no) = find(db, log)? else { return Ok(None) };
+    let mut select = db.prepare_cached("SELECT seq, at, bytes FROM snapshots WHERE log = ?1")?;
+    Ok(select.query_row([no], stored).optional()?)
+}

@@ -1,0 +1,113 @@
+//! The records port: small values with a revision, compare-and-set and expiry.
+//!
+//! Revisions come from one counter of the whole store and are never given twice, so a value that was removed and made
+//! again is not mistaken for the one that was read before.
+
+use bytes::Bytes;
+use interlingua_core::id::Time;
+use interlingua_core::ports::{Expect, Item, Pending, Records, StoreFault};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::columns::{Col, limit};
+use super::fault::Refused;
+use super::{Database, retention};
+
+impl Records for Database {
+    fn get(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
+        let key = key.to_owned();
+        Box::pin(self.readers.read(move |db| find(db, kind, &key, now)))
+    }
+
+    fn put(
+        &self,
+        kind: &'static str,
+        key: &str,
+        value: Bytes,
+        expires: Option<Time>,
+        expect: Expect,
+        now: Time,
+    ) -> Pending<'_, u64> {
+        let key = key.to_owned();
+        Box::pin(self.writer.submit(move |db| {
+            allow(db, kind, &key, expect, now)?;
+            write(db, kind, &key, &value, expires)
+        }))
+    }
+
+    fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
+        let key = key.to_owned();
+        Box::pin(self.writer.submit(move |db| {
+            let found = find(db, kind, &key, now)?;
+            db.prepare_cached("DELETE FROM records WHERE kind = ?1 AND key = ?2")?.execute(params![kind, key])?;
+            Ok(found)
+        }))
+    }
+
+    fn list(&self, kind: &'static str, after: Option<&str>, count: usize, now: Time) -> Pending<'_, Vec<Item>> {
+        let after = after.map(str::to_owned);
+        Box::pin(self.readers.read(move |db| in_order(db, kind, after.as_deref(), count, now)))
+    }
+
+    fn count(&self, kind: &'static str, now: Time) -> Pending<'_, u64> {
+        Box::pin(self.readers.read(move |db| {
+            let mut select = db.prepare_cached(
+                "SELECT count(*) FROM records INDEXED BY records_by_expiry
+                 WHERE kind = ?1 AND (expires IS NULL OR expires > ?2)",
+            )?;
+            Ok(select.query_row(params![kind, Col(now)], |row| row.get::<_, Col<u64>>(0))?.0)
+        }))
+    }
+
+    fn expire(&self, now: Time) -> Pending<'_, u64> {
+        Box::pin(retention::expire(self, now))
+    }
+}
+
+fn find(db: &Connection, kind: &str, key: &str, now: Time) -> Result<Option<Item>, Refused> {
+    let mut select = db.prepare_cached(
+        "SELECT key, revision, value, expires FROM records
+         WHERE kind = ?1 AND key = ?2 AND (expires IS NULL OR expires > ?3)",
+    )?;
+    Ok(select.query_row(params![kind, key, Col(now)], item).optional()?)
+}
+
+fn in_order(db: &Connection, kind: &str, after: Option<&str>, count: usize, now: Time) -> Result<Vec<Item>, Refused> {
+    let mut select = db.prepare_cached(
+        "SELECT key, revision, value, expires FROM records
+         WHERE kind = ?1 AND (?2 IS NULL OR key > ?2) AND key >= coalesce(?2, '') AND (expires IS NULL OR expires > ?3)
+         ORDER BY key LIMIT ?4",
+    )?;
+    let rows = select.query_map(params![kind, after, Col(now), limit(count)], item)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
+    Ok(Item {
+        key: row.get(0)?,
+        revision: row.get::<_, Col<u64>>(1)?.0,
+        value: Bytes::from(row.get::<_, Vec<u8>>(2)?),
+        expires: row.get::<_, Option<Col<Time>>>(3)?.map(|time| time.0),
+    })
+}
+
+/// An expired item counts as absent, and absent as revision 0.
+fn allow(db: &Connection, kind: &str, key: &str, expect: Expect, now: Time) -> Result<(), Refused> {
+    let expected = match expect {
+        Expect::Anything => return Ok(()),
+        Expect::Absent => 0,
+        Expect::Revision(revision) => revision,
+    };
+    let found = find(db, kind, key, now)?.map_or(0, |item| item.revision);
+    if found == expected { Ok(()) } else { Err(StoreFault::Moved { expected, found }.into()) }
+}
+
+fn write(db: &Connection, kind: &str, key: &str, value: &[u8], expires: Option<Time>) -> Result<u64, Refused> {
+    let revision: i64 = db
+        .prepare_cached("UPDATE counters SET value = value + 1 WHERE name = 'revision' RETURNING value")?
+        .query_row([], |row| row.get(0))?;
+    db.prepare_cached(
+        "INSERT OR REPLACE INTO records (kind, key, revision, expires, value) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute(params![kind, key, revision, expires.map(Col), value])?;
+    Ok(revision.unsigned_abs())
+}

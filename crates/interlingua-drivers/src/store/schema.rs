@@ -1,0 +1,165 @@
+//! Tables, their versions, and how a connection is set up.
+//!
+//! A log has a small number of its own, given in the order logs are made, and everything else hangs on that number. A
+//! task's id is random; the number is not, so the records of recent tasks lie on neighbouring pages and one commit of
+//! many tasks writes few of them.
+//!
+//! `PRAGMA user_version` holds the number of migrations done. A step is one transaction; a version above ours is refused.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::OpenFault;
+
+/// "ilng": says whose database this is.
+const APPLICATION: i64 = 0x696c_6e67;
+
+/// Each entry takes the schema from its index to the next version. Entries are never changed, only added.
+pub(super) const MIGRATIONS: &[&str] = &[VERSION_1];
+
+const VERSION_1: &str = "
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO counters VALUES ('revision', 0);
+
+-- kind: 0 task, 1 run, 2 topic, 3 audit. id: 16 bytes, or a topic's name. floor: last sequence removed by retention.
+CREATE TABLE logs (
+    no INTEGER PRIMARY KEY, kind INTEGER NOT NULL, id BLOB NOT NULL, floor INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (kind, id)
+) STRICT;
+CREATE TABLE journal (
+    log INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, bytes BLOB NOT NULL,
+    PRIMARY KEY (log, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE snapshots (
+    log INTEGER PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL, bytes BLOB NOT NULL
+) STRICT;
+
+-- no: of the task's own log. state: 0 accepted, 1 running, 2 waiting, 3 completed, 4 failed, 5 cancelled.
+CREATE TABLE tasks (
+    no INTEGER PRIMARY KEY, task BLOB NOT NULL, owner TEXT NOT NULL, conversation TEXT, parent BLOB, skill TEXT,
+    state INTEGER NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL
+) STRICT;
+CREATE INDEX tasks_by_time ON tasks (created, task);
+CREATE INDEX tasks_by_owner ON tasks (owner, created, task);
+CREATE INDEX tasks_by_conversation ON tasks (conversation, created, task) WHERE conversation IS NOT NULL;
+CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
+CREATE INDEX tasks_live ON tasks (created, task) WHERE state < 3;
+CREATE INDEX tasks_unhappy ON tasks (state, created, task) WHERE state > 3;
+CREATE INDEX tasks_done ON tasks (updated) WHERE state >= 3;
+
+CREATE TABLE keys (
+    key BLOB PRIMARY KEY, task BLOB NOT NULL, body BLOB NOT NULL, until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX keys_by_until ON keys (until);
+CREATE INDEX keys_by_task ON keys (task);
+
+CREATE TABLE records (
+    kind TEXT NOT NULL, key TEXT NOT NULL, revision INTEGER NOT NULL, expires INTEGER, value BLOB NOT NULL,
+    PRIMARY KEY (kind, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX records_by_expiry ON records (kind, expires);
+";
+
+/// Whether a commit waits for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sync {
+    Full,
+    /// Only to show that the power-cut test can fail.
+    #[cfg(test)]
+    Off,
+}
+
+/// What the writing connection is set up with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tuning {
+    pub sync: Sync,
+    /// Pages in the write-ahead log after which a commit also moves them into the database.
+    pub checkpoint: u32,
+    pub max_bytes: Option<u64>,
+}
+
+const PAGE: u32 = 4096;
+
+/// The one connection that writes, on a schema of our version.
+pub(super) fn writer(file: &Path, tuning: Tuning) -> Result<Connection, OpenFault> {
+    let mut db = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    set_up_writer(&db, tuning).map_err(OpenFault::database("set up", file))?;
+    migrate(&mut db, file, MIGRATIONS)?;
+    if let Some(bytes) = tuning.max_bytes {
+        let pages = i64::try_from(bytes / u64::from(PAGE)).unwrap_or(i64::MAX);
+        db.pragma_update(None, "max_page_count", pages).map_err(OpenFault::database("bound", file))?;
+    }
+    Ok(db)
+}
+
+/// A connection that cannot write.
+pub(super) fn reader(file: &Path) -> Result<Connection, OpenFault> {
+    let db = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    db.pragma_update(None, "cache_size", -4096).map_err(OpenFault::database("set up", file))?;
+    Ok(db)
+}
+
+fn connect(file: &Path, access: OpenFlags) -> Result<Connection, OpenFault> {
+    let db = Connection::open_with_flags(file, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(OpenFault::database("open", file))?;
+    db.set_prepared_statement_cache_capacity(64);
+    // Only a checkpoint or the recovery of the log makes one connection wait for another here.
+    db.busy_timeout(Duration::from_secs(5)).map_err(OpenFault::database("set up", file))?;
+    // A mapped page that cannot be read is a signal, not an error value.
+    db.pragma_update(None, "mmap_size", 0).map_err(OpenFault::database("set up", file))?;
+    Ok(db)
+}
+
+fn set_up_writer(db: &Connection, tuning: Tuning) -> rusqlite::Result<()> {
+    db.pragma_update(None, "page_size", PAGE)?;
+    // Has an effect only before the first table: pages that retention frees can be given back.
+    db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    match tuning.sync {
+        Sync::Full => db.pragma_update(None, "synchronous", "FULL")?,
+        #[cfg(test)]
+        Sync::Off => db.pragma_update(None, "synchronous", "OFF")?,
+    }
+    db.pragma_update(None, "wal_autocheckpoint", tuning.checkpoint)?;
+    // The log is cut back to this after a checkpoint that had to let it grow.
+    db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
+    db.pragma_update(None, "cache_size", -16384)
+}
+
+/// Brings the schema to the end of `steps`.
+pub(super) fn migrate(db: &mut Connection, file: &Path, steps: &[&str]) -> Result<(), OpenFault> {
+    let fail = || OpenFault::database("migrate", file);
+    let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+    let found = version(db, file)?;
+    if found > known {
+        return Err(OpenFault::Newer { file: file.to_owned(), found, known });
+    }
+    for (from, step) in (0_i64..).zip(steps) {
+        if from < found {
+            continue;
+        }
+        let change = db.transaction().map_err(fail())?;
+        change.execute_batch(step).map_err(fail())?;
+        change.pragma_update(None, "user_version", from + 1).map_err(fail())?;
+        change.pragma_update(None, "application_id", APPLICATION).map_err(fail())?;
+        change.commit().map_err(fail())?;
+        tracing::info!(version = from + 1, "database schema migrated");
+    }
+    Ok(())
+}
+
+/// The schema's version; 0 for a new file. Another program's database is refused.
+pub(super) fn version(db: &Connection, file: &Path) -> Result<i64, OpenFault> {
+    let read = |pragma| {
+        db.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0)).map_err(OpenFault::database("read", file))
+    };
+    let tables: i64 = db
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(OpenFault::database("read", file))?;
+    if tables > 0 && read("application_id")? != APPLICATION {
+        return Err(OpenFault::Foreign { file: file.to_owned() });
+    }
+    read("user_version")
+}

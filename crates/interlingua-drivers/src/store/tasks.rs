@@ -1,0 +1,127 @@
+//! The list of tasks: one row each, written with the append that changed it.
+//!
+//! Every list is newest first by (created, task), read off an index that is named, so that a list of a page costs a page
+//! however many tasks there are. Two partial indexes hold the tasks that are not done and those that did not end well; a
+//! task that completed leaves them.
+
+use interlingua_core::id::{ConversationId, TaskId, Text};
+use interlingua_core::ports::{TaskFilter, TaskPhase, TaskRow};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+
+use super::columns::{Col, TASK, limit};
+use super::fault::Refused;
+
+const COLUMNS: &str = "task, owner, conversation, parent, skill, state, created, updated";
+
+/// Writes the row. The common case changes no indexed column but the state; anything else replaces the row whole.
+pub(super) fn put(db: &Connection, no: i64, row: &TaskRow) -> rusqlite::Result<()> {
+    let conversation = row.conversation.as_ref().map(ConversationId::as_str);
+    let parent = row.parent.map(Col);
+    let changed = db
+        .prepare_cached(
+            "UPDATE tasks SET skill = ?2, state = ?3, updated = ?4
+             WHERE no = ?1 AND owner = ?5 AND conversation IS ?6 AND parent IS ?7 AND created = ?8",
+        )?
+        .execute(params![
+            no,
+            row.skill,
+            Col(row.state),
+            Col(row.updated),
+            row.owner,
+            conversation,
+            parent,
+            Col(row.created)
+        ])?;
+    if changed == 0 {
+        db.prepare_cached(
+            "INSERT OR REPLACE INTO tasks (no, task, owner, conversation, parent, skill, state, created, updated)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            no,
+            Col(row.task),
+            row.owner,
+            conversation,
+            parent,
+            row.skill,
+            Col(row.state),
+            Col(row.created),
+            Col(row.updated)
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn one(db: &Connection, task: TaskId) -> Result<Option<TaskRow>, Refused> {
+    let sql = format!("SELECT {COLUMNS} FROM tasks WHERE no = (SELECT no FROM logs WHERE kind = {TASK} AND id = ?1)");
+    Ok(db.prepare_cached(&sql)?.query_row([Col(task)], decode).optional()?)
+}
+
+pub(super) fn list(db: &Connection, filter: &TaskFilter) -> Result<Vec<TaskRow>, Refused> {
+    let count = limit(filter.limit);
+    let state = filter.state.map(Col);
+    let conversation = filter.conversation.as_ref().map(ConversationId::as_str);
+    let before = filter.before.map(|(created, task)| (Col(created), Col(task)));
+    let mut wheres = vec![where_of_state(filter)];
+    let mut values: Vec<(&str, &dyn ToSql)> = vec![(":limit", &count)];
+    if let Some(owner) = &filter.owner {
+        wheres.push("owner = :owner");
+        values.push((":owner", owner));
+    }
+    if let Some(conversation) = &conversation {
+        wheres.push("conversation = :conversation");
+        values.push((":conversation", conversation));
+    }
+    if let Some(state) = &state {
+        wheres.push("state = :state");
+        values.push((":state", state));
+    }
+    if let Some((created, task)) = &before {
+        wheres.push("(created, task) < (:created, :task)");
+        values.push((":created", created));
+        values.push((":task", task));
+    }
+    let (index, wheres) = (index_for(filter), wheres.join(" AND "));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM tasks INDEXED BY {index} WHERE {wheres} ORDER BY created DESC, task DESC LIMIT :limit"
+    );
+    let mut select = db.prepare_cached(&sql)?;
+    let rows = select.query_map(values.as_slice(), decode)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The condition of a partial index must stand in the query word for word.
+fn where_of_state(filter: &TaskFilter) -> &'static str {
+    match filter.state {
+        _ if filter.live => "state < 3",
+        None => "TRUE",
+        Some(TaskPhase::Accepted | TaskPhase::Running | TaskPhase::Waiting) => "state < 3",
+        Some(TaskPhase::Completed) => "state >= 3",
+        Some(TaskPhase::Failed | TaskPhase::Cancelled) => "state > 3",
+    }
+}
+
+fn index_for(filter: &TaskFilter) -> &'static str {
+    if filter.conversation.is_some() {
+        return "tasks_by_conversation";
+    }
+    match where_of_state(filter) {
+        "state < 3" => "tasks_live",
+        "state > 3" => "tasks_unhappy",
+        _ if filter.owner.is_some() => "tasks_by_owner",
+        _ => "tasks_by_time",
+    }
+}
+
+fn decode(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
+    Ok(TaskRow {
+        task: row.get::<_, Col<_>>(0)?.0,
+        owner: row.get::<_, Text>(1)?,
+        conversation: row.get::<_, Option<Text>>(2)?.map(ConversationId),
+        parent: row.get::<_, Option<Col<_>>>(3)?.map(|parent| parent.0),
+        skill: row.get(4)?,
+        state: row.get::<_, Col<_>>(5)?.0,
+        created: row.get::<_, Col<_>>(6)?.0,
+        updated: row.get::<_, Col<_>>(7)?.0,
+    })
+}

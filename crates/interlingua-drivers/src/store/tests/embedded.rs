@@ -1,0 +1,1 @@
+//! What only this driver promises: its directory, its commits, its files.

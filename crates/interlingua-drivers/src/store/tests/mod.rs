@@ -1,0 +1,46 @@
+//! The embedded store against the ports' contract and against the world: crowds, full and damaged disks, power cuts.
+
+mod contract;
+mod embedded;
+
+use std::path::Path;
+
+use bytes::Bytes;
+use interlingua_core::digest::Digest;
+use interlingua_core::id::{TaskId, Time};
+use interlingua_core::journal::Log;
+use interlingua_core::ports::{Append, Expected, TaskPhase, TaskRow, Unique};
+
+use super::{Embedded, Options};
+
+fn open(dir: &Path) -> Embedded {
+    Embedded::open(dir, Options::default()).unwrap()
+}
+
+/// An append of these records at `expected`, at time 1000.
+fn append(log: Log, expected: u64, records: &[&str]) -> Append {
+    let records = records.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect();
+    Append { log, expected: Expected::At(expected), at: Time(1000), records, unique: None, row: None }
+}
+
+fn unique(key: &str, body: &str, until: u64) -> Unique {
+    Unique { key: Digest::of(key.as_bytes()), body: Digest::of(body.as_bytes()), until: Time(until) }
+}
+
+fn row(task: u128, owner: &str, state: TaskPhase, created: u64) -> TaskRow {
+    TaskRow {
+        task: TaskId(task),
+        owner: owner.into(),
+        conversation: None,
+        parent: None,
+        skill: None,
+        state,
+        created: Time(created),
+        updated: Time(created),
+    }
+}
+
+/// The first append of a task, with its row.
+fn accepted(row: TaskRow) -> Append {
+    Append { at: row.created, row: Some(row.clone()), ..append(Log::Task(row.task), 0, &["accepted"]) }
+}
