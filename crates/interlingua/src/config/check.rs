@@ -1,0 +1,251 @@
+//! What types cannot say: names, addresses, files, and values that contradict each other.
+
+use std::path::{Component, Path, PathBuf};
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::problem::nearest;
+use super::{Binding, Config, NlipPeer, Peer, Problem, Speaks};
+
+/// Names with a meaning of their own in some spelling of a skill.
+const RESERVED: [&str; 5] = ["mcp", "local", "hub", "graph", "custom_tool"];
+
+/// No longer name of a peer fits into every spelling of its skills.
+const NAME: usize = 50;
+
+/// Deeper messages than this are nobody's.
+const DEPTH: u16 = 1024;
+
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<Problem>,
+}
+
+impl Found {
+    fn refuse(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem::new(path, message));
+    }
+
+    fn require(&mut self, holds: bool, path: &str, message: &str) {
+        if !holds {
+            self.refuse(path, message);
+        }
+    }
+
+    fn warn(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.warnings.push(Problem::new(path, message));
+    }
+}
+
+pub(super) fn check(config: &Config) -> Found {
+    let mut found = Found::default();
+    listen(config, &mut found);
+    numbers(config, &mut found);
+    for (name, peer) in &config.peers {
+        peer_name(name, &mut found);
+        self::peer(name, peer, &mut found);
+    }
+    front_door(config, &mut found);
+    access(config, &mut found);
+    tools(config, &mut found);
+    telemetry(config, &mut found);
+    found
+}
+
+fn listen(config: &Config, found: &mut Found) {
+    if let Some(id) = &config.hub.id {
+        let fits = (1..=64).contains(&id.len()) && id.bytes().all(is_name_byte);
+        found.require(fits, "hub.id", "an id is 1 to 64 letters, digits, `-` or `_`");
+    }
+    let Some(tls) = &config.tls else {
+        if !config.listen.0.ip().is_loopback() && !config.insecure {
+            let address = config.listen;
+            found.refuse(
+                "listen",
+                format!("{address} can be reached from other machines and there is no `tls`; add it, listen on 127.0.0.1, or set `insecure: true`"),
+            );
+        }
+        return;
+    };
+    let certificates = CertificateDer::pem_file_iter(&tls.cert).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    match certificates {
+        Ok(certificates) => found.require(!certificates.is_empty(), "tls.cert", "no certificate in this file"),
+        Err(error) => found.refuse("tls.cert", pem(&tls.cert, &error)),
+    }
+    if let Err(error) = PrivateKeyDer::from_pem_file(&tls.key) {
+        found.refuse("tls.key", pem(&tls.key, &error));
+    }
+}
+
+fn pem(file: &Path, error: &rustls::pki_types::pem::Error) -> String {
+    use rustls::pki_types::pem::Error;
+    match error {
+        Error::Io(error) => format!("cannot read {}: {}", file.display(), error.kind()),
+        Error::NoItemsFound => format!("{} has no such item in PEM form", file.display()),
+        _ => format!("{} is not a PEM file", file.display()),
+    }
+}
+
+fn numbers(config: &Config, found: &mut Found) {
+    let (limits, router) = (&config.limits, &config.nlip.router);
+    let deep = (1..=DEPTH).contains(&limits.depth);
+    found.require(deep, "limits.depth", "expected a whole number from 1 to 1024");
+    for (path, value) in [
+        ("limits.body", limits.body.0),
+        ("limits.in_flight", limits.in_flight.into()),
+        ("limits.connections", limits.connections.into()),
+        ("nlip.router.session_timeout_hours", router.session_timeout_hours.into()),
+        ("nlip.router.max_parallel_calls", router.max_parallel_calls.into()),
+        ("retention.tasks_count", config.retention.tasks_count),
+        ("retention.audit_count", config.retention.audit_count),
+    ] {
+        found.require(value > 0, path, "must be more than 0");
+    }
+    let timeouts = config.peers.iter().map(|(name, peer)| (format!("peers.{name}.timeout"), peer.timeout));
+    let spans = [
+        ("limits.deadline".to_owned(), Some(limits.deadline)),
+        ("nlip.router.default_timeout".to_owned(), router.default_timeout),
+        ("retention.conversations".to_owned(), Some(config.retention.conversations)),
+    ];
+    for (path, span) in spans.into_iter().chain(timeouts) {
+        found.require(span.is_none_or(|span| !span.0.is_zero()), &path, "must be longer than 0");
+    }
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+}
+
+fn peer_name(name: &str, found: &mut Found) {
+    let path = format!("peers.{name}");
+    if RESERVED.contains(&name) {
+        return found.refuse(path, format!("the name `{name}` is reserved; call this peer something else"));
+    }
+    if name.contains("__") {
+        return found.refuse(path, "a peer's name has no `__`: it separates peer and skill in tool names");
+    }
+    let edges = name.starts_with(['-', '_']) || name.ends_with(['-', '_']);
+    if name.is_empty() || name.len() > NAME || edges || !name.bytes().all(is_name_byte) {
+        found.refuse(path, "a peer's name is 1 to 50 letters, digits, `-` or `_`, with a letter or digit at both ends");
+    }
+}
+
+fn peer(name: &str, peer: &Peer, found: &mut Found) {
+    match &peer.speaks {
+        Speaks::Nlip(nlip) => nlip_peer(&format!("peers.{name}.nlip"), nlip, found),
+    }
+}
+
+fn nlip_peer(path: &str, nlip: &NlipPeer, found: &mut Found) {
+    let schemes: &[&str] = match nlip.binding() {
+        Binding::Http => &["http", "https"],
+        // A WebSocket begins as an HTTP request, so its address may be written either way.
+        Binding::Ws | Binding::WsText => &["ws", "wss", "http", "https"],
+    };
+    let uri = match url(&nlip.url, schemes) {
+        Ok(uri) => uri,
+        Err(message) => return found.refuse(format!("{path}.url"), message),
+    };
+    let plain = matches!(uri.scheme_str(), Some("http" | "ws"));
+    if plain && nlip.token.is_some() && !nlip.insecure && !uri.host().is_some_and(is_loopback) {
+        found.refuse(
+            format!("{path}.token"),
+            "the token would travel unencrypted; use https or wss, or set `insecure: true` here",
+        );
+    }
+    if let Some(ca) = &nlip.ca
+        && let Err(error) = CertificateDer::pem_file_iter(ca).and_then(Iterator::collect::<Result<Vec<_>, _>>)
+    {
+        found.refuse(format!("{path}.ca"), pem(ca, &error));
+    }
+}
+
+fn url(text: &str, schemes: &[&str]) -> Result<http::Uri, String> {
+    let uri: http::Uri = text.parse().map_err(|_| "this is not a URL".to_owned())?;
+    match (uri.scheme_str(), uri.host()) {
+        (Some(scheme), Some(host)) if schemes.contains(&scheme) && !host.is_empty() => Ok(uri),
+        _ => Err(format!("expected a URL with {}", schemes.join(":// or ") + "://")),
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn front_door(config: &Config, found: &mut Found) {
+    let Some(name) = &config.front_door else { return };
+    if config.peers.contains_key(name) {
+        return;
+    }
+    let meant = nearest(name, config.peers.keys().map(String::as_str));
+    let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    found.refuse("front_door", format!("there is no peer `{name}`{hint}"));
+}
+
+fn access(config: &Config, found: &mut Found) {
+    let tokens = &config.access.tokens;
+    for (index, token) in tokens.iter().enumerate() {
+        let path = format!("access.tokens.{index}");
+        let named = !token.name.is_empty() && token.name.len() <= 128 && !token.name.contains(char::is_control);
+        found.require(named, &path, "a caller's name is 1 to 128 characters");
+        if tokens[..index].iter().any(|other| other.name == token.name) {
+            found.refuse(&path, format!("there are two callers named `{}`", token.name));
+        }
+        if let Some(other) = tokens[..index].iter().find(|other| other.digest == token.digest) {
+            found.refuse(&path, format!("`{}` and `{}` have the same token", other.name, token.name));
+        }
+    }
+}
+
+fn tools(config: &Config, found: &mut Found) {
+    let data = real(config.data());
+    for (path, place) in [("tools.directory", &config.tools.directory), ("tools.workspace", &config.tools.workspace)] {
+        let Some(place) = place else { continue };
+        found.require(!place.is_file(), path, "this is a file, not a directory");
+    }
+    let workspace = config.tools.workspace.iter().map(|place| ("tools.workspace".to_owned(), place));
+    let roots = config.tools.roots.iter().enumerate();
+    let roots = roots.map(|(index, root)| (format!("tools.roots.{index}.path"), &root.path));
+    for (path, place) in workspace.chain(roots) {
+        if data.starts_with(real(place)) {
+            found.refuse(path, "the file tools would reach the hub's data directory, which holds its keys");
+        }
+    }
+    for (index, root) in config.tools.roots.iter().enumerate() {
+        let path = format!("tools.roots.{index}");
+        if !root.path.exists() {
+            found.warn(format!("{path}.path"), format!("{} does not exist and is skipped", root.path.display()));
+        }
+        for outside in root.protected.iter().filter(|place| !real(place).starts_with(real(&root.path))) {
+            found.warn(&path, format!("{} is not below its root and is skipped", outside.display()));
+        }
+    }
+}
+
+/// The path with its links followed as far as it exists, and without `..` beyond that.
+fn real(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let existing = absolute.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let Some((above, mut followed)) = existing else { return absolute };
+    for component in absolute.strip_prefix(above).unwrap_or(Path::new("")).components() {
+        match component {
+            Component::ParentDir => drop(followed.pop()),
+            other => followed.push(other),
+        }
+    }
+    followed
+}
+
+fn telemetry(config: &Config, found: &mut Found) {
+    if let Some(otlp) = &config.telemetry.otlp
+        && let Err(message) = url(otlp, &["http", "https"])
+    {
+        found.refuse("telemetry.otlp", message);
+    }
+    if tracing_subscriber::EnvFilter::try_new(&config.telemetry.log.level).is_err() {
+        found.refuse("telemetry.log.level", "expected error, warn, info, debug or trace, or `info,MODULE=debug`");
+    }
+}

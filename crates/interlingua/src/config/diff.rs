@@ -1,0 +1,108 @@
+//! What a reload would change. A reload is whole or not at all: one that needs a restart is refused as a whole, and the
+//! text says which keys.
+
+use super::{Config, Telemetry};
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Changes {
+    /// Keys whose change a running hub cannot take.
+    pub restart: Vec<&'static str>,
+    /// Keys whose change takes effect at once.
+    pub live: Vec<&'static str>,
+    /// Peers by name, in the order of the new file, then those that went.
+    pub peers: Vec<(String, PeerChange)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeerChange {
+    Added,
+    Changed,
+    Removed,
+}
+
+impl Changes {
+    pub fn is_empty(&self) -> bool {
+        self.restart.is_empty() && self.live.is_empty()
+    }
+}
+
+pub fn diff(old: &Config, new: &Config) -> Changes {
+    // Taken apart, so that a new key must be thought about here.
+    let Config {
+        hub,
+        listen,
+        insecure,
+        tls,
+        store,
+        limits,
+        retention,
+        peers,
+        nlip,
+        tools,
+        front_door,
+        access,
+        telemetry: Telemetry { otlp, log },
+    } = old;
+    let changed = |keys: &[(&'static str, bool)]| keys.iter().filter(|(_, same)| !same).map(|(key, _)| *key).collect();
+    Changes {
+        restart: changed(&[
+            ("hub", *hub == new.hub),
+            ("listen", *listen == new.listen),
+            ("insecure", *insecure == new.insecure),
+            ("store", *store == new.store),
+            ("telemetry.otlp", *otlp == new.telemetry.otlp),
+        ]),
+        live: changed(&[
+            ("tls", *tls == new.tls),
+            ("limits", *limits == new.limits),
+            ("retention", *retention == new.retention),
+            ("peers", *peers == new.peers),
+            ("nlip", *nlip == new.nlip),
+            ("tools", *tools == new.tools),
+            ("front_door", *front_door == new.front_door),
+            ("access", *access == new.access),
+            ("telemetry.log", *log == new.telemetry.log),
+        ]),
+        peers: peer_changes(old, new),
+    }
+}
+
+fn peer_changes(old: &Config, new: &Config) -> Vec<(String, PeerChange)> {
+    let now = new.peers.iter().filter_map(|(name, peer)| match old.peers.get(name) {
+        None => Some((name.clone(), PeerChange::Added)),
+        Some(before) if before != peer => Some((name.clone(), PeerChange::Changed)),
+        Some(_) => None,
+    });
+    let gone = old.peers.keys().filter(|name| !new.peers.contains_key(*name));
+    now.chain(gone.map(|name| (name.clone(), PeerChange::Removed))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PeerChange, diff};
+    use crate::config::{Config, NlipPeer, Peer, Speaks, Store};
+
+    fn peer(url: &str) -> Peer {
+        Peer::new(Speaks::Nlip(NlipPeer::new(url)))
+    }
+
+    #[test]
+    fn a_reload_says_what_it_changes_and_what_it_cannot() {
+        let mut old = Config::default();
+        old.peers.insert("a".into(), peer("http://127.0.0.1:1/nlip"));
+        old.peers.insert("b".into(), peer("http://127.0.0.1:2/nlip"));
+        let mut new = old.clone();
+        assert!(diff(&old, &new).is_empty());
+        new.store = Store { embedded: "elsewhere".into() };
+        new.limits.depth = 7;
+        new.peers.shift_remove("a");
+        new.peers.insert("b".into(), peer("http://127.0.0.1:3/nlip"));
+        new.peers.insert("c".into(), peer("http://127.0.0.1:4/nlip"));
+        let changes = diff(&old, &new);
+        assert_eq!(changes.restart, ["store"]);
+        assert_eq!(changes.live, ["limits", "peers"]);
+        let named = |name: &str, change| (name.to_owned(), change);
+        let peers = [named("b", PeerChange::Changed), named("c", PeerChange::Added), named("a", PeerChange::Removed)];
+        assert_eq!(changes.peers, peers);
+    }
+}

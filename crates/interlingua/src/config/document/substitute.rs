@@ -1,0 +1,152 @@
+//! What stands elsewhere is put in: `${NAME}` and `${NAME:-otherwise}` from the environment, in any text; `file:PATH` as a
+//! whole value from that file, without its last line end. `$${` is a literal `${`.
+//!
+//! It happens on the tree, after YAML has been read: what comes from outside is only ever a text, never more keys. The one
+//! value that is a document of its own, the list of access tokens, is read by [`Substitution::document`].
+
+use std::path::{Path, PathBuf};
+
+use super::tree::{Node, Value, parse};
+use super::{Problem, Sources};
+
+/// Where `${NAME}` is looked up; passed in, so that a test has its own.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// No value of a configuration, and no list of tokens, is longer.
+const FILE_LIMIT: u64 = 4 * 1024 * 1024;
+
+pub(in crate::config) struct Substitution<'a> {
+    pub(in crate::config) environment: Environment<'a>,
+    /// The folder of the configuration file: relative paths start there.
+    pub(in crate::config) base: &'a Path,
+    pub(in crate::config) sources: &'a mut Sources,
+    pub(in crate::config) problems: &'a mut Vec<Problem>,
+}
+
+impl Substitution<'_> {
+    /// Fills in every text below `node`.
+    pub(in crate::config) fn fill(&mut self, node: &mut Node, path: &str) {
+        match &mut node.value {
+            Value::List(items) => {
+                for (index, item) in items {
+                    self.fill(item, &join(path, &index.to_string()));
+                }
+            }
+            Value::Map(entries) => {
+                for (key, value) in entries {
+                    self.fill(value, &join(path, &key.name));
+                }
+            }
+            Value::Scalar { text, .. } => {
+                let filled = expand(text, self.environment).and_then(|text| self.content(text));
+                match filled {
+                    Ok(filled) => *text = filled,
+                    Err(message) => self.problems.push(self.sources.problem(node.at, path, message)),
+                }
+            }
+        }
+    }
+
+    /// A value `file:PATH` whose file is itself a document is replaced by that document.
+    pub(in crate::config) fn document(&mut self, node: &mut Node, path: &str) {
+        let Value::Scalar { text, .. } = &node.value else { return };
+        let read = expand(text, self.environment).and_then(|text| match text.strip_prefix("file:") {
+            Some(name) => self.read(name),
+            None => Err("expected a list, or `file:PATH` of one".into()),
+        });
+        match read {
+            Ok((file, content)) => {
+                // Tokens may stand in it, so nothing of it is kept for snippets.
+                let source = self.sources.add(&file, "");
+                match parse(&content, source) {
+                    Ok(document) => *node = document,
+                    Err(bad) => self.problems.push(self.sources.problem(bad.at, path, bad.message)),
+                }
+            }
+            Err(message) => self.problems.push(self.sources.problem(node.at, path, message)),
+        }
+    }
+
+    fn content(&mut self, text: String) -> Result<String, String> {
+        let Some(name) = text.strip_prefix("file:") else { return Ok(text) };
+        let (file, content) = self.read(name)?;
+        // Its content may be a secret, so nothing of it is kept for snippets.
+        self.sources.add(&file, "");
+        Ok(content.trim_end_matches(['\r', '\n']).to_owned())
+    }
+
+    fn read(&self, name: &str) -> Result<(PathBuf, String), String> {
+        let file = self.base.join(name);
+        let size = std::fs::metadata(&file).map_err(|error| unreadable(&file, &error))?.len();
+        if size > FILE_LIMIT {
+            return Err(format!("{} is larger than {FILE_LIMIT} bytes", file.display()));
+        }
+        let content = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
+        Ok((file, content))
+    }
+}
+
+fn unreadable(file: &Path, error: &std::io::Error) -> String {
+    format!("cannot read {}: {}", file.display(), error.kind())
+}
+
+pub(in crate::config) fn join(path: &str, step: &str) -> String {
+    if path.is_empty() { step.to_owned() } else { format!("{path}.{step}") }
+}
+
+fn expand(text: &str, environment: Environment<'_>) -> Result<String, String> {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        if let Some(before) = rest[..start].strip_suffix('$') {
+            filled.push_str(before);
+            filled.push_str("${");
+            rest = &rest[start + 2..];
+            continue;
+        }
+        filled.push_str(&rest[..start]);
+        let after = &rest[start + 2..];
+        let end = after.find('}').ok_or("`${` without its `}`")?;
+        filled.push_str(&lookup(&after[..end], environment)?);
+        rest = &after[end + 1..];
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+fn lookup(expression: &str, environment: Environment<'_>) -> Result<String, String> {
+    let (name, otherwise) = match expression.split_once(":-") {
+        Some((name, otherwise)) => (name, Some(otherwise)),
+        None => (expression, None),
+    };
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return Err(format!("`${{{expression}}}` does not name a variable"));
+    }
+    environment(name)
+        .or_else(|| otherwise.map(str::to_owned))
+        .ok_or_else(|| format!("the environment has no `{name}`; set it, or write `${{{name}:-otherwise}}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    fn environment(name: &str) -> Option<String> {
+        (name == "KEY").then(|| "value".into())
+    }
+
+    #[test]
+    fn a_variable_is_put_in_anywhere_in_a_text() {
+        assert_eq!(expand("a ${KEY} b${KEY}", &environment).unwrap(), "a value bvalue");
+        assert_eq!(expand("${NONE:-other}", &environment).unwrap(), "other");
+        assert_eq!(expand("$${KEY} $ {KEY}", &environment).unwrap(), "${KEY} $ {KEY}");
+    }
+
+    #[test]
+    fn a_missing_variable_is_named() {
+        let text = "the environment has no `NONE`; set it, or write `${NONE:-otherwise}`";
+        assert_eq!(expand("${NONE}", &environment).unwrap_err(), text);
+        assert_eq!(expand("${KEY", &environment).unwrap_err(), "`${` without its `}`");
+        assert_eq!(expand("${a b}", &environment).unwrap_err(), "`${a b}` does not name a variable");
+    }
+}

@@ -1,0 +1,47 @@
+//! How much the hub takes at once, and how long it waits.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::scalar::{Rate, Size, Span};
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// The largest request body or WebSocket message.
+    pub body: Size,
+    /// The deepest nesting of a message.
+    pub depth: u16,
+    /// How long an exchange may take when its caller does not say.
+    pub deadline: Span,
+    /// Exchanges that run at the same time.
+    pub in_flight: u32,
+    /// Exchanges that wait for their turn; one more is refused as busy.
+    pub queue: u32,
+    /// Calls of one caller. Without it only anonymous callers are limited, all together to 200/s.
+    pub rate: Option<Rate>,
+    /// How long the same message id replays the result instead of running again; 0 is never.
+    pub replay: Span,
+    /// Connections open at the same time.
+    pub connections: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            body: Size::mib(64),
+            depth: 128,
+            deadline: Span::seconds(300),
+            in_flight: 4096,
+            queue: 16_384,
+            rate: None,
+            replay: Span::hours(24),
+            connections: 16_384,
+        }
+    }
+}
+
+impl Limits {
+    /// What anonymous callers may do together when no rate is configured.
+    pub const ANONYMOUS: Rate = Rate::per_second(200);
+}

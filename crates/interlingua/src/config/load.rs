@@ -1,0 +1,144 @@
+//! From a file to a configuration that has been checked, or to all that is wrong with it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::document::{Environment, Node, Substitution, decode, parse};
+use super::{Config, Overrides, Problem, Sources, check};
+
+/// A configuration that may be applied.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    pub config: Config,
+    /// The files it was read from.
+    pub sources: Sources,
+    /// What will work, but perhaps not as meant.
+    pub warnings: Vec<Problem>,
+}
+
+impl Loaded {
+    /// Every file whose change may change the configuration or what it points to.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let tls = self.config.tls.iter().flat_map(|tls| [&tls.cert, &tls.key]);
+        self.sources.files().map(Path::to_path_buf).chain(tls.cloned()).collect()
+    }
+}
+
+/// All that keeps a file from being a configuration.
+#[derive(Debug, Clone)]
+pub struct Rejected {
+    pub problems: Vec<Problem>,
+    pub sources: Sources,
+}
+
+impl Rejected {
+    /// Each problem with the line it is in: for the person whose file it is, not for a log.
+    pub fn render(&self) -> String {
+        let rendered: Vec<String> = self.problems.iter().map(|problem| problem.render(&self.sources)).collect();
+        rendered.join("\n\n")
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+impl std::error::Error for Rejected {}
+
+/// Reads and checks the file; what the command line says wins over it.
+pub fn load(file: &Path, overrides: &Overrides, environment: Environment<'_>) -> Result<Loaded, Rejected> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => load_text(&text, file, overrides, environment),
+        Err(error) => {
+            let problem = Problem::new("", format!("cannot read {}: {}", file.display(), error.kind()));
+            Err(Rejected { problems: vec![problem], sources: Sources::default() })
+        }
+    }
+}
+
+/// The hub without a file: defaults, and what the command line says.
+pub fn without_file(overrides: &Overrides) -> Result<Loaded, Rejected> {
+    finish(Config::default(), None, Sources::default(), overrides)
+}
+
+/// As [`load`], from a text that stands for the content of `file`.
+pub fn load_text(
+    text: &str,
+    file: &Path,
+    overrides: &Overrides,
+    environment: Environment<'_>,
+) -> Result<Loaded, Rejected> {
+    let mut sources = Sources::default();
+    let source = sources.add(file, text);
+    let mut root = match parse(text, source) {
+        Ok(root) => root,
+        Err(bad) => {
+            let problems = vec![sources.problem(bad.at, "", bad.message)];
+            return Err(Rejected { problems, sources });
+        }
+    };
+    let base = file.parent().unwrap_or(Path::new(""));
+    let mut problems = Vec::new();
+    let mut substitution = Substitution { environment, base, sources: &mut sources, problems: &mut problems };
+    if let Some(tokens) = root.at_mut(&["access", "tokens"]) {
+        substitution.document(tokens, "access.tokens");
+    }
+    substitution.fill(&mut root, "");
+    match decode::<Config>(root.clone(), &sources) {
+        Ok(mut config) if problems.is_empty() => {
+            anchor(&mut config, base);
+            finish(config, Some(&root), sources, overrides)
+        }
+        Ok(_) => Err(Rejected { problems, sources }),
+        Err(more) => {
+            // A value that could not be filled in is told once, not again for what its type makes of it.
+            let untold = more.into_iter().filter(|new| problems.iter().all(|told| told.path != new.path));
+            let untold: Vec<Problem> = untold.collect();
+            problems.extend(untold);
+            Err(Rejected { problems, sources })
+        }
+    }
+}
+
+fn finish(
+    mut config: Config,
+    root: Option<&Node>,
+    sources: Sources,
+    overrides: &Overrides,
+) -> Result<Loaded, Rejected> {
+    let placed = |problem: Problem| match root {
+        Some(root) => sources.problem(root.locate(&problem.path), problem.path, problem.message),
+        None => problem,
+    };
+    if let Err(problem) = overrides.apply(&mut config) {
+        return Err(Rejected { problems: vec![problem], sources });
+    }
+    let found = check::check(&config);
+    let warnings = found.warnings.into_iter().map(placed).collect();
+    let problems: Vec<Problem> = found.problems.into_iter().map(placed).collect();
+    if problems.is_empty() { Ok(Loaded { config, sources, warnings }) } else { Err(Rejected { problems, sources }) }
+}
+
+/// Relative paths start at the folder of the file.
+fn anchor(config: &mut Config, base: &Path) {
+    let Config { tls, store, tools, peers, .. } = config;
+    let mut paths: Vec<&mut PathBuf> = vec![&mut store.embedded];
+    paths.extend(tls.iter_mut().flat_map(|tls| [&mut tls.cert, &mut tls.key]));
+    paths.extend(tools.directory.iter_mut());
+    paths.extend(tools.workspace.iter_mut());
+    paths.extend(tools.roots.iter_mut().map(|root| &mut root.path));
+    paths.extend(peers.values_mut().filter_map(|peer| match &mut peer.speaks {
+        super::Speaks::Nlip(nlip) => nlip.ca.as_mut(),
+    }));
+    for path in paths {
+        *path = base.join(&path);
+    }
+    for root in &mut tools.roots {
+        for protected in &mut root.protected {
+            *protected = root.path.join(&protected);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Configuration: one YAML file, read whole or not at all.
+//!
+//! One file here for each section. [`load()`] reads a file: [`document`] gives a tree whose values know their places, the
+//! types below are made from it, and [`check`] looks at what types cannot say. [`schema`] is the JSON Schema of the same
+//! types. [`diff`] says what a reload would change, [`watch`] when to try one.
+//!
+//! An unknown key is an error with file, line, column, path and the nearest name. Every key that is accepted has an
+//! effect; keys of protocols this hub does not speak yet are refused with a text that says so ([`later`]). Relative
+//! paths start at the folder of the file they stand in.
+//!
+//! Deliberately absent: applying a configuration, which is the server's, and the environment, which is passed in.
+
+mod access;
+mod check;
+pub mod diff;
+mod document;
+mod hub;
+mod limits;
+mod listen;
+mod load;
+mod nlip;
+mod overrides;
+mod peers;
+mod problem;
+mod retention;
+mod scalar;
+pub mod schema;
+mod secret;
+mod store;
+mod telemetry;
+#[cfg(test)]
+mod tests;
+mod tools;
+pub mod watch;
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub use access::{Access, AccessToken, Anonymous};
+pub use document::{Environment, Sources};
+pub use hub::Hub;
+pub use limits::Limits;
+pub use listen::{Listen, Tls};
+pub use load::{Loaded, Rejected, load, load_text, without_file};
+pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
+pub use overrides::Overrides;
+pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, Speaks, matches};
+pub use problem::{At, Problem};
+pub use retention::Retention;
+pub use scalar::{Rate, Size, Span};
+pub use secret::{Key, Secret};
+pub use store::Store;
+pub use telemetry::{Log, LogFormat, Telemetry};
+pub use tools::{Permission, Root, Tools};
+
+/// All that can be configured. `Config::default()` is the hub without a file.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "Configuration of an Interlingua hub")]
+pub struct Config {
+    pub hub: Hub,
+    /// Where the hub listens: one port for every protocol.
+    pub listen: Listen,
+    /// Listen beyond loopback without TLS. Whoever can read the network can then read every message and token.
+    pub insecure: bool,
+    pub tls: Option<Tls>,
+    pub store: Store,
+    pub limits: Limits,
+    pub retention: Retention,
+    /// Who the hub can call, by name.
+    pub peers: IndexMap<String, Peer>,
+    pub nlip: Nlip,
+    pub tools: Tools,
+    /// The peer that gets requests in plain words. Without it the hub matches them to skills itself.
+    pub front_door: Option<String>,
+    pub access: Access,
+    pub telemetry: Telemetry,
+}
+
+impl Config {
+    /// The data directory.
+    pub fn data(&self) -> &std::path::Path {
+        &self.store.embedded
+    }
+
+    /// The socket through which programs of the same user reach the hub that holds the data directory.
+    pub fn socket(&self) -> PathBuf {
+        self.data().join(SOCKET)
+    }
+
+    /// Where custom tools are looked for.
+    pub fn tools_directory(&self) -> PathBuf {
+        self.tools.directory.clone().unwrap_or_else(|| self.data().join("tools"))
+    }
+
+    /// Where the file tools work.
+    pub fn workspace(&self) -> PathBuf {
+        self.tools.workspace.clone().unwrap_or_else(|| self.data().join("workspace"))
+    }
+}
+
+/// The name of the hub's socket in its data directory.
+pub const SOCKET: &str = "hub.sock";
+
+/// A key that is part of the contract but not of this hub yet: why it is refused.
+pub(crate) fn later(steps: &[String]) -> Option<String> {
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    match steps.as_slice() {
+        ["peers", _, protocol @ ("mcp" | "a2a" | "aip" | "nlweb" | "site")] => {
+            Some(format!("this hub cannot speak {protocol} yet; it can speak nlip"))
+        }
+        [key @ ("mcp" | "a2a" | "aip" | "browser" | "models" | "agents" | "teams" | "hooks")] => {
+            Some(format!("this hub does not have `{key}` yet"))
+        }
+        ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),
+        ["access", "policy"] => Some("this hub has no policy files yet; give rights with `tokens`".into()),
+        _ => None,
+    }
+}

@@ -1,0 +1,224 @@
+//! Who the hub can call: for each peer the one protocol it speaks, and what configuration says of it.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::scalar::Span;
+use super::secret::Secret;
+
+/// A peer that is configured. Its `speaks` is exactly one of the protocol keys.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Peer {
+    pub speaks: Speaks,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub effects: Option<EffectsOverride>,
+    pub trust_hints: bool,
+    pub public: bool,
+    pub hub: bool,
+    pub allow: Vec<String>,
+    pub deny: Vec<String>,
+    pub timeout: Option<Span>,
+}
+
+/// The protocols this hub can call a peer with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Speaks {
+    Nlip(NlipPeer),
+}
+
+/// What configuration says of all skills of a peer: only it can take effects away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EffectsOverride {
+    /// They only read, whatever the peer says.
+    Reads,
+    /// They may write, whatever the peer says.
+    Unknown,
+}
+
+/// How an NLIP peer is reached.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NlipPeer {
+    /// Its door, such as `https://agent.example/nlip`, or `wss://` for a WebSocket.
+    pub url: String,
+    /// Default: `http` for `http://` and `https://`, `ws` for `ws://` and `wss://`.
+    pub binding: Option<Binding>,
+    /// Sent as the authentication token.
+    pub token: Option<Secret>,
+    /// A PEM file of authorities to trust instead of the machine's own.
+    pub ca: Option<PathBuf>,
+    /// Send the token even where it can be read on the way (neither TLS nor loopback).
+    #[serde(default)]
+    pub insecure: bool,
+}
+
+impl NlipPeer {
+    pub fn new(url: impl Into<String>) -> NlipPeer {
+        NlipPeer { url: url.into(), binding: None, token: None, ca: None, insecure: false }
+    }
+
+    pub fn binding(&self) -> Binding {
+        let socket = self.url.starts_with("ws://") || self.url.starts_with("wss://");
+        self.binding.unwrap_or(if socket { Binding::Ws } else { Binding::Http })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Binding {
+    Http,
+    /// A WebSocket with CBOR messages.
+    Ws,
+    /// A WebSocket with JSON messages.
+    WsText,
+}
+
+impl Peer {
+    pub fn new(speaks: Speaks) -> Peer {
+        Peer {
+            speaks,
+            title: None,
+            description: None,
+            effects: None,
+            trust_hints: false,
+            public: false,
+            hub: false,
+            allow: vec!["*".into()],
+            deny: Vec::new(),
+            timeout: None,
+        }
+    }
+
+    /// Is this skill of the peer offered at all? A deny wins over an allow.
+    pub fn offers(&self, skill: &str) -> bool {
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, skill));
+        any(&self.allow) && !any(&self.deny)
+    }
+}
+
+/// A peer as it is written in the file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Peer")]
+pub(super) struct Written {
+    /// It speaks NLIP. Each peer has exactly one protocol key.
+    nlip: Option<NlipPeer>,
+    /// Its name for people.
+    title: Option<String>,
+    /// What it is for; searched when a request comes in plain words.
+    description: Option<String>,
+    /// What its skills do, instead of what it says itself.
+    effects: Option<EffectsOverride>,
+    /// Believe its own claims that a skill only reads.
+    #[serde(default)]
+    trust_hints: bool,
+    /// Anyone may call it, without a credential.
+    #[serde(default)]
+    public: bool,
+    /// It is a hub too: believe what it says of faults, losses and the way a call has taken.
+    #[serde(default)]
+    hub: bool,
+    /// Skills that are offered; `*` stands for any letters. Default: all.
+    #[serde(default = "everything")]
+    allow: Vec<String>,
+    /// Skills that are not offered; wins over `allow`.
+    #[serde(default)]
+    deny: Vec<String>,
+    /// How long one call of it may take; `limits.deadline` holds too.
+    timeout: Option<Span>,
+}
+
+fn everything() -> Vec<String> {
+    vec!["*".into()]
+}
+
+impl TryFrom<Written> for Peer {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Peer, Self::Error> {
+        let speaks =
+            written.nlip.map(Speaks::Nlip).ok_or("a peer needs its protocol and address: `nlip: { url: … }`")?;
+        Ok(Peer {
+            speaks,
+            title: written.title,
+            description: written.description,
+            effects: written.effects,
+            trust_hints: written.trust_hints,
+            public: written.public,
+            hub: written.hub,
+            allow: written.allow,
+            deny: written.deny,
+            timeout: written.timeout,
+        })
+    }
+}
+
+impl JsonSchema for Peer {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Written::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Written::json_schema(generator)
+    }
+}
+
+/// Does `text` match `pattern`, in which `*` stands for any letters, or none? Linear: the last star is the only one that
+/// is ever tried again.
+pub fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t, mut star) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(letter) if *letter == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            Some(_) | None => match star {
+                Some((star_p, star_t)) => {
+                    star = Some((star_p, star_t + 1));
+                    p = star_p + 1;
+                    t = star_t + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|letter| *letter == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NlipPeer, Peer, Speaks, matches};
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        for (pattern, text) in [("*", ""), ("*", "a"), ("delete_*", "delete_all"), ("a*b*c", "aXbYbZc"), ("abc", "abc")]
+        {
+            assert!(matches(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in
+            [("", "a"), ("delete_*", "undelete_all"), ("a*b", "abX"), ("abc", "abcd"), ("a*bc*", "ac")]
+        {
+            assert!(!matches(pattern, text), "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_deny_wins_over_an_allow() {
+        let mut peer = Peer::new(Speaks::Nlip(NlipPeer::new("http://127.0.0.1:1/nlip")));
+        peer.deny = vec!["delete_*".into()];
+        assert!(peer.offers("read") && !peer.offers("delete_all"));
+        peer.allow = vec!["search".into()];
+        assert!(peer.offers("search") && !peer.offers("read"));
+    }
+}

@@ -1,0 +1,36 @@
+//! How long what is finished is kept: by age, by count, by size.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::scalar::{Size, Span};
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retention {
+    /// Finished tasks, after they ended.
+    pub tasks: Span,
+    /// Finished tasks at most; the oldest go first.
+    pub tasks_count: u64,
+    /// Conversations nobody has spoken in.
+    pub conversations: Span,
+    /// Lines of the audit.
+    pub audit: Span,
+    /// Lines of the audit at most; the oldest go first.
+    pub audit_count: u64,
+    /// Artifacts and uploads together; what was not read for longest goes first.
+    pub artifacts: Size,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Retention {
+            tasks: Span::days(30),
+            tasks_count: 1_000_000,
+            conversations: Span::hours(24),
+            audit: Span::days(90),
+            audit_count: 10_000_000,
+            artifacts: Size::gib(10),
+        }
+    }
+}

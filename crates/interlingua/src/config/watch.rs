@@ -1,0 +1,90 @@
+//! When to try a reload: one of the files a configuration was read from has other content than before.
+//!
+//! Folders are watched rather than files, because editors and orchestrators replace a file, or the link to it. A burst of
+//! changes is waited out; then contents are compared, so touching a file is not a change.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use interlingua_core::Digest;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::mpsc;
+
+/// How long a burst of changes may last.
+const SETTLE: Duration = Duration::from_millis(250);
+
+#[derive(Debug)]
+pub struct Watcher {
+    /// Stops when dropped.
+    _folders: RecommendedWatcher,
+    /// One place is enough: it only says "look again".
+    stirred: mpsc::Receiver<()>,
+    files: Vec<PathBuf>,
+    seen: Vec<Option<Digest>>,
+}
+
+impl Watcher {
+    /// Watches the folders of `files`, which have the content that was last loaded.
+    pub fn start(files: Vec<PathBuf>) -> notify::Result<Watcher> {
+        let (stir, stirred) = mpsc::channel(1);
+        let mut folders = notify::recommended_watcher(move |_: notify::Result<notify::Event>| {
+            // Full means a look is already due.
+            let _ = stir.try_send(());
+        })?;
+        for folder in files.iter().map(|file| folder(file)).collect::<BTreeSet<_>>() {
+            folders.watch(folder, RecursiveMode::NonRecursive)?;
+        }
+        let seen = contents(&files);
+        Ok(Watcher { _folders: folders, stirred, files, seen })
+    }
+
+    /// Resolves when a file has changed; never, once the system stops watching.
+    pub async fn changed(&mut self) {
+        loop {
+            if self.stirred.recv().await.is_none() {
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep(SETTLE).await;
+            while self.stirred.try_recv().is_ok() {}
+            let now = contents(&self.files);
+            if now != self.seen {
+                self.seen = now;
+                return;
+            }
+        }
+    }
+}
+
+fn folder(file: &Path) -> &Path {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        Some(_) | None => Path::new("."),
+    }
+}
+
+/// A handful of small files: read at once, even from an asynchronous place.
+fn contents(files: &[PathBuf]) -> Vec<Option<Digest>> {
+    files.iter().map(|file| std::fs::read(file).ok().map(|bytes| Digest::of(&bytes))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Watcher;
+
+    #[tokio::test]
+    async fn a_file_replaced_by_another_is_a_change_and_a_neighbour_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("interlingua.yaml");
+        std::fs::write(&file, "insecure: false").unwrap();
+        let mut watcher = Watcher::start(vec![file.clone()]).unwrap();
+        std::fs::write(folder.path().join("neighbour"), "x").unwrap();
+        std::fs::write(folder.path().join("new"), "insecure: true").unwrap();
+        std::fs::rename(folder.path().join("new"), &file).unwrap();
+        watcher.changed().await;
+        assert_eq!(watcher.seen, super::contents(&[file]));
+        std::fs::write(folder.path().join("neighbour"), "y").unwrap();
+        let nothing = tokio::time::timeout(super::SETTLE * 4, watcher.changed()).await;
+        assert!(nothing.is_err(), "a neighbour's change is not ours");
+    }
+}
