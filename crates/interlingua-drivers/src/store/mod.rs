@@ -118,4 +118,4 @@ impl Embedded {
 }
 
 /// Files of the data directory that a copy needs besides database and blobs.
-const EXTRAS: &[&str] = &[];
+const EXTRAS: &[&str] = &[crate::keys::FILE];

@@ -1,0 +1,135 @@
+//! Where keys come from: a text (from the environment or the configuration), a file, or the data directory, where one is
+//! made the first time.
+//!
+//! The text holds keys of 32 bytes, each in base64 or in 64 hexadecimal digits, separated by commas, spaces or lines; the first
+//! seals. In a file, lines that begin with `#` are remarks.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use aws_lc_rs::rand;
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use zeroize::Zeroizing;
+
+use super::{Keyring, Master, SealFault};
+
+/// The file in a data directory.
+pub const FILE: &str = "keys";
+/// More keys than this were never taken out after a rotation.
+const MOST: usize = 16;
+
+/// Why there is no ring.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFault {
+    #[error("no key given")]
+    None,
+    #[error("key {0} is not 32 bytes in base64 or hexadecimal")]
+    Malformed(usize),
+    #[error("more than {MOST} keys")]
+    TooMany,
+    #[error("cannot {doing} {}: {source}", .path.display())]
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("{}: {fault}", .path.display())]
+    InFile { path: PathBuf, fault: Box<KeyFault> },
+    #[error(transparent)]
+    Crypto(#[from] SealFault),
+}
+
+impl Keyring {
+    /// From text: the first key seals.
+    pub fn from_text(text: &str) -> Result<Keyring, KeyFault> {
+        let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+        let words = lines.flat_map(|line| line.split([',', ' ', '\t'])).filter(|word| !word.is_empty());
+        let mut masters = Vec::new();
+        for (index, word) in words.enumerate() {
+            if index == MOST {
+                return Err(KeyFault::TooMany);
+            }
+            masters.push(Master::new(decode(word).ok_or(KeyFault::Malformed(index + 1))?)?);
+        }
+        let mut masters = masters.into_iter();
+        let newest = masters.next().ok_or(KeyFault::None)?;
+        Ok(Keyring { newest, older: masters.collect() })
+    }
+
+    pub fn from_file(path: &Path) -> Result<Keyring, KeyFault> {
+        let text = Zeroizing::new(std::fs::read_to_string(path).map_err(io("read", path))?);
+        let mode = path.metadata().map_err(io("look at", path))?.permissions().mode();
+        if mode & 0o077 != 0 {
+            tracing::warn!(path = %path.display(), "others on this machine can read the keys");
+        }
+        Keyring::from_text(&text).map_err(|fault| KeyFault::InFile { path: path.to_owned(), fault: Box::new(fault) })
+    }
+
+    /// The keys of a data directory; one is made, for its owner alone, when there is none.
+    pub fn from_directory(dir: &Path) -> Result<Keyring, KeyFault> {
+        let path = dir.join(FILE);
+        if !path.exists() {
+            write_new(&path, "")?;
+        }
+        Keyring::from_file(&path)
+    }
+
+    /// Puts a new key before those of a data directory and returns the ring that seals with it.
+    pub fn rotate(dir: &Path) -> Result<Keyring, KeyFault> {
+        let path = dir.join(FILE);
+        let old = match std::fs::read_to_string(&path) {
+            Ok(text) => Zeroizing::new(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Zeroizing::default(),
+            Err(error) => return Err(io("read", &path)(error)),
+        };
+        write_new(&path, &old)?;
+        Keyring::from_file(&path)
+    }
+}
+
+/// Replaces the file by a new key and then `older`, whole or not at all.
+fn write_new(path: &Path, older: &str) -> Result<(), KeyFault> {
+    let mut key = Zeroizing::new([0_u8; 32]);
+    rand::fill(&mut *key).map_err(|_| SealFault::Random)?;
+    let encoded = Zeroizing::new(base64::engine::general_purpose::STANDARD.encode(*key));
+    let text = Zeroizing::new(format!("{}\n{older}", *encoded));
+    let part = path.with_extension("new");
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&part, path)?;
+        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+    };
+    write().map_err(io("write", path))
+}
+
+fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> KeyFault {
+    let path = path.to_owned();
+    move |source| KeyFault::Io { doing, path, source }
+}
+
+/// Padding is optional: people copy keys without it.
+fn lenient(alphabet: &alphabet::Alphabet) -> GeneralPurpose {
+    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    GeneralPurpose::new(alphabet, config)
+}
+
+fn decode(word: &str) -> Option<Zeroizing<[u8; 32]>> {
+    let bytes = match from_hex(word) {
+        Some(bytes) => bytes,
+        None => [alphabet::STANDARD, alphabet::URL_SAFE]
+            .iter()
+            .find_map(|alphabet| lenient(alphabet).decode(word).ok())
+            .map(Zeroizing::new)?,
+    };
+    bytes.as_slice().try_into().ok().map(Zeroizing::new)
+}
+
+fn from_hex(word: &str) -> Option<Zeroizing<Vec<u8>>> {
+    if word.len() != 64 || !word.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let digits = (0..word.len()).step_by(2).map(|at| u8::from_str_radix(&word[at..at + 2], 16).ok());
+    digits.collect::<Option<Vec<u8>>>().map(Zeroizing::new)
+}

@@ -1,0 +1,97 @@
+//! What a ring opens, what it refuses, and where its keys come from.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::{FILE, KeyFault, Keyring, SealFault};
+
+const ONE: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+const TWO: &str = "0202020202020202020202020202020202020202020202020202020202020202";
+
+#[test]
+fn what_is_sealed_opens_for_the_same_purpose_and_data() {
+    let ring = Keyring::from_text(ONE).unwrap();
+    let sealed = ring.seal("session", b"ann", b"hello").unwrap();
+    assert_eq!(ring.open("session", b"ann", &sealed).unwrap().as_slice(), b"hello");
+    assert_eq!(ring.open("session", b"bob", &sealed).unwrap_err(), SealFault::Forged);
+    assert_eq!(ring.open("state", b"ann", &sealed).unwrap_err(), SealFault::Forged);
+    let again = ring.seal("session", b"ann", b"hello").unwrap();
+    assert_ne!(sealed, again, "a nonce was used twice");
+    assert!(!sealed.windows(5).any(|window| window == b"hello"));
+}
+
+#[test]
+fn an_altered_or_cut_value_never_opens() {
+    let ring = Keyring::from_text(ONE).unwrap();
+    let sealed = ring.seal("session", b"", b"").unwrap();
+    assert!(ring.open("session", b"", &sealed).unwrap().is_empty());
+    for at in 0..sealed.len() {
+        let mut altered = sealed.clone();
+        altered[at] ^= 1;
+        assert!(ring.open("session", b"", &altered).is_err(), "byte {at}");
+        assert!(ring.open("session", b"", &sealed[..at]).is_err(), "cut at {at}");
+    }
+}
+
+#[test]
+fn after_a_rotation_old_values_open_and_new_ones_use_the_new_key() {
+    let before = Keyring::from_text(ONE).unwrap();
+    let after = Keyring::from_text(&format!("{TWO},{ONE}")).unwrap();
+    let old = before.seal("p", b"", b"old").unwrap();
+    assert_eq!(after.open("p", b"", &old).unwrap().as_slice(), b"old");
+    assert!(after.is_stale(&old) && !before.is_stale(&old));
+    let new = after.seal("p", b"", b"new").unwrap();
+    assert_eq!(before.open("p", b"", &new).unwrap_err(), SealFault::UnknownKey);
+    let tag = before.tag("p", b"message").unwrap();
+    assert!(after.verify("p", b"message", &tag));
+    assert!(!Keyring::from_text(TWO).unwrap().verify("p", b"message", &tag));
+}
+
+#[test]
+fn a_tag_is_of_one_message_and_purpose() {
+    let ring = Keyring::from_text(ONE).unwrap();
+    let tag = ring.tag("p", b"message").unwrap();
+    assert!(ring.verify("p", b"message", &tag));
+    assert!(!ring.verify("q", b"message", &tag));
+    assert!(!ring.verify("p", b"massage", &tag));
+    assert!(!ring.verify("p", b"message", &tag[..31]));
+    assert!(!ring.verify("p", b"message", b""));
+}
+
+#[test]
+fn a_ring_is_read_from_text_with_remarks_and_either_spelling() {
+    let text = format!("# ours\n{ONE}\n\n  {TWO} # no remark inside a line");
+    assert!(matches!(Keyring::from_text(&text), Err(KeyFault::Malformed(3))));
+    let unpadded = ONE.trim_end_matches('=');
+    let ring = Keyring::from_text(&format!("# ours\n{unpadded} {TWO}\n")).unwrap();
+    assert_eq!(format!("{ring:?}"), "Keyring(2 keys)");
+    let padded = Keyring::from_text(ONE).unwrap();
+    assert!(ring.open("p", b"", &padded.seal("p", b"", b"x").unwrap()).is_ok());
+    assert!(matches!(Keyring::from_text(" \n"), Err(KeyFault::None)));
+    assert!(matches!(Keyring::from_text("c2hvcnQ="), Err(KeyFault::Malformed(1))));
+    assert!(matches!(Keyring::from_text(&[ONE; 17].join(",")), Err(KeyFault::TooMany)));
+}
+
+#[test]
+fn a_data_directory_gets_one_key_and_keeps_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Keyring::from_directory(dir.path()).unwrap();
+    let mode = dir.path().join(FILE).metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let sealed = first.seal("p", b"", b"kept").unwrap();
+    let second = Keyring::from_directory(dir.path()).unwrap();
+    assert_eq!(second.open("p", b"", &sealed).unwrap().as_slice(), b"kept");
+    let rotated = Keyring::rotate(dir.path()).unwrap();
+    assert!(rotated.is_stale(&sealed) && rotated.open("p", b"", &sealed).is_ok());
+    assert_eq!(format!("{:?}", Keyring::from_directory(dir.path()).unwrap()), "Keyring(2 keys)");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_fault_names_the_file_and_never_the_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(FILE);
+    std::fs::write(&path, "not-a-key-but-secret").unwrap();
+    let fault = Keyring::from_directory(dir.path()).unwrap_err();
+    let text = format!("{fault} {fault:?}");
+    assert!(text.contains("keys") && text.contains("key 1") && !text.contains("secret"), "{text}");
+}
