@@ -4,4 +4,5 @@
 //! Every protocol has a folder with the same files: `wire` (its own types, faithful to its specification), `decode`,
 //! `encode`, `fault` (the closed list of faults in its spelling), `discover`. No folder names another protocol.
 
+pub mod envelope;
 pub mod nlip;
