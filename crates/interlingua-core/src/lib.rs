@@ -26,6 +26,7 @@ pub mod query;
 pub mod question;
 pub mod secret;
 pub mod task;
+pub mod words;
 
 pub use call::*;
 pub use card::*;

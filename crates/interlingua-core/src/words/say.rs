@@ -1,0 +1,207 @@
+//! What the hub itself says, in every language it speaks, in one place.
+//!
+//! Names and titles come from peers: they are shown shortened and without control characters, as data.
+
+use super::field::field;
+use super::lexicon::Language;
+use super::value::Kind;
+use crate::card::Schema;
+use crate::event::Why;
+use crate::id::{SkillId, Text};
+use crate::json::Tree;
+use Language::{English, Spanish};
+
+/// Asks for what is missing: one field by its type, several by their names.
+pub fn ask_for(language: Language, form: &Schema, missing: &[Text]) -> String {
+    match missing {
+        [name] => ask_for_one(language, form, name),
+        names => {
+            let labels: Vec<String> = names.iter().map(|name| label(name)).collect();
+            match language {
+                English => format!("I still need: {}.", join(language, &labels)),
+                Spanish => format!("Todavía necesito: {}.", join(language, &labels)),
+            }
+        }
+    }
+}
+
+fn ask_for_one(language: Language, form: &Schema, name: &str) -> String {
+    let label = label(name);
+    let described = description(form, name).map(|text| format!(" ({text})")).unwrap_or_default();
+    let kind = field(form, name).map_or(Kind::Text, |field| field.kind);
+    // A name that says no more than its type is not repeated.
+    let plain = matches!(&*label, "date" | "time" | "when" | "day" | "fecha" | "hora" | "on" | "at");
+    let detail = if plain { described.clone() } else { format!(" ({label})") };
+    match (kind, language) {
+        (Kind::Date, English) => format!("On which date{detail}?"),
+        (Kind::Date, Spanish) => format!("¿En qué fecha{detail}?"),
+        (Kind::Time, English) => format!("At what time{detail}?"),
+        (Kind::Time, Spanish) => format!("¿A qué hora{detail}?"),
+        (Kind::Moment, English) => format!("On which date and at what time{detail}?"),
+        (Kind::Moment, Spanish) => format!("¿En qué fecha y a qué hora{detail}?"),
+        (Kind::Boolean, English) => format!("{label}{described}: yes or no?"),
+        (Kind::Boolean, Spanish) => format!("{label}{described}: ¿sí o no?"),
+        (Kind::Number | Kind::Integer, English) => format!("Which number for {label}{described}?"),
+        (Kind::Number | Kind::Integer, Spanish) => format!("¿Qué número para {label}{described}?"),
+        (Kind::Choice(picks), language) => {
+            // More than this is read by nobody.
+            let options: Vec<String> = picks.iter().take(12).map(|pick| shown(&spelt(&pick.value), 40)).collect();
+            match language {
+                English => format!("Which {label}{described}: {}?", either(language, &options)),
+                Spanish => format!("¿Cuál para {label}{described}: {}?", either(language, &options)),
+            }
+        }
+        (Kind::Text | Kind::Word | Kind::Path | Kind::Email | Kind::Url, English) => {
+            format!("What is the {label}{described}?")
+        }
+        (Kind::Text | Kind::Word | Kind::Path | Kind::Email | Kind::Url, Spanish) => {
+            format!("¿Cuál es el valor de {label}{described}?")
+        }
+    }
+}
+
+/// Nothing fits at all.
+pub fn nothing_fits(language: Language) -> &'static str {
+    match language {
+        English => "I found no skill for that. Ask for the list of skills, or say it in other words.",
+        Spanish => "No encontré ninguna habilidad para eso. Pide la lista de habilidades o dilo con otras palabras.",
+    }
+}
+
+/// Several fit, or none well enough: which one is meant? Each candidate is a skill and its title.
+pub fn which_one(language: Language, candidates: &[(SkillId, Text)]) -> String {
+    let head = match language {
+        English => "I am not sure what you mean. Which of these?",
+        Spanish => "No estoy seguro de lo que quieres decir. ¿Cuál de estas?",
+    };
+    let mut said = head.to_owned();
+    for (number, (skill, title)) in (1..).zip(candidates) {
+        said.push_str(&format!("\n{number}. {} ({})", shown(title, 80), shown(&skill.to_string(), 120)));
+    }
+    said
+}
+
+/// Asks for a human yes.
+pub fn confirm(language: Language, skill: &SkillId, args: Option<&str>) -> String {
+    let skill = shown(&skill.to_string(), 120);
+    let with = |word: &str| args.map(|args| format!(" {word} {}", shown(args, 400))).unwrap_or_default();
+    match language {
+        English => format!("Shall I run {skill}{}? Answer yes or no.", with("with")),
+        Spanish => format!("¿Ejecuto {skill}{}? Responde sí o no.", with("con")),
+    }
+}
+
+/// The answer did not fit; the question follows again.
+pub fn ask_again(language: Language, question: &str) -> String {
+    match language {
+        English => format!("I did not understand that answer. {question}"),
+        Spanish => format!("No entendí esa respuesta. {question}"),
+    }
+}
+
+pub fn cancelled(language: Language) -> &'static str {
+    match language {
+        English => "Cancelled.",
+        Spanish => "Cancelado.",
+    }
+}
+
+/// A text was a new request, not the answer that was waited for.
+pub fn withdrawn(language: Language) -> &'static str {
+    match language {
+        English => "I took that as a new request and withdrew the open question.",
+        Spanish => "Lo tomé como una petición nueva y retiré la pregunta abierta.",
+    }
+}
+
+/// A text was taken as the answer that was waited for.
+pub fn taken_as_answer(language: Language) -> &'static str {
+    match language {
+        English => "I took that as the answer to the open question.",
+        Spanish => "Lo tomé como la respuesta a la pregunta abierta.",
+    }
+}
+
+/// Which way was taken, and why.
+pub fn route(language: Language, skill: &SkillId, why: Why) -> String {
+    let skill = shown(&skill.to_string(), 120);
+    let why = match (language, why) {
+        (English, Why::Named) => "it was named",
+        (Spanish, Why::Named) => "se nombró",
+        (English, Why::OnlyOne) => "nothing else can do it",
+        (Spanish, Why::OnlyOne) => "nadie más puede hacerlo",
+        (English, Why::BestClass) => "it is the most direct way",
+        (Spanish, Why::BestClass) => "es la vía más directa",
+        (English, Why::BestHealth) => "it is in the best health",
+        (Spanish, Why::BestHealth) => "es la que mejor responde",
+        (English, Why::FrontDoor) => "it is the front door",
+        (Spanish, Why::FrontDoor) => "es la puerta de entrada",
+        (English, Why::Phrase) => "your words are one of its phrases",
+        (Spanish, Why::Phrase) => "tus palabras son una de sus frases",
+        (English, Why::Ranked) => "it fits your words best",
+        (Spanish, Why::Ranked) => "es la que mejor encaja con tus palabras",
+        (English, Why::Failover) => "the first choice did not answer",
+        (Spanish, Why::Failover) => "la primera opción no respondió",
+        (English, Why::LastResort) => "it is the last resort",
+        (Spanish, Why::LastResort) => "es el último recurso",
+    };
+    match language {
+        English => format!("Done by {skill}: {why}."),
+        Spanish => format!("Hecho por {skill}: {why}."),
+    }
+}
+
+/// `departure_date` is said `departure date`.
+fn label(name: &str) -> String {
+    shown(&name.replace(['_', '-'], " "), 60)
+}
+
+fn description(form: &Schema, name: &str) -> Option<String> {
+    let text = form.0.get("properties")?.get(name)?.get("description").and_then(Tree::as_str)?;
+    let short = shown(text.trim_end_matches('.'), 120);
+    (!short.is_empty()).then_some(short)
+}
+
+fn spelt(value: &Tree) -> String {
+    match value {
+        Tree::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Shortened, on one line, without control characters.
+fn shown(text: &str, longest: usize) -> String {
+    let mut shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(longest).collect();
+    if text.chars().nth(longest).is_some() {
+        shown.push('…');
+    }
+    shown.trim().to_owned()
+}
+
+fn join(language: Language, items: &[String]) -> String {
+    joined(
+        items,
+        match language {
+            English => " and ",
+            Spanish => " y ",
+        },
+    )
+}
+
+fn either(language: Language, items: &[String]) -> String {
+    joined(
+        items,
+        match language {
+            English => " or ",
+            Spanish => " o ",
+        },
+    )
+}
+
+fn joined(items: &[String], last: &str) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [before @ .., end] => format!("{}{last}{end}", before.join(", ")),
+    }
+}
