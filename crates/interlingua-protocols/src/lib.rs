@@ -5,4 +5,5 @@
 //! `encode`, `fault` (the closed list of faults in its spelling), `discover`. No folder names another protocol.
 
 pub mod envelope;
+pub mod hop;
 pub mod nlip;

@@ -98,7 +98,7 @@ pub enum Problem {
     #[error("not an answer: {0}")]
     BadAnswer(&'static str),
     #[error("{0}")]
-    BadHeader(&'static str),
+    BadHeader(crate::hop::BadHop),
 }
 
 impl From<BadJson> for Invalid {

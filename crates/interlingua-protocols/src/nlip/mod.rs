@@ -1,13 +1,25 @@
 //! NLIP: ECMA-430 (messages), 431 (HTTP), 432 (WebSocket), first edition, December 2025, and the first draft where its
 //! peers still speak it. Clause numbers in comments are ECMA-430's unless another is named.
+//!
+//! [`json`] and [`cbor`] read and write a [`Message`]; [`decode()`] says what one asks of the hub, [`encode`] says what the
+//! hub answers.
 
 mod draft;
+mod part;
+mod render;
 
 pub mod cbor;
+pub mod decode;
+pub mod encode;
+pub mod fault;
 pub mod invalid;
 pub mod json;
+pub mod labels;
+pub mod phrases;
+pub mod tokens;
 pub mod wire;
 
+pub use decode::{Context, Door, Incoming, Meaning, decode};
 pub use invalid::{Class, Invalid, Problem};
 pub use json::Keys;
 pub use wire::{Content, Format, Limits, Message, Submessage};

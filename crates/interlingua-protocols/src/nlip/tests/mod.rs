@@ -1,12 +1,16 @@
 //! What the standard asks of a codec, requirement by requirement; the same ids are tested over real sockets elsewhere.
 
+mod answers;
+mod asks;
 mod frames;
 mod messages;
 mod roundtrip;
 
 use bytes::Bytes;
+use interlingua_core::{Carried, HubId, Time};
 
 use super::*;
+use crate::hop::Headers;
 
 pub(super) fn read(text: &str) -> Result<Message, Invalid> {
     json::decode(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default())
@@ -24,4 +28,24 @@ pub(super) fn refusal(text: &str) -> (String, Problem) {
 
 pub(super) fn written(message: &Message) -> String {
     String::from_utf8(json::encode(message, Keys::Lower)).expect("JSON is UTF-8")
+}
+
+pub(super) const NOW: Time = Time(1_700_000_000_000);
+
+/// What a message means at the front door of the hub `h`.
+pub(super) fn incoming(text: &str) -> Incoming {
+    at(Door::Front, text).expect("a meaning").value
+}
+
+pub(super) fn at(door: Door, text: &str) -> Result<Carried<Incoming>, Invalid> {
+    let context = Context {
+        hub: &HubId::from("h"),
+        door,
+        message: "m1".into(),
+        now: NOW,
+        headers: Headers::default(),
+        depth: 128,
+        hook: None,
+    };
+    decode(message(text), &context)
 }

@@ -1,0 +1,213 @@
+//! The hub's own words in a message: submessages labelled `interlingua-call`, `-answer` and `-via`.
+
+use std::borrow::Cow;
+
+use interlingua_core::json::{Kind, Reader};
+use interlingua_core::{
+    Answer, Handle, Inbound, Input, Json, MessageId, Part, Provenance, QuestionId, Secret, Signal, SkillId, SkillName,
+    Target, Text, Via,
+};
+
+use super::Door;
+use crate::hop::{self, Hop};
+use crate::nlip::invalid::{Invalid, Problem};
+use crate::nlip::labels;
+use crate::nlip::wire::Submessage;
+
+/// What was found, apart from the parts.
+#[derive(Debug, Default)]
+pub(super) struct Ours {
+    pub(super) calls: Vec<NamedCall>,
+    pub(super) answer: Option<Answered>,
+    via: Option<Via>,
+}
+
+impl Ours {
+    /// False when a caller has no business with this label.
+    pub(super) fn take(&mut self, submessage: &Submessage, depth: usize) -> Result<bool, Invalid> {
+        let content = || submessage.content.as_json(depth).unwrap_or_else(Json::null);
+        if submessage.has_label(labels::CALL) {
+            self.calls.push(NamedCall::decode(&content())?);
+        } else if submessage.has_label(labels::ANSWER) {
+            if self.answer.replace(Answered::decode(&content())?).is_some() {
+                return Err(bad_answer("one at a time"));
+            }
+        } else if submessage.has_label(labels::VIA) {
+            self.via = via(&content());
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// A header and a submessage may both name hubs; the header is the nearer hop's.
+    pub(super) fn hop(&self, mut hop: Hop) -> Hop {
+        if hop.via.is_none() {
+            hop.via.clone_from(&self.via);
+        }
+        hop
+    }
+}
+
+/// A list of names, or one text with commas.
+fn via(content: &Json) -> Option<Via> {
+    match content.tree() {
+        interlingua_core::json::Tree::String(text) => hop::via(text),
+        tree => {
+            let names: Vec<&str> = tree.as_array()?.iter().filter_map(|name| name.as_str()).collect();
+            hop::via(&names.join(","))
+        }
+    }
+}
+
+fn bad_call(what: &'static str) -> Invalid {
+    Invalid { path: labels::CALL.into(), problem: Problem::BadCall(what) }
+}
+
+fn bad_answer(what: &'static str) -> Invalid {
+    Invalid { path: labels::ANSWER.into(), problem: Problem::BadAnswer(what) }
+}
+
+/// `{skill, arguments?, version?, id?}`, or `capability` instead of `skill`.
+#[derive(Debug)]
+pub(super) struct NamedCall {
+    skill: Option<Text>,
+    capability: Option<Text>,
+    version: Option<Text>,
+    pub(super) id: Option<MessageId>,
+    pub(super) arguments: Json,
+}
+
+impl NamedCall {
+    fn decode(content: &Json) -> Result<NamedCall, Invalid> {
+        let mut call =
+            NamedCall { skill: None, capability: None, version: None, id: None, arguments: Json::empty_object() };
+        members(
+            content,
+            || bad_call("must be an object"),
+            |key, reader| {
+                match key {
+                    "skill" => call.skill = Some(string(reader, || bad_call("skill must be a string"))?),
+                    "capability" => call.capability = Some(string(reader, || bad_call("capability must be a string"))?),
+                    "version" => call.version = Some(string(reader, || bad_call("version must be a string"))?),
+                    "id" => call.id = Some(MessageId(string(reader, || bad_call("id must be a string"))?)),
+                    "arguments" if reader.kind()? == Kind::Object => {
+                        call.arguments = Json::slice(content.as_bytes(), reader.skip()?);
+                    }
+                    "arguments" => return Err(bad_call("arguments must be an object")),
+                    _ => drop_value(reader)?,
+                }
+                Ok(())
+            },
+        )?;
+        Ok(call)
+    }
+
+    /// At a peer's own door its name need not be said.
+    pub(super) fn target(&self, door: &Door) -> Result<Target, Invalid> {
+        let Some(skill) = &self.skill else {
+            let capability = self.capability.clone().ok_or_else(|| bad_call("skill is required"))?;
+            return Ok(Target::Capability(capability));
+        };
+        let id = match (skill.parse::<SkillId>(), door) {
+            (Ok(id), _) => id,
+            (Err(_), Door::Peer(peer)) if !skill.is_empty() => {
+                SkillId { peer: peer.clone(), skill: SkillName(skill.clone()) }
+            }
+            (Err(_), Door::Front | Door::Peer(_)) => return Err(bad_call("skill must be peer/name")),
+        };
+        Ok(Target::Skill(id, self.version.clone()))
+    }
+}
+
+/// `{id, answer | approve | decline | visited | dismiss}`; with none of them, a token of the message is the answer.
+#[derive(Debug)]
+pub(super) struct Answered {
+    question: QuestionId,
+    answer: Option<Answer>,
+}
+
+impl Answered {
+    fn decode(content: &Json) -> Result<Answered, Invalid> {
+        let mut question = None;
+        let mut answer = None;
+        members(
+            content,
+            || bad_answer("must be an object"),
+            |key, reader| {
+                let said = match key {
+                    "id" => {
+                        let id = string(reader, || bad_answer("id must be a string"))?;
+                        question = Some(id.parse().map_err(|_| bad_answer("id is not that of a question"))?);
+                        None
+                    }
+                    "answer" => Some(Answer::Given(given(content, reader)?)),
+                    "approve" => Some(if yes(reader)? { Answer::Granted } else { Answer::Declined }),
+                    "decline" => yes(reader)?.then_some(Answer::Declined),
+                    "visited" => yes(reader)?.then_some(Answer::Visited),
+                    "dismiss" => yes(reader)?.then_some(Answer::Dismissed),
+                    _ => {
+                        drop_value(reader)?;
+                        None
+                    }
+                };
+                if said.is_some() && std::mem::replace(&mut answer, said).is_some() {
+                    return Err(bad_answer("says two things"));
+                }
+                Ok(())
+            },
+        )?;
+        Ok(Answered { question: question.ok_or_else(|| bad_answer("id is required"))?, answer })
+    }
+
+    pub(super) fn signal(self, message: MessageId, credentials: &[Secret]) -> Result<Inbound, Invalid> {
+        let answer = match (self.answer, credentials.first()) {
+            (Some(answer), _) => answer,
+            (None, Some(credential)) => Answer::Token(credential.clone()),
+            (None, None) => return Err(bad_answer("one of answer, approve, decline, visited, dismiss is required")),
+        };
+        let signal = Signal::Answered { question: self.question, message, answer };
+        Ok(Inbound::Signal { to: Handle::Task(self.question.0), signal })
+    }
+}
+
+/// A form's fields, or words.
+fn given(content: &Json, reader: &mut Reader<'_>) -> Result<Input, Invalid> {
+    if reader.kind()? == Kind::String {
+        let text = reader.string()?;
+        return Ok(Input::parts(vec![Part::text(&*text, Provenance::caller())]));
+    }
+    Ok(Input::args(Json::slice(content.as_bytes(), reader.skip()?)))
+}
+
+fn members(
+    content: &Json,
+    not_object: impl Fn() -> Invalid,
+    mut each: impl FnMut(&str, &mut Reader<'_>) -> Result<(), Invalid>,
+) -> Result<(), Invalid> {
+    if !content.is_object() {
+        return Err(not_object());
+    }
+    // The content was checked, depth and all, when the message was read.
+    let mut reader = Reader::new(content.as_bytes(), usize::MAX)?;
+    reader.object(|key: Cow<'_, str>, reader| each(&key, reader))
+}
+
+fn string(reader: &mut Reader<'_>, problem: impl Fn() -> Invalid) -> Result<Text, Invalid> {
+    if reader.kind()? != Kind::String {
+        return Err(problem());
+    }
+    Ok(reader.string()?.into())
+}
+
+fn yes(reader: &mut Reader<'_>) -> Result<bool, Invalid> {
+    if reader.kind()? != Kind::Bool {
+        return Err(bad_answer("yes is true, no is false"));
+    }
+    Ok(reader.bool()?)
+}
+
+fn drop_value(reader: &mut Reader<'_>) -> Result<(), Invalid> {
+    reader.skip()?;
+    Ok(())
+}

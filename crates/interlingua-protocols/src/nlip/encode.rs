@@ -1,0 +1,338 @@
+//! The server's side: outcomes and questions as messages.
+//!
+//! Order: the text for people, the other parts, structured content, artifacts by address, the hub's own words
+//! (`interlingua-question`, `-route`, `-losses`, `-fault`), the echoed tokens, our own token (clauses 5.1, 6.2). A message
+//! to a control message is one itself (clause 6.3). Progress has no place in one answer and is left out.
+
+use interlingua_core::{
+    ArtifactId, Body, Digest, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route, RouteClass,
+    Text, Uri,
+};
+use serde_json::json;
+
+use super::wire::{CONTROL, ERROR, Message, Submessage};
+use super::{fault, labels, part, render};
+
+/// What an answer owes to the form of the message it answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReplyTo {
+    pub control: bool,
+    /// Tokens that are not ours, in the order they came.
+    pub echo: Vec<Submessage>,
+}
+
+/// Where large content can be fetched.
+pub trait Addresses {
+    fn artifact(&self, id: &ArtifactId) -> Option<Uri>;
+    fn blob(&self, digest: &Digest) -> Option<Uri>;
+}
+
+/// For messages that can hold nothing large.
+#[derive(Debug, Clone, Copy)]
+pub struct NoAddresses;
+
+impl Addresses for NoAddresses {
+    fn artifact(&self, _: &ArtifactId) -> Option<Uri> {
+        None
+    }
+
+    fn blob(&self, _: &Digest) -> Option<Uri> {
+        None
+    }
+}
+
+/// What goes beside an answer.
+#[derive(Clone, Copy)]
+pub struct Beside<'a> {
+    pub route: Option<&'a Route>,
+    pub losses: &'a [Loss],
+    /// Our own, made by the edge (`tokens::conversation`).
+    pub tokens: &'a [Submessage],
+    pub addresses: &'a dyn Addresses,
+}
+
+impl Beside<'_> {
+    pub const NOTHING: Beside<'static> = Beside { route: None, losses: &[], tokens: &[], addresses: &NoAddresses };
+}
+
+impl std::fmt::Debug for Beside<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Beside").field("route", &self.route).field("losses", &self.losses).finish_non_exhaustive()
+    }
+}
+
+/// How one of several calls stands.
+#[derive(Debug, Clone, Copy)]
+pub enum Stand<'a> {
+    Finished(&'a Finished),
+    Asked(&'a Question),
+    Refused(&'a interlingua_core::Fault),
+}
+
+/// The outcome of an exchange. `output.parts` must be what was said, collected.
+pub fn finished(finished: &Finished, beside: &Beside<'_>, to: ReplyTo) -> Message {
+    let mut reply = Reply::new(beside);
+    reply.output(&finished.output);
+    match &finished.outcome {
+        Outcome::Completed => {}
+        Outcome::Failed(fault) => reply.failed(fault.public.clone(), fault::structured(fault)),
+        Outcome::Cancelled { why, .. } => {
+            let text = format!("cancelled: {}", why.as_str());
+            reply.failed(text.into(), json!({"kind": "cancelled", "why": why.as_str()}).into());
+        }
+    }
+    reply.message(to)
+}
+
+/// A refusal: nothing was begun. `fault` says which HTTP status goes with it.
+pub fn refused(fault: &interlingua_core::Fault, tokens: &[Submessage], to: ReplyTo) -> Message {
+    let beside = Beside { tokens, ..Beside::NOTHING };
+    let mut reply = Reply::new(&beside);
+    reply.failed(fault.public.clone(), fault::structured(fault));
+    reply.message(to)
+}
+
+/// A question to the caller. It ends the response, not the exchange.
+pub fn asked(question: &Question, beside: &Beside<'_>, mut to: ReplyTo) -> Message {
+    let mut reply = Reply::new(beside);
+    reply.text = Some(Submessage::text(question_text(question)));
+    if let QuestionKind::Visit { url } = &question.kind {
+        reply.parts.push(Submessage::uri(url.clone()));
+    }
+    // Credentials are asked for by a control message (first draft, clause 6.5).
+    to.control |= matches!(question.kind, QuestionKind::Credential { .. });
+    reply.ours.push(Submessage::json(structured_question(question)).labelled(labels::QUESTION));
+    reply.message(to)
+}
+
+/// Several calls of one message, in their order: one text, one `interlingua-result` each.
+pub fn group(stands: &[Stand<'_>], beside: &Beside<'_>, to: ReplyTo) -> Message {
+    let mut reply = Reply::new(beside);
+    let mut lines = Vec::with_capacity(stands.len());
+    for (index, stand) in stands.iter().enumerate() {
+        let (status, text, detail) = stand_text(stand);
+        lines.push(format!("{}. {status}: {text}", index + 1));
+        let mut result = json!({"index": index, "status": status, "text": &*text});
+        if let Some((key, value)) = detail {
+            result[key] = value.tree().clone();
+        }
+        reply.ours.push(Submessage::json(result.into()).labelled(labels::RESULT));
+    }
+    reply.text = Some(Submessage::text(lines.join("\n")));
+    for stand in stands {
+        if let Stand::Finished(finished) = stand {
+            reply.all_parts(&finished.output);
+        }
+    }
+    reply.message(to)
+}
+
+fn stand_text(stand: &Stand<'_>) -> (&'static str, Text, Option<(&'static str, Json)>) {
+    match stand {
+        Stand::Asked(question) => {
+            ("pending", question_text(question), Some(("question", structured_question(question))))
+        }
+        Stand::Refused(fault) => ("error", fault.public.clone(), Some(("fault", fault::structured(fault)))),
+        Stand::Finished(finished) => match &finished.outcome {
+            Outcome::Completed => {
+                let output = &finished.output;
+                let structured = output.structured.clone().map(|json| ("structured", json));
+                ("success", first_text(output).unwrap_or_else(|| "done".into()), structured)
+            }
+            Outcome::Failed(fault) => ("error", fault.public.clone(), Some(("fault", fault::structured(fault)))),
+            Outcome::Cancelled { why, .. } => ("cancelled", why.as_str().into(), None),
+        },
+    }
+}
+
+/// What a person reads of some output.
+fn first_text(output: &Output) -> Option<Text> {
+    let said = output.parts.iter().find_map(Part::as_text).map(Text::from);
+    said.or_else(|| output.structured.as_ref().map(|json| render::for_people(json).into()))
+}
+
+/// A plain answer to a message that asked nothing of the hub's door.
+pub fn remark(text: impl Into<Text>, tokens: &[Submessage], to: ReplyTo) -> Message {
+    let beside = Beside { tokens, ..Beside::NOTHING };
+    let mut reply = Reply::new(&beside);
+    reply.text = Some(Submessage::text(text));
+    reply.message(to)
+}
+
+/// A message on its way.
+struct Reply<'a> {
+    beside: &'a Beside<'a>,
+    losses: Vec<Loss>,
+    failed: bool,
+    text: Option<Submessage>,
+    parts: Vec<Submessage>,
+    ours: Vec<Submessage>,
+    fault: Option<Submessage>,
+}
+
+impl<'a> Reply<'a> {
+    fn new(beside: &'a Beside<'a>) -> Reply<'a> {
+        Reply {
+            beside,
+            losses: beside.losses.to_vec(),
+            failed: false,
+            text: None,
+            parts: Vec::new(),
+            ours: Vec::new(),
+            fault: None,
+        }
+    }
+
+    /// The first text leads; without one, structured content is put into words.
+    fn output(&mut self, output: &Output) {
+        let lead = output.parts.iter().position(|part| part.as_text().is_some());
+        for (index, part) in output.parts.iter().enumerate() {
+            part::encode(part, self.beside.addresses, &mut self.losses, &mut self.parts);
+            if lead == Some(index) {
+                self.text = self.parts.pop();
+            }
+        }
+        self.structured(output);
+        if self.text.is_none()
+            && let Some(json) = output.structured.as_ref().or_else(|| output.parts.iter().find_map(data))
+        {
+            self.text = Some(Submessage::text(render::for_people(json)));
+        }
+    }
+
+    fn all_parts(&mut self, output: &Output) {
+        for part in &output.parts {
+            part::encode(part, self.beside.addresses, &mut self.losses, &mut self.parts);
+        }
+        self.structured(output);
+    }
+
+    fn structured(&mut self, output: &Output) {
+        if let Some(json) = &output.structured
+            && !output.parts.iter().filter_map(data).any(|said| said == json)
+        {
+            self.parts.push(Submessage::json(json.clone()));
+        }
+        for artifact in &output.artifacts {
+            match self.beside.addresses.artifact(artifact) {
+                Some(uri) => self.parts.push(Submessage::uri(uri)),
+                None => self.losses.push(Loss::new("output.artifacts", interlingua_core::LossKind::Dropped)),
+            }
+        }
+    }
+
+    /// What there was so far comes after the text of the failure.
+    fn failed(&mut self, text: Text, fault: Json) {
+        self.failed = true;
+        if let Some(said) = self.text.replace(Submessage::text(text)) {
+            self.parts.insert(0, said);
+        }
+        self.fault = Some(Submessage::json(fault).labelled(labels::FAULT));
+    }
+
+    fn message(mut self, to: ReplyTo) -> Message {
+        if let Some(route) = self.beside.route {
+            self.ours.push(Submessage::json(structured_route(route)).labelled(labels::ROUTE));
+        }
+        if !self.losses.is_empty() {
+            self.ours.push(Submessage::json(structured_losses(&self.losses)).labelled(labels::LOSSES));
+        }
+        let mut rest = self.parts;
+        let first = match self.text {
+            Some(text) => text,
+            None if rest.is_empty() => Submessage::text("Done."),
+            None => rest.remove(0),
+        };
+        rest.extend(self.ours);
+        rest.extend(self.fault);
+        rest.extend(to.echo);
+        rest.extend_from_slice(self.beside.tokens);
+        let messagetype = match (to.control, self.failed) {
+            (true, _) => Some(CONTROL.into()),
+            (false, true) => Some(ERROR.into()),
+            (false, false) => None,
+        };
+        Message { messagetype, first, submessages: rest }
+    }
+}
+
+fn data(part: &Part) -> Option<&Json> {
+    match &part.body {
+        Body::Data(json) => Some(json),
+        Body::Text { .. }
+        | Body::Blob(_)
+        | Body::Link
+        | Body::Code { .. }
+        | Body::Place { .. }
+        | Body::Other { .. } => None,
+    }
+}
+
+fn question_text(question: &Question) -> Text {
+    match &question.kind {
+        QuestionKind::Confirm(_) => format!("{} Answer yes or no.", question.text).into(),
+        QuestionKind::Input { choices, .. } if !choices.is_empty() => {
+            let lines: Vec<String> = choices.iter().map(|choice| format!("- {}", choice.text)).collect();
+            format!("{}\n{}", question.text, lines.join("\n")).into()
+        }
+        QuestionKind::Input { .. }
+        | QuestionKind::Credential { .. }
+        | QuestionKind::Visit { .. }
+        | QuestionKind::Model(_)
+        | QuestionKind::Roots => question.text.clone(),
+    }
+}
+
+/// What a program needs to answer with `interlingua-answer`.
+fn structured_question(question: &Question) -> Json {
+    let mut value = json!({
+        "id": question.id.to_string(),
+        "kind": question.kind.as_str(),
+        "text": &*question.text,
+        "expires": question.expires.to_string(),
+    });
+    match &question.kind {
+        QuestionKind::Input { form, choices } => {
+            value["form"] = form.0.tree().clone();
+            if !choices.is_empty() {
+                value["choices"] =
+                    choices.iter().map(|choice| json!({"id": &*choice.id, "text": &*choice.text})).collect();
+            }
+        }
+        QuestionKind::Confirm(confirm) => {
+            value["skill"] = confirm.skill.to_string().into();
+            value["call"] = confirm.call.to_string().into();
+            if let Some(args) = &confirm.args {
+                value["arguments"] = args.tree().clone();
+            }
+        }
+        QuestionKind::Credential { scheme, scopes } => {
+            value["scheme"] = (**scheme).into();
+            value["scopes"] = scopes.iter().map(|scope| &**scope).collect();
+        }
+        QuestionKind::Visit { url } => value["url"] = (**url).into(),
+        QuestionKind::Model(_) | QuestionKind::Roots => {}
+    }
+    value.into()
+}
+
+fn structured_route(route: &Route) -> Json {
+    let class = match route.class {
+        RouteClass::InProcess => "in_process",
+        RouteClass::Tool => "tool",
+        RouteClass::Agent => "agent",
+        RouteClass::Device => "device",
+        RouteClass::DrivenSite => "driven_site",
+    };
+    let mut value = json!({"skill": route.skill.to_string(), "class": class, "why": route.why.as_str()});
+    if let Some(version) = &route.version {
+        value["version"] = (**version).into();
+    }
+    value.into()
+}
+
+fn structured_losses(losses: &[Loss]) -> Json {
+    let list: interlingua_core::json::Tree =
+        losses.iter().map(|loss| json!({"what": &*loss.what, "kind": loss.kind.as_str()})).collect();
+    list.into()
+}
