@@ -4,11 +4,13 @@
 //! - [`Peer`]: somebody else's server, started from a command, such as the reference NLIP server in Python.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
+//! - [`hostile`]: the corpus of input meant to break a server, each with the answer it deserves.
 //!
 //! Everything waits with a limit and panics with what it was waiting for: a test that hangs tells nothing.
 //! Nothing here knows the hub's types; it sees the hub as any stranger does.
 
 mod connection;
+pub mod hostile;
 mod hub;
 mod peer;
 pub mod port;

@@ -1,3 +1,4 @@
 //! The one integration-test binary: each test of the whole is a module here, because each binary links everything again.
 
+mod nlip_interop;
 mod tidy;
