@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 
 /// A number of bytes. `KiB`, `MiB`, `GiB` and `TiB` count by 1024; `kB`, `MB`, `GB` and `TB` by 1000; without a unit, bytes.
@@ -143,11 +144,30 @@ impl fmt::Display for Rate {
     }
 }
 
+/// A text, or a number without a unit.
+struct Written(&'static str);
+
+impl Visitor<'_> for Written {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+}
+
 macro_rules! scalar {
     ($name:ident, $expected:literal, $pattern:literal) => {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                let text = Cow::<'_, str>::deserialize(d)?;
+                let text = d.deserialize_any(Written($expected))?;
                 $name::parse(&text).ok_or_else(|| serde::de::Error::custom(concat!("expected ", $expected)))
             }
         }
@@ -210,6 +230,14 @@ mod tests {
         for bad in ["200", "0/s", "/s", "5/d", "-1/s"] {
             assert_eq!(Rate::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_number_of_json_is_read_too() {
+        assert_eq!(serde_json::from_str::<Span>("30").unwrap(), Span::seconds(30));
+        assert_eq!(serde_json::from_str::<Size>("\"1KiB\"").unwrap(), Size(1024));
+        let text = serde_json::from_str::<Span>("true").unwrap_err().to_string();
+        assert!(text.contains("a span of time, such as `300s`, `24h` or `30d`"), "{text}");
     }
 
     #[test]

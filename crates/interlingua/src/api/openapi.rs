@@ -1,0 +1,274 @@
+//! `/api/openapi.json`: OpenAPI 3.1, from the types of [`super::view`] and one table of operations.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use super::view::{
+    AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest, ExchangeView, NumberedEvent,
+    PageView, PeerView, QuestionView, SignalRequest, SkillView, TaskView,
+};
+
+type SchemaOf = fn(&mut SchemaGenerator) -> Value;
+
+/// One operation: what it takes and gives.
+struct Operation {
+    method: &'static str,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    query: &'static [(&'static str, &'static str)],
+    takes: Option<SchemaOf>,
+    status: &'static str,
+    gives: Option<SchemaOf>,
+    streams: bool,
+}
+
+const PAGE: &[(&str, &str)] =
+    &[("after", "The cursor `next` of the page before"), ("limit", "How many items at most, up to 200; 50 without it")];
+const SEARCH: &[(&str, &str)] = &[
+    ("query", "Words to rank skills by"),
+    ("after", "The cursor `next` of the page before"),
+    ("limit", "How many items at most, up to 200; 50 without it"),
+];
+const TASKS: &[(&str, &str)] = &[
+    ("state", "Only those in this state"),
+    ("conversation", "Only those of this conversation"),
+    ("after", "The cursor `next` of the page before"),
+    ("limit", "How many items at most, up to 200; 50 without it"),
+];
+
+fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
+    generator.subschema_for::<T>().to_value()
+}
+
+const fn get(path: &'static str, id: &'static str, summary: &'static str, gives: SchemaOf) -> Operation {
+    Operation {
+        method: "get",
+        path,
+        id,
+        summary,
+        query: &[],
+        takes: None,
+        status: "200",
+        gives: Some(gives),
+        streams: false,
+    }
+}
+
+const fn page(
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    query: &'static [(&'static str, &'static str)],
+    gives: SchemaOf,
+) -> Operation {
+    Operation { query, ..get(path, id, summary, gives) }
+}
+
+const fn delete(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+    Operation { method: "delete", gives: None, status: "204", ..get(path, id, summary, schema::<()>) }
+}
+
+const fn post(
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    takes: SchemaOf,
+    gives: SchemaOf,
+) -> Operation {
+    Operation { method: "post", takes: Some(takes), ..get(path, id, summary, gives) }
+}
+
+const fn streamed(operation: Operation) -> Operation {
+    Operation { streams: true, ..operation }
+}
+
+const fn answering(operation: Operation, status: &'static str) -> Operation {
+    Operation { status, ..operation }
+}
+
+fn operations() -> Vec<Operation> {
+    vec![
+        page("/api/peers", "list_peers", "Who can be called", PAGE, schema::<PageView<PeerView>>),
+        page("/api/skills", "list_skills", "What they can do", SEARCH, schema::<PageView<SkillView>>),
+        streamed(post(
+            "/api/exchanges",
+            "call",
+            "Call a skill, a peer in plain words, or the front door; closing the connection cancels",
+            schema::<ExchangeRequest>,
+            schema::<ExchangeView>,
+        )),
+        delete("/api/exchanges/{id}", "cancel_exchange", "Cancel an exchange"),
+        page("/api/tasks", "list_tasks", "Kept exchanges, newest first", TASKS, schema::<PageView<TaskView>>),
+        answering(
+            post(
+                "/api/tasks",
+                "start_task",
+                "Call without waiting; the answer has the id",
+                schema::<ExchangeRequest>,
+                schema::<TaskView>,
+            ),
+            "202",
+        ),
+        get("/api/tasks/{id}", "read_task", "One task as it stands", schema::<TaskView>),
+        delete("/api/tasks/{id}", "cancel_task", "Cancel a task"),
+        streamed(get(
+            "/api/tasks/{id}/events",
+            "watch_task",
+            "Its events, from the one after `Last-Event-ID`, until it has finished",
+            schema::<Vec<NumberedEvent>>,
+        )),
+        answering(
+            post(
+                "/api/tasks/{id}/signals",
+                "signal_task",
+                "Answer a question, say more, or cancel",
+                schema::<SignalRequest>,
+                schema::<TaskView>,
+            ),
+            "202",
+        ),
+        page(
+            "/api/confirmations",
+            "list_confirmations",
+            "What waits for a yes that you may give",
+            PAGE,
+            schema::<PageView<QuestionView>>,
+        ),
+        get("/api/confirmations/{id}", "read_confirmation", "One of them", schema::<QuestionView>),
+        post(
+            "/api/confirmations/{id}",
+            "decide_confirmation",
+            "Say yes or no",
+            schema::<ConfirmationRequest>,
+            schema::<TaskView>,
+        ),
+        page(
+            "/api/conversations",
+            "list_conversations",
+            "Exchanges that share context",
+            PAGE,
+            schema::<PageView<ConversationView>>,
+        ),
+        delete("/api/conversations/{id}", "forget_conversation", "Forget a conversation and what it holds"),
+        page(
+            "/api/audit",
+            "list_audit",
+            "Every decision of the hub, newest first",
+            PAGE,
+            schema::<PageView<AuditView>>,
+        ),
+    ]
+}
+
+/// The document. It does not change while a hub runs.
+pub fn document() -> Value {
+    let settings = SchemaSettings::draft2020_12()
+        .with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        })
+        .for_serialize();
+    let mut generator = settings.into_generator();
+    let mut paths = Map::new();
+    for operation in operations() {
+        let described = describe(&operation, &mut generator);
+        let path = paths.entry(operation.path).or_insert_with(|| json!({}));
+        path[operation.method] = described;
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Interlingua",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The hub's own interface. Lists page by cursor; events are server-sent when `Accept` says \
+                            `text/event-stream`. The same `Idempotency-Key` with the same body replays, with another is a conflict.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+        },
+        "security": [{}, { "token": [] }],
+    })
+}
+
+fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
+    let mut described = json!({
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "parameters": parameters(operation),
+        "responses": {
+            "default": {
+                "description": "What is wrong",
+                "content": { "application/json": { "schema": schema::<ErrorBody>(generator) } },
+            },
+        },
+    });
+    if let Some(takes) = operation.takes {
+        let body = json!({ "application/json": { "schema": takes(generator) } });
+        described["requestBody"] = json!({ "required": true, "content": body });
+    }
+    let mut content = json!({});
+    if let Some(gives) = operation.gives {
+        content["application/json"] = json!({ "schema": gives(generator) });
+    }
+    if operation.streams {
+        content["text/event-stream"] = json!({
+            "schema": { "type": "string" },
+            "x-event-schema": schema::<NumberedEvent>(generator),
+        });
+    }
+    described["responses"][operation.status] = json!({ "description": operation.summary });
+    if operation.gives.is_some() {
+        described["responses"][operation.status]["content"] = content;
+    }
+    described
+}
+
+fn parameters(operation: &Operation) -> Vec<Value> {
+    let text = json!({ "type": "string" });
+    let mut parameters = Vec::new();
+    if operation.path.contains("{id}") {
+        parameters.push(json!({ "name": "id", "in": "path", "required": true, "schema": text }));
+    }
+    for (name, description) in operation.query {
+        parameters.push(json!({ "name": name, "in": "query", "description": description, "schema": text }));
+    }
+    if operation.takes.is_some() && !operation.path.contains("{id}") {
+        parameters.push(json!({ "name": "Idempotency-Key", "in": "header", "schema": text }));
+    }
+    if operation.streams && operation.takes.is_none() {
+        parameters.push(json!({ "name": "Last-Event-ID", "in": "header", "schema": text }));
+    }
+    parameters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::document;
+
+    #[test]
+    fn every_path_of_the_contract_is_described() {
+        let document = document();
+        for path in ["peers", "skills", "exchanges", "tasks", "conversations", "confirmations", "audit"] {
+            assert!(document["paths"].get(format!("/api/{path}")).is_some(), "{path}");
+        }
+        assert!(
+            document["paths"]["/api/exchanges"]["post"]["responses"]["200"]["content"]["text/event-stream"].is_object()
+        );
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document = document();
+        let text = document.to_string();
+        let references: Vec<&str> =
+            text.split("\"$ref\":\"#").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        assert!(references.len() > 20);
+        for reference in references {
+            assert!(document.pointer(reference).is_some(), "{reference}");
+        }
+    }
+}

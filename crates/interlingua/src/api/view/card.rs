@@ -1,0 +1,153 @@
+//! Who can be called, and what they can do.
+
+use interlingua_core::{Card, Effects, Health, Json, RouteClass, Skill};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerView {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    pub version: String,
+    /// `in_process`, `tool`, `agent`, `device` or `driven_site`: in this order when several could do the same.
+    pub class: String,
+    /// `starting`, `up`, `slow` or `down`.
+    pub health: String,
+    /// Since when, for one that is down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub down_since: Option<String>,
+    /// Its definition changed and waits for a decision.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quarantined: bool,
+    /// How many skills it has.
+    pub skills: usize,
+    pub resources: usize,
+    /// When it was last heard of.
+    pub seen: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SkillView {
+    /// `peer/skill`.
+    pub id: String,
+    /// `tool`, `agent` or `prompt`.
+    pub kind: String,
+    pub title: String,
+    pub description: String,
+    pub version: String,
+    /// JSON Schema of its arguments.
+    #[schemars(with = "serde_json::Value")]
+    pub input: Json,
+    /// JSON Schema of its structured result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub output: Option<Json>,
+    pub effects: EffectsView,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capability: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phrases: Vec<PhraseView>,
+    /// Anyone may call it.
+    pub public: bool,
+    /// Every call of it is a task.
+    pub always_kept: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EffectsView {
+    pub reads: bool,
+    pub writes: bool,
+    pub destroys: bool,
+    pub spends: bool,
+    pub idempotent: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PhraseView {
+    pub locale: String,
+    pub pattern: String,
+}
+
+impl From<&Card> for PeerView {
+    fn from(card: &Card) -> PeerView {
+        let (health, down_since, quarantined) = match card.health {
+            Health::Starting => ("starting", None, false),
+            Health::Up => ("up", None, false),
+            Health::Slow => ("slow", None, false),
+            Health::Down { since, quarantined } => ("down", Some(since.to_string()), quarantined),
+        };
+        PeerView {
+            name: card.peer.to_string(),
+            title: card.title.to_string(),
+            description: card.description.to_string(),
+            version: card.version.to_string(),
+            class: class(card.class).into(),
+            health: health.into(),
+            down_since,
+            quarantined,
+            skills: card.skills.len(),
+            resources: card.resources.len(),
+            seen: card.seen.to_string(),
+        }
+    }
+}
+
+pub(super) fn class(class: RouteClass) -> &'static str {
+    match class {
+        RouteClass::InProcess => "in_process",
+        RouteClass::Tool => "tool",
+        RouteClass::Agent => "agent",
+        RouteClass::Device => "device",
+        RouteClass::DrivenSite => "driven_site",
+    }
+}
+
+impl From<&Skill> for SkillView {
+    fn from(skill: &Skill) -> SkillView {
+        let texts = |texts: &[interlingua_core::Text]| texts.iter().map(ToString::to_string).collect();
+        let phrases = skill.phrases.iter();
+        SkillView {
+            id: skill.id.to_string(),
+            kind: skill.kind.as_str().into(),
+            title: skill.title.to_string(),
+            description: skill.description.to_string(),
+            version: skill.version.to_string(),
+            input: skill.input.0.clone(),
+            output: skill.output.as_ref().map(|schema| schema.0.clone()),
+            effects: skill.effects.into(),
+            capability: skill.capability.as_ref().map(ToString::to_string),
+            category: skill.category.as_ref().map(ToString::to_string),
+            tags: texts(&skill.tags),
+            examples: texts(&skill.examples),
+            phrases: phrases
+                .map(|p| PhraseView { locale: p.locale.to_string(), pattern: p.pattern.to_string() })
+                .collect(),
+            public: skill.public,
+            always_kept: skill.always_kept,
+        }
+    }
+}
+
+impl From<Effects> for EffectsView {
+    fn from(effects: Effects) -> EffectsView {
+        let Effects { reads, writes, destroys, spends, idempotent, claimed_by: _ } = effects;
+        EffectsView { reads, writes, destroys, spends, idempotent }
+    }
+}
+
+impl EffectsView {
+    /// The words for it: `reads`, `reads, writes`, …
+    pub fn words(self) -> String {
+        let all =
+            [("reads", self.reads), ("writes", self.writes), ("destroys", self.destroys), ("spends", self.spends)];
+        let words: Vec<&str> = all.into_iter().filter(|(_, has)| *has).map(|(word, _)| word).collect();
+        words.join(", ")
+    }
+}

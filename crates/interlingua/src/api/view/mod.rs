@@ -1,0 +1,36 @@
+//! The JSON of `/api`. Each type is made from one of core's by `From`, and read again by the client commands.
+//!
+//! Rules: lower-case names with underscores, absent rather than null, times in RFC 3339, ids as text, numbers of people's
+//! data as they were written. No field holds a token or a secret, nor the cause of a fault.
+
+mod call;
+mod card;
+mod content;
+mod event;
+mod fault;
+mod question;
+mod task;
+#[cfg(test)]
+mod tests;
+
+pub use call::{AnswerRequest, ConfirmationRequest, ExchangeRequest, SayRequest, SignalRequest};
+pub use card::{EffectsView, PeerView, PhraseView, SkillView};
+pub use content::{PartKind, PartView};
+pub use event::{
+    ArtifactView, AskedView, EventView, FinishedView, LossView, NumberedEvent, OutcomeView, ProgressView, RouteView,
+    SaidView, SettledView, StartedView, UsageView,
+};
+pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
+pub use question::{ChoiceView, ConfirmView, QuestionView};
+pub use task::{AuditView, ConversationView, ExchangeView, PageView, TaskView};
+
+use interlingua_core::Party;
+
+/// `caller`, `hub`, or the name of a peer.
+fn party(party: &Party) -> String {
+    match party {
+        Party::Caller => "caller".into(),
+        Party::Hub => "hub".into(),
+        Party::Peer(peer) => peer.to_string(),
+    }
+}

@@ -1,0 +1,177 @@
+//! Exchanges as they stand: an answer, a task, a conversation, a line of the audit; and a page of any of them.
+
+use interlingua_core::ports::TaskRow;
+use interlingua_core::task::{State, Task};
+use interlingua_core::{Ask, Conversation, Target};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::event::{FinishedView, LossView, RouteView};
+use super::question::QuestionView;
+
+/// `next` is the cursor of the page after this one: give it as `after`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PageView<T> {
+    pub items: Vec<T>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// The whole answer to a call that was not streamed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExchangeView {
+    /// The task, when the exchange is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// `completed`, `failed`, `cancelled`, `waiting` for an answer, or `accepted` when its caller does not wait.
+    pub state: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<RouteView>,
+    /// What it waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<QuestionView>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished: Option<FinishedView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<LossView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskView {
+    pub id: String,
+    /// `accepted`, `running`, `waiting`, `completed`, `failed` or `cancelled`.
+    pub state: String,
+    pub owner: String,
+    /// `peer/skill`, once it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    pub created: String,
+    pub updated: String,
+    /// The number of its last event; not in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<RouteView>,
+    /// Why it is being cancelled, from the request until the peer has stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelling: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<QuestionView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished: Option<FinishedView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<LossView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConversationView {
+    pub id: String,
+    pub owner: String,
+    /// How many exchanges it had.
+    pub turn: u64,
+    /// Who takes part besides the hub.
+    pub with: Vec<String>,
+    pub expires: String,
+}
+
+/// One decision of the hub.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AuditView {
+    pub seq: u64,
+    pub at: String,
+    /// Who asked.
+    pub who: String,
+    /// What was decided: `call`, `approve`, `cancel`, `read`, …
+    pub action: String,
+    /// On what: a skill, a task, a conversation.
+    pub on: String,
+    /// `allowed`, `denied`, or the kind of a fault.
+    pub outcome: String,
+    /// The protocol it came in by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The trace it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+}
+
+impl From<&TaskRow> for TaskView {
+    fn from(row: &TaskRow) -> TaskView {
+        TaskView {
+            id: row.task.to_string(),
+            state: row.state.as_str().into(),
+            owner: row.owner.to_string(),
+            skill: row.skill.as_ref().map(ToString::to_string),
+            conversation: row.conversation.as_ref().map(ToString::to_string),
+            parent: row.parent.map(|parent| parent.to_string()),
+            created: row.created.to_string(),
+            updated: row.updated.to_string(),
+            seq: None,
+            route: None,
+            cancelling: None,
+            questions: Vec::new(),
+            artifacts: Vec::new(),
+            finished: None,
+            losses: Vec::new(),
+        }
+    }
+}
+
+impl From<&Task> for TaskView {
+    fn from(task: &Task) -> TaskView {
+        let finished = match &task.state {
+            State::Done(finished) => Some(FinishedView::from(finished.as_ref())),
+            State::Accepted | State::Running | State::Waiting => None,
+        };
+        let route = task.route.as_ref().map(RouteView::from);
+        TaskView {
+            id: task.id.to_string(),
+            state: task.phase().as_str().into(),
+            owner: task.by.owner().to_string(),
+            skill: route.as_ref().map(|route| route.skill.clone()).or_else(|| named(&task.call.ask)),
+            conversation: task.call.conversation.as_ref().map(ToString::to_string),
+            parent: task.call.parent.map(|parent| parent.to_string()),
+            created: task.created.to_string(),
+            updated: task.updated.to_string(),
+            seq: Some(task.seq),
+            route,
+            cancelling: task.cancelling.map(|cancelling| cancelling.why.as_str().into()),
+            questions: task.open.values().map(QuestionView::from).collect(),
+            artifacts: task.artifacts.keys().map(ToString::to_string).collect(),
+            finished,
+            losses: task.losses.iter().map(LossView::from).collect(),
+        }
+    }
+}
+
+/// The skill a call names, before a way was chosen.
+fn named(ask: &Ask) -> Option<String> {
+    match ask {
+        Ask::Invoke { target: Target::Skill(id, _), .. } | Ask::Complete { of: Target::Skill(id, _), .. } => {
+            Some(id.to_string())
+        }
+        Ask::Invoke { .. } | Ask::Complete { .. } | Ask::Read { .. } => None,
+    }
+}
+
+impl From<&Conversation> for ConversationView {
+    fn from(conversation: &Conversation) -> ConversationView {
+        ConversationView {
+            id: conversation.id.to_string(),
+            owner: conversation.owner.to_string(),
+            turn: conversation.turn,
+            with: conversation.legs.iter().map(|leg| super::party(&leg.with)).collect(),
+            expires: conversation.expires.to_string(),
+        }
+    }
+}
