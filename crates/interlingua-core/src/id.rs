@@ -98,6 +98,13 @@ impl<'de> Deserialize<'de> for TaskId {
     }
 }
 
+/// Random bits as a UUID of version 4, for wires that want their ids so.
+pub fn uuid_v4(random: u128) -> String {
+    let bits = random & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
+    let hex = format!("{bits:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
 /// A text that is not an id of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an id")]

@@ -25,6 +25,7 @@ pub mod principal;
 pub mod query;
 pub mod question;
 pub mod secret;
+pub mod session;
 pub mod task;
 pub mod words;
 

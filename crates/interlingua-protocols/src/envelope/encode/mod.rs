@@ -13,6 +13,7 @@ mod question;
 
 use interlingua_core::{
     Channel, Delivery, Event, Fault, Finished, Json, Loss, LossKind, Outcome, Piece, Question, Route, Text, Time,
+    uuid_v4,
 };
 
 use super::decode::Tool;
@@ -30,9 +31,7 @@ pub struct Stamp {
 impl Stamp {
     /// A UUID of version 4, as the seed's messages have it.
     pub fn message_id(&self) -> Text {
-        let bits = self.random & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-        let hex = format!("{bits:032x}");
-        format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]).into()
+        uuid_v4(self.random).into()
     }
 }
 

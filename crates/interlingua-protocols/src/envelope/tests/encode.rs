@@ -283,7 +283,7 @@ fn h_10_responses_are_numbered_and_the_last_is_marked() {
 
 #[test]
 fn h_15_the_cause_of_a_fault_is_never_written() {
-    let secret = std::io::Error::other("/home/someone/.key: password hunter2");
+    let secret = std::io::Error::other("cannot read the key file: password hunter2");
     let event = Event::Finished(Finished::failed(Fault::internal(secret)));
     let written = encode_one(event).to_string();
     assert!(!written.contains("hunter2"), "{written}");
