@@ -41,6 +41,12 @@ impl Raw {
         true
     }
 
+    /// Says that nothing more will be written; reading goes on.
+    pub async fn finish(&mut self) {
+        // A connection the server has closed already is finished, too.
+        let _closed_already = self.stream.shutdown().await;
+    }
+
     /// Reads until the server closes, at most a megabyte.
     pub async fn read_to_end(&mut self) -> Vec<u8> {
         let mut read = Vec::new();

@@ -58,7 +58,7 @@ impl Expected {
 pub enum Shape {
     /// A message with `messagetype: error` and a text in English (ECMA-432, clause 11).
     Nlip,
-    /// A routing envelope with `message_type: error`, alone or as the one entry of an array.
+    /// A routing envelope whose `control.message_type` is `error`, alone or as the one entry of an array.
     Envelope,
 }
 
@@ -96,7 +96,7 @@ fn envelope_complaint(body: &Value) -> Option<String> {
         Value::Array(messages) => return Some(format!("{} messages where one error is due", messages.len())),
         other => other,
     };
-    (message["message_type"] != "error").then(|| "`message_type` is not `error`".into())
+    (message["control"]["message_type"] != "error").then(|| "`control.message_type` is not `error`".into())
 }
 
 fn excerpt(answer: &Answer) -> String {
@@ -126,10 +126,12 @@ mod tests {
     #[test]
     fn an_envelope_error_may_stand_alone_or_in_an_array() {
         let refused = Expected::Refused(&[400]);
-        for body in [r#"{"message_type":"error"}"#, r#"[{"message_type":"error"}]"#] {
+        for body in [r#"{"control":{"message_type":"error"}}"#, r#"[{"control":{"message_type":"error"}}]"#] {
             assert_eq!(refused.complaint(&answer(400, body), Shape::Envelope), None);
         }
-        assert!(refused.complaint(&answer(400, r#"[{"message_type":"response"}]"#), Shape::Envelope).is_some());
+        assert!(
+            refused.complaint(&answer(400, r#"[{"control":{"message_type":"response"}}]"#), Shape::Envelope).is_some()
+        );
     }
 
     #[test]

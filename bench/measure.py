@@ -1,0 +1,69 @@
+"""What a process tree costs: processor time and memory, read from /proc; and one run of the load generator."""
+
+import json
+import os
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def tree(pid):
+    """A process and all its descendants."""
+    children = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        fields = stat(name)
+        if fields:
+            children.setdefault(int(fields[1]), []).append(int(name))
+    found, waiting = [], [pid]
+    while waiting:
+        one = waiting.pop()
+        found.append(one)
+        waiting += children.get(one, [])
+    return found
+
+
+def stat(pid):
+    """The fields of /proc/PID/stat after the program's name, or nothing when the process is gone."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            text = file.read()
+    except OSError:
+        return None
+    return text[text.rindex(")") + 2 :].split()
+
+
+def cpu_seconds(pid):
+    """User and system time of the whole tree."""
+    fields = [stat(one) for one in tree(pid)]
+    return sum(int(one[11]) + int(one[12]) for one in fields if one) / TICK
+
+
+def resident_bytes(pid):
+    """Resident memory of the whole tree."""
+    fields = [stat(one) for one in tree(pid)]
+    return sum(int(one[21]) for one in fields if one) * os.sysconf("SC_PAGE_SIZE")
+
+
+def load(server, url, body, expect, **options):
+    """Runs the load generator against one server. The result also says the server's processor time for each answer."""
+    path = os.path.join(HERE, "results", "body.json")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(body)
+    command = [os.path.join(HERE, "target/release/load"), "--url", url, "--body", path, f"--expect={expect}"]
+    for name, value in options.items():
+        command += [f"--{name}", str(value)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as generator:
+        started = generator.stdout.readline()
+        before = cpu_seconds(server.pid)
+        line = generator.stdout.readline()
+        spent = cpu_seconds(server.pid) - before
+        if not line.startswith("{"):
+            raise RuntimeError(f"the load generator failed: {started} {generator.stderr.read()[-500:]}")
+    result = json.loads(line)
+    if result["errors"] or not result["ok"]:
+        raise RuntimeError(f"{url}: {result['errors']} errors, the first: {result['first_error']}")
+    result["cpu_us"] = spent * 1e6 / result["ok"]
+    result["rss"] = resident_bytes(server.pid)
+    return result

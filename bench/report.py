@@ -1,0 +1,108 @@
+"""Writes docs/benchmarks.md from the results of run.py."""
+
+import datetime
+import os
+import platform
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# One request that calls a built-in tool. `@N@` makes every message id, and so every exchange and session, a new one.
+ENVELOPE = (
+    '{"format":{"content_type":"application/json","encoding":"utf-8","schema_version":"1.0"},'
+    '"control":{"message_type":"request","message_id":"bench-@N@","timestamp":"2026-01-01T00:00:00Z"},'
+    '"token":{"conversation_turn":0},"content":{},'
+    '"tool_calls":[{"tool_id":"t1","tool_name":"list_directory","parameters":{"path":"."}}]}'
+)
+
+
+class Machine:
+    """Where and when: a figure without it says little."""
+
+    def __init__(self):
+        self.started = datetime.datetime.now(datetime.timezone.utc)
+        self.load_before = os.getloadavg()
+
+    def finish(self):
+        self.load_after = os.getloadavg()
+
+    def text(self):
+        with open("/proc/cpuinfo") as file:
+            model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
+        with open("/proc/meminfo") as file:
+            memory = int(file.readline().split()[1]) / 1048576
+        loads = [" ".join(f"{one:.1f}" for one in load) for load in (self.load_before, self.load_after)]
+        return (
+            f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, Linux {platform.release().split('-')[0]}, "
+            f"{self.started:%Y-%m-%d %H:%M} UTC. Load average before {loads[0]}, after {loads[1]} "
+            "(1, 5 and 15 minutes; the load generator is part of it)."
+        )
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+
+
+def echo(results):
+    rows = []
+    for (name, connections), one in sorted(results.items(), key=lambda item: (item[0][1], item[1]["cpu_us"])):
+        times = f"{one['cpu_us'] / results['floor', connections]['cpu_us']:.2f}"
+        latency = [f"{one[key]:.0f}" for key in ("p50_us", "p90_us", "p99_us")]
+        rows.append([name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", times, f"{one['rss'] / 1048576:.0f}"])
+    head = ["server", "connections", "answers/s", "p50 us", "p90 us", "p99 us", "CPU us each", "times the floor", "memory MiB"]
+    return f"""## NLIP echo
+
+One small message whose token must come back. Every answer was checked; a run with a single error is no result.
+The floor parses the JSON and writes it back and does nothing else; nlip-server has its logging off.
+
+{table(head, rows)}
+"""
+
+
+def sizes(results):
+    names = list(dict.fromkeys(name for name, _ in results))
+    rows = []
+    for size in dict.fromkeys(size for _, size in results):
+        rows.append([f"{size:,}", *(f"{results[name, size]['cpu_us']:.0f}" for name in names)])
+        rows[-1] += [f"{results['interlingua', size]['cpu_us'] * 1000 / size:.1f}"] if "interlingua" in names else []
+    head = ["bytes", *(f"{name}, CPU us" for name in names)] + (["interlingua, ns a byte"] if "interlingua" in names else [])
+    return f"""## Cost by size
+
+The same exchange with a token from 100 bytes to 10 megabytes, one connection.
+
+{table(head, rows)}
+"""
+
+
+def envelope(results):
+    rows = [
+        [connections, f"{one['rps']:.0f}", f"{one['p50_us']:.0f}", f"{one['p99_us']:.0f}", f"{one['cpu_us']:.1f}"]
+        for connections, one in results.items()
+    ]
+    return f"""## Routing envelope
+
+One request with one call of a built-in tool (`list_directory`): HTTP, reading, session, routing, the tool itself, writing.
+
+{table(["connections", "answers/s", "p50 us", "p99 us", "CPU us each, all in"], rows)}
+"""
+
+
+def sessions(result):
+    return f"""## Idle sessions
+
+{result['count']:,} sessions were opened and left alone: {result['bytes_each']:.0f} bytes of resident memory each.
+"""
+
+
+def write(machine, results, command):
+    parts = [
+        "# Benchmarks",
+        f"Made by `{command}`; the programs are in `bench/`. Compare within a page, not across machines: the load generator shares "
+        f"the cores with the servers, so processor time for each request says more than answers a second.\n\n{machine.text()}",
+    ]
+    parts += [globals()[name](result).strip() for name, result in results.items()]
+    path = os.path.join(ROOT, "docs", "benchmarks.md")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write("\n\n".join(parts) + "\n")
+    print(f"wrote {os.path.relpath(path, ROOT)}")

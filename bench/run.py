@@ -1,0 +1,114 @@
+"""Measures the hub beside a bare echo server (the floor) and nlip-server, and writes docs/benchmarks.md.
+
+    bench/run.py [--rounds 3] [--seconds 3] [--only SECTION]...
+
+The three servers run side by side and are measured in turn, round after round, so that whatever else the machine does meets
+all of them. Medians are reported. Processor time for each request depends least on the neighbours: trust it most.
+"""
+
+import argparse
+import statistics
+import sys
+
+import measure
+import report
+import servers
+
+SECTIONS = {}
+
+
+def section(function):
+    SECTIONS[function.__name__] = function
+    return function
+
+
+def message(size):
+    """An NLIP message of about `size` bytes whose bulk is a token, which every NLIP server must echo."""
+    head = '{"format":"text","subformat":"english","content":"hello","submessages":'
+    head += '[{"format":"token","subformat":"conversation","content":"'
+    tail = '-end"}]}'
+    return head + "x" * max(1, size - len(head) - len(tail)) + tail
+
+
+def nlip_urls(started):
+    """The address of each server's NLIP end-point; nlip-server has it with a slash only."""
+    return {one: one.url("/nlip/" if one.name == "nlip-server" else "/nlip") for one in started}
+
+
+def medians(rounds):
+    keys = ("rps", "p50_us", "p90_us", "p99_us", "cpu_us", "rss")
+    return {key: statistics.median(one[key] for one in rounds) for key in keys}
+
+
+@section
+def echo(options):
+    """The same small message to each, at 1 and 32 connections."""
+    body, results = message(150), {}
+    with servers.floor() as floor, servers.hub() as hub, servers.reference() as reference:
+        for _ in range(options.rounds):
+            for connections in (1, 32):
+                for server, url in nlip_urls([floor, hub, reference]).items():
+                    result = measure.load(server, url, body, "-end", connections=connections, seconds=options.seconds)
+                    results.setdefault((server.name, connections), []).append(result)
+                    print(f"echo {server.name} c={connections}: {result['rps']:.0f}/s {result['cpu_us']:.1f} us", flush=True)
+    return {key: medians(rounds) for key, rounds in results.items()}
+
+
+@section
+def sizes(options):
+    """Messages of 100 bytes to 10 megabytes, one connection: the cost must grow with the size and no faster."""
+    results = {}
+    with servers.floor() as floor, servers.hub() as hub, servers.reference() as reference:
+        for size in (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000):
+            for _ in range(options.rounds):
+                for server, url in nlip_urls([floor, hub, reference]).items():
+                    result = measure.load(server, url, message(size), "-end", connections=1, seconds=options.seconds)
+                    results.setdefault((server.name, size), []).append(result)
+                    print(f"size {size} {server.name}: {result['cpu_us']:.1f} us", flush=True)
+    return {key: medians(rounds) for key, rounds in results.items()}
+
+
+@section
+def envelope(options):
+    """A routing envelope with one call of a built-in tool, beside the same tool's cost over the plain API."""
+    results = {}
+    with servers.hub(config="tools: { workspace: ./workspace }\n", files={"workspace/a.txt": "a\n"}) as hub:
+        for connections in (1, 32):
+            rounds = [
+                measure.load(hub, hub.url("/nlip/route"), report.ENVELOPE, '"final":true', connections=connections, seconds=options.seconds)
+                for _ in range(options.rounds)
+            ]
+            results[connections] = medians(rounds)
+    return results
+
+
+@section
+def sessions(options):
+    """Memory for each idle session: sessions are opened by envelope requests and then left alone."""
+    count = 100_000
+    with servers.hub(config="tools: { workspace: ./workspace }\n", files={"workspace/a.txt": "a\n"}) as hub:
+        # The first thousand fill pools and caches that have nothing to do with the number of sessions.
+        measure.load(hub, hub.url("/nlip/route"), report.ENVELOPE, '"final":true', connections=32, warm=0, seconds=600, requests=1_000)
+        before = measure.resident_bytes(hub.pid)
+        measure.load(
+            hub, hub.url("/nlip/route"), report.ENVELOPE, '"final":true',
+            connections=32, warm=0, seconds=600, requests=count, first=1_000_000,
+        )
+        after = measure.resident_bytes(hub.pid)
+    return {"count": count, "bytes_each": (after - before) / count}
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--seconds", type=float, default=3.0)
+    options.add_argument("--only", action="append", choices=SECTIONS)
+    options = options.parse_args()
+    machine = report.Machine()
+    results = {name: run(options) for name, run in SECTIONS.items() if not options.only or name in options.only}
+    machine.finish()
+    report.write(machine, results, command=" ".join(["make bench"] if len(sys.argv) == 1 else ["bench/run.py", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    main()

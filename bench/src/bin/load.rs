@@ -1,0 +1,187 @@
+//! A closed-loop load generator: so many connections, one request at a time on each, every answer checked.
+//!
+//! Prints `START` when the warm-up is over and one line of JSON at the end, so that whoever started it can read the server's
+//! processor time at both moments. In the body, `@N@` becomes a number that no other request of this run has.
+
+use std::{
+    error::Error,
+    io::Write,
+    path::PathBuf,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use clap::Parser;
+use http::{Request, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use memchr::memmem;
+use tokio::{net::TcpStream, task::JoinSet, time::timeout};
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// The marker that becomes a number.
+const MARK: &str = "@N@";
+/// An answer that takes longer is an error.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sends the same request again and again and says how long the answers took.
+#[derive(Parser, Debug, Clone)]
+struct Options {
+    /// Where to post, as http://host:port/path.
+    #[arg(long)]
+    url: Uri,
+    /// A file with the body.
+    #[arg(long)]
+    body: PathBuf,
+    /// A text every answer must contain; the body's number may be part of it.
+    #[arg(long)]
+    expect: String,
+    /// Connections, each with one request under way.
+    #[arg(long, default_value_t = 1)]
+    connections: usize,
+    /// How long to measure.
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// How long to send before measuring.
+    #[arg(long, default_value_t = 1.0)]
+    warm: f64,
+    /// Stop after so many measured requests in all, whatever the time.
+    #[arg(long)]
+    requests: Option<u64>,
+    /// The first of the numbers that replace `@N@`.
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+}
+
+/// What one connection saw.
+#[derive(Default)]
+struct Seen {
+    micros: Vec<u32>,
+    errors: u64,
+    first_error: Option<String>,
+}
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+static MEASURED: AtomicU64 = AtomicU64::new(0);
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Failure> {
+    let options = Options::parse();
+    let body = std::fs::read_to_string(&options.body)?;
+    NUMBER.store(options.first, Ordering::Relaxed);
+    let begin = Instant::now() + Duration::from_secs_f64(options.warm);
+    let end = begin + Duration::from_secs_f64(options.seconds);
+
+    let mut connections = JoinSet::new();
+    for _ in 0..options.connections {
+        connections.spawn(send_until(options.clone(), body.clone(), begin, end));
+    }
+    connections.spawn(async move {
+        tokio::time::sleep_until(begin.into()).await;
+        say("START");
+        Seen::default()
+    });
+    let seen = connections.join_all().await;
+    say(&report(&options, begin.elapsed(), seen));
+    Ok(())
+}
+
+/// One connection's loop. A connection that breaks is opened again, and counts as an error.
+async fn send_until(options: Options, body: String, begin: Instant, end: Instant) -> Seen {
+    let mut seen = Seen::default();
+    let mut connection = None;
+    while Instant::now() < end && !enough(&options) {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_string();
+        let started = Instant::now();
+        let answered = async {
+            let mut sender = match connection.take() {
+                Some(sender) => sender,
+                None => connect(&options.url).await?,
+            };
+            exchange(&mut sender, &options, &body, &number).await?;
+            connection = Some(sender);
+            Ok::<(), Failure>(())
+        };
+        let outcome = timeout(PATIENCE, answered).await.unwrap_or_else(|_| Err("no answer in time".into()));
+        if started < begin {
+            continue;
+        }
+        MEASURED.fetch_add(1, Ordering::Relaxed);
+        match outcome {
+            Ok(()) => seen.micros.push(u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX)),
+            Err(error) => {
+                seen.errors += 1;
+                seen.first_error.get_or_insert_with(|| error.to_string());
+            }
+        }
+    }
+    seen
+}
+
+fn enough(options: &Options) -> bool {
+    options.requests.is_some_and(|requests| MEASURED.load(Ordering::Relaxed) >= requests)
+}
+
+#[expect(clippy::disallowed_methods, reason = "ends with the sender it serves; there is no supervisor here")]
+async fn connect(url: &Uri) -> Result<SendRequest<Full<Bytes>>, Failure> {
+    let authority = url.authority().ok_or("the URL has no host")?.as_str();
+    let stream = TcpStream::connect(authority).await?;
+    stream.set_nodelay(true)?;
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+/// One request and its whole answer, checked.
+async fn exchange(
+    sender: &mut SendRequest<Full<Bytes>>,
+    options: &Options,
+    body: &str,
+    number: &str,
+) -> Result<(), Failure> {
+    let body = if body.contains(MARK) { body.replace(MARK, number) } else { body.to_owned() };
+    let request = Request::post(options.url.path())
+        .header("host", options.url.authority().map_or("", |authority| authority.as_str()))
+        .header("content-type", "application/json")
+        .body(Full::new(Bytes::from(body)))?;
+    sender.ready().await?;
+    let answer = sender.send_request(request).await?;
+    let status = answer.status();
+    let bytes = answer.into_body().collect().await?.to_bytes();
+    let expected = options.expect.replace(MARK, number);
+    if status != 200 || memmem::find(&bytes, expected.as_bytes()).is_none() {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(300)]).into_owned();
+        return Err(format!("status {status}: {text}").into());
+    }
+    Ok(())
+}
+
+fn report(options: &Options, elapsed: Duration, seen: Vec<Seen>) -> String {
+    let errors: u64 = seen.iter().map(|one| one.errors).sum();
+    let first_error = seen.iter().find_map(|one| one.first_error.clone());
+    let mut micros: Vec<u32> = seen.into_iter().flat_map(|one| one.micros).collect();
+    micros.sort_unstable();
+    let at =
+        |hundredth: usize| micros.get((micros.len() * hundredth / 100).min(micros.len().saturating_sub(1))).copied();
+    serde_json::json!({
+        "connections": options.connections,
+        "ok": micros.len(),
+        "errors": errors,
+        "first_error": first_error,
+        "seconds": elapsed.as_secs_f64(),
+        "rps": micros.len() as f64 / elapsed.as_secs_f64(),
+        "p50_us": at(50), "p90_us": at(90), "p99_us": at(99),
+        "next": NUMBER.load(Ordering::Relaxed),
+    })
+    .to_string()
+}
+
+/// A line that is read at once by whoever waits for it.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    // A reader that is gone needs no report.
+    let _gone = writeln!(out, "{line}").and_then(|()| out.flush());
+}

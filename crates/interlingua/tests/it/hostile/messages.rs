@@ -1,0 +1,77 @@
+//! Bodies that are not what they should be, over HTTP.
+
+use bytes::Bytes;
+use http_body_util::Full;
+use interlingua_testkit::{
+    Connection, Hub,
+    hostile::{Case, Shape, json},
+    request,
+};
+
+use super::{assert_well, hub, settle, under_watch};
+
+#[tokio::test]
+async fn n_46_no_body_causes_a_5xx() {
+    let hub = hub().await;
+    let complaints = under_watch(&hub, complaints(&hub, "/nlip", Shape::Nlip, json::cases())).await;
+    settle(&complaints);
+    assert_well(&hub).await;
+}
+
+#[tokio::test]
+async fn n_45_a_refusal_is_an_nlip_message_on_both_spellings_of_the_path() {
+    let hub = hub().await;
+    let few = || json::cases().into_iter().take(8).collect();
+    settle(&complaints(&hub, "/nlip", Shape::Nlip, few()).await);
+    settle(&complaints(&hub, "/nlip/", Shape::Nlip, few()).await);
+}
+
+#[tokio::test]
+async fn r_38_the_envelope_refuses_the_same_bodies_in_its_own_shape() {
+    let hub = hub().await;
+    let refused =
+        json::cases().into_iter().filter(|case| !case.name.contains("submessage") && !case.name.contains("label"));
+    let complaints = under_watch(&hub, complaints(&hub, "/nlip/route", Shape::Envelope, refused.collect())).await;
+    settle(&complaints);
+    assert_well(&hub).await;
+}
+
+#[tokio::test]
+async fn n_48_twenty_thousand_tokens_stall_nobody() {
+    let hub = hub().await;
+    let cases = vec![json::many_tokens(), json::many_values()];
+    settle(&under_watch(&hub, complaints(&hub, "/nlip", Shape::Nlip, cases)).await);
+    assert_well(&hub).await;
+}
+
+#[tokio::test]
+async fn n_47_a_body_over_the_limit_gets_413_and_one_at_the_limit_is_no_5xx() {
+    let hub = hub().await;
+    let cases = vec![json::over_the_limit(), json::just_below_the_limit()];
+    settle(&under_watch(&hub, complaints(&hub, "/nlip", Shape::Nlip, cases)).await);
+    assert_well(&hub).await;
+}
+
+/// Sends each case on a connection of its own.
+async fn complaints(hub: &Hub, path: &str, shape: Shape, cases: Vec<Case>) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for case in cases {
+        let mut builder = request(http::Method::POST, path);
+        if !case.content_type.is_empty() {
+            builder = builder.header("content-type", case.content_type);
+        }
+        for (name, value) in case.headers {
+            builder = builder.header(*name, *value);
+        }
+        let sent = builder.body(Full::<Bytes>::new(case.body.clone())).expect("a request");
+        // A connection closed in the middle of a body that is refused anyway is a clean end, too.
+        match Connection::http1(hub.address()).await.try_send(sent).await {
+            Ok(answer) => {
+                complaints.extend(case.expected.complaint(&answer, shape).map(|what| format!("{}: {what}", case.name)))
+            }
+            Err(error) if case.body.len() > json::BODY_LIMIT => drop(error),
+            Err(error) => complaints.push(format!("{}: no answer: {error:?}", case.name)),
+        }
+    }
+    complaints
+}
