@@ -195,7 +195,7 @@ impl Part {
     fn name(&self, path: &Path, root: &Path) -> std::io::Result<()> {
         let shard = path.parent().unwrap_or(root);
         if !shard.exists() {
-            std::fs::create_dir_all(shard)?;
+            directory::private_folder(shard)?;
             directory::sync(root)?;
         }
         std::fs::rename(&self.path, path)?;

@@ -39,7 +39,7 @@ pub(super) fn database(dir: &Path) -> Result<PathBuf, OpenFault> {
 /// Makes a directory of mode 0700 (its parents too), or takes away what others may do with one that is there.
 pub(super) fn make_private(dir: &Path) -> Result<(), OpenFault> {
     if !dir.exists() {
-        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(OpenFault::io("make", dir))?;
+        private_folder(dir).map_err(OpenFault::io("make", dir))?;
         if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             sync(parent).map_err(OpenFault::io("sync", parent))?;
         }
@@ -49,6 +49,11 @@ pub(super) fn make_private(dir: &Path) -> Result<(), OpenFault> {
         std::fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(OpenFault::io("make private", dir))?;
     }
     Ok(())
+}
+
+/// A directory of mode 0700, and those above it; nothing happens when it is there.
+pub(super) fn private_folder(path: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Opened for writing, made with mode 0600 when it was not there.

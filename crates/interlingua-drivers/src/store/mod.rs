@@ -6,8 +6,8 @@
 //! | `blobs/ab/abcd…` | artifact and upload bytes by SHA-256 |
 //! | `hub.lock` | held while a hub runs |
 //!
-//! Reading order: [`schema`] (tables), [`writer`] (group commit), [`readers`], [`journal`] with [`tasks`] and
-//! [`retention`], [`records`], [`blobs`], [`index`] with [`words`], [`backup`]. Times are passed in; nothing here looks at
+//! Reading order: `schema` (tables), `writer` (group commit), `readers`, `journal` with `tasks` and
+//! `retention`, `records`, `blobs`, `index` with `words`, `backup`. Times are passed in; nothing here looks at
 //! a clock. Records and journal entries are opaque: nothing here parses one.
 
 mod backup;

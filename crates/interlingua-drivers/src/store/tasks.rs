@@ -62,32 +62,28 @@ pub(super) fn list(db: &Connection, filter: &TaskFilter) -> Result<Vec<TaskRow>,
     let state = filter.state.map(Col);
     let conversation = filter.conversation.as_ref().map(ConversationId::as_str);
     let before = filter.before.map(|(created, task)| (Col(created), Col(task)));
-    let mut wheres = vec![where_of_state(filter)];
     let mut values: Vec<(&str, &dyn ToSql)> = vec![(":limit", &count)];
-    if let Some(owner) = &filter.owner {
-        wheres.push("owner = :owner");
-        values.push((":owner", owner));
-    }
-    if let Some(conversation) = &conversation {
-        wheres.push("conversation = :conversation");
-        values.push((":conversation", conversation));
-    }
-    if let Some(state) = &state {
-        wheres.push("state = :state");
-        values.push((":state", state));
-    }
-    if let Some((created, task)) = &before {
-        wheres.push("(created, task) < (:created, :task)");
-        values.push((":created", created));
-        values.push((":task", task));
-    }
-    let (index, wheres) = (index_for(filter), wheres.join(" AND "));
-    let sql = format!(
-        "SELECT {COLUMNS} FROM tasks INDEXED BY {index} WHERE {wheres} ORDER BY created DESC, task DESC LIMIT :limit"
-    );
-    let mut select = db.prepare_cached(&sql)?;
+    values.extend(filter.owner.as_ref().map(|owner| (":owner", owner as &dyn ToSql)));
+    values.extend(conversation.as_ref().map(|conversation| (":conversation", conversation as &dyn ToSql)));
+    values.extend(state.as_ref().map(|state| (":state", state as &dyn ToSql)));
+    values.extend(before.as_ref().map(|(created, _)| (":created", created as &dyn ToSql)));
+    values.extend(before.as_ref().map(|(_, task)| (":task", task as &dyn ToSql)));
+    let mut select = db.prepare_cached(&select(filter))?;
     let rows = select.query_map(values.as_slice(), decode)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The statement for a filter; it names a value for each field that is set.
+pub(super) fn select(filter: &TaskFilter) -> String {
+    let mut wheres = vec![where_of_state(filter)];
+    wheres.extend(filter.owner.as_ref().map(|_| "owner = :owner"));
+    wheres.extend(filter.conversation.as_ref().map(|_| "conversation = :conversation"));
+    wheres.extend(filter.state.map(|_| "state = :state"));
+    wheres.extend(filter.before.map(|_| "(created, task) < (:created, :task)"));
+    let (index, wheres) = (index_for(filter), wheres.join(" AND "));
+    format!(
+        "SELECT {COLUMNS} FROM tasks INDEXED BY {index} WHERE {wheres} ORDER BY created DESC, task DESC LIMIT :limit"
+    )
 }
 
 /// The condition of a partial index must stand in the query word for word.

@@ -2,6 +2,8 @@
 
 mod contract;
 mod embedded;
+mod million;
+mod powercut;
 
 use std::path::Path;
 
