@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::card::Card;
 use crate::content::{Input, Meta, Party, base64_bytes};
 use crate::event::Signal;
+use crate::fault::{Fault, FaultKind};
 use crate::id::{
     ConversationId, GroupId, HubId, Media, MessageId, PeerId, SkillId, TaskId, Text, Time, Uri, Version, WatchId,
 };
@@ -253,6 +254,19 @@ pub struct Via {
 
 impl Via {
     pub const LIMIT: u8 = 8;
+
+    /// The hubs passed once `here` has taken the call, or the fault that stops a loop.
+    pub fn through(before: Option<&Via>, here: &HubId) -> Result<Via, Fault> {
+        let (mut hubs, limit) =
+            before.map_or((Vec::new(), Via::LIMIT), |via| (via.hubs.clone(), via.limit.min(Via::LIMIT)));
+        if hubs.contains(here) || hubs.len() >= usize::from(limit) {
+            let passed: Vec<&str> = hubs.iter().take(usize::from(Via::LIMIT)).map(HubId::as_str).collect();
+            let text = format!("the call has already passed the hubs {}", passed.join(", "));
+            return Err(Fault::hub(FaultKind::Loop, text));
+        }
+        hubs.push(here.clone());
+        Ok(Via { hubs, limit })
+    }
 }
 
 /// W3C trace context, verbatim.

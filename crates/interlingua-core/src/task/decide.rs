@@ -40,7 +40,7 @@ impl Task {
             Happening::Ask(asking) => self.ask(asking),
             Happening::Peer { event, losses, raw } => self.peer(event, losses, raw),
             Happening::Learnt { remote, open } => self.learnt(remote, open),
-            Happening::PeerLost => Ok(self.finish(Finished::failed(self.lost_fault()))),
+            Happening::PeerLost => Ok(self.peer_lost()),
             Happening::Signal { by, standing, signal } => self.signal(by, standing, signal, now),
             Happening::QuestionExpired(id) => self.expire(id),
             Happening::DeadlineReached => Ok(self.deadline_reached()),
@@ -57,7 +57,7 @@ impl Task {
         }
         let sent = Sent {
             attempt: self.sent.as_ref().map_or(1, |sent| sent.attempt + 1),
-            key: self.key(),
+            key: self.call_key(),
             remote: None,
             open: true,
             repeatable,
@@ -68,11 +68,18 @@ impl Task {
             .effect(Effect::Dispatch(sent)))
     }
 
-    /// The peer's idempotency key: the same on every attempt.
-    fn key(&self) -> MessageId {
-        match &self.sent {
-            Some(sent) => sent.key.clone(),
-            None => MessageId::from(self.id.to_string()),
+    /// The peer's idempotency key for the call: the same on every attempt, also after an answer went out under its own.
+    fn call_key(&self) -> MessageId {
+        MessageId::from(self.id.to_string())
+    }
+
+    /// A request that the peer ended with a question is not lost; one that was to be cancelled has ended as it should.
+    fn peer_lost(&self) -> Decision {
+        let asked = self.sent.as_ref().is_some_and(|sent| !sent.open) && !self.open.is_empty();
+        match self.cancelling {
+            Some(cancelling) => self.finish(Finished::cancelled(Party::Caller, cancelling.why)),
+            None if asked => Decision::default(),
+            None => self.finish(Finished::failed(self.lost_fault())),
         }
     }
 
@@ -292,6 +299,9 @@ impl Task {
             }
             return decision;
         }
+        if let Some(cancelling) = self.cancelling {
+            return self.cancel_again(cancelling.why);
+        }
         let Some(sent) = &self.sent else {
             return if self.open.is_empty() {
                 Decision::default().effect(Effect::Proceed)
@@ -299,26 +309,37 @@ impl Task {
                 Decision::default()
             };
         };
-        if !sent.open {
+        // Its request ended, but the question it ended with may not have been written down: then the peer is asked again.
+        if !sent.open && !self.open.is_empty() {
             return Decision::default();
         }
         if sent.remote.is_some() {
             return Decision::default().effect(Effect::Reattach(sent.clone()));
         }
-        let mut decision = self.withdraw_carried();
         if sent.repeatable {
-            let again = Sent { attempt: sent.attempt + 1, ..sent.clone() };
-            return decision.record(Record::Sent(again.clone())).effect(Effect::Dispatch(again));
+            let again = Sent { attempt: sent.attempt + 1, key: self.call_key(), open: true, ..sent.clone() };
+            // A peer's question lived on a connection which died with the hub; one of the hub's own stands.
+            let carried = self.withdraw(|question| matches!(question.asked_by, Party::Peer(_)));
+            return carried.record(Record::Sent(again.clone())).effect(Effect::Dispatch(again));
         }
-        let finished = Record::emitted(Event::Finished(Finished::failed(self.lost_fault())));
-        decision.records.push(finished);
-        decision.effect(Effect::Stop)
+        self.finish(Finished::failed(self.lost_fault()))
     }
 
-    /// Questions that lived on a connection which died with the hub.
-    fn withdraw_carried(&self) -> Decision {
-        self.open.keys().fold(Decision::default(), |decision, &question| {
-            decision.emit(Event::Settled { question, by: Party::Hub, how: How::Withdrawn })
+    /// A cancel that was under way when the hub died is told again where the peer can hear it; nothing is begun anew.
+    fn cancel_again(&self, why: CancelWhy) -> Decision {
+        match self.sent.as_ref().filter(|sent| sent.remote.is_some()) {
+            Some(sent) => {
+                Decision::default().effect(Effect::Reattach(sent.clone())).effect(Effect::Forward(Signal::Cancel(why)))
+            }
+            None => self.finish(Finished::cancelled(Party::Caller, why)),
+        }
+    }
+
+    /// Every reader must see the wait end.
+    fn withdraw(&self, which: impl Fn(&Question) -> bool) -> Decision {
+        let withdrawn = self.open.values().filter(|question| which(question));
+        withdrawn.fold(Decision::default(), |decision, question| {
+            decision.emit(Event::Settled { question: question.id, by: Party::Hub, how: How::Withdrawn })
         })
     }
 
@@ -328,7 +349,7 @@ impl Task {
 
     fn finish_with(&self, finished: Finished, losses: Vec<Loss>, raw: Option<Raw>) -> Decision {
         let finished = Record::Emitted { event: Event::Finished(finished), losses, raw };
-        self.withdraw_carried().record(finished).effect(Effect::Stop)
+        self.withdraw(|_| true).record(finished).effect(Effect::Stop)
     }
 
     /// As [`Task::finish`], for a task whose question `settled` was settled in the same decision.

@@ -20,6 +20,8 @@ mod apply;
 mod decide;
 mod join;
 #[cfg(test)]
+mod scenarios;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
