@@ -1,7 +1,8 @@
 //! The outside world behind the core's ports.
 //!
-//! [`store`] keeps what must survive the process, [`keys`] seals what must not be read. Each module depends on the core
-//! alone; none knows a protocol.
+//! [`store`] keeps what must survive the process, [`keys`] seals what must not be read, [`files`] are the text tools of a
+//! workspace. Each module depends on the core alone; none knows a protocol.
 
+pub mod files;
 pub mod keys;
 pub mod store;
