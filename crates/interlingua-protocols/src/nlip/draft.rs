@@ -155,11 +155,21 @@ impl<'a> Draft<'a> {
         let content = self.content.ok_or_else(|| missing(Member::Content))?;
         let (subformat, content) = match format {
             Format::Binary => binary(place, &subformat, content)?,
-            Format::Text | Format::Token | Format::Structured | Format::Location | Format::Generic | Format::Error => {
+            Format::Token => (subformat.into(), opaque(content)),
+            Format::Text | Format::Structured | Format::Location | Format::Generic | Format::Error => {
                 (subformat.into(), plain(place, content)?)
             }
         };
         Ok(Submessage { format, spelt, subformat, content, label: self.label })
+    }
+}
+
+/// A token is its maker's business alone: whatever it is goes back.
+fn opaque(content: Found<'_>) -> Content {
+    match content {
+        Found::Text(text) => Content::Text(text.into()),
+        Found::Json(json) => Content::Json(json),
+        Found::Bytes(bytes) => Content::Bytes(bytes),
     }
 }
 

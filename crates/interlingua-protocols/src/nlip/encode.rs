@@ -152,10 +152,15 @@ fn first_text(output: &Output) -> Option<Text> {
 }
 
 /// A plain answer to a message that asked nothing of the hub's door.
-pub fn remark(text: impl Into<Text>, tokens: &[Submessage], to: ReplyTo) -> Message {
-    let beside = Beside { tokens, ..Beside::NOTHING };
-    let mut reply = Reply::new(&beside);
+pub fn remark(text: &str, tokens: &[Submessage], to: ReplyTo) -> Message {
+    with_parts(text, Vec::new(), &Beside { tokens, ..Beside::NOTHING }, to)
+}
+
+/// A text and what goes with it.
+pub(super) fn with_parts(text: &str, parts: Vec<Submessage>, beside: &Beside<'_>, to: ReplyTo) -> Message {
+    let mut reply = Reply::new(beside);
     reply.text = Some(Submessage::text(text));
+    reply.parts = parts;
     reply.message(to)
 }
 

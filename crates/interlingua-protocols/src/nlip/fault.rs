@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use interlingua_core::{Fault, FaultKind, Feature, Json, Noun, Party, Retry};
+use interlingua_core::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry};
 use serde_json::json;
 
 use super::invalid::{Class, Invalid};
@@ -108,6 +108,54 @@ fn detail(kind: FaultKind) -> Option<&'static str> {
         | FaultKind::Deadline
         | FaultKind::Internal => None,
     }
+}
+
+/// A fault another hub told of. Its kind is kept; that it came from there is said.
+pub(super) fn read(content: &Json, peer: &PeerId, text: &str) -> Option<Fault> {
+    let word = |key: &str| content.get(key).and_then(|value| value.as_str());
+    let kind = named(word("kind")?, word("detail"))?;
+    let public: String = text.chars().take(400).collect();
+    let mut fault = Fault::new(kind, Party::Peer(peer.clone()), public);
+    if let Some(millis) = content.get("retry_after_ms").and_then(|value| value.as_u64()) {
+        fault.retry = Retry::After(Some(Duration::from_millis(millis)));
+    }
+    Some(fault)
+}
+
+fn named(kind: &str, of: Option<&str>) -> Option<FaultKind> {
+    const PLAIN: [FaultKind; 18] = [
+        FaultKind::Malformed,
+        FaultKind::Unauthenticated,
+        FaultKind::Denied,
+        FaultKind::InvalidInput,
+        FaultKind::Unanswered,
+        FaultKind::Conflict,
+        FaultKind::AlreadyFinished,
+        FaultKind::TooLarge,
+        FaultKind::Busy,
+        FaultKind::BudgetSpent,
+        FaultKind::Loop,
+        FaultKind::Unreachable,
+        FaultKind::PeerFailed,
+        FaultKind::PeerDeclined,
+        FaultKind::BadReply,
+        FaultKind::OutcomeUnknown,
+        FaultKind::Deadline,
+        FaultKind::Internal,
+    ];
+    const NOUNS: [Noun; 4] = [Noun::Skill, Noun::Task, Noun::Resource, Noun::Session];
+    const FEATURES: [Feature; 7] = [
+        Feature::Operation,
+        Feature::Media,
+        Feature::Version,
+        Feature::Extension,
+        Feature::Push,
+        Feature::ExtendedCard,
+        Feature::SwitchedOff,
+    ];
+    let detailed = NOUNS.map(FaultKind::NotFound).into_iter().chain(FEATURES.map(FaultKind::Unsupported));
+    let mut all = PLAIN.into_iter().chain(detailed);
+    all.find(|known| known.as_str() == kind && (of.is_none() || detail(*known) == of))
 }
 
 impl Invalid {

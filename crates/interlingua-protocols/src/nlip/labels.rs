@@ -61,6 +61,16 @@ fn role(word: &str) -> Option<Role> {
     WORDS.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(word.trim())).map(|(_, role)| role)
 }
 
+/// How a role is written in a label.
+pub(super) fn name(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Agent => "assistant",
+        Role::Tool => "tool",
+    }
+}
+
 /// Takes the turns out of the parts. Numbered ones stand in the order of their numbers, the others after those, as they
 /// came; neighbours with the same number and role are one turn.
 pub(super) fn take_history(parts: &mut Vec<Part>) -> Vec<Turn> {

@@ -2,14 +2,17 @@
 //! peers still speak it. Clause numbers in comments are ECMA-430's unless another is named.
 //!
 //! [`json`] and [`cbor`] read and write a [`Message`]; [`decode()`] says what one asks of the hub, [`encode`] says what the
-//! hub answers.
+//! hub answers; [`client`] does both for agents the hub calls. [`upload`] is the exchange of clause 6.4, [`discover`] the
+//! answer to "what can you do".
 
 mod draft;
 mod part;
 mod render;
 
 pub mod cbor;
+pub mod client;
 pub mod decode;
+pub mod discover;
 pub mod encode;
 pub mod fault;
 pub mod invalid;
@@ -17,6 +20,7 @@ pub mod json;
 pub mod labels;
 pub mod phrases;
 pub mod tokens;
+pub mod upload;
 pub mod wire;
 
 pub use decode::{Context, Door, Incoming, Meaning, decode};

@@ -79,6 +79,15 @@ fn n_53_byte_strings_travel_as_bytes() {
 }
 
 #[test]
+fn n_29_a_token_of_bytes_goes_back_as_bytes() {
+    let token = Submessage::new(Format::Token, "group_7", Content::Bytes(Bytes::from_static(b"\0\xff")));
+    let sent = Message::text("hi").with(token.clone());
+    let read = read(&cbor::encode(&sent, Keys::Lower).into()).unwrap();
+    let (_, tokens) = tokens::split(read, &HubId::from("h"));
+    assert_eq!(tokens.echo, [token]);
+}
+
+#[test]
 fn base64_text_for_binary_content_is_taken_too() {
     let value =
         map(&[("format", "binary".into()), ("subformat", "image/png;base64".into()), ("content", "AAEC".into())]);

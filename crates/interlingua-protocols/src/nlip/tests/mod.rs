@@ -1,10 +1,12 @@
 //! What the standard asks of a codec, requirement by requirement; the same ids are tested over real sockets elsewhere.
 
+mod agents;
 mod answers;
 mod asks;
 mod frames;
 mod messages;
 mod roundtrip;
+mod uploads;
 
 use bytes::Bytes;
 use interlingua_core::{Carried, HubId, Time};

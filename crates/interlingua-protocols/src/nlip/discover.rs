@@ -1,0 +1,70 @@
+//! The answer to "what can you do": skills as lines for people and as one `interlingua-skills` list for programs, schemas
+//! included. NLIP itself has no card.
+
+use interlingua_core::json::Tree;
+use interlingua_core::{Effects, Skill};
+use serde_json::json;
+
+use super::encode::{self, Beside, ReplyTo};
+use super::labels;
+use super::wire::{Message, Submessage};
+
+/// More lines than these are for programs only.
+const LINES: usize = 100;
+
+/// Skills the caller may call, in the order given.
+pub fn skills<'a>(skills: impl IntoIterator<Item = &'a Skill>, tokens: &[Submessage], to: ReplyTo) -> Message {
+    let skills: Vec<&Skill> = skills.into_iter().collect();
+    let list: Tree = skills.iter().map(|skill| structured(skill)).collect();
+    let beside = Beside { tokens, ..Beside::NOTHING };
+    let list = Submessage::json(list.into()).labelled(labels::SKILLS);
+    encode::with_parts(&lines(&skills), vec![list], &beside, to)
+}
+
+fn lines(skills: &[&Skill]) -> String {
+    if skills.is_empty() {
+        return "I can do nothing for you yet.".to_owned();
+    }
+    let mut lines = vec!["I can do this:".to_owned()];
+    lines.extend(skills.iter().take(LINES).map(|skill| {
+        let first_line = skill.description.lines().next().unwrap_or_default();
+        format!("- {}: {first_line}", skill.id)
+    }));
+    if skills.len() > LINES {
+        lines.push(format!("… and {} more", skills.len() - LINES));
+    }
+    lines.join("\n")
+}
+
+fn structured(skill: &Skill) -> Tree {
+    let mut value = json!({
+        "skill": skill.id.to_string(),
+        "kind": skill.kind.as_str(),
+        "title": &*skill.title,
+        "description": &*skill.description,
+        "version": &*skill.version,
+        "input": skill.input.0.tree(),
+        "effects": effects(skill.effects),
+    });
+    if let Some(output) = &skill.output {
+        value["output"] = output.0.tree().clone();
+    }
+    if let Some(capability) = &skill.capability {
+        value["capability"] = (**capability).into();
+    }
+    if !skill.examples.is_empty() {
+        value["examples"] = skill.examples.iter().map(|example| &**example).collect();
+    }
+    value
+}
+
+fn effects(effects: Effects) -> Vec<&'static str> {
+    let named = [
+        (effects.reads, "reads"),
+        (effects.writes, "writes"),
+        (effects.destroys, "destroys"),
+        (effects.spends, "spends"),
+        (effects.idempotent, "idempotent"),
+    ];
+    named.into_iter().filter(|(has, _)| *has).map(|(_, name)| name).collect()
+}
