@@ -5,11 +5,13 @@
 //! where the seed has a hole, its resolutions H-01 to H-24.
 //!
 //! Reading order: [`wire`] (bytes), [`decode`] (to the model), [`encode`] (back), [`fault`], [`names`] and [`translators`]
-//! (what a tool name means), [`priority`].
+//! (what a tool name means), [`priority`],
+//! [`ecma`] (to and from the other message).
 //!
 //! Absent on purpose: sockets, sessions' storage, authentication, and the running of tools.
 
 pub mod decode;
+pub mod ecma;
 pub mod encode;
 pub mod fault;
 pub mod names;

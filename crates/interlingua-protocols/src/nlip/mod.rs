@@ -29,4 +29,4 @@ pub use json::Keys;
 pub use wire::{Content, Format, Limits, Message, Submessage};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,6 +2,7 @@
 //! running tools where tools run.
 
 mod decode;
+mod ecma;
 mod encode;
 mod fault;
 mod names;

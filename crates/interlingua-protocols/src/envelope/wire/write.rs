@@ -38,7 +38,7 @@ fn list_or_null<T>(message: &mut Object<'_>, key: &str, items: Option<&[T]>, wri
 }
 
 impl Format {
-    fn write(&self, out: &mut Object<'_>) {
+    pub(crate) fn write(&self, out: &mut Object<'_>) {
         out.text("content_type", &self.content_type);
         out.text("encoding", &self.encoding);
         out.text("schema_version", &self.schema_version);
@@ -48,6 +48,14 @@ impl Format {
 
 impl Control {
     fn write(&self, out: &mut Object<'_>) {
+        self.write_public(out);
+        if let Some(token) = self.auth_token.as_ref().and_then(|secret| secret.text()) {
+            out.text("auth_token", token);
+        }
+    }
+
+    /// All but the credential.
+    pub(crate) fn write_public(&self, out: &mut Object<'_>) {
         out.text("message_type", self.message_type.as_str());
         out.text("message_id", &self.message_id);
         out.text_or_null("correlation_id", self.correlation_id.as_deref());
@@ -58,9 +66,6 @@ impl Control {
             None => out.null("timeout"),
         }
         out.number("retry_count", self.retry_count.into());
-        if let Some(token) = self.auth_token.as_ref().and_then(|secret| secret.text()) {
-            out.text("auth_token", token);
-        }
     }
 }
 
@@ -74,7 +79,7 @@ impl Token {
 }
 
 impl ToolCall {
-    fn write(&self, out: &mut Object<'_>) {
+    pub(crate) fn write(&self, out: &mut Object<'_>) {
         out.text("tool_id", &self.tool_id);
         out.text("tool_name", &self.tool_name);
         out.value("parameters", &self.parameters);
@@ -83,7 +88,7 @@ impl ToolCall {
 }
 
 impl ToolResult {
-    fn write(&self, out: &mut Object<'_>) {
+    pub(crate) fn write(&self, out: &mut Object<'_>) {
         out.text("tool_id", &self.tool_id);
         out.text("tool_name", &self.tool_name);
         out.text("status", self.status.as_str());

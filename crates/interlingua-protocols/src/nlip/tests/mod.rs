@@ -5,7 +5,7 @@ mod answers;
 mod asks;
 mod frames;
 mod messages;
-mod roundtrip;
+pub(crate) mod roundtrip;
 mod uploads;
 
 use bytes::Bytes;
