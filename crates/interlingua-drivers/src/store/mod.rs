@@ -38,7 +38,7 @@ pub use fault::OpenFault;
 use blobs::BlobFiles;
 use index::Ranking;
 use readers::Readers;
-use schema::{Sync, Tuning};
+use schema::Sync;
 use writer::Writer;
 
 /// How a store is opened.
@@ -50,13 +50,13 @@ pub struct Options {
     pub queue: usize,
     /// The database grows to this and then says that it is full. Blobs have a rule of their own.
     pub max_bytes: Option<u64>,
-    tuning: Tuning,
+    /// Pages in the write-ahead log after which a commit also moves them into the database.
+    pub checkpoint: u32,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        let tuning = Tuning { sync: Sync::Full, checkpoint: 4000, max_bytes: None };
-        Options { readers: 4, queue: 1024, max_bytes: None, tuning }
+        Options { readers: 4, queue: 1024, max_bytes: None, checkpoint: 4000 }
     }
 }
 
@@ -79,10 +79,13 @@ pub struct Embedded {
 impl Embedded {
     /// Opens the directory, makes it when it is not there, and brings its schema up to date.
     pub fn open(dir: &Path, options: Options) -> Result<Embedded, OpenFault> {
+        Embedded::open_with(dir, options, Sync::Full)
+    }
+
+    fn open_with(dir: &Path, options: Options, sync: Sync) -> Result<Embedded, OpenFault> {
         let lock = directory::claim(dir)?;
         let file = directory::database(dir)?;
-        let tuning = Tuning { max_bytes: options.max_bytes, ..options.tuning };
-        let db = schema::writer(&file, tuning)?;
+        let db = schema::writer(&file, options, sync)?;
         let readers = Readers::open(&file, options.readers)?;
         let blobs = BlobFiles::open(&dir.join(directory::BLOBS))?;
         let index = Ranking::new().map_err(OpenFault::database("index skills beside", &file))?;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::Options;
 use super::fault::OpenFault;
 
 /// "ilng": says whose database this is.
@@ -71,23 +72,14 @@ pub(super) enum Sync {
     Off,
 }
 
-/// What the writing connection is set up with.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Tuning {
-    pub sync: Sync,
-    /// Pages in the write-ahead log after which a commit also moves them into the database.
-    pub checkpoint: u32,
-    pub max_bytes: Option<u64>,
-}
-
 const PAGE: u32 = 4096;
 
 /// The one connection that writes, on a schema of our version.
-pub(super) fn writer(file: &Path, tuning: Tuning) -> Result<Connection, OpenFault> {
+pub(super) fn writer(file: &Path, options: Options, sync: Sync) -> Result<Connection, OpenFault> {
     let mut db = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    set_up_writer(&db, tuning).map_err(OpenFault::database("set up", file))?;
+    set_up_writer(&db, options, sync).map_err(OpenFault::database("set up", file))?;
     migrate(&mut db, file, MIGRATIONS)?;
-    if let Some(bytes) = tuning.max_bytes {
+    if let Some(bytes) = options.max_bytes {
         let pages = i64::try_from(bytes / u64::from(PAGE)).unwrap_or(i64::MAX);
         db.pragma_update(None, "max_page_count", pages).map_err(OpenFault::database("bound", file))?;
     }
@@ -112,17 +104,17 @@ fn connect(file: &Path, access: OpenFlags) -> Result<Connection, OpenFault> {
     Ok(db)
 }
 
-fn set_up_writer(db: &Connection, tuning: Tuning) -> rusqlite::Result<()> {
+fn set_up_writer(db: &Connection, options: Options, sync: Sync) -> rusqlite::Result<()> {
     db.pragma_update(None, "page_size", PAGE)?;
     // Has an effect only before the first table: pages that retention frees can be given back.
     db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     db.pragma_update(None, "journal_mode", "WAL")?;
-    match tuning.sync {
+    match sync {
         Sync::Full => db.pragma_update(None, "synchronous", "FULL")?,
         #[cfg(test)]
         Sync::Off => db.pragma_update(None, "synchronous", "OFF")?,
     }
-    db.pragma_update(None, "wal_autocheckpoint", tuning.checkpoint)?;
+    db.pragma_update(None, "wal_autocheckpoint", options.checkpoint)?;
     // The log is cut back to this after a checkpoint that had to let it grow.
     db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
     db.pragma_update(None, "cache_size", -16384)

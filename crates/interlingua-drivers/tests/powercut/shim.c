@@ -5,6 +5,8 @@
  * stand for go to POWERCUT_SHADOW/d-<inode>. When the program is killed, the shadow is what a disk that lost its cache
  * would hold: contents as of their last sync, under the names of the last sync of their directory.
  *
+ * With POWERCUT_FAIL_ONCE=n the n-th sync of a file below the root fails with EIO, and only that one.
+ *
  * An inode is spelt with its time of birth, because numbers are used again. Copies are renamed into place, so a kill in
  * the middle of one leaves the copy before it. */
 
@@ -101,9 +103,18 @@ static void remember(int fd) {
     errno = before;
 }
 
+static int fails_now(int fd) {
+    static int syncs;
+    const char *at = getenv("POWERCUT_FAIL_ONCE");
+    if (!at || !below_root(fd) || __atomic_add_fetch(&syncs, 1, __ATOMIC_RELAXED) != atoi(at)) return 0;
+    errno = EIO;
+    return 1;
+}
+
 int fsync(int fd) {
     static int (*real)(int);
     if (!real) real = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+    if (fails_now(fd)) return -1;
     int result = real(fd);
     if (result == 0) remember(fd);
     return result;
@@ -112,6 +123,7 @@ int fsync(int fd) {
 int fdatasync(int fd) {
     static int (*real)(int);
     if (!real) real = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+    if (fails_now(fd)) return -1;
     int result = real(fd);
     if (result == 0) remember(fd);
     return result;

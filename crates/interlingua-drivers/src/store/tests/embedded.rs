@@ -6,7 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use interlingua_core::digest::Digest;
-use interlingua_core::id::TaskId;
+use interlingua_core::id::{TaskId, Time};
 use interlingua_core::journal::Log;
 use interlingua_core::ports::*;
 use rusqlite::Connection;
@@ -280,4 +280,25 @@ async fn unfinished_blobs_are_removed_at_the_next_start() {
     let store = open(dir.path());
     assert!(!orphan.exists());
     assert_eq!(store.ports().blobs.info(Digest::of(b"half")).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn space_that_retention_frees_is_given_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let journal = store.ports().journal;
+    let big = "x".repeat(100_000);
+    for task in 0..20 {
+        journal.append(append(Log::Task(TaskId(task)), 0, &[&big])).await.unwrap();
+        journal.forget(TaskId(task / 2)).await.unwrap();
+    }
+    for task in 0..20 {
+        journal.forget(TaskId(task)).await.unwrap();
+    }
+    let age = std::time::Duration::MAX;
+    let rules = Retention { tasks: age, tasks_count: 0, audit: age, audit_count: 0, topics: age, topics_count: 0 };
+    journal.retain(rules, Time(0)).await.unwrap();
+    store.close().await;
+    let left = dir.path().join("hub.db").metadata().unwrap().len();
+    assert!(left < 200_000, "{left} bytes left");
 }

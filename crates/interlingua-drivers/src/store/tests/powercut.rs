@@ -18,7 +18,7 @@ use interlingua_core::id::{TaskId, Time};
 use interlingua_core::journal::Log;
 use interlingua_core::ports::{Appended, Expect, Store, StoreFault};
 
-use super::super::schema::{Sync, Tuning};
+use super::super::schema::Sync;
 use super::super::{Embedded, Options, integrity};
 use super::append;
 
@@ -60,15 +60,48 @@ fn without_syncing_a_power_cut_loses_what_was_acknowledged() {
     assert!(lost.contains("of task"), "{lost}");
 }
 
+#[test]
+fn after_a_failed_sync_nothing_more_is_acknowledged() {
+    const NAME: &str = "store::tests::powercut::after_a_failed_sync_nothing_more_is_acknowledged";
+    if let Some(root) = std::env::var_os("POWERCUT_ROOT") {
+        return write_past_a_failed_sync(Path::new(&root));
+    }
+    let disk = Disk::new(NAME);
+    fs::create_dir(&disk.shadow).unwrap();
+    let said = disk.writer().env("POWERCUT_FAIL_ONCE", "40").output().unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert!(said.contains("ack refused 20, read ok"), "{said}");
+}
+
+/// Appends until the disk fails, then twenty times more: the disk would sync again, but is not believed.
+fn write_past_a_failed_sync(root: &Path) {
+    let store = Embedded::open(root, options()).unwrap();
+    let journal = store.ports().journal;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let mut last = 0;
+        while let Ok(Appended::At(seq)) = journal.append(append(Log::Audit, last, &["line"])).await {
+            last = seq;
+        }
+        let mut refused = 0;
+        for _ in 0..20 {
+            let again = journal.append(append(Log::Audit, last, &["line"])).await;
+            refused += u32::from(matches!(again, Err(StoreFault::Broken(_))));
+        }
+        let read = journal.read(Log::Audit, 0, usize::MAX).await.is_ok_and(|records| records.len() as u64 >= last);
+        say(&format!("refused {refused}, read {}", if read { "ok" } else { "short" }));
+    });
+}
+
 // The program that is killed.
 
-fn options(sync: Sync) -> Options {
-    // A checkpoint every 40 pages, so that cuts fall into them too.
-    Options { tuning: Tuning { sync, checkpoint: 40, max_bytes: None }, ..Options::default() }
+/// A checkpoint every 40 pages, so that cuts fall into them too.
+fn options() -> Options {
+    Options { checkpoint: 40, ..Options::default() }
 }
 
 fn write_until_killed(root: &Path, sync: Sync) {
-    let store = Embedded::open(root, options(sync)).unwrap();
+    let store = Embedded::open_with(root, options(), sync).unwrap();
     let ports = store.ports();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     runtime.block_on(futures_util::future::join_all((0..LOGS).map(|log| write_log(&ports, log))));
@@ -129,7 +162,7 @@ impl Acknowledged {
 
     fn check(&self, root: &Path) -> Result<(), String> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-        let store = Embedded::open(root, options(Sync::Full)).map_err(|fault| fault.to_string())?;
+        let store = Embedded::open(root, options()).map_err(|fault| fault.to_string())?;
         runtime.block_on(async {
             for task in 0..LOGS {
                 self.check_log(&store.ports(), task).await?;
@@ -199,19 +232,20 @@ impl Disk {
         Disk { _home: home, test, shim, root, shadow, rounds: 0 }
     }
 
+    /// This test program again, as the writer, on this disk.
+    fn writer(&self) -> Command {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", self.test, "--nocapture"]);
+        command.env("LD_PRELOAD", &self.shim).env("POWERCUT_ROOT", &self.root).env("POWERCUT_SHADOW", &self.shadow);
+        command
+    }
+
     /// Runs the writer, kills it after so many acknowledgements, and notes all that it acknowledged.
     fn run_and_kill(&mut self, after: u64, acknowledged: &mut Acknowledged) {
         let _ = fs::remove_dir_all(&self.shadow);
         fs::create_dir(&self.shadow).unwrap();
         self.remember(&self.root);
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", self.test, "--nocapture"])
-            .env("LD_PRELOAD", &self.shim)
-            .env("POWERCUT_ROOT", &self.root)
-            .env("POWERCUT_SHADOW", &self.shadow)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = self.writer().stdout(Stdio::piped()).spawn().unwrap();
         let mut seen = 0;
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             // The kill can cut the last line, but a line of ours is written at once.
