@@ -1,0 +1,268 @@
+//! What is counted and timed. Handles are resolved when a hub or an edge is set up; counting is then one atomic step, with
+//! no lookup of a name or label.
+//!
+//! Labels come from closed lists (phases, protocols, kinds of faults): no caller can add a series.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use interlingua_core::{FaultKind, Feature, Noun, Outcome};
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+
+/// Seconds, from what an answer from memory takes to what a person waits for.
+const BUCKETS: [f64; 14] =
+    [0.000_01, 0.000_05, 0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0];
+
+/// The recorder of this process, installed on first use. A program with a recorder of its own keeps it; then there is
+/// nothing to render here.
+pub fn prometheus() -> PrometheusHandle {
+    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+    HANDLE
+        .get_or_init(|| {
+            let recorder = recorder();
+            let handle = recorder.handle();
+            if metrics::set_global_recorder(recorder).is_err() {
+                tracing::warn!("this process already records metrics elsewhere");
+            }
+            describe();
+            handle
+        })
+        .clone()
+}
+
+pub(super) fn recorder() -> metrics_exporter_prometheus::PrometheusRecorder {
+    let builder = PrometheusBuilder::new();
+    // Refused only when empty.
+    builder.set_buckets(&BUCKETS).unwrap_or_else(|_| PrometheusBuilder::new()).build_recorder()
+}
+
+/// The steps of an exchange, by the names of the functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    Accept,
+    Decode,
+    Authenticate,
+    Resolve,
+    Validate,
+    Authorize,
+    Replay,
+    Journal,
+    Confirm,
+    Dispatch,
+    Encode,
+    Respond,
+}
+
+impl Phase {
+    /// In order of declaration: [`Meters`] indexes by it.
+    pub const ALL: [Phase; 12] = [
+        Phase::Accept,
+        Phase::Decode,
+        Phase::Authenticate,
+        Phase::Resolve,
+        Phase::Validate,
+        Phase::Authorize,
+        Phase::Replay,
+        Phase::Journal,
+        Phase::Confirm,
+        Phase::Dispatch,
+        Phase::Encode,
+        Phase::Respond,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Phase::Accept => "accept",
+            Phase::Decode => "decode",
+            Phase::Authenticate => "authenticate",
+            Phase::Resolve => "resolve",
+            Phase::Validate => "validate",
+            Phase::Authorize => "authorize",
+            Phase::Replay => "replay",
+            Phase::Journal => "journal",
+            Phase::Confirm => "confirm",
+            Phase::Dispatch => "dispatch",
+            Phase::Encode => "encode",
+            Phase::Respond => "respond",
+        }
+    }
+}
+
+/// What a hub counts, whatever the protocol.
+#[derive(Clone)]
+pub struct Meters {
+    phases: [Histogram; Phase::ALL.len()],
+    /// Exchanges that run now.
+    pub in_flight: Gauge,
+    /// Calls that wait for a place.
+    pub queue: Gauge,
+    /// Calls turned away because the queue was full or the wait too long.
+    pub shed: Counter,
+    /// From handing records to the store until they are synced.
+    pub journal_append: Histogram,
+    /// Outcomes that came after the first one.
+    pub late_outcomes: Counter,
+    /// Audit lines that found their queue full.
+    pub audit_dropped: Counter,
+    /// Readers that fell behind and went on from the journal.
+    pub slow_readers: Counter,
+    pub config_reloads: Counter,
+    /// The old configuration was kept.
+    pub config_reload_failures: Counter,
+    /// Peers by health.
+    pub peers_up: Gauge,
+    pub peers_down: Gauge,
+}
+
+impl std::fmt::Debug for Meters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Meters")
+    }
+}
+
+impl Meters {
+    /// Resolves every handle; every series is then shown from the start, at zero.
+    pub fn register() -> Meters {
+        Meters {
+            phases: Phase::ALL.map(|phase| histogram!("interlingua_phase_seconds", "phase" => phase.as_str())),
+            in_flight: gauge!("interlingua_exchanges_in_flight"),
+            queue: gauge!("interlingua_queue_length"),
+            shed: counter!("interlingua_calls_shed_total"),
+            journal_append: histogram!("interlingua_journal_append_seconds"),
+            late_outcomes: counter!("interlingua_late_outcomes_total"),
+            audit_dropped: counter!("interlingua_audit_lines_dropped_total"),
+            slow_readers: counter!("interlingua_slow_readers_total"),
+            config_reloads: counter!("interlingua_config_reloads_total", "result" => "applied"),
+            config_reload_failures: counter!("interlingua_config_reloads_total", "result" => "failed"),
+            peers_up: gauge!("interlingua_peers", "health" => "up"),
+            peers_down: gauge!("interlingua_peers", "health" => "down"),
+        }
+    }
+
+    pub fn phase(&self, phase: Phase, took: Duration) {
+        self.phases[phase as usize].record(took);
+    }
+}
+
+/// How many outcomes are told apart.
+const OUTCOMES: usize = 24;
+
+/// What one protocol's edge counts. Made once for each edge.
+#[derive(Clone)]
+pub struct WireMeters {
+    outcomes: [Counter; OUTCOMES],
+    /// From the first byte read to the outcome.
+    pub duration: Histogram,
+    /// Frames that were no message of this protocol.
+    pub invalid: Counter,
+    pub connections: Gauge,
+}
+
+impl std::fmt::Debug for WireMeters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WireMeters")
+    }
+}
+
+impl WireMeters {
+    pub fn register(protocol: &'static str) -> WireMeters {
+        let ended =
+            |label: &'static str| counter!("interlingua_exchanges_total", "protocol" => protocol, "outcome" => label);
+        WireMeters {
+            outcomes: LABELS.map(ended),
+            duration: histogram!("interlingua_exchange_seconds", "protocol" => protocol),
+            invalid: counter!("interlingua_invalid_frames_total", "protocol" => protocol),
+            connections: gauge!("interlingua_connections", "protocol" => protocol),
+        }
+    }
+
+    /// An exchange ended, or was refused with a fault of this kind.
+    pub fn ended(&self, outcome: &Outcome, took: Duration) {
+        let index = match outcome {
+            Outcome::Completed => 0,
+            Outcome::Cancelled { .. } => 1,
+            Outcome::Failed(fault) => failed(fault.kind),
+        };
+        self.outcomes[index].increment(1);
+        self.duration.record(took);
+    }
+
+    pub fn refused(&self, kind: FaultKind, took: Duration) {
+        self.outcomes[failed(kind)].increment(1);
+        self.duration.record(took);
+    }
+}
+
+/// The `outcome` label of each place in [`WireMeters`]. Of a fault: its own spelling.
+const LABELS: [&str; OUTCOMES] = [
+    "completed",
+    "cancelled",
+    "malformed",
+    "unsupported",
+    "disabled",
+    "unauthenticated",
+    "denied",
+    "not_found",
+    "session_expired",
+    "invalid_input",
+    "unanswered",
+    "conflict",
+    "already_finished",
+    "too_large",
+    "busy",
+    "budget_spent",
+    "loop",
+    "unreachable",
+    "peer_failed",
+    "peer_declined",
+    "bad_reply",
+    "outcome_unknown",
+    "deadline",
+    "internal",
+];
+
+/// The place of a fault in [`LABELS`].
+pub(super) fn failed(kind: FaultKind) -> usize {
+    match kind {
+        FaultKind::Malformed => 2,
+        FaultKind::Unsupported(Feature::SwitchedOff) => 4,
+        FaultKind::Unsupported(_) => 3,
+        FaultKind::Unauthenticated => 5,
+        FaultKind::Denied => 6,
+        FaultKind::NotFound(Noun::Session) => 8,
+        FaultKind::NotFound(_) => 7,
+        FaultKind::InvalidInput => 9,
+        FaultKind::Unanswered => 10,
+        FaultKind::Conflict => 11,
+        FaultKind::AlreadyFinished => 12,
+        FaultKind::TooLarge => 13,
+        FaultKind::Busy => 14,
+        FaultKind::BudgetSpent => 15,
+        FaultKind::Loop => 16,
+        FaultKind::Unreachable => 17,
+        FaultKind::PeerFailed => 18,
+        FaultKind::PeerDeclined => 19,
+        FaultKind::BadReply => 20,
+        FaultKind::OutcomeUnknown => 21,
+        FaultKind::Deadline => 22,
+        FaultKind::Internal => 23,
+    }
+}
+
+fn describe() {
+    metrics::describe_histogram!("interlingua_phase_seconds", "time in each phase of an exchange");
+    metrics::describe_gauge!("interlingua_exchanges_in_flight", "exchanges that run now");
+    metrics::describe_gauge!("interlingua_queue_length", "calls that wait for a place");
+    metrics::describe_counter!("interlingua_calls_shed_total", "calls turned away for want of room");
+    metrics::describe_histogram!("interlingua_journal_append_seconds", "time until records are synced");
+    metrics::describe_counter!("interlingua_late_outcomes_total", "outcomes that came after the first");
+    metrics::describe_counter!("interlingua_audit_lines_dropped_total", "audit lines that found their queue full");
+    metrics::describe_counter!("interlingua_slow_readers_total", "readers that fell back to the journal");
+    metrics::describe_counter!("interlingua_config_reloads_total", "changes of configuration, applied or kept out");
+    metrics::describe_gauge!("interlingua_peers", "registered peers by health");
+    metrics::describe_counter!("interlingua_exchanges_total", "exchanges by protocol and outcome");
+    metrics::describe_histogram!("interlingua_exchange_seconds", "time from the first byte to the outcome");
+    metrics::describe_counter!("interlingua_invalid_frames_total", "frames that were no message of their protocol");
+    metrics::describe_gauge!("interlingua_connections", "open connections by protocol");
+}

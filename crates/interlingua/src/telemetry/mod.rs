@@ -1,0 +1,108 @@
+//! What can be seen of the hub from outside: log lines, traces, metrics.
+//!
+//! [`Telemetry::start`] is called once by the program; a hub that is embedded in another program leaves that to it and
+//! only uses [`meters`] and [`trace`], which work (and cost little) whether anyone listens or not.
+//!
+//! No token, argument or content is ever given to a log line or a span by the hub: lines carry names, ids, kinds and
+//! times. What a stranger chose (a name, an id) is written so that one event stays one line.
+//!
+//! Deliberately absent: the audit, which is a journal of the hub and no telemetry, and the `/metrics` route.
+
+mod export;
+mod log;
+pub mod meters;
+#[cfg(test)]
+mod tests;
+pub mod trace;
+
+use std::future::Future;
+use std::time::Duration;
+
+use metrics_exporter_prometheus::PrometheusHandle;
+use opentelemetry::trace::TracerProvider as _;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::config;
+use export::Export;
+use log::LevelHandle;
+use meters::Meters;
+
+/// How often what the histograms have collected is folded into their buckets, whether or not anyone reads them.
+const UPKEEP: Duration = Duration::from_secs(1);
+
+/// Why telemetry could not be started or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryFault {
+    #[error("telemetry.log.level: {0}")]
+    Level(#[from] tracing_subscriber::filter::ParseError),
+    #[error("telemetry.otlp: `{0}` is not an http:// address")]
+    Endpoint(String),
+    #[error("telemetry.otlp: the exporter could not be made: {0}")]
+    Exporter(#[from] opentelemetry_otlp::ExporterBuildError),
+    #[error("this process already has a subscriber for its log lines")]
+    AlreadyStarted,
+}
+
+/// Running telemetry of a process. Call [`Telemetry::stop`] before the end: spans wait in a batch.
+#[derive(Debug)]
+pub struct Telemetry {
+    pub meters: Meters,
+    prometheus: PrometheusHandle,
+    level: LevelHandle,
+    export: Option<Export>,
+}
+
+impl Telemetry {
+    /// Log lines go to standard error. Must be called within a runtime when traces are exported.
+    pub fn start(config: &config::Telemetry, hub: &str) -> Result<Telemetry, TelemetryFault> {
+        let export = config.otlp.as_deref().map(|endpoint| Export::start(endpoint, hub)).transpose()?;
+        let (lines, level) = log::layer(&config.log, std::io::stderr)?;
+        let spans = export.as_ref().map(spans);
+        let subscriber = tracing_subscriber::registry().with(lines).with(spans);
+        tracing::subscriber::set_global_default(subscriber).map_err(|_| TelemetryFault::AlreadyStarted)?;
+        let prometheus = meters::prometheus();
+        Ok(Telemetry { meters: Meters::register(), prometheus, level, export })
+    }
+
+    /// Follows a change of configuration. An address of a collector takes effect at the next start.
+    pub fn reload(&self, config: &config::Telemetry) -> Result<(), TelemetryFault> {
+        self.level.set(&config.log.level)
+    }
+
+    /// What `/metrics` answers.
+    pub fn render(&self) -> String {
+        self.prometheus.render()
+    }
+
+    /// Runs for as long as the hub does. Without it the samples of histograms pile up between two readings.
+    pub fn upkeep(&self) -> impl Future<Output = ()> + Send + 'static {
+        let prometheus = self.prometheus.clone();
+        async move {
+            let mut ticks = tokio::time::interval(UPKEEP);
+            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                prometheus.run_upkeep();
+            }
+        }
+    }
+
+    /// Sends the spans that wait, for at most `patience`. A collector that is gone holds nobody up for longer.
+    pub async fn stop(self, patience: Duration) {
+        if let Some(export) = self.export {
+            export.stop(patience).await;
+        }
+    }
+}
+
+/// The layer that turns our own spans into exported ones. Those of the HTTP client that carries them out stay out of it.
+fn spans<S>(export: &Export) -> impl Layer<S>
+where
+    S: tracing::Subscriber + for<'span> LookupSpan<'span>,
+{
+    let ours = Targets::new().with_target("interlingua", tracing::Level::INFO);
+    tracing_opentelemetry::layer().with_tracer(export.provider.tracer("interlingua")).with_filter(ours)
+}
