@@ -6,6 +6,7 @@ mod ecma;
 mod encode;
 mod fault;
 mod names;
+mod replay;
 mod wire;
 
 use bytes::Bytes;

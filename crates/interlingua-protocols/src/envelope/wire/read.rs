@@ -374,7 +374,9 @@ impl Source<'_> {
         if text.len() > self.limits.parameters {
             return Err(Invalid::TooLarge { path: "parameters".to_owned(), limit: self.limits.parameters });
         }
-        Json::parse_within(Bytes::copy_from_slice(text.as_bytes()), self.limits.depth)
+        // As an object it stands in a call in a list in a message: three levels down.
+        let depth = self.limits.depth.saturating_sub(3);
+        Json::parse_within(Bytes::copy_from_slice(text.as_bytes()), depth)
             .map_err(|_| Invalid::field("parameters", "must be an object, or the JSON of one"))
     }
 
