@@ -30,6 +30,8 @@ pub struct Decoded {
 #[derive(Debug)]
 pub struct Request {
     pub by: Principal,
+    /// Names the connection within this hub: an Anonymous caller's idempotency keys count only there.
+    pub connection: u64,
     pub inbound: Inbound,
 }
 

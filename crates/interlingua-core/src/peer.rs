@@ -7,11 +7,12 @@ use std::task::{Context, Poll};
 
 use crate::call::{Call, Raw};
 use crate::card::Skill;
-use crate::event::{Finished, Signal};
+use crate::event::{Answer, Finished, Signal};
 use crate::fault::Fault;
 use crate::id::{MessageId, TaskId};
 use crate::journal::Record;
 use crate::principal::Principal;
+use crate::question::Question;
 use crate::secret::Secret;
 
 /// A call on its way to a peer, with all that the hub knows of it.
@@ -25,8 +26,18 @@ pub struct Dispatch {
     pub skill: Arc<Skill>,
     pub call: Box<Call>,
     pub want: View,
-    /// Known from before a crash: re-attach instead of calling again.
+    /// The id under which the peer knows it: after a crash, re-attach instead of calling again.
     pub remote: Option<Secret>,
+    /// The peer ended its request with a question; this is the answer, and goes on with the same call.
+    pub answering: Option<Box<Answering>>,
+}
+
+/// An answer on its way to the peer that asked.
+#[derive(Debug, Clone)]
+pub struct Answering {
+    pub question: Question,
+    pub message: MessageId,
+    pub answer: Answer,
 }
 
 /// Head: read only the outcome and owned spans; used when wires match and neither journal, hook nor parent needs parts.
@@ -38,8 +49,10 @@ pub enum View {
 
 /// Dropping the future, or the exchange it returned, stops the work as far as the peer's protocol can.
 pub trait Peer: Send + Sync {
-    fn call(&self, dispatch: Dispatch) -> Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send + '_>>;
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling;
 }
+
+pub type Calling = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send>>;
 
 /// `Err` from [`Peer::call`] means nothing was begun: the hub may try another peer.
 pub enum Reply {

@@ -1,8 +1,12 @@
 //! The hub and its program.
 //!
-//! [`config`] is what can be said in a file or on the command line, [`api`] the hub's own HTTP interface and
-//! [`telemetry`] what can be seen of it from outside.
+//! [`config`] is what can be said in a file or on the command line; [`server`] accepts connections and guards them; [`edge`]
+//! speaks each protocol, [`api`] the hub's own HTTP interface; [`hub`] is the service behind the one door; [`telemetry`] is
+//! what can be seen of it from outside.
 
 pub mod api;
 pub mod config;
+pub mod edge;
+pub mod hub;
+pub mod server;
 pub mod telemetry;

@@ -1,0 +1,151 @@
+//! The peer `hub`: what every protocol can ask of the hub itself, whatever verbs its wire has.
+
+use std::sync::{Arc, Weak};
+
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::words::{Locale, say};
+use interlingua_core::{
+    Ask, CardFrom, Effects, Fault, FaultKind, Finished, Input, Noun, Output, Part, Phrase, Principal, Provenance,
+    Schema, Skill, SkillId, SkillKind,
+};
+use serde_json::json;
+
+use crate::hub::Hub;
+use crate::hub::policy::Action;
+
+pub const PEER: &str = "hub";
+/// How many skills one answer lists.
+const MAX_LISTED: usize = 50;
+
+/// Holds the hub weakly: the hub holds it.
+#[derive(Debug)]
+pub struct HubSkills {
+    hub: Weak<Hub>,
+}
+
+/// Registers the peer.
+pub async fn register(hub: &Arc<Hub>) -> Result<(), Fault> {
+    let description = "What the hub itself can do.";
+    let card = super::card(PEER.into(), "Hub", description, skills(), hub.now());
+    hub.register(card, Arc::new(HubSkills { hub: Arc::downgrade(hub) })).await
+}
+
+fn skill(name: &str, kind: SkillKind, description: &str, input: serde_json::Value) -> Skill {
+    let effects = Effects::reads_only(CardFrom::Configuration);
+    Skill::new(SkillId::new(PEER, name), kind, description, Schema(input.into()), effects)
+}
+
+fn phrases(pairs: &[(&str, &str)]) -> Vec<Phrase> {
+    pairs.iter().map(|(locale, pattern)| Phrase { locale: (*locale).into(), pattern: (*pattern).into() }).collect()
+}
+
+fn skills() -> Vec<Skill> {
+    let anything = json!({"type": "object"});
+    let query = json!({
+        "type": "object",
+        "properties": {"query": {"type": "string", "description": "Words to search for; all skills without."}},
+    });
+    let mut help = skill("help", SkillKind::Tool, "Says what can be done here.", anything.clone());
+    help.public = true;
+    help.phrases = phrases(&[
+        ("en", "help"),
+        ("en", "what can you do"),
+        ("en", "what can I (do|ask) [here]"),
+        ("es", "ayuda"),
+        ("es", "qué (puedes|sabes) hacer"),
+    ]);
+    let mut find = skill("find_skills", SkillKind::Tool, "Finds skills by name, description and examples.", query);
+    find.phrases = phrases(&[
+        ("en", "(find|list|show) [all] skills [(for|about) {query}]"),
+        ("es", "(busca|lista|muestra) [las] habilidades [(de|sobre|para) {query}]"),
+    ]);
+    let mut echo = skill("echo", SkillKind::Agent, "Says back what it is told.", anything);
+    echo.phrases = phrases(&[("en", "echo {text}"), ("es", "repite {text}")]);
+    [help, find, echo].into_iter().map(Skill::sealed).collect()
+}
+
+impl Peer for HubSkills {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(async move {
+            let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
+            let hub = self.hub.upgrade().ok_or_else(gone)?;
+            let input = match dispatch.call.ask {
+                Ask::Invoke { input, .. } => input,
+                Ask::Read { .. } | Ask::Complete { .. } => {
+                    return Err(Fault::caller(
+                        FaultKind::NotFound(Noun::Resource),
+                        "the hub has no resources of its own",
+                    ));
+                }
+            };
+            let output = match dispatch.skill.id.skill.as_str() {
+                "echo" => echo(input),
+                "find_skills" => find_skills(&hub, &dispatch.by, &input).await?,
+                _ => help(&hub, &dispatch.by, &input),
+            };
+            Ok(Reply::Done(Box::new(Finished::completed(output)), None))
+        })
+    }
+}
+
+/// The parts as they came; of words that a phrase was found in, what the phrase says.
+fn echo(input: Input) -> Output {
+    let text = input.args.as_ref().and_then(|args| args.get("text")?.as_str()).map(str::to_owned);
+    let parts = match text {
+        Some(text) => vec![Part::text(text, Provenance::hub())],
+        None => input.parts,
+    };
+    let structured = if parts.is_empty() { input.args } else { None };
+    Output { parts, structured, ..Output::default() }
+}
+
+/// What the caller may call, newest versions only.
+fn listed(hub: &Hub, by: &Principal) -> Vec<Arc<Skill>> {
+    let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
+    catalogue.newest().filter(|skill| policy.allows(by, Action::List, skill, now)).cloned().collect()
+}
+
+async fn find_skills(hub: &Hub, by: &Principal, input: &Input) -> Result<Output, Fault> {
+    let query = input.args.as_ref().and_then(|args| args.get("query")?.as_str()).unwrap_or_default();
+    let mut skills = listed(hub, by);
+    if !query.is_empty() {
+        let hits = hub.store.index.search(query, MAX_LISTED).await.map_err(Fault::internal)?;
+        let rank = |skill: &Arc<Skill>| {
+            let name = skill.id.to_string();
+            hits.iter().position(|hit| *hit.skill == *name)
+        };
+        skills.retain(|skill| rank(skill).is_some());
+        skills.sort_by_key(rank);
+    }
+    skills.truncate(MAX_LISTED);
+    let rows: Vec<_> = skills.iter().map(|skill| row(skill)).collect();
+    let lines: Vec<String> = skills.iter().map(|skill| format!("{}: {}", skill.id, skill.description)).collect();
+    let text = if lines.is_empty() { "no skill fits".to_owned() } else { lines.join("\n") };
+    Ok(Output {
+        parts: vec![Part::text(text, Provenance::hub())],
+        structured: Some(json!({ "skills": rows }).into()),
+        ..Output::default()
+    })
+}
+
+fn row(skill: &Skill) -> serde_json::Value {
+    json!({
+        "skill": skill.id.to_string(),
+        "kind": skill.kind.as_str(),
+        "description": &*skill.description,
+        "version": &*skill.version,
+        "input": skill.input.0.tree(),
+    })
+}
+
+/// For words that fit nothing: says so, and what would.
+fn help(hub: &Hub, by: &Principal, input: &Input) -> Output {
+    let language = Locale::detect(None, &input.words()).language;
+    let skills = listed(hub, by);
+    let lines = skills.iter().take(MAX_LISTED).map(|skill| match skill.phrases.first() {
+        Some(phrase) => format!("- {} ({}): \"{}\"", skill.description, skill.id, phrase.pattern),
+        None => format!("- {} ({})", skill.description, skill.id),
+    });
+    let text = std::iter::once(say::nothing_fits(language).to_owned()).chain(lines).collect::<Vec<_>>().join("\n");
+    Output { parts: vec![Part::text(text, Provenance::hub())], ..Output::default() }
+}

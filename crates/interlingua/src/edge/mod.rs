@@ -1,0 +1,49 @@
+//! Where protocols meet the outside: each speaks one wire, decodes to the model, goes through the hub's door and encodes
+//! what comes back. No edge knows another.
+
+pub mod local;
+pub mod nlip;
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use interlingua_core::{Fault, Principal, Secret};
+
+use crate::hub::Hub;
+use crate::server::access::Access;
+use crate::server::connection::Connection;
+
+/// What every edge holds.
+#[derive(Debug)]
+pub struct Shared {
+    pub hub: Arc<Hub>,
+    pub access: Access,
+    pub bounds: Bounds,
+}
+
+/// How much one message may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    pub body: u64,
+    pub depth: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds { body: 64 * 1024 * 1024, depth: 128 }
+    }
+}
+
+impl Shared {
+    /// `authenticate`: the connection and its headers, completed by what the message itself brings.
+    pub fn authenticate(
+        &self,
+        connection: &Connection,
+        headers: &HeaderMap,
+        credentials: &[Secret],
+    ) -> Result<Principal, Fault> {
+        let now = self.hub.now();
+        let transport = self.access.transport(connection, headers, now)?;
+        self.access.complete(transport, credentials, now)
+    }
+}

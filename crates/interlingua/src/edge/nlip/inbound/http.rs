@@ -1,0 +1,91 @@
+//! `POST /nlip`, `POST /nlip/` and `POST /agents/{peer}/nlip` (ECMA-431 clause 6).
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use axum::routing::post;
+use http::HeaderMap;
+use interlingua_core::{Fault, PeerId};
+use interlingua_protocols::nlip::decode::Door;
+use interlingua_protocols::nlip::json::{self, Keys};
+use interlingua_protocols::nlip::wire::Limits;
+
+use super::{Exchange, Reply};
+use crate::edge::Shared;
+use crate::server::body;
+use crate::server::connection::Connection;
+use crate::server::shape::{self, Shape};
+
+pub fn routes() -> Router<Arc<Shared>> {
+    let front = post(front_door).fallback(not_allowed);
+    Router::new()
+        .route("/nlip", front.clone())
+        .route("/nlip/", front)
+        .route("/agents/{peer}/nlip", post(one_peer).fallback(not_allowed))
+}
+
+async fn not_allowed() -> Response {
+    Shape::Nlip.not_allowed("POST")
+}
+
+async fn front_door(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    respond(&shared, connection, headers, Door::Front, body).await
+}
+
+async fn one_peer(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(peer): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    respond(&shared, connection, headers, Door::Peer(PeerId::from(peer)), body).await
+}
+
+async fn respond(shared: &Shared, connection: Connection, headers: HeaderMap, door: Door, body: Body) -> Response {
+    let frame = match body::read(body, shared.bounds.body).await {
+        Ok(frame) => frame,
+        Err(fault) => return Shape::Nlip.refuse(&fault),
+    };
+    let limits = Limits {
+        bytes: usize::try_from(shared.bounds.body).unwrap_or(usize::MAX),
+        depth: shared.bounds.depth,
+        ..Limits::default()
+    };
+    let message = match json::decode(&frame, &limits) {
+        Ok(message) => message,
+        Err(invalid) => {
+            let mut response = Shape::Nlip.refuse(&invalid.fault());
+            *response.status_mut() =
+                http::StatusCode::from_u16(invalid.status()).unwrap_or(http::StatusCode::BAD_REQUEST);
+            return response;
+        }
+    };
+    let exchange = Exchange { shared, connection: &connection, headers: &headers, door };
+    encoded(exchange.answer(message).await)
+}
+
+fn encoded(Reply { status, message, fault }: Reply) -> Response {
+    let mut response = shape::json(status, json::encode(&message, Keys::Lower).into());
+    if let Some(fault) = fault {
+        shape::add_headers(&mut response, &fault);
+        log(&fault);
+    }
+    response
+}
+
+/// The cause of an internal fault is for the log alone.
+fn log(fault: &Fault) {
+    if fault.kind == interlingua_core::FaultKind::Internal {
+        tracing::error!(error = %fault, cause = ?fault.source, "a message could not be answered");
+    }
+}

@@ -1,0 +1,315 @@
+//! They call us: one message in, one message out, whatever the binding.
+//!
+//! [`Exchange::answer`] is the whole of it: `decode`, `authenticate`, the hub's door, `encode`. [`http`] puts it behind
+//! `POST /nlip` and `/agents/{peer}/nlip`.
+
+pub mod http;
+
+use std::sync::Arc;
+
+use ::http::HeaderMap;
+use interlingua_core::words::{Locale, say};
+use interlingua_core::{
+    Answer, Call, Carried, ConversationId, Event, Fault, Finished, Inbound, Loss, Principal, Query, Question, Request,
+    Route, Signal, collect,
+};
+use interlingua_protocols::hop::{self, Headers};
+use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, decode};
+use interlingua_protocols::nlip::encode::{self, Beside, NoAddresses, ReplyTo, Stand};
+use interlingua_protocols::nlip::wire::{Message, Submessage};
+use interlingua_protocols::nlip::{discover, fault, tokens};
+
+use crate::edge::Shared;
+use crate::hub::policy::Action;
+use crate::hub::{Running, Settled, entropy};
+use crate::server::connection::Connection;
+
+/// One message that arrived, and where.
+pub(super) struct Exchange<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) connection: &'a Connection,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) door: Door,
+}
+
+/// What goes back. `status` is for bindings that have one; the fault says what belongs beside it.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) message: Message,
+    pub(super) fault: Option<Fault>,
+}
+
+/// What every answer to one message repeats.
+struct Owed {
+    to: ReplyTo,
+    tokens: Vec<Submessage>,
+    losses: Vec<Loss>,
+}
+
+impl Owed {
+    fn beside<'a>(&'a self, route: Option<&'a Route>) -> Beside<'a> {
+        Beside { route, losses: &self.losses, tokens: &self.tokens, addresses: &NoAddresses }
+    }
+
+    fn refused(self, fault: Fault) -> Reply {
+        let message = encode::refused(&fault, &self.tokens, self.to);
+        Reply { status: fault::status(&fault), message, fault: Some(fault) }
+    }
+
+    fn said(self, text: impl Into<interlingua_core::Text>) -> Reply {
+        Reply { status: 200, message: encode::remark(text, &self.tokens, self.to), fault: None }
+    }
+}
+
+impl Exchange<'_> {
+    pub(super) async fn answer(&self, message: Message) -> Reply {
+        let decoded = decode(message, &self.context());
+        let Carried { value: incoming, losses } = match decoded {
+            Ok(decoded) => decoded,
+            Err(invalid) => {
+                let fault = invalid.fault();
+                let message = encode::refused(&fault, &[], ReplyTo::default());
+                return Reply { status: invalid.status(), message, fault: Some(fault) };
+            }
+        };
+        let Incoming { meaning, credentials, conversation, reply } = incoming;
+        let mut owed = Owed { to: reply, tokens: Vec::new(), losses };
+        let by = match self.shared.authenticate(self.connection, self.headers, &credentials) {
+            Ok(by) => by,
+            Err(fault) => return owed.refused(fault),
+        };
+        let conversation = match self.conversation(&by, conversation).await {
+            Ok(conversation) => conversation,
+            Err(fault) => return owed.refused(fault),
+        };
+        match self.shared.hub.conversation_token(&by, &conversation) {
+            Ok(token) => owed.tokens.push(tokens::conversation(&self.shared.hub.id, &ConversationId::from(token))),
+            Err(fault) => return owed.refused(fault),
+        }
+        self.act(meaning, by, conversation, owed).await
+    }
+
+    fn context(&self) -> Context<'_> {
+        let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
+        Context {
+            hub: &self.shared.hub.id,
+            door: self.door.clone(),
+            message: entropy::message_id(),
+            now: self.shared.hub.now(),
+            headers: Headers {
+                via: text(hop::VIA),
+                deadline: text(hop::DEADLINE),
+                priority: text(hop::PRIORITY),
+                traceparent: text(hop::TRACEPARENT),
+                tracestate: text(hop::TRACESTATE),
+                baggage: text(hop::BAGGAGE),
+            },
+            depth: self.shared.bounds.depth,
+            hook: None,
+        }
+    }
+
+    /// The conversation whose token was brought back, one turn on; else a new one, which costs nothing until it is.
+    async fn conversation(&self, by: &Principal, token: Option<ConversationId>) -> Result<ConversationId, Fault> {
+        let known = token.and_then(|token| self.shared.hub.open_conversation(by, token.as_str()));
+        match known {
+            None => Ok(self.shared.hub.new_conversation()),
+            Some(id) => {
+                self.shared.hub.next_turn(by, &id).await?;
+                Ok(id)
+            }
+        }
+    }
+
+    async fn act(&self, meaning: Meaning, by: Principal, conversation: ConversationId, owed: Owed) -> Reply {
+        match meaning {
+            Meaning::Ask(Inbound::Call(call)) => self.call(by, call, conversation, owed).await,
+            Meaning::Ask(Inbound::Calls(calls)) => self.calls(by, calls, conversation, owed).await,
+            Meaning::Ask(Inbound::Signal { to, signal }) => self.signal(by, to, signal, owed).await,
+            Meaning::Ask(Inbound::Query(Query::Skills(_))) => self.skills(&by, owed),
+            Meaning::Ask(_) => owed.refused(Fault::caller(
+                interlingua_core::FaultKind::Unsupported(interlingua_core::Feature::Operation),
+                "that cannot be asked here",
+            )),
+            Meaning::Upload => super::uploads::offer(self, &by, owed.to, &owed.tokens).await,
+            Meaning::Identify => owed.said(format!("This is {}, an Interlingua hub.", self.shared.hub.id)),
+            Meaning::Credentials => self.credentials(by, conversation, owed).await,
+            Meaning::Unread { language } => owed.said(format!("I do not read {language} source code.")),
+            Meaning::Report { .. } => owed.said("Noted."),
+            Meaning::Remark => owed.said("OK"),
+        }
+    }
+
+    /// A call, or the answer to the question this conversation waits on.
+    async fn call(&self, by: Principal, mut call: Box<Call>, conversation: ConversationId, owed: Owed) -> Reply {
+        let hub = &self.shared.hub;
+        if let Some((live, question)) = hub.waiting_in(&by, &conversation)
+            && let Some(input) = call.input()
+        {
+            match hub.read_answer(&question, input.clone()) {
+                Some(answer) => return self.answered(by, question, answer, call.id.clone(), live.seq(), owed).await,
+                None if !hub.names_a_skill(&by, input) => return ask_again(&question, &input.words(), owed),
+                // Words that are another request withdraw the question.
+                None => drop(hub.answer(by.clone(), question.id, Answer::Declined).await),
+            }
+        }
+        call.conversation = Some(conversation);
+        match self.open(by, call).await {
+            Ok(running) => self.settled(running, owed).await,
+            Err(fault) => owed.refused(fault),
+        }
+    }
+
+    async fn open(&self, by: Principal, call: Box<Call>) -> Result<Running, Fault> {
+        let request = Request { by, connection: self.connection.id, inbound: Inbound::Call(call) };
+        self.shared.hub.open(request).await
+    }
+
+    async fn answered(
+        &self,
+        by: Principal,
+        question: Question,
+        answer: Answer,
+        message: interlingua_core::MessageId,
+        after: u64,
+        owed: Owed,
+    ) -> Reply {
+        let (hub, task) = (&self.shared.hub, question.id.0);
+        let signal = Signal::Answered { question: question.id, message, answer };
+        if let Err(fault) = hub.signal(by.clone(), task, signal).await {
+            return owed.refused(fault);
+        }
+        match hub.follow(&by, task, after).await {
+            Ok(running) => self.settled(running, owed).await,
+            Err(fault) => owed.refused(fault),
+        }
+    }
+
+    /// A credential that came alone answers an open question for one.
+    async fn credentials(&self, by: Principal, conversation: ConversationId, owed: Owed) -> Reply {
+        match self.shared.hub.waiting_in(&by, &conversation) {
+            Some((_, question)) => {
+                let text = say::ask_again(Locale::detect(None, &question.text).language, &question.text);
+                owed.said(text)
+            }
+            None => owed.said("OK"),
+        }
+    }
+
+    /// An answer that names its question.
+    async fn signal(&self, by: Principal, to: interlingua_core::Handle, signal: Signal, owed: Owed) -> Reply {
+        let hub = &self.shared.hub;
+        let interlingua_core::Handle::Task(task) = to else {
+            return owed.refused(crate::hub::live::no_such_task());
+        };
+        let after = hub.live.get(task).map_or(0, |live| live.seq());
+        if let Err(fault) = hub.signal(by.clone(), task, signal).await {
+            return owed.refused(fault);
+        }
+        match hub.follow(&by, task, after).await {
+            Ok(running) => self.settled(running, owed).await,
+            // An approver who does not own the task sees only that the answer was taken.
+            Err(_) => owed.said("OK"),
+        }
+    }
+
+    /// Reads an exchange to its end or its question, and says where it stands.
+    async fn settled(&self, mut running: Running, mut owed: Owed) -> Reply {
+        let stand = match watch(&mut running, &mut owed.losses).await {
+            Ok(stand) => stand,
+            Err(fault) => return owed.refused(fault),
+        };
+        let beside = owed.beside(stand.route.as_ref());
+        match stand.settled {
+            Settled::Finished(finished) => {
+                let message = encode::finished(&finished, &beside, owed.to.clone());
+                Reply { status: outcome_status(&finished), message, fault: None }
+            }
+            Settled::Asked(question) => {
+                Reply { status: 200, message: encode::asked(&question, &beside, owed.to.clone()), fault: None }
+            }
+        }
+    }
+
+    /// Several calls of one message run together; each stands for itself.
+    async fn calls(&self, by: Principal, calls: Vec<Call>, conversation: ConversationId, owed: Owed) -> Reply {
+        let runs = calls.into_iter().map(|mut call| {
+            call.conversation = Some(conversation.clone());
+            let by = by.clone();
+            async move {
+                let mut losses = Vec::new();
+                let mut running = self.open(by, Box::new(call)).await?;
+                watch(&mut running, &mut losses).await
+            }
+        });
+        let stands = futures_util::future::join_all(runs).await;
+        let stands: Vec<Stand<'_>> = stands
+            .iter()
+            .map(|stand| match stand {
+                Ok(Stood { settled: Settled::Finished(finished), .. }) => Stand::Finished(finished),
+                Ok(Stood { settled: Settled::Asked(question), .. }) => Stand::Asked(question),
+                Err(fault) => Stand::Refused(fault),
+            })
+            .collect();
+        Reply { status: 200, message: encode::group(&stands, &owed.beside(None), owed.to.clone()), fault: None }
+    }
+
+    /// What this principal may call, as text and as data.
+    fn skills(&self, by: &Principal, owed: Owed) -> Reply {
+        let hub = &self.shared.hub;
+        let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
+        let skills: Vec<Arc<interlingua_core::Skill>> =
+            catalogue.newest().filter(|skill| policy.allows(by, Action::List, skill, now)).cloned().collect();
+        let message = discover::skills(skills.iter().map(|skill| &**skill), &owed.beside(None), owed.to.clone());
+        Reply { status: 200, message, fault: None }
+    }
+}
+
+fn ask_again(question: &Question, said: &str, owed: Owed) -> Reply {
+    let language = Locale::detect(None, said).language;
+    let again = Question { text: say::ask_again(language, &question.text).into(), ..question.clone() };
+    Reply { status: 200, message: encode::asked(&again, &owed.beside(None), owed.to.clone()), fault: None }
+}
+
+/// The HTTP status of an outcome: 200 but where nothing could be reached or the time ran out.
+fn outcome_status(finished: &Finished) -> u16 {
+    use interlingua_core::{FaultKind, Outcome};
+    match &finished.outcome {
+        Outcome::Failed(fault)
+            if matches!(
+                fault.kind,
+                FaultKind::Unreachable | FaultKind::BadReply | FaultKind::Deadline | FaultKind::Loop
+            ) =>
+        {
+            fault::status(fault)
+        }
+        Outcome::Completed | Outcome::Failed(_) | Outcome::Cancelled { .. } => 200,
+    }
+}
+
+/// Where an exchange stands, and by which way it came there.
+struct Stood {
+    settled: Settled,
+    route: Option<Route>,
+}
+
+async fn watch(running: &mut Running, losses: &mut Vec<Loss>) -> Result<Stood, Fault> {
+    let mut route = None;
+    let mut said = Vec::new();
+    let mut settled = running
+        .settle(|event| match event {
+            Event::Started(started) => route = Some(started.clone()),
+            Event::Said { .. } => said.push(event.clone()),
+            Event::Progress { .. }
+            | Event::Artifact(_)
+            | Event::Asked(_)
+            | Event::Settled { .. }
+            | Event::Finished(_) => {}
+        })
+        .await?;
+    if let Settled::Finished(finished) = &mut settled {
+        finished.output.parts = collect(finished, &said);
+    }
+    let _ = losses;
+    Ok(Stood { settled, route })
+}

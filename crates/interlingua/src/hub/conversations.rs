@@ -1,0 +1,99 @@
+//! Conversations: their tokens, which prove themselves, and their turn counters, which are the hub's.
+//!
+//! A token is an id and its authentication code for one owner. So a token that nobody ever brings back costs no storage,
+//! and one that is altered, guessed or somebody else's opens nothing. What a conversation holds is written before the answer
+//! leaves.
+
+use bytes::Bytes;
+use interlingua_core::ports::{Expect, StoreFault};
+use interlingua_core::{Conversation, ConversationId, Fault, Principal};
+
+use super::{Hub, entropy};
+
+pub const KIND: &str = "conversation";
+const PURPOSE: &str = "conversation";
+/// Bytes of the authentication code that a token carries.
+const CODE: usize = 16;
+
+impl Hub {
+    /// A new conversation of this principal.
+    pub fn new_conversation(&self) -> ConversationId {
+        entropy::conversation_id()
+    }
+
+    /// What the other side brings back to go on.
+    pub fn conversation_token(&self, by: &Principal, id: &ConversationId) -> Result<String, Fault> {
+        let code = self.keys.tag(PURPOSE, &bound(by, id)).map_err(Fault::internal)?;
+        let mut token = format!("{id}.");
+        for byte in &code[..CODE] {
+            token.push_str(&format!("{byte:02x}"));
+        }
+        Ok(token)
+    }
+
+    /// The conversation a token stands for, if it is this principal's.
+    pub fn open_conversation(&self, by: &Principal, token: &str) -> Option<ConversationId> {
+        let (id, _) = token.rsplit_once('.')?;
+        let id = ConversationId::from(id);
+        let expected = self.conversation_token(by, &id).ok()?;
+        aws_lc_rs::constant_time::verify_slices_are_equal(expected.as_bytes(), token.as_bytes()).ok()?;
+        Some(id)
+    }
+
+    /// One turn more, written down; returns its number.
+    pub async fn next_turn(&self, by: &Principal, id: &ConversationId) -> Result<u64, Fault> {
+        let kept = self.settings.load().conversations;
+        loop {
+            let now = self.now();
+            let found = self.store.records.get(KIND, id.as_str(), now).await.map_err(Fault::internal)?;
+            let (mut conversation, expect) = match found {
+                None => (self.fresh(by, id), Expect::Absent),
+                Some(item) => {
+                    (serde_json::from_slice(&item.value).map_err(Fault::internal)?, Expect::Revision(item.revision))
+                }
+            };
+            conversation.turn += 1;
+            conversation.expires = now.after(kept);
+            let value = serde_json::to_vec(&conversation).map_err(Fault::internal)?;
+            let put =
+                self.store.records.put(KIND, id.as_str(), Bytes::from(value), Some(conversation.expires), expect, now);
+            match put.await {
+                Ok(_) => return Ok(conversation.turn),
+                Err(StoreFault::Moved { .. }) => {}
+                Err(fault) => return Err(Fault::internal(fault)),
+            }
+        }
+    }
+
+    fn fresh(&self, by: &Principal, id: &ConversationId) -> Conversation {
+        let expires = self.now().after(self.settings.load().conversations);
+        Conversation { id: id.clone(), owner: by.owner(), turn: 0, legs: Vec::new(), context: None, expires }
+    }
+
+    /// A page of conversations this principal may see, after a key.
+    pub async fn conversations(
+        &self,
+        by: &Principal,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Conversation>, Fault> {
+        let items = self.store.records.list(KIND, after, limit, self.now()).await.map_err(Fault::internal)?;
+        let all = items.iter().filter_map(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
+        Ok(all.filter(|conversation| by.is_hub_owner() || conversation.owner == by.owner()).collect())
+    }
+
+    /// Forgets a conversation; false when it is not there or not theirs.
+    pub async fn forget_conversation(&self, by: &Principal, id: &ConversationId) -> Result<bool, Fault> {
+        let found = self.store.records.get(KIND, id.as_str(), self.now()).await.map_err(Fault::internal)?;
+        let theirs = found.and_then(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
+        if !theirs.is_some_and(|conversation| by.is_hub_owner() || conversation.owner == by.owner()) {
+            return Ok(false);
+        }
+        self.store.records.take(KIND, id.as_str(), self.now()).await.map_err(Fault::internal)?;
+        Ok(true)
+    }
+}
+
+fn bound(by: &Principal, id: &ConversationId) -> Vec<u8> {
+    format!("{}\u{0}{id}", by.owner()).into_bytes()
+}

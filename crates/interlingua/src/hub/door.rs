@@ -1,0 +1,165 @@
+//! The one door: `open` takes a call from a proven principal, and the admission layer stands around it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use interlingua_core::ports::Unique;
+use interlingua_core::task::Task;
+use interlingua_core::{
+    Call, Deadline, DeadlineBy, Digest, Fault, FaultKind, Inbound, Json, Principal, Request, TaskId,
+};
+use tower::{Layer, Service};
+
+use super::Hub;
+use super::admission::{Admission, Permit};
+use super::driver::{Driver, Keeping};
+use super::entropy;
+use super::live::Reader;
+use super::prepare::Prepared;
+use super::running::Running;
+
+impl Hub {
+    /// Opens an exchange: refused with a fault, or running until it ends in exactly one outcome.
+    pub async fn open(self: &Arc<Self>, request: Request) -> Result<Running, Fault> {
+        let mut door = AdmissionLayer(self.admission.clone()).layer(Door(self.clone()));
+        door.call(request).await
+    }
+
+    /// Inside the admission layer.
+    async fn opened(self: Arc<Self>, request: Request, permit: Option<Permit>) -> Result<Running, Fault> {
+        let Request { by, connection, inbound } = request;
+        let Inbound::Call(mut call) = inbound else {
+            return Err(Fault::hub(FaultKind::Internal, "only calls come through this door"));
+        };
+        let now = self.now();
+        let default = || Deadline { at: now.after(self.settings.load().deadline), set_by: DeadlineBy::Hub };
+        let deadline = *call.limits.deadline.get_or_insert_with(default);
+        if deadline.at <= now {
+            return Err(Fault::caller(FaultKind::Deadline, "the deadline had passed when the call arrived"));
+        }
+        let id = entropy::task_id();
+        let prepared = self.prepare(&by, &call, id, None).await;
+        let prepared = prepared.inspect_err(|fault| self.audit.line("refused", &by, None, None, Some(fault.kind)))?;
+        let keep = must_keep(&call, &prepared);
+        let unique = keep.then(|| self.replay_key(&by, connection, &call)).flatten();
+        let task = Task::accepted(id, by, call, now);
+        let mut driver = Driver::new(self.clone(), task, permit);
+        let effects = driver.begin(prepared)?;
+        if !keep && !driver.asks() {
+            driver.show();
+            driver.perform(effects).await?;
+            return Ok(Running::inline(self, driver));
+        }
+        let reader = match driver.keep(unique).await? {
+            Keeping::Kept(live) => driver.reader(live, 0),
+            Keeping::Exists { task, body } => return self.replay(task, body, unique),
+        };
+        driver.perform(effects).await?;
+        self.supervisor.run(driver.run());
+        Ok(Running::kept(self, reader))
+    }
+
+    /// The same id and body: the kept exchange again. The same id with another body is a conflict.
+    fn replay(self: Arc<Self>, task: TaskId, body: Digest, unique: Option<Unique>) -> Result<Running, Fault> {
+        if unique.is_some_and(|unique| unique.body != body) {
+            return Err(Fault::caller(FaultKind::Conflict, "this message id was used before for another message"));
+        }
+        let reader = Reader::new(task, 0, self.live.get(task), self.store.journal.clone());
+        Ok(Running::kept(self, reader))
+    }
+
+    /// The idempotency key of a call whose id was given.
+    fn replay_key(&self, by: &Principal, connection: u64, call: &Call) -> Option<Unique> {
+        let window = self.settings.load().replay;
+        if !call.id_given || window.is_zero() {
+            return None;
+        }
+        let owner = by.owner().to_string();
+        let conversation = call.conversation.as_ref().map_or("", |conversation| conversation.as_str());
+        let connection = if by.is_anonymous() { connection.to_be_bytes() } else { [0; 8] };
+        let key =
+            Digest::of_fields([owner.as_bytes(), conversation.as_bytes(), call.id.as_str().as_bytes(), &connection]);
+        let body = serde_json::to_vec(&call.ask).ok().and_then(|ask| Json::parse(ask.into()).ok());
+        Some(Unique { key, body: body.map_or(key, |body| body.digest()), until: self.now().after(window) })
+    }
+}
+
+/// Caller or skill asks for it, or the caller named it and running it twice would matter.
+fn must_keep(call: &Call, prepared: &Prepared) -> bool {
+    let Prepared::Ready(ready) = prepared else { return true };
+    let twice_matters = call.id_given && !ready.skill.effects.idempotent;
+    call.limits.keep || ready.skill.always_kept || twice_matters
+}
+
+/// The hub as a service.
+#[derive(Debug, Clone)]
+pub struct Door(pub Arc<Hub>);
+
+/// A request that was let in, with its place.
+#[derive(Debug)]
+pub struct Admitted {
+    request: Request,
+    permit: Permit,
+}
+
+type Opening = Pin<Box<dyn Future<Output = Result<Running, Fault>> + Send>>;
+
+impl Service<Admitted> for Door {
+    type Response = Running;
+    type Error = Fault;
+    type Future = Opening;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, admitted: Admitted) -> Opening {
+        let hub = self.0.clone();
+        Box::pin(hub.opened(admitted.request, Some(admitted.permit)))
+    }
+}
+
+/// Rate, deadline in the queue, concurrency and shedding, in that order.
+#[derive(Debug, Clone)]
+pub(super) struct AdmissionLayer(pub Arc<Admission>);
+
+impl<S> Layer<S> for AdmissionLayer {
+    type Service = Gate<S>;
+
+    fn layer(&self, inner: S) -> Gate<S> {
+        Gate { admission: self.0.clone(), inner }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Gate<S> {
+    admission: Arc<Admission>,
+    inner: S,
+}
+
+impl<S> Service<Request> for Gate<S>
+where
+    S: Service<Admitted, Response = Running, Error = Fault, Future = Opening> + Clone + Send + 'static,
+{
+    type Response = Running;
+    type Error = Fault;
+    type Future = Opening;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Opening {
+        let (admission, mut inner) = (self.admission.clone(), self.inner.clone());
+        Box::pin(async move {
+            admission.check_rate(&request.by)?;
+            let priority = match &request.inbound {
+                Inbound::Call(call) => call.limits.priority,
+                _ => interlingua_core::Priority::NORMAL,
+            };
+            let permit = admission.enter(priority).await?;
+            inner.call(Admitted { request, permit }).await
+        })
+    }
+}

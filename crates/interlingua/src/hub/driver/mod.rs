@@ -1,0 +1,491 @@
+//! What drives one exchange: the task machine on one side, the peer on the other, the journal below.
+//!
+//! The same code runs an exchange that is not kept, polled in its caller's task with nothing spawned, and a kept one, run by
+//! the supervisor. Keeping only adds: records are appended before anybody sees them, and signals arrive by a channel.
+
+mod journal;
+mod side;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use interlingua_core::peer::{Answering, Dispatch, View};
+use interlingua_core::task::{Effect, Happening, Task, join};
+use interlingua_core::{Entry, Event, Fault, FaultKind, Question, Record, Retry, Sent, Signal};
+use tokio::sync::{mpsc, oneshot};
+
+use super::Hub;
+use super::admission::Permit;
+use super::live::{Incoming, Live, Liveness, Reader};
+use super::prepare::{Prepared, Ready};
+pub(in crate::hub) use journal::Keeping;
+use side::{News, Side};
+
+/// How many entries an exchange may have before it is kept for its size alone.
+const MAX_UNKEPT: usize = 4_096;
+/// How many records of a peer are taken into one append.
+const MAX_BATCH: usize = 256;
+
+pub(in crate::hub) struct Driver {
+    hub: Arc<Hub>,
+    pub(in crate::hub) task: Task,
+    ready: Option<Ready>,
+    side: Side,
+    permit: Option<Permit>,
+    /// The question a peer asked by ending its request, until its answer is on the way.
+    asked: Option<Question>,
+    /// Applied, not yet numbered.
+    fresh: Vec<Record>,
+    /// Numbered. Of an exchange not kept: all of it, in case it will be. Of a kept one: nothing.
+    history: Vec<Arc<Entry>>,
+    /// Numbered and safe to show, for the caller of an exchange not kept.
+    pub(in crate::hub) shown: VecDeque<Arc<Entry>>,
+    kept: Option<Kept>,
+}
+
+struct Kept {
+    live: Arc<Live>,
+    incoming: mpsc::Receiver<Incoming>,
+}
+
+impl Driver {
+    /// An exchange that begins: record 1 is the accepted call.
+    pub(in crate::hub) fn new(hub: Arc<Hub>, task: Task, permit: Option<Permit>) -> Driver {
+        let accepted = Record::Accepted { by: task.by.clone(), call: task.call.clone() };
+        let first = Arc::new(Entry { seq: 1, at: task.created, record: accepted });
+        let mut driver = Driver::folded(hub, task, permit);
+        driver.history.push(first);
+        driver
+    }
+
+    /// One that was folded from the journal.
+    pub(in crate::hub) fn folded(hub: Arc<Hub>, task: Task, permit: Option<Permit>) -> Driver {
+        Driver {
+            hub,
+            task,
+            ready: None,
+            side: Side::Idle,
+            permit,
+            asked: None,
+            fresh: Vec::new(),
+            history: Vec::new(),
+            shown: VecDeque::new(),
+            kept: None,
+        }
+    }
+
+    /// Dispatches what `prepare` found ready, or asks what it wants to know. Nothing is appended yet.
+    pub(in crate::hub) fn begin(&mut self, prepared: Prepared) -> Result<VecDeque<Effect>, Fault> {
+        let happening = match prepared {
+            Prepared::Ready(ready) => {
+                let repeatable = ready.skill.effects.idempotent;
+                let route = ready.route.clone();
+                self.ready = Some(ready);
+                Happening::Dispatch { route, repeatable }
+            }
+            Prepared::Ask(asking) => Happening::Ask(asking),
+        };
+        self.decide(happening)
+    }
+
+    /// Decides and applies; the records wait in `fresh`.
+    fn decide(&mut self, happening: Happening) -> Result<VecDeque<Effect>, Fault> {
+        let now = self.hub.now();
+        let decision = self.task.decide(happening, now)?;
+        for record in decision.records {
+            self.remember_question(&record);
+            self.task.apply(&record, now);
+            if self.kept.is_some() {
+                join(&mut self.fresh, record);
+            } else {
+                self.fresh.push(record);
+            }
+        }
+        Ok(decision.effects.into())
+    }
+
+    /// A peer's question is needed again when its answer goes back as a new request.
+    fn remember_question(&mut self, record: &Record) {
+        if let Some(Event::Settled { question, .. }) = record.event()
+            && let Some(question) = self.task.open.get(question)
+        {
+            self.asked = Some(question.clone());
+        }
+    }
+
+    pub(in crate::hub) fn asks(&self) -> bool {
+        self.fresh.iter().any(|record| matches!(record.event(), Some(Event::Asked(_))))
+    }
+
+    fn too_long(&self) -> bool {
+        self.history.len() > MAX_UNKEPT
+    }
+
+    /// Gives the fresh records of an exchange not kept their numbers and shows them.
+    pub(in crate::hub) fn show(&mut self) {
+        let now = self.task.updated;
+        for record in std::mem::take(&mut self.fresh) {
+            self.task.seq += 1;
+            let entry = Arc::new(Entry { seq: self.task.seq, at: now, record });
+            self.history.push(entry.clone());
+            self.shown.push_back(entry);
+        }
+    }
+
+    fn open_questions(&self) -> Vec<Question> {
+        self.task.open.values().cloned().collect()
+    }
+
+    fn liveness(&self) -> Liveness {
+        if self.task.finished().is_some() { Liveness::Done } else { Liveness::Running }
+    }
+
+    /// Performs effects, and what follows from them, until something must be waited for.
+    pub(in crate::hub) async fn perform(&mut self, mut effects: VecDeque<Effect>) -> Result<(), Fault> {
+        while let Some(effect) = effects.pop_front() {
+            match effect {
+                Effect::Dispatch(sent) => self.dispatch(sent, None, false).await?,
+                Effect::Reattach(sent) => self.dispatch(sent, None, true).await?,
+                Effect::Forward(signal) => effects.extend(self.forward(signal).await?),
+                Effect::Proceed => effects.extend(self.proceed().await?),
+                Effect::Stop => {
+                    self.side = Side::Idle;
+                    self.permit = None;
+                }
+            }
+        }
+        if matches!(self.side, Side::Idle) {
+            self.permit = None;
+        }
+        Ok(())
+    }
+
+    /// Sends the call to its peer, at once with a permit at hand, else as soon as there is a place.
+    async fn dispatch(&mut self, sent: Sent, answering: Option<Box<Answering>>, reattach: bool) -> Result<(), Fault> {
+        let ready = match self.ready.take() {
+            Some(ready) => ready,
+            None => match self.hub.ready_again(&self.task) {
+                Ok(ready) => ready,
+                Err(fault) => return self.refuse(fault).await,
+            },
+        };
+        let remote = match (reattach || answering.is_some(), sent.remote) {
+            (true, Some(remote)) => Some(self.hub.vault.reveal(remote, self.hub.now()).await?),
+            _ => None,
+        };
+        let dispatch = Dispatch {
+            by: self.task.by.clone(),
+            task: self.task.id,
+            attempt: sent.attempt,
+            key: sent.key,
+            skill: ready.skill.clone(),
+            call: self.outgoing(&ready),
+            want: View::Full,
+            remote,
+            answering,
+        };
+        let peer = ready.peer.clone();
+        self.ready = Some(ready);
+        self.side = if self.permit.is_some() {
+            Side::Calling(peer.call(dispatch))
+        } else {
+            let (admission, priority) = (self.hub.admission.clone(), self.task.call.limits.priority);
+            Side::Queued(Box::pin(async move {
+                let permit = admission.enter(priority).await?;
+                Ok((permit, peer.call(dispatch)))
+            }))
+        };
+        Ok(())
+    }
+
+    /// The call as the peer gets it: arguments as resolved, this hub added to the way.
+    fn outgoing(&self, ready: &Ready) -> Box<interlingua_core::Call> {
+        let mut call = self.task.call.clone();
+        if let interlingua_core::Ask::Invoke { target, input } = &mut call.ask {
+            *target = interlingua_core::Target::Skill(ready.skill.id.clone(), None);
+            input.args.clone_from(&ready.args);
+        }
+        self.hub.add_via(&mut call);
+        call
+    }
+
+    async fn refuse(&mut self, fault: Fault) -> Result<(), Fault> {
+        self.decide(Happening::Refused(fault))?;
+        self.side = Side::Idle;
+        self.permit = None;
+        if self.kept.is_some() { self.commit().await } else { Ok(()) }
+    }
+
+    /// Passes a signal to the peer: into the running exchange, by a new request, or by dropping the call.
+    async fn forward(&mut self, signal: Signal) -> Result<VecDeque<Effect>, Fault> {
+        match (&mut self.side, signal) {
+            (Side::Live(exchange), signal) => {
+                let cancel = matches!(signal, Signal::Cancel(_));
+                match exchange.signal(signal) {
+                    Ok(()) => Ok(VecDeque::new()),
+                    // A peer that cannot be told is let go of.
+                    Err(_) if cancel => self.decided(Happening::CancelGraceOver).await,
+                    Err(fault) => {
+                        tracing::debug!(error = %fault, "the peer takes no more input");
+                        Ok(VecDeque::new())
+                    }
+                }
+            }
+            (Side::Calling(_) | Side::Queued(_), Signal::Cancel(_)) => {
+                self.side = Side::Idle;
+                self.decided(Happening::CancelGraceOver).await
+            }
+            (Side::Idle, Signal::Answered { message, answer, .. }) => {
+                let (Some(question), Some(sent)) = (self.asked.take(), self.task.sent.clone()) else {
+                    return Ok(VecDeque::new());
+                };
+                let answering = Box::new(Answering { question, message, answer });
+                self.dispatch(sent, Some(answering), false).await?;
+                Ok(VecDeque::new())
+            }
+            (Side::Idle, Signal::Cancel(_)) => self.decided(Happening::CancelGraceOver).await,
+            (Side::Idle | Side::Calling(_) | Side::Queued(_), Signal::Said { .. } | Signal::Answered { .. }) => {
+                Ok(VecDeque::new())
+            }
+        }
+    }
+
+    async fn decided(&mut self, happening: Happening) -> Result<VecDeque<Effect>, Fault> {
+        if self.task.finished().is_some() {
+            return Ok(VecDeque::new());
+        }
+        let effects = self.decide(happening)?;
+        if self.kept.is_some() {
+            self.commit().await?;
+        }
+        Ok(effects)
+    }
+
+    /// The hub's questions are answered: through the phases again, then to the peer.
+    async fn proceed(&mut self) -> Result<VecDeque<Effect>, Fault> {
+        let happening = match self.hub.prepare(&self.task.by, &self.task.call, self.task.id, self.task.granted).await {
+            Ok(prepared) => return self.begin_again(prepared).await,
+            Err(fault) => Happening::Refused(fault),
+        };
+        self.decided(happening).await
+    }
+
+    async fn begin_again(&mut self, prepared: Prepared) -> Result<VecDeque<Effect>, Fault> {
+        let effects = self.begin(prepared)?;
+        if self.kept.is_some() {
+            self.commit().await?;
+        }
+        Ok(effects)
+    }
+
+    /// Waits for one thing to happen, and what is ready with it, then sees it through.
+    pub(in crate::hub) async fn advance(&mut self) -> Result<(), Fault> {
+        let timer = self.task.next_timer();
+        let sleep = timer.as_ref().map(|(at, _)| tokio::time::sleep_until(self.hub.clock.instant(*at)));
+        let incoming = self.kept.as_mut().map(|kept| &mut kept.incoming);
+        let woken = tokio::select! {
+            biased;
+            Some(incoming) = receive(incoming) => Woken::Incoming(incoming),
+            news = self.side.next() => Woken::Peer(news),
+            () = elapsed(sleep) => Woken::Timer,
+        };
+        let (effects, reply) = match woken {
+            Woken::Incoming(incoming) => self.taken(incoming),
+            Woken::Peer(news) => (self.heard(news)?, None),
+            Woken::Timer => match timer {
+                Some((_, happening)) => (self.decide(happening)?, None),
+                None => (VecDeque::new(), None),
+            },
+        };
+        self.see_through(effects, reply).await
+    }
+
+    async fn see_through(&mut self, effects: VecDeque<Effect>, reply: Option<Answered>) -> Result<(), Fault> {
+        if self.kept.is_some() {
+            self.commit().await?;
+        } else if self.asks() {
+            // Shown only once it is kept; the caller's handle sees to that.
+            return Ok(());
+        }
+        if let Some((reply, result)) = reply {
+            let _ = reply.send(result);
+        }
+        self.perform(effects).await
+    }
+
+    fn taken(&mut self, incoming: Incoming) -> (VecDeque<Effect>, Option<Answered>) {
+        match incoming {
+            Incoming::CallerGone => (self.decide(Happening::CallerGone).unwrap_or_default(), None),
+            Incoming::Signal { by, standing, signal, reply } => {
+                match self.decide(Happening::Signal { by, standing, signal }) {
+                    Ok(effects) => (effects, Some((reply, Ok(())))),
+                    Err(fault) => (VecDeque::new(), Some((reply, Err(fault)))),
+                }
+            }
+        }
+    }
+
+    /// What the peer said, and what else of it is ready right now.
+    fn heard(&mut self, news: News) -> Result<VecDeque<Effect>, Fault> {
+        let mut effects = VecDeque::new();
+        let mut news = Some(news);
+        for _ in 0..MAX_BATCH {
+            let Some(next) = news.take() else { break };
+            effects.extend(self.hear(next)?);
+            if self.task.finished().is_some() || !effects.is_empty() || !matches!(self.side, Side::Live(_)) {
+                break;
+            }
+            news = self.side.ready_now();
+        }
+        Ok(effects)
+    }
+
+    fn hear(&mut self, news: News) -> Result<VecDeque<Effect>, Fault> {
+        let happening = match news {
+            News::Entered(permit, calling) => {
+                self.permit = Some(permit);
+                self.side = Side::Calling(calling);
+                return Ok(VecDeque::new());
+            }
+            News::Began(exchange) => {
+                self.side = Side::Live(exchange);
+                return Ok(VecDeque::new());
+            }
+            News::Refused(fault) => {
+                self.side = Side::Idle;
+                if let Some(effects) = self.failover(&fault)? {
+                    return Ok(effects);
+                }
+                Happening::Refused(fault)
+            }
+            News::Done(finished, raw) => {
+                self.side = Side::Idle;
+                Happening::Peer { event: Event::Finished(*finished), losses: Vec::new(), raw }
+            }
+            News::Record(Record::Emitted { event, losses, raw }) => Happening::Peer { event, losses, raw },
+            News::Record(Record::Sent(sent)) => Happening::Learnt { remote: sent.remote, open: sent.open },
+            News::Record(Record::Accepted { .. } | Record::Received { .. }) => return Ok(VecDeque::new()),
+            News::Ended => {
+                self.side = Side::Idle;
+                if self.waits_for_answer() {
+                    return Ok(VecDeque::new());
+                }
+                Happening::PeerLost
+            }
+        };
+        match self.decide(happening) {
+            Ok(effects) => Ok(effects),
+            Err(fault) if fault.kind == FaultKind::AlreadyFinished => Ok(VecDeque::new()),
+            Err(fault) => {
+                self.side = Side::Idle;
+                self.decide(Happening::Refused(fault))
+            }
+        }
+    }
+
+    /// The peer ended its request to ask: nothing is lost.
+    fn waits_for_answer(&self) -> bool {
+        !self.task.open.is_empty() && self.task.sent.as_ref().is_some_and(|sent| !sent.open)
+    }
+
+    /// Another peer of the same capability, when nothing was begun at this one.
+    fn failover(&mut self, fault: &Fault) -> Result<Option<VecDeque<Effect>>, Fault> {
+        let may = matches!(fault.retry, Retry::After(_));
+        let next = self.ready.as_mut().filter(|_| may).and_then(|ready| ready.others.pop());
+        match next {
+            None => Ok(None),
+            Some(ready) => self.begin(Prepared::Ready(ready)).map(Some),
+        }
+    }
+
+    /// Runs a kept exchange to its end.
+    pub(in crate::hub) async fn run(mut self) {
+        while self.task.finished().is_none() {
+            let stopping = self.hub.supervisor.stopping().clone();
+            let advanced = tokio::select! {
+                biased;
+                () = stopping.cancelled() => break,
+                advanced = self.advance() => advanced,
+            };
+            if let Err(fault) = advanced {
+                tracing::error!(task = %self.task.id, error = %fault, cause = ?fault.source, "a kept exchange could not go on");
+                if let Some(kept) = &self.kept {
+                    kept.live.publish(&[], Vec::new(), Liveness::Broken);
+                }
+                break;
+            }
+        }
+        if let Some(kept) = &self.kept {
+            self.hub.live.remove(&kept.live);
+        }
+        self.hub.ended(&self.task);
+    }
+
+    /// The caller of an exchange not kept is gone: its manners say what becomes of it.
+    pub(in crate::hub) async fn abandoned(mut self) {
+        use interlingua_core::OnDisconnect;
+        match self.task.call.limits.on_disconnect {
+            OnDisconnect::Detach | OnDisconnect::CancelAfter(_) => match self.keep(None).await {
+                Ok(Keeping::Kept(_)) => self.run().await,
+                Ok(Keeping::Exists { .. }) => {}
+                Err(fault) => tracing::error!(error = %fault, "a detached exchange could not be kept"),
+            },
+            OnDisconnect::Cancel => {
+                let grace = tokio::time::timeout(interlingua_core::task::CANCEL_GRACE, self.cancel_and_wait());
+                let _ = grace.await;
+                self.hub.ended(&self.task);
+            }
+        }
+    }
+
+    async fn cancel_and_wait(&mut self) {
+        let Side::Live(exchange) = &mut self.side else { return };
+        if exchange.signal(Signal::Cancel(interlingua_core::CancelWhy::Disconnected)).is_err() {
+            return;
+        }
+        while !matches!(
+            self.side.next().await,
+            News::Ended | News::Record(Record::Emitted { event: Event::Finished(_), .. })
+        ) {}
+    }
+
+    pub(in crate::hub) fn reader(&self, live: Arc<Live>, after: u64) -> Reader {
+        Reader::new(self.task.id, after, Some(live), self.hub.store.journal.clone())
+    }
+
+    pub(in crate::hub) fn unkept_is_too_long(&self) -> bool {
+        self.kept.is_none() && self.too_long()
+    }
+
+    pub(in crate::hub) fn restart(&mut self) -> Result<VecDeque<Effect>, Fault> {
+        self.decide(Happening::Restarted)
+    }
+
+    /// Commits what `restart` or `begin` decided, then performs.
+    pub(in crate::hub) async fn carry_on(&mut self, effects: VecDeque<Effect>) -> Result<(), Fault> {
+        self.commit().await?;
+        self.perform(effects).await
+    }
+}
+
+type Answered = (oneshot::Sender<Result<(), Fault>>, Result<(), Fault>);
+
+enum Woken {
+    Incoming(Incoming),
+    Peer(News),
+    Timer,
+}
+
+async fn receive(incoming: Option<&mut mpsc::Receiver<Incoming>>) -> Option<Incoming> {
+    match incoming {
+        Some(incoming) => incoming.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn elapsed(sleep: Option<tokio::time::Sleep>) {
+    match sleep {
+        Some(sleep) => sleep.await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,37 @@
+//! The registry as the rest of the hub uses it: registering a peer also puts its skills into the full-text index.
+
+use std::sync::Arc;
+
+use interlingua_core::peer::Peer;
+use interlingua_core::ports::Indexed;
+use interlingua_core::{Card, Fault, PeerId, Skill};
+
+use super::Hub;
+
+impl Hub {
+    /// Adds a peer or replaces it whole.
+    pub async fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<(), Fault> {
+        let indexed = card.skills.iter().map(indexed).collect();
+        self.store.index.replace(card.peer.as_str(), indexed).await.map_err(Fault::internal)?;
+        self.registry.register(card, peer)
+    }
+
+    pub async fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {
+        self.store.index.replace(peer.as_str(), Vec::new()).await.map_err(Fault::internal)?;
+        self.registry.unregister(peer)
+    }
+}
+
+/// What of a skill can be found by words.
+fn indexed(skill: &Skill) -> Indexed {
+    let words = skill.tags.iter().chain(&skill.examples).map(|text| &**text);
+    let patterns = skill.phrases.iter().map(|phrase| &*phrase.pattern);
+    let extras = skill.category.iter().chain(&skill.capability).map(|text| &**text);
+    let keywords: Vec<&str> = words.chain(patterns).chain(extras).collect();
+    Indexed {
+        skill: skill.id.to_string().into(),
+        title: skill.title.clone(),
+        description: skill.description.clone(),
+        keywords: keywords.join(" ").into(),
+    }
+}

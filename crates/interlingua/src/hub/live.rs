@@ -1,0 +1,264 @@
+//! Kept exchanges that are not done: where signals go in, and where readers wait for what was committed.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use interlingua_core::ports::Journal;
+use interlingua_core::task::Standing;
+use interlingua_core::{
+    ConversationId, Entry, Fault, FaultKind, Log, Noun, Owner, Principal, Question, Signal, TaskId, journal,
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// How many committed entries are kept in memory for readers that keep up; the others read the journal.
+const RECENT: usize = 256;
+/// How many signals may wait for one task.
+const MAX_SIGNALS: usize = 64;
+/// How many kept exchanges may be alive at once.
+pub const MAX_LIVE: usize = 100_000;
+/// How many entries a reader fetches from the journal at once.
+const READ_AHEAD: usize = 256;
+
+/// Something for the driver of a kept exchange.
+#[derive(Debug)]
+pub enum Incoming {
+    Signal { by: Principal, standing: Standing, signal: Signal, reply: oneshot::Sender<Result<(), Fault>> },
+    CallerGone,
+}
+
+/// How far a task's journal is committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    pub seq: u64,
+    pub state: Liveness,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    Running,
+    Done,
+    /// The store failed; what is in the journal stands, and goes on after a restart.
+    Broken,
+}
+
+#[derive(Debug)]
+pub struct Live {
+    pub id: TaskId,
+    pub owner: Owner,
+    pub conversation: Option<ConversationId>,
+    signals: mpsc::Sender<Incoming>,
+    head: watch::Sender<Head>,
+    recent: Mutex<VecDeque<Arc<Entry>>>,
+    questions: Mutex<Vec<Question>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Live {
+    pub fn new(
+        id: TaskId,
+        owner: Owner,
+        conversation: Option<ConversationId>,
+    ) -> (Arc<Live>, mpsc::Receiver<Incoming>) {
+        let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
+        let head = watch::Sender::new(Head { seq: 0, state: Liveness::Running });
+        let live =
+            Live { id, owner, conversation, signals, head, recent: Mutex::default(), questions: Mutex::default() };
+        (Arc::new(live), incoming)
+    }
+
+    /// Shows entries that are committed, and the questions open after them.
+    pub fn publish(&self, entries: &[Arc<Entry>], open: Vec<Question>, state: Liveness) {
+        {
+            let mut recent = locked(&self.recent);
+            recent.extend(entries.iter().cloned());
+            let surplus = recent.len().saturating_sub(RECENT);
+            recent.drain(..surplus);
+        }
+        *locked(&self.questions) = open;
+        self.head.send_modify(|head| {
+            head.seq = entries.last().map_or(head.seq, |entry| entry.seq);
+            head.state = state;
+        });
+    }
+
+    /// How far it is committed.
+    pub fn seq(&self) -> u64 {
+        self.head.borrow().seq
+    }
+
+    pub fn questions(&self) -> Vec<Question> {
+        locked(&self.questions).clone()
+    }
+
+    /// Entries after `after` that are still in memory; `None` when some of them are not.
+    fn recent_after(&self, after: u64) -> Option<Vec<Arc<Entry>>> {
+        let recent = locked(&self.recent);
+        let first = recent.front()?.seq;
+        (first <= after + 1).then(|| recent.iter().filter(|entry| entry.seq > after).cloned().collect())
+    }
+
+    pub async fn signal(&self, by: Principal, standing: Standing, signal: Signal) -> Result<(), Fault> {
+        let (reply, answered) = oneshot::channel();
+        let full = |_| Fault::hub(FaultKind::Busy, "too many signals wait for this task");
+        self.signals.try_send(Incoming::Signal { by, standing, signal, reply }).map_err(full)?;
+        answered
+            .await
+            .unwrap_or_else(|_| Err(Fault::caller(FaultKind::AlreadyFinished, "this task has already finished")))
+    }
+
+    /// Told by a caller's own reader when it is dropped early.
+    pub fn caller_gone(&self) {
+        // A full channel means the driver is busy with signals that end the exchange sooner than this would.
+        let _ = self.signals.try_send(Incoming::CallerGone);
+    }
+}
+
+/// All live kept exchanges.
+#[derive(Debug, Default)]
+pub struct LiveTable {
+    tasks: Mutex<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    by_id: HashMap<TaskId, Arc<Live>>,
+    by_conversation: HashMap<ConversationId, Vec<TaskId>>,
+}
+
+impl LiveTable {
+    pub fn insert(&self, live: &Arc<Live>) -> Result<(), Fault> {
+        let mut tables = locked(&self.tasks);
+        if tables.by_id.len() >= MAX_LIVE {
+            return Err(Fault::hub(FaultKind::Busy, "the hub keeps as many running tasks as it can"));
+        }
+        tables.by_id.insert(live.id, live.clone());
+        if let Some(conversation) = &live.conversation {
+            tables.by_conversation.entry(conversation.clone()).or_default().push(live.id);
+        }
+        Ok(())
+    }
+
+    pub fn remove(&self, live: &Live) {
+        let mut tables = locked(&self.tasks);
+        tables.by_id.remove(&live.id);
+        if let Some(conversation) = &live.conversation
+            && let Some(tasks) = tables.by_conversation.get_mut(conversation)
+        {
+            tasks.retain(|task| *task != live.id);
+            if tasks.is_empty() {
+                tables.by_conversation.remove(conversation);
+            }
+        }
+    }
+
+    pub fn get(&self, task: TaskId) -> Option<Arc<Live>> {
+        locked(&self.tasks).by_id.get(&task).cloned()
+    }
+
+    pub fn count(&self) -> usize {
+        locked(&self.tasks).by_id.len()
+    }
+
+    pub fn all(&self) -> Vec<Arc<Live>> {
+        locked(&self.tasks).by_id.values().cloned().collect()
+    }
+
+    /// The oldest task of this conversation that waits for an answer.
+    pub fn waiting_in(&self, conversation: &ConversationId, owner: &Owner) -> Option<Arc<Live>> {
+        let tables = locked(&self.tasks);
+        let tasks = tables.by_conversation.get(conversation)?;
+        tasks
+            .iter()
+            .filter_map(|task| tables.by_id.get(task))
+            .find(|live| live.owner == *owner && !locked(&live.questions).is_empty())
+            .cloned()
+    }
+}
+
+/// Reads a kept exchange from any point: first what was committed, then what comes. A slow one falls back to the journal
+/// and blocks nobody.
+pub struct Reader {
+    task: TaskId,
+    after: u64,
+    live: Option<(Arc<Live>, watch::Receiver<Head>)>,
+    journal: Arc<dyn Journal>,
+    ready: VecDeque<Arc<Entry>>,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("task", &self.task).field("after", &self.after).finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    pub fn new(task: TaskId, after: u64, live: Option<Arc<Live>>, journal: Arc<dyn Journal>) -> Reader {
+        let live = live.map(|live| {
+            let head = live.head.subscribe();
+            (live, head)
+        });
+        Reader { task, after, live, journal, ready: VecDeque::new() }
+    }
+
+    pub fn task(&self) -> TaskId {
+        self.task
+    }
+
+    pub fn live(&self) -> Option<&Arc<Live>> {
+        self.live.as_ref().map(|(live, _)| live)
+    }
+
+    /// The next committed entry; `None` when the exchange is done and all of it was read. Cancel safe.
+    pub async fn next(&mut self) -> Result<Option<Arc<Entry>>, Fault> {
+        loop {
+            if let Some(entry) = self.ready.pop_front() {
+                self.after = entry.seq;
+                return Ok(Some(entry));
+            }
+            let Some((live, head)) = &mut self.live else {
+                if !self.read_journal().await? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let after = self.after;
+            let seen = head.wait_for(|head| head.seq > after || head.state != Liveness::Running).await;
+            let Ok(seen) = seen.map(|head| *head) else {
+                self.live = None;
+                continue;
+            };
+            if seen.seq <= after {
+                return match seen.state {
+                    Liveness::Broken => Err(Fault::hub(FaultKind::Internal, "the store failed while this task ran")),
+                    Liveness::Done | Liveness::Running => Ok(None),
+                };
+            }
+            match live.recent_after(after) {
+                Some(entries) => self.ready.extend(entries),
+                None => drop(self.read_journal().await?),
+            }
+        }
+    }
+
+    /// True when there was something to read.
+    async fn read_journal(&mut self) -> Result<bool, Fault> {
+        let stored = self.journal.read(Log::Task(self.task), self.after, READ_AHEAD).await.map_err(Fault::internal)?;
+        for record in stored {
+            self.ready.push_back(Arc::new(decoded(record)?));
+        }
+        Ok(!self.ready.is_empty())
+    }
+}
+
+/// A stored record as an entry.
+pub fn decoded(stored: interlingua_core::ports::Stored) -> Result<Entry, Fault> {
+    let record = journal::from_bytes(&stored.bytes).map_err(Fault::internal)?;
+    Ok(Entry { seq: stored.seq, at: stored.at, record })
+}
+
+pub fn no_such_task() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Task), "no such task")
+}

@@ -1,0 +1,136 @@
+//! The hub: one door through which every call of every protocol goes, and what stands behind it.
+//!
+//! Life of an exchange, by the names of the functions: `accept` and `decode` (edges), `authenticate`, then here `resolve`,
+//! `validate`, `authorize`, `replay`, `journal`, `confirm`, `dispatch`; back at the edge `encode`, `respond`.
+//!
+//! An exchange that is not kept is polled in its caller's task: nothing is spawned and nothing is written. One that is kept
+//! is run by the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
+
+pub mod admission;
+pub mod audit;
+pub mod clock;
+mod conversations;
+mod door;
+mod driver;
+pub mod entropy;
+mod index;
+pub mod live;
+pub mod policy;
+mod prepare;
+mod recover;
+pub mod registry;
+mod running;
+mod signals;
+pub mod supervisor;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod vault;
+mod words;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use interlingua_core::ports::Store;
+use interlingua_core::task::Task;
+use interlingua_core::{HubId, Time};
+use interlingua_drivers::keys::Keyring;
+
+pub use door::Door;
+pub use prepare::QUESTION_EXPIRES;
+pub use running::{Running, Settled};
+
+use admission::{Admission, AdmissionLimits};
+use audit::Audit;
+use clock::Clock;
+use live::LiveTable;
+use policy::Policy;
+use registry::Registry;
+use supervisor::Supervisor;
+use validate::Schemas;
+use vault::Vault;
+
+/// What may change while the hub runs.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `peer` or `peer/skill` that plain words go to.
+    pub front_door: Option<String>,
+    /// For calls that bring none.
+    pub deadline: Duration,
+    /// How long a message id is remembered.
+    pub replay: Duration,
+    /// How long a conversation is kept after its last turn.
+    pub conversations: Duration,
+    /// A ranked skill must score this much to be taken.
+    pub match_threshold: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            front_door: None,
+            deadline: Duration::from_secs(300),
+            replay: Duration::from_secs(24 * 3600),
+            conversations: Duration::from_secs(24 * 3600),
+            match_threshold: 0.45,
+        }
+    }
+}
+
+/// A running hub.
+#[derive(Debug)]
+pub struct Hub {
+    pub id: HubId,
+    pub clock: Clock,
+    pub store: Store,
+    pub keys: Arc<Keyring>,
+    pub registry: Registry,
+    pub policy: ArcSwap<Policy>,
+    pub settings: ArcSwap<Settings>,
+    pub admission: Arc<Admission>,
+    pub live: LiveTable,
+    pub supervisor: Supervisor,
+    pub audit: Audit,
+    schemas: Schemas,
+    vault: Vault,
+}
+
+impl Hub {
+    /// Must be called within a runtime. Peers are registered afterwards, then [`Hub::recover`] takes up what a crash left.
+    pub fn new(id: HubId, store: Store, keys: Arc<Keyring>, limits: AdmissionLimits, settings: Settings) -> Arc<Hub> {
+        let clock = Clock::start();
+        let supervisor = Supervisor::new();
+        let audit = Audit::start(store.journal.clone(), clock, &supervisor);
+        Arc::new(Hub {
+            id,
+            clock,
+            registry: Registry::default(),
+            policy: ArcSwap::from_pointee(Policy::default()),
+            settings: ArcSwap::from_pointee(settings),
+            admission: Admission::new(limits),
+            live: LiveTable::default(),
+            audit,
+            schemas: Schemas::default(),
+            vault: Vault::new(store.records.clone(), keys.clone()),
+            supervisor,
+            store,
+            keys,
+        })
+    }
+
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Counts an exchange that is over.
+    fn ended(&self, task: &Task) {
+        let outcome = task.finished().map_or("abandoned", |finished| finished.outcome.as_str());
+        metrics::counter!("interlingua_exchanges_total", "outcome" => outcome).increment(1);
+    }
+
+    /// Lets running exchanges end, writes what waits to be written.
+    pub async fn stop(&self, patience: Duration) -> bool {
+        self.supervisor.stop(patience).await
+    }
+}

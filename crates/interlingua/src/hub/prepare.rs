@@ -1,0 +1,325 @@
+//! The phases between the door and the peer: `resolve`, `validate`, `authorize`, `confirm`. They run when a call arrives, and
+//! again after every answer to a question of the hub's own, because policy and definitions may have changed meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use interlingua_core::peer::Peer;
+use interlingua_core::task::{Asking, Task};
+use interlingua_core::{
+    Addressee, Ask, Call, Confirm, Digest, Fault, FaultKind, Health, Json, KindSet, Missing, Noun, Part, PeerId,
+    Principal, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Target, TaskId, Text, Via, Why, words,
+};
+
+use super::Hub;
+use super::policy::Action;
+use super::registry::Catalogue;
+
+/// How long a question waits for its answer.
+pub const QUESTION_EXPIRES: Duration = Duration::from_secs(600);
+
+/// What the phases lead to.
+#[derive(Debug)]
+pub(super) enum Prepared {
+    Ready(Ready),
+    Ask(Asking),
+}
+
+/// A call that may go to its peer.
+pub(super) struct Ready {
+    pub skill: Arc<Skill>,
+    pub peer: Arc<dyn Peer>,
+    pub route: Route,
+    pub args: Option<Json>,
+    /// Peers to try when nothing could be begun at this one, the best last.
+    pub others: Vec<Ready>,
+}
+
+impl std::fmt::Debug for Ready {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ready").field("route", &self.route).field("args", &self.args).finish_non_exhaustive()
+    }
+}
+
+impl Hub {
+    /// Through the phases. `granted`: the digest of a call that somebody said yes to.
+    pub(super) async fn prepare(
+        &self,
+        by: &Principal,
+        call: &Call,
+        task: TaskId,
+        granted: Option<Digest>,
+    ) -> Result<Prepared, Fault> {
+        self.stop_loops(call)?;
+        let mut ready = match self.resolve(by, call).await? {
+            Prepared::Ready(ready) => ready,
+            ask @ Prepared::Ask(_) => return Ok(ask),
+        };
+        if let Some(asking) = self.validate(call, &mut ready)? {
+            return Ok(Prepared::Ask(asking));
+        }
+        self.authorize(by, task, &ready)?;
+        Ok(match self.confirm(by, call, &ready, granted)? {
+            Some(asking) => Prepared::Ask(asking),
+            None => Prepared::Ready(ready),
+        })
+    }
+
+    /// This hub is on the way already, or the way is too long.
+    fn stop_loops(&self, call: &Call) -> Result<(), Fault> {
+        let Some(via) = &call.via else { return Ok(()) };
+        if via.hubs.contains(&self.id) || via.hubs.len() >= usize::from(via.limit) {
+            let way: Vec<&str> = via.hubs.iter().map(|hub| hub.as_str()).collect();
+            return Err(Fault::hub(
+                FaultKind::Loop,
+                format!("the call has passed these hubs already: {}", way.join(", ")),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_via(&self, call: &mut Call) {
+        let via = call.via.get_or_insert_with(|| Via { hubs: Vec::new(), limit: Via::LIMIT });
+        via.hubs.push(self.id.clone());
+    }
+
+    /// Which skill of which peer. What this principal may not call is not there.
+    async fn resolve(&self, by: &Principal, call: &Call) -> Result<Prepared, Fault> {
+        let catalogue = self.registry.catalogue();
+        let Ask::Invoke { target, input } = &call.ask else {
+            return Err(Fault::caller(FaultKind::NotFound(Noun::Resource), "no peer here offers resources"));
+        };
+        match target {
+            Target::Skill(id, version) => {
+                let skill = catalogue.skill(id, version.as_ref()).filter(|skill| self.may_call(by, skill));
+                let skill = skill.ok_or_else(|| no_such_skill(id))?;
+                let ready = ready(&catalogue, skill, Why::Named, input.args.clone());
+                Ok(Prepared::Ready(ready.ok_or_else(|| no_such_skill(id))?))
+            }
+            Target::Capability(name) => {
+                self.by_capability(by, &catalogue, name, input.args.as_ref()).map(Prepared::Ready)
+            }
+            Target::Peer(peer) => self.by_peer(by, call, &catalogue, peer).await,
+            Target::Words => match self.front_door(by, &catalogue) {
+                Some(skill) => {
+                    let ready = ready(&catalogue, &skill, Why::FrontDoor, input.args.clone());
+                    Ok(Prepared::Ready(ready.ok_or_else(|| no_such_skill(&skill.id))?))
+                }
+                None => self.by_words(by, call, &catalogue, None).await,
+            },
+        }
+    }
+
+    pub(super) fn may_call(&self, by: &Principal, skill: &Skill) -> bool {
+        self.policy.load().allows(by, Action::Call, skill, self.now())
+    }
+
+    /// The configured front door, when there is one and this principal may use it.
+    fn front_door(&self, by: &Principal, catalogue: &Catalogue) -> Option<Arc<Skill>> {
+        let settings = self.settings.load();
+        let name = settings.front_door.as_deref()?;
+        let skill = match name.parse::<SkillId>() {
+            Ok(id) => catalogue.skill(&id, None).cloned(),
+            Err(_) => agent_of(catalogue, &PeerId::from(name)),
+        };
+        skill.filter(|skill| self.may_call(by, skill))
+    }
+
+    /// Among healthy peers whose skill declares it, or has this name: by class, then health.
+    fn by_capability(
+        &self,
+        by: &Principal,
+        catalogue: &Catalogue,
+        name: &Text,
+        args: Option<&Json>,
+    ) -> Result<Ready, Fault> {
+        let offers = |skill: &&Arc<Skill>| skill.capability.as_ref() == Some(name) || skill.id.skill.0 == *name;
+        let mut found: Vec<(RouteClass, u8, Ready)> = (catalogue.newest())
+            .filter(offers)
+            .filter(|skill| self.may_call(by, skill))
+            .filter_map(|skill| {
+                let card = &catalogue.peers.get(&skill.id.peer)?.card;
+                let health = match card.health {
+                    Health::Up => 0,
+                    Health::Slow => 1,
+                    Health::Starting => 2,
+                    Health::Down { .. } => return None,
+                };
+                Some((card.class, health, ready(catalogue, skill, Why::BestClass, args.cloned())?))
+            })
+            .collect();
+        found.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+        let only = found.len() == 1;
+        let mut others: Vec<Ready> = found.into_iter().map(|(_, _, ready)| ready).collect();
+        let nothing = || Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no peer offers '{name}'"));
+        let mut best = others.pop().ok_or_else(nothing)?;
+        if only {
+            best.route.why = Why::OnlyOne;
+        }
+        for other in &mut others {
+            other.route.why = Why::Failover;
+        }
+        best.others = others;
+        Ok(best)
+    }
+
+    /// One peer, in words: its agent, or its tools by their phrases.
+    async fn by_peer(
+        &self,
+        by: &Principal,
+        call: &Call,
+        catalogue: &Catalogue,
+        peer: &PeerId,
+    ) -> Result<Prepared, Fault> {
+        let hidden = || Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no peer '{peer}'"));
+        let visible = catalogue.newest().any(|skill| skill.id.peer == *peer && self.may_call(by, skill));
+        if !visible {
+            return Err(hidden());
+        }
+        match agent_of(catalogue, peer).filter(|skill| self.may_call(by, skill)) {
+            Some(skill) => {
+                let args = call.input().and_then(|input| input.args.clone());
+                ready(catalogue, &skill, Why::Named, args).map(Prepared::Ready).ok_or_else(hidden)
+            }
+            None => self.by_words(by, call, catalogue, Some(peer)).await,
+        }
+    }
+
+    /// Input against the skill's schema. A required argument that is absent is asked for where the caller's manners say so.
+    fn validate(&self, call: &Call, ready: &mut Ready) -> Result<Option<Asking>, Fault> {
+        if ready.skill.kind == SkillKind::Agent && ready.args.is_none() {
+            return Ok(None);
+        }
+        let args = ready.args.get_or_insert_with(Json::empty_object);
+        let missing = words::missing(&ready.skill.input, args);
+        if !missing.is_empty() && call.caller.missing == Missing::Question && call.caller.can_answer.has(KindSet::INPUT)
+        {
+            return Ok(Some(self.ask_missing(&ready.skill, &missing, call)));
+        }
+        self.schemas.check(ready.skill.input.0.digest(), &ready.skill.input, args)?;
+        Ok(None)
+    }
+
+    /// Policy over the resolved skill, written down whichever way it goes.
+    fn authorize(&self, by: &Principal, task: TaskId, ready: &Ready) -> Result<(), Fault> {
+        let allowed = self.may_call(by, &ready.skill);
+        let verdict = (!allowed).then_some(FaultKind::Denied);
+        self.audit.line("authorize", by, Some(&ready.skill.id), Some(task), verdict);
+        if allowed { Ok(()) } else { Err(no_such_skill(&ready.skill.id)) }
+    }
+
+    /// A human yes, where effects, the route or the caller ask for one.
+    fn confirm(
+        &self,
+        by: &Principal,
+        call: &Call,
+        ready: &Ready,
+        granted: Option<Digest>,
+    ) -> Result<Option<Asking>, Fault> {
+        if !needs_yes(call, ready) {
+            return Ok(None);
+        }
+        let parts: &[Part] = call.input().map(|input| &*input.parts).unwrap_or_default();
+        let digest = self.call_digest(by, ready, parts);
+        match granted {
+            Some(yes) if yes == digest => return Ok(None),
+            Some(_) => {
+                let text =
+                    "the call is not the one that was approved: its arguments, its definition or the policy changed";
+                return Err(Fault::caller(FaultKind::Denied, text));
+            }
+            None => {}
+        }
+        let approves = self.policy.load().approves(by, self.now());
+        let to = if approves && call.caller.can_answer.has(KindSet::CONFIRM) {
+            Addressee::Caller
+        } else {
+            Addressee::Approvers
+        };
+        let args = ready.args.as_ref().map(|args| format!(" with {}", shortened(args.as_str()))).unwrap_or_default();
+        let confirm = Confirm {
+            call: digest,
+            skill: ready.skill.id.clone(),
+            args: ready.args.clone(),
+            parts: parts.to_vec(),
+            effects: ready.skill.effects,
+        };
+        Ok(Some(Asking {
+            to,
+            kind: QuestionKind::Confirm(confirm),
+            text: format!("Run {}{args}? Answer yes or no.", ready.skill.id).into(),
+            expires: self.now().after(QUESTION_EXPIRES),
+        }))
+    }
+
+    /// What a yes is given for: exactly this, by this owner, under this policy.
+    fn call_digest(&self, by: &Principal, ready: &Ready, parts: &[Part]) -> Digest {
+        let owner = by.owner().to_string();
+        let args = ready.args.as_ref().map(|args| args.digest().0).unwrap_or_default();
+        let parts = serde_json::to_vec(parts).unwrap_or_default();
+        let policy = self.policy.load().version.to_be_bytes();
+        let skill = ready.skill.id.to_string();
+        Digest::of_fields([
+            owner.as_bytes(),
+            skill.as_bytes(),
+            ready.skill.version.as_bytes(),
+            &ready.skill.digest.0,
+            &args,
+            &parts,
+            &policy,
+        ])
+    }
+
+    /// The route a task took before a restart, or before it asked.
+    pub(super) fn ready_again(&self, task: &Task) -> Result<Ready, Fault> {
+        let catalogue = self.registry.catalogue();
+        let gone = || Fault::hub(FaultKind::Unreachable, "the skill this task was sent to is not here any more");
+        let route = task.route.as_ref().ok_or_else(gone)?;
+        let skill = catalogue.skill(&route.skill, route.version.as_ref()).ok_or_else(gone)?;
+        let args = task.call.input().and_then(|input| input.args.clone());
+        let mut ready = ready(&catalogue, skill, route.why, args).ok_or_else(gone)?;
+        ready.route = route.clone();
+        Ok(ready)
+    }
+
+    fn ask_missing(&self, skill: &Skill, missing: &[Text], call: &Call) -> Asking {
+        let (text, form) = super::words::missing_question(&skill.input, missing, call);
+        Asking {
+            to: Addressee::Caller,
+            kind: QuestionKind::Input { form, choices: Vec::new() },
+            text,
+            expires: self.now().after(QUESTION_EXPIRES),
+        }
+    }
+}
+
+/// Effects that destroy or spend, a caller who asks for it, and whatever writes when plain words led to it.
+fn needs_yes(call: &Call, ready: &Ready) -> bool {
+    let effects = ready.skill.effects;
+    let by_words = matches!(ready.route.why, Why::Phrase | Why::Ranked);
+    call.limits.confirm || effects.destroys || effects.spends || (by_words && effects.change())
+}
+
+/// The first agent of a peer.
+fn agent_of(catalogue: &Catalogue, peer: &PeerId) -> Option<Arc<Skill>> {
+    let agents = catalogue.newest().filter(|skill| skill.id.peer == *peer && skill.kind == SkillKind::Agent);
+    agents.min_by_key(|skill| skill.id.skill.as_str() != "chat").cloned()
+}
+
+pub(super) fn ready(catalogue: &Catalogue, skill: &Arc<Skill>, why: Why, args: Option<Json>) -> Option<Ready> {
+    let registered = catalogue.peers.get(&skill.id.peer)?;
+    let class = registered.card.class;
+    let route = Route { skill: skill.id.clone(), version: Some(skill.version.clone()), class, why };
+    Some(Ready { skill: skill.clone(), peer: registered.peer.clone(), route, args, others: Vec::new() })
+}
+
+pub(super) fn no_such_skill(id: &SkillId) -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no skill '{id}'"))
+}
+
+fn shortened(text: &str) -> &str {
+    match text.char_indices().nth(400) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}

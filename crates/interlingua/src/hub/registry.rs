@@ -1,0 +1,145 @@
+//! Peers and their skills, as an immutable catalogue that is replaced whole. Readers never wait for a writer.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use interlingua_core::peer::Peer;
+use interlingua_core::words::Matcher;
+use interlingua_core::{Card, Fault, FaultKind, Health, PeerId, Skill, SkillId, Version};
+
+/// Bounds on the catalogue.
+pub const MAX_PEERS: usize = 10_000;
+pub const MAX_SKILLS: usize = 100_000;
+
+/// Something that can be called, and what it says of itself.
+#[derive(Clone)]
+pub struct Registered {
+    pub card: Arc<Card>,
+    pub peer: Arc<dyn Peer>,
+}
+
+impl std::fmt::Debug for Registered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registered").field("peer", &self.card.peer).finish_non_exhaustive()
+    }
+}
+
+/// All peers and skills at one moment.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    /// Rises with every change.
+    pub generation: u64,
+    pub peers: BTreeMap<PeerId, Registered>,
+    /// Versions side by side, newest first.
+    pub skills: BTreeMap<SkillId, Vec<Arc<Skill>>>,
+    /// Phrases of all skills, compiled.
+    pub matcher: Matcher,
+}
+
+impl Catalogue {
+    /// The skill under this name, in this version or the newest.
+    pub fn skill(&self, id: &SkillId, version: Option<&Version>) -> Option<&Arc<Skill>> {
+        let versions = self.skills.get(id)?;
+        match version {
+            None => versions.first(),
+            Some(version) => versions.iter().find(|skill| skill.version == *version),
+        }
+    }
+
+    /// Newest version of every skill, in order of name.
+    pub fn newest(&self) -> impl Iterator<Item = &Arc<Skill>> {
+        self.skills.values().filter_map(|versions| versions.first())
+    }
+
+    fn rebuilt(mut self) -> Catalogue {
+        self.generation += 1;
+        self.skills.clear();
+        for registered in self.peers.values() {
+            for skill in &registered.card.skills {
+                self.skills.entry(skill.id.clone()).or_default().push(Arc::new(skill.clone()));
+            }
+        }
+        for versions in self.skills.values_mut() {
+            versions.sort_by(|a, b| newer_first(&a.version, &b.version));
+        }
+        let (matcher, problems) = Matcher::compile(self.skills.values().filter_map(|v| v.first()).map(|s| &**s));
+        for problem in problems {
+            tracing::warn!(%problem, "a phrase was left out");
+        }
+        self.matcher = matcher;
+        self
+    }
+}
+
+/// Compares version texts by their numbers, then as text.
+fn newer_first(a: &str, b: &str) -> std::cmp::Ordering {
+    let numbers = |text: &str| -> Vec<u64> {
+        text.split(|c: char| !c.is_ascii_digit())
+            .filter(|run| !run.is_empty())
+            .filter_map(|run| run.parse().ok())
+            .collect()
+    };
+    numbers(b).cmp(&numbers(a)).then_with(|| b.cmp(a))
+}
+
+#[derive(Debug, Default)]
+pub struct Registry {
+    current: ArcSwap<Catalogue>,
+    /// One writer at a time; held only while a new catalogue is built.
+    writing: Mutex<()>,
+}
+
+impl Registry {
+    pub fn catalogue(&self) -> Arc<Catalogue> {
+        self.current.load_full()
+    }
+
+    /// Adds a peer or replaces it whole.
+    pub fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<(), Fault> {
+        self.change(|peers| {
+            peers.insert(card.peer.clone(), Registered { card: Arc::new(card), peer });
+        })
+    }
+
+    pub fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {
+        let mut found = false;
+        self.change(|peers| found = peers.remove(peer).is_some())?;
+        Ok(found)
+    }
+
+    pub fn set_health(&self, peer: &PeerId, health: Health) -> Result<(), Fault> {
+        self.change(|peers| {
+            if let Some(registered) = peers.get_mut(peer) {
+                let card = Card { health, ..(*registered.card).clone() };
+                registered.card = Arc::new(card);
+            }
+        })
+    }
+
+    fn change(&self, edit: impl FnOnce(&mut BTreeMap<PeerId, Registered>)) -> Result<(), Fault> {
+        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = self.current.load();
+        let mut peers = old.peers.clone();
+        edit(&mut peers);
+        let skills: usize = peers.values().map(|registered| registered.card.skills.len()).sum();
+        if peers.len() > MAX_PEERS || skills > MAX_SKILLS {
+            return Err(Fault::hub(FaultKind::Busy, "the registry is full"));
+        }
+        let next = Catalogue { generation: old.generation, peers, ..Catalogue::default() }.rebuilt();
+        self.current.store(Arc::new(next));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_by_their_numbers() {
+        let mut versions = ["1.2", "1.10", "1.9", "2"];
+        versions.sort_by(|a, b| newer_first(a, b));
+        assert_eq!(versions, ["2", "1.10", "1.9", "1.2"]);
+    }
+}

@@ -1,0 +1,142 @@
+//! Signals to running exchanges, and reads of kept ones. "Not yours" looks like "not there".
+
+use std::sync::Arc;
+
+use interlingua_core::ports::{TaskFilter, TaskRow};
+use interlingua_core::task::{Standing, Task, fold};
+use interlingua_core::{
+    Answer, ConversationId, Fault, FaultKind, Input, Log, MessageId, Owner, Principal, Question, QuestionId,
+    QuestionKind, Signal, TaskId,
+};
+
+use super::Hub;
+use super::live::{Live, Reader, decoded, no_such_task};
+use super::running::Running;
+use super::words::parse_answer;
+
+/// How many records are read at once when a task is folded.
+const FOLD_PAGE: usize = 1_024;
+
+impl Hub {
+    /// What policy says of this principal and a task of this owner. An Anonymous caller's tasks are found by their id alone.
+    fn standing(&self, by: &Principal, owner: &Owner) -> Standing {
+        let owns = by.is_hub_owner() || by.owner() == *owner;
+        Standing { owns, approves: self.policy.load().approves(by, self.now()) }
+    }
+
+    pub async fn signal(&self, by: Principal, task: TaskId, signal: Signal) -> Result<(), Fault> {
+        let Some(live) = self.live.get(task) else { return Err(self.finished_or_unknown(&by, task).await) };
+        let standing = self.standing(&by, &live.owner);
+        let verdict =
+            (!standing.owns && !standing.approves).then_some(FaultKind::NotFound(interlingua_core::Noun::Task));
+        self.audit.line("signal", &by, None, Some(task), verdict);
+        if verdict.is_some() {
+            return Err(no_such_task());
+        }
+        live.signal(by, standing, signal).await
+    }
+
+    async fn finished_or_unknown(&self, by: &Principal, task: TaskId) -> Fault {
+        match self.row(by, task).await {
+            Ok(_) => Fault::caller(FaultKind::AlreadyFinished, "this task has already finished"),
+            Err(fault) => fault,
+        }
+    }
+
+    /// Says yes or no to a question, whoever's door it comes through.
+    pub async fn answer(&self, by: Principal, question: QuestionId, answer: Answer) -> Result<(), Fault> {
+        let message = MessageId::from(format!("{question}-{:08x}", super::entropy::bits() >> 96));
+        self.signal(by, question.0, Signal::Answered { question, message, answer }).await
+    }
+
+    /// Plain words said in a conversation with an open question: what they answer, if they do.
+    pub fn waiting_in(&self, by: &Principal, conversation: &ConversationId) -> Option<(Arc<Live>, Question)> {
+        let live = self.live.waiting_in(conversation, &by.owner())?;
+        let standing = self.standing(by, &live.owner);
+        let question = live.questions().into_iter().find(|question| match question.to {
+            interlingua_core::Addressee::Caller => standing.owns,
+            interlingua_core::Addressee::Approvers => standing.approves,
+        })?;
+        Some((live, question))
+    }
+
+    /// Reads words as an answer to this question; `None` when they do not fit it.
+    pub fn read_answer(&self, question: &Question, input: Input) -> Option<Answer> {
+        parse_answer(question, input, self.now())
+    }
+
+    /// A reader of a kept exchange from after `after`.
+    pub async fn watch(&self, by: &Principal, task: TaskId, after: u64) -> Result<Reader, Fault> {
+        let live = self.live.get(task);
+        match &live {
+            Some(live) if self.standing(by, &live.owner).owns => {}
+            Some(_) => return Err(no_such_task()),
+            None => drop(self.row(by, task).await?),
+        }
+        Ok(Reader::new(task, after, live, self.store.journal.clone()))
+    }
+
+    /// As [`Hub::watch`], for the caller itself: leaving early is leaving the exchange.
+    pub async fn follow(self: &Arc<Self>, by: &Principal, task: TaskId, after: u64) -> Result<Running, Fault> {
+        let reader = self.watch(by, task, after).await?;
+        Ok(Running::kept(self.clone(), reader))
+    }
+
+    /// A task's line in the list, when it is theirs.
+    pub async fn row(&self, by: &Principal, task: TaskId) -> Result<TaskRow, Fault> {
+        let row = self.store.journal.task(task).await.map_err(Fault::internal)?.ok_or_else(no_such_task)?;
+        let theirs = by.is_hub_owner() || *row.owner == by.owner().to_string();
+        if theirs { Ok(row) } else { Err(no_such_task()) }
+    }
+
+    pub async fn rows(&self, by: &Principal, mut filter: TaskFilter) -> Result<Vec<TaskRow>, Fault> {
+        if !by.is_hub_owner() {
+            filter.owner = Some(by.owner().to_string().into());
+        }
+        if by.is_anonymous() {
+            return Ok(Vec::new());
+        }
+        self.store.journal.tasks(filter).await.map_err(Fault::internal)
+    }
+
+    /// The state of a task, folded from its journal; its `seq` is where a reader goes on.
+    pub async fn task(&self, by: &Principal, task: TaskId) -> Result<Task, Fault> {
+        self.row(by, task).await?;
+        self.fold(task).await
+    }
+
+    pub(super) async fn fold(&self, task: TaskId) -> Result<Task, Fault> {
+        let mut entries = Vec::new();
+        let mut after = 0;
+        loop {
+            let page = self.store.journal.read(Log::Task(task), after, FOLD_PAGE).await.map_err(Fault::internal)?;
+            let Some(last) = page.last() else { break };
+            after = last.seq;
+            for stored in page {
+                entries.push(decoded(stored)?);
+            }
+        }
+        fold(task, entries).map_err(Fault::internal)
+    }
+
+    /// Open questions this principal may answer, oldest task first.
+    pub fn open_questions(&self, by: &Principal) -> Vec<Question> {
+        let mut open: Vec<Question> = Vec::new();
+        for live in self.live.all() {
+            let standing = self.standing(by, &live.owner);
+            open.extend(live.questions().into_iter().filter(|question| match question.to {
+                interlingua_core::Addressee::Caller => standing.owns,
+                interlingua_core::Addressee::Approvers => standing.approves,
+            }));
+        }
+        open.sort_by_key(|question| (question.expires, question.id));
+        open
+    }
+
+    /// Open questions that want a yes.
+    pub fn open_confirmations(&self, by: &Principal) -> Vec<Question> {
+        let mut open = self.open_questions(by);
+        open.retain(|question| matches!(question.kind, QuestionKind::Confirm(_)));
+        open
+    }
+}

@@ -1,0 +1,210 @@
+//! `resolve` for plain words: phrases first, then full-text ranking, and a question instead of a guess.
+
+use interlingua_core::task::Asking;
+use interlingua_core::words::answer::{Consent, FormAnswer, consent, to_form};
+use interlingua_core::words::rank::{Bar, Ranked, quoted_args, rank};
+use interlingua_core::words::{Locale, Match, say};
+use interlingua_core::{
+    Addressee, Answer, Body, Call, Choice, Fault, FaultKind, Input, Json, KindSet, Noun, Part, PeerId, Principal,
+    Question, QuestionKind, Schema, SkillId, Text, Time, Why, task, words,
+};
+
+use super::Hub;
+use super::prepare::{Prepared, QUESTION_EXPIRES, Ready, no_such_skill, ready};
+use super::registry::Catalogue;
+
+/// The argument under which the answer to "which one?" comes back.
+const CHOSEN: &str = "skill";
+/// How many hits of the full-text index are looked at.
+const MAX_HITS: usize = 32;
+/// What answers when nothing fits.
+pub(super) const HELP: (&str, &str) = ("hub", "help");
+
+impl Hub {
+    /// Which skill the words mean, of one peer or of all. Words that mean nothing here go to the hub's own help.
+    pub(super) async fn by_words(
+        &self,
+        by: &Principal,
+        call: &Call,
+        catalogue: &Catalogue,
+        of: Option<&PeerId>,
+    ) -> Result<Prepared, Fault> {
+        let Some(input) = call.input() else { return Err(no_words()) };
+        let text = input.words();
+        let locale = Locale::detect(input.parts.iter().find_map(language), &text);
+        let may = |id: &SkillId| {
+            of.is_none_or(|peer| id.peer == *peer)
+                && catalogue.skill(id, None).is_some_and(|skill| self.may_call(by, skill))
+        };
+        if let Some(chosen) = chosen(input) {
+            let chosen = chosen.parse().map_err(|_| no_words())?;
+            return self.meant(catalogue, input, &text, &chosen, locale, &may).map(Prepared::Ready);
+        }
+        match catalogue.matcher.match_words(&text, self.now(), Some(locale), may) {
+            Match::One(found) => {
+                let args = overlaid(&found.args, input);
+                found_ready(catalogue, &found.skill, Why::Phrase, args).map(Prepared::Ready)
+            }
+            Match::Several(found) => {
+                let skills = found.into_iter().map(|found| found.skill).collect();
+                self.which(call, catalogue, skills, locale)
+            }
+            Match::None => self.by_rank(call, catalogue, &text, locale, &may).await,
+        }
+    }
+
+    async fn by_rank(
+        &self,
+        call: &Call,
+        catalogue: &Catalogue,
+        text: &str,
+        locale: Locale,
+        may: &(impl Fn(&SkillId) -> bool + Sync),
+    ) -> Result<Prepared, Fault> {
+        let mut hits = self.store.index.search(text, MAX_HITS).await.map_err(Fault::internal)?;
+        hits.retain(|hit| hit.skill.parse().is_ok_and(|id| may(&id)));
+        let bar = Bar { threshold: self.settings.load().match_threshold, ..Bar::default() };
+        match rank(&hits, bar) {
+            Ranked::One(id) => {
+                let skill = catalogue.skill(&id, None).ok_or_else(|| no_such_skill(&id))?;
+                let args = call.input().map(|input| overlaid(&quoted_args(skill, text), input));
+                found_ready(catalogue, &id, Why::Ranked, args.unwrap_or_else(Json::empty_object)).map(Prepared::Ready)
+            }
+            Ranked::Several(skills) => self.which(call, catalogue, skills, locale),
+            Ranked::None => {
+                let help = SkillId::new(HELP.0, HELP.1);
+                found_ready(catalogue, &help, Why::LastResort, Json::empty_object()).map(Prepared::Ready)
+            }
+        }
+    }
+
+    /// The speaker said which one was meant.
+    fn meant(
+        &self,
+        catalogue: &Catalogue,
+        input: &Input,
+        text: &str,
+        chosen: &SkillId,
+        locale: Locale,
+        may: &impl Fn(&SkillId) -> bool,
+    ) -> Result<Ready, Fault> {
+        let skill =
+            catalogue.skill(chosen, None).filter(|skill| may(&skill.id)).ok_or_else(|| no_such_skill(chosen))?;
+        let only = |id: &SkillId| id == chosen;
+        let said = match catalogue.matcher.match_words(text, self.now(), Some(locale), only) {
+            Match::One(found) => found.args,
+            Match::Several(_) | Match::None => quoted_args(skill, text),
+        };
+        found_ready(catalogue, chosen, Why::Ranked, overlaid(&said, input))
+    }
+
+    /// Asks which of several is meant; a caller that cannot be asked is told what there is.
+    fn which(
+        &self,
+        call: &Call,
+        catalogue: &Catalogue,
+        skills: Vec<SkillId>,
+        locale: Locale,
+    ) -> Result<Prepared, Fault> {
+        let candidates: Vec<(SkillId, Text)> = skills
+            .into_iter()
+            .filter_map(|id| Some((id.clone(), catalogue.skill(&id, None)?.description.clone())))
+            .collect();
+        let text = say::which_one(locale.language, &candidates);
+        if !call.caller.can_answer.has(KindSet::INPUT) {
+            return Err(Fault::caller(FaultKind::Unanswered, text));
+        }
+        let names: Vec<String> = candidates.iter().map(|(id, _)| id.to_string()).collect();
+        let form = serde_json::json!({
+            "type": "object",
+            "properties": { CHOSEN: { "type": "string", "enum": names } },
+            "required": [CHOSEN],
+        });
+        let choices = candidates.into_iter().map(|(id, text)| Choice { id: id.to_string().into(), text }).collect();
+        Ok(Prepared::Ask(Asking {
+            to: Addressee::Caller,
+            kind: QuestionKind::Input { form: Schema(form.into()), choices },
+            text: text.into(),
+            expires: self.now().after(QUESTION_EXPIRES),
+        }))
+    }
+}
+
+impl Hub {
+    /// Do these words name one skill beyond doubt, by a phrase of it?
+    pub fn names_a_skill(&self, by: &Principal, input: &Input) -> bool {
+        let catalogue = self.registry.catalogue();
+        let may = |id: &SkillId| catalogue.skill(id, None).is_some_and(|skill| self.may_call(by, skill));
+        matches!(catalogue.matcher.match_words(&input.words(), self.now(), None, may), Match::One(_))
+    }
+}
+
+fn found_ready(catalogue: &Catalogue, id: &SkillId, why: Why, args: Json) -> Result<Ready, Fault> {
+    let skill = catalogue.skill(id, None).ok_or_else(|| no_such_skill(id))?;
+    ready(catalogue, skill, why, Some(args)).ok_or_else(|| no_such_skill(id))
+}
+
+fn chosen(input: &Input) -> Option<&str> {
+    input.args.as_ref()?.get(CHOSEN)?.as_str()
+}
+
+/// What the words say, and over it what was answered since.
+fn overlaid(said: &Json, input: &Input) -> Json {
+    let Some(answered) = &input.args else { return said.clone() };
+    let merged = task::merge_args(Some(said), answered);
+    match merged.tree() {
+        serde_json::Value::Object(members) if chosen(input).is_some() => {
+            let mut members = members.clone();
+            members.remove(CHOSEN);
+            Json::from_tree(members.into())
+        }
+        _ => merged,
+    }
+}
+
+fn language(part: &Part) -> Option<&str> {
+    match &part.body {
+        Body::Text { language, .. } => language.as_deref(),
+        Body::Data(_) | Body::Blob(_) | Body::Link | Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => {
+            None
+        }
+    }
+}
+
+fn no_words() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Skill), "there are no words to go by")
+}
+
+/// The question for what a skill requires and was not told, in the caller's language.
+pub(super) fn missing_question(schema: &Schema, missing: &[Text], call: &Call) -> (Text, Schema) {
+    let words = call.input().map(Input::words).unwrap_or_default();
+    let said = call.input().and_then(|input| input.parts.iter().find_map(language));
+    let form = words::form(schema, missing);
+    let text = say::ask_for(Locale::detect(said, &words).language, &form, missing);
+    (text.into(), form)
+}
+
+/// Reads what somebody said as an answer; `None` when it does not fit the question.
+pub(super) fn parse_answer(question: &Question, input: Input, now: Time) -> Option<Answer> {
+    let text = input.words();
+    let locale = input.parts.iter().find_map(language).and_then(Locale::of);
+    match &question.kind {
+        QuestionKind::Input { form, choices } if input.args.is_none() => {
+            match to_form(form, choices, &text, now, locale) {
+                FormAnswer::Given(args) => Some(Answer::Given(Input { args: Some(args), ..input })),
+                FormAnswer::Cancel => Some(Answer::Declined),
+                FormAnswer::Unfit => None,
+            }
+        }
+        QuestionKind::Confirm(_) => match consent(&text, locale) {
+            Consent::Yes => Some(Answer::Granted),
+            Consent::No | Consent::Cancel => Some(Answer::Declined),
+            Consent::Unclear => None,
+        },
+        QuestionKind::Credential { .. } | QuestionKind::Visit { .. } if words::answer::is_cancel(&text) => {
+            Some(Answer::Declined)
+        }
+        QuestionKind::Credential { .. } | QuestionKind::Visit { .. } | QuestionKind::Roots => None,
+        QuestionKind::Input { .. } | QuestionKind::Model(_) => Some(Answer::Given(input)),
+    }
+}

@@ -1,0 +1,154 @@
+//! The accept loop: one port carries HTTP/1.1, HTTP/2 and WebSocket; a socket in the data directory carries the same.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::Request;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tower::Service;
+
+use super::connection::{Connection, From};
+use crate::hub::supervisor::Supervisor;
+
+/// How long a client may take over its request head, and a TLS handshake.
+const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// How large a request head may be.
+const MAX_HEAD: usize = 64 * 1024;
+/// After an accept error (out of descriptors), before the next try.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves connections until the hub stops.
+#[derive(Debug, Clone)]
+pub struct Acceptor {
+    pub router: Router,
+    pub supervisor: Supervisor,
+    pub connections: Arc<Semaphore>,
+}
+
+impl Acceptor {
+    pub async fn tcp(self, listener: TcpListener, tls: Option<TlsAcceptor>) {
+        loop {
+            let Ok(place) = self.connections.clone().acquire_owned().await else { return };
+            let (stream, theirs) = match listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            };
+            let _ = stream.set_nodelay(true);
+            let Ok(ours) = stream.local_addr() else { continue };
+            let (acceptor, tls) = (self.clone(), tls.clone());
+            self.supervisor.run(async move {
+                let connection = Connection::of_tcp(ours, theirs, tls.is_some());
+                match tls {
+                    None => acceptor.serve(stream, connection).await,
+                    Some(tls) => match tokio::time::timeout(HEAD_PATIENCE, tls.accept(stream)).await {
+                        Ok(Ok(stream)) => acceptor.serve(stream, connection).await,
+                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                        Err(_) => tracing::debug!("a TLS handshake took too long"),
+                    },
+                }
+                drop(place);
+            });
+        }
+    }
+
+    /// The socket in the data directory: its directory is 0700, and the other end's user is checked.
+    pub async fn unix(self, listener: UnixListener) {
+        let own = rustix::process::getuid().as_raw();
+        loop {
+            let Ok(place) = self.connections.clone().acquire_owned().await else { return };
+            let Ok((stream, _)) = listener.accept().await else {
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            };
+            if stream.peer_cred().map(|credentials| credentials.uid()).ok() != Some(own) {
+                continue;
+            }
+            let acceptor = self.clone();
+            self.supervisor.run(async move {
+                acceptor.serve(stream, Connection::new(From::LocalSocket, false)).await;
+                drop(place);
+            });
+        }
+    }
+
+    async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(self, stream: S, connection: Connection) {
+        let stopping: CancellationToken = self.supervisor.stopping().clone();
+        let router = self.router;
+        let service = hyper::service::service_fn(move |request: Request<hyper::body::Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(connection);
+            router.clone().call(request)
+        });
+        let builder = builder(self.supervisor);
+        let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        let mut serving = std::pin::pin!(serving);
+        let served = tokio::select! {
+            served = serving.as_mut() => served,
+            () = stopping.cancelled() => {
+                serving.as_mut().graceful_shutdown();
+                serving.await
+            }
+        };
+        if let Err(error) = served {
+            tracing::debug!(%error, "a connection ended badly");
+        }
+    }
+}
+
+fn builder(supervisor: Supervisor) -> Builder<Tracked> {
+    let mut builder = Builder::new(Tracked(supervisor));
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_PATIENCE)
+        .max_buf_size(MAX_HEAD)
+        .keep_alive(true)
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(Duration::from_secs(30))
+        .keep_alive_timeout(Duration::from_secs(20))
+        .max_header_list_size(u32::try_from(MAX_HEAD).unwrap_or(u32::MAX))
+        .max_concurrent_streams(256)
+        .enable_connect_protocol();
+    builder
+}
+
+/// HTTP/2 streams run on the supervisor too.
+#[derive(Debug, Clone)]
+struct Tracked(Supervisor);
+
+impl<F> hyper::rt::Executor<F> for Tracked
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    fn execute(&self, work: F) {
+        self.0.run(async move {
+            work.await;
+        });
+    }
+}
+
+/// Binds the socket in the data directory, replacing one that a crashed hub left: the directory's lock is ours.
+pub fn bind_unix(path: &Path) -> std::io::Result<UnixListener> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(listener)
+}

@@ -1,0 +1,35 @@
+//! What is known of a connection before a byte of it is read as a request.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Put into every request's extensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connection {
+    /// Names it within this hub.
+    pub id: u64,
+    pub from: From,
+    pub encrypted: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum From {
+    /// The socket in the data directory, its user checked.
+    LocalSocket,
+    /// Loopback, and the other end belongs to the hub's own user.
+    SameUser,
+    Elsewhere(SocketAddr),
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+impl Connection {
+    pub fn new(from: From, encrypted: bool) -> Connection {
+        Connection { id: NEXT.fetch_add(1, Ordering::Relaxed), from, encrypted }
+    }
+
+    pub fn of_tcp(ours: SocketAddr, theirs: SocketAddr, encrypted: bool) -> Connection {
+        let same = super::owner::is_own_user(ours, theirs);
+        Connection::new(if same { From::SameUser } else { From::Elsewhere(theirs) }, encrypted)
+    }
+}

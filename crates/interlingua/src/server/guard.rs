@@ -1,0 +1,145 @@
+//! The guard: one layer before every path, WebSocket and `/api` included. Strangers' bytes are not parsed beyond it.
+//!
+//! It stops what a web page could make a visitor's browser send: a foreign `Host` (DNS rebinding), a foreign `Origin`, a
+//! cross-site fetch, and the content types a page may send without asking (RFC 9110, Fetch "simple requests").
+
+use std::net::IpAddr;
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use http::{HeaderMap, Method};
+use interlingua_core::{Fault, FaultKind, Feature};
+
+use super::shape::Shape;
+
+/// What the guard compares with; made from configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    /// Names a request may give as its host besides loopback's; empty on a listener that is not loopback means any.
+    pub hosts: Vec<String>,
+    /// Only loopback listeners: then a foreign `Host` is a rebound name.
+    pub loopback_only: bool,
+}
+
+impl Guard {
+    /// The layer's function.
+    pub async fn check(self, request: Request, next: Next) -> Response {
+        match self.judge(request.method(), request.uri().path(), request.uri().authority(), request.headers()) {
+            Ok(()) => next.run(request).await,
+            Err(fault) => Shape::of(request.uri().path()).refuse(&fault),
+        }
+    }
+
+    fn judge(
+        &self,
+        method: &Method,
+        path: &str,
+        authority: Option<&http::uri::Authority>,
+        headers: &HeaderMap,
+    ) -> Result<(), Fault> {
+        let host = authority.map(|authority| authority.as_str()).or_else(|| text(headers, HOST.as_str()));
+        if !host.is_none_or(|host| self.knows(host)) {
+            return Err(denied("this hub is not known by the name in the Host header"));
+        }
+        let same_origin =
+            |origin: &str| origin.split_once("://").is_some_and(|(_, rest)| Some(rest) == host && self.knows(rest));
+        if headers.contains_key(ORIGIN) && !text(headers, ORIGIN.as_str()).is_some_and(same_origin) {
+            return Err(denied("requests from other sites' pages are not taken"));
+        }
+        if let Some("cross-site" | "same-site") = text(headers, "sec-fetch-site") {
+            return Err(denied("requests from other sites' pages are not taken"));
+        }
+        check_content_type(method, path, headers)
+    }
+
+    fn knows(&self, host: &str) -> bool {
+        let name = without_port(host);
+        let loopback = name.eq_ignore_ascii_case("localhost")
+            || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        loopback || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || !self.loopback_only
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rfind(':') {
+        Some(at) if !host.ends_with(']') && host[at + 1..].bytes().all(|byte| byte.is_ascii_digit()) => &host[..at],
+        _ => host,
+    }
+}
+
+fn denied(text: &'static str) -> Fault {
+    Fault::caller(FaultKind::Denied, text)
+}
+
+/// A body must say it is something no page can send without asking; uploads may be anything.
+fn check_content_type(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Fault> {
+    if !matches!(*method, Method::POST | Method::PUT | Method::PATCH) || is_upload(path) {
+        return Ok(());
+    }
+    let Some(value) = headers.get(CONTENT_TYPE) else {
+        // A client that names none is taken at its bytes; a browser always names one or is caught by its Origin.
+        return Ok(());
+    };
+    let kind = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let json = kind.eq_ignore_ascii_case("application/json") || kind.to_ascii_lowercase().ends_with("+json");
+    if json {
+        return Ok(());
+    }
+    let text = format!("content type '{kind}' is not taken here: send application/json");
+    Err(Fault::caller(FaultKind::Unsupported(Feature::Media), text))
+}
+
+/// Paths whose body is a file.
+pub fn is_upload(path: &str) -> bool {
+    path.starts_with("/nlip/uploads/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(method: &Method, headers: &[(&'static str, &str)]) -> Option<FaultKind> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().expect("a header"));
+        }
+        let guard = Guard { hosts: vec!["hub.example".into()], loopback_only: true };
+        guard.judge(method, "/nlip", None, &map).err().map(|fault| fault.kind)
+    }
+
+    #[test]
+    fn a_rebound_name_a_foreign_page_and_a_simple_request_are_stopped() {
+        let json = ("content-type", "application/json; charset=utf-8");
+        let post = Method::POST;
+        assert_eq!(judge(&post, &[("host", "127.0.0.1:7447"), json]), None);
+        assert_eq!(judge(&post, &[("host", "[::1]:7447"), json]), None);
+        assert_eq!(judge(&post, &[("host", "HUB.example"), json]), None);
+        assert_eq!(judge(&post, &[("host", "evil.example"), json]), Some(FaultKind::Denied));
+        assert_eq!(judge(&post, &[("host", "127.0.0.1.evil.example"), json]), Some(FaultKind::Denied));
+        assert_eq!(judge(&post, &[("host", "localhost"), ("origin", "null"), json]), Some(FaultKind::Denied));
+        assert_eq!(
+            judge(&post, &[("host", "localhost"), ("origin", "http://evil.example"), json]),
+            Some(FaultKind::Denied)
+        );
+        assert_eq!(judge(&post, &[("host", "localhost:1"), ("origin", "http://localhost:1"), json]), None);
+        assert_eq!(
+            judge(&post, &[("host", "localhost:1"), ("origin", "http://localhost:2"), json]),
+            Some(FaultKind::Denied)
+        );
+        assert_eq!(
+            judge(&Method::GET, &[("host", "localhost"), ("sec-fetch-site", "cross-site")]),
+            Some(FaultKind::Denied)
+        );
+        assert_eq!(judge(&post, &[("content-type", "application/nlip+json")]), None);
+        assert_eq!(
+            judge(&post, &[("host", "localhost"), ("content-type", "text/plain")]),
+            Some(FaultKind::Unsupported(Feature::Media))
+        );
+    }
+}

@@ -1,0 +1,10 @@
+//! Connections in, responses out: accept loop, TLS, guard, authentication. Knows no protocol but the shape of its refusals.
+
+pub mod accept;
+pub mod access;
+pub mod body;
+pub mod connection;
+pub mod guard;
+mod owner;
+pub mod shape;
+pub mod tls;

@@ -1,0 +1,93 @@
+//! The form in which a refusal before decoding is told: that of the protocol the path belongs to.
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, StatusCode};
+use http_body_util::Full;
+use interlingua_core::{Fault, FaultKind, Feature, Retry};
+use interlingua_protocols::envelope::encode::Stamp;
+use interlingua_protocols::{envelope, nlip};
+
+use crate::api;
+use crate::hub::clock::Clock;
+use crate::hub::entropy;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    Nlip,
+    Envelope,
+    Api,
+}
+
+impl Shape {
+    pub fn of(path: &str) -> Shape {
+        let nlip = path == "/nlip" || path.starts_with("/nlip/");
+        if path == "/nlip/route" {
+            Shape::Envelope
+        } else if nlip || (path.starts_with("/agents/") && path.ends_with("/nlip")) {
+            Shape::Nlip
+        } else {
+            Shape::Api
+        }
+    }
+
+    /// A refusal: status, body and headers.
+    pub fn refuse(self, fault: &Fault) -> Response {
+        let (status, body) = match self {
+            Shape::Nlip => {
+                let message = nlip::encode::refused(fault, &[], nlip::encode::ReplyTo::default());
+                (nlip::fault::status(fault), nlip::json::encode(&message, nlip::json::Keys::Lower).into())
+            }
+            Shape::Envelope => {
+                let stamp = Stamp { random: entropy::bits(), now: Clock::start().now() };
+                let message = envelope::encode::refuse(&envelope::wire::Head::default(), fault, stamp);
+                (refusal_status(fault), message.to_bytes())
+            }
+            Shape::Api => {
+                let body = api::view::ErrorBody { error: fault.into() };
+                (api::fault::status(fault).as_u16(), serde_json::to_vec(&body).unwrap_or_default().into())
+            }
+        };
+        let mut response = json(status, body);
+        add_headers(&mut response, fault);
+        response
+    }
+
+    pub fn not_allowed(self, allow: &'static str) -> Response {
+        let kind = FaultKind::Unsupported(Feature::Operation);
+        let mut response = self.refuse(&Fault::caller(kind, format!("only {allow} is taken here")));
+        *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
+        response
+    }
+}
+
+/// A refusal before decoding is always an error message: there is no tool call yet whose outcome it could be.
+fn refusal_status(fault: &Fault) -> u16 {
+    match envelope::fault::spelling(fault.kind) {
+        envelope::fault::Spelling::Error(status) => status,
+        envelope::fault::Spelling::Outcome => 403,
+    }
+}
+
+/// What a fault says outside the body.
+pub fn add_headers(response: &mut Response, fault: &Fault) {
+    let headers = response.headers_mut();
+    if fault.kind == FaultKind::Unauthenticated {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if let (FaultKind::Busy, Retry::After(after)) = (fault.kind, fault.retry) {
+        let millis = after.map_or(1_000, |after| after.as_millis());
+        let seconds = u64::try_from(millis.div_ceil(1_000).max(1)).unwrap_or(u64::MAX);
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+}
+
+/// A JSON response.
+pub fn json(status: u16, body: Bytes) -> Response {
+    let mut response = Response::new(axum::body::Body::new(Full::new(body)));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

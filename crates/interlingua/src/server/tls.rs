@@ -1,0 +1,41 @@
+//! TLS by rustls with the one crypto library.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+/// Why the certificate or key cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsFault {
+    #[error("{file}: {cause}")]
+    Unreadable { file: String, cause: rustls::pki_types::pem::Error },
+    #[error("{file} holds no certificate")]
+    NoCertificate { file: String },
+    #[error("the certificate and the key do not go together: {0}")]
+    Mismatch(#[from] rustls::Error),
+}
+
+/// An acceptor that offers HTTP/2 and HTTP/1.1.
+pub fn acceptor(cert: &Path, key: &Path) -> Result<TlsAcceptor, TlsFault> {
+    let unreadable = |file: &Path| {
+        let file = file.display().to_string();
+        move |cause| TlsFault::Unreadable { file, cause }
+    };
+    let chain: Vec<CertificateDer<'static>> =
+        CertificateDer::pem_file_iter(cert).and_then(Iterator::collect).map_err(unreadable(cert))?;
+    if chain.is_empty() {
+        return Err(TlsFault::NoCertificate { file: cert.display().to_string() });
+    }
+    let key = PrivateKeyDer::from_pem_file(key).map_err(unreadable(key))?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
