@@ -3,12 +3,16 @@
 
 pub mod local;
 pub mod nlip;
+pub mod status;
 
 use std::sync::Arc;
+
+use axum::Router;
 
 use http::HeaderMap;
 use interlingua_core::{Fault, Principal, Secret};
 
+use crate::config::Config;
 use crate::hub::Hub;
 use crate::server::access::Access;
 use crate::server::connection::Connection;
@@ -46,4 +50,14 @@ impl Shared {
         let transport = self.access.transport(connection, headers, now)?;
         self.access.complete(transport, credentials, now)
     }
+}
+
+/// Every protocol's paths.
+pub fn routes() -> Router<Arc<Shared>> {
+    Router::new().merge(nlip::inbound::http::routes()).merge(status::routes())
+}
+
+/// Every peer that configuration names, and those inside the hub.
+pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault> {
+    local::register(&shared.hub, config).await
 }

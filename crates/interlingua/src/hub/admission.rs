@@ -19,15 +19,27 @@ const MAX_OWNERS: usize = 10_000;
 pub struct AdmissionLimits {
     pub in_flight: usize,
     pub queue: usize,
-    /// Calls a second for each owner; `None` leaves all but Anonymous callers free.
-    pub rate: Option<u32>,
-    /// Calls a second for all Anonymous callers together.
-    pub anonymous_rate: u32,
+    /// For each owner; `None` leaves all but Anonymous callers free.
+    pub rate: Option<Rate>,
+    /// For all Anonymous callers together.
+    pub anonymous_rate: Rate,
+}
+
+/// So many calls in such a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    pub count: u32,
+    pub per: Duration,
 }
 
 impl Default for AdmissionLimits {
     fn default() -> Self {
-        AdmissionLimits { in_flight: 4096, queue: 4096, rate: None, anonymous_rate: 200 }
+        AdmissionLimits {
+            in_flight: 4096,
+            queue: 4096,
+            rate: None,
+            anonymous_rate: Rate { count: 200, per: Duration::from_secs(1) },
+        }
     }
 }
 
@@ -89,15 +101,16 @@ impl Admission {
             None => return Ok(()),
         };
         let owner = by.owner();
-        let rate = f64::from(rate.max(1));
+        let most = f64::from(rate.count.max(1));
+        let rate = most / rate.per.as_secs_f64().max(0.001);
         let now = Instant::now();
         let mut state = self.state();
         if state.buckets.len() >= MAX_OWNERS && !state.buckets.contains_key(&owner) {
             forget_idlest(&mut state.buckets);
         }
-        let bucket = state.buckets.entry(owner).or_insert(Bucket { tokens: rate, filled: now });
+        let bucket = state.buckets.entry(owner).or_insert(Bucket { tokens: most, filled: now });
         let elapsed = now.duration_since(bucket.filled).as_secs_f64();
-        bucket.tokens = (bucket.tokens + elapsed * rate).min(rate);
+        bucket.tokens = (bucket.tokens + elapsed * rate).min(most);
         bucket.filled = now;
         if bucket.tokens >= 1.0 {
             bucket.tokens -= 1.0;
@@ -187,8 +200,10 @@ mod tests {
 
     use super::*;
 
+    const TWO: Rate = Rate { count: 2, per: Duration::from_secs(1) };
+
     fn limits(in_flight: usize, queue: usize) -> AdmissionLimits {
-        AdmissionLimits { in_flight, queue, rate: Some(2), anonymous_rate: 2 }
+        AdmissionLimits { in_flight, queue, rate: Some(TWO), anonymous_rate: TWO }
     }
 
     #[tokio::test(start_paused = true)]

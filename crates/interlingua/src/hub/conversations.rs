@@ -10,7 +10,7 @@ use interlingua_core::{Conversation, ConversationId, Fault, Principal};
 
 use super::{Hub, entropy};
 
-pub const KIND: &str = "conversation";
+const KIND: &str = "conversation";
 const PURPOSE: &str = "conversation";
 /// Bytes of the authentication code that a token carries.
 const CODE: usize = 16;

@@ -148,7 +148,7 @@ impl Hub {
                 Some((card.class, health, ready(catalogue, skill, Why::BestClass, args.cloned())?))
             })
             .collect();
-        found.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+        found.sort_by_key(|(class, health, _)| std::cmp::Reverse((*class, *health)));
         let only = found.len() == 1;
         let mut others: Vec<Ready> = found.into_iter().map(|(_, _, ready)| ready).collect();
         let nothing = || Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no peer offers '{name}'"));

@@ -6,5 +6,6 @@ pub mod body;
 pub mod connection;
 pub mod guard;
 mod owner;
+pub mod run;
 pub mod shape;
 pub mod tls;

@@ -2,7 +2,12 @@
 
 pub mod hub_skills;
 
-use interlingua_core::{Card, Health, PeerId, RouteClass, Skill, Text, Time};
+use std::sync::Arc;
+
+use interlingua_core::{Card, Fault, Health, PeerId, RouteClass, Skill, Text, Time};
+
+use crate::config::Config;
+use crate::hub::Hub;
 
 /// The card of something inside the hub.
 pub fn card(peer: PeerId, title: &str, description: impl Into<Text>, skills: Vec<Skill>, seen: Time) -> Card {
@@ -21,4 +26,9 @@ pub fn card(peer: PeerId, title: &str, description: impl Into<Text>, skills: Vec
         seen,
         raw: None,
     }
+}
+
+/// Registers everything that runs inside the hub.
+pub async fn register(hub: &Arc<Hub>, _config: &Config) -> Result<(), Fault> {
+    hub_skills::register(hub).await
 }

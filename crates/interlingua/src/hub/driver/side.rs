@@ -21,6 +21,7 @@ pub(super) enum Side {
 pub(super) type Queued = std::pin::Pin<Box<dyn Future<Output = Result<(Permit, Calling), Fault>> + Send>>;
 
 /// What comes from the peer's side.
+#[expect(clippy::large_enum_variant, reason = "a record is the usual case, and each is moved once")]
 pub(super) enum News {
     Entered(Permit, Calling),
     Began(Exchange),

@@ -56,7 +56,7 @@ impl Owed {
         Reply { status: fault::status(&fault), message, fault: Some(fault) }
     }
 
-    fn said(self, text: impl Into<interlingua_core::Text>) -> Reply {
+    fn said(self, text: &str) -> Reply {
         Reply { status: 200, message: encode::remark(text, &self.tokens, self.to), fault: None }
     }
 }
@@ -132,9 +132,9 @@ impl Exchange<'_> {
                 "that cannot be asked here",
             )),
             Meaning::Upload => super::uploads::offer(self, &by, owed.to, &owed.tokens).await,
-            Meaning::Identify => owed.said(format!("This is {}, an Interlingua hub.", self.shared.hub.id)),
+            Meaning::Identify => owed.said(&format!("This is {}, an Interlingua hub.", self.shared.hub.id)),
             Meaning::Credentials => self.credentials(by, conversation, owed).await,
-            Meaning::Unread { language } => owed.said(format!("I do not read {language} source code.")),
+            Meaning::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
             Meaning::Report { .. } => owed.said("Noted."),
             Meaning::Remark => owed.said("OK"),
         }
@@ -190,7 +190,7 @@ impl Exchange<'_> {
         match self.shared.hub.waiting_in(&by, &conversation) {
             Some((_, question)) => {
                 let text = say::ask_again(Locale::detect(None, &question.text).language, &question.text);
-                owed.said(text)
+                owed.said(&text)
             }
             None => owed.said("OK"),
         }
@@ -214,8 +214,8 @@ impl Exchange<'_> {
     }
 
     /// Reads an exchange to its end or its question, and says where it stands.
-    async fn settled(&self, mut running: Running, mut owed: Owed) -> Reply {
-        let stand = match watch(&mut running, &mut owed.losses).await {
+    async fn settled(&self, mut running: Running, owed: Owed) -> Reply {
+        let stand = match watch(&mut running).await {
             Ok(stand) => stand,
             Err(fault) => return owed.refused(fault),
         };
@@ -237,9 +237,8 @@ impl Exchange<'_> {
             call.conversation = Some(conversation.clone());
             let by = by.clone();
             async move {
-                let mut losses = Vec::new();
                 let mut running = self.open(by, Box::new(call)).await?;
-                watch(&mut running, &mut losses).await
+                watch(&mut running).await
             }
         });
         let stands = futures_util::future::join_all(runs).await;
@@ -260,7 +259,7 @@ impl Exchange<'_> {
         let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
         let skills: Vec<Arc<interlingua_core::Skill>> =
             catalogue.newest().filter(|skill| policy.allows(by, Action::List, skill, now)).cloned().collect();
-        let message = discover::skills(skills.iter().map(|skill| &**skill), &owed.beside(None), owed.to.clone());
+        let message = discover::skills(skills.iter().map(|skill| &**skill), &owed.tokens, owed.to);
         Reply { status: 200, message, fault: None }
     }
 }
@@ -293,7 +292,7 @@ struct Stood {
     route: Option<Route>,
 }
 
-async fn watch(running: &mut Running, losses: &mut Vec<Loss>) -> Result<Stood, Fault> {
+async fn watch(running: &mut Running) -> Result<Stood, Fault> {
     let mut route = None;
     let mut said = Vec::new();
     let mut settled = running
@@ -310,6 +309,5 @@ async fn watch(running: &mut Running, losses: &mut Vec<Loss>) -> Result<Stood, F
     if let Settled::Finished(finished) = &mut settled {
         finished.output.parts = collect(finished, &said);
     }
-    let _ = losses;
     Ok(Stood { settled, route })
 }

@@ -1,0 +1,220 @@
+//! A hub from its configuration: store, keys, peers, listeners. Also how a program embeds one.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::from_fn;
+use interlingua_core::ports::Retention;
+use interlingua_core::{Digest, Fault, HubId, Subject};
+use interlingua_drivers::keys::{KeyFault, Keyring};
+use interlingua_drivers::store::{Embedded, OpenFault, Options};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use super::accept::{Acceptor, bind_unix};
+use super::access::{Access, Grant, TOKEN_PREFIX};
+use super::guard::Guard;
+use super::tls::{self, TlsFault};
+use crate::config::Config;
+use crate::edge::{self, Bounds, Shared};
+use crate::hub::admission::{AdmissionLimits, Rate};
+use crate::hub::policy::APPROVE_SCOPE;
+use crate::hub::{Hub, Settings, entropy};
+
+/// How long running exchanges have to end when the hub stops.
+const STOP_PATIENCE: Duration = Duration::from_secs(10);
+/// How often retention rules are applied.
+const RETENTION_EVERY: Duration = Duration::from_secs(600);
+/// The file beside the database that holds the Owner's token.
+pub const TOKEN_FILE: &str = "token";
+
+/// Why a hub did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartFault {
+    #[error(transparent)]
+    Store(#[from] OpenFault),
+    #[error("the hub's keys: {0}")]
+    Keys(#[from] KeyFault),
+    #[error("tls: {0}")]
+    Tls(#[from] TlsFault),
+    #[error("cannot listen on {address}: {cause}")]
+    Listen { address: SocketAddr, cause: std::io::Error },
+    #[error("{}: {cause}", .path.display())]
+    File { path: std::path::PathBuf, cause: std::io::Error },
+    #[error("{0}")]
+    Fault(#[from] Fault),
+}
+
+/// A hub that serves.
+#[derive(Debug)]
+pub struct Server {
+    pub hub: Arc<Hub>,
+    pub shared: Arc<Shared>,
+    pub address: SocketAddr,
+    /// The Owner's token, made anew at every start.
+    pub token: String,
+    store: Embedded,
+}
+
+impl Server {
+    /// Opens the store, registers peers, takes up what a crash left, then listens. Nothing is accepted before that.
+    pub async fn start(config: &Config) -> Result<Server, StartFault> {
+        let store = Embedded::open(config.data(), Options::default())?;
+        let keys = Arc::new(Keyring::from_directory(config.data())?);
+        let id = hub_id(config)?;
+        let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
+        let token = owner_token(config.data())?;
+        let access = Access::default();
+        access.replace(grants(config, &token));
+        let bounds = Bounds { body: config.limits.body.0, depth: usize::from(config.limits.depth) };
+        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds });
+        edge::register(&shared, config).await?;
+        let taken = hub.recover().await?;
+        if taken > 0 {
+            tracing::info!(tasks = taken, "took up unfinished tasks");
+        }
+        hub.supervisor.run_until_stop(retain(hub.clone(), config.clone()));
+        let address = listen(config, &shared).await?;
+        Ok(Server { hub, shared, address, token, store })
+    }
+
+    /// Lets what runs end, then closes the store.
+    pub async fn stop(self) {
+        if !self.hub.stop(STOP_PATIENCE).await {
+            tracing::warn!("some exchanges did not end in time; they go on after the next start");
+        }
+        self.store.close().await;
+    }
+}
+
+/// Every path, behind the one guard.
+pub fn router(shared: &Arc<Shared>, guard: Guard) -> Router {
+    edge::routes()
+        .with_state(shared.clone())
+        .fallback(not_found)
+        .layer(from_fn(move |request, next| guard.clone().check(request, next)))
+}
+
+async fn not_found(request: axum::extract::Request) -> axum::response::Response {
+    let path = request.uri().path();
+    let kind = interlingua_core::FaultKind::NotFound(interlingua_core::Noun::Resource);
+    super::shape::Shape::of(path).refuse(&Fault::caller(kind, "there is nothing at this path"))
+}
+
+async fn listen(config: &Config, shared: &Arc<Shared>) -> Result<SocketAddr, StartFault> {
+    let tls = config.tls.as_ref().map(|tls| tls::acceptor(&tls.cert, &tls.key)).transpose()?;
+    let wanted = config.listen.0;
+    let failed = |cause| StartFault::Listen { address: wanted, cause };
+    let listener = TcpListener::bind(wanted).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let guard = Guard { hosts: Vec::new(), loopback_only: address.ip().is_loopback() };
+    let supervisor = &shared.hub.supervisor;
+    let acceptor = Acceptor {
+        router: router(shared, guard),
+        supervisor: supervisor.clone(),
+        connections: Arc::new(Semaphore::new(usize::try_from(config.limits.connections).unwrap_or(usize::MAX))),
+    };
+    let socket = config.socket();
+    let unix = bind_unix(&socket).map_err(|cause| StartFault::File { path: socket, cause })?;
+    supervisor.run_until_stop(acceptor.clone().tcp(listener, tls));
+    supervisor.run_until_stop(acceptor.unix(unix));
+    Ok(address)
+}
+
+fn admission_limits(config: &Config) -> AdmissionLimits {
+    let limits = &config.limits;
+    AdmissionLimits {
+        in_flight: usize::try_from(limits.in_flight).unwrap_or(usize::MAX),
+        queue: usize::try_from(limits.queue).unwrap_or(usize::MAX),
+        rate: limits.rate.map(|rate| Rate { count: rate.count, per: rate.per }),
+        ..AdmissionLimits::default()
+    }
+}
+
+fn settings(config: &Config) -> Settings {
+    Settings {
+        front_door: config.front_door.clone(),
+        deadline: config.limits.deadline.0,
+        replay: config.limits.replay.0,
+        conversations: config.retention.conversations.0,
+        ..Settings::default()
+    }
+}
+
+/// Who may come in with a token: those of the file, and the Owner.
+fn grants(config: &Config, owner: &str) -> HashMap<Digest, Grant> {
+    let mut grants: HashMap<Digest, Grant> = config
+        .access
+        .tokens
+        .iter()
+        .map(|token| {
+            let mut scopes: Vec<interlingua_core::Text> =
+                token.skills.iter().map(|skill| skill.as_str().into()).collect();
+            if token.approve {
+                scopes.push(APPROVE_SCOPE.into());
+            }
+            (token.digest, Grant { subject: Subject::User(token.name.as_str().into()), scopes, until: token.expires })
+        })
+        .collect();
+    grants.insert(Digest::of(owner.as_bytes()), Grant { subject: Subject::HubOwner, scopes: Vec::new(), until: None });
+    grants
+}
+
+/// Made anew at every start, in a file only its owner may read.
+fn owner_token(data: &Path) -> Result<String, StartFault> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let token = format!("{TOKEN_PREFIX}{:032x}{:032x}", entropy::bits(), entropy::bits());
+    let path = data.join(TOKEN_FILE);
+    let failed = |cause| StartFault::File { path: path.clone(), cause };
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(failed)?;
+    file.write_all(token.as_bytes()).map_err(failed)?;
+    Ok(token)
+}
+
+/// Configured, else made once and kept in the data directory: peers know the hub by it.
+fn hub_id(config: &Config) -> Result<HubId, StartFault> {
+    if let Some(id) = &config.hub.id {
+        return Ok(HubId::from(id.as_str()));
+    }
+    let path = config.data().join("hub.id");
+    let failed = |cause| StartFault::File { path: path.clone(), cause };
+    match std::fs::read_to_string(&path) {
+        Ok(id) if !id.trim().is_empty() => Ok(HubId::from(id.trim())),
+        Ok(_) | Err(_) => {
+            let id = format!("{:016x}", entropy::bits() >> 64);
+            std::fs::write(&path, &id).map_err(failed)?;
+            Ok(HubId::from(id))
+        }
+    }
+}
+
+/// Applies the retention rules from time to time.
+async fn retain(hub: Arc<Hub>, config: Config) {
+    let rules = Retention {
+        tasks: config.retention.tasks.0,
+        tasks_count: config.retention.tasks_count,
+        audit: config.retention.audit.0,
+        audit_count: config.retention.audit_count,
+        topics: config.retention.tasks.0,
+        topics_count: config.retention.tasks_count,
+    };
+    let mut ticks = tokio::time::interval(RETENTION_EVERY);
+    loop {
+        ticks.tick().await;
+        let now = hub.now();
+        let applied = async {
+            hub.store.journal.retain(rules, now).await?;
+            hub.store.records.expire(now).await?;
+            hub.store.blobs.retain(config.retention.artifacts.0).await
+        };
+        if let Err(error) = applied.await {
+            tracing::error!(%error, "retention rules could not be applied");
+        }
+    }
+}
