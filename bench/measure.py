@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TICK = os.sysconf("SC_CLK_TCK")
@@ -43,6 +44,20 @@ def resident_bytes(pid):
     """Resident memory of the whole tree."""
     fields = [stat(one) for one in tree(pid)]
     return sum(int(one[21]) for one in fields if one) * os.sysconf("SC_PAGE_SIZE")
+
+
+def sync_seconds(directory, count=500):
+    """How long this disk takes to append 4 KiB and sync it, one after another."""
+    path, times = os.path.join(directory, "sync-probe"), []
+    file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    for _ in range(count):
+        started = time.perf_counter()
+        os.write(file, b"x" * 4096)
+        os.fdatasync(file)
+        times.append(time.perf_counter() - started)
+    os.close(file)
+    os.unlink(path)
+    return times
 
 
 def load(server, url, body, expect, **options):

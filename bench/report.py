@@ -94,6 +94,21 @@ def sessions(result):
 """
 
 
+def tasks(result):
+    one, many, sync = result[1], result[256], result["sync_us"]
+    rows = [
+        ["append 4 KiB and sync, one at a time", f"{1e6 / sync:.0f}", f"{sync:.0f}", ""],
+        ["tasks, 1 in flight", f"{one['rps']:.0f}", f"{one['p50_us']:.0f}", f"{one['p99_us']:.0f}"],
+        ["tasks, 256 in flight", f"{many['rps']:.0f}", f"{many['p50_us']:.0f}", f"{many['p99_us']:.0f}"],
+    ]
+    return f"""## Durable tasks
+
+A task is acknowledged when it is appended and synced. Tasks in flight together share a sync.
+
+{table(["what", "a second", "p50 us", "p99 us"], rows)}
+"""
+
+
 def write(machine, results, command):
     parts = [
         "# Benchmarks",

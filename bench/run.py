@@ -15,6 +15,8 @@ import report
 import servers
 
 SECTIONS = {}
+WORKSPACE = "tools: { workspace: ./workspace }\n"
+WORKSPACE_FILES = {"workspace/a.txt": "a\n"}
 
 
 def section(function):
@@ -72,7 +74,7 @@ def sizes(options):
 def envelope(options):
     """A routing envelope with one call of a built-in tool, beside the same tool's cost over the plain API."""
     results = {}
-    with servers.hub(config="tools: { workspace: ./workspace }\n", files={"workspace/a.txt": "a\n"}) as hub:
+    with servers.hub(config=WORKSPACE, files=WORKSPACE_FILES) as hub:
         for connections in (1, 32):
             rounds = [
                 measure.load(hub, hub.url("/nlip/route"), report.ENVELOPE, '"final":true', connections=connections, seconds=options.seconds)
@@ -86,7 +88,7 @@ def envelope(options):
 def sessions(options):
     """Memory for each idle session: sessions are opened by envelope requests and then left alone."""
     count = 100_000
-    with servers.hub(config="tools: { workspace: ./workspace }\n", files={"workspace/a.txt": "a\n"}) as hub:
+    with servers.hub(config=WORKSPACE, files=WORKSPACE_FILES) as hub:
         # The first thousand fill pools and caches that have nothing to do with the number of sessions.
         measure.load(hub, hub.url("/nlip/route"), report.ENVELOPE, '"final":true', connections=32, warm=0, seconds=600, requests=1_000)
         before = measure.resident_bytes(hub.pid)
@@ -96,6 +98,22 @@ def sessions(options):
         )
         after = measure.resident_bytes(hub.pid)
     return {"count": count, "bytes_each": (after - before) / count}
+
+
+@section
+def tasks(options):
+    """Tasks accepted durably a second with 256 in flight, and the time of one, beside this disk's own rate of syncs."""
+    body = '{"skill":"local/list_directory","arguments":{"path":"."}}'
+    with servers.hub(config=WORKSPACE, files=WORKSPACE_FILES) as hub:
+        disk = measure.sync_seconds(hub.directory)
+        rounds = {
+            connections: [
+                measure.load(hub, hub.url("/api/tasks"), body, '"id"', status=202, connections=connections, seconds=options.seconds)
+                for _ in range(options.rounds)
+            ]
+            for connections in (1, 256)
+        }
+    return {"sync_us": statistics.median(disk) * 1e6, **{key: medians(value) for key, value in rounds.items()}}
 
 
 def main():

@@ -11,7 +11,7 @@ from collections import deque
 from nlip_sdk.nlip import NLIP_Factory, NLIP_Message, NLIP_SubMessage
 from nlip_server.server import NLIP_Session, SafeApplication, setup_server
 
-SEEN = deque(maxlen=1000)
+SEEN = deque(maxlen=100_000)
 
 
 class Concierge(SafeApplication):

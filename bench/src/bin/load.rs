@@ -39,6 +39,9 @@ struct Options {
     /// A text every answer must contain; the body's number may be part of it.
     #[arg(long)]
     expect: String,
+    /// The status every answer must have.
+    #[arg(long, default_value_t = 200)]
+    status: u16,
     /// Connections, each with one request under way.
     #[arg(long, default_value_t = 1)]
     connections: usize,
@@ -152,7 +155,7 @@ async fn exchange(
     let status = answer.status();
     let bytes = answer.into_body().collect().await?.to_bytes();
     let expected = options.expect.replace(MARK, number);
-    if status != 200 || memmem::find(&bytes, expected.as_bytes()).is_none() {
+    if status != options.status || memmem::find(&bytes, expected.as_bytes()).is_none() {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(300)]).into_owned();
         return Err(format!("status {status}: {text}").into());
     }

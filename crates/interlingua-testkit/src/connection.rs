@@ -76,6 +76,13 @@ impl Connection {
         Self { sender: http1_over(connect(address).await).await, authority: address.to_string() }
     }
 
+    /// As [`Connection::http1`], for a server that may not be there.
+    pub async fn try_http1(address: SocketAddr) -> std::io::Result<Self> {
+        let stream = within("a connection", TcpStream::connect(address)).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { sender: http1_over(stream).await, authority: address.to_string() })
+    }
+
     /// HTTP/2 over TCP with prior knowledge.
     pub async fn h2c(address: SocketAddr) -> Self {
         Self { sender: http2_over(connect(address).await).await, authority: address.to_string() }

@@ -21,7 +21,7 @@ mod websocket;
 pub use connection::{Answer, Connection, Events, post, request};
 pub use hub::{Hub, HubBuilder};
 pub use peer::{Peer, root, run_script};
-pub use process::Process;
+pub use process::{Process, kill_by_id};
 pub use websocket::WebSocket;
 
 use std::time::Duration;

@@ -80,6 +80,13 @@ impl Process {
     }
 }
 
+/// Kills a running child of ours by its id while its owner is borrowed elsewhere. The owner reaps it.
+pub fn kill_by_id(id: u32) {
+    if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+        kill_process(pid, Signal::KILL).expect("a child of ours that was not reaped yet can be killed");
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         // The group, so that what the child started goes too; it is our own, made at start.
