@@ -2,9 +2,10 @@
 //!
 //! [`config`] is what can be said in a file or on the command line; [`server`] accepts connections and guards them; [`edge`]
 //! speaks each protocol, [`api`] the hub's own HTTP interface; [`hub`] is the service behind the one door; [`telemetry`] is
-//! what can be seen of it from outside.
+//! what can be seen of it from outside; [`cli`] is the program.
 
 pub mod api;
+pub mod cli;
 pub mod config;
 pub mod edge;
 pub mod hub;

@@ -1,3 +1,12 @@
 //! The program.
 
-fn main() {}
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    // One crypto library for TLS, digests and seals. It can only have been chosen before by someone who embeds us.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    interlingua::cli::run()
+}

@@ -1,4 +1,5 @@
 //! The one integration-test binary: each test of the whole is a module here, because each binary links everything again.
 
+mod cli;
 mod nlip_interop;
 mod tidy;

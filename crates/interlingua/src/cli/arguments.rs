@@ -1,0 +1,295 @@
+//! What can be typed. The help texts are the first documentation a person sees: they say what a command does, and show it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Listen, Overrides, Span};
+
+const EXAMPLES: &str = "\
+Examples:
+  interlingua serve                                   run a hub on 127.0.0.1:7447, without a file
+  interlingua skills                                  what can be called through it
+  interlingua call local/list_directory '{\"path\":\".\"}' call one skill
+  interlingua ask \"list the files\"                    say it in plain words
+  interlingua check hub.yaml                          is this configuration right?
+
+Exit codes: 0 done, 1 the call failed, 2 usage or bad input, 3 invalid configuration, 4 hub unreachable,
+5 input or confirmation needed, 6 deadline, 7 denied, 130 interrupted.";
+
+/// One hub through which agents, tools, devices and websites of different protocols work together.
+#[derive(Debug, Parser)]
+#[command(name = "interlingua", version, after_help = EXAMPLES, propagate_version = true, max_term_width = 110)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Who can be called through the hub
+    Peers(ListArguments),
+    /// What can be called, or what fits some words best
+    Skills(SkillsArguments),
+    /// Tasks of the hub, or one of them
+    Tasks(TasksArguments),
+    /// Call one skill by name
+    Call(CallArguments),
+    /// Ask in plain words
+    Ask(AskArguments),
+    /// Say yes to what waits for a confirmation
+    Approve(DecideArguments),
+    /// Say no to what waits for a confirmation
+    Deny(DecideArguments),
+    /// Check a configuration file and say all that is wrong with it
+    #[command(after_help = "\
+Examples:
+  interlingua check hub.yaml            prints every problem with file, line, column and what was meant; exit code 3
+  interlingua check --json hub.yaml     the same for programs")]
+    Check(CheckArguments),
+    /// Print the JSON Schema of the configuration: every key there is
+    #[command(after_help = "\
+Examples:
+  interlingua schema > interlingua.schema.json
+  # then, as the first line of your configuration, for editors that know YAML schemas:
+  # yaml-language-server: $schema=interlingua.schema.json")]
+    Schema,
+    /// Look whether a hub can run on this machine
+    #[command(after_help = "\
+Examples:
+  interlingua doctor                    with the defaults
+  interlingua doctor -c hub.yaml        with this configuration")]
+    Doctor(DoctorArguments),
+    /// Print a script that completes commands in your shell
+    #[command(after_help = "\
+Examples:
+  interlingua completions bash > ~/.local/share/bash-completion/completions/interlingua
+  interlingua completions zsh > ~/.zfunc/_interlingua
+  interlingua completions fish > ~/.config/fish/completions/interlingua.fish")]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What `serve` is started with.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua serve                                          no file: embedded store in ./data, built-in tools
+  interlingua serve -c hub.yaml                              reads it again when it changes, and on SIGHUP
+  interlingua serve --nlip http://127.0.0.1:9003/nlip        with one more peer
+  interlingua serve --nlip concierge=http://127.0.0.1:9003/nlip   and its name")]
+pub struct ServeArguments {
+    /// The configuration file
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Address and port, instead of the file's
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<Listen>,
+    /// The data directory, instead of the file's
+    #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
+    pub data: Option<PathBuf>,
+    /// One more peer that speaks NLIP; may be given several times
+    #[arg(long, value_name = "[NAME=]URL")]
+    pub nlip: Vec<String>,
+}
+
+impl ServeArguments {
+    pub fn overrides(&self) -> Overrides {
+        Overrides { listen: self.listen, data: self.data.clone(), nlip: self.nlip.clone() }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// The configuration file
+    pub file: PathBuf,
+    /// For programs: one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// The configuration file
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data directory, instead of the file's
+    #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
+    pub data: Option<PathBuf>,
+    /// Address and port, instead of the file's
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<Listen>,
+    /// For programs: one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which hub to talk to. Without any of these: the socket in the data directory, else 127.0.0.1:7447.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Hub")]
+pub struct HubArguments {
+    /// Where the hub is
+    #[arg(long, value_name = "URL", env = "INTERLINGUA_HUB")]
+    pub hub: Option<String>,
+    /// The access token
+    #[arg(long, value_name = "TOKEN", env = "INTERLINGUA_TOKEN", hide_env_values = true)]
+    pub token: Option<Token>,
+    /// The data directory of a hub on this machine
+    #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
+    pub data: Option<PathBuf>,
+    /// Trust the authorities in this PEM file instead of the machine's own
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// For programs: JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A token from the command line or the environment; never printed.
+#[derive(Clone)]
+pub struct Token(pub(super) String);
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+impl std::str::FromStr for Token {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Token, Self::Err> {
+        let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        fits.then(|| Token(text.to_owned())).ok_or("a token is printable ASCII without spaces")
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua peers
+  interlingua peers --json | jq -r '.items[].name'")]
+pub struct ListArguments {
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua skills                    all of them
+  interlingua skills read a file        those that fit best, best first")]
+pub struct SkillsArguments {
+    /// Words to rank by
+    pub query: Vec<String>,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua tasks                     newest first
+  interlingua tasks --state waiting     those that wait for an answer
+  interlingua tasks 0123…               one of them, with what it waits for and its result
+  interlingua tasks 0123… --cancel")]
+pub struct TasksArguments {
+    /// One task
+    pub id: Option<String>,
+    /// Only those in this state
+    #[arg(long, value_parser = ["accepted", "running", "waiting", "completed", "failed", "cancelled"], conflicts_with = "id")]
+    pub state: Option<String>,
+    /// Cancel it
+    #[arg(long, requires = "id")]
+    pub cancel: bool,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+/// What `call` and `ask` have in common.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ExchangeArguments {
+    /// Do not wait: print the id of the task
+    #[arg(long)]
+    pub detach: bool,
+    /// How long it may take, such as 30s
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub deadline: Option<Span>,
+    /// 0 to 9; 5 is normal, 9 the most urgent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub priority: Option<u8>,
+    /// Go on in this conversation
+    #[arg(long, value_name = "ID")]
+    pub conversation: Option<String>,
+    /// Ask for a human yes first
+    #[arg(long)]
+    pub confirm: bool,
+    /// A key of your own: the same key and call replays the result instead of running again
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+}
+
+fn span(text: &str) -> Result<Span, &'static str> {
+    Span::parse(text).ok_or("expected a span of time, such as `30s` or `5m`")
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua call local/read_file '{\"path\":\"notes.txt\"}'
+  interlingua call local/read_file @arguments.json       arguments from a file
+  echo '{\"path\":\".\"}' | interlingua call local/list_directory -
+  interlingua call concierge/chat --text \"a table for two\"
+
+Ctrl-C cancels the call. A question is asked on a terminal; elsewhere the command ends with exit code 5.")]
+pub struct CallArguments {
+    /// Which skill, as PEER/SKILL
+    #[arg(value_name = "PEER/SKILL")]
+    pub skill: String,
+    /// Its arguments: a JSON object, `@FILE`, or `-` for standard input
+    #[arg(value_name = "JSON")]
+    pub arguments: Option<String>,
+    /// Words for a skill that takes them
+    #[arg(long)]
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub exchange: ExchangeArguments,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua ask \"list the files\"
+  interlingua ask lee notas.txt
+  interlingua ask --peer concierge \"where can I eat?\"
+
+The route that was taken is told on standard error. Nothing that writes is done without a confirmation.")]
+pub struct AskArguments {
+    /// What you want
+    #[arg(required = true, value_name = "TEXT")]
+    pub words: Vec<String>,
+    /// Ask this peer instead of the front door
+    #[arg(long, value_name = "NAME")]
+    pub peer: Option<String>,
+    #[command(flatten)]
+    pub exchange: ExchangeArguments,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua tasks --state waiting     what waits
+  interlingua approve 0123….1           by the id of the confirmation
+  interlingua deny 0123…                or of its task")]
+pub struct DecideArguments {
+    /// The confirmation, or its task
+    pub id: String,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}

@@ -1,0 +1,272 @@
+//! `call` and `ask`: one exchange, shown as it happens.
+//!
+//! A question ends the hub's response, not the exchange: it is asked on the terminal, the answer is sent, and the events
+//! are followed from where they stopped. Ctrl-C cancels.
+
+use std::io::Read;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use interlingua_core::Json;
+
+use super::answer;
+use super::arguments::{AskArguments, CallArguments, ExchangeArguments, HubArguments};
+use super::client::{Client, Events, Extras};
+use super::list::escaped;
+use super::screen::{Screen, plain};
+use super::{Exit, Failure};
+use crate::api::view::{
+    EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView, ProgressView,
+    QuestionView, SaidView, TaskView,
+};
+
+/// No arguments are longer than the default body of a request.
+const ARGUMENTS: u64 = 64 << 20;
+
+pub(super) async fn call(arguments: CallArguments) -> Result<Exit, Failure> {
+    let given = arguments.arguments.as_deref().map(read_arguments).transpose()?;
+    let request = ExchangeRequest {
+        skill: Some(arguments.skill),
+        arguments: given,
+        text: arguments.text,
+        ..ExchangeRequest::default()
+    };
+    exchange(&arguments.hub, arguments.exchange, request).await
+}
+
+pub(super) async fn ask(arguments: AskArguments) -> Result<Exit, Failure> {
+    let words = arguments.words.join(" ");
+    let request = match arguments.peer {
+        Some(peer) => ExchangeRequest { peer: Some(peer), text: Some(words), ..ExchangeRequest::default() },
+        None => ExchangeRequest { words: Some(words), ..ExchangeRequest::default() },
+    };
+    exchange(&arguments.hub, arguments.exchange, request).await
+}
+
+/// A JSON object as typed, from `@FILE`, or from standard input.
+fn read_arguments(text: &str) -> Result<Json, Failure> {
+    let bad = |message: String| Failure::new(Exit::Usage, message);
+    let bytes = match text.strip_prefix('@') {
+        Some(file) => std::fs::read(file).map_err(|error| bad(format!("cannot read {file}: {}", error.kind())))?,
+        None if text == "-" => {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().lock().take(ARGUMENTS).read_to_end(&mut bytes);
+            read.map_err(|error| bad(format!("cannot read standard input: {}", error.kind())))?;
+            bytes
+        }
+        None => text.as_bytes().to_vec(),
+    };
+    let json = Json::parse(bytes.into()).map_err(|error| bad(format!("the arguments are not JSON: {error}")))?;
+    if json.is_object() {
+        Ok(json)
+    } else {
+        Err(bad("the arguments are a JSON object, such as '{\"path\":\".\"}'".into()))
+    }
+}
+
+async fn exchange(
+    hub: &HubArguments,
+    options: ExchangeArguments,
+    mut request: ExchangeRequest,
+) -> Result<Exit, Failure> {
+    request.conversation = options.conversation;
+    request.deadline = options.deadline;
+    request.priority = options.priority;
+    request.confirm = options.confirm;
+    let client = Client::new(hub)?;
+    let screen = Screen { json: hub.json };
+    let extras = Extras { key: options.key.as_deref(), last_event: None };
+    if options.detach {
+        let task: TaskView = client.post("/api/tasks", &request, &extras).await?;
+        if screen.json {
+            screen.value(&task)?
+        } else {
+            screen.say(&task.id)?
+        }
+        return Ok(Exit::Done);
+    }
+    let mut watcher = Watcher::new(&client, screen);
+    let interrupted = tokio::select! {
+        done = watcher.run(&request, &extras) => return done,
+        _ = tokio::signal::ctrl_c() => true,
+    };
+    debug_assert!(interrupted, "the other arm returns");
+    let task = watcher.task.take();
+    drop(watcher);
+    if let Some(task) = task {
+        // A kept exchange does not end with its connection.
+        let _ = client.delete(&format!("/api/tasks/{}", escaped(&task))).await;
+    }
+    Err(Failure::new(Exit::Interrupted, "interrupted; the call was cancelled"))
+}
+
+/// Follows one exchange to its end.
+struct Watcher<'a> {
+    client: &'a Client,
+    screen: Screen,
+    bar: ProgressBar,
+    /// Known once the exchange is kept.
+    task: Option<String>,
+    open: Vec<QuestionView>,
+    /// Of which message pieces were already written.
+    streamed: Option<String>,
+}
+
+impl<'a> Watcher<'a> {
+    fn new(client: &'a Client, screen: Screen) -> Watcher<'a> {
+        // Hidden by itself where standard error is not a terminal.
+        let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        Watcher { client, screen, bar, task: None, open: Vec::new(), streamed: None }
+    }
+
+    async fn run(&mut self, request: &ExchangeRequest, extras: &Extras<'_>) -> Result<Exit, Failure> {
+        if self.screen.json {
+            let view: ExchangeView = self.client.post("/api/exchanges", request, extras).await?;
+            self.screen.value(&view)?;
+            return Ok(match &view.finished {
+                Some(finished) => ended(finished),
+                None => Exit::Needed,
+            });
+        }
+        self.bar.enable_steady_tick(std::time::Duration::from_millis(120));
+        let mut events = self.client.post_events("/api/exchanges", request, extras).await?;
+        loop {
+            if let Some(finished) = self.follow(&mut events).await? {
+                return self.finish(&finished);
+            }
+            self.settle().await?;
+            let Some(task) = &self.task else {
+                return Err(Failure::new(Exit::Unreachable, "the hub closed the connection before the end"));
+            };
+            let extras = Extras { key: None, last_event: events.last.as_deref() };
+            let last = events.last.clone();
+            let path = format!("/api/tasks/{}/events", escaped(task));
+            events = self.client.get_events(&path, &extras).await?;
+            events.last = last;
+        }
+    }
+
+    /// Shows events until the exchange has finished, or the response ends.
+    async fn follow(&mut self, events: &mut Events) -> Result<Option<FinishedView>, Failure> {
+        self.task = events.task().or_else(|| self.task.take());
+        while let Some(event) = events.next().await? {
+            match event {
+                EventView::Started(route) => self.aside(&format!("→ {} ({})", route.skill, route.why)),
+                EventView::Said(said) => self.said(&said)?,
+                EventView::Progress(progress) => self.progress(&progress),
+                EventView::Artifact(artifact) if artifact.last => {
+                    self.aside(&format!("artifact {}", artifact.name.as_deref().unwrap_or(&artifact.artifact)));
+                }
+                EventView::Artifact(_) => {}
+                EventView::Asked(question) => {
+                    self.task = Some(question.task.clone());
+                    self.open.push(question);
+                }
+                EventView::Settled(settled) => self.open.retain(|question| question.id != settled.question),
+                EventView::Finished(finished) => return Ok(Some(finished)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// A line beside the answer, above the progress.
+    fn aside(&self, text: &str) {
+        self.bar.suspend(|| self.screen.note(&plain(text)));
+    }
+
+    fn said(&mut self, said: &SaidView) -> Result<(), Failure> {
+        let text = said.parts.iter().filter_map(shown).collect::<Vec<_>>().join("\n");
+        if said.channel != "answer" {
+            if !text.is_empty() {
+                self.aside(&format!("{}: {text}", said.channel));
+            }
+            return Ok(());
+        }
+        self.streamed = Some(said.message.clone());
+        let end = if said.piece == "delta" { "" } else { "\n" };
+        self.bar.suspend(|| self.screen.write(&format!("{}{end}", plain(&text))))
+    }
+
+    fn progress(&self, progress: &ProgressView) {
+        if let Some(note) = &progress.note {
+            self.bar.set_message(plain(note));
+        }
+        if let (Some(done), Some(total)) = (progress.done, progress.total)
+            && total > 0.0
+            && let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent}% {msg}")
+        {
+            self.bar.set_style(style);
+            self.bar.set_length(1000);
+            // The bar counts in thousandths; a fraction outside 0 to 1 is shown at the edge.
+            self.bar.set_position((done / total * 1000.0).clamp(0.0, 1000.0) as u64);
+        }
+    }
+
+    /// Asks the person what the exchange waits for.
+    async fn settle(&mut self) -> Result<(), Failure> {
+        for question in std::mem::take(&mut self.open) {
+            if !self.screen.can_ask() {
+                return Err(answer::needed(&question));
+            }
+            let reply = self.bar.suspend(|| answer::ask(self.screen, &question))?;
+            match answer::send(self.client, &question, reply).await {
+                Ok(()) => {}
+                Err(failure) if failure.exit == Exit::Denied => {
+                    self.aside("you may not decide this; waiting for someone who may");
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&self, finished: &FinishedView) -> Result<Exit, Failure> {
+        self.bar.finish_and_clear();
+        let streamed = finished.said.is_some() && finished.said == self.streamed;
+        let result = if streamed { String::new() } else { result(finished) };
+        if !result.is_empty() {
+            self.screen.say(&result)?;
+        }
+        match finished.outcome {
+            OutcomeView::Completed => Ok(Exit::Done),
+            OutcomeView::Failed => {
+                let message = finished.fault.as_ref().map_or("the call failed".into(), |fault| plain(&fault.message));
+                Err(Failure::new(ended(finished), message))
+            }
+            OutcomeView::Cancelled => {
+                let why = finished.cancelled_why.as_deref().unwrap_or("no reason was given");
+                Err(Failure::new(Exit::Failed, format!("the call was cancelled: {}", plain(why))))
+            }
+        }
+    }
+}
+
+fn ended(finished: &FinishedView) -> Exit {
+    match finished.outcome {
+        OutcomeView::Completed => Exit::Done,
+        OutcomeView::Failed => finished.fault.as_ref().map_or(Exit::Failed, |fault| Exit::of_fault(fault.exit_code)),
+        OutcomeView::Cancelled => Exit::Failed,
+    }
+}
+
+/// The result for a person: its words, else its data.
+pub(super) fn result(finished: &FinishedView) -> String {
+    let words: Vec<String> = finished.parts.iter().filter_map(shown).collect();
+    if !words.is_empty() {
+        return plain(&words.join("\n"));
+    }
+    let structured = finished.structured.as_ref();
+    structured.map(|json| plain(&format!("{:#}", json.tree()))).unwrap_or_default()
+}
+
+fn shown(part: &PartView) -> Option<String> {
+    match part.kind {
+        PartKind::Text | PartKind::Code => part.text.clone(),
+        PartKind::Data | PartKind::Other => part.data.as_ref().map(|data| format!("{:#}", data.tree())),
+        PartKind::Place => part.text.clone().or_else(|| part.gps.clone()),
+        PartKind::Link => part.uri.clone(),
+        PartKind::Blob => {
+            let name = part.name.as_deref().or(part.uri.as_deref()).unwrap_or("unnamed");
+            Some(format!("[{name}, {} bytes]", part.size.unwrap_or_default()))
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A command's way to a running hub: over its socket, or over HTTP with or without TLS.
+//!
+//! One connection for each request, driven by whoever reads the answer: nothing runs in the background, so leaving a command
+//! closes what it opened.
+
+mod events;
+mod transport;
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use http::{Method, Request, Uri, header};
+use http_body_util::Full;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub(super) use events::Events;
+use transport::{Answer, Way};
+
+use super::arguments::{HubArguments, Token};
+use super::{Exit, Failure};
+use crate::api::view::ErrorBody;
+use crate::config::SOCKET;
+
+/// No answer to a command is larger, streams aside.
+const LIMIT: usize = 64 << 20;
+
+/// Runs a command that talks to a hub; Ctrl-C ends it.
+pub(super) fn attached(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot start: {}", error.kind())))?;
+    runtime.block_on(work)
+}
+
+#[derive(Debug)]
+pub(super) struct Client {
+    way: Way,
+    token: Option<Token>,
+}
+
+/// What a request brings along.
+#[derive(Debug, Default)]
+pub(super) struct Extras<'a> {
+    pub(super) key: Option<&'a str>,
+    pub(super) last_event: Option<&'a str>,
+}
+
+impl Client {
+    pub(super) fn new(arguments: &HubArguments) -> Result<Client, Failure> {
+        let way = match &arguments.hub {
+            Some(url) => Way::to(&uri(url)?, arguments.ca.as_deref())?,
+            None => nearby(arguments.data.as_deref().unwrap_or(Path::new("data"))),
+        };
+        Ok(Client { way, token: arguments.token.clone() })
+    }
+
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        let answer = self.send(Method::GET, path, None, "application/json", &Extras::default()).await?;
+        read(&answer.whole(LIMIT).await?)
+    }
+
+    pub(super) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+        extras: &Extras<'_>,
+    ) -> Result<T, Failure> {
+        let answer = self.send(Method::POST, path, Some(json(body)?), "application/json", extras).await?;
+        read(&answer.whole(LIMIT).await?)
+    }
+
+    pub(super) async fn delete(&self, path: &str) -> Result<(), Failure> {
+        self.send(Method::DELETE, path, None, "application/json", &Extras::default()).await.map(|_| ())
+    }
+
+    /// A call whose events come as they happen.
+    pub(super) async fn post_events(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+        extras: &Extras<'_>,
+    ) -> Result<Events, Failure> {
+        self.send(Method::POST, path, Some(json(body)?), "text/event-stream", extras).await.map(Events::new)
+    }
+
+    pub(super) async fn get_events(&self, path: &str, extras: &Extras<'_>) -> Result<Events, Failure> {
+        self.send(Method::GET, path, None, "text/event-stream", extras).await.map(Events::new)
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Bytes>,
+        accept: &str,
+        extras: &Extras<'_>,
+    ) -> Result<Answer, Failure> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, self.way.host())
+            .header(header::ACCEPT, accept);
+        if let Some(token) = &self.token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {}", token.0));
+        }
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        if let Some(key) = extras.key {
+            request = request.header("idempotency-key", key);
+        }
+        if let Some(event) = extras.last_event {
+            request = request.header("last-event-id", event);
+        }
+        let request = request
+            .body(Full::new(body.unwrap_or_default()))
+            .map_err(|_| Failure::new(Exit::Usage, "an argument has characters that cannot be sent"))?;
+        let answer = self.way.send(request).await?;
+        if answer.status.is_success() { Ok(answer) } else { Err(refused(answer).await) }
+    }
+}
+
+/// The socket of a hub that holds this data directory, else the default port.
+fn nearby(data: &Path) -> Way {
+    let socket: PathBuf = data.join(SOCKET);
+    if socket.exists() { Way::Socket(socket) } else { Way::default_port() }
+}
+
+fn uri(url: &str) -> Result<Uri, Failure> {
+    let uri: Option<Uri> = url.parse().ok();
+    let usable = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
+    uri.filter(usable).ok_or_else(|| Failure::new(Exit::Usage, "--hub: expected a URL with http:// or https://"))
+}
+
+fn json(body: &impl Serialize) -> Result<Bytes, Failure> {
+    let bytes = serde_json::to_vec(body);
+    bytes.map(Bytes::from).map_err(|_| Failure::new(Exit::Usage, "the arguments cannot be written as JSON"))
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(bytes).map_err(|_| {
+        Failure::new(Exit::Failed, "the hub's answer is not what this program knows; are they one version?")
+    })
+}
+
+/// What the hub says is wrong, with the exit code it stands for.
+async fn refused(answer: Answer) -> Failure {
+    let status = answer.status;
+    let body = answer.whole(LIMIT).await.unwrap_or_default();
+    match serde_json::from_slice::<ErrorBody>(&body) {
+        Ok(ErrorBody { error }) => {
+            let mut message = super::screen::plain(&error.message);
+            for field in &error.fields {
+                message.push_str(&super::screen::plain(&format!("\n  {}: {}", field.path, field.problem)));
+            }
+            Failure::new(Exit::of_fault(error.exit_code), message)
+        }
+        Err(_) => {
+            let exit = if matches!(status.as_u16(), 401 | 403) { Exit::Denied } else { Exit::Failed };
+            Failure::new(exit, format!("the hub answered {status}"))
+        }
+    }
+}

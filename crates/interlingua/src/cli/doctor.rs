@@ -1,0 +1,186 @@
+//! `doctor`: can a hub run on this machine, with this configuration? Nothing is left behind by looking.
+
+use std::net::TcpListener;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::arguments::DoctorArguments;
+use super::screen::Screen;
+use super::table::Table;
+use super::{Exit, Failure};
+use crate::config::{self, Config, Overrides};
+
+/// Files a hub has open besides connections: database, logs, tools.
+const FILES: u64 = 256;
+/// Below this much room the journal will soon be unable to grow.
+const ROOM: u64 = 256 << 20;
+/// A clock before this was never set: 2025-01-01.
+const EARLIEST: u64 = 1_735_689_600;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Verdict {
+    Good,
+    Warning,
+    Bad,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Finding {
+    pub(super) what: &'static str,
+    pub(super) verdict: Verdict,
+    pub(super) detail: String,
+}
+
+fn finding(what: &'static str, verdict: Verdict, detail: impl Into<String>) -> Finding {
+    Finding { what, verdict, detail: detail.into() }
+}
+
+pub(super) fn examine(arguments: &DoctorArguments) -> Result<Exit, Failure> {
+    let overrides = Overrides { listen: arguments.listen, data: arguments.data.clone(), ..Overrides::default() };
+    let environment = |name: &str| std::env::var(name).ok();
+    let loaded = match &arguments.config {
+        Some(file) => config::load(file, &overrides, &environment),
+        None => config::without_file(&overrides),
+    };
+    let findings = match loaded {
+        Ok(loaded) => {
+            let text = arguments.config.as_ref().map_or("defaults".into(), |file| file.display().to_string());
+            let mut findings = vec![finding("configuration", Verdict::Good, text)];
+            findings.extend(loaded.warnings.iter().map(|w| finding("configuration", Verdict::Warning, w.to_string())));
+            findings.extend(machine(&loaded.config));
+            findings
+        }
+        Err(rejected) => {
+            let problems = rejected.problems.iter();
+            problems.map(|problem| finding("configuration", Verdict::Bad, problem.to_string())).collect()
+        }
+    };
+    show(Screen { json: arguments.json }, &findings)?;
+    let bad = findings.iter().any(|finding| finding.verdict == Verdict::Bad);
+    let configured = findings.iter().any(|finding| finding.what == "configuration" && finding.verdict == Verdict::Bad);
+    Ok(match (configured, bad) {
+        (true, _) => Exit::Configuration,
+        (false, true) => Exit::Failed,
+        (false, false) => Exit::Done,
+    })
+}
+
+fn show(screen: Screen, findings: &[Finding]) -> Result<(), Failure> {
+    if screen.json {
+        return screen.value(&serde_json::json!({ "findings": findings }));
+    }
+    let mut table = Table::new(&["", "what", "found"]);
+    for finding in findings {
+        let mark = match finding.verdict {
+            Verdict::Good => "ok",
+            Verdict::Warning => "warning",
+            Verdict::Bad => "BAD",
+        };
+        table.row([mark, finding.what, &finding.detail]);
+    }
+    screen.say(&table.render(screen.width()))
+}
+
+pub(super) fn machine(config: &Config) -> Vec<Finding> {
+    let running = std::os::unix::net::UnixStream::connect(config.socket()).is_ok();
+    vec![
+        data(config),
+        hub(config, running),
+        port(config, running),
+        room(config),
+        open_files(config),
+        clock(),
+        tools(config),
+    ]
+}
+
+fn data(config: &Config) -> Finding {
+    let place = config.data();
+    let existing = place.ancestors().find(|above| above.is_dir() || above.as_os_str().is_empty());
+    let existing = existing.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let probe = existing.join(format!(".interlingua-doctor-{}", std::process::id()));
+    let written = std::fs::File::create_new(&probe).and_then(|file| file.sync_all());
+    let _ = std::fs::remove_file(&probe);
+    match written {
+        Ok(()) if existing == place => {
+            finding("data directory", Verdict::Good, format!("{} is writable", place.display()))
+        }
+        Ok(()) => finding("data directory", Verdict::Good, format!("{} can be made", place.display())),
+        Err(error) => {
+            let detail = format!("cannot write in {}: {}", existing.display(), error.kind());
+            finding("data directory", Verdict::Bad, detail)
+        }
+    }
+}
+
+fn hub(config: &Config, running: bool) -> Finding {
+    let place = config.data().display();
+    let detail = if running { format!("a hub holds {place}") } else { format!("no hub holds {place}") };
+    finding("running hub", Verdict::Good, detail)
+}
+
+fn port(config: &Config, running: bool) -> Finding {
+    let address = config.listen;
+    match TcpListener::bind(address.0) {
+        Ok(_) => finding("port", Verdict::Good, format!("{address} is free")),
+        Err(_) if running => finding("port", Verdict::Good, format!("{address} is taken, perhaps by the running hub")),
+        Err(error) => finding("port", Verdict::Bad, format!("cannot listen on {address}: {}", error.kind())),
+    }
+}
+
+fn room(config: &Config) -> Finding {
+    let existing = config.data().ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
+    match rustix::fs::statvfs(existing) {
+        Ok(status) => {
+            let free = status.f_bavail.saturating_mul(status.f_frsize);
+            let verdict = if free < ROOM { Verdict::Warning } else { Verdict::Good };
+            finding("disk", verdict, format!("{} MiB free", free >> 20))
+        }
+        Err(error) => finding("disk", Verdict::Warning, format!("free room is not known: {}", error.kind())),
+    }
+}
+
+fn open_files(config: &Config) -> Finding {
+    let wanted = u64::from(config.limits.connections) + FILES;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    match (limit.current, limit.maximum) {
+        (Some(current), _) if current < wanted => {
+            let detail = format!(
+                "{current} allowed, {wanted} wanted for limits.connections: {}; raise it with ulimit -n",
+                config.limits.connections
+            );
+            finding("open files", Verdict::Warning, detail)
+        }
+        (Some(current), _) => finding("open files", Verdict::Good, format!("{current} allowed, {wanted} wanted")),
+        (None, _) => finding("open files", Verdict::Good, "no limit"),
+    }
+}
+
+fn clock() -> Finding {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map(|since| since.as_secs());
+    match now {
+        Ok(seconds) if seconds >= EARLIEST => {
+            let shown = interlingua_core::Time(seconds.saturating_mul(1000));
+            finding("clock", Verdict::Good, shown.to_string())
+        }
+        Ok(_) | Err(_) => finding(
+            "clock",
+            Verdict::Bad,
+            "this machine's clock was never set; tokens and certificates will be refused",
+        ),
+    }
+}
+
+fn tools(config: &Config) -> Finding {
+    let place = config.tools_directory();
+    match std::fs::read_dir(&place) {
+        Ok(entries) => finding("tools", Verdict::Good, format!("{} has {} entries", place.display(), entries.count())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let verdict = if config.tools.directory.is_some() { Verdict::Warning } else { Verdict::Good };
+            finding("tools", verdict, format!("{} is not there: no custom tools", place.display()))
+        }
+        Err(error) => finding("tools", Verdict::Bad, format!("cannot read {}: {}", place.display(), error.kind())),
+    }
+}

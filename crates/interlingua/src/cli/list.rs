@@ -1,0 +1,130 @@
+//! `peers`, `skills` and `tasks`: what there is.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::arguments::{HubArguments, ListArguments, SkillsArguments, TasksArguments};
+use super::client::Client;
+use super::screen::{Screen, plain};
+use super::table::Table;
+use super::{Exit, Failure};
+use crate::api::view::{PageView, PeerView, SkillView, TaskView};
+
+/// More pages than this and a person wants a narrower question.
+const PAGES: usize = 20;
+
+pub(super) async fn peers(arguments: &ListArguments) -> Result<Exit, Failure> {
+    let page: PageView<PeerView> = all(&arguments.hub, "/api/peers?limit=200").await?;
+    let mut table = Table::new(&["name", "health", "class", "skills", "description"]);
+    for peer in &page.items {
+        let about = if peer.description.is_empty() { &peer.title } else { &peer.description };
+        table.row([&peer.name, &peer.health, &peer.class, &peer.skills.to_string(), about]);
+    }
+    show(&arguments.hub, &page, &table)
+}
+
+pub(super) async fn skills(arguments: &SkillsArguments) -> Result<Exit, Failure> {
+    let query = arguments.query.join(" ");
+    let path = match query.as_str() {
+        "" => "/api/skills?limit=200".to_owned(),
+        query => format!("/api/skills?limit=200&query={}", escaped(query)),
+    };
+    let page: PageView<SkillView> = all(&arguments.hub, &path).await?;
+    let mut table = Table::new(&["skill", "kind", "effects", "description"]);
+    for skill in &page.items {
+        table.row([&skill.id, &skill.kind, &skill.effects.words(), &skill.description]);
+    }
+    show(&arguments.hub, &page, &table)
+}
+
+pub(super) async fn tasks(arguments: &TasksArguments) -> Result<Exit, Failure> {
+    let Some(id) = &arguments.id else {
+        let filter = arguments.state.as_ref().map(|state| format!("&state={state}")).unwrap_or_default();
+        let page: PageView<TaskView> = all(&arguments.hub, &format!("/api/tasks?limit=200{filter}")).await?;
+        let mut table = Table::new(&["task", "state", "updated", "skill"]);
+        for task in &page.items {
+            table.row([&task.id, &task.state, &task.updated, task.skill.as_deref().unwrap_or("-")]);
+        }
+        return show(&arguments.hub, &page, &table);
+    };
+    let client = Client::new(&arguments.hub)?;
+    let path = format!("/api/tasks/{}", escaped(id));
+    if arguments.cancel {
+        client.delete(&path).await?;
+    }
+    let task: TaskView = client.get(&path).await?;
+    let screen = Screen { json: arguments.hub.json };
+    if screen.json {
+        screen.value(&task)?
+    } else {
+        screen.say(&described(&task))?
+    }
+    Ok(Exit::Done)
+}
+
+/// One task, a line for each thing there is to say.
+fn described(task: &TaskView) -> String {
+    let mut lines = vec![format!("task      {}", task.id), format!("state     {}", task.state)];
+    let mut line = |name: &str, value: Option<&str>| {
+        if let Some(value) = value {
+            lines.push(format!("{name:<9} {}", plain(value)));
+        }
+    };
+    line("skill", task.skill.as_deref());
+    line("owner", Some(&task.owner));
+    line("created", Some(&task.created));
+    line("updated", Some(&task.updated));
+    line("stopping", task.cancelling.as_deref());
+    for question in &task.questions {
+        line("asks", Some(&format!("{} ({}, {})", question.text, question.kind, question.id)));
+    }
+    for artifact in &task.artifacts {
+        line("artifact", Some(artifact));
+    }
+    if let Some(finished) = &task.finished {
+        line("fault", finished.fault.as_ref().map(|fault| fault.message.as_str()));
+        line("cancelled", finished.cancelled_why.as_deref());
+        let result = super::call::result(finished);
+        line("result", (!result.is_empty()).then_some(result.as_str()));
+    }
+    for loss in &task.losses {
+        line("loss", Some(&format!("{}: {}", loss.what, loss.kind)));
+    }
+    lines.join("\n")
+}
+
+/// Every page, within reason; what is left has its cursor.
+async fn all<T: DeserializeOwned>(hub: &HubArguments, path: &str) -> Result<PageView<T>, Failure> {
+    let client = Client::new(hub)?;
+    let mut page: PageView<T> = client.get(path).await?;
+    for _ in 1..PAGES {
+        let Some(next) = page.next.take() else { break };
+        let more: PageView<T> = client.get(&format!("{path}&after={}", escaped(&next))).await?;
+        page.items.extend(more.items);
+        page.next = more.next;
+    }
+    Ok(page)
+}
+
+fn show<T: Serialize>(hub: &HubArguments, page: &PageView<T>, table: &Table) -> Result<Exit, Failure> {
+    let screen = Screen { json: hub.json };
+    if screen.json {
+        screen.value(page)?;
+    } else {
+        screen.say(&table.render(screen.width()))?;
+        if page.next.is_some() {
+            screen.note("there are more; narrow it down, or use --json and /api");
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// For a place in a URL: everything but letters, digits and `-._~` as `%XX`.
+pub(super) fn escaped(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}

@@ -1,0 +1,73 @@
+//! The program `interlingua`: its commands, what they print and how they end.
+//!
+//! [`arguments`] is what can be typed. `check`, `schema`, `doctor` and `completions` need no hub; `serve` is one; the others
+//! talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
+
+mod answer;
+pub mod arguments;
+mod call;
+mod check;
+mod client;
+mod decide;
+mod doctor;
+mod exit;
+mod list;
+mod screen;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use arguments::{Arguments, Command};
+pub use exit::{Exit, Failure};
+use screen::Screen;
+
+/// Reads the command line, does what it says, and tells how it ended.
+pub fn run() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are answers; the rest is a usage error. A closed pipe is nobody's problem.
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    match dispatch(arguments.command) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            Screen::people().complain(&failure.message);
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Schema => {
+            Screen::people().say(&format!("{:#}", crate::config::schema::schema()))?;
+            Ok(Exit::Done)
+        }
+        Command::Doctor(arguments) => doctor::examine(&arguments),
+        Command::Completions { shell } => completions(shell),
+        Command::Peers(arguments) => client::attached(list::peers(&arguments)),
+        Command::Skills(arguments) => client::attached(list::skills(&arguments)),
+        Command::Tasks(arguments) => client::attached(list::tasks(&arguments)),
+        Command::Call(arguments) => client::attached(call::call(arguments)),
+        Command::Ask(arguments) => client::attached(call::ask(arguments)),
+        Command::Approve(arguments) => client::attached(decide::decide(&arguments, true)),
+        Command::Deny(arguments) => client::attached(decide::decide(&arguments, false)),
+    }
+}
+
+/// Into a buffer first: the generator panics when the reader of a pipe goes away.
+fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "interlingua", &mut script);
+    Screen::people().say(String::from_utf8_lossy(&script).trim_end())?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,81 @@
+//! What a command writes: answers to standard output, everything about them to standard error.
+//!
+//! Texts of peers are shown without control characters, so that no peer can move the cursor or set a title.
+
+use std::io::{IsTerminal, Write};
+
+use super::{Exit, Failure};
+
+/// What a terminal shows when it does not say.
+const WIDTH: usize = 120;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Screen {
+    /// JSON for programs instead of tables for people.
+    pub(super) json: bool,
+}
+
+impl Screen {
+    pub(super) fn people() -> Screen {
+        Screen { json: false }
+    }
+
+    /// A line of the answer.
+    pub(super) fn say(self, text: &str) -> Result<(), Failure> {
+        self.write(&format!("{text}\n"))
+    }
+
+    /// A piece of the answer, as it comes.
+    pub(super) fn write(self, text: &str) -> Result<(), Failure> {
+        let mut out = std::io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Ok(()) => Ok(()),
+            // Whoever read us has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::new(Exit::Done, "")),
+            Err(error) => Err(Failure::new(Exit::Failed, format!("cannot write the answer: {}", error.kind()))),
+        }
+    }
+
+    /// A line about the answer.
+    pub(super) fn note(self, text: &str) {
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+    }
+
+    pub(super) fn complain(self, text: &str) {
+        if !text.is_empty() {
+            self.note(&format!("error: {text}"));
+        }
+    }
+
+    /// A value for programs.
+    pub(super) fn value(self, value: &impl serde::Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(value)
+            .map_err(|_| Failure::new(Exit::Failed, "the answer cannot be written as JSON"))?;
+        self.say(&text)
+    }
+
+    /// Is there a person who can be asked?
+    pub(super) fn can_ask(self) -> bool {
+        !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    pub(super) fn width(self) -> usize {
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        columns.filter(|columns| (20..=1000).contains(columns)).unwrap_or(WIDTH)
+    }
+}
+
+/// The text without what a terminal would take as a command.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn a_peer_cannot_command_the_terminal() {
+        assert_eq!(plain("a\u{1b}[2Jb\r\n\tc\u{9b}1m"), "a\u{fffd}[2Jb\u{fffd}\n\tc\u{fffd}1m");
+    }
+}

@@ -1,0 +1,180 @@
+//! The program from outside: what it prints and how it ends. The hub is a canned one here, so that every end can be shown.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
+
+fn interlingua(arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    Command::new(env!("CARGO_BIN_EXE_interlingua"))
+        .current_dir(folder.path())
+        .env_remove("INTERLINGUA_HUB")
+        .env_remove("INTERLINGUA_TOKEN")
+        .env_remove("INTERLINGUA_DATA")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program runs")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("it was not killed")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// Answers one request after the other with these; returns what was asked.
+fn hub(answers: &[(&str, &str, &str)]) -> (String, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let answers: Vec<String> = answers
+        .iter()
+        .map(|(status, media, body)| {
+            let length = body.len();
+            format!("HTTP/1.1 {status}\r\ncontent-type: {media}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+        })
+        .collect();
+    let serving = std::thread::spawn(move || {
+        let answer = |text: &String| {
+            let (mut stream, _) = listener.accept().expect("a request");
+            let asked = request(&mut stream);
+            stream.write_all(text.as_bytes()).expect("the answer is sent");
+            asked
+        };
+        answers.iter().map(answer).collect()
+    });
+    (url, serving)
+}
+
+fn request(stream: &mut impl Read) -> String {
+    let mut text = String::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let head_end = text.find("\r\n\r\n");
+        let length =
+            text.to_lowercase().split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+        if head_end.is_some_and(|end| text.len() >= end + 4 + length.unwrap_or(0)) {
+            return text;
+        }
+        let read = stream.read(&mut buffer).expect("the request is read");
+        assert!(read > 0, "the request ended early: {text}");
+        text.push_str(std::str::from_utf8(&buffer[..read]).expect("UTF-8"));
+    }
+}
+
+const JSON: &str = "application/json";
+const SSE: &str = "text/event-stream";
+
+#[test]
+fn a_configuration_is_checked_with_exit_codes_0_and_3() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hub.yaml");
+    let path = file.to_str().unwrap();
+    std::fs::write(&file, "limits: { depth: 64 }\n").unwrap();
+    let good = interlingua(&["check", path]);
+    assert_eq!((code(&good), out(&good)), (0, format!("{path} is valid\n")));
+    std::fs::write(&file, "limits: { depht: 64 }\n").unwrap();
+    let bad = interlingua(&["check", path]);
+    let expected = format!(
+        "{path}:1:11: limits.depht: unknown key `depht`; did you mean `depth`?\n   |\n 1 | limits: {{ depht: 64 }}\n   |           ^\n"
+    );
+    assert_eq!((code(&bad), err(&bad)), (3, expected));
+}
+
+#[test]
+fn the_schema_is_a_schema_and_completions_are_scripts() {
+    let schema: serde_json::Value = serde_json::from_slice(&interlingua(&["schema"]).stdout).unwrap();
+    assert!(schema["properties"]["listen"].is_object());
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(out(&interlingua(&["completions", shell])).contains("interlingua"), "{shell}");
+    }
+}
+
+#[test]
+fn usage_is_2_and_no_hub_is_4() {
+    assert_eq!(code(&interlingua(&["nonsense"])), 2);
+    assert_eq!(code(&interlingua(&["--help"])), 0);
+    assert_eq!(code(&interlingua(&["call", "a/b", "not json"])), 2);
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let none = interlingua(&["peers", "--hub", &format!("http://{nobody}")]);
+    assert_eq!(code(&none), 4);
+    assert!(err(&none).contains("start one with `interlingua serve`"), "{}", err(&none));
+}
+
+#[test]
+fn peers_are_a_table_for_people_and_json_for_programs() {
+    let body = r#"{"items":[{"name":"hotels","title":"Hotels","description":"Finds\u001b[2J hotels","version":"1","class":"agent","health":"up","skills":3,"resources":0,"seen":"2026-01-01T00:00:00.000Z"}]}"#;
+    let (url, asked) = hub(&[("200 OK", JSON, body), ("200 OK", JSON, body)]);
+    let table = interlingua(&["peers", "--hub", &url, "--token", "abc"]);
+    assert_eq!(
+        out(&table),
+        "NAME    HEALTH  CLASS  SKILLS  DESCRIPTION\nhotels  up      agent  3       Finds\u{fffd}[2J hotels\n"
+    );
+    let json: serde_json::Value =
+        serde_json::from_slice(&interlingua(&["peers", "--hub", &url, "--json"]).stdout).unwrap();
+    assert_eq!(json["items"][0]["name"], "hotels");
+    let asked = asked.join().unwrap();
+    assert!(asked[0].starts_with("GET /api/peers?limit=200 HTTP/1.1\r\n"), "{}", asked[0]);
+    assert!(asked[0].contains("authorization: Bearer abc\r\n"), "{}", asked[0]);
+}
+
+#[test]
+fn a_call_shows_what_is_said_and_ends_with_0() {
+    let events = "event: started\nid: 1\ndata: {\"skill\":\"hotels/chat\",\"class\":\"agent\",\"why\":\"named\"}\n\n\
+                  event: said\nid: 2\ndata: {\"message\":\"m\",\"channel\":\"answer\",\"piece\":\"delta\",\"parts\":[{\"kind\":\"text\",\"text\":\"Hel\",\"by\":\"hotels\"}]}\n\n\
+                  event: said\nid: 3\ndata: {\"message\":\"m\",\"channel\":\"answer\",\"piece\":\"end\",\"parts\":[{\"kind\":\"text\",\"text\":\"lo\",\"by\":\"hotels\"}]}\n\n\
+                  event: finished\nid: 4\ndata: {\"outcome\":\"completed\",\"said\":\"m\",\"usage\":{\"tokens_in\":0,\"tokens_out\":0,\"calls\":1,\"micro_money\":0}}\n\n";
+    let (url, asked) = hub(&[("200 OK", SSE, events)]);
+    let done = interlingua(&["call", "hotels/chat", "{\"n\":1.10}", "--key", "k1", "--deadline", "5s", "--hub", &url]);
+    assert_eq!((code(&done), out(&done)), (0, "Hello\n".into()), "{}", err(&done));
+    assert!(err(&done).contains("→ hotels/chat (named)"), "{}", err(&done));
+    let asked = &asked.join().unwrap()[0];
+    assert!(asked.contains("idempotency-key: k1\r\n"), "{asked}");
+    assert!(asked.ends_with(r#"{"skill":"hotels/chat","arguments":{"n":1.10},"deadline":"5s"}"#), "{asked}");
+}
+
+#[test]
+fn a_fault_ends_the_command_with_its_exit_code() {
+    for (status, kind, exit) in
+        [("404 Not Found", "not_found", 2), ("403 Forbidden", "denied", 7), ("504 Gateway Timeout", "deadline", 6)]
+    {
+        let body =
+            format!(r#"{{"error":{{"kind":"{kind}","message":"no","origin":"hub","retry":"no","exit_code":{exit}}}}}"#);
+        let (url, asked) = hub(&[(status, JSON, &body)]);
+        let failed = interlingua(&["ask", "--hub", &url, "find", "hotels"]);
+        assert_eq!((code(&failed), err(&failed)), (exit, "error: no\n".into()));
+        assert!(asked.join().unwrap()[0].ends_with(r#"{"words":"find hotels"}"#));
+    }
+}
+
+#[test]
+fn a_question_without_a_terminal_ends_with_5_and_says_how_to_go_on() {
+    let asked = "event: asked\nid: 1\ndata: {\"id\":\"00000000000000000000000000000007.1\",\"task\":\"00000000000000000000000000000007\",\"kind\":\"confirm\",\"to\":\"approvers\",\"text\":\"Delete it?\",\"asked_by\":\"hub\",\"expires\":\"2026-01-01T00:00:00.000Z\"}\n\n";
+    let (url, serving) = hub(&[("200 OK", SSE, asked)]);
+    let waiting = interlingua(&["call", "a/delete", "--hub", &url]);
+    assert_eq!(code(&waiting), 5);
+    let expected = "error: Delete it?\n  interlingua approve 00000000000000000000000000000007.1   or   interlingua deny 00000000000000000000000000000007.1\n";
+    assert_eq!(err(&waiting), expected);
+    serving.join().unwrap();
+}
+
+#[test]
+fn a_yes_goes_to_the_confirmation_of_the_task() {
+    let task = r#"{"id":"07","state":"waiting","owner":"owner","created":"c","updated":"u","questions":[{"id":"07.1","task":"07","kind":"confirm","to":"approvers","text":"Delete it?","asked_by":"hub","expires":"e"}]}"#;
+    let (url, asked) = hub(&[("200 OK", JSON, task), ("200 OK", JSON, &task.replace("waiting", "running"))]);
+    let done = interlingua(&["approve", "07", "--hub", &url]);
+    assert_eq!((code(&done), out(&done)), (0, "approved 07.1; its task is running\n".into()), "{}", err(&done));
+    let asked = asked.join().unwrap();
+    assert!(
+        asked[1].starts_with("POST /api/confirmations/07.1 ") && asked[1].ends_with(r#"{"approve":true}"#),
+        "{}",
+        asked[1]
+    );
+}
