@@ -9,7 +9,7 @@ use interlingua_core::{
 use serde_json::json;
 
 use super::{NOW, call, decode_whole, message, stamp, tree};
-use crate::envelope::decode::{Tool, Wants};
+use crate::envelope::decode::{Tool, Wants, disabled};
 use crate::envelope::encode::{Encoder, Of, refuse};
 use crate::envelope::wire::{Head, Message};
 
@@ -290,6 +290,28 @@ fn h_15_the_cause_of_a_fault_is_never_written() {
     let secret = std::io::Error::other("hunter2");
     let refused = tree(&refuse(&head(), &Fault::internal(secret), stamp(1))).to_string();
     assert!(!refused.contains("hunter2"), "{refused}");
+}
+
+#[test]
+fn h_02_a_disabled_router_says_that_it_is_disabled() {
+    let error = tree(&refuse(&head(), &disabled("the router is disabled"), stamp(1)));
+    assert_eq!((&error["control"]["message_type"], &error["content"]["code"]), (&json!("error"), &json!("disabled")));
+    assert_eq!(error["tool_results"], Tree::Null);
+}
+
+#[test]
+fn r_24_a_tool_nobody_has_is_never_a_success() {
+    let Wants::Tools(routed) =
+        decode_whole(json!({"tool_calls": [call("t", "no_such")]})).expect("decodable").value.wants
+    else {
+        panic!("no calls")
+    };
+    let mut encoder = encoder(vec![Of::Tool(routed[0].tool.clone())], Delivery::Whole);
+    let fault = routed[0].call.as_ref().expect_err("unknown");
+    let response = tree(&encoder.refuse(0, fault, stamp(1)).expect("a response"));
+    assert_eq!(response["tool_results"][0]["status"], "error");
+    assert_eq!(response["tool_results"][0]["metadata"]["code"], "not_found");
+    assert_eq!((&response["control"]["message_type"], encoder.http_status()), (&json!("response"), 200));
 }
 
 #[test]
