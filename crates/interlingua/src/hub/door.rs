@@ -13,7 +13,7 @@ use tower::{Layer, Service};
 
 use super::Hub;
 use super::admission::{Admission, Permit};
-use super::driver::{Driver, Keeping};
+use super::driver::{Driver, Launched};
 use super::entropy;
 use super::live::Reader;
 use super::prepare::Prepared;
@@ -51,13 +51,11 @@ impl Hub {
             driver.perform(effects).await?;
             return Ok(Running::inline(self, driver));
         }
-        let reader = match driver.keep(unique).await? {
-            Keeping::Kept(live) => driver.reader(live, 0),
-            Keeping::Exists { task, body } => return self.replay(task, body, unique),
-        };
-        driver.perform(effects).await?;
-        self.supervisor.run(driver.run());
-        Ok(Running::kept(self, reader))
+        let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
+        match driver.launch(effects, unique, 0).await.map_err(dropped)?? {
+            Launched::Kept(reader) => Ok(Running::kept(self, reader)),
+            Launched::Exists { task, body } => self.replay(task, body, unique),
+        }
     }
 
     /// The same id and body: the kept exchange again. The same id with another body is a conflict.

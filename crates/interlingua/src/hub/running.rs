@@ -1,11 +1,12 @@
 //! An exchange as its caller holds it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use interlingua_core::{Entry, Event, Fault, Finished, TaskId};
+use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, TaskId};
 
 use super::Hub;
-use super::driver::{Driver, Keeping};
+use super::driver::{Driver, Launch, Launched};
 use super::live::Reader;
 
 /// Read events with [`Running::next`]. Dropping it before the end is the caller leaving: its manners say what then.
@@ -20,8 +21,10 @@ pub struct Running {
 enum Way {
     /// Polled here, in the caller's task.
     Inline(Box<Driver>),
+    /// On its way into the journal.
+    Keeping(Launch),
     Kept(Reader),
-    /// Between the two, or handed over.
+    /// Handed over.
     Gone,
 }
 
@@ -53,6 +56,7 @@ impl Running {
         loop {
             match &mut self.way {
                 Way::Gone => return Ok(None),
+                Way::Keeping(_) => self.launched().await?,
                 Way::Kept(reader) => {
                     let entry = reader.next().await?;
                     self.note(entry.as_deref());
@@ -68,7 +72,7 @@ impl Running {
                     }
                     driver.advance().await?;
                     if driver.asks() || driver.unkept_is_too_long() {
-                        self.keep().await?;
+                        self.launch();
                     } else {
                         driver.show();
                     }
@@ -87,13 +91,33 @@ impl Running {
         }
     }
 
-    /// Makes it a task, if it is not one: its id may be told now.
+    fn launch(&mut self) {
+        match std::mem::replace(&mut self.way, Way::Gone) {
+            Way::Inline(driver) => self.way = Way::Keeping(driver.launch(VecDeque::new(), None, self.seen)),
+            other => self.way = other,
+        }
+    }
+
+    async fn launched(&mut self) -> Result<(), Fault> {
+        let Way::Keeping(launch) = &mut self.way else { return Ok(()) };
+        let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
+        let launched = launch.await.map_err(dropped).flatten();
+        self.way = match launched {
+            Ok(Launched::Kept(reader)) => Way::Kept(reader),
+            // Without an idempotency key nothing can stand in the way.
+            Ok(Launched::Exists { .. }) => Way::Gone,
+            Err(fault) => {
+                self.way = Way::Gone;
+                return Err(fault);
+            }
+        };
+        Ok(())
+    }
+
+    /// Makes it a task, if it is not one: its id may be told now. Cancel safe.
     pub async fn keep(&mut self) -> Result<TaskId, Fault> {
-        let Way::Inline(driver) = std::mem::replace(&mut self.way, Way::Gone) else { return Ok(self.id) };
-        let mut driver = *driver;
-        let Keeping::Kept(live) = driver.keep(None).await? else { return Ok(self.id) };
-        self.way = Way::Kept(driver.reader(live, self.seen));
-        self.hub.supervisor.run(driver.run());
+        self.launch();
+        self.launched().await?;
         Ok(self.id)
     }
 
@@ -111,7 +135,7 @@ impl Running {
                 None => {}
             }
         }
-        Err(Fault::hub(interlingua_core::FaultKind::Internal, "an exchange ended without an outcome"))
+        Err(Fault::hub(FaultKind::Internal, "an exchange ended without an outcome"))
     }
 }
 
@@ -134,6 +158,14 @@ impl Drop for Running {
             Way::Inline(driver) => self.hub.supervisor.run(driver.abandoned()),
             Way::Kept(reader) => {
                 if let Some(live) = reader.live() {
+                    live.caller_gone();
+                }
+            }
+            Way::Keeping(mut launch) => {
+                launch.close();
+                if let Ok(Ok(Launched::Kept(reader))) = launch.try_recv()
+                    && let Some(live) = reader.live()
+                {
                     live.caller_gone();
                 }
             }

@@ -11,14 +11,14 @@ use super::super::live::{Live, Liveness};
 use super::{Driver, Kept};
 
 /// What the first append of a kept exchange found.
-pub(in crate::hub) enum Keeping {
+pub(super) enum Keeping {
     Kept(Arc<Live>),
     Exists { task: TaskId, body: Digest },
 }
 
 impl Driver {
     /// Makes it a task: all of it so far goes into the journal in one append, before anything more is shown.
-    pub(in crate::hub) async fn keep(&mut self, unique: Option<Unique>) -> Result<Keeping, Fault> {
+    pub(super) async fn keep(&mut self, unique: Option<Unique>) -> Result<Keeping, Fault> {
         let (live, incoming) = Live::new(self.task.id, self.task.by.owner(), self.task.call.conversation.clone());
         let mut records: Vec<Record> = self.history.iter().map(|entry| entry.record.clone()).collect();
         records.append(&mut self.fresh);

@@ -10,15 +10,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use interlingua_core::peer::{Answering, Dispatch, View};
+use interlingua_core::ports::Unique;
 use interlingua_core::task::{Effect, Happening, Task, join};
-use interlingua_core::{Entry, Event, Fault, FaultKind, Question, Record, Retry, Sent, Signal};
+use interlingua_core::{Digest, Entry, Event, Fault, FaultKind, Question, Record, Retry, Sent, Signal, TaskId};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Hub;
 use super::admission::Permit;
 use super::live::{Incoming, Live, Liveness, Reader};
 use super::prepare::{Prepared, Ready};
-pub(in crate::hub) use journal::Keeping;
+use journal::Keeping;
 use side::{News, Side};
 
 /// How many entries an exchange may have before it is kept for its size alone.
@@ -398,6 +399,28 @@ impl Driver {
         }
     }
 
+    /// Keeps it and runs it, on the supervisor: a caller that leaves meanwhile loses nothing but its own view.
+    pub(in crate::hub) fn launch(mut self, effects: VecDeque<Effect>, unique: Option<Unique>, seen: u64) -> Launch {
+        let (told, launched) = oneshot::channel();
+        let supervisor = self.hub.supervisor.clone();
+        supervisor.run(async move {
+            let live = match self.keep(unique).await {
+                Ok(Keeping::Kept(live)) => live,
+                Ok(Keeping::Exists { task, body }) => return drop(told.send(Ok(Launched::Exists { task, body }))),
+                Err(fault) => return drop(told.send(Err(fault))),
+            };
+            let reader = Reader::new(self.task.id, seen, Some(live.clone()), self.hub.store.journal.clone());
+            if told.send(Ok(Launched::Kept(reader))).is_err() {
+                live.caller_gone();
+            }
+            match self.perform(effects).await {
+                Ok(()) => self.run().await,
+                Err(fault) => self.broken(&fault),
+            }
+        });
+        launched
+    }
+
     /// Runs a kept exchange to its end.
     pub(in crate::hub) async fn run(mut self) {
         while self.task.finished().is_none() {
@@ -408,11 +431,7 @@ impl Driver {
                 advanced = self.advance() => advanced,
             };
             if let Err(fault) = advanced {
-                tracing::error!(task = %self.task.id, error = %fault, cause = ?fault.source, "a kept exchange could not go on");
-                if let Some(kept) = &self.kept {
-                    kept.live.publish(&[], Vec::new(), Liveness::Broken);
-                }
-                break;
+                return self.broken(&fault);
             }
         }
         if let Some(kept) = &self.kept {
@@ -421,15 +440,21 @@ impl Driver {
         self.hub.ended(&self.task);
     }
 
+    /// The store failed. What is in the journal stands, and goes on after a restart.
+    fn broken(self, fault: &Fault) {
+        tracing::error!(task = %self.task.id, error = %fault, cause = ?fault.source, "a kept exchange could not go on");
+        if let Some(kept) = &self.kept {
+            kept.live.publish(&[], Vec::new(), Liveness::Broken);
+            self.hub.live.remove(&kept.live);
+        }
+    }
+
     /// The caller of an exchange not kept is gone: its manners say what becomes of it.
     pub(in crate::hub) async fn abandoned(mut self) {
         use interlingua_core::OnDisconnect;
         match self.task.call.limits.on_disconnect {
-            OnDisconnect::Detach | OnDisconnect::CancelAfter(_) => match self.keep(None).await {
-                Ok(Keeping::Kept(_)) => self.run().await,
-                Ok(Keeping::Exists { .. }) => {}
-                Err(fault) => tracing::error!(error = %fault, "a detached exchange could not be kept"),
-            },
+            // Nobody waits to hear of it; the launch tells the driver so, and the caller's manners decide.
+            OnDisconnect::Detach | OnDisconnect::CancelAfter(_) => drop(self.launch(VecDeque::new(), None, 0)),
             OnDisconnect::Cancel => {
                 let grace = tokio::time::timeout(interlingua_core::task::CANCEL_GRACE, self.cancel_and_wait());
                 let _ = grace.await;
@@ -449,10 +474,6 @@ impl Driver {
         ) {}
     }
 
-    pub(in crate::hub) fn reader(&self, live: Arc<Live>, after: u64) -> Reader {
-        Reader::new(self.task.id, after, Some(live), self.hub.store.journal.clone())
-    }
-
     pub(in crate::hub) fn unkept_is_too_long(&self) -> bool {
         self.kept.is_none() && self.too_long()
     }
@@ -466,6 +487,14 @@ impl Driver {
         self.commit().await?;
         self.perform(effects).await
     }
+}
+
+/// Resolves once the exchange is in the journal.
+pub(in crate::hub) type Launch = oneshot::Receiver<Result<Launched, Fault>>;
+
+pub(in crate::hub) enum Launched {
+    Kept(Reader),
+    Exists { task: TaskId, body: Digest },
 }
 
 type Answered = (oneshot::Sender<Result<(), Fault>>, Result<(), Fault>);
