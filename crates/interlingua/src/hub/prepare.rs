@@ -50,7 +50,10 @@ impl Hub {
         task: TaskId,
         granted: Option<Digest>,
     ) -> Result<Prepared, Fault> {
-        self.stop_loops(call)?;
+        if call.via.is_some() {
+            // This hub is on the way already, or the way is too long.
+            Via::through(call.via.as_ref(), &self.id)?;
+        }
         let mut ready = match self.resolve(by, call).await? {
             Prepared::Ready(ready) => ready,
             ask @ Prepared::Ask(_) => return Ok(ask),
@@ -63,24 +66,6 @@ impl Hub {
             Some(asking) => Prepared::Ask(asking),
             None => Prepared::Ready(ready),
         })
-    }
-
-    /// This hub is on the way already, or the way is too long.
-    fn stop_loops(&self, call: &Call) -> Result<(), Fault> {
-        let Some(via) = &call.via else { return Ok(()) };
-        if via.hubs.contains(&self.id) || via.hubs.len() >= usize::from(via.limit) {
-            let way: Vec<&str> = via.hubs.iter().map(|hub| hub.as_str()).collect();
-            return Err(Fault::hub(
-                FaultKind::Loop,
-                format!("the call has passed these hubs already: {}", way.join(", ")),
-            ));
-        }
-        Ok(())
-    }
-
-    pub(super) fn add_via(&self, call: &mut Call) {
-        let via = call.via.get_or_insert_with(|| Via { hubs: Vec::new(), limit: Via::LIMIT });
-        via.hubs.push(self.id.clone());
     }
 
     /// Which skill of which peer. What this principal may not call is not there.

@@ -37,7 +37,7 @@ impl Hub {
         if folded.finished().is_some() {
             return Ok(());
         }
-        let mut driver = Driver::folded(self.clone(), folded, None);
+        let mut driver = Driver::new(self.clone(), folded, None);
         driver.adopt()?;
         let effects = driver.restart()?;
         driver.carry_on(effects).await?;

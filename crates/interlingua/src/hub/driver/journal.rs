@@ -20,7 +20,9 @@ impl Driver {
     /// Makes it a task: all of it so far goes into the journal in one append, before anything more is shown.
     pub(super) async fn keep(&mut self, unique: Option<Unique>) -> Result<Keeping, Fault> {
         let (live, incoming) = Live::new(self.task.id, self.task.by.owner(), self.task.call.conversation.clone());
-        let mut records: Vec<Record> = self.history.iter().map(|entry| entry.record.clone()).collect();
+        let accepted = Record::Accepted { by: self.task.by.clone(), call: self.task.call.clone() };
+        let mut records = vec![accepted];
+        records.extend(self.history.iter().map(|entry| entry.record.clone()));
         records.append(&mut self.fresh);
         match append(&self.hub, self.task.id, self.row(), &mut records, 0, unique).await? {
             Appended::Exists { task, body } => return Ok(Keeping::Exists { task, body }),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use interlingua_core::peer::{Answering, Dispatch, View};
 use interlingua_core::ports::Unique;
 use interlingua_core::task::{Effect, Happening, Task, join};
-use interlingua_core::{Digest, Entry, Event, Fault, FaultKind, Question, Record, Retry, Sent, Signal, TaskId};
+use interlingua_core::{Digest, Entry, Event, Fault, FaultKind, Question, Record, Retry, Sent, Signal, TaskId, Via};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Hub;
@@ -37,7 +37,7 @@ pub(in crate::hub) struct Driver {
     asked: Option<Question>,
     /// Applied, not yet numbered.
     fresh: Vec<Record>,
-    /// Numbered. Of an exchange not kept: all of it, in case it will be. Of a kept one: nothing.
+    /// Numbered. Of an exchange not kept: all after the accepted call, in case it will be kept. Of a kept one: nothing.
     history: Vec<Arc<Entry>>,
     /// Numbered and safe to show, for the caller of an exchange not kept.
     pub(in crate::hub) shown: VecDeque<Arc<Entry>>,
@@ -50,17 +50,8 @@ struct Kept {
 }
 
 impl Driver {
-    /// An exchange that begins: record 1 is the accepted call.
+    /// For an exchange that begins, or one that was folded from the journal.
     pub(in crate::hub) fn new(hub: Arc<Hub>, task: Task, permit: Option<Permit>) -> Driver {
-        let accepted = Record::Accepted { by: task.by.clone(), call: task.call.clone() };
-        let first = Arc::new(Entry { seq: 1, at: task.created, record: accepted });
-        let mut driver = Driver::folded(hub, task, permit);
-        driver.history.push(first);
-        driver
-    }
-
-    /// One that was folded from the journal.
-    pub(in crate::hub) fn folded(hub: Arc<Hub>, task: Task, permit: Option<Permit>) -> Driver {
         Driver {
             hub,
             task,
@@ -206,7 +197,8 @@ impl Driver {
             *target = interlingua_core::Target::Skill(ready.skill.id.clone(), None);
             input.args.clone_from(&ready.args);
         }
-        self.hub.add_via(&mut call);
+        // `prepare` stopped a loop before anything was begun, so there is always a way to write down.
+        call.via = Via::through(call.via.as_ref(), &self.hub.id).ok();
         call
     }
 
