@@ -27,6 +27,8 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run the hub
+    Serve(ServeArguments),
     /// Who can be called through the hub
     Peers(ListArguments),
     /// What can be called, or what fits some words best

@@ -13,6 +13,7 @@ mod doctor;
 mod exit;
 mod list;
 mod screen;
+mod serve;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,7 @@ pub fn run() -> ExitCode {
 
 fn dispatch(command: Command) -> Result<Exit, Failure> {
     match command {
+        Command::Serve(arguments) => serve::serve(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Schema => {
             Screen::people().say(&format!("{:#}", crate::config::schema::schema()))?;

@@ -23,8 +23,20 @@ fn every_command_says_what_it_does_and_shows_it() {
 fn the_help_lists_the_commands_in_their_order() {
     let command = Arguments::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    let expected =
-        ["peers", "skills", "tasks", "call", "ask", "approve", "deny", "check", "schema", "doctor", "completions"];
+    let expected = [
+        "serve",
+        "peers",
+        "skills",
+        "tasks",
+        "call",
+        "ask",
+        "approve",
+        "deny",
+        "check",
+        "schema",
+        "doctor",
+        "completions",
+    ];
     assert_eq!(names, expected);
 }
 

@@ -178,3 +178,21 @@ fn a_yes_goes_to_the_confirmation_of_the_task() {
         asked[1]
     );
 }
+
+#[tokio::test]
+async fn a_hub_starts_without_a_file_says_where_it_is_and_stops_with_0() {
+    let mut hub = interlingua_testkit::Hub::builder(env!("CARGO_BIN_EXE_interlingua")).start().await;
+    assert!(hub.log().contains(&format!("listening on {}", hub.url(""))), "{}", hub.log());
+    let token = std::fs::read_to_string(hub.data().join("token")).unwrap();
+    assert!(hub.log().contains(&token), "the token is printed at the start");
+    assert_eq!(hub.stop().await.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_hub_refuses_a_wrong_configuration_with_3() {
+    let builder = interlingua_testkit::Hub::builder(env!("CARGO_BIN_EXE_interlingua"));
+    let (status, said) = builder.config("limits: { dpeth: 1 }").refused().await;
+    assert_eq!(status.code(), Some(3));
+    let expected = "interlingua.yaml:1:11: limits.dpeth: unknown key `dpeth`; did you mean `depth`?";
+    assert!(said.contains(expected), "{said}");
+}
