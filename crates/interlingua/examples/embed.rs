@@ -11,8 +11,8 @@ use interlingua::hub::Settled;
 use interlingua::server::run::Server;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::{
-    Ask, Call, CardFrom, Effects, Finished, Inbound, Input, Output, Part, Principal, Proof, Provenance, Request, Schema, Skill,
-    SkillId, SkillKind, Target,
+    Ask, Call, CardFrom, Effects, Finished, Inbound, Input, Output, Part, Principal, Proof, Provenance, Request,
+    Schema, Skill, SkillId, SkillKind, Target,
 };
 
 /// Says a text backwards.
@@ -24,14 +24,16 @@ impl Peer for Mirror {
             let args = dispatch.call.input().and_then(|input| input.args.as_ref());
             let text = args.and_then(|args| args.get("text")?.as_str()).unwrap_or_default();
             let mirrored: String = text.chars().rev().collect();
-            let output = Output { parts: vec![Part::text(mirrored, Provenance::peer("mirror".into()))], ..Output::default() };
+            let output =
+                Output { parts: vec![Part::text(mirrored, Provenance::peer("mirror".into()))], ..Output::default() };
             Ok(Reply::Done(Box::new(Finished::completed(output)), None))
         })
     }
 }
 
 fn mirror() -> interlingua_core::Card {
-    let schema = serde_json::json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
+    let schema =
+        serde_json::json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
     let effects = Effects::reads_only(CardFrom::Configuration);
     let id = SkillId::new("mirror", "reverse");
     let skill = Skill::new(id, SkillKind::Tool, "Says a text backwards.", Schema(schema.into()), effects);
@@ -42,7 +44,8 @@ fn mirror() -> interlingua_core::Card {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = std::env::temp_dir().join(format!("interlingua-embed-{}", std::process::id()));
-    let overrides = Overrides { listen: Some("127.0.0.1:0".parse()?), data: Some(data.clone()), ..Overrides::default() };
+    let overrides =
+        Overrides { listen: Some("127.0.0.1:0".parse()?), data: Some(data.clone()), ..Overrides::default() };
     let config: Config = without_file(&overrides).map_err(|rejected| rejected.render())?.config;
     let server = Server::start(&config).await?;
     server.hub.register(mirror(), Arc::new(Mirror)).await?;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use ::http::HeaderMap;
 use interlingua_core::words::{Locale, say};
 use interlingua_core::{
-    Answer, Call, Carried, ConversationId, Event, Fault, Finished, Inbound, Loss, Principal, Query, Question, Request,
-    Route, Signal, collect,
+    Answer, Call, Carried, ConversationId, Event, Fault, Finished, Inbound, Loss, Principal, Query, Question,
+    QuestionKind, Request, Route, Secret, Signal, collect,
 };
 use interlingua_protocols::hop::{self, Headers};
 use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, decode};
@@ -86,7 +86,10 @@ impl Exchange<'_> {
             Ok(token) => owed.tokens.push(tokens::conversation(&self.shared.hub.id, &ConversationId::from(token))),
             Err(fault) => return owed.refused(fault),
         }
-        self.act(meaning, by, conversation, owed).await
+        match meaning {
+            Meaning::Credentials => self.credentials(by, credentials, conversation, owed).await,
+            meaning => self.act(meaning, by, conversation, owed).await,
+        }
     }
 
     fn context(&self) -> Context<'_> {
@@ -133,10 +136,9 @@ impl Exchange<'_> {
             )),
             Meaning::Upload => super::uploads::offer(self, &by, owed.to, &owed.tokens).await,
             Meaning::Identify => owed.said(&format!("This is {}, an Interlingua hub.", self.shared.hub.id)),
-            Meaning::Credentials => self.credentials(by, conversation, owed).await,
             Meaning::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
             Meaning::Report { .. } => owed.said("Noted."),
-            Meaning::Remark => owed.said("OK"),
+            Meaning::Remark | Meaning::Credentials => owed.said("OK"),
         }
     }
 
@@ -186,13 +188,20 @@ impl Exchange<'_> {
     }
 
     /// A credential that came alone answers an open question for one.
-    async fn credentials(&self, by: Principal, conversation: ConversationId, owed: Owed) -> Reply {
-        match self.shared.hub.waiting_in(&by, &conversation) {
-            Some((_, question)) => {
-                let text = say::ask_again(Locale::detect(None, &question.text).language, &question.text);
-                owed.said(&text)
+    async fn credentials(
+        &self,
+        by: Principal,
+        credentials: Vec<Secret>,
+        conversation: ConversationId,
+        owed: Owed,
+    ) -> Reply {
+        let waiting = self.shared.hub.waiting_in(&by, &conversation);
+        match (waiting, credentials.into_iter().next()) {
+            (Some((live, question)), Some(secret)) if matches!(question.kind, QuestionKind::Credential { .. }) => {
+                let (message, after) = (entropy::message_id(), live.seq());
+                self.answered(by, question, Answer::Token(secret), message, after, owed).await
             }
-            None => owed.said("OK"),
+            _ => owed.said("OK"),
         }
     }
 
