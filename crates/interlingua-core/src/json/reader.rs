@@ -396,12 +396,18 @@ fn number(text: &str) -> Tree {
     } else if let Ok(value) = text.parse::<u64>() {
         return value.into();
     }
-    let digits = text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E')).filter(u8::is_ascii_digit).count();
+    let digits = significant(text);
     let fractional = text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) || text == "-0";
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && fractional && digits <= 17 => Tree::from(value),
         _ => Tree::String(text.to_owned()),
     }
+}
+
+/// How many digits of a number count: zeros in front do not.
+fn significant(text: &str) -> usize {
+    let mantissa = text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    mantissa.filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count()
 }
 
 /// The tree of bytes that were checked before.

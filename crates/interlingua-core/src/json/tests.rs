@@ -37,6 +37,8 @@ fn numbers_that_do_not_round_trip_are_text_in_the_tree_and_kept_in_the_bytes() {
         assert_eq!(json.as_str(), text);
     }
     assert_eq!(Json::parse(Bytes::from("1.10")).unwrap().tree(), &json!(1.10));
+    let small = Json::parse(Bytes::from("0.00012345678901234567")).unwrap();
+    assert_eq!(small.tree(), &json!(0.000_123_456_789_012_345_67), "zeros in front are not digits that count");
     assert_eq!(Json::parse(Bytes::from("18446744073709551615")).unwrap().tree(), &json!(u64::MAX));
 }
 

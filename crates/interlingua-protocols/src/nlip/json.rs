@@ -224,9 +224,13 @@ fn key(out: &mut Vec<u8>, keys: Keys, field: impl Into<Field>) {
     out.extend_from_slice(b"\":");
 }
 
+/// Straight into the message, so that large content is copied once.
 fn write_base64(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
-    out.extend_from_slice(STANDARD.encode(bytes).as_bytes());
+    let start = out.len();
+    out.resize(start + bytes.len().div_ceil(3) * 4, 0);
+    let written = STANDARD.encode_slice(bytes, &mut out[start..]).unwrap_or(0);
+    debug_assert_eq!(start + written, out.len(), "padded base64 has four characters for every three bytes begun");
     out.push(b'"');
 }
 

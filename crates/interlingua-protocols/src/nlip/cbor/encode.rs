@@ -1,13 +1,16 @@
-//! Writes a message, every length definite.
+//! Writes a message, every length definite. Structured content is read from its JSON bytes, not from a tree: a number
+//! that came as CBOR goes back as the same item, and members keep their order.
 
 use ciborium_ll::{Encoder, Header, simple};
-use interlingua_core::json::Tree;
+use interlingua_core::Json;
+use interlingua_core::json::{BadJson, Kind, Reader};
 
 use crate::nlip::draft::{Field, Member};
 use crate::nlip::json::Keys;
 use crate::nlip::wire::{Content, Message, Submessage};
 
-/// Writes one message. A number that fits no CBOR integer or double is text, as it is to every rule that reads it.
+/// Writes one message. A number that neither a CBOR integer nor a double holds is text, as it is to every rule that reads
+/// it.
 pub fn encode(message: &Message, keys: Keys) -> Vec<u8> {
     let mut writer = Writer { out: Vec::new(), keys };
     let extra = usize::from(message.messagetype.is_some()) + usize::from(!message.submessages.is_empty());
@@ -69,7 +72,7 @@ impl Writer {
                 self.push(Header::Bytes(Some(bytes.len())));
                 self.out.extend_from_slice(bytes);
             }
-            Content::Json(json) => self.tree(json.tree()),
+            Content::Json(json) => self.json(json),
         }
         if let Some(label) = &submessage.label {
             self.field(Member::Label);
@@ -77,29 +80,95 @@ impl Writer {
         }
     }
 
-    fn tree(&mut self, tree: &Tree) {
-        match tree {
-            Tree::Null => self.push(Header::Simple(simple::NULL)),
-            Tree::Bool(true) => self.push(Header::Simple(simple::TRUE)),
-            Tree::Bool(false) => self.push(Header::Simple(simple::FALSE)),
-            Tree::String(text) => self.text(text),
-            Tree::Number(number) => match (number.as_u64(), number.as_i64()) {
-                (Some(positive), _) => self.push(Header::Positive(positive)),
-                // The header holds -1 - n.
-                (None, Some(negative)) => self.push(Header::Negative((!negative).unsigned_abs())),
-                (None, None) => self.push(Header::Float(number.as_f64().unwrap_or_default())),
-            },
-            Tree::Array(items) => {
-                self.push(Header::Array(Some(items.len())));
-                items.iter().for_each(|item| self.tree(item));
+    /// Two passes: the first counts, since a length stands before what it counts. Content was checked when it was read,
+    /// so that neither can fail.
+    fn json(&mut self, json: &Json) {
+        let mut sizes = Vec::new();
+        let counted = read(json).and_then(|mut reader| count(&mut reader, &mut sizes));
+        let mut sizes = sizes.into_iter();
+        let written = counted.and_then(|()| self.value(&mut read(json)?, &mut sizes));
+        debug_assert!(written.is_ok(), "checked JSON is read again");
+    }
+
+    fn value(&mut self, reader: &mut Reader<'_>, sizes: &mut std::vec::IntoIter<usize>) -> Result<(), BadJson> {
+        match reader.kind()? {
+            Kind::Null => {
+                reader.null()?;
+                self.push(Header::Simple(simple::NULL));
             }
-            Tree::Object(members) => {
-                self.push(Header::Map(Some(members.len())));
-                for (key, value) in members {
-                    self.text(key);
-                    self.tree(value);
-                }
+            Kind::Bool => {
+                let value = if reader.bool()? { simple::TRUE } else { simple::FALSE };
+                self.push(Header::Simple(value));
+            }
+            Kind::Number => self.number(reader.number()?),
+            Kind::String => self.text(&reader.string()?),
+            Kind::Array => {
+                self.push(Header::Array(sizes.next()));
+                reader.array(|_, reader| self.value(reader, sizes))?;
+            }
+            Kind::Object => {
+                self.push(Header::Map(sizes.next()));
+                reader.object(|key, reader| {
+                    self.text(&key);
+                    self.value(reader, sizes)
+                })?;
             }
         }
+        Ok(())
     }
+
+    fn number(&mut self, text: &str) {
+        match integer(text).or_else(|| float(text)) {
+            Some(header) => self.push(header),
+            None => self.text(text),
+        }
+    }
+}
+
+fn read(json: &Json) -> Result<Reader<'_>, BadJson> {
+    Reader::new(json.as_bytes(), usize::MAX)
+}
+
+/// The sizes of arrays and objects, each before those inside it.
+fn count(reader: &mut Reader<'_>, sizes: &mut Vec<usize>) -> Result<(), BadJson> {
+    let own = sizes.len();
+    match reader.kind()? {
+        Kind::Null | Kind::Bool | Kind::Number | Kind::String => {
+            reader.skip()?;
+        }
+        Kind::Array => {
+            sizes.push(0);
+            reader.array(|_, reader| {
+                sizes[own] += 1;
+                count(reader, sizes)
+            })?;
+        }
+        Kind::Object => {
+            sizes.push(0);
+            reader.object(|_, reader| {
+                sizes[own] += 1;
+                count(reader, sizes)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// From -2^64 to 2^64 - 1 (RFC 8949 section 3.1). Minus zero is a float.
+fn integer(text: &str) -> Option<Header> {
+    let number: i128 = text.parse().ok().filter(|_| text != "-0")?;
+    match u64::try_from(number) {
+        Ok(positive) => Some(Header::Positive(positive)),
+        // The header holds -1 - n.
+        Err(_) => u64::try_from(-1 - number).ok().map(Header::Negative),
+    }
+}
+
+/// A double has 17 digits at most; a text with more of them says more than one.
+fn float(text: &str) -> Option<Header> {
+    let mantissa = text.split(['e', 'E']).next()?;
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count();
+    let whole = text != "-0" && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite())?;
+    (digits <= 17 && !whole).then_some(Header::Float(number))
 }

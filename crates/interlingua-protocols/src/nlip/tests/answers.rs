@@ -264,3 +264,21 @@ fn n_73_the_error_format_is_never_written() {
     assert!(reply.all().all(|submessage| submessage.format != Format::Error));
     assert!(reply.is_error());
 }
+
+#[test]
+fn n_24_the_answer_to_unread_source_code_is_text_that_says_so() {
+    let read = incoming(r#"{"format":"structured","subformat":"cobol","content":"STOP RUN."}"#);
+    let reply = encode::acknowledge(&read.meaning, &[], read.reply).expect("an answer");
+    assert_eq!(reply.messagetype, None);
+    assert!(matches!(&reply.first.content, Content::Text(text) if text.contains("cobol")));
+}
+
+#[test]
+fn n_70_asked_who_it_is_the_hub_answers_with_its_token() {
+    let read =
+        incoming(r#"{"messagetype":"control","format":"text","subformat":"english","content":"Please authenticate."}"#);
+    let mine = [tokens::authentication("hub-token")];
+    let reply = encode::acknowledge(&read.meaning, &mine, read.reply).expect("an answer");
+    assert!(reply.is_control());
+    assert_eq!(reply.submessages, mine);
+}

@@ -117,6 +117,16 @@ fn integers_and_floats_keep_their_value() {
     let frame = b"\xa3\x66format\x6astructured\x69subformat\x61a\x67content\x3b\xff\xff\xff\xff\xff\xff\xff\xff";
     let Content::Json(json) = read(&Bytes::from_static(frame)).unwrap().first.content else { panic!("a number") };
     assert_eq!(json.as_str(), "-18446744073709551616");
+    assert_eq!(cbor::encode(&read(&Bytes::from_static(frame)).unwrap(), Keys::Lower), frame, "the same item again");
+}
+
+#[test]
+fn a_number_beyond_integers_and_doubles_is_text_in_cbor() {
+    for text in ["12345678901234567890123", "1e400", "0.12345678901234567890"] {
+        let sent = message(&format!(r#"{{"format":"structured","subformat":"json","content":{{"n":{text}}}}}"#));
+        let read = read(&cbor::encode(&sent, Keys::Lower).into()).unwrap();
+        assert_eq!(read.first.content, Content::Json(json!({"n": text}).into()));
+    }
 }
 
 #[test]

@@ -1,0 +1,32 @@
+//! Replays the seeds of the fuzz targets, so that what was once found stays found.
+
+#[path = "../../../fuzz/checks/core.rs"]
+mod core;
+#[path = "../../../fuzz/checks/nlip.rs"]
+mod nlip;
+
+fn replay(target: &str, check: fn(&[u8])) {
+    let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/fuzz").join(target);
+    let mut seen = 0;
+    for entry in std::fs::read_dir(seeds).expect("the seeds are there") {
+        let path = entry.expect("a seed").path();
+        check(&std::fs::read(&path).expect("a seed can be read"));
+        seen += 1;
+    }
+    assert!(seen > 0, "no seeds for {target}");
+}
+
+#[test]
+fn core_json_seeds_hold() {
+    replay("core_json", core::json);
+}
+
+#[test]
+fn n_46_nlip_json_seeds_hold() {
+    replay("nlip_json", nlip::json);
+}
+
+#[test]
+fn n_46_nlip_cbor_seeds_hold() {
+    replay("nlip_cbor", nlip::cbor);
+}

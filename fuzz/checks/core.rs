@@ -1,0 +1,14 @@
+//! What must hold of the JSON scanner for any bytes.
+
+use bytes::Bytes;
+use interlingua_core::Json;
+
+/// What it takes, another parser takes; the value survives its own spelling.
+pub(crate) fn json(data: &[u8]) {
+    let Ok(json) = Json::parse(Bytes::copy_from_slice(data)) else { return };
+    let read: Result<&serde_json::value::RawValue, _> = serde_json::from_slice(json.as_bytes());
+    assert!(read.is_ok(), "another parser refuses it");
+    let again = Json::from_tree(json.tree().clone());
+    assert_eq!(again.tree(), json.tree());
+    assert_eq!(Json::parse(json.as_bytes().clone()).map(|same| same.digest()), Ok(json.digest()));
+}

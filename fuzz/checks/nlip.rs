@@ -1,0 +1,48 @@
+//! What must hold of the NLIP codec for any bytes: no panic, and what it takes it writes back the same.
+#![allow(dead_code, reason = "each target uses one of them")]
+
+use bytes::Bytes;
+use interlingua_core::{HubId, QuestionId, TaskId, Time};
+use interlingua_protocols::hop::Headers;
+use interlingua_protocols::nlip::client::{self, Leg, Tongue};
+use interlingua_protocols::nlip::{self, Context, Door, Keys, Limits, Message, cbor, encode};
+
+pub(crate) fn json(data: &[u8]) {
+    let limits = Limits::default();
+    let Ok(message) = nlip::json::decode(&Bytes::copy_from_slice(data), &limits) else { return };
+    let written = Bytes::from(nlip::json::encode(&message, Keys::Lower));
+    assert_eq!(nlip::json::decode(&written, &limits).as_ref(), Ok(&message));
+    both_roles(message);
+}
+
+pub(crate) fn cbor(data: &[u8]) {
+    let limits = Limits::default();
+    let Ok(message) = cbor::decode(&Bytes::copy_from_slice(data), &limits) else { return };
+    let written = Bytes::from(cbor::encode(&message, Keys::Title));
+    assert_eq!(cbor::decode(&written, &limits).as_ref(), Ok(&message));
+    both_roles(message);
+}
+
+/// A server and a client may both get it.
+fn both_roles(message: Message) {
+    let leg =
+        Leg { peer: "p".into(), tongue: Tongue::Hub, question: QuestionId(TaskId(1), 0), expires: Time(0), depth: 128 };
+    let replied = client::decode::reply(message.clone(), &leg).value;
+    let context = Context {
+        hub: &HubId::from("h"),
+        door: Door::Front,
+        message: "m".into(),
+        now: Time(0),
+        headers: Headers::default(),
+        depth: 128,
+        hook: None,
+    };
+    let Ok(incoming) = nlip::decode(message, &context) else { return };
+    let answer = match &replied {
+        client::Replied::Finished(finished) => {
+            encode::finished(finished, &encode::Beside::NOTHING, incoming.value.reply)
+        }
+        client::Replied::Asked(question) => encode::asked(question, &encode::Beside::NOTHING, incoming.value.reply),
+    };
+    assert!(answer.all().all(|submessage| submessage.format != nlip::Format::Error), "never written");
+}
