@@ -1,0 +1,94 @@
+//! The peer `local`: what the hub can do by itself, the file tools of its workspace and the custom tools of a directory.
+//!
+//! Which skills exist is asked from here, and asked again after [`Local::reload`]; who may call them is the hub's business.
+
+use std::sync::Arc;
+
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::{
+    Card, CardFrom, CardSource, Digest, Fault, FaultKind, Feature, Finished, Health, Json, PeerId, RouteClass, Skill,
+    Time,
+};
+
+use crate::files::{Tool, Workspace};
+use crate::tools::{Change, CustomTools};
+
+/// The name of this peer, which no other may have.
+pub const PEER: &str = "local";
+
+#[derive(Debug)]
+pub struct Local {
+    files: Workspace,
+    tools: Arc<CustomTools>,
+}
+
+impl Local {
+    pub fn new(files: Workspace, tools: CustomTools) -> Local {
+        Local { files, tools: Arc::new(tools) }
+    }
+
+    pub fn peer() -> PeerId {
+        PeerId::from(PEER)
+    }
+
+    pub fn tools(&self) -> &CustomTools {
+        &self.tools
+    }
+
+    /// The file tools, then the custom ones.
+    pub fn skills(&self) -> Vec<Skill> {
+        let mut skills = Workspace::skills(&Local::peer());
+        skills.extend(self.tools.skills());
+        skills
+    }
+
+    pub fn card(&self, now: Time) -> Card {
+        let skills = self.skills();
+        let digest = Digest::of_fields(skills.iter().map(|skill| skill.digest.0.as_slice()));
+        Card {
+            peer: Local::peer(),
+            title: "Local tools".into(),
+            description: "Files of the workspace, and the programs of the tools directory".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            class: RouteClass::InProcess,
+            provider: None,
+            skills,
+            resources: Vec::new(),
+            sources: vec![CardSource { from: CardFrom::Configuration, digest }],
+            health: Health::Up,
+            telemetry: None,
+            seen: now,
+            raw: None,
+        }
+    }
+
+    /// Looks at the tools directory again; `None` when nothing changed there.
+    pub fn reload(&self) -> Option<Change> {
+        self.tools.reload()
+    }
+
+    /// On a thread that may block. A call that is dropped still ends there, within the bounds of one call.
+    async fn use_files(&self, dispatch: Dispatch) -> Result<Reply, Fault> {
+        let unsupported =
+            || Fault::hub(FaultKind::Unsupported(Feature::Operation), "a file tool can be called, and nothing else");
+        let args = dispatch.call.input().ok_or_else(unsupported)?.args.clone().unwrap_or_else(Json::empty_object);
+        let (files, owner) = (self.files.clone(), dispatch.by.owner());
+        let name = dispatch.skill.id.skill.clone();
+        let called =
+            tokio::task::spawn_blocking(move || files.call(&Local::peer(), name.as_str(), &args, &owner)).await;
+        let finished = match called.map_err(Fault::internal)? {
+            Ok(output) => Finished::completed(output),
+            Err(fault) => Finished::failed(fault),
+        };
+        Ok(Reply::Done(Box::new(finished), None))
+    }
+}
+
+impl Peer for Local {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        match Tool::from_name(dispatch.skill.id.skill.as_str()) {
+            Some(_) => Box::pin(async move { self.use_files(dispatch).await }),
+            None => Arc::clone(&self.tools).call(dispatch),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A child process and everything it starts: one process group, ended as one.
+
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+/// How long a program may take to end itself after it was asked to.
+const GRACE: Duration = Duration::from_secs(2);
+/// A program just written may still be open for writing in a sibling that is being started.
+const BUSY_TRIES: u32 = 20;
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+
+/// Dropping it kills the whole group; the runtime reaps the child.
+#[derive(Debug)]
+pub(super) struct Group {
+    child: Child,
+    id: Option<Pid>,
+}
+
+impl Group {
+    pub(super) async fn start(command: &mut Command) -> io::Result<Group> {
+        command.process_group(0).kill_on_drop(true);
+        let mut tries = 0;
+        loop {
+            match command.spawn() {
+                Ok(child) => {
+                    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+                    return Ok(Group { child, id });
+                }
+                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES => {
+                    tries += 1;
+                    tokio::time::sleep(BUSY_PAUSE).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The three ends of its pipes; only the first call has them.
+    pub(super) fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
+        (self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take())
+    }
+
+    /// Waits for the child, then kills what it left behind.
+    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        let status = self.child.wait().await;
+        self.signal(Signal::KILL);
+        self.id = None;
+        status
+    }
+
+    /// Politely, then hard.
+    pub(super) async fn end(mut self) {
+        self.signal(Signal::TERM);
+        if tokio::time::timeout(GRACE, self.wait()).await.is_err() {
+            self.kill().await;
+        }
+    }
+
+    pub(super) async fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        // Nothing survives this signal; an error only says that it is gone already.
+        let _ = self.wait().await;
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(id) = self.id {
+            // No such group: everything in it has ended.
+            let _ = kill_process_group(id, signal);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
