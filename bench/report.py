@@ -52,8 +52,9 @@ def echo(results):
     head = ["server", "connections", "answers/s", "p50 us", "p90 us", "p99 us", "CPU us each", "times the floor", "memory MiB"]
     return f"""## NLIP echo
 
-One small message whose token must come back. Every answer was checked; a run with a single error is no result.
-The floor parses the JSON and writes it back and does nothing else; nlip-server has its logging off.
+One small message whose text must come back. Every answer was checked; a run with a single error is no result.
+The hub reads the message, finds its skill `hub/echo` by the words, checks rights and input, calls it and writes the answer; the
+floor parses the JSON and writes it back and does nothing else; nlip-server has its logging off.
 
 {table(head, rows)}
 """
@@ -68,7 +69,7 @@ def sizes(results):
     head = ["bytes", *(f"{name}, CPU us" for name in names)] + (["interlingua, ns a byte"] if "interlingua" in names else [])
     return f"""## Cost by size
 
-The same exchange with a token from 100 bytes to 10 megabytes, one connection.
+The same exchange from 100 bytes to 10 megabytes, one connection.
 
 {table(head, rows)}
 """

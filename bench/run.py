@@ -25,10 +25,8 @@ def section(function):
 
 
 def message(size):
-    """An NLIP message of about `size` bytes whose bulk is a token, which every NLIP server must echo."""
-    head = '{"format":"text","subformat":"english","content":"hello","submessages":'
-    head += '[{"format":"token","subformat":"conversation","content":"'
-    tail = '-end"}]}'
+    """An NLIP message of about `size` bytes. The hub's own skill says back what follows the word; the others echo all of it."""
+    head, tail = '{"format":"text","subformat":"english","content":"echo ', '-end"}'
     return head + "x" * max(1, size - len(head) - len(tail)) + tail
 
 

@@ -25,6 +25,7 @@ pub struct HubBuilder {
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
     scheme: Scheme,
+    listen: Option<SocketAddr>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,12 @@ impl HubBuilder {
         self
     }
 
+    /// Listens there instead of on a free loopback port.
+    pub fn listen(mut self, address: SocketAddr) -> Self {
+        self.listen = Some(address);
+        self
+    }
+
     /// The directory that the configuration's relative paths start from.
     pub fn directory(&self) -> &Path {
         self.directory.path()
@@ -74,7 +81,7 @@ impl HubBuilder {
 
     /// Starts the hub and waits until it answers.
     pub async fn start(self) -> Hub {
-        let address = port::free();
+        let address = self.listen.unwrap_or_else(port::free);
         let process = Process::start(self.command(address));
         let mut hub = Hub { builder: self, address, process };
         hub.wait_until_up().await;
@@ -83,7 +90,7 @@ impl HubBuilder {
 
     /// Starts a hub that is expected to refuse, and returns how it ended and what it said.
     pub async fn refused(self) -> (ExitStatus, String) {
-        let mut process = Process::start(self.command(port::free()));
+        let mut process = Process::start(self.command(self.listen.unwrap_or_else(port::free)));
         let status = crate::within("a hub that refuses its configuration", async {
             loop {
                 if let Some(status) = process.ended() {
@@ -122,6 +129,7 @@ impl Hub {
             arguments: Vec::new(),
             environment: Vec::new(),
             scheme: Scheme::Plain,
+            listen: None,
         }
     }
 

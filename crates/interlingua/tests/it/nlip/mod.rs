@@ -1,0 +1,76 @@
+//! NLIP over the wire, requirement by requirement: ECMA-430 (messages), 431 (HTTP), 432 (WebSocket), 434 (security).
+
+mod access;
+mod control;
+mod http;
+mod messages;
+mod tls;
+mod tokens;
+mod uploads;
+mod websocket;
+
+use interlingua_testkit::{Answer, Hub};
+use serde_json::{Value, json};
+
+/// A hub as a newcomer starts it, with a workspace that holds one file.
+async fn hub() -> Hub {
+    Hub::builder(env!("CARGO_BIN_EXE_interlingua"))
+        .config("tools: { workspace: ./workspace }\n")
+        .file("workspace/shopping.txt", "Two lemons\n")
+        .start()
+        .await
+}
+
+fn text(content: &str) -> Value {
+    json!({"format": "text", "subformat": "english", "content": content})
+}
+
+fn token(kind: &str, content: &str) -> Value {
+    json!({"format": "token", "subformat": kind, "content": content})
+}
+
+/// `message` with these submessages.
+fn with(mut message: Value, submessages: &[Value]) -> Value {
+    message["submessages"] = submessages.into();
+    message
+}
+
+/// Posts a message and reads the answer, which must be a message that fits Annex A of ECMA-430.
+async fn ask(hub: &Hub, message: &Value) -> Value {
+    let answer = hub.post_json("/nlip", message).await;
+    assert_eq!(answer.status, 200, "{message} was refused: {}", answer.text());
+    let reply = answer.json();
+    assert_fits_annex_a(&reply);
+    reply
+}
+
+/// Posts a message that must be refused, with an error message.
+async fn refused(hub: &Hub, message: &Value) -> Answer {
+    let answer = hub.post_json("/nlip", message).await;
+    assert!((400..500).contains(&answer.status), "{message} was not refused: {} {}", answer.status, answer.text());
+    assert_eq!(interlingua_testkit::hostile::nlip_complaint(&answer.json()), None, "{}", answer.text());
+    answer
+}
+
+fn tokens(reply: &Value) -> Vec<Value> {
+    let parts = reply["submessages"].as_array().cloned().unwrap_or_default();
+    parts.into_iter().filter(|part| part["format"] == "token").collect()
+}
+
+/// Required fields, types, lower-case keys, nothing null, no empty list.
+fn assert_fits_annex_a(message: &Value) {
+    let fields = message.as_object().unwrap_or_else(|| panic!("not an object: {message}"));
+    for required in ["format", "subformat", "content"] {
+        assert!(fields.contains_key(required), "no `{required}`: {message}");
+    }
+    for (key, value) in fields {
+        assert_eq!(*key, key.to_lowercase(), "{message}");
+        assert!(key == "content" || !value.is_null(), "`{key}` is null: {message}");
+    }
+    assert!(fields["format"].is_string() && fields["subformat"].is_string(), "{message}");
+    if let Some(parts) = fields.get("submessages") {
+        let parts = parts.as_array().unwrap_or_else(|| panic!("submessages are no array: {message}"));
+        assert!(!parts.is_empty(), "an empty list is never sent: {message}");
+        parts.iter().for_each(assert_fits_annex_a);
+    }
+}

@@ -1,0 +1,84 @@
+//! ECMA-432: NLIP over WebSocket, CBOR at `/nlip/ws` and JSON at `/nlip/ws/text`.
+
+use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
+use serde_json::Value;
+
+use super::{hub, text, token, tokens, with};
+
+/// `{"format": "text", "subformat": "english", "content": "hello"}` with a byte string in a submessage, by hand: the test
+/// must not read CBOR with the code it tests.
+fn cbor_message(bytes: &[u8], kind: &str, format: &str) -> Vec<u8> {
+    let part = [vec![0xA3], entry("format", &short(format)), entry("subformat", &short(kind)), entry("content", bytes)]
+        .concat();
+    let head =
+        [entry("format", &short("text")), entry("subformat", &short("english")), entry("content", &short("hello"))];
+    [vec![0xA4], head.concat(), entry("submessages", &[vec![0x81], part].concat())].concat()
+}
+
+fn entry(key: &str, value: &[u8]) -> Vec<u8> {
+    [short(key), value.to_vec()].concat()
+}
+
+/// A text string of at most 23 bytes.
+fn short(text: &str) -> Vec<u8> {
+    let length = u8::try_from(text.len()).expect("short");
+    assert!(length < 24, "{text}");
+    [&[0x60 | length], text.as_bytes()].concat()
+}
+
+async fn open(path: &str) -> (interlingua_testkit::Hub, WebSocketFrames) {
+    let hub = hub().await;
+    let socket = WebSocketFrames::open(hub.address(), path, &[]).await.expect("the upgrade is taken");
+    (hub, socket)
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack.windows(needle.len()).any(|window| window == needle)
+}
+
+#[tokio::test]
+async fn n_51_both_end_points_upgrade() {
+    open("/nlip/ws").await;
+    open("/nlip/ws/text").await;
+}
+
+#[tokio::test]
+async fn n_52_one_cbor_message_is_answered_by_one_binary_message() {
+    let (_hub, mut socket) = open("/nlip/ws").await;
+    for turn in ["turn-1", "turn-2"] {
+        socket.send(Fin::Last, Opcode::Binary, &cbor_message(&short(turn), "conversation", "token")).await;
+        let (first, payload) = socket.read().await.expect("an answer");
+        assert_eq!(first, 0x82, "a whole binary message");
+        assert!(contains(&payload, &short(turn)), "the token comes back: {payload:?}");
+    }
+}
+
+#[tokio::test]
+async fn n_53_a_byte_string_stays_a_byte_string() {
+    let (_hub, mut socket) = open("/nlip/ws").await;
+    // A token whose content is bytes must come back identical, so it shows what becomes of bytes on both ways.
+    let bytes = [0x58, 0x20].into_iter().chain(200..232).collect::<Vec<u8>>();
+    socket.send(Fin::Last, Opcode::Binary, &cbor_message(&bytes, "group_1", "token")).await;
+    let (_, payload) = socket.read().await.expect("an answer");
+    assert!(contains(&payload, &bytes), "{payload:?}");
+}
+
+#[tokio::test]
+async fn n_55_the_json_end_point_answers_in_text() {
+    let (_hub, mut socket) = open("/nlip/ws/text").await;
+    let sent = token("conversation", "over-text");
+    let picture = serde_json::json!({"format": "binary", "subformat": "image/png", "content": "iVBORw0KGgo="});
+    let message = with(text("hello"), &[sent.clone(), picture]);
+    socket.send(Fin::Last, Opcode::Text, message.to_string().as_bytes()).await;
+    let (first, payload) = socket.read().await.expect("an answer");
+    assert_eq!(first, 0x81, "a whole text message");
+    let reply: Value = serde_json::from_slice(&payload).expect("JSON");
+    assert!(tokens(&reply).contains(&sent), "{reply}");
+}
+
+#[tokio::test]
+async fn n_57_a_ping_is_answered() {
+    let (_hub, mut socket) = open("/nlip/ws").await;
+    socket.send(Fin::Last, Opcode::Ping, b"are you there").await;
+    assert_eq!(socket.read().await, Some((0x8A, b"are you there".to_vec())));
+}
