@@ -86,7 +86,7 @@ fn skill(tools: &Arc<CustomTools>, name: &str) -> Skill {
 }
 
 async fn start(tools: &Arc<CustomTools>, name: &str, args: Tree) -> Result<Exchange, Fault> {
-    match Arc::clone(&tools).call(dispatch(skill(tools, name), Some(args))).await? {
+    match Arc::clone(tools).call(dispatch(skill(tools, name), Some(args))).await? {
         Reply::Live(exchange) => Ok(exchange),
         Reply::Done(..) => panic!("a program runs"),
     }
