@@ -78,6 +78,9 @@ pub struct Call {
     pub limits: Limits,
     pub via: Option<Via>,
     pub trace: Option<Trace>,
+    /// What it came in by, for counting and the audit; `None` for calls the hub makes itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
     #[serde(default, skip_serializing_if = "Meta::is_none")]
     pub meta: Meta,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,6 +101,7 @@ impl Call {
             limits: Limits::default(),
             via: None,
             trace: None,
+            wire: None,
             meta: Meta::default(),
             raw: None,
         }
@@ -279,10 +283,17 @@ pub struct Trace {
     pub baggage: Option<Text>,
 }
 
-/// A protocol and generation, such as `mcp/2026-07-28`. Core only compares it, for the raw lane.
+/// A protocol and generation, such as `mcp/2026-07-28`. Core only compares it, for the raw lane and for counting.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Wire(pub Cow<'static, str>);
+
+impl Wire {
+    /// The protocol without its generation.
+    pub fn protocol(&self) -> &str {
+        self.0.split_once('/').map_or(&self.0, |(protocol, _)| protocol)
+    }
+}
 
 /// A frame beside its parsed view. `owned`: spans of what the hub owns in it, always rewritten or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

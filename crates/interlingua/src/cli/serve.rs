@@ -47,7 +47,6 @@ async fn run(loaded: &Loaded) -> Result<Exit, Failure> {
         tracing::warn!(problem = %warning, "configuration");
     }
     let server = Server::start(config).await.map_err(|error| failed(&error))?;
-    server.hub.supervisor.run_until_stop(telemetry.upkeep());
     announce(&server, config)?;
     let exit = tokio::select! {
         _ = terminate.recv() => Exit::Done,

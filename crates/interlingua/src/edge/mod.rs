@@ -10,12 +10,15 @@ use std::sync::Arc;
 use axum::Router;
 
 use http::HeaderMap;
-use interlingua_core::{Fault, Principal, Secret};
+use interlingua_core::{Fault, Principal, Secret, Subject};
+use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::Config;
 use crate::hub::Hub;
+use crate::hub::audit::AuditLine;
 use crate::server::access::Access;
 use crate::server::connection::Connection;
+use crate::telemetry::meters::Phase;
 
 /// What every edge holds.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub struct Shared {
     pub hub: Arc<Hub>,
     pub access: Access,
     pub bounds: Bounds,
+    /// What `/metrics` answers with.
+    pub prometheus: PrometheusHandle,
 }
 
 /// How much one message may be.
@@ -46,9 +51,14 @@ impl Shared {
         headers: &HeaderMap,
         credentials: &[Secret],
     ) -> Result<Principal, Fault> {
+        let mut laps = self.hub.meters.laps();
         let now = self.hub.now();
-        let transport = self.access.transport(connection, headers, now)?;
-        self.access.complete(transport, credentials, now)
+        let transport = self.access.transport(connection, headers, now);
+        let proven = transport.and_then(|transport| self.access.complete(transport, credentials, now));
+        laps.done(Phase::Authenticate);
+        proven.inspect_err(|fault| {
+            self.hub.audit.write(AuditLine::new("authenticate", Subject::Anonymous).refused(fault.kind));
+        })
     }
 }
 
@@ -59,5 +69,6 @@ pub fn routes() -> Router<Arc<Shared>> {
 
 /// Every peer that configuration names, and those inside the hub.
 pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault> {
+    shared.hub.meters.protocol(nlip::PROTOCOL);
     local::register(&shared.hub, config).await
 }

@@ -7,11 +7,16 @@ use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use http::StatusCode;
+use http::header::CONTENT_TYPE;
 
 use super::Shared;
 
 pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/", get(page)).route("/healthz", get(alive)).route("/readyz", get(ready))
+    Router::new()
+        .route("/", get(page))
+        .route("/healthz", get(alive))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
 }
 
 /// Alive is answering at all.
@@ -25,6 +30,12 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
         return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into_response();
     }
     "ready\n".into_response()
+}
+
+/// The Prometheus text format. Numbers only: no name of a caller, a skill or a peer is a label.
+async fn metrics(State(shared): State<Arc<Shared>>) -> impl IntoResponse {
+    shared.hub.observe();
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.prometheus.render())
 }
 
 /// Says nothing of peers or tasks: anyone may see it.

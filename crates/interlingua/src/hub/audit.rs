@@ -1,76 +1,167 @@
 //! One line for each decision, batched into the journal off the hot path. A line that cannot be taken is counted, never
 //! waited for.
+//!
+//! Lines hold no arguments, no content and no secret: who, what, on what, how it was decided, and the trace and task it
+//! belongs to.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use interlingua_core::ports::{Append, Expected, Journal};
-use interlingua_core::{FaultKind, Log, Principal, SkillId, TaskId, Time};
+use interlingua_core::ports::{Append, Expected, Journal, Stored};
+use interlingua_core::{Call, Fault, FaultKind, Log, Principal, SkillId, TaskId, Time, journal};
+use metrics::Counter;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
+use super::Hub;
 use super::clock::Clock;
 use super::supervisor::Supervisor;
+use crate::telemetry::trace;
 
 /// How many lines may wait to be written.
 const MAX_WAITING: usize = 16_384;
 /// How many lines go into one append.
 const BATCH: usize = 1_024;
+/// How many lines one reading returns.
+const MAX_PAGE: usize = 1_000;
 
-/// Who did what, and was it allowed. Holds no arguments, no content and no secret.
+/// How much of a name is written down.
+const MAX_NAME: usize = 200;
+
+/// The outcome of a decision in favour.
+pub const ALLOWED: &str = "allowed";
+
+/// One decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditLine {
     pub at: Time,
+    /// Whose wish it was.
     pub by: String,
-    pub phase: String,
+    /// What was decided about, such as `authorize` or `confirm`.
+    pub action: String,
+    /// A skill, a peer, a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skill: Option<String>,
+    pub on: Option<String>,
+    /// [`ALLOWED`], what became of it, or the kind of a fault.
+    pub outcome: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// Absent: allowed.
+    /// What it came in by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
+    pub wire: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+}
+
+impl AuditLine {
+    pub fn new(action: &str, by: impl Display) -> AuditLine {
+        AuditLine {
+            at: Time(0),
+            by: by.to_string(),
+            action: action.to_owned(),
+            on: None,
+            outcome: ALLOWED.to_owned(),
+            task: None,
+            wire: None,
+            trace: None,
+        }
+    }
+
+    #[must_use]
+    pub fn on(mut self, what: impl Display) -> AuditLine {
+        let mut what = what.to_string();
+        // A stranger may have chosen the name.
+        if let Some((end, _)) = what.char_indices().nth(MAX_NAME) {
+            what.truncate(end);
+        }
+        self.on = Some(what);
+        self
+    }
+
+    #[must_use]
+    pub fn task(mut self, task: TaskId) -> AuditLine {
+        self.task = Some(task);
+        self
+    }
+
+    /// What a call says of where it belongs.
+    #[must_use]
+    pub fn call(mut self, call: &Call) -> AuditLine {
+        self.wire = call.wire.as_ref().map(|wire| wire.0.to_string());
+        self.trace = call.trace.as_ref().and_then(trace::id).map(|id| id.to_string());
+        self
+    }
+
+    #[must_use]
+    pub fn outcome(mut self, outcome: &str) -> AuditLine {
+        outcome.clone_into(&mut self.outcome);
+        self
+    }
+
+    #[must_use]
+    pub fn refused(self, kind: FaultKind) -> AuditLine {
+        self.outcome(kind.as_str())
+    }
 }
 
 #[derive(Debug)]
 pub struct Audit {
     lines: mpsc::Sender<AuditLine>,
     clock: Clock,
-    dropped: Arc<AtomicU64>,
+    dropped: AtomicU64,
+    counted: Counter,
+    /// Its own, so that what the rest of the hub decides while it stops is still written.
+    writer: Supervisor,
 }
 
 impl Audit {
-    pub fn start(journal: Arc<dyn Journal>, clock: Clock, supervisor: &Supervisor) -> Audit {
+    /// `counted` counts the lines that could not be taken. Must be called within a runtime.
+    pub fn start(journal: Arc<dyn Journal>, clock: Clock, counted: Counter) -> Audit {
         let (lines, waiting) = mpsc::channel(MAX_WAITING);
-        let stopping = supervisor.stopping().clone();
-        supervisor.run(write(journal, waiting, stopping));
-        Audit { lines, clock, dropped: Arc::default() }
+        let writer = Supervisor::new();
+        writer.run(write(journal, waiting, writer.stopping().clone()));
+        Audit { lines, clock, dropped: AtomicU64::new(0), counted, writer }
+    }
+
+    /// Writes a line, which belongs to the trace of what is being done unless it says otherwise.
+    pub fn write(&self, mut line: AuditLine) {
+        line.at = self.clock.now();
+        if line.trace.is_none() {
+            line.trace = trace::ambient().as_ref().and_then(trace::id).map(|id| id.to_string());
+        }
+        if self.lines.try_send(line).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            self.counted.increment(1);
+        }
     }
 
     pub fn line(
         &self,
-        phase: &str,
+        action: &str,
         by: &Principal,
         skill: Option<&SkillId>,
         task: Option<TaskId>,
         refused: Option<FaultKind>,
     ) {
-        let line = AuditLine {
-            at: self.clock.now(),
-            by: by.owner().to_string(),
-            phase: phase.to_owned(),
-            skill: skill.map(ToString::to_string),
-            task,
-            refused: refused.map(|kind| kind.as_str().to_owned()),
-        };
-        if self.lines.try_send(line).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-        }
+        let mut line = AuditLine::new(action, by.owner());
+        line.on = skill.map(ToString::to_string);
+        line.task = task;
+        self.write(match refused {
+            Some(kind) => line.refused(kind),
+            None => line,
+        });
     }
 
     /// Lines that could not be taken since the start.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Writes what waits. Nothing is taken afterwards.
+    pub(super) async fn stop(&self, patience: Duration) -> bool {
+        self.writer.stop(patience).await
     }
 }
 
@@ -93,10 +184,38 @@ async fn write(
             return;
         }
         let at = batch.last().map_or(Time(0), |line| line.at);
-        let records = batch.drain(..).filter_map(|line| interlingua_core::journal::to_bytes(&line).ok()).collect();
+        let records = batch.drain(..).filter_map(|line| journal::to_bytes(&line).ok()).collect();
         let append = Append { log: Log::Audit, expected: Expected::Any, at, records, unique: None, row: None };
         if let Err(error) = journal.append(append).await {
             tracing::error!(%error, "audit lines could not be written");
         }
     }
+}
+
+impl Hub {
+    /// A page of the audit, newest first: lines before the number `before`, or the newest. Only an Owner may read it.
+    pub async fn audit_lines(
+        &self,
+        by: &Principal,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<(u64, AuditLine)>, Fault> {
+        if !by.is_hub_owner() {
+            self.audit.write(AuditLine::new("audit", by.owner()).refused(FaultKind::Denied));
+            return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner reads the audit"));
+        }
+        let limit = limit.clamp(1, MAX_PAGE);
+        let end = match before {
+            Some(before) => before,
+            None => self.store.journal.last(Log::Audit).await.map_err(Fault::internal)?.saturating_add(1),
+        };
+        let after = end.saturating_sub(1).saturating_sub(limit as u64);
+        let mut stored = self.store.journal.read(Log::Audit, after, limit).await.map_err(Fault::internal)?;
+        stored.retain(|line| line.seq < end);
+        stored.iter().rev().map(read).collect()
+    }
+}
+
+fn read(stored: &Stored) -> Result<(u64, AuditLine), Fault> {
+    Ok((stored.seq, journal::from_bytes(&stored.bytes).map_err(Fault::internal)?))
 }

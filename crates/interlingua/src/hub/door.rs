@@ -3,27 +3,52 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use interlingua_core::ports::Unique;
 use interlingua_core::task::Task;
 use interlingua_core::{
-    Call, Deadline, DeadlineBy, Digest, Fault, FaultKind, Inbound, Json, Principal, Request, TaskId,
+    Ask, Call, Deadline, DeadlineBy, Digest, Fault, FaultKind, Inbound, Json, Principal, Request, Target, TaskId,
 };
 use tower::{Layer, Service};
+use tracing::Instrument;
 
 use super::Hub;
 use super::admission::{Admission, Permit};
+use super::audit::AuditLine;
 use super::driver::{Driver, Launched};
 use super::entropy;
 use super::live::Reader;
 use super::prepare::Prepared;
 use super::running::Running;
+use crate::telemetry::meters::{Phase, WireMeters};
+use crate::telemetry::trace;
 
 impl Hub {
     /// Opens an exchange: refused with a fault, or running until it ends in exactly one outcome.
-    pub async fn open(self: &Arc<Self>, request: Request) -> Result<Running, Fault> {
+    pub async fn open(self: &Arc<Self>, mut request: Request) -> Result<Running, Fault> {
+        let since = Instant::now();
+        let (span, wire) = self.begin(&mut request);
         let mut door = AdmissionLayer(self.admission.clone()).layer(Door(self.clone()));
-        door.call(request).await
+        let opened = door.call(request).instrument(span).await;
+        if let Err(fault) = &opened {
+            wire.refused(fault.kind, since.elapsed());
+            if fault.kind == FaultKind::Busy {
+                self.meters.shed.increment(1);
+            }
+        }
+        opened
+    }
+
+    /// The exchange's span, and the meters of what it came in by. From here on the call carries the context of that span.
+    fn begin(&self, request: &mut Request) -> (tracing::Span, Arc<WireMeters>) {
+        let Inbound::Call(call) = &mut request.inbound else {
+            return (tracing::Span::none(), self.meters.of_call(None));
+        };
+        let wire = call.wire.as_ref().map_or("local", |wire| &wire.0);
+        let begun = trace::exchange(wire, call.trace.as_ref());
+        call.trace = Some(begun.context);
+        (begun.span, self.meters.of_call(call.wire.as_ref()))
     }
 
     /// Inside the admission layer.
@@ -40,9 +65,17 @@ impl Hub {
         }
         let id = entropy::task_id();
         let prepared = self.prepare(&by, &call, id, None).await;
-        let prepared = prepared.inspect_err(|fault| self.audit.line("refused", &by, None, None, Some(fault.kind)))?;
+        let prepared = prepared.inspect_err(|fault| {
+            let line = AuditLine::new("call", by.owner()).call(&call).refused(fault.kind);
+            self.audit.write(match asked(&call.ask) {
+                Some(name) => line.on(name),
+                None => line,
+            });
+        })?;
         let keep = must_keep(&call, &prepared);
+        let mut laps = self.meters.laps();
         let unique = keep.then(|| self.replay_key(&by, connection, &call)).flatten();
+        laps.done(Phase::Replay);
         let task = Task::accepted(id, by, call, now);
         let mut driver = Driver::new(self.clone(), task, permit);
         let effects = driver.begin(prepared)?;
@@ -88,6 +121,19 @@ fn must_keep(call: &Call, prepared: &Prepared) -> bool {
     let Prepared::Ready(ready) = prepared else { return true };
     let twice_matters = call.id_given && !ready.skill.effects.idempotent;
     call.limits.keep || ready.skill.always_kept || twice_matters
+}
+
+/// What was called by name.
+fn asked(ask: &Ask) -> Option<String> {
+    match ask {
+        Ask::Invoke { target, .. } | Ask::Complete { of: target, .. } => match target {
+            Target::Skill(id, _) => Some(id.to_string()),
+            Target::Capability(name) => Some(name.to_string()),
+            Target::Peer(peer) => Some(peer.to_string()),
+            Target::Words => None,
+        },
+        Ask::Read { peer, .. } => Some(peer.to_string()),
+    }
 }
 
 /// The hub as a service.

@@ -7,18 +7,26 @@ use interlingua_core::ports::Indexed;
 use interlingua_core::{Card, Fault, PeerId, Skill};
 
 use super::Hub;
+use super::audit::AuditLine;
 
 impl Hub {
     /// Adds a peer or replaces it whole.
     pub async fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<(), Fault> {
         let indexed = card.skills.iter().map(indexed).collect();
         self.store.index.replace(card.peer.as_str(), indexed).await.map_err(Fault::internal)?;
-        self.registry.register(card, peer)
+        let line = AuditLine::new("register", "hub").on(&card.peer);
+        self.registry.register(card, peer)?;
+        self.audit.write(line);
+        Ok(())
     }
 
     pub async fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {
         self.store.index.replace(peer.as_str(), Vec::new()).await.map_err(Fault::internal)?;
-        self.registry.unregister(peer)
+        let found = self.registry.unregister(peer)?;
+        if found {
+            self.audit.write(AuditLine::new("unregister", "hub").on(peer));
+        }
+        Ok(found)
     }
 }
 

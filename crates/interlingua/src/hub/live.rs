@@ -8,6 +8,7 @@ use interlingua_core::task::Standing;
 use interlingua_core::{
     ConversationId, Entry, Fault, FaultKind, Log, Noun, Owner, Principal, Question, Signal, TaskId, journal,
 };
+use metrics::Counter;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// How many committed entries are kept in memory for readers that keep up; the others read the journal.
@@ -46,6 +47,7 @@ pub struct Live {
     pub id: TaskId,
     pub owner: Owner,
     pub conversation: Option<ConversationId>,
+    slow_readers: Counter,
     signals: mpsc::Sender<Incoming>,
     head: watch::Sender<Head>,
     recent: Mutex<VecDeque<Arc<Entry>>>,
@@ -61,11 +63,12 @@ impl Live {
         id: TaskId,
         owner: Owner,
         conversation: Option<ConversationId>,
+        slow_readers: Counter,
     ) -> (Arc<Live>, mpsc::Receiver<Incoming>) {
         let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
         let head = watch::Sender::new(Head { seq: 0, state: Liveness::Running });
-        let live =
-            Live { id, owner, conversation, signals, head, recent: Mutex::default(), questions: Mutex::default() };
+        let (recent, questions) = (Mutex::default(), Mutex::default());
+        let live = Live { id, owner, conversation, slow_readers, signals, head, recent, questions };
         (Arc::new(live), incoming)
     }
 
@@ -238,7 +241,10 @@ impl Reader {
             }
             match live.recent_after(after) {
                 Some(entries) => self.ready.extend(entries),
-                None => drop(self.read_journal().await?),
+                None => {
+                    live.slow_readers.increment(1);
+                    self.read_journal().await?;
+                }
             }
         }
     }

@@ -33,8 +33,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use interlingua_core::ports::Store;
-use interlingua_core::task::Task;
-use interlingua_core::{HubId, Time};
+use interlingua_core::{Health, HubId, Time};
 use interlingua_drivers::keys::Keyring;
 
 pub use door::Door;
@@ -50,6 +49,8 @@ use registry::Registry;
 use supervisor::Supervisor;
 use validate::Schemas;
 use vault::Vault;
+
+use crate::telemetry::meters::Meters;
 
 /// What may change while the hub runs.
 #[derive(Debug, Clone)]
@@ -92,6 +93,7 @@ pub struct Hub {
     pub live: LiveTable,
     pub supervisor: Supervisor,
     pub audit: Audit,
+    pub meters: Meters,
     schemas: Schemas,
     vault: Vault,
 }
@@ -101,7 +103,8 @@ impl Hub {
     pub fn new(id: HubId, store: Store, keys: Arc<Keyring>, limits: AdmissionLimits, settings: Settings) -> Arc<Hub> {
         let clock = Clock::start();
         let supervisor = Supervisor::new();
-        let audit = Audit::start(store.journal.clone(), clock, &supervisor);
+        let meters = Meters::register();
+        let audit = Audit::start(store.journal.clone(), clock, meters.audit_dropped.clone());
         Arc::new(Hub {
             id,
             clock,
@@ -111,6 +114,7 @@ impl Hub {
             admission: Admission::new(limits),
             live: LiveTable::default(),
             audit,
+            meters,
             schemas: Schemas::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,
@@ -123,14 +127,24 @@ impl Hub {
         self.clock.now()
     }
 
-    /// Counts an exchange that is over.
-    fn ended(&self, task: &Task) {
-        let outcome = task.finished().map_or("abandoned", |finished| finished.outcome.as_str());
-        metrics::counter!("interlingua_exchanges_total", "outcome" => outcome).increment(1);
+    /// Shows what is so at this moment in the gauges; the rest is counted as it happens.
+    pub fn observe(&self) {
+        let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        let (running, waiting) = self.admission.load();
+        self.meters.in_flight.set(count(running));
+        self.meters.queue.set(count(waiting));
+        self.meters.tasks.set(count(self.live.count()));
+        self.meters.work.set(count(self.supervisor.count()));
+        let catalogue = self.registry.catalogue();
+        let is_down = |health: &Health| matches!(health, Health::Down { .. });
+        let down = catalogue.peers.values().filter(|registered| is_down(&registered.card.health)).count();
+        self.meters.peers_down.set(count(down));
+        self.meters.peers_up.set(count(catalogue.peers.len() - down));
     }
 
     /// Lets running exchanges end, writes what waits to be written.
     pub async fn stop(&self, patience: Duration) -> bool {
-        self.supervisor.stop(patience).await
+        let ended = self.supervisor.stop(patience).await;
+        self.audit.stop(patience).await && ended
     }
 }

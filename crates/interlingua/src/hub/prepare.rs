@@ -12,8 +12,10 @@ use interlingua_core::{
 };
 
 use super::Hub;
+use super::audit::AuditLine;
 use super::policy::Action;
 use super::registry::Catalogue;
+use crate::telemetry::meters::Phase;
 
 /// How long a question waits for its answer.
 pub const QUESTION_EXPIRES: Duration = Duration::from_secs(600);
@@ -54,15 +56,23 @@ impl Hub {
             // This hub is on the way already, or the way is too long.
             Via::through(call.via.as_ref(), &self.id)?;
         }
-        let mut ready = match self.resolve(by, call).await? {
+        let mut laps = self.meters.laps();
+        let resolved = self.resolve(by, call).await;
+        laps.done(Phase::Resolve);
+        let mut ready = match resolved? {
             Prepared::Ready(ready) => ready,
             ask @ Prepared::Ask(_) => return Ok(ask),
         };
-        if let Some(asking) = self.validate(call, &mut ready)? {
+        let valid = self.validate(call, &mut ready);
+        laps.done(Phase::Validate);
+        if let Some(asking) = valid? {
             return Ok(Prepared::Ask(asking));
         }
-        self.authorize(by, task, &ready)?;
-        Ok(match self.confirm(by, call, &ready, granted)? {
+        self.authorize(by, call, task, &ready)?;
+        laps.done(Phase::Authorize);
+        let confirmed = self.confirm(by, call, &ready, granted);
+        laps.done(Phase::Confirm);
+        Ok(match confirmed? {
             Some(asking) => Prepared::Ask(asking),
             None => Prepared::Ready(ready),
         })
@@ -186,11 +196,14 @@ impl Hub {
     }
 
     /// Policy over the resolved skill, written down whichever way it goes.
-    fn authorize(&self, by: &Principal, task: TaskId, ready: &Ready) -> Result<(), Fault> {
-        let allowed = self.may_call(by, &ready.skill);
-        let verdict = (!allowed).then_some(FaultKind::Denied);
-        self.audit.line("authorize", by, Some(&ready.skill.id), Some(task), verdict);
-        if allowed { Ok(()) } else { Err(no_such_skill(&ready.skill.id)) }
+    fn authorize(&self, by: &Principal, call: &Call, task: TaskId, ready: &Ready) -> Result<(), Fault> {
+        let line = AuditLine::new("authorize", by.owner()).on(&ready.skill.id).task(task).call(call);
+        if self.may_call(by, &ready.skill) {
+            self.audit.write(line);
+            return Ok(());
+        }
+        self.audit.write(line.refused(FaultKind::Denied));
+        Err(no_such_skill(&ready.skill.id))
     }
 
     /// A human yes, where effects, the route or the caller ask for one.

@@ -149,8 +149,8 @@ pub enum Settled {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.over {
-            if let Way::Inline(driver) = &self.way {
-                self.hub.ended(&driver.task);
+            if let Way::Inline(driver) = &mut self.way {
+                driver.ended();
             }
             return;
         }

@@ -10,6 +10,7 @@ use interlingua_core::{
 };
 
 use super::Hub;
+use super::audit::AuditLine;
 use super::live::{Live, Reader, decoded, no_such_task};
 use super::running::Running;
 use super::words::parse_answer;
@@ -27,13 +28,17 @@ impl Hub {
     pub async fn signal(&self, by: Principal, task: TaskId, signal: Signal) -> Result<(), Fault> {
         let Some(live) = self.live.get(task) else { return Err(self.finished_or_unknown(&by, task).await) };
         let standing = self.standing(&by, &live.owner);
-        let verdict =
-            (!standing.owns && !standing.approves).then_some(FaultKind::NotFound(interlingua_core::Noun::Task));
-        self.audit.line("signal", &by, None, Some(task), verdict);
-        if verdict.is_some() {
+        let line = AuditLine::new(action(&signal), by.owner()).task(task);
+        if !standing.owns && !standing.approves {
+            self.audit.write(line.refused(FaultKind::NotFound(interlingua_core::Noun::Task)));
             return Err(no_such_task());
         }
-        live.signal(by, standing, signal).await
+        let taken = live.signal(by, standing, signal).await;
+        self.audit.write(match &taken {
+            Ok(()) => line,
+            Err(fault) => line.refused(fault.kind),
+        });
+        taken
     }
 
     async fn finished_or_unknown(&self, by: &Principal, task: TaskId) -> Fault {
@@ -138,5 +143,14 @@ impl Hub {
         let mut open = self.open_questions(by);
         open.retain(|question| matches!(question.kind, QuestionKind::Confirm(_)));
         open
+    }
+}
+
+/// What the audit calls a signal.
+fn action(signal: &Signal) -> &'static str {
+    match signal {
+        Signal::Answered { .. } => "answer",
+        Signal::Said { .. } => "say",
+        Signal::Cancel(_) => "cancel",
     }
 }

@@ -1,23 +1,27 @@
 //! The accept loop: one port carries HTTP/1.1, HTTP/2 and WebSocket; a socket in the data directory carries the same.
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use hyper::Request;
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use metrics::Gauge;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::Service;
+use tracing::Instrument;
 
 use super::connection::{Connection, From};
 use crate::hub::supervisor::Supervisor;
+use crate::telemetry::trace;
 
 /// How long a client may take over its request head, and a TLS handshake.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
@@ -27,11 +31,35 @@ const MAX_HEAD: usize = 64 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves connections until the hub stops.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Acceptor {
     pub router: Router,
     pub supervisor: Supervisor,
     pub connections: Arc<Semaphore>,
+    /// How many are open.
+    pub open: Gauge,
+}
+
+/// Counts a connection for as long as it is open.
+struct Open(Gauge);
+
+impl Open {
+    fn new(open: &Gauge) -> Open {
+        open.increment(1.0);
+        Open(open.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
+    }
+}
+
+impl std::fmt::Debug for Acceptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Acceptor")
+    }
 }
 
 impl Acceptor {
@@ -86,11 +114,12 @@ impl Acceptor {
 
     async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(self, stream: S, connection: Connection) {
         let stopping: CancellationToken = self.supervisor.stopping().clone();
+        let _counted = Open::new(&self.open);
         let router = self.router;
         let service = hyper::service::service_fn(move |request: Request<hyper::body::Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(connection);
-            router.clone().call(request)
+            answer(router.clone(), request)
         });
         let builder = builder(self.supervisor);
         let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
@@ -106,6 +135,15 @@ impl Acceptor {
             tracing::debug!(%error, "a connection ended badly");
         }
     }
+}
+
+/// One request, answered within its trace; the answer says which trace that was.
+async fn answer(mut router: Router, request: Request<Body>) -> Result<Response<Body>, Infallible> {
+    let begun = trace::request(request.headers());
+    let answering = trace::within(begun.context.clone(), router.call(request)).instrument(begun.span);
+    let mut response = answering.await?;
+    trace::parent_to_headers(&begun.context, response.headers_mut());
+    Ok(response)
 }
 
 fn builder(supervisor: Supervisor) -> Builder<Tracked> {

@@ -4,15 +4,19 @@
 //! cross-site fetch, and the content types a page may send without asking (RFC 9110, Fetch "simple requests").
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method};
-use interlingua_core::{Fault, FaultKind, Feature};
+use interlingua_core::{Fault, FaultKind, Feature, Subject};
 
 use super::shape::Shape;
+use crate::hub::Hub;
+use crate::hub::audit::AuditLine;
+use crate::telemetry::meters::Phase;
 
 /// What the guard compares with; made from configuration.
 #[derive(Debug, Clone, Default)]
@@ -25,10 +29,17 @@ pub struct Guard {
 
 impl Guard {
     /// The layer's function.
-    pub async fn check(self, request: Request, next: Next) -> Response {
-        match self.judge(request.method(), request.uri().path(), request.uri().authority(), request.headers()) {
+    pub async fn check(self, hub: Arc<Hub>, request: Request, next: Next) -> Response {
+        let mut laps = hub.meters.laps();
+        let (path, headers) = (request.uri().path(), request.headers());
+        let judged = self.judge(request.method(), path, request.uri().authority(), headers);
+        laps.done(Phase::Accept);
+        match judged {
             Ok(()) => next.run(request).await,
-            Err(fault) => Shape::of(request.uri().path()).refuse(&fault),
+            Err(fault) => {
+                hub.audit.write(AuditLine::new("accept", Subject::Anonymous).on(path).refused(fault.kind));
+                Shape::of(path).refuse(&fault)
+            }
         }
     }
 

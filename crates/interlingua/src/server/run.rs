@@ -24,11 +24,14 @@ use crate::edge::{self, Bounds, Shared};
 use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::policy::APPROVE_SCOPE;
 use crate::hub::{Hub, Settings, entropy};
+use crate::telemetry::meters;
 
 /// How long running exchanges have to end when the hub stops.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 /// How often retention rules are applied.
 const RETENTION_EVERY: Duration = Duration::from_secs(600);
+/// How often gauges are set and samples folded.
+const OBSERVE_EVERY: Duration = Duration::from_secs(1);
 /// The file beside the database that holds the Owner's token.
 pub const TOKEN_FILE: &str = "token";
 
@@ -66,18 +69,21 @@ impl Server {
         let store = Embedded::open(config.data(), Options::default())?;
         let keys = Arc::new(Keyring::from_directory(config.data())?);
         let id = hub_id(config)?;
+        // The recorder first: meters count where they were registered.
+        let prometheus = meters::prometheus();
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
         let token = owner_token(config.data())?;
         let access = Access::default();
         access.replace(grants(config, &token));
         let bounds = Bounds { body: config.limits.body.0, depth: usize::from(config.limits.depth) };
-        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds });
+        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus });
         edge::register(&shared, config).await?;
         let taken = hub.recover().await?;
         if taken > 0 {
             tracing::info!(tasks = taken, "took up unfinished tasks");
         }
         hub.supervisor.run_until_stop(retain(hub.clone(), config.clone()));
+        hub.supervisor.run_until_stop(observe(shared.clone()));
         let address = listen(config, &shared).await?;
         Ok(Server { hub, shared, address, token, store })
     }
@@ -93,10 +99,11 @@ impl Server {
 
 /// Every path, behind the one guard.
 pub fn router(shared: &Arc<Shared>, guard: Guard) -> Router {
+    let hub = shared.hub.clone();
     edge::routes()
         .with_state(shared.clone())
         .fallback(not_found)
-        .layer(from_fn(move |request, next| guard.clone().check(request, next)))
+        .layer(from_fn(move |request, next| guard.clone().check(hub.clone(), request, next)))
 }
 
 async fn not_found(request: axum::extract::Request) -> axum::response::Response {
@@ -116,6 +123,7 @@ async fn listen(config: &Config, shared: &Arc<Shared>) -> Result<SocketAddr, Sta
     let acceptor = Acceptor {
         router: router(shared, guard),
         supervisor: supervisor.clone(),
+        open: shared.hub.meters.connections.clone(),
         connections: Arc::new(Semaphore::new(usize::try_from(config.limits.connections).unwrap_or(usize::MAX))),
     };
     let socket = config.socket();
@@ -191,6 +199,17 @@ fn hub_id(config: &Config) -> Result<HubId, StartFault> {
             std::fs::write(&path, &id).map_err(failed)?;
             Ok(HubId::from(id))
         }
+    }
+}
+
+/// Keeps gauges true and folds the samples of histograms, which would pile up between two readings.
+async fn observe(shared: Arc<Shared>) {
+    let mut ticks = tokio::time::interval(OBSERVE_EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        shared.hub.observe();
+        shared.prometheus.run_upkeep();
     }
 }
 

@@ -3,10 +3,11 @@
 //!
 //! Labels come from closed lists (phases, protocols, kinds of faults): no caller can add a series.
 
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-use interlingua_core::{FaultKind, Feature, Noun, Outcome};
+use arc_swap::ArcSwap;
+use interlingua_core::{FaultKind, Feature, Noun, Outcome, Wire};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
@@ -90,13 +91,21 @@ impl Phase {
 }
 
 /// What a hub counts, whatever the protocol.
-#[derive(Clone)]
 pub struct Meters {
     phases: [Histogram; Phase::ALL.len()],
+    wires: ArcSwap<Vec<(&'static str, Arc<WireMeters>)>>,
+    /// Of calls that came by no wire: those the hub makes itself.
+    local: Arc<WireMeters>,
     /// Exchanges that run now.
     pub in_flight: Gauge,
     /// Calls that wait for a place.
     pub queue: Gauge,
+    /// Kept exchanges that are not done, those that wait on a question included.
+    pub tasks: Gauge,
+    /// Pieces of background work.
+    pub work: Gauge,
+    /// Accepted connections that are open.
+    pub connections: Gauge,
     /// Calls turned away because the queue was full or the wait too long.
     pub shed: Counter,
     /// From handing records to the store until they are synced.
@@ -110,6 +119,8 @@ pub struct Meters {
     pub config_reloads: Counter,
     /// The old configuration was kept.
     pub config_reload_failures: Counter,
+    /// 1 while the configuration that runs is the newest that was offered, 0 after one that was kept out.
+    pub config_current: Gauge,
     /// Peers by health.
     pub peers_up: Gauge,
     pub peers_down: Gauge,
@@ -124,10 +135,17 @@ impl std::fmt::Debug for Meters {
 impl Meters {
     /// Resolves every handle; every series is then shown from the start, at zero.
     pub fn register() -> Meters {
+        let config_current = gauge!("interlingua_config_current");
+        config_current.set(1.0);
         Meters {
             phases: Phase::ALL.map(|phase| histogram!("interlingua_phase_seconds", "phase" => phase.as_str())),
+            wires: ArcSwap::default(),
+            local: Arc::new(WireMeters::register("local")),
             in_flight: gauge!("interlingua_exchanges_in_flight"),
             queue: gauge!("interlingua_queue_length"),
+            tasks: gauge!("interlingua_tasks_live"),
+            work: gauge!("interlingua_background_work"),
+            connections: gauge!("interlingua_connections"),
             shed: counter!("interlingua_calls_shed_total"),
             journal_append: histogram!("interlingua_journal_append_seconds"),
             late_outcomes: counter!("interlingua_late_outcomes_total"),
@@ -135,6 +153,7 @@ impl Meters {
             slow_readers: counter!("interlingua_slow_readers_total"),
             config_reloads: counter!("interlingua_config_reloads_total", "result" => "applied"),
             config_reload_failures: counter!("interlingua_config_reloads_total", "result" => "failed"),
+            config_current,
             peers_up: gauge!("interlingua_peers", "health" => "up"),
             peers_down: gauge!("interlingua_peers", "health" => "down"),
         }
@@ -143,20 +162,64 @@ impl Meters {
     pub fn phase(&self, phase: Phase, took: Duration) {
         self.phases[phase as usize].record(took);
     }
+
+    /// Starts timing phases that follow each other.
+    pub fn laps(&self) -> Laps<'_> {
+        Laps { meters: self, since: Instant::now() }
+    }
+
+    /// A protocol's own meters; made when its edge is set up, the same ones when it is set up again.
+    pub fn protocol(&self, name: &'static str) -> Arc<WireMeters> {
+        if let Some(known) = self.known(name) {
+            return known;
+        }
+        let made = Arc::new(WireMeters::register(name));
+        self.wires.rcu(|wires| {
+            let mut wires = Vec::clone(wires);
+            wires.push((name, made.clone()));
+            wires
+        });
+        made
+    }
+
+    /// Those of the protocol a call came in by. No caller can name another.
+    pub fn of_call(&self, wire: Option<&Wire>) -> Arc<WireMeters> {
+        wire.and_then(|wire| self.known(wire.protocol())).unwrap_or_else(|| self.local.clone())
+    }
+
+    fn known(&self, name: &str) -> Option<Arc<WireMeters>> {
+        self.wires.load().iter().find(|(known, _)| *known == name).map(|(_, meters)| meters.clone())
+    }
+}
+
+/// A clock that is read once at the end of each phase.
+#[derive(Debug)]
+pub struct Laps<'m> {
+    meters: &'m Meters,
+    since: Instant,
+}
+
+impl Laps<'_> {
+    /// What was done since the start, or since the last call of this, was `phase`.
+    pub fn done(&mut self, phase: Phase) {
+        let now = Instant::now();
+        self.meters.phase(phase, now.duration_since(self.since));
+        self.since = now;
+    }
 }
 
 /// How many outcomes are told apart.
 const OUTCOMES: usize = 24;
 
-/// What one protocol's edge counts. Made once for each edge.
-#[derive(Clone)]
+/// What is counted for each protocol. Made once, when its edge is set up.
 pub struct WireMeters {
     outcomes: [Counter; OUTCOMES],
-    /// From the first byte read to the outcome.
+    /// From the hub's door to the outcome.
     pub duration: Histogram,
     /// Frames that were no message of this protocol.
     pub invalid: Counter,
-    pub connections: Gauge,
+    /// Long-lived sockets of this protocol that are open.
+    pub sockets: Gauge,
 }
 
 impl std::fmt::Debug for WireMeters {
@@ -173,7 +236,7 @@ impl WireMeters {
             outcomes: LABELS.map(ended),
             duration: histogram!("interlingua_exchange_seconds", "protocol" => protocol),
             invalid: counter!("interlingua_invalid_frames_total", "protocol" => protocol),
-            connections: gauge!("interlingua_connections", "protocol" => protocol),
+            sockets: gauge!("interlingua_sockets", "protocol" => protocol),
         }
     }
 
@@ -254,15 +317,19 @@ fn describe() {
     metrics::describe_histogram!("interlingua_phase_seconds", "time in each phase of an exchange");
     metrics::describe_gauge!("interlingua_exchanges_in_flight", "exchanges that run now");
     metrics::describe_gauge!("interlingua_queue_length", "calls that wait for a place");
+    metrics::describe_gauge!("interlingua_tasks_live", "kept exchanges that are not done");
+    metrics::describe_gauge!("interlingua_background_work", "pieces of background work");
+    metrics::describe_gauge!("interlingua_connections", "open connections");
     metrics::describe_counter!("interlingua_calls_shed_total", "calls turned away for want of room");
     metrics::describe_histogram!("interlingua_journal_append_seconds", "time until records are synced");
     metrics::describe_counter!("interlingua_late_outcomes_total", "outcomes that came after the first");
     metrics::describe_counter!("interlingua_audit_lines_dropped_total", "audit lines that found their queue full");
     metrics::describe_counter!("interlingua_slow_readers_total", "readers that fell back to the journal");
     metrics::describe_counter!("interlingua_config_reloads_total", "changes of configuration, applied or kept out");
+    metrics::describe_gauge!("interlingua_config_current", "1 unless the newest configuration was kept out");
     metrics::describe_gauge!("interlingua_peers", "registered peers by health");
     metrics::describe_counter!("interlingua_exchanges_total", "exchanges by protocol and outcome");
-    metrics::describe_histogram!("interlingua_exchange_seconds", "time from the first byte to the outcome");
+    metrics::describe_histogram!("interlingua_exchange_seconds", "time from the door to the outcome");
     metrics::describe_counter!("interlingua_invalid_frames_total", "frames that were no message of their protocol");
-    metrics::describe_gauge!("interlingua_connections", "open connections by protocol");
+    metrics::describe_gauge!("interlingua_sockets", "open long-lived sockets by protocol");
 }

@@ -15,10 +15,8 @@ pub mod meters;
 mod tests;
 pub mod trace;
 
-use std::future::Future;
 use std::time::Duration;
 
-use metrics_exporter_prometheus::PrometheusHandle;
 use opentelemetry::trace::TracerProvider as _;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
@@ -28,10 +26,6 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::config;
 use export::Export;
 use log::LevelHandle;
-use meters::Meters;
-
-/// How often what the histograms have collected is folded into their buckets, whether or not anyone reads them.
-const UPKEEP: Duration = Duration::from_secs(1);
 
 /// Why telemetry could not be started or changed.
 #[derive(Debug, thiserror::Error)]
@@ -49,8 +43,6 @@ pub enum TelemetryFault {
 /// Running telemetry of a process. Call [`Telemetry::stop`] before the end: spans wait in a batch.
 #[derive(Debug)]
 pub struct Telemetry {
-    pub meters: Meters,
-    prometheus: PrometheusHandle,
     level: LevelHandle,
     export: Option<Export>,
 }
@@ -63,31 +55,12 @@ impl Telemetry {
         let spans = export.as_ref().map(spans);
         let subscriber = tracing_subscriber::registry().with(lines).with(spans);
         tracing::subscriber::set_global_default(subscriber).map_err(|_| TelemetryFault::AlreadyStarted)?;
-        let prometheus = meters::prometheus();
-        Ok(Telemetry { meters: Meters::register(), prometheus, level, export })
+        Ok(Telemetry { level, export })
     }
 
     /// Follows a change of configuration. An address of a collector takes effect at the next start.
     pub fn reload(&self, config: &config::Telemetry) -> Result<(), TelemetryFault> {
         self.level.set(&config.log.level)
-    }
-
-    /// What `/metrics` answers.
-    pub fn render(&self) -> String {
-        self.prometheus.render()
-    }
-
-    /// Runs for as long as the hub does. Without it the samples of histograms pile up between two readings.
-    pub fn upkeep(&self) -> impl Future<Output = ()> + Send + 'static {
-        let prometheus = self.prometheus.clone();
-        async move {
-            let mut ticks = tokio::time::interval(UPKEEP);
-            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            loop {
-                ticks.tick().await;
-                prometheus.run_upkeep();
-            }
-        }
     }
 
     /// Sends the spans that wait, for at most `patience`. A collector that is gone holds nobody up for longer.
@@ -98,11 +71,12 @@ impl Telemetry {
     }
 }
 
-/// The layer that turns our own spans into exported ones. Those of the HTTP client that carries them out stay out of it.
+/// The layer that turns our own spans into exported ones, whatever the level of the log. Those of the HTTP client that
+/// carries them out stay out of it.
 fn spans<S>(export: &Export) -> impl Layer<S>
 where
     S: tracing::Subscriber + for<'span> LookupSpan<'span>,
 {
-    let ours = Targets::new().with_target("interlingua", tracing::Level::INFO);
+    let ours = Targets::new().with_target("interlingua", tracing::Level::DEBUG);
     tracing_opentelemetry::layer().with_tracer(export.provider.tracer("interlingua")).with_filter(ours)
 }

@@ -1,10 +1,12 @@
 //! W3C trace context (Trace Context, section 3): read from what comes in, one span for each exchange, written to what
 //! goes out.
 //!
-//! Every exchange has a trace, whether or not spans are exported: its id is in the log lines of the exchange and in the
-//! `traceparent` of every call that follows from it.
+//! Every exchange has a trace, whether or not spans are exported: its id is in the log lines of the exchange, in its audit
+//! lines, in the answer to whoever asked, and in the `traceparent` of every call that follows from it.
 
 use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue};
@@ -46,18 +48,32 @@ impl TraceParent {
 
     /// A new span in the same trace, or in a new one.
     fn child_of(parent: Option<TraceParent>) -> TraceParent {
-        let mut random = [0_u8; 24];
-        // These ids name, they protect nothing: were there no randomness, zeroes would be replaced below.
-        let _unlikely = aws_lc_rs::rand::fill(&mut random);
-        let [first, second, third] = [0, 8, 16].map(|at| {
-            let bytes: [u8; 8] = random[at..at + 8].try_into().unwrap_or_default();
-            u64::from_be_bytes(bytes).max(1)
-        });
+        let span = number();
         match parent {
-            Some(parent) => TraceParent { span: first, ..parent },
-            None => TraceParent { trace: u128::from(second) << 64 | u128::from(third), span: first, sampled: false },
+            Some(parent) => TraceParent { span, ..parent },
+            None => {
+                let trace = u128::from(number()) << 64 | u128::from(number());
+                TraceParent { trace, span, sampled: false }
+            }
         }
     }
+}
+
+/// The next number of a sequence that begins anywhere (SplitMix64). Ids of spans name, they protect nothing, so they need
+/// not be unguessable; every call gets some, so they must be cheap.
+fn number() -> u64 {
+    static STATE: OnceLock<AtomicU64> = OnceLock::new();
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    let state = STATE.get_or_init(|| {
+        let mut seed = [0; 8];
+        // Without randomness the sequence begins at the same place every time, and still names.
+        let _unlikely = aws_lc_rs::rand::fill(&mut seed);
+        AtomicU64::new(u64::from_ne_bytes(seed))
+    });
+    let mut mixed = state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31)).max(1)
 }
 
 impl fmt::Display for TraceParent {
@@ -93,30 +109,101 @@ pub fn to_headers(trace: &Trace, headers: &mut HeaderMap) {
     }
 }
 
-/// The span of one exchange, and the context that what follows from it carries.
+/// Puts only the parent on an answer: state and baggage are for those further on.
+pub fn parent_to_headers(trace: &Trace, headers: &mut HeaderMap) {
+    let only = Trace { parent: trace.parent.clone(), state: None, baggage: None };
+    to_headers(&only, headers);
+}
+
+/// The id of a trace, as log and audit know it.
+pub fn id(trace: &Trace) -> Option<Text> {
+    let parent = TraceParent::parse(trace.parent.as_deref()?)?;
+    Some(Hex(parent.trace).to_string().into())
+}
+
+tokio::task_local! {
+    static AMBIENT: Trace;
+}
+
+/// Does `work` as part of a trace: what it opens, and what the audit writes of it, belongs there.
+pub async fn within<F: Future>(context: Trace, work: F) -> F::Output {
+    AMBIENT.scope(context, work).await
+}
+
+/// The trace that what is being done now belongs to.
+pub fn ambient() -> Option<Trace> {
+    AMBIENT.try_with(Clone::clone).ok()
+}
+
+/// A span, and the context that what follows from it carries.
 #[derive(Debug, Clone)]
-pub struct ExchangeSpan {
+pub struct Begun {
     pub span: Span,
     pub context: Trace,
 }
 
-/// Begins the span of an exchange that came in by `wire`, as a child of what the caller sent along.
-pub fn exchange(wire: &str, incoming: Option<&Trace>) -> ExchangeSpan {
-    let parent = incoming.and_then(|trace| trace.parent.as_deref()).and_then(TraceParent::parse);
-    let span = tracing::info_span!("exchange", wire, trace_id = tracing::field::Empty, skill = tracing::field::Empty);
-    if let Some(parent) = parent {
+/// Begins the span of one request or message on a connection, as a child of what the caller sent along. It is seen by a
+/// collector, and in the lines of level `debug`; exchanges have spans of their own.
+pub fn request(headers: &HeaderMap) -> Begun {
+    let incoming = of_headers(headers);
+    let parent = parent_of(incoming.as_ref());
+    let span =
+        tracing::debug_span!("request", trace_id = parent.map(|parent| tracing::field::display(Hex(parent.trace))));
+    begun(span, parent, incoming.as_ref())
+}
+
+/// The name of an exchange's span.
+pub const EXCHANGE: &str = "exchange";
+
+/// Begins the span of an exchange that came in by `wire`. It is a child of the request it is part of; of what the call
+/// itself brings along when that is another trace.
+pub fn exchange(wire: &str, incoming: Option<&Trace>) -> Begun {
+    let around = ambient();
+    let (brought, around_parent) = (parent_of(incoming), parent_of(around.as_ref()));
+    let same = |around: &TraceParent| brought.is_none_or(|brought| brought.trace == around.trace);
+    let parent = around_parent.filter(same).or(brought);
+    let span = tracing::info_span!(
+        EXCHANGE,
+        wire,
+        trace_id = parent.map(|parent| tracing::field::display(Hex(parent.trace))),
+        task = tracing::field::Empty,
+        skill = tracing::field::Empty,
+        outcome = tracing::field::Empty,
+    );
+    let source = if brought.is_some() { incoming } else { around.as_ref() };
+    begun(span, parent, source)
+}
+
+/// Joins the span to its parent and says what it is known by. Of what came along, all is kept if its parent is valid.
+fn begun(span: Span, parent: Option<TraceParent>, incoming: Option<&Trace>) -> Begun {
+    if let Some(parent) = parent.filter(|_| !span.is_disabled()) {
         // Fails only where no exporter listens, and then nobody misses it.
         let _unheard = span.set_parent(remote(parent));
     }
     let own = exported(&span).unwrap_or_else(|| TraceParent::child_of(parent));
-    span.record("trace_id", tracing::field::display(format_args!("{:032x}", own.trace)));
+    if parent.is_none() {
+        span.record("trace_id", tracing::field::display(Hex(own.trace)));
+    }
     let kept = incoming.filter(|_| parent.is_some());
     let context = Trace {
         parent: Some(own.to_string().into()),
         state: kept.and_then(|trace| trace.state.clone()),
         baggage: kept.and_then(|trace| trace.baggage.clone()),
     };
-    ExchangeSpan { span, context }
+    Begun { span, context }
+}
+
+fn parent_of(trace: Option<&Trace>) -> Option<TraceParent> {
+    trace.and_then(|trace| trace.parent.as_deref()).and_then(TraceParent::parse)
+}
+
+/// The id of a trace in writing.
+struct Hex(u128);
+
+impl fmt::Display for Hex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
 }
 
 fn remote(parent: TraceParent) -> opentelemetry::Context {
@@ -127,6 +214,9 @@ fn remote(parent: TraceParent) -> opentelemetry::Context {
 
 /// The ids under which the exporter knows the span.
 fn exported(span: &Span) -> Option<TraceParent> {
+    if span.is_disabled() {
+        return None;
+    }
     let context = span.context();
     let known = context.span().span_context().clone();
     known.is_valid().then(|| TraceParent {

@@ -202,6 +202,7 @@ fn group(message_id: &Text, index: usize, of: usize) -> Group {
 fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call {
     let mut call = Call::new(id, ask);
     call.id_given = true;
+    call.wire = Some(WIRE);
     call.conversation = message.token.session_id.clone().map(ConversationId);
     call.caller =
         Caller { delivery: manners.delivery, can_answer: CAN_ANSWER, missing: Missing::Refuse, accepts: Vec::new() };

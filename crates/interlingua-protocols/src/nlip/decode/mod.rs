@@ -8,7 +8,7 @@ mod ours;
 
 use interlingua_core::{
     Ask, Body, Call, Caller, Carried, ConversationId, Delivery, Group, GroupId, HubId, Inbound, Input, KindSet, Loss,
-    LossKind, MessageId, Missing, Page, Part, PeerId, Provenance, Query, Run, Secret, Target, Text, Time, Trust,
+    LossKind, MessageId, Missing, Page, Part, PeerId, Provenance, Query, Run, Secret, Target, Text, Time, Trust, Wire,
 };
 
 use super::invalid::{Invalid, Problem};
@@ -19,6 +19,9 @@ use super::wire::{Format, Message, Submessage};
 use super::{encode::ReplyTo, part};
 use crate::hop::{Headers, Hop};
 use ours::Ours;
+
+/// The name of this wire.
+pub const WIRE: Wire = Wire(std::borrow::Cow::Borrowed("nlip/1"));
 
 /// What the edge knows of a message besides its bytes.
 #[derive(Clone)]
@@ -233,6 +236,7 @@ impl Said<'_> {
     fn call(&self, id: MessageId, target: Target, input: Input) -> Call {
         let mut call = Call::new(id, Ask::Invoke { target, input });
         self.hop.apply(&mut call);
+        call.wire = Some(WIRE);
         call.conversation.clone_from(&self.conversation);
         call.caller = Caller {
             delivery: Delivery::Whole,

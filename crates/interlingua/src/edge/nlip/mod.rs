@@ -1,4 +1,7 @@
 //! NLIP at the edge: HTTP and WebSocket in, HTTP and WebSocket out.
 
+/// What metrics call it.
+pub const PROTOCOL: &str = "nlip";
+
 pub mod inbound;
 mod uploads;

@@ -2,13 +2,17 @@
 //! before it is safe.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use interlingua_core::ports::{Append, Appended, Expected, TaskRow, Unique};
 use interlingua_core::{Digest, Entry, Fault, FaultKind, Log, Record, TaskId, Time, journal};
 
+use tokio::sync::mpsc;
+
 use super::super::Hub;
-use super::super::live::{Live, Liveness};
+use super::super::live::{Incoming, Live, Liveness};
 use super::{Driver, Kept};
+use crate::telemetry::meters::Phase;
 
 /// What the first append of a kept exchange found.
 pub(super) enum Keeping {
@@ -19,7 +23,7 @@ pub(super) enum Keeping {
 impl Driver {
     /// Makes it a task: all of it so far goes into the journal in one append, before anything more is shown.
     pub(super) async fn keep(&mut self, unique: Option<Unique>) -> Result<Keeping, Fault> {
-        let (live, incoming) = Live::new(self.task.id, self.task.by.owner(), self.task.call.conversation.clone());
+        let (live, incoming) = self.live();
         let accepted = Record::Accepted { by: self.task.by.clone(), call: self.task.call.clone() };
         let mut records = vec![accepted];
         records.extend(self.history.iter().map(|entry| entry.record.clone()));
@@ -38,7 +42,7 @@ impl Driver {
 
     /// Takes up a task that is in the journal already.
     pub(in crate::hub) fn adopt(&mut self) -> Result<Arc<Live>, Fault> {
-        let (live, incoming) = Live::new(self.task.id, self.task.by.owner(), self.task.call.conversation.clone());
+        let (live, incoming) = self.live();
         self.hub.live.insert(&live)?;
         live.publish(&[], self.open_questions(), Liveness::Running);
         self.kept = Some(Kept { live: live.clone(), incoming });
@@ -61,6 +65,11 @@ impl Driver {
             kept.live.publish(&entries, self.open_questions(), self.liveness());
         }
         Ok(())
+    }
+
+    fn live(&self) -> (Arc<Live>, mpsc::Receiver<Incoming>) {
+        let (conversation, slow) = (self.task.call.conversation.clone(), self.hub.meters.slow_readers.clone());
+        Live::new(self.task.id, self.task.by.owner(), conversation, slow)
     }
 
     fn row(&self) -> TaskRow {
@@ -91,6 +100,7 @@ async fn append(
     expected: u64,
     unique: Option<Unique>,
 ) -> Result<Appended, Fault> {
+    let mut laps = hub.meters.laps();
     let mut bytes = Vec::with_capacity(records.len());
     for record in records {
         hub.vault.seal_record(record, hub.now()).await?;
@@ -104,5 +114,9 @@ async fn append(
         unique,
         row: Some(row),
     };
-    hub.store.journal.append(append).await.map_err(Fault::internal)
+    let since = Instant::now();
+    let appended = hub.store.journal.append(append).await;
+    hub.meters.journal_append.record(since.elapsed());
+    laps.done(Phase::Journal);
+    appended.map_err(Fault::internal)
 }

@@ -3,7 +3,9 @@
 //! The same code runs an exchange that is not kept, polled in its caller's task with nothing spawned, and a kept one, run by
 //! the supervisor. Keeping only adds: records are appended before anybody sees them, and signals arrive by a channel.
 
+mod decisions;
 mod journal;
+mod meter;
 mod side;
 
 use std::collections::VecDeque;
@@ -14,12 +16,14 @@ use interlingua_core::ports::Unique;
 use interlingua_core::task::{Effect, Happening, Task, join};
 use interlingua_core::{Digest, Entry, Event, Fault, FaultKind, Question, Record, Retry, Sent, Signal, TaskId, Via};
 use tokio::sync::{mpsc, oneshot};
+use tracing::Instrument;
 
 use super::Hub;
 use super::admission::Permit;
 use super::live::{Incoming, Live, Liveness, Reader};
 use super::prepare::{Prepared, Ready};
 use journal::Keeping;
+use meter::Meter;
 use side::{News, Side};
 
 /// How many entries an exchange may have before it is kept for its size alone.
@@ -42,6 +46,7 @@ pub(in crate::hub) struct Driver {
     /// Numbered and safe to show, for the caller of an exchange not kept.
     pub(in crate::hub) shown: VecDeque<Arc<Entry>>,
     kept: Option<Kept>,
+    meter: Meter,
 }
 
 struct Kept {
@@ -52,9 +57,11 @@ struct Kept {
 impl Driver {
     /// For an exchange that begins, or one that was folded from the journal.
     pub(in crate::hub) fn new(hub: Arc<Hub>, task: Task, permit: Option<Permit>) -> Driver {
+        let meter = Meter::start(&hub.meters, &task);
         Driver {
             hub,
             task,
+            meter,
             ready: None,
             side: Side::Idle,
             permit,
@@ -86,6 +93,9 @@ impl Driver {
         let decision = self.task.decide(happening, now)?;
         for record in decision.records {
             self.remember_question(&record);
+            if let Some(line) = decisions::of(&self.task, &record) {
+                self.hub.audit.write(line);
+            }
             self.task.apply(&record, now);
             if self.kept.is_some() {
                 join(&mut self.fresh, record);
@@ -141,7 +151,7 @@ impl Driver {
                 Effect::Forward(signal) => effects.extend(self.forward(signal).await?),
                 Effect::Proceed => effects.extend(self.proceed().await?),
                 Effect::Stop => {
-                    self.side = Side::Idle;
+                    self.rest();
                     self.permit = None;
                 }
             }
@@ -177,6 +187,7 @@ impl Driver {
             answering,
         };
         let peer = ready.peer.clone();
+        self.meter.dispatched(&ready.skill.id);
         self.ready = Some(ready);
         self.side = if self.permit.is_some() {
             Side::Calling(peer.call(dispatch))
@@ -202,9 +213,15 @@ impl Driver {
         call
     }
 
+    /// Nothing runs at the peer any more.
+    fn rest(&mut self) {
+        self.side = Side::Idle;
+        self.meter.rested(&self.hub.meters);
+    }
+
     async fn refuse(&mut self, fault: Fault) -> Result<(), Fault> {
         self.decide(Happening::Refused(fault))?;
-        self.side = Side::Idle;
+        self.rest();
         self.permit = None;
         if self.kept.is_some() { self.commit().await } else { Ok(()) }
     }
@@ -225,7 +242,7 @@ impl Driver {
                 }
             }
             (Side::Calling(_) | Side::Queued(_), Signal::Cancel(_)) => {
-                self.side = Side::Idle;
+                self.rest();
                 self.decided(Happening::CancelGraceOver).await
             }
             (Side::Idle, Signal::Answered { message, answer, .. }) => {
@@ -273,6 +290,11 @@ impl Driver {
 
     /// Waits for one thing to happen, and what is ready with it, then sees it through.
     pub(in crate::hub) async fn advance(&mut self) -> Result<(), Fault> {
+        let span = self.meter.span.clone();
+        self.step().instrument(span).await
+    }
+
+    async fn step(&mut self) -> Result<(), Fault> {
         let timer = self.task.next_timer();
         let sleep = timer.as_ref().map(|(at, _)| tokio::time::sleep_until(self.hub.clock.instant(*at)));
         let incoming = self.kept.as_mut().map(|kept| &mut kept.incoming);
@@ -345,21 +367,21 @@ impl Driver {
                 return Ok(VecDeque::new());
             }
             News::Refused(fault) => {
-                self.side = Side::Idle;
+                self.rest();
                 if let Some(effects) = self.failover(&fault)? {
                     return Ok(effects);
                 }
                 Happening::Refused(fault)
             }
             News::Done(finished, raw) => {
-                self.side = Side::Idle;
+                self.rest();
                 Happening::Peer { event: Event::Finished(*finished), losses: Vec::new(), raw }
             }
             News::Record(Record::Emitted { event, losses, raw }) => Happening::Peer { event, losses, raw },
             News::Record(Record::Sent(sent)) => Happening::Learnt { remote: sent.remote, open: sent.open },
             News::Record(Record::Accepted { .. } | Record::Received { .. }) => return Ok(VecDeque::new()),
             News::Ended => {
-                self.side = Side::Idle;
+                self.rest();
                 if self.waits_for_answer() {
                     return Ok(VecDeque::new());
                 }
@@ -368,9 +390,12 @@ impl Driver {
         };
         match self.decide(happening) {
             Ok(effects) => Ok(effects),
-            Err(fault) if fault.kind == FaultKind::AlreadyFinished => Ok(VecDeque::new()),
+            Err(fault) if fault.kind == FaultKind::AlreadyFinished => {
+                self.hub.meters.late_outcomes.increment(1);
+                Ok(VecDeque::new())
+            }
             Err(fault) => {
-                self.side = Side::Idle;
+                self.rest();
                 self.decide(Happening::Refused(fault))
             }
         }
@@ -429,7 +454,12 @@ impl Driver {
         if let Some(kept) = &self.kept {
             self.hub.live.remove(&kept.live);
         }
-        self.hub.ended(&self.task);
+        self.ended();
+    }
+
+    /// Counts an exchange that is over.
+    pub(in crate::hub) fn ended(&mut self) {
+        self.meter.ended(&self.hub.meters, &self.task);
     }
 
     /// The store failed. What is in the journal stands, and goes on after a restart.
@@ -450,7 +480,7 @@ impl Driver {
             OnDisconnect::Cancel => {
                 let grace = tokio::time::timeout(interlingua_core::task::CANCEL_GRACE, self.cancel_and_wait());
                 let _ = grace.await;
-                self.hub.ended(&self.task);
+                self.ended();
             }
         }
     }

@@ -19,6 +19,7 @@ use crate::edge::Shared;
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::shape::{self, Shape};
+use crate::telemetry::meters::Phase;
 
 pub fn routes() -> Router<Arc<Shared>> {
     let front = post(front_door).fallback(not_allowed);
@@ -56,6 +57,8 @@ async fn respond(shared: &Shared, connection: Connection, headers: HeaderMap, do
         Ok(frame) => frame,
         Err(fault) => return Shape::Nlip.refuse(&fault),
     };
+    let meters = &shared.hub.meters;
+    let mut laps = meters.laps();
     let limits = Limits {
         bytes: usize::try_from(shared.bounds.body).unwrap_or(usize::MAX),
         depth: shared.bounds.depth,
@@ -64,14 +67,20 @@ async fn respond(shared: &Shared, connection: Connection, headers: HeaderMap, do
     let message = match json::decode(&frame, &limits) {
         Ok(message) => message,
         Err(invalid) => {
+            meters.protocol(crate::edge::nlip::PROTOCOL).invalid.increment(1);
             let mut response = Shape::Nlip.refuse(&invalid.fault());
             *response.status_mut() =
                 http::StatusCode::from_u16(invalid.status()).unwrap_or(http::StatusCode::BAD_REQUEST);
             return response;
         }
     };
+    laps.done(Phase::Decode);
     let exchange = Exchange { shared, connection: &connection, headers: &headers, door };
-    encoded(exchange.answer(message).await)
+    let reply = exchange.answer(message).await;
+    let mut laps = meters.laps();
+    let response = encoded(reply);
+    laps.done(Phase::Respond);
+    response
 }
 
 fn encoded(Reply { status, message, fault }: Reply) -> Response {

@@ -23,6 +23,7 @@ use crate::edge::Shared;
 use crate::hub::policy::Action;
 use crate::hub::{Running, Settled, entropy};
 use crate::server::connection::Connection;
+use crate::telemetry::meters::Phase;
 
 /// One message that arrived, and where.
 pub(super) struct Exchange<'a> {
@@ -228,8 +229,9 @@ impl Exchange<'_> {
             Ok(stand) => stand,
             Err(fault) => return owed.refused(fault),
         };
+        let mut laps = self.shared.hub.meters.laps();
         let beside = owed.beside(stand.route.as_ref());
-        match stand.settled {
+        let reply = match stand.settled {
             Settled::Finished(finished) => {
                 let message = encode::finished(&finished, &beside, owed.to.clone());
                 Reply { status: outcome_status(&finished), message, fault: None }
@@ -237,7 +239,9 @@ impl Exchange<'_> {
             Settled::Asked(question) => {
                 Reply { status: 200, message: encode::asked(&question, &beside, owed.to.clone()), fault: None }
             }
-        }
+        };
+        laps.done(Phase::Encode);
+        reply
     }
 
     /// Several calls of one message run together; each stands for itself.

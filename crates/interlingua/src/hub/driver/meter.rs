@@ -1,0 +1,66 @@
+//! What is counted and told of one exchange: its span, how long its peer took, how it ended.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use interlingua_core::task::Task;
+use interlingua_core::{Outcome, Party, SkillId};
+use tracing::Span;
+
+use crate::telemetry::meters::{Meters, Phase, WireMeters};
+use crate::telemetry::trace;
+
+pub(super) struct Meter {
+    pub(super) span: Span,
+    wire: Arc<WireMeters>,
+    begun: Instant,
+    dispatched: Option<Instant>,
+}
+
+impl Meter {
+    /// Of an exchange opened now, within the span the door began; of one taken up again, a span of its own in its trace.
+    pub(super) fn start(meters: &Meters, task: &Task) -> Meter {
+        let current = Span::current();
+        let opened = current.metadata().is_some_and(|metadata| metadata.name() == trace::EXCHANGE);
+        let span = if opened {
+            current
+        } else {
+            let wire = task.call.wire.as_ref().map_or("local", |wire| &wire.0);
+            trace::exchange(wire, task.call.trace.as_ref()).span
+        };
+        span.record("task", tracing::field::display(task.id));
+        Meter { span, wire: meters.of_call(task.call.wire.as_ref()), begun: Instant::now(), dispatched: None }
+    }
+
+    pub(super) fn dispatched(&mut self, skill: &SkillId) {
+        self.span.record("skill", tracing::field::display(skill));
+        self.dispatched = Some(Instant::now());
+    }
+
+    /// The peer has no part in it any more, until it is called again.
+    pub(super) fn rested(&mut self, meters: &Meters) {
+        if let Some(since) = self.dispatched.take() {
+            meters.phase(Phase::Dispatch, since.elapsed());
+        }
+    }
+
+    pub(super) fn ended(&mut self, meters: &Meters, task: &Task) {
+        self.rested(meters);
+        let _entered = self.span.enter();
+        let Some(finished) = task.finished() else {
+            tracing::debug!("the exchange was abandoned");
+            return;
+        };
+        self.wire.ended(&finished.outcome, self.begun.elapsed());
+        let outcome = finished.outcome.as_str();
+        self.span.record("outcome", outcome);
+        match &finished.outcome {
+            // The text of a fault may be a peer's own words, so it is not for the log.
+            Outcome::Failed(fault) if fault.origin != Party::Caller => {
+                tracing::info!(kind = fault.kind.as_str(), "the exchange failed");
+            }
+            Outcome::Failed(fault) => tracing::debug!(kind = fault.kind.as_str(), "the exchange failed"),
+            Outcome::Completed | Outcome::Cancelled { .. } => tracing::debug!(outcome, "the exchange ended"),
+        }
+    }
+}
