@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::call::{Call, Raw};
 use crate::event::{Event, Signal};
 use crate::id::{MessageId, TaskId, Time, TopicId};
+use crate::json::Json;
 use crate::loss::Loss;
 use crate::principal::Principal;
 use crate::secret::Secret;
@@ -57,6 +58,16 @@ pub struct Sent {
     pub remote: Option<Secret>,
     pub open: bool,
     pub repeatable: bool,
+    /// The arguments as they were resolved and sent: plain words may be read differently later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Json>,
+}
+
+impl Sent {
+    /// What a peer tells of its side while it runs: the id under which it knows the call, and whether it still works on it.
+    pub fn learnt(key: MessageId, remote: Option<Secret>, open: bool) -> Sent {
+        Sent { attempt: 1, key, remote, open, repeatable: false, args: None }
+    }
 }
 
 /// The first byte of every stored record. A reader of a later hub knows what it looks at.

@@ -36,7 +36,7 @@ impl Task {
             return Err(Fault::caller(FaultKind::AlreadyFinished, "this task has already finished"));
         }
         match what {
-            Happening::Dispatch { route, repeatable } => self.dispatch(route, repeatable),
+            Happening::Dispatch { route, repeatable, args } => self.dispatch(route, repeatable, args),
             Happening::Ask(asking) => self.ask(asking),
             Happening::Peer { event, losses, raw } => self.peer(event, losses, raw),
             Happening::Learnt { remote, open } => self.learnt(remote, open),
@@ -51,7 +51,7 @@ impl Task {
         }
     }
 
-    fn dispatch(&self, route: Route, repeatable: bool) -> Result<Decision, Fault> {
+    fn dispatch(&self, route: Route, repeatable: bool, args: Option<Json>) -> Result<Decision, Fault> {
         if !self.open.is_empty() {
             return Err(broken("a task was dispatched while a question was open"));
         }
@@ -61,6 +61,7 @@ impl Task {
             remote: None,
             open: true,
             repeatable,
+            args,
         };
         Ok(Decision::default()
             .record(Record::Sent(sent.clone()))

@@ -36,6 +36,7 @@ use crate::content::Turn;
 use crate::event::{Chunk, Event, Finished, Route, Signal};
 use crate::id::{ArtifactId, QuestionId, TaskId, Text, Time};
 use crate::journal::{Record, Sent};
+use crate::json::Json;
 use crate::loss::Loss;
 use crate::ports::TaskPhase;
 use crate::principal::Principal;
@@ -92,10 +93,12 @@ pub struct Cancelling {
 /// What may happen to a task.
 #[derive(Debug, Clone)]
 pub enum Happening {
-    /// The hub is about to send it. `repeatable`: the skill is idempotent, it may be sent again under the same key.
+    /// The hub is about to send it, with the arguments as resolved. `repeatable`: the skill is idempotent, it may be sent
+    /// again under the same key.
     Dispatch {
         route: Route,
         repeatable: bool,
+        args: Option<Json>,
     },
     /// The hub itself asks.
     Ask(Asking),

@@ -50,7 +50,7 @@ fn step(task: &mut Task, what: Happening) -> Vec<Effect> {
 
 fn dispatched(repeatable: bool) -> Task {
     let mut task = task();
-    step(&mut task, Happening::Dispatch { route: route(), repeatable });
+    step(&mut task, Happening::Dispatch { route: route(), repeatable, args: None });
     task
 }
 
@@ -105,7 +105,7 @@ fn a_yes_frees_the_task_and_is_remembered_until_it_is_spent() {
     assert_eq!(task.state, State::Waiting);
     assert_eq!(step(&mut task, answer(0, Answer::Granted)), [Effect::Proceed]);
     assert_eq!((task.state.clone(), task.granted), (State::Accepted, Some(Digest::of(b"call"))));
-    step(&mut task, Happening::Dispatch { route: route(), repeatable: false });
+    step(&mut task, Happening::Dispatch { route: route(), repeatable: false, args: None });
     assert_eq!((task.state.clone(), task.granted), (State::Running, None));
 }
 
@@ -260,7 +260,7 @@ fn folding_the_journal_gives_the_same_state_at_every_point() {
     let happenings = [
         confirm(),
         answer(0, Answer::Granted),
-        Happening::Dispatch { route: route(), repeatable: false },
+        Happening::Dispatch { route: route(), repeatable: false, args: None },
         peer(Event::Said {
             message: "a".into(),
             channel: Channel::Answer,

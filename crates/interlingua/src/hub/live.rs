@@ -214,6 +214,11 @@ impl Reader {
         self.live.as_ref().map(|(live, _)| live)
     }
 
+    /// Has all that was committed been read?
+    pub fn is_at_head(&self) -> bool {
+        self.ready.is_empty() && self.live.as_ref().is_none_or(|(_, head)| head.borrow().seq <= self.after)
+    }
+
     /// The next committed entry; `None` when the exchange is done and all of it was read. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<Arc<Entry>>, Fault> {
         loop {

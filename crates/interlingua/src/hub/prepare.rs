@@ -7,8 +7,9 @@ use std::time::Duration;
 use interlingua_core::peer::Peer;
 use interlingua_core::task::{Asking, Task};
 use interlingua_core::{
-    Addressee, Ask, Call, Confirm, Digest, Fault, FaultKind, Health, Json, KindSet, Missing, Noun, Part, PeerId,
-    Principal, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Target, TaskId, Text, Via, Why, words,
+    Addressee, Ask, Call, Confirm, Digest, Fault, FaultKind, Health, Input, Json, KindSet, Missing, Noun, Part, PeerId,
+    Principal, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Target, TaskId, Text, Version, Via, Why,
+    words,
 };
 
 use super::Hub;
@@ -85,11 +86,9 @@ impl Hub {
             return Err(Fault::caller(FaultKind::NotFound(Noun::Resource), "no peer here offers resources"));
         };
         match target {
+            Target::Skill(id, _) if is_call_skill(id) => self.by_indirection(by, &catalogue, input),
             Target::Skill(id, version) => {
-                let skill = catalogue.skill(id, version.as_ref()).filter(|skill| self.may_call(by, skill));
-                let skill = skill.ok_or_else(|| no_such_skill(id))?;
-                let ready = ready(&catalogue, skill, Why::Named, input.args.clone());
-                Ok(Prepared::Ready(ready.ok_or_else(|| no_such_skill(id))?))
+                self.by_name(by, &catalogue, id, version.as_ref(), input.args.clone()).map(Prepared::Ready)
             }
             Target::Capability(name) => {
                 self.by_capability(by, &catalogue, name, input.args.as_ref()).map(Prepared::Ready)
@@ -103,6 +102,33 @@ impl Hub {
                 None => self.by_words(by, call, &catalogue, None).await,
             },
         }
+    }
+
+    fn by_name(
+        &self,
+        by: &Principal,
+        catalogue: &Catalogue,
+        id: &SkillId,
+        version: Option<&Version>,
+        args: Option<Json>,
+    ) -> Result<Ready, Fault> {
+        let skill = catalogue.skill(id, version).filter(|skill| self.may_call(by, skill));
+        skill.and_then(|skill| ready(catalogue, skill, Why::Named, args)).ok_or_else(|| no_such_skill(id))
+    }
+
+    /// `hub/call_skill` names another skill in its arguments: from here on the call is one of that skill, with its schema, its
+    /// effects and its policy.
+    fn by_indirection(&self, by: &Principal, catalogue: &Catalogue, input: &Input) -> Result<Prepared, Fault> {
+        let named = input.args.as_ref().and_then(|args| args.get("skill")?.as_str()).unwrap_or_default();
+        let bad = || {
+            Fault::caller(FaultKind::InvalidInput, "'skill' must be 'peer/skill'").field("/skill", "not a skill's id")
+        };
+        let id: SkillId = named.parse().map_err(|_| bad())?;
+        if is_call_skill(&id) {
+            return Err(bad());
+        }
+        let args = input.args.as_ref().and_then(|args| args.get("arguments")).cloned().map(Json::from_tree);
+        self.by_name(by, catalogue, &id, None, args).map(Prepared::Ready)
     }
 
     pub(super) fn may_call(&self, by: &Principal, skill: &Skill) -> bool {
@@ -274,7 +300,7 @@ impl Hub {
         let gone = || Fault::hub(FaultKind::Unreachable, "the skill this task was sent to is not here any more");
         let route = task.route.as_ref().ok_or_else(gone)?;
         let skill = catalogue.skill(&route.skill, route.version.as_ref()).ok_or_else(gone)?;
-        let args = task.call.input().and_then(|input| input.args.clone());
+        let args = task.sent.as_ref().and_then(|sent| sent.args.clone());
         let mut ready = ready(&catalogue, skill, route.why, args).ok_or_else(gone)?;
         ready.route = route.clone();
         Ok(ready)
@@ -289,6 +315,13 @@ impl Hub {
             expires: self.now().after(QUESTION_EXPIRES),
         }
     }
+}
+
+/// The skill through which a wire with few verbs reaches all others.
+pub const CALL_SKILL: (&str, &str) = ("hub", "call_skill");
+
+fn is_call_skill(id: &SkillId) -> bool {
+    (id.peer.as_str(), id.skill.as_str()) == CALL_SKILL
 }
 
 /// Effects that destroy or spend, a caller who asks for it, and whatever writes when plain words led to it.

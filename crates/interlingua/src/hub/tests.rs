@@ -73,7 +73,7 @@ impl Booking {
     fn new(dispatch: &Dispatch) -> Booking {
         let sent = |open| {
             let remote = Some(Secret::new("remote-7"));
-            Record::Sent(Sent { attempt: 1, key: dispatch.key.clone(), remote, open, repeatable: false })
+            Record::Sent(Sent::learnt(dispatch.key.clone(), remote, open))
         };
         let question = Question {
             id: QuestionId(dispatch.task, 0),
@@ -389,4 +389,26 @@ async fn a_capability_fails_over_before_anything_was_begun() {
     let mut running = bench.hub.open(request(Box::new(alone))).await.expect("opens");
     let Outcome::Failed(fault) = outcome(&mut running).await.outcome else { panic!("must fail") };
     assert_eq!(fault.kind, FaultKind::Unreachable);
+}
+
+#[tokio::test]
+async fn call_skill_is_a_call_of_the_skill_it_names() {
+    let bench = bench();
+    let through = |args: serde_json::Value| {
+        let target = Target::Skill(SkillId::new("hub", "call_skill"), None);
+        let mut call = Call::new(entropy::message_id(), Ask::Invoke { target, input: Input::args(args.into()) });
+        call.caller.can_answer = KindSet::CONFIRM;
+        request(Box::new(call))
+    };
+    let named = json!({"skill": "fake/echo", "arguments": {"n": 3}});
+    let mut running = bench.hub.open(through(named)).await.expect("opens");
+    assert_eq!(outcome(&mut running).await.output.structured.expect("output").tree(), &json!({"n": 3}));
+    // Its schema, its effects and its policy are those of the skill named.
+    let fault =
+        bench.hub.open(through(json!({"skill": "fake/echo", "arguments": {"n": "x"}}))).await.expect_err("refused");
+    assert_eq!(fault.kind, FaultKind::InvalidInput);
+    let mut running = bench.hub.open(through(json!({"skill": "fake/delete"}))).await.expect("opens");
+    assert!(matches!(asked(&mut running).await.kind, QuestionKind::Confirm(_)));
+    let itself = bench.hub.open(through(json!({"skill": "hub/call_skill"}))).await.expect_err("refused");
+    assert_eq!(itself.kind, FaultKind::InvalidInput);
 }

@@ -60,7 +60,7 @@ fn route(skill: &str) -> Route {
 }
 
 fn send(skill: &str, repeatable: bool) -> Happening {
-    Happening::Dispatch { route: route(skill), repeatable }
+    Happening::Dispatch { route: route(skill), repeatable, args: None }
 }
 
 fn peer(event: Event) -> Happening {

@@ -5,12 +5,13 @@ use std::sync::{Arc, Weak};
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::words::{Locale, say};
 use interlingua_core::{
-    Ask, CardFrom, Effects, Fault, FaultKind, Finished, Input, Noun, Output, Part, Phrase, Principal, Provenance,
-    Schema, Skill, SkillId, SkillKind,
+    Ask, CardFrom, Effects, Event, Fault, FaultKind, Finished, Input, Noun, Output, Part, Phrase, Principal,
+    Provenance, Question, Schema, Skill, SkillId, SkillKind,
 };
 use serde_json::json;
 
 use crate::hub::Hub;
+use crate::hub::live::no_such_task;
 use crate::hub::policy::Action;
 
 pub const PEER: &str = "hub";
@@ -61,7 +62,29 @@ fn skills() -> Vec<Skill> {
     ]);
     let mut echo = skill("echo", SkillKind::Agent, "Says back what it is told.", anything);
     echo.phrases = phrases(&[("en", "echo {text}"), ("es", "repite {text}")]);
-    [help, find, echo].into_iter().map(Skill::sealed).collect()
+    [help, find, echo, call_skill(), wait()].into_iter().map(Skill::sealed).collect()
+}
+
+/// Resolved by the hub to the skill it names, so it never reaches this peer.
+fn call_skill() -> Skill {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "skill": {"type": "string", "description": "peer/skill, as find_skills lists them."},
+            "arguments": {"type": "object", "description": "What that skill takes."},
+        },
+        "required": ["skill"],
+    });
+    skill("call_skill", SkillKind::Tool, "Calls a skill by its id.", input)
+}
+
+fn wait() -> Skill {
+    let input = json!({
+        "type": "object",
+        "properties": {"task": {"type": "string", "description": "The id of a task."}},
+        "required": ["task"],
+    });
+    skill("await", SkillKind::Tool, "Waits for a task to finish or to ask, and says how it stands.", input)
 }
 
 impl Peer for HubSkills {
@@ -81,6 +104,7 @@ impl Peer for HubSkills {
             let output = match dispatch.skill.id.skill.as_str() {
                 "echo" => echo(input),
                 "find_skills" => find_skills(&hub, &dispatch.by, &input).await?,
+                "await" => return await_task(&hub, &dispatch.by, &input).await,
                 _ => help(&hub, &dispatch.by, &input),
             };
             Ok(Reply::Done(Box::new(Finished::completed(output)), None))
@@ -136,6 +160,31 @@ fn row(skill: &Skill) -> serde_json::Value {
         "version": &*skill.version,
         "input": skill.input.0.tree(),
     })
+}
+
+/// The task's own outcome, or the question it waits on. Watching is not calling: to leave is not to cancel.
+async fn await_task(hub: &Hub, by: &Principal, input: &Input) -> Result<Reply, Fault> {
+    let id = input.args.as_ref().and_then(|args| args.get("task")?.as_str()).and_then(|id| id.parse().ok());
+    let mut reader = hub.watch(by, id.ok_or_else(no_such_task)?, 0).await?;
+    let mut open: Vec<Question> = Vec::new();
+    while let Some(entry) = reader.next().await? {
+        match entry.record.event() {
+            Some(Event::Finished(finished)) => return Ok(Reply::Done(Box::new(finished.clone()), None)),
+            Some(Event::Asked(question)) => open.push(question.clone()),
+            Some(Event::Settled { question, .. }) => open.retain(|asked| asked.id != *question),
+            _ => {}
+        }
+        if let Some(question) = open.first().filter(|_| reader.is_at_head()) {
+            return Ok(Reply::Done(Box::new(Finished::completed(waiting(question))), None));
+        }
+    }
+    Err(no_such_task())
+}
+
+fn waiting(question: &Question) -> Output {
+    let told = json!({"state": "waiting", "question": question.id.to_string(), "text": &*question.text});
+    let parts = vec![Part::text(question.text.clone(), Provenance::hub())];
+    Output { parts, structured: Some(told.into()), ..Output::default() }
 }
 
 /// For words that fit nothing: says so, and what would.

@@ -78,9 +78,9 @@ impl Driver {
         let happening = match prepared {
             Prepared::Ready(ready) => {
                 let repeatable = ready.skill.effects.idempotent;
-                let route = ready.route.clone();
+                let (route, args) = (ready.route.clone(), ready.args.clone());
                 self.ready = Some(ready);
-                Happening::Dispatch { route, repeatable }
+                Happening::Dispatch { route, repeatable, args }
             }
             Prepared::Ask(asking) => Happening::Ask(asking),
         };
