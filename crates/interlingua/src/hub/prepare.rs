@@ -318,7 +318,7 @@ impl Hub {
 }
 
 /// The skill through which a wire with few verbs reaches all others.
-pub const CALL_SKILL: (&str, &str) = ("hub", "call_skill");
+const CALL_SKILL: (&str, &str) = ("hub", "call_skill");
 
 fn is_call_skill(id: &SkillId) -> bool {
     (id.peer.as_str(), id.skill.as_str()) == CALL_SKILL
