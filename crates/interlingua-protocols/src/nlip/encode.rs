@@ -11,7 +11,7 @@ use interlingua_core::{
 use serde_json::json;
 
 use super::wire::{CONTROL, ERROR, Message, Submessage};
-use super::{Meaning, fault, labels, part, render, tokens};
+use super::{fault, labels, part, render};
 
 /// What an answer owes to the form of the message it answers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -154,23 +154,6 @@ fn first_text(output: &Output) -> Option<Text> {
 /// A plain answer to a message that asked nothing of the hub's door.
 pub fn remark(text: &str, tokens: &[Submessage], to: ReplyTo) -> Message {
     with_parts(text, Vec::new(), &Beside { tokens, ..Beside::NOTHING }, to)
-}
-
-/// The answer to a message that asks nothing of the hub's door. `None` for what others answer: the hub, or the edge with
-/// an address for an upload.
-pub fn acknowledge(meaning: &Meaning, tokens: &[Submessage], to: ReplyTo) -> Option<Message> {
-    let text = match meaning {
-        Meaning::Ask(_) | Meaning::Upload => return None,
-        Meaning::Identify if tokens.iter().any(tokens::is_credential) => "Here is my token.".into(),
-        Meaning::Identify => "I have no credentials for you.".into(),
-        Meaning::Credentials => "Thank you.".into(),
-        Meaning::Unread { language } => {
-            format!("I cannot read {language} here. Please say in words what is to be done with it.").into()
-        }
-        Meaning::Report { .. } => "I have noted that it failed on your side.".into(),
-        Meaning::Remark => Text::from("I have noted it."),
-    };
-    Some(remark(&text, tokens, to))
 }
 
 /// A text and what goes with it.

@@ -236,20 +236,38 @@ fn every_kind_of_fault_has_its_status() {
 }
 
 #[test]
-fn n_45_and_n_56_a_frame_that_is_no_message_is_answered_by_one() {
+fn n_45_a_frame_that_is_no_message_is_answered_by_one() {
     let invalid = read(r#"{"format":"bogus","subformat":"a","content":"b"}"#).unwrap_err();
-    assert_eq!((invalid.status(), invalid.close_code()), (422, fault::CLOSE_BAD_DATA));
-    let reply = encode::refused(&invalid.fault(), &[], ReplyTo::default());
-    let shown = shown(&reply);
-    assert_eq!(
-        (&shown["messagetype"], &shown["format"], &shown["subformat"]),
-        (&"error".into(), &"text".into(), &"english".into())
-    );
+    assert_eq!((invalid.status(), read("{").unwrap_err().status()), (422, 400));
+    let shown = shown(&encode::refused(&invalid.fault(), &[], ReplyTo::default()));
+    assert_eq!(shown["messagetype"], "error");
     assert_eq!(shown["content"], "format: must be one of text, token, structured, binary, location, generic");
-    assert_eq!(read("{").unwrap_err().status(), 400);
     let limits = Limits { bytes: 1, ..Limits::default() };
     let large = json::decode(&Bytes::from_static(b"{}"), &limits).unwrap_err();
     assert_eq!((large.status(), large.close_code()), (413, fault::CLOSE_TOO_BIG));
+}
+
+#[test]
+fn n_56_bad_cbor_is_answered_by_an_error_in_english_text() {
+    let invalid = cbor::decode(&Bytes::from_static(b"\xff"), &Limits::default()).unwrap_err();
+    assert_eq!(invalid.close_code(), fault::CLOSE_BAD_DATA);
+    let shown = shown(&encode::refused(&invalid.fault(), &[], ReplyTo::default()));
+    let fields = ["messagetype", "format", "subformat"].map(|field| &shown[field]);
+    assert_eq!(fields, ["error", "text", "english"]);
+}
+
+#[test]
+fn n_33_our_token_stands_beside_the_callers() {
+    let to = ReplyTo { control: false, echo: vec![Submessage::token("conversation", "theirs")] };
+    let reply = encode::remark("hello", &[tokens::conversation(&"h".into(), &"ours".into())], to);
+    let expected = [Submessage::token("conversation", "theirs"), Submessage::token("conversation_h", "ours")];
+    assert_eq!(reply.submessages, expected);
+}
+
+#[test]
+fn n_55_binary_content_is_base64_in_json() {
+    let picture = Submessage::new(Format::Binary, "image/png", Content::Bytes(Bytes::from_static(b"\0\xff\x10\x80")));
+    assert_eq!(written(&Message::new(picture)), r#"{"format":"binary","subformat":"image/png","content":"AP8QgA=="}"#);
 }
 
 #[test]
@@ -263,22 +281,4 @@ fn n_73_the_error_format_is_never_written() {
     let reply = encode::finished(&finished, &Beside::NOTHING, ReplyTo::default());
     assert!(reply.all().all(|submessage| submessage.format != Format::Error));
     assert!(reply.is_error());
-}
-
-#[test]
-fn n_24_the_answer_to_unread_source_code_is_text_that_says_so() {
-    let read = incoming(r#"{"format":"structured","subformat":"cobol","content":"STOP RUN."}"#);
-    let reply = encode::acknowledge(&read.meaning, &[], read.reply).expect("an answer");
-    assert_eq!(reply.messagetype, None);
-    assert!(matches!(&reply.first.content, Content::Text(text) if text.contains("cobol")));
-}
-
-#[test]
-fn n_70_asked_who_it_is_the_hub_answers_with_its_token() {
-    let read =
-        incoming(r#"{"messagetype":"control","format":"text","subformat":"english","content":"Please authenticate."}"#);
-    let mine = [tokens::authentication("hub-token")];
-    let reply = encode::acknowledge(&read.meaning, &mine, read.reply).expect("an answer");
-    assert!(reply.is_control());
-    assert_eq!(reply.submessages, mine);
 }

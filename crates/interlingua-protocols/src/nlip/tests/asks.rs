@@ -57,11 +57,20 @@ fn n_11_an_unknown_messagetype_asks_like_any_other() {
     assert_eq!(target_and_words(&call), (&Target::Words, "hi".into()));
 }
 
+fn words_in(language: &str) -> String {
+    let text = format!(r#"{{"format":"text","subformat":"{language}","content":"hello"}}"#);
+    target_and_words(&call(&text)).1
+}
+
 #[test]
-fn n_19_and_n_20_english_reaches_the_application_however_it_is_spelt() {
-    for language in ["English", "english", "en", "en-US", "conversational english"] {
-        let text = format!(r#"{{"format":"text","subformat":"{language}","content":"hello"}}"#);
-        assert_eq!(target_and_words(&call(&text)).1, "hello", "{language}");
+fn n_19_english_is_understood() {
+    assert_eq!([words_in("English"), words_in("english")], ["hello", "hello"]);
+}
+
+#[test]
+fn n_20_language_tags_are_understood_as_well_as_names() {
+    for language in ["en", "en-US", "conversational english", "es"] {
+        assert_eq!(words_in(language), "hello", "{language}");
     }
 }
 
@@ -119,21 +128,46 @@ fn n_24_source_code_in_a_language_nobody_reads_is_answered_in_words() {
     assert!(matches!(&meaning, Meaning::Unread { language } if &**language == "cobol"), "{meaning:?}");
 }
 
-#[test]
-fn n_25_to_n_29_and_n_31_every_token_not_ours_goes_back_as_it_came() {
-    let tokens = [
-        token("conversation", "\"A\""),
-        token("conversation", "\"B\""),
-        token("Conversation_alice", "\"C\""),
-        token("authentication", "\"D\""),
-        token("group_7", "{\"g\":[7]}"),
-        r#"{"format":"TOKEN","subformat":"x","content":"E","label":"L1"}"#.to_owned(),
-    ];
+/// What goes back of these tokens.
+fn echoed(tokens: &[String]) -> Vec<Submessage> {
     let read = incoming(&with(&tokens.join(",")));
-    assert_eq!(read.reply.echo, message(&with(&tokens.join(","))).submessages);
-    assert_eq!(read.conversation, None);
     let Meaning::Ask(Inbound::Call(call)) = read.meaning else { panic!("a call") };
     assert_eq!(call.input().unwrap().parts.len(), 1, "a token is never a part");
+    read.reply.echo
+}
+
+#[test]
+fn n_25_a_conversation_token_goes_back() {
+    assert_eq!(echoed(&[token("conversation", "\"A\"")]), [Submessage::token("conversation", "A")]);
+}
+
+#[test]
+fn n_26_a_suffixed_conversation_token_goes_back_with_its_suffix() {
+    assert_eq!(echoed(&[token("Conversation_alice", "\"A\"")]), [Submessage::token("Conversation_alice", "A")]);
+}
+
+#[test]
+fn n_27_all_of_several_tokens_go_back_in_order() {
+    let both = [token("conversation", "\"A\""), token("conversation", "\"B\"")];
+    assert_eq!(echoed(&both), [Submessage::token("conversation", "A"), Submessage::token("conversation", "B")]);
+}
+
+#[test]
+fn n_28_an_authentication_token_goes_back() {
+    assert_eq!(echoed(&[token("authentication", "\"D\"")]), [Submessage::token("authentication", "D")]);
+}
+
+#[test]
+fn n_29_a_token_of_any_name_and_content_goes_back_as_it_came() {
+    let odd = [token("group_7", "{\"g\": [7, 1.10]}"), r#"{"format":"TOKEN","subformat":"x","content":7}"#.to_owned()];
+    let back = Message { messagetype: None, first: Submessage::text("hi"), submessages: echoed(&odd) };
+    assert_eq!(written(&back), with(&odd.join(",")));
+}
+
+#[test]
+fn n_31_a_token_keeps_its_label() {
+    let labelled = r#"{"format":"token","subformat":"x","content":"E","label":"L1"}"#.to_owned();
+    assert_eq!(echoed(&[labelled]), [Submessage::token("x", "E").labelled("L1")]);
 }
 
 #[test]
@@ -169,7 +203,7 @@ fn our_own_conversation_token_is_known_by_its_name_and_not_echoed() {
 }
 
 #[test]
-fn n_28_and_n_70_authentication_tokens_are_credentials_whatever_word_is_used() {
+fn n_70_authentication_tokens_are_credentials_whatever_word_is_used() {
     let read = incoming(&with(
         &[token("authentication", "\"s1\""), token("Authorization_x", "\"s2\""), token("authenticated", "\"no\"")]
             .join(","),
