@@ -70,5 +70,9 @@ pub fn routes() -> Router<Arc<Shared>> {
 /// Every peer that configuration names, and those inside the hub.
 pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault> {
     shared.hub.meters.protocol(nlip::PROTOCOL);
-    local::register(&shared.hub, config).await
+    local::register(&shared.hub, config).await?;
+    for (name, peer) in &config.peers {
+        nlip::outbound::register(&shared.hub, name, peer).await?;
+    }
+    Ok(())
 }

@@ -2,4 +2,5 @@
 
 mod cli;
 mod nlip_interop;
+mod nlip_peers;
 mod tidy;

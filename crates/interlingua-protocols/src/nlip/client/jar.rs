@@ -49,6 +49,11 @@ impl TokenJar {
         self.mine.push(tokens::authentication(credential));
     }
 
+    /// Is there a credential of ours that goes with every message?
+    pub fn presents(&self) -> bool {
+        self.mine.iter().any(tokens::is_credential)
+    }
+
     /// What goes with the next message.
     pub fn all(&self) -> impl Iterator<Item = &Submessage> {
         self.theirs.iter().chain(&self.mine)

@@ -4,4 +4,5 @@
 pub const PROTOCOL: &str = "nlip";
 
 pub mod inbound;
+pub mod outbound;
 mod uploads;

@@ -1,0 +1,179 @@
+//! Can the agent be reached? A circuit breaker that every exchange tells how it went, and a probe for when there are none.
+//!
+//! Three failures in a row to reach the agent and it is down: calls are refused at once instead of waiting for a connection.
+//! After a hold, which doubles, one is let through to see; when it gets there, all are.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use interlingua_core::{Health, Time};
+use tokio::time::Instant;
+
+use super::NlipPeer;
+use super::retry::jittered;
+use crate::hub::Hub;
+
+const FAILURES: u32 = 3;
+const FIRST_HOLD: Duration = Duration::from_secs(1);
+const LONGEST_HOLD: Duration = Duration::from_secs(60);
+const PROBE_EVERY: Duration = Duration::from_secs(30);
+/// A door that takes longer to answer a knock is slow.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// How an attempt to reach the agent went. `knock`: how long an answer took that costs the agent nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Went {
+    Reached { knock: Option<Duration> },
+    Missed,
+}
+
+#[derive(Debug)]
+pub(super) struct Breaker(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    failures: u32,
+    hold: Duration,
+    /// Nobody is let through before.
+    until: Option<Instant>,
+    shown: Health,
+}
+
+impl Breaker {
+    pub(super) fn new() -> Breaker {
+        Breaker(Mutex::new(State { failures: 0, hold: FIRST_HOLD, until: None, shown: Health::Starting }))
+    }
+
+    /// May a call go out? If not, how long until one may. Whoever is let through after a hold is the one that tries: the
+    /// next hold begins with it, so an attempt that is dropped blocks nobody for longer.
+    pub(super) fn admit(&self, now: Instant) -> Result<(), Duration> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match state.until {
+            None => Ok(()),
+            Some(until) if now < until => Err(until - now),
+            Some(_) => {
+                state.until = Some(now + state.hold);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes note; the health to show, when that changes it.
+    pub(super) fn note(&self, went: Went, now: Instant, time: Time) -> Option<Health> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match went {
+            Went::Reached { knock } => state.reached(knock),
+            Went::Missed => state.missed(now, time),
+        }
+    }
+
+    /// How long to wait before the next probe.
+    fn pause(&self) -> Duration {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.failures == 0 { PROBE_EVERY } else { state.hold }
+    }
+}
+
+impl State {
+    fn reached(&mut self, knock: Option<Duration>) -> Option<Health> {
+        (self.failures, self.hold, self.until) = (0, FIRST_HOLD, None);
+        let health = match (knock, self.shown) {
+            (Some(took), _) if took > SLOW => Health::Slow,
+            (None, Health::Slow) => Health::Slow,
+            (Some(_), _) | (None, Health::Starting | Health::Up | Health::Down { .. }) => Health::Up,
+        };
+        self.show(health)
+    }
+
+    fn missed(&mut self, now: Instant, time: Time) -> Option<Health> {
+        self.failures = self.failures.saturating_add(1);
+        if self.failures < FAILURES {
+            return None;
+        }
+        if self.failures > FAILURES {
+            self.hold = (self.hold * 2).min(LONGEST_HOLD);
+        }
+        self.until = Some(now + self.hold);
+        match self.shown {
+            Health::Down { .. } => None,
+            Health::Starting | Health::Up | Health::Slow => self.show(Health::Down { since: time, quarantined: false }),
+        }
+    }
+
+    fn show(&mut self, health: Health) -> Option<Health> {
+        (std::mem::replace(&mut self.shown, health) != health).then_some(health)
+    }
+}
+
+/// Probes the agent for as long as it is registered.
+pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<NlipPeer>) {
+    let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
+    hub.supervisor.run_until_stop(async move {
+        loop {
+            let (Some(hub), Some(peer)) = (known.upgrade(), watched.upgrade()) else { return };
+            if !is_registered(&hub, &peer) {
+                return;
+            }
+            peer.probe(&hub).await;
+            let pause = peer.breaker.pause();
+            drop((hub, peer));
+            tokio::time::sleep(pause / 2 + jittered(pause / 2)).await;
+        }
+    });
+}
+
+/// Another may stand under its name by now.
+fn is_registered(hub: &Hub, peer: &Arc<NlipPeer>) -> bool {
+    let catalogue = hub.registry.catalogue();
+    catalogue
+        .peers
+        .get(&peer.name)
+        .is_some_and(|registered| std::ptr::addr_eq(Arc::as_ptr(&registered.peer), Arc::as_ptr(peer)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UP: Went = Went::Reached { knock: None };
+
+    #[tokio::test(start_paused = true)]
+    async fn three_misses_close_the_way_and_one_reach_opens_it() {
+        let (breaker, now) = (Breaker::new(), Instant::now());
+        assert_eq!(breaker.note(UP, now, Time(1)), Some(Health::Up));
+        assert_eq!(breaker.note(Went::Missed, now, Time(2)), None);
+        assert_eq!(breaker.note(Went::Missed, now, Time(3)), None);
+        assert_eq!(breaker.admit(now), Ok(()));
+        let down = Health::Down { since: Time(4), quarantined: false };
+        assert_eq!(breaker.note(Went::Missed, now, Time(4)), Some(down));
+        assert_eq!(breaker.admit(now), Err(FIRST_HOLD));
+        assert_eq!(breaker.note(UP, now, Time(5)), Some(Health::Up));
+        assert_eq!(breaker.admit(now), Ok(()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_hold_one_may_try_and_holds_double_up_to_a_minute() {
+        let (breaker, start) = (Breaker::new(), Instant::now());
+        for _ in 0..FAILURES {
+            breaker.note(Went::Missed, start, Time(1));
+        }
+        let later = start + FIRST_HOLD;
+        assert_eq!(breaker.admit(later), Ok(()), "one tries");
+        assert!(breaker.admit(later).is_err(), "the others wait");
+        breaker.note(Went::Missed, later, Time(2));
+        assert_eq!(breaker.admit(later), Err(FIRST_HOLD * 2));
+        for _ in 0..20 {
+            breaker.note(Went::Missed, later, Time(3));
+        }
+        assert_eq!(breaker.admit(later), Err(LONGEST_HOLD));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_knock_shows_and_stays_until_a_quick_one() {
+        let (breaker, now) = (Breaker::new(), Instant::now());
+        let knock = |took| Went::Reached { knock: Some(took) };
+        assert_eq!(breaker.note(knock(SLOW * 2), now, Time(1)), Some(Health::Slow));
+        assert_eq!(breaker.note(UP, now, Time(2)), None);
+        assert_eq!(breaker.note(knock(SLOW / 2), now, Time(3)), Some(Health::Up));
+    }
+}

@@ -1,0 +1,42 @@
+//! We call them: an NLIP agent as a peer of the hub (ECMA-430, 431, 432; the client's side).
+//!
+//! [`peer`] is one exchange with the agent: `encode`, send, `decode`, and the credential it may ask for. [`http`] and
+//! [`socket`] are the two bindings; [`legs`] keeps the tokens of each conversation, [`large`] sends large content out of
+//! band, [`health`] knows whether the agent can be reached, [`card`] says what the hub shows of it.
+//!
+//! A proxy between two agents is no code of its own: the caller's leg and the agent's leg never share a token, because a
+//! token is kept with the leg it came on and a message is written anew for the next one.
+//!
+//! Deliberately absent: redirects to other hosts, cookies, and reading a card out of an agent's own words.
+
+mod address;
+mod card;
+mod health;
+mod http;
+mod large;
+mod legs;
+mod peer;
+mod reply;
+mod retry;
+mod socket;
+mod tls;
+mod transport;
+
+use std::sync::Arc;
+
+use interlingua_core::{Fault, PeerId};
+
+use crate::config::{Peer, Speaks};
+use crate::hub::Hub;
+
+pub use peer::NlipPeer;
+
+/// Adds the peer, or replaces it whole; its old connections end with what runs on them.
+pub async fn register(hub: &Arc<Hub>, name: &str, config: &Peer) -> Result<(), Fault> {
+    let Speaks::Nlip(nlip) = &config.speaks;
+    let name = PeerId::from(name);
+    let peer = Arc::new(NlipPeer::new(hub, name.clone(), config, nlip)?);
+    hub.register(card::card(&name, config, hub.now()), peer.clone()).await?;
+    health::watch(hub, &peer);
+    Ok(())
+}

@@ -1,0 +1,361 @@
+//! One exchange with an agent: a message out, a message back, and what either side must show before it goes on.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::{
+    Answer, Call, Fault, FaultKind, HubId, Loss, LossKind, Party, PeerId, Priority, Question, QuestionId, QuestionKind,
+    Retry, Secret,
+};
+use interlingua_protocols::hop;
+use interlingua_protocols::nlip::client::{self, Leg, Replied, TokenJar, Tongue, decode, encode};
+use interlingua_protocols::nlip::encode::NoAddresses;
+use interlingua_protocols::nlip::labels;
+use interlingua_protocols::nlip::wire::{Message, Submessage};
+use tokio::time::Instant;
+
+use super::address::Address;
+use super::health::{Breaker, Went};
+use super::http::Http;
+use super::large::Uploads;
+use super::legs::{Kept, LegKey, Legs};
+use super::reply::{Ended, Heard};
+use super::retry;
+use super::socket::{Framing, Sockets};
+use super::tls::{self, Trust};
+use super::transport::{Begun, LIMITS, Lost, Received, Transport, Why};
+use crate::config::{self, Binding};
+use crate::hub::{Hub, QUESTION_EXPIRES};
+
+/// An NLIP agent that configuration names. Holds the hub weakly: the hub holds it.
+#[derive(Debug)]
+pub struct NlipPeer {
+    pub(super) name: PeerId,
+    pub(super) address: Address,
+    pub(super) transport: Transport,
+    pub(super) breaker: Breaker,
+    pub(super) uploads: Uploads,
+    hub: Weak<Hub>,
+    legs: Legs,
+    tongue: Tongue,
+    token: Option<Secret>,
+    timeout: Option<Duration>,
+}
+
+impl NlipPeer {
+    pub(super) fn new(
+        hub: &Arc<Hub>,
+        name: PeerId,
+        config: &config::Peer,
+        nlip: &config::NlipPeer,
+    ) -> Result<NlipPeer, Fault> {
+        let address = Address::of(nlip)?;
+        let trust = match (&nlip.ca, address.secure) {
+            (Some(file), _) => Trust::Only(file),
+            (None, true) => Trust::Machine,
+            (None, false) => Trust::Nobody,
+        };
+        let tls = tls::config(&trust)?;
+        let sockets = match nlip.binding() {
+            Binding::Http => None,
+            Binding::Ws => Some(Sockets::new(&address, tls.clone(), Framing::Cbor)),
+            Binding::WsText => Some(Sockets::new(&address, tls.clone(), Framing::Json)),
+        };
+        Ok(NlipPeer {
+            transport: Transport { http: Http::new(&address, tls, &hub.supervisor), sockets },
+            name,
+            address,
+            breaker: Breaker::new(),
+            uploads: Uploads::default(),
+            hub: Arc::downgrade(hub),
+            legs: Legs { records: hub.store.records.clone(), keys: hub.keys.clone() },
+            tongue: if config.hub { Tongue::Hub } else { Tongue::Plain },
+            token: nlip.token.as_ref().map(|token| token.expose().clone()),
+            timeout: config.timeout.map(|span| span.0),
+        })
+    }
+
+    /// Knocks at the agent's door and notes how that went.
+    pub(super) async fn probe(&self, hub: &Hub) {
+        let started = Instant::now();
+        let went = match self.transport.http.probe().await {
+            Ok(()) => Went::Reached { knock: Some(started.elapsed()) },
+            Err(lost) => {
+                tracing::debug!(peer = %self.name, cause = %lost.cause, "a probe failed");
+                Went::Missed
+            }
+        };
+        self.note(hub, went);
+        if let Some(sockets) = &self.transport.sockets {
+            sockets.sweep();
+        }
+    }
+
+    fn note(&self, hub: &Hub, went: Went) {
+        let Some(health) = self.breaker.note(went, Instant::now(), hub.now()) else { return };
+        tracing::info!(peer = %self.name, ?health, "health changed");
+        if let Err(fault) = hub.registry.set_health(&self.name, health) {
+            tracing::error!(peer = %self.name, error = %fault, "its health could not be shown");
+        }
+    }
+
+    fn fault(&self, kind: FaultKind, what: &str) -> Fault {
+        Fault::new(kind, Party::Peer(self.name.clone()), format!("{} {what}", self.name))
+    }
+
+    async fn converse(&self, dispatch: Dispatch) -> Result<Reply, Fault> {
+        let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
+        let hub = self.hub.upgrade().ok_or_else(gone)?;
+        if let Err(wait) = self.breaker.admit(Instant::now()) {
+            return Err(self.fault(FaultKind::Unreachable, "cannot be reached").retry(Retry::After(Some(wait))));
+        }
+        let talk = Talk::begin(self, &hub, dispatch).await?;
+        let Some(timeout) = self.timeout else { return talk.run().await };
+        match tokio::time::timeout(timeout, talk.run()).await {
+            Ok(reply) => reply,
+            Err(_) => {
+                Ended::Failed(self.fault(FaultKind::Deadline, "did not answer in the time configured for it")).reply()
+            }
+        }
+    }
+}
+
+impl Peer for NlipPeer {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(async move { self.converse(dispatch).await })
+    }
+}
+
+/// An exchange under way.
+pub(super) struct Talk<'a> {
+    pub(super) peer: &'a NlipPeer,
+    pub(super) hub: &'a Hub,
+    dispatch: Dispatch,
+    key: LegKey,
+    /// The jar as the store has it.
+    kept: Kept,
+    pub(super) jar: TokenJar,
+    headers: Vec<(&'static str, String)>,
+    losses: Vec<Loss>,
+}
+
+impl<'a> Talk<'a> {
+    async fn begin(peer: &'a NlipPeer, hub: &'a Hub, dispatch: Dispatch) -> Result<Talk<'a>, Fault> {
+        let task = dispatch.task.to_string();
+        let within = dispatch.call.conversation.as_ref().map_or(task.as_str(), |id| id.as_str());
+        let origin = peer.address.origin.to_string();
+        let key = LegKey::new(&peer.name, &origin, &dispatch.by.owner(), within);
+        let kept = peer.legs.load(&key, hub.now()).await?;
+        let mut jar = kept.jar.clone();
+        // What is configured is shown unless the caller has shown something better in this conversation.
+        if let Some(token) = peer.token.as_ref().and_then(Secret::text).filter(|_| !jar.presents()) {
+            jar.present(token);
+        }
+        let headers = hop::encode(&dispatch.call);
+        Ok(Talk { peer, hub, dispatch, key, kept, jar, headers, losses: Vec::new() })
+    }
+
+    async fn run(mut self) -> Result<Reply, Fault> {
+        match self.heard().await {
+            Ok(heard) => Ok(heard.reply(&self.dispatch, self.losses)),
+            Err(ended) => ended.reply(),
+        }
+    }
+
+    /// The agent's last word. A credential it asks for is shown at once where one is configured; one that does not satisfy
+    /// it is the caller's to replace.
+    async fn heard(&mut self) -> Result<Heard, Ended> {
+        let answering = self.dispatch.answering.take();
+        let heard = match answering {
+            None => self.say_call().await?,
+            Some(mut answering) => {
+                if let Answer::Given(input) = &mut answering.answer {
+                    self.place(&mut input.parts).await?;
+                }
+                self.say_answer(&answering.question, &answering.answer).await?
+            }
+        };
+        match (heard.wanted_credential(), self.peer.token.clone()) {
+            (Some(question), Some(token)) => {
+                let question = question.clone();
+                self.say_answer(&question, &Answer::Token(token)).await
+            }
+            (Some(_), None) | (None, _) => Ok(heard),
+        }
+    }
+
+    async fn say_call(&mut self) -> Result<Heard, Ended> {
+        let mut call: Call = (*self.dispatch.call).clone();
+        if let interlingua_core::Ask::Invoke { input, .. } = &mut call.ask {
+            self.place(&mut input.parts).await?;
+            for turn in &mut input.history {
+                self.place(&mut turn.parts).await?;
+            }
+        }
+        let said = encode::call(&call, self.peer.tongue, &self.jar, &NoAddresses)?;
+        self.losses = said.losses;
+        let mut message = said.value;
+        if !self.peer.transport.carries_headers() {
+            self.put_hop_into(&mut message);
+        }
+        self.say(&message).await
+    }
+
+    /// On a WebSocket no header goes with a message: the way taken goes in it, to those who know it; the rest is lost.
+    fn put_hop_into(&mut self, message: &mut Message) {
+        let call = &self.dispatch.call;
+        if let Some(via) = call.via.as_ref().filter(|_| self.peer.tongue == Tongue::Hub) {
+            let hubs: Vec<&str> = via.hubs.iter().map(HubId::as_str).collect();
+            let list: serde_json::Value = hubs.into();
+            message.submessages.push(Submessage::json(list.into()).labelled(labels::VIA));
+        }
+        if call.limits.priority != Priority::NORMAL {
+            self.losses.push(Loss::new("call.priority", LossKind::Dropped));
+        }
+    }
+
+    async fn say_answer(&mut self, question: &Question, answer: &Answer) -> Result<Heard, Ended> {
+        let said = encode::answer(question, answer, &mut self.jar, &NoAddresses)?;
+        self.losses.extend(said.losses);
+        let heard = self.say(&said.value).await?;
+        // The agent took the credential and said so; what it was asked is still to be said.
+        if matches!(answer, Answer::Token(_)) && heard.acknowledges() {
+            return self.say_call().await;
+        }
+        Ok(heard)
+    }
+
+    async fn say(&mut self, message: &Message) -> Result<Heard, Ended> {
+        let received = self.exchange(message, self.dispatch.skill.effects.idempotent).await?;
+        self.understand(received).await
+    }
+
+    /// One message there and back, tried again where that does no harm.
+    pub(super) async fn exchange(&mut self, message: &Message, repeatable: bool) -> Result<Received, Ended> {
+        let mut attempt = 1;
+        loop {
+            let lost = match self.peer.transport.exchange(&self.key, message, &self.headers).await {
+                Ok(received) => {
+                    self.peer.note(self.hub, Went::Reached { knock: None });
+                    return Ok(received);
+                }
+                Err(lost) => lost,
+            };
+            tracing::warn!(peer = %self.peer.name, attempt, cause = %Chain(&*lost.cause), "no answer");
+            if lost.why != Why::TooLarge {
+                self.peer.note(self.hub, Went::Missed);
+            }
+            let Some(wait) = retry::after(&lost, attempt, repeatable) else { return Err(self.ended(lost, repeatable)) };
+            tokio::time::sleep(wait).await;
+            attempt += 1;
+        }
+    }
+
+    fn ended(&self, lost: Lost, repeatable: bool) -> Ended {
+        let fault = |kind, what| self.peer.fault(kind, what);
+        match (lost.why, lost.begun) {
+            (Why::Certificate, _) => {
+                Ended::Refused(fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused"))
+            }
+            (Why::TooLarge, _) => Ended::Failed(fault(FaultKind::BadReply, "answered with more than is read")),
+            (Why::Connection, Begun::No) => Ended::Refused(fault(FaultKind::Unreachable, "cannot be reached")),
+            (Why::Connection, Begun::Perhaps) if repeatable => {
+                Ended::Failed(fault(FaultKind::BadReply, "ended the connection without an answer"))
+            }
+            (Why::Connection, Begun::Perhaps) => Ended::Failed(fault(
+                FaultKind::OutcomeUnknown,
+                "ended the connection without an answer; what was asked may have happened: look before trying again",
+            )),
+        }
+    }
+
+    /// Keeps the tokens of a reply, then reads it. Tokens are written down before anybody sees the answer.
+    async fn understand(&mut self, received: Received) -> Result<Heard, Ended> {
+        let (success, status, retry_after) = (received.is_success(), received.status, received.retry_after);
+        let message = match received.message {
+            Ok(message) => Some(message),
+            Err(invalid) if success => {
+                let text = format!("does not answer as an NLIP agent: {invalid}");
+                return Err(Ended::Failed(self.peer.fault(FaultKind::BadReply, &text)));
+            }
+            Err(_) => None,
+        };
+        if let Some(message) = &message {
+            self.take_tokens(message).await?;
+        }
+        let leg = self.leg();
+        match message {
+            Some(message) if success => {
+                let control = message.is_control();
+                Ok(Heard { said: decode::reply(message, &leg), control })
+            }
+            message => self.refused(status, message.as_ref(), retry_after, &leg),
+        }
+    }
+
+    /// An HTTP status other than success. One that asks for credentials asks the caller, where there is one to ask.
+    fn refused(
+        &self,
+        status: u16,
+        message: Option<&Message>,
+        retry_after: Option<Duration>,
+        leg: &Leg,
+    ) -> Result<Heard, Ended> {
+        let fault = decode::refused(status, message, retry_after, leg);
+        let kind = QuestionKind::Credential { scheme: "token".into(), scopes: Vec::new() };
+        match fault.kind {
+            FaultKind::Unauthenticated if self.dispatch.call.caller.can_answer.has(kind.set()) => {
+                let question = Question {
+                    id: leg.question,
+                    to: interlingua_core::Addressee::Caller,
+                    kind,
+                    text: format!("{} wants to know who you are.", self.peer.name).into(),
+                    asked_by: Party::Peer(self.peer.name.clone()),
+                    expires: leg.expires,
+                    resume: None,
+                };
+                let said = interlingua_core::Carried::whole(Replied::Asked(Box::new(question)));
+                Ok(Heard { said, control: true })
+            }
+            FaultKind::Busy => Err(Ended::Refused(fault)),
+            _ => Err(Ended::Failed(fault)),
+        }
+    }
+
+    pub(super) async fn take_tokens(&mut self, message: &Message) -> Result<(), Ended> {
+        if let Err(full) = self.jar.absorb(message) {
+            let text = format!("does not answer as it should: {full}");
+            return Err(Ended::Failed(self.peer.fault(FaultKind::BadReply, &text)));
+        }
+        let span = self.hub.settings.load().conversations;
+        self.peer.legs.keep(&self.key, &self.kept, &self.jar, self.hub.now(), span).await?;
+        Ok(())
+    }
+
+    fn leg(&self) -> client::Leg {
+        Leg {
+            peer: self.peer.name.clone(),
+            tongue: self.peer.tongue,
+            // The task numbers its questions itself.
+            question: QuestionId(self.dispatch.task, 0),
+            expires: self.hub.now().after(QUESTION_EXPIRES),
+            depth: LIMITS.depth,
+        }
+    }
+}
+
+/// An error with its causes, for the log.
+struct Chain<'a>(&'a (dyn std::error::Error + 'static));
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(next) = cause {
+            write!(f, ": {next}")?;
+            cause = next.source();
+        }
+        Ok(())
+    }
+}
