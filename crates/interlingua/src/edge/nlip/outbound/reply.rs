@@ -76,6 +76,7 @@ impl Heard {
                     remote: None,
                     open: false,
                     repeatable: dispatch.skill.effects.idempotent,
+                    args: None,
                 };
                 told([Record::Sent(sent), emitted(Event::Asked(*question), losses)])
             }
