@@ -64,7 +64,7 @@ impl Shared {
 
 /// Every protocol's paths.
 pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().merge(nlip::inbound::http::routes()).merge(status::routes())
+    Router::new().merge(nlip::inbound::http::routes()).merge(nlip::inbound::ws::routes()).merge(status::routes())
 }
 
 /// Every peer that configuration names, and those inside the hub.

@@ -9,3 +9,4 @@ mod owner;
 pub mod run;
 pub mod shape;
 pub mod tls;
+pub mod upgrade;

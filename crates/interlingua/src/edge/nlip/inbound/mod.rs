@@ -4,6 +4,7 @@
 //! `POST /nlip` and `/agents/{peer}/nlip`.
 
 pub mod http;
+pub mod ws;
 
 use std::sync::Arc;
 

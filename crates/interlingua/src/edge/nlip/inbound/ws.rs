@@ -1,0 +1,214 @@
+//! `/nlip/ws` (CBOR) and `/nlip/ws/text` (JSON), ECMA-432.
+//!
+//! Messages of one socket are answered one after another, in their order. The socket is read meanwhile, so that pings are
+//! answered and a close cancels what runs. A message that cannot be decoded gets an error message in JSON, as clause 11 says,
+//! in a text frame of the same socket: the peer may hold no other.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use axum::{Extension, Router};
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use http::HeaderMap;
+use interlingua_protocols::nlip::decode::Door;
+use interlingua_protocols::nlip::encode::{self, ReplyTo};
+use interlingua_protocols::nlip::invalid::Invalid;
+use interlingua_protocols::nlip::json::Keys;
+use interlingua_protocols::nlip::wire::{Limits, Message};
+use interlingua_protocols::nlip::{cbor, json};
+use tokio_websockets::{CloseCode, Error, Message as Frame};
+
+use super::Exchange;
+use crate::edge::Shared;
+use crate::server::connection::Connection;
+use crate::server::shape::Shape;
+use crate::server::upgrade::{Socket, agree};
+
+/// How many messages may wait while one is answered.
+const MAX_WAITING: usize = 16;
+/// A socket that is silent this long is asked whether it is there.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+/// After so many unanswered heartbeats it is not.
+const MISSED: u32 = 3;
+
+pub fn routes() -> Router<Arc<Shared>> {
+    Router::new().route("/nlip/ws", any(binary)).route("/nlip/ws/text", any(text))
+}
+
+/// How messages are spelt on a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Binding {
+    Cbor,
+    Json,
+}
+
+async fn binary(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+    upgraded(shared, connection, request, Binding::Cbor)
+}
+
+async fn text(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+    upgraded(shared, connection, request, Binding::Json)
+}
+
+fn upgraded(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    mut request: Request,
+    binding: Binding,
+) -> Response {
+    // Who may not come in at all is told so before the upgrade, with a status.
+    if let Err(fault) = shared.authenticate(&connection, request.headers(), &[]) {
+        return Shape::Nlip.refuse(&fault);
+    }
+    let agreed = match agree(&mut request) {
+        Ok(agreed) => agreed,
+        Err(fault) => return Shape::Nlip.refuse(&fault),
+    };
+    let headers = std::mem::take(request.headers_mut());
+    let (response, socket) = agreed.split(usize::try_from(shared.bounds.body).unwrap_or(usize::MAX));
+    let supervisor = shared.hub.supervisor.clone();
+    supervisor.run(async move {
+        if let Some(socket) = socket.await {
+            Session { shared, connection, headers, binding, waiting: VecDeque::new(), silent: 0 }.run(socket).await;
+        }
+    });
+    response
+}
+
+struct Session {
+    shared: Arc<Shared>,
+    connection: Connection,
+    headers: HeaderMap,
+    binding: Binding,
+    waiting: VecDeque<Bytes>,
+    silent: u32,
+}
+
+/// Why a socket is closed.
+type Close = (CloseCode, &'static str);
+
+impl Session {
+    async fn run(mut self, mut socket: Socket) {
+        let stopping = self.shared.hub.supervisor.stopping().clone();
+        let closed = tokio::select! {
+            closed = self.converse(&mut socket) => closed,
+            () = stopping.cancelled() => Some((CloseCode::GOING_AWAY, "the hub is shutting down")),
+        };
+        if let Some((code, reason)) = closed {
+            let _ = socket.send(Frame::close(Some(code), reason)).await;
+        }
+        let _ = socket.close().await;
+    }
+
+    /// Until the socket is closed: by the other side (`None`), or for a reason of ours.
+    async fn converse(&mut self, socket: &mut Socket) -> Option<Close> {
+        loop {
+            let frame = match self.waiting.pop_front() {
+                Some(frame) => frame,
+                None => match self.next(socket).await {
+                    Ok(Some(frame)) => frame,
+                    Ok(None) => continue,
+                    Err(close) => return close,
+                },
+            };
+            let answer = match self.answer(socket, frame).await {
+                Ok(answer) => answer,
+                Err(close) => return close,
+            };
+            if socket.send(answer).await.is_err() {
+                return None;
+            }
+        }
+    }
+
+    /// The next message; `None` when only time passed or a control frame came.
+    async fn next(&mut self, socket: &mut Socket) -> Result<Option<Bytes>, Option<Close>> {
+        match tokio::time::timeout(HEARTBEAT, socket.next()).await {
+            Ok(frame) => {
+                self.silent = 0;
+                self.taken(frame)
+            }
+            Err(_) if self.silent >= MISSED => Err(Some((CloseCode::POLICY_VIOLATION, "silent for too long"))),
+            Err(_) => {
+                self.silent += 1;
+                socket.send(Frame::ping(Bytes::new())).await.map_err(|_| None)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn taken(&self, frame: Option<Result<Frame, Error>>) -> Result<Option<Bytes>, Option<Close>> {
+        let frame = match frame {
+            None => return Err(None),
+            Some(Err(Error::PayloadTooLong { .. })) => return Err(Some((CloseCode::MESSAGE_TOO_BIG, "too large"))),
+            // The library has closed the socket with the code that belongs to the error.
+            Some(Err(_)) => return Err(None),
+            Some(Ok(frame)) => frame,
+        };
+        let wrong = Err(Some((CloseCode::UNSUPPORTED_DATA, "this end-point takes the other kind of frame")));
+        match self.binding {
+            _ if frame.is_close() => Err(None),
+            _ if frame.is_ping() || frame.is_pong() => Ok(None),
+            Binding::Cbor if frame.is_binary() => Ok(Some(frame.into_payload().into())),
+            Binding::Json if frame.is_text() => Ok(Some(frame.into_payload().into())),
+            Binding::Cbor | Binding::Json => wrong,
+        }
+    }
+
+    /// Answers one message while the socket is read: what comes meanwhile waits, a close cancels.
+    async fn answer(&mut self, socket: &mut Socket, frame: Bytes) -> Result<Frame, Option<Close>> {
+        let message = match self.decode(&frame) {
+            Ok(message) => message,
+            Err(invalid) => return Ok(error(&invalid)),
+        };
+        let (shared, connection, headers) = (self.shared.clone(), self.connection, self.headers.clone());
+        let answering = async move {
+            let exchange = Exchange { shared: &shared, connection: &connection, headers: &headers, door: Door::Front };
+            exchange.answer(message).await.message
+        };
+        let mut answering = std::pin::pin!(answering);
+        loop {
+            tokio::select! {
+                answer = answering.as_mut() => return Ok(self.encode(&answer)),
+                frame = socket.next(), if self.waiting.len() < MAX_WAITING => {
+                    self.waiting.extend(self.taken(frame)?);
+                }
+            }
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let bounds = &self.shared.bounds;
+        let bytes = usize::try_from(bounds.body).unwrap_or(usize::MAX);
+        Limits { bytes, depth: bounds.depth, ..Limits::default() }
+    }
+
+    fn decode(&self, frame: &Bytes) -> Result<Message, Invalid> {
+        match self.binding {
+            Binding::Cbor => cbor::decode(frame, &self.limits()),
+            Binding::Json => json::decode(frame, &self.limits()),
+        }
+    }
+
+    fn encode(&self, message: &Message) -> Frame {
+        match self.binding {
+            Binding::Cbor => Frame::binary(Bytes::from(cbor::encode(message, Keys::Lower))),
+            Binding::Json => text_frame(message),
+        }
+    }
+}
+
+fn text_frame(message: &Message) -> Frame {
+    // What the encoder writes is made of strings, so it is UTF-8.
+    Frame::text(String::from_utf8(json::encode(message, Keys::Lower)).unwrap_or_default())
+}
+
+/// Clause 11: the error is told in JSON, whatever could not be read.
+fn error(invalid: &Invalid) -> Frame {
+    text_frame(&encode::refused(&invalid.fault(), &[], ReplyTo::default()))
+}
