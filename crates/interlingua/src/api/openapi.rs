@@ -113,11 +113,12 @@ fn operations() -> Vec<Operation> {
         ),
         get("/api/tasks/{id}", "read_task", "One task as it stands", schema::<TaskView>),
         delete("/api/tasks/{id}", "cancel_task", "Cancel a task"),
-        streamed(get(
+        streamed(page(
             "/api/tasks/{id}/events",
             "watch_task",
-            "Its events, from the one after `Last-Event-ID`, until it has finished",
-            schema::<Vec<NumberedEvent>>,
+            "Its events after `Last-Event-ID`: as they come until it has finished, or a page of those there are",
+            PAGE,
+            schema::<PageView<NumberedEvent>>,
         )),
         answering(
             post(

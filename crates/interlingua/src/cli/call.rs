@@ -160,6 +160,8 @@ impl<'a> Watcher<'a> {
                 EventView::Asked(question) => {
                     self.task = Some(question.task.clone());
                     self.open.push(question);
+                    // Answered first, followed on afterwards: the stream of a task goes on past its questions.
+                    return Ok(None);
                 }
                 EventView::Settled(settled) => self.open.retain(|question| question.id != settled.question),
                 EventView::Finished(finished) => return Ok(Some(finished)),

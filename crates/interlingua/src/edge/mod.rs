@@ -1,6 +1,7 @@
 //! Where protocols meet the outside: each speaks one wire, decodes to the model, goes through the hub's door and encodes
 //! what comes back. No edge knows another.
 
+pub mod api;
 pub mod local;
 pub mod nlip;
 pub mod status;
@@ -64,12 +65,17 @@ impl Shared {
 
 /// Every protocol's paths.
 pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().merge(nlip::inbound::http::routes()).merge(nlip::inbound::ws::routes()).merge(status::routes())
+    Router::new()
+        .merge(nlip::inbound::http::routes())
+        .merge(nlip::inbound::ws::routes())
+        .merge(api::routes())
+        .merge(status::routes())
 }
 
 /// Every peer that configuration names, and those inside the hub.
 pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault> {
     shared.hub.meters.protocol(nlip::PROTOCOL);
+    shared.hub.meters.protocol(api::PROTOCOL);
     local::register(&shared.hub, config).await?;
     for (name, peer) in &config.peers {
         nlip::outbound::register(&shared.hub, name, peer).await?;

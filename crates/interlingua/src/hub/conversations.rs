@@ -14,6 +14,9 @@ const KIND: &str = "conversation";
 const PURPOSE: &str = "conversation";
 /// Bytes of the authentication code that a token carries.
 const CODE: usize = 16;
+/// How many are read at once for a list, and how often: somebody with few among many gets short pages, not long waits.
+const READ: usize = 500;
+const MAX_READS: usize = 20;
 
 impl Hub {
     /// A new conversation of this principal.
@@ -70,28 +73,62 @@ impl Hub {
         Conversation { id: id.clone(), owner: by.owner(), turn: 0, legs: Vec::new(), context: None, expires }
     }
 
-    /// A page of conversations this principal may see, after a key.
+    /// A page of conversations this principal may see, after a key, and the key to go on after. An Anonymous caller has its
+    /// tokens and no list.
     pub async fn conversations(
         &self,
         by: &Principal,
         after: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<Conversation>, Fault> {
-        let items = self.store.records.list(KIND, after, limit, self.now()).await.map_err(Fault::internal)?;
-        let all = items.iter().filter_map(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
-        Ok(all.filter(|conversation| by.is_hub_owner() || conversation.owner == by.owner()).collect())
+    ) -> Result<(Vec<Conversation>, Option<String>), Fault> {
+        let mut found = Vec::new();
+        let mut after = after.map(str::to_owned);
+        if by.is_anonymous() {
+            return Ok((found, None));
+        }
+        for _ in 0..MAX_READS {
+            let page =
+                self.store.records.list(KIND, after.as_deref(), READ, self.now()).await.map_err(Fault::internal)?;
+            let last = page.len() < READ;
+            for item in page {
+                if found.len() == limit {
+                    return Ok((found, after));
+                }
+                after = Some(item.key.to_string());
+                let conversation = serde_json::from_slice::<Conversation>(&item.value).ok();
+                found.extend(conversation.filter(|conversation| is_theirs(by, conversation)));
+            }
+            if last {
+                return Ok((found, None));
+            }
+        }
+        Ok((found, after))
+    }
+
+    /// Is there such a conversation, and may this principal name it by its id? An Anonymous caller needs its token.
+    pub async fn has_conversation(&self, by: &Principal, id: &ConversationId) -> Result<bool, Fault> {
+        if by.is_anonymous() {
+            return Ok(false);
+        }
+        let found = self.store.records.get(KIND, id.as_str(), self.now()).await.map_err(Fault::internal)?;
+        let found = found.and_then(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
+        Ok(found.is_some_and(|conversation| is_theirs(by, &conversation)))
     }
 
     /// Forgets a conversation; false when it is not there or not theirs.
     pub async fn forget_conversation(&self, by: &Principal, id: &ConversationId) -> Result<bool, Fault> {
         let found = self.store.records.get(KIND, id.as_str(), self.now()).await.map_err(Fault::internal)?;
         let theirs = found.and_then(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
-        if !theirs.is_some_and(|conversation| by.is_hub_owner() || conversation.owner == by.owner()) {
+        if !theirs.is_some_and(|conversation| is_theirs(by, &conversation)) {
             return Ok(false);
         }
         self.store.records.take(KIND, id.as_str(), self.now()).await.map_err(Fault::internal)?;
         Ok(true)
     }
+}
+
+fn is_theirs(by: &Principal, conversation: &Conversation) -> bool {
+    by.is_hub_owner() || conversation.owner == by.owner()
 }
 
 fn bound(by: &Principal, id: &ConversationId) -> Vec<u8> {

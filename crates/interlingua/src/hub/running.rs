@@ -16,6 +16,8 @@ pub struct Running {
     seen: u64,
     way: Way,
     over: bool,
+    /// The last thing its reader saw is a question.
+    asked: bool,
 }
 
 enum Way {
@@ -36,11 +38,11 @@ impl std::fmt::Debug for Running {
 
 impl Running {
     pub(super) fn inline(hub: Arc<Hub>, driver: Driver) -> Running {
-        Running { hub, id: driver.task.id, seen: 1, way: Way::Inline(Box::new(driver)), over: false }
+        Running { hub, id: driver.task.id, seen: 1, way: Way::Inline(Box::new(driver)), over: false, asked: false }
     }
 
     pub(super) fn kept(hub: Arc<Hub>, reader: Reader) -> Running {
-        Running { hub, id: reader.task(), seen: 0, way: Way::Kept(reader), over: false }
+        Running { hub, id: reader.task(), seen: 0, way: Way::Kept(reader), over: false, asked: false }
     }
 
     pub fn id(&self) -> TaskId {
@@ -86,7 +88,10 @@ impl Running {
             None => self.over = true,
             Some(entry) => {
                 self.seen = entry.seq;
-                self.over |= matches!(entry.record.event(), Some(Event::Finished(_)));
+                if let Some(event) = entry.record.event() {
+                    self.over |= matches!(event, Event::Finished(_));
+                    self.asked = matches!(event, Event::Asked(_));
+                }
             }
         }
     }
@@ -156,6 +161,9 @@ impl Drop for Running {
         }
         match std::mem::replace(&mut self.way, Way::Gone) {
             Way::Inline(driver) => self.hub.supervisor.run(driver.abandoned()),
+            // To stop reading at a question is how most wires put it, not leaving; the answer comes by another way. Telling
+            // the driver would cancel the exchange if somebody else's answer came first.
+            Way::Kept(_) if self.asked => {}
             Way::Kept(reader) => {
                 if let Some(live) = reader.live() {
                     live.caller_gone();

@@ -10,7 +10,8 @@ use crate::config::Span;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExchangeRequest {
-    /// `peer/skill`: this one. Takes `arguments`, `text`, or both.
+    /// `peer/skill`: this one; or a name without a peer: the best healthy peer that offers it. Takes `arguments`, `text`, or
+    /// both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
     /// This version of the skill.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{FinishedView, LossView, RouteView};
 use super::question::QuestionView;
+use crate::hub::audit::AuditLine;
 
 /// `next` is the cursor of the page after this one: give it as `after`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,10 +90,11 @@ pub struct AuditView {
     pub at: String,
     /// Who asked.
     pub who: String,
-    /// What was decided: `call`, `approve`, `cancel`, `read`, …
+    /// What was decided: `authorize` of a call, `signal` to a task, a call that was `refused`, …
     pub action: String,
-    /// On what: a skill, a task, a conversation.
-    pub on: String,
+    /// On what: a skill, a peer, a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
     /// `allowed`, `denied`, or the kind of a fault.
     pub outcome: String,
     /// The protocol it came in by.
@@ -103,6 +105,22 @@ pub struct AuditView {
     /// The trace it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
+}
+
+impl AuditView {
+    pub fn new(seq: u64, line: &AuditLine) -> AuditView {
+        AuditView {
+            seq,
+            at: line.at.to_string(),
+            who: line.by.clone(),
+            action: line.action.clone(),
+            on: line.on.clone(),
+            outcome: line.outcome.clone(),
+            wire: line.wire.clone(),
+            task: line.task.map(|task| task.to_string()),
+            trace: line.trace.clone(),
+        }
+    }
 }
 
 impl From<&TaskRow> for TaskView {

@@ -1,0 +1,123 @@
+//! `POST /api/exchanges`: a call whose caller waits for it, for the whole answer or for its events. Closing the connection
+//! cancels it, unless it waits for an answer.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use interlingua_core::{
+    ConversationId, Event, Fault, FaultKind, Inbound, Loss, Principal, Record, Request, Route, collect,
+};
+
+use super::decode::{self, Manner};
+use super::{Answered, Asker, answer, events, located, no_such_conversation};
+use crate::api::view::{ExchangeRequest, ExchangeView, FinishedView, LossView, QuestionView, RouteView};
+use crate::edge::Shared;
+use crate::hub::{Running, Settled};
+use crate::server::body;
+
+/// Names the conversation of an exchange beside its events.
+const CONVERSATION: HeaderName = HeaderName::from_static("interlingua-conversation");
+
+pub(super) async fn open(State(shared): State<Arc<Shared>>, asker: Asker, headers: HeaderMap, body: Body) -> Answered {
+    let manner = if events::wanted(&headers) { Manner::Stream } else { Manner::Whole };
+    let (running, token) = opened(&shared, &asker, &headers, body, manner).await?;
+    let mut response = match manner {
+        Manner::Stream => {
+            let (task, kept) = (running.id(), running.is_kept());
+            let response = events::of_caller(running);
+            if kept { located(response, task) } else { response }
+        }
+        Manner::Whole | Manner::Receipt => whole(running, &token).await?,
+    };
+    if let Ok(value) = HeaderValue::from_str(&token) {
+        response.headers_mut().insert(CONVERSATION, value);
+    }
+    Ok(response)
+}
+
+/// A call through the hub's door, and the token of its conversation.
+pub(super) async fn opened(
+    shared: &Shared,
+    asker: &Asker,
+    headers: &HeaderMap,
+    body: Body,
+    manner: Manner,
+) -> Result<(Running, String), Fault> {
+    let bytes = body::read(body, shared.bounds.body).await?;
+    let request: ExchangeRequest = decode::body(bytes, shared.bounds.depth)?;
+    let hub = &shared.hub;
+    let conversation = joined(shared, &asker.by, request.conversation.as_deref()).await?;
+    let token = hub.conversation_token(&asker.by, &conversation)?;
+    let call = decode::call(request, Some(conversation), headers, manner, hub.now())?;
+    let inbound = Inbound::Call(Box::new(call));
+    let request = Request { by: asker.by.clone(), connection: asker.connection.id, inbound };
+    Ok((hub.open(request).await?, token))
+}
+
+/// The conversation that was named, one turn on; else a new one, which costs nothing until it is named.
+async fn joined(shared: &Shared, by: &Principal, named: Option<&str>) -> Result<ConversationId, Fault> {
+    let Some(named) = named else { return Ok(shared.hub.new_conversation()) };
+    let id = conversation(shared, by, named).await?;
+    shared.hub.next_turn(by, &id).await?;
+    Ok(id)
+}
+
+/// By its token, or by its id where ids are listed.
+pub(super) async fn conversation(shared: &Shared, by: &Principal, named: &str) -> Result<ConversationId, Fault> {
+    if let Some(id) = shared.hub.open_conversation(by, named) {
+        return Ok(id);
+    }
+    let id = ConversationId::from(named);
+    if shared.hub.has_conversation(by, &id).await? { Ok(id) } else { Err(no_such_conversation()) }
+}
+
+/// Reads an exchange to its end or its first question.
+async fn whole(mut running: Running, conversation: &str) -> Answered {
+    let mut heard = Heard::default();
+    let settled = heard.listen(&mut running).await?;
+    let (state, finished, questions) = match settled {
+        Settled::Asked(question) => ("waiting", None, vec![QuestionView::from(&*question)]),
+        Settled::Finished(mut finished) => {
+            finished.output.parts = collect(&finished, &heard.said);
+            (finished.outcome.as_str(), Some(FinishedView::from(&*finished)), Vec::new())
+        }
+    };
+    let view = ExchangeView {
+        task: running.is_kept().then(|| running.id().to_string()),
+        state: state.into(),
+        conversation: Some(conversation.into()),
+        route: heard.route.as_ref().map(RouteView::from),
+        questions,
+        finished,
+        losses: heard.losses.iter().map(LossView::from).collect(),
+    };
+    let response = answer(StatusCode::OK, &view)?;
+    Ok(if running.is_kept() { located(response, running.id()) } else { response })
+}
+
+/// What is told at the end of an exchange besides its outcome.
+#[derive(Default)]
+struct Heard {
+    route: Option<Route>,
+    said: Vec<Event>,
+    losses: Vec<Loss>,
+}
+
+impl Heard {
+    async fn listen(&mut self, running: &mut Running) -> Result<Settled, Fault> {
+        while let Some(entry) = running.next().await? {
+            let Record::Emitted { event, losses, .. } = &entry.record else { continue };
+            self.losses.extend(losses.iter().cloned());
+            match event {
+                Event::Finished(finished) => return Ok(Settled::Finished(Box::new(finished.clone()))),
+                Event::Asked(question) => return Ok(Settled::Asked(Box::new(question.clone()))),
+                Event::Started(route) => self.route = Some(route.clone()),
+                Event::Said { .. } => self.said.push(event.clone()),
+                Event::Progress { .. } | Event::Artifact(_) | Event::Settled { .. } => {}
+            }
+        }
+        Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start"))
+    }
+}

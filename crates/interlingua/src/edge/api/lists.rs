@@ -1,0 +1,118 @@
+//! What there is: peers, skills, conversations, the audit. Each list shows what its reader may see, and no more; a caller
+//! who proved nothing sees what is public and no list of anything else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use http::{StatusCode, Uri};
+use interlingua_core::{Card, Fault, Principal, Skill};
+
+use super::page::{self, Paged, Searched};
+use super::{Answered, Asker, answer, exchanges, no_such_conversation, nothing};
+use crate::api::view::{AuditView, ConversationView, PageView, PeerView, SkillView};
+use crate::edge::Shared;
+use crate::hub::policy::Action;
+use crate::hub::registry::Catalogue;
+
+/// How many skills a search ranks.
+const RANKED: usize = 1_000;
+
+pub(super) async fn peers(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+    let query: Paged = page::query(&uri)?;
+    let catalogue = shared.hub.registry.catalogue();
+    let mut visible: BTreeMap<&str, usize> = BTreeMap::new();
+    for skill in listed(&shared, &asker.by, &catalogue) {
+        *visible.entry(skill.id.peer.as_str()).or_default() += 1;
+    }
+    let after = query.after.as_deref().unwrap_or_default();
+    let cards = catalogue.peers.values().map(|registered| &registered.card).filter(|card| card.peer.as_str() > after);
+    let cards = cards.filter_map(|card| view(&asker.by, card, visible.get(card.peer.as_str()).copied()));
+    let (items, next) = page::cut(cards, query.limit(), |peer: &PeerView| peer.name.clone());
+    answer(StatusCode::OK, &PageView { items, next })
+}
+
+/// A peer with nothing that this principal may see is seen by the Owner alone.
+fn view(by: &Principal, card: &Card, skills: Option<usize>) -> Option<PeerView> {
+    if skills.is_none() && !by.is_hub_owner() {
+        return None;
+    }
+    Some(PeerView { skills: skills.unwrap_or_default(), ..PeerView::from(card) })
+}
+
+/// Newest versions that this principal may see, in order of name.
+fn listed<'a>(
+    shared: &Shared,
+    by: &'a Principal,
+    catalogue: &'a Catalogue,
+) -> impl Iterator<Item = &'a Arc<Skill>> + 'a {
+    let (policy, now) = (shared.hub.policy.load_full(), shared.hub.now());
+    catalogue.newest().filter(move |skill| policy.allows(by, Action::List, skill, now))
+}
+
+pub(super) async fn skills(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+    let query: Searched = page::query(&uri)?;
+    let catalogue = shared.hub.registry.catalogue();
+    let skills = listed(&shared, &asker.by, &catalogue);
+    let words = query.query.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let (items, next) = match words {
+        None => {
+            let after = query.after.as_deref().unwrap_or_default();
+            let rest = skills.map(|skill| (skill.id.to_string(), skill)).filter(|(id, _)| id.as_str() > after);
+            let mut rest: Vec<(String, &Arc<Skill>)> = rest.collect();
+            rest.sort_by(|(a, _), (b, _)| a.cmp(b));
+            page::cut(rest.into_iter(), query.limit(), |(id, _)| id.clone())
+        }
+        Some(words) => {
+            let by_id: BTreeMap<String, &Arc<Skill>> = skills.map(|skill| (skill.id.to_string(), skill)).collect();
+            ranked(&shared, words, &by_id, &query).await?
+        }
+    };
+    let items = items.into_iter().map(|(_, skill)| SkillView::from(&**skill)).collect();
+    answer(StatusCode::OK, &PageView { items, next })
+}
+
+type Found<'a> = (Vec<(String, &'a Arc<Skill>)>, Option<String>);
+
+/// Best first. The cursor is a place in the ranking, which is made anew for each page.
+async fn ranked<'a>(
+    shared: &Shared,
+    words: &str,
+    skills: &BTreeMap<String, &'a Arc<Skill>>,
+    query: &Searched,
+) -> Result<Found<'a>, Fault> {
+    let skip: usize = query.after.as_deref().unwrap_or("0").parse().map_err(|_| page::bad_cursor())?;
+    let hits = shared.hub.store.index.search(words, RANKED).await.map_err(Fault::internal)?;
+    let found = hits.iter().filter_map(|hit| Some((hit.skill.to_string(), *skills.get(&*hit.skill)?)));
+    let (page, more) = page::cut(found.skip(skip), query.limit(), |_| String::new());
+    let next = more.map(|_| (skip + page.len()).to_string());
+    Ok((page, next))
+}
+
+pub(super) async fn conversations(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+    let query: Paged = page::query(&uri)?;
+    let (conversations, next) = shared.hub.conversations(&asker.by, query.after.as_deref(), query.limit()).await?;
+    answer(StatusCode::OK, &PageView { items: conversations.iter().map(ConversationView::from).collect(), next })
+}
+
+pub(super) async fn forget_conversation(
+    State(shared): State<Arc<Shared>>,
+    asker: Asker,
+    Path(named): Path<String>,
+) -> Answered {
+    let id = exchanges::conversation(&shared, &asker.by, &named).await?;
+    if !shared.hub.forget_conversation(&asker.by, &id).await? {
+        return Err(no_such_conversation().into());
+    }
+    Ok(nothing())
+}
+
+pub(super) async fn audit(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+    let query: Paged = page::query(&uri)?;
+    let before = query.after.as_deref().map(|after| after.parse().map_err(|_| page::bad_cursor())).transpose()?;
+    let lines = shared.hub.audit_lines(&asker.by, before, query.limit()).await?;
+    // The first line has the number 1.
+    let next = lines.last().filter(|(seq, _)| *seq > 1).map(|(seq, _)| seq.to_string());
+    let items = lines.iter().map(|(seq, line)| AuditView::new(*seq, line)).collect();
+    answer(StatusCode::OK, &PageView::<AuditView> { items, next })
+}

@@ -1,0 +1,134 @@
+//! `/api`: the hub's own interface, for programs and for the client commands.
+//!
+//! [`decode`] makes calls and signals of what comes in, the views of [`crate::api::view`] are what goes out, [`events`]
+//! streams it. A refusal is an [`ErrorBody`](crate::api::view::ErrorBody) with the status of the table of faults; a failure
+//! of an exchange that ran is an outcome and answered with 200.
+//!
+//! Deliberately absent: rights. What a caller may see or do is decided by the hub for every path alike.
+
+mod confirmations;
+mod decode;
+mod events;
+mod exchanges;
+mod lists;
+mod page;
+mod tasks;
+
+use std::sync::{Arc, LazyLock};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use bytes::Bytes;
+use http::header::LOCATION;
+use http::request::Parts;
+use http::{HeaderValue, StatusCode};
+use interlingua_core::{Fault, FaultKind, Feature, Noun, Principal, TaskId};
+use serde::Serialize;
+
+use super::Shared;
+use crate::api::openapi;
+use crate::server::connection::Connection;
+use crate::server::shape::{Shape, json};
+
+/// What this interface is called in the audit, in spans and metrics.
+pub const PROTOCOL: &str = "api";
+
+pub fn routes() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/api/openapi.json", get(description))
+        .route("/api/peers", get(lists::peers))
+        .route("/api/skills", get(lists::skills))
+        .route("/api/exchanges", post(exchanges::open))
+        .route("/api/exchanges/{id}", delete(tasks::cancel))
+        .route("/api/tasks", get(tasks::list).post(tasks::start))
+        .route("/api/tasks/{id}", get(tasks::read).delete(tasks::cancel))
+        .route("/api/tasks/{id}/events", get(tasks::events))
+        .route("/api/tasks/{id}/signals", post(tasks::signal))
+        .route("/api/confirmations", get(confirmations::list))
+        .route("/api/confirmations/{id}", get(confirmations::read).post(confirmations::decide))
+        .route("/api/conversations", get(lists::conversations))
+        .route("/api/conversations/{id}", delete(lists::forget_conversation))
+        .route("/api/audit", get(lists::audit))
+        .method_not_allowed_fallback(not_allowed)
+}
+
+/// The methods that are taken are in the `Allow` header, which the router adds.
+async fn not_allowed() -> Response {
+    let kind = FaultKind::Unsupported(Feature::Operation);
+    let mut response = Shape::Api.refuse(&Fault::caller(kind, "this method is not taken here"));
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    response
+}
+
+static DESCRIPTION: LazyLock<Bytes> = LazyLock::new(|| openapi::document().to_string().into());
+
+async fn description(_: Asker) -> Response {
+    json(200, DESCRIPTION.clone())
+}
+
+/// Who asks, proven by connection and headers.
+struct Asker {
+    by: Principal,
+    connection: Connection,
+}
+
+impl FromRequestParts<Arc<Shared>> for Asker {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Asker, Refusal> {
+        let unknown = || Fault::hub(FaultKind::Internal, "nothing is known of this connection");
+        let connection = *parts.extensions.get::<Connection>().ok_or_else(unknown)?;
+        let by = shared.authenticate(&connection, &parts.headers, &[])?;
+        Ok(Asker { by, connection })
+    }
+}
+
+/// A request that was not done.
+struct Refusal(Fault);
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Refusal {
+        Refusal(fault)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        if self.0.kind == FaultKind::Internal {
+            tracing::error!(error = %self.0, cause = ?self.0.source, "a request could not be answered");
+        }
+        Shape::Api.refuse(&self.0)
+    }
+}
+
+type Answered = Result<Response, Refusal>;
+
+fn answer(status: StatusCode, view: &impl Serialize) -> Answered {
+    let body = serde_json::to_vec(view).map_err(Fault::internal)?;
+    Ok(json(status.as_u16(), body.into()))
+}
+
+fn nothing() -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+/// Says where a kept exchange is found.
+fn located(mut response: Response, task: TaskId) -> Response {
+    if let Ok(place) = HeaderValue::from_str(&format!("/api/tasks/{task}")) {
+        response.headers_mut().insert(LOCATION, place);
+    }
+    response
+}
+
+fn task_id(text: &str) -> Result<TaskId, Fault> {
+    text.parse().map_err(|_| crate::hub::live::no_such_task())
+}
+
+fn no_such_conversation() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Resource), "no such conversation")
+}
