@@ -185,7 +185,8 @@ impl From<&rustix::fs::Stat> for FileId {
     }
 }
 
-/// Is the workspace usable at all? It is made when it does not exist.
+/// Is the workspace usable at all? It is made when it does not exist, for its owner alone.
 pub(super) fn make_workspace(path: &Path) -> Result<(), Problem> {
-    Dir::create_ambient_dir_all(path, ambient_authority()).map_err(Problem::from)
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(Problem::from)
 }

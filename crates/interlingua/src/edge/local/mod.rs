@@ -1,6 +1,7 @@
 //! What runs inside the hub: its own skills, the file tools, custom tools.
 
 pub mod hub_skills;
+mod tools;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub fn card(peer: PeerId, title: &str, description: impl Into<Text>, skills: Vec
 }
 
 /// Registers everything that runs inside the hub.
-pub async fn register(hub: &Arc<Hub>, _config: &Config) -> Result<(), Fault> {
-    hub_skills::register(hub).await
+pub async fn register(hub: &Arc<Hub>, config: &Config) -> Result<(), Fault> {
+    hub_skills::register(hub).await?;
+    tools::register(hub, config).await
 }

@@ -1,0 +1,138 @@
+//! The peer `local`: the file tools of the workspace and the custom tools of a directory, registered and kept up to date.
+//!
+//! What the tools do is the driver's; here they meet the configuration and the registry. The directory is watched; where
+//! watching fails, looking from time to time still finds what changed. A manifest that is wrong is logged and left out.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use interlingua_core::Fault;
+use interlingua_drivers::files::{self, Limits, RootSpec, Workspace};
+use interlingua_drivers::local::Local;
+use interlingua_drivers::tools::{Change, CustomTools, ManifestProblem};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::mpsc;
+
+use crate::config::{Config, Permission, Root};
+use crate::hub::Hub;
+
+/// How long a burst of changes may last.
+const SETTLE: Duration = Duration::from_millis(250);
+/// How often the directory is looked at without having been told to.
+const LOOK_EVERY: Duration = Duration::from_secs(3);
+
+/// Opens the workspace, loads the tools, registers both as one peer and watches the directory.
+pub(super) async fn register(hub: &Arc<Hub>, config: &Config) -> Result<(), Fault> {
+    let config = config.clone();
+    let opened = tokio::task::spawn_blocking(move || open(&config)).await;
+    let local = Arc::new(opened.map_err(Fault::internal)??);
+    report(&local.tools().problems());
+    hub.register(local.card(hub.now()), local.clone()).await?;
+    hub.supervisor.run_until_stop(watch(hub.clone(), local));
+    Ok(())
+}
+
+fn open(config: &Config) -> Result<Local, Fault> {
+    let directory = config.tools_directory();
+    let others: Vec<RootSpec> = config.tools.roots.iter().map(|root| context(root, &directory)).collect();
+    let workspace = guarding(RootSpec::workspace(config.workspace()), &directory);
+    let (files, skipped) = Workspace::open(workspace, &others, Limits::default())?;
+    for skipped in skipped {
+        tracing::warn!(path = %skipped.path.display(), reason = skipped.reason, "a root of the file tools is left out");
+    }
+    Ok(Local::new(files, CustomTools::open(directory, Local::peer())))
+}
+
+fn context(root: &Root, directory: &Path) -> RootSpec {
+    let permission = match root.permission {
+        Permission::Read => files::Permission::Read,
+        Permission::Write => files::Permission::Write,
+    };
+    let spec = RootSpec::context(&root.path, permission);
+    guarding(root.protected.iter().fold(spec, RootSpec::protecting), directory)
+}
+
+/// Who may write files may not thereby install programs: a tools directory below a root stays read-only.
+fn guarding(spec: RootSpec, directory: &Path) -> RootSpec {
+    let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.into());
+    let directory = real(directory);
+    if directory.starts_with(real(&spec.path)) { spec.protecting(directory) } else { spec }
+}
+
+/// Keeps the registered card what the directory says.
+async fn watch(hub: Arc<Hub>, local: Arc<Local>) {
+    let mut directory = Watched::start(local.tools().directory().to_path_buf());
+    loop {
+        directory.stirred().await;
+        let looking = local.clone();
+        let Ok(Some(change)) = tokio::task::spawn_blocking(move || looking.reload()).await else { continue };
+        tell(&change);
+        if let Err(fault) = hub.register(local.card(hub.now()), local.clone()).await {
+            tracing::error!(error = %fault, cause = ?fault.source, "changed tools could not be registered");
+        }
+    }
+}
+
+fn tell(change: &Change) {
+    let names = |skills: &[interlingua_core::SkillId]| {
+        skills.iter().map(|skill| skill.skill.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    tracing::info!(
+        appeared = names(&change.appeared),
+        changed = names(&change.changed),
+        disappeared = names(&change.disappeared),
+        "the custom tools changed"
+    );
+    report(&change.problems);
+}
+
+fn report(problems: &[ManifestProblem]) {
+    for problem in problems {
+        tracing::warn!(%problem, "a custom tool");
+    }
+}
+
+/// A directory that says when to look again.
+struct Watched {
+    directory: PathBuf,
+    /// `None` while there is nothing that can be watched.
+    watcher: Option<RecommendedWatcher>,
+    /// One place is enough: it only says "look again".
+    stir: mpsc::Sender<()>,
+    stirs: mpsc::Receiver<()>,
+}
+
+impl Watched {
+    fn start(directory: PathBuf) -> Watched {
+        let (stir, stirs) = mpsc::channel(1);
+        let mut watched = Watched { directory, watcher: None, stir, stirs };
+        watched.watch();
+        watched
+    }
+
+    /// Tried again while there is no directory: it may come.
+    fn watch(&mut self) {
+        let stir = self.stir.clone();
+        let told = move |_: notify::Result<notify::Event>| {
+            // Full means a look is already due.
+            let _ = stir.try_send(());
+        };
+        self.watcher = notify::recommended_watcher(told).ok().and_then(|mut watcher| {
+            let watching = watcher.watch(&self.directory, RecursiveMode::Recursive);
+            watching.is_ok().then_some(watcher)
+        });
+    }
+
+    /// Resolves after something happened, or after a while.
+    async fn stirred(&mut self) {
+        match tokio::time::timeout(LOOK_EVERY, self.stirs.recv()).await {
+            Ok(_) => {
+                tokio::time::sleep(SETTLE).await;
+                while self.stirs.try_recv().is_ok() {}
+            }
+            Err(_) if self.watcher.is_none() || !self.directory.exists() => self.watch(),
+            Err(_) => {}
+        }
+    }
+}
