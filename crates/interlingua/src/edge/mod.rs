@@ -6,7 +6,8 @@ pub mod local;
 pub mod nlip;
 pub mod status;
 
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 
@@ -27,6 +28,8 @@ pub struct Shared {
     pub hub: Arc<Hub>,
     pub access: Access,
     pub bounds: Bounds,
+    /// Where the hub listens, once it does.
+    pub address: OnceLock<SocketAddr>,
     /// What `/metrics` answers with.
     pub prometheus: PrometheusHandle,
 }
@@ -35,12 +38,14 @@ pub struct Shared {
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     pub body: u64,
+    /// Of one upload.
+    pub upload: u64,
     pub depth: usize,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { body: 64 * 1024 * 1024, depth: 128 }
+        Bounds { body: 64 * 1024 * 1024, upload: 10 * 1024 * 1024 * 1024, depth: 128 }
     }
 }
 
@@ -69,6 +74,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .merge(nlip::inbound::http::routes())
         .merge(nlip::inbound::ws::routes())
         .merge(api::routes())
+        .merge(nlip::upload_routes())
         .merge(status::routes())
 }
 

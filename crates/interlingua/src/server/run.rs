@@ -75,8 +75,13 @@ impl Server {
         let token = owner_token(config.data())?;
         let access = Access::default();
         access.replace(grants(config, &token));
-        let bounds = Bounds { body: config.limits.body.0, depth: usize::from(config.limits.depth) };
-        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus });
+        let bounds = Bounds {
+            body: config.limits.body.0,
+            upload: config.retention.artifacts.0,
+            depth: usize::from(config.limits.depth),
+        };
+        let address = std::sync::OnceLock::new();
+        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address });
         edge::register(&shared, config).await?;
         let taken = hub.recover().await?;
         if taken > 0 {
@@ -118,6 +123,7 @@ async fn listen(config: &Config, shared: &Arc<Shared>) -> Result<SocketAddr, Sta
     let failed = |cause| StartFault::Listen { address: wanted, cause };
     let listener = TcpListener::bind(wanted).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    let _ = shared.address.set(address);
     let guard = Guard { hosts: Vec::new(), loopback_only: address.ip().is_loopback() };
     let supervisor = &shared.hub.supervisor;
     let acceptor = Acceptor {

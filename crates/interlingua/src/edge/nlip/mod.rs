@@ -6,3 +6,5 @@ pub const PROTOCOL: &str = "nlip";
 pub mod inbound;
 pub mod outbound;
 mod uploads;
+
+pub(super) use uploads::routes as upload_routes;

@@ -53,3 +53,38 @@ async fn n_38_an_address_nobody_was_given_takes_nothing() {
     assert!([403, 404].contains(&answer.status), "{} {}", answer.status, answer.text());
     assert_eq!(answer.json()["messagetype"], json!("error"), "{}", answer.text());
 }
+
+#[tokio::test]
+async fn n_38_an_address_is_good_for_one_upload_and_then_stands_for_it() {
+    let hub = hub().await;
+    let path = upload_path(&hub).await;
+    assert_eq!(hub.get(&path).await.status, 404, "nothing is there yet");
+    assert_eq!(send(&hub, Method::PUT, &path, CONTENT).await.status, 201);
+    let again = send(&hub, Method::PUT, &path, "something else").await;
+    assert_eq!((again.status, again.json()["messagetype"].clone()), (409, json!("error")), "{}", again.text());
+    assert_eq!(hub.get(&path).await.text(), CONTENT);
+    // In a message it stands for what was uploaded: what comes back is another address of the same bytes.
+    let link = json!({"format": "structured", "subformat": "uri", "content": hub.url(&path)});
+    let mut message = text("what is this");
+    message["submessages"] = json!([link]);
+    let answer = hub.post_json("/agents/hub/nlip", &message).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let reply = answer.json();
+    let parts = reply["submessages"].as_array().cloned().unwrap_or_default();
+    let back = parts.iter().find(|part| part["subformat"] == "uri").unwrap_or_else(|| panic!("no link: {reply}"));
+    let back = back["content"].as_str().and_then(|link| link.strip_prefix(&hub.url(""))).unwrap_or_default();
+    assert_ne!(back, path);
+    assert_eq!(hub.get(back).await.text(), CONTENT);
+}
+
+#[tokio::test]
+async fn n_38_a_form_is_taken_apart() {
+    let hub = hub().await;
+    let path = upload_path(&hub).await;
+    let form = format!(
+        "--B\r\nContent-Disposition: form-data; name=\"contents\"; filename=\"a\"\r\n\r\n{CONTENT}\r\n--B--\r\n"
+    );
+    let builder = request(Method::POST, &path).header("content-type", "multipart/form-data; boundary=B");
+    let answer = hub.connect().await.send(builder.body(Full::new(Bytes::from(form))).expect("a request")).await;
+    assert!(answer.status == 201 && answer.text().contains(DIGEST), "{} {}", answer.status, answer.text());
+}

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ::http::HeaderMap;
 use interlingua_core::words::{Locale, say};
 use interlingua_core::{
-    Answer, Call, Carried, ConversationId, Event, Fault, Finished, Inbound, Loss, Principal, Query, Question,
+    Answer, Call, Carried, ConversationId, Event, Fault, Finished, Inbound, Loss, PeerId, Principal, Query, Question,
     QuestionKind, Request, Route, Secret, Signal, collect,
 };
 use interlingua_protocols::hop::{self, Headers};
@@ -20,6 +20,7 @@ use interlingua_protocols::nlip::encode::{self, Beside, NoAddresses, ReplyTo, St
 use interlingua_protocols::nlip::wire::{Message, Submessage};
 use interlingua_protocols::nlip::{discover, fault, tokens};
 
+use super::uploads;
 use crate::edge::Shared;
 use crate::hub::policy::Action;
 use crate::hub::{Running, Settled, entropy};
@@ -94,6 +95,17 @@ impl Exchange<'_> {
         }
     }
 
+    /// The hub's address as the other side reached it: the guard has looked at the name.
+    pub(super) fn base(&self) -> String {
+        let scheme = if self.connection.encrypted { "https" } else { "http" };
+        let host = self.headers.get(::http::header::HOST).and_then(|host| host.to_str().ok());
+        match (host, self.shared.address.get()) {
+            (Some(host), _) => format!("{scheme}://{host}"),
+            (None, Some(address)) => format!("{scheme}://{address}"),
+            (None, None) => String::new(),
+        }
+    }
+
     fn context(&self) -> Context<'_> {
         let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
         Context {
@@ -131,12 +143,13 @@ impl Exchange<'_> {
             Meaning::Ask(Inbound::Call(call)) => self.call(by, call, conversation, owed).await,
             Meaning::Ask(Inbound::Calls(calls)) => self.calls(by, calls, conversation, owed).await,
             Meaning::Ask(Inbound::Signal { to, signal }) => self.signal(by, to, signal, owed).await,
-            Meaning::Ask(Inbound::Query(Query::Skills(_))) => self.skills(&by, owed),
+            Meaning::Ask(Inbound::Query(Query::Skills(_))) => self.skills(&by, None, owed),
+            Meaning::Ask(Inbound::Query(Query::Card(peer))) => self.skills(&by, Some(&peer), owed),
             Meaning::Ask(_) => owed.refused(Fault::caller(
                 interlingua_core::FaultKind::Unsupported(interlingua_core::Feature::Operation),
                 "that cannot be asked here",
             )),
-            Meaning::Upload => super::uploads::offer(self, &by, owed.to, &owed.tokens).await,
+            Meaning::Upload => uploads::offer(self, &by, owed.to, &owed.tokens).await,
             Meaning::Identify => owed.said(&format!("This is {}, an Interlingua hub.", self.shared.hub.id)),
             Meaning::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
             Meaning::Report { .. } => owed.said("Noted."),
@@ -158,8 +171,11 @@ impl Exchange<'_> {
             }
         }
         call.conversation = Some(conversation);
-        match self.open(by, call).await {
-            Ok(running) => self.settled(running, owed).await,
+        if let Err(fault) = uploads::resolve(hub, &by, &mut call).await {
+            return owed.refused(fault);
+        }
+        match self.open(by.clone(), call).await {
+            Ok(running) => self.settled(&by, running, owed).await,
             Err(fault) => owed.refused(fault),
         }
     }
@@ -184,7 +200,7 @@ impl Exchange<'_> {
             return owed.refused(fault);
         }
         match hub.follow(&by, task, after).await {
-            Ok(running) => self.settled(running, owed).await,
+            Ok(running) => self.settled(&by, running, owed).await,
             Err(fault) => owed.refused(fault),
         }
     }
@@ -218,20 +234,28 @@ impl Exchange<'_> {
             return owed.refused(fault);
         }
         match hub.follow(&by, task, after).await {
-            Ok(running) => self.settled(running, owed).await,
+            Ok(running) => self.settled(&by, running, owed).await,
             // An approver who does not own the task sees only that the answer was taken.
             Err(_) => owed.said("OK"),
         }
     }
 
     /// Reads an exchange to its end or its question, and says where it stands.
-    async fn settled(&self, mut running: Running, owed: Owed) -> Reply {
+    async fn settled(&self, by: &Principal, mut running: Running, owed: Owed) -> Reply {
         let stand = match watch(&mut running).await {
             Ok(stand) => stand,
             Err(fault) => return owed.refused(fault),
         };
+        let addresses = match &stand.settled {
+            Settled::Finished(finished) => uploads::addresses(self, by, finished).await,
+            Settled::Asked(_) => Ok(uploads::Known::default()),
+        };
+        let addresses = match addresses {
+            Ok(addresses) => addresses,
+            Err(fault) => return owed.refused(fault),
+        };
         let mut laps = self.shared.hub.meters.laps();
-        let beside = owed.beside(stand.route.as_ref());
+        let beside = Beside { addresses: &addresses, ..owed.beside(stand.route.as_ref()) };
         let reply = match stand.settled {
             Settled::Finished(finished) => {
                 let message = encode::finished(&finished, &beside, owed.to.clone());
@@ -267,12 +291,16 @@ impl Exchange<'_> {
         Reply { status: 200, message: encode::group(&stands, &owed.beside(None), owed.to.clone()), fault: None }
     }
 
-    /// What this principal may call, as text and as data.
-    fn skills(&self, by: &Principal, owed: Owed) -> Reply {
+    /// What this principal may call, of one peer or of all, as text and as data.
+    fn skills(&self, by: &Principal, of: Option<&PeerId>, owed: Owed) -> Reply {
         let hub = &self.shared.hub;
         let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
-        let skills: Vec<Arc<interlingua_core::Skill>> =
-            catalogue.newest().filter(|skill| policy.allows(by, Action::List, skill, now)).cloned().collect();
+        let skills: Vec<Arc<interlingua_core::Skill>> = catalogue
+            .newest()
+            .filter(|skill| of.is_none_or(|peer| skill.id.peer == *peer))
+            .filter(|skill| policy.allows(by, Action::List, skill, now))
+            .cloned()
+            .collect();
         let message = discover::skills(skills.iter().map(|skill| &**skill), &owed.tokens, owed.to);
         Reply { status: 200, message, fault: None }
     }

@@ -1,0 +1,149 @@
+//! `PUT`, `POST` and `GET /nlip/uploads/{id}`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use axum::routing::put;
+use axum::{Extension, Router};
+use bytes::Bytes;
+use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderValue};
+use interlingua_core::Fault;
+use interlingua_core::ports::{BlobInfo, Blobs};
+use interlingua_protocols::nlip::json::{self, Keys};
+use interlingua_protocols::nlip::wire::{Message, Submessage};
+
+use super::multipart::{Multipart, boundary};
+use super::{Stored, Upload, fill, find, nothing, used};
+use crate::edge::Shared;
+use crate::server::body;
+use crate::server::connection::Connection;
+use crate::server::shape::{self, Shape};
+
+/// How much of a blob is read at once.
+const READ: usize = 64 * 1024;
+
+pub(in crate::edge) fn routes() -> Router<Arc<Shared>> {
+    let methods = put(store).post(store).get(fetch).fallback(not_allowed);
+    Router::new().route("/nlip/uploads/{id}", methods)
+}
+
+async fn not_allowed() -> Response {
+    Shape::Nlip.not_allowed("PUT, POST, GET")
+}
+
+async fn store(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    match stored(&shared, &connection, &id, &headers, body).await {
+        Ok(info) => {
+            let told = serde_json::json!({"sha256": info.digest.to_string(), "length": info.len});
+            let text = format!("Stored {} bytes, SHA-256 {}.", info.len, info.digest);
+            let message = Message::text(text).with(Submessage::json(told.into()));
+            shape::json(201, json::encode(&message, Keys::Lower).into())
+        }
+        Err(fault) => Shape::Nlip.refuse(&fault),
+    }
+}
+
+async fn stored(
+    shared: &Shared,
+    connection: &Connection,
+    id: &str,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<BlobInfo, Fault> {
+    let by = shared.authenticate(connection, headers, &[])?;
+    let (upload, revision) = find(&shared.hub, &by, id).await?;
+    if upload.stored.is_some() {
+        return Err(used());
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let blobs = &*shared.hub.store.blobs;
+    let info = match kind.and_then(boundary) {
+        Some(boundary) => receive_form(blobs, body, Multipart::new(&boundary), shared.bounds.upload).await?,
+        None => receive(blobs, body, shared.bounds.upload).await?,
+    };
+    let media = kind.filter(|kind| boundary(kind).is_none()).map(str::to_owned);
+    let upload = Upload { stored: Some(Stored { digest: info.digest, len: info.len, media }), ..upload };
+    fill(&shared.hub, id, &upload, revision).await?;
+    shared.hub.audit.line("upload", &by, None, None, None);
+    Ok(info)
+}
+
+/// The body is the content.
+async fn receive(blobs: &dyn Blobs, mut body: Body, limit: u64) -> Result<BlobInfo, Fault> {
+    let mut writer = blobs.create().await.map_err(Fault::internal)?;
+    let mut length = 0;
+    while let Some(piece) = body::next(&mut body).await? {
+        length += piece.len() as u64;
+        if length > limit {
+            return Err(body::too_large(limit));
+        }
+        writer.write(piece).await.map_err(Fault::internal)?;
+    }
+    writer.finish().await.map_err(Fault::internal)
+}
+
+/// The body is a form, and one field of it is the content.
+async fn receive_form(blobs: &dyn Blobs, mut body: Body, mut form: Multipart, limit: u64) -> Result<BlobInfo, Fault> {
+    let mut writer = blobs.create().await.map_err(Fault::internal)?;
+    let mut length = 0;
+    while let Some(piece) = body::next(&mut body).await? {
+        length += piece.len() as u64;
+        if length > limit {
+            return Err(body::too_large(limit));
+        }
+        let content = form.take(&piece)?;
+        if !content.is_empty() {
+            writer.write(Bytes::from(content)).await.map_err(Fault::internal)?;
+        }
+    }
+    form.end()?;
+    writer.finish().await.map_err(Fault::internal)
+}
+
+async fn fetch(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    match opened(&shared, &connection, &id, &headers).await {
+        Ok(stored) => send(shared, stored),
+        Err(fault) => Shape::Nlip.refuse(&fault),
+    }
+}
+
+async fn opened(shared: &Shared, connection: &Connection, id: &str, headers: &HeaderMap) -> Result<Stored, Fault> {
+    let by = shared.authenticate(connection, headers, &[])?;
+    let (upload, _) = find(&shared.hub, &by, id).await?;
+    upload.stored.ok_or_else(nothing)
+}
+
+/// Streams a blob; a reader that is slow holds one piece.
+fn send(shared: Arc<Shared>, stored: Stored) -> Response {
+    let digest = stored.digest;
+    let pieces = futures_util::stream::try_unfold(0, move |offset: u64| {
+        let shared = shared.clone();
+        async move {
+            let piece = shared.hub.store.blobs.read(digest, offset, READ).await.map_err(std::io::Error::other)?;
+            let next = offset + piece.len() as u64;
+            Ok::<_, std::io::Error>((!piece.is_empty()).then_some((piece, next)))
+        }
+    });
+    let mut response = Response::new(Body::from_stream(pieces));
+    let headers = response.headers_mut();
+    // Whatever somebody uploaded, a browser must not run it.
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(stored.len));
+    response
+}

@@ -1,0 +1,153 @@
+//! Out-of-band transfer (ECMA-430 clause 6.4): where large content goes, and where it is fetched.
+//!
+//! A control question is answered with an address that is good for one upload, by whoever asked, for an hour. What is put
+//! there is streamed into the blob store and answered with the SHA-256 of what was stored; a body that ends too early leaves
+//! nothing. The same address then stands for the content: its owner may refer to it in a message, or fetch it.
+
+mod http;
+mod multipart;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+use interlingua_core::ports::Expect;
+use interlingua_core::{
+    ArtifactId, Ask, Blob, Body, Call, Digest, Fault, FaultKind, Finished, INLINE_LIMIT, Noun, Part, Principal, Uri,
+};
+use interlingua_protocols::nlip::encode::{Addresses, ReplyTo};
+use interlingua_protocols::nlip::wire::Submessage;
+use interlingua_protocols::nlip::{fault, upload};
+use serde::{Deserialize, Serialize};
+
+use super::inbound::{Exchange, Reply};
+use crate::hub::{Hub, entropy};
+
+pub(in crate::edge) use http::routes;
+
+const KIND: &str = "upload";
+/// How long an address waits for its upload.
+const OFFERED: Duration = Duration::from_secs(3600);
+
+/// What stands behind an address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Upload {
+    owner: String,
+    stored: Option<Stored>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Stored {
+    digest: Digest,
+    len: u64,
+    media: Option<String>,
+}
+
+/// An address for one upload.
+pub(super) async fn offer(exchange: &Exchange<'_>, by: &Principal, to: ReplyTo, tokens: &[Submessage]) -> Reply {
+    let upload = Upload { owner: by.owner().to_string(), stored: None };
+    let offered = match by.is_anonymous() {
+        true => Err(Fault::caller(FaultKind::Unauthenticated, "uploads are taken from callers who say who they are")),
+        false => create(&exchange.shared.hub, &upload, OFFERED).await,
+    };
+    match offered {
+        Ok(id) => {
+            let uri = format!("{}{}{id}", exchange.base(), upload::PATH);
+            Reply { status: 200, message: upload::offer(&uri, tokens, to), fault: None }
+        }
+        Err(fault) => {
+            let message = interlingua_protocols::nlip::encode::refused(&fault, tokens, to);
+            Reply { status: fault::status(&fault), message, fault: Some(fault) }
+        }
+    }
+}
+
+/// A new address.
+async fn create(hub: &Hub, upload: &Upload, kept: Duration) -> Result<String, Fault> {
+    let id = format!("{:032x}", entropy::bits());
+    let value = serde_json::to_vec(upload).map_err(Fault::internal)?;
+    let now = hub.now();
+    let put = hub.store.records.put(KIND, &id, Bytes::from(value), Some(now.after(kept)), Expect::Absent, now);
+    put.await.map_err(Fault::internal)?;
+    Ok(id)
+}
+
+/// The upload behind an address, with the revision it has, if it is theirs.
+async fn find(hub: &Hub, by: &Principal, id: &str) -> Result<(Upload, u64), Fault> {
+    let found = hub.store.records.get(KIND, id, hub.now()).await.map_err(Fault::internal)?.ok_or_else(nothing)?;
+    let upload: Upload = serde_json::from_slice(&found.value).map_err(Fault::internal)?;
+    let theirs = by.is_hub_owner() || upload.owner == by.owner().to_string();
+    if theirs { Ok((upload, found.revision)) } else { Err(nothing()) }
+}
+
+fn nothing() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Resource), "there is no such upload: it was never offered, or has expired")
+}
+
+/// Marks an address as used, unless somebody was faster.
+async fn fill(hub: &Hub, id: &str, filled: &Upload, revision: u64) -> Result<(), Fault> {
+    let value = serde_json::to_vec(filled).map_err(Fault::internal)?;
+    let now = hub.now();
+    let until = Some(now.after(hub.settings.load().conversations));
+    let put = hub.store.records.put(KIND, id, Bytes::from(value), until, Expect::Revision(revision), now);
+    put.await.map(drop).map_err(|_| used())
+}
+
+fn used() -> Fault {
+    Fault::caller(FaultKind::Conflict, "something was uploaded to this address already")
+}
+
+/// Links to uploads of this principal become what was uploaded, and what is too large for the journal is stored.
+pub(super) async fn resolve(hub: &Hub, by: &Principal, call: &mut Call) -> Result<(), Fault> {
+    let Ask::Invoke { input, .. } = &mut call.ask else { return Ok(()) };
+    for part in &mut input.parts {
+        if let Body::Blob(Blob::Inline(bytes)) = &part.body
+            && bytes.len() > INLINE_LIMIT
+        {
+            part.body = Body::Blob(store(hub, bytes.clone()).await?);
+            continue;
+        }
+        let referred = part.uri.as_deref().filter(|_| part.body == Body::Link).and_then(upload::referred);
+        let Some(id) = referred else { continue };
+        let (upload, _) = find(hub, by, id).await?;
+        let Stored { digest, len, media } = upload.stored.ok_or_else(nothing)?;
+        part.body = Body::Blob(Blob::Stored { digest, len });
+        part.media = media.map(Into::into);
+    }
+    Ok(())
+}
+
+async fn store(hub: &Hub, bytes: Bytes) -> Result<Blob, Fault> {
+    let mut writer = hub.store.blobs.create().await.map_err(Fault::internal)?;
+    writer.write(bytes).await.map_err(Fault::internal)?;
+    let info = writer.finish().await.map_err(Fault::internal)?;
+    Ok(Blob::Stored { digest: info.digest, len: info.len })
+}
+
+/// Where the stored parts of an answer can be fetched.
+#[derive(Debug, Default)]
+pub(super) struct Known(HashMap<Digest, Uri>);
+
+impl Addresses for Known {
+    fn artifact(&self, _: &ArtifactId) -> Option<Uri> {
+        None
+    }
+
+    fn blob(&self, digest: &Digest) -> Option<Uri> {
+        self.0.get(digest).cloned()
+    }
+}
+
+/// Addresses for what an answer holds by reference.
+pub(super) async fn addresses(exchange: &Exchange<'_>, by: &Principal, finished: &Finished) -> Result<Known, Fault> {
+    let hub = &exchange.shared.hub;
+    let mut known = Known::default();
+    for part in &finished.output.parts {
+        let Part { body: Body::Blob(Blob::Stored { digest, len }), media, .. } = part else { continue };
+        let stored = Stored { digest: *digest, len: *len, media: media.as_deref().map(str::to_owned) };
+        let upload = Upload { owner: by.owner().to_string(), stored: Some(stored) };
+        let id = create(hub, &upload, hub.settings.load().conversations).await?;
+        known.0.insert(*digest, format!("{}{}{id}", exchange.base(), upload::PATH).into());
+    }
+    Ok(known)
+}
