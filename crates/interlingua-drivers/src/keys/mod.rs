@@ -92,22 +92,51 @@ impl Keyring {
         sealed.get(1..=ID) != Some(self.newest.id.as_slice())
     }
 
-    /// HMAC-SHA-256 of the message, for tokens that prove themselves without being stored.
-    pub fn tag(&self, purpose: &'static str, message: &[u8]) -> Result<[u8; 32], SealFault> {
-        self.newest.tag(purpose, message)
-    }
-
-    /// Whether any key of the ring gave this tag, compared in constant time.
-    pub fn verify(&self, purpose: &'static str, message: &[u8], tag: &[u8]) -> bool {
-        self.masters().any(|master| {
-            let own = master.tag(purpose, message);
-            own.is_ok_and(|own| constant_time::verify_slices_are_equal(&own, tag).is_ok())
-        })
+    /// The tagging keys for one purpose, derived once: for tags that are made with every message.
+    pub fn tagger(&self, purpose: &'static str) -> Result<Tagger, SealFault> {
+        let keys = self.masters().map(|master| master.tagging_key(purpose)).collect::<Result<_, _>>()?;
+        Ok(Tagger { keys })
     }
 
     fn masters(&self) -> impl Iterator<Item = &Master> {
         std::iter::once(&self.newest).chain(&self.older)
     }
+}
+
+/// HMAC-SHA-256 for one purpose. The newest key makes tags, all of them are believed.
+pub struct Tagger {
+    /// The newest first. Never empty.
+    keys: Vec<hmac::Key>,
+}
+
+/// A tag that is cut shorter than this proves nothing.
+const SHORTEST_TAG: usize = 16;
+
+impl Tagger {
+    pub fn tag(&self, message: &[u8]) -> [u8; 32] {
+        tag_with(&self.keys[0], message)
+    }
+
+    /// Whether any key gave this tag, which may be cut to its first 16 bytes or more; compared in constant time.
+    pub fn verify(&self, message: &[u8], tag: &[u8]) -> bool {
+        (SHORTEST_TAG..=32).contains(&tag.len())
+            && self.keys.iter().any(|key| {
+                let own = tag_with(key, message);
+                constant_time::verify_slices_are_equal(&own[..tag.len()], tag).is_ok()
+            })
+    }
+}
+
+impl std::fmt::Debug for Tagger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tagger({} keys)", self.keys.len())
+    }
+}
+
+fn tag_with(key: &hmac::Key, message: &[u8]) -> [u8; 32] {
+    let mut tag = [0; 32];
+    tag.copy_from_slice(hmac::sign(key, message).as_ref());
+    tag
 }
 
 impl Master {
@@ -123,11 +152,9 @@ impl Master {
         UnboundKey::new(&AES_256_GCM, &*key).map(LessSafeKey::new).map_err(|_| SealFault::Forged)
     }
 
-    fn tag(&self, purpose: &str, message: &[u8]) -> Result<[u8; 32], SealFault> {
+    fn tagging_key(&self, purpose: &str) -> Result<hmac::Key, SealFault> {
         let key = Zeroizing::new(derive(&self.bytes, "tag", purpose)?);
-        let mut tag = [0; 32];
-        tag.copy_from_slice(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &*key), message).as_ref());
-        Ok(tag)
+        Ok(hmac::Key::new(hmac::HMAC_SHA256, &*key))
     }
 }
 

@@ -41,20 +41,22 @@ fn after_a_rotation_old_values_open_and_new_ones_use_the_new_key() {
     assert!(after.is_stale(&old) && !before.is_stale(&old));
     let new = after.seal("p", b"", b"new").unwrap();
     assert_eq!(before.open("p", b"", &new).unwrap_err(), SealFault::UnknownKey);
-    let tag = before.tag("p", b"message").unwrap();
-    assert!(after.verify("p", b"message", &tag));
-    assert!(!Keyring::from_text(TWO).unwrap().verify("p", b"message", &tag));
+    let tag = before.tagger("p").unwrap().tag(b"message");
+    assert!(after.tagger("p").unwrap().verify(b"message", &tag));
+    assert!(!Keyring::from_text(TWO).unwrap().tagger("p").unwrap().verify(b"message", &tag));
 }
 
 #[test]
 fn a_tag_is_of_one_message_and_purpose() {
     let ring = Keyring::from_text(ONE).unwrap();
-    let tag = ring.tag("p", b"message").unwrap();
-    assert!(ring.verify("p", b"message", &tag));
-    assert!(!ring.verify("q", b"message", &tag));
-    assert!(!ring.verify("p", b"massage", &tag));
-    assert!(!ring.verify("p", b"message", &tag[..31]));
-    assert!(!ring.verify("p", b"message", b""));
+    let (p, q) = (ring.tagger("p").unwrap(), ring.tagger("q").unwrap());
+    let tag = p.tag(b"message");
+    assert!(p.verify(b"message", &tag));
+    assert!(!q.verify(b"message", &tag));
+    assert!(!p.verify(b"massage", &tag));
+    assert!(p.verify(b"message", &tag[..16]), "a tag may be cut");
+    assert!(!p.verify(b"message", &tag[..15]), "but not shorter than proves something");
+    assert!(!p.verify(b"message", b""));
 }
 
 #[test]

@@ -7,11 +7,13 @@
 use bytes::Bytes;
 use interlingua_core::ports::{Expect, StoreFault};
 use interlingua_core::{Conversation, ConversationId, Fault, Principal};
+use interlingua_drivers::keys::Tagger;
 
 use super::{Hub, entropy};
 
 const KIND: &str = "conversation";
 const PURPOSE: &str = "conversation";
+const HEX: &[u8; 16] = b"0123456789abcdef";
 /// Bytes of the authentication code that a token carries.
 const CODE: usize = 16;
 /// How many are read at once for a list, and how often: somebody with few among many gets short pages, not long waits.
@@ -26,21 +28,32 @@ impl Hub {
 
     /// What the other side brings back to go on.
     pub fn conversation_token(&self, by: &Principal, id: &ConversationId) -> Result<String, Fault> {
-        let code = self.keys.tag(PURPOSE, &bound(by, id)).map_err(Fault::internal)?;
-        let mut token = format!("{id}.");
-        for byte in &code[..CODE] {
-            token.push_str(&format!("{byte:02x}"));
+        let tag = self.conversation_tags()?.tag(&bound(by, id));
+        let mut token = String::with_capacity(id.as_str().len() + 1 + 2 * CODE);
+        token.push_str(id.as_str());
+        token.push('.');
+        for byte in &tag[..CODE] {
+            token.push(char::from(HEX[usize::from(byte >> 4)]));
+            token.push(char::from(HEX[usize::from(byte & 15)]));
         }
         Ok(token)
     }
 
+    /// Derived on first use.
+    fn conversation_tags(&self) -> Result<&Tagger, Fault> {
+        if let Some(tags) = self.conversation_tags.get() {
+            return Ok(tags);
+        }
+        let tags = self.keys.tagger(PURPOSE).map_err(Fault::internal)?;
+        Ok(self.conversation_tags.get_or_init(|| tags))
+    }
+
     /// The conversation a token stands for, if it is this principal's.
     pub fn open_conversation(&self, by: &Principal, token: &str) -> Option<ConversationId> {
-        let (id, _) = token.rsplit_once('.')?;
+        let (id, code) = token.rsplit_once('.')?;
         let id = ConversationId::from(id);
-        let expected = self.conversation_token(by, &id).ok()?;
-        aws_lc_rs::constant_time::verify_slices_are_equal(expected.as_bytes(), token.as_bytes()).ok()?;
-        Some(id)
+        let code = u128::from_str_radix(code, 16).ok().filter(|_| code.len() == 2 * CODE)?.to_be_bytes();
+        self.conversation_tags().ok()?.verify(&bound(by, &id), &code).then_some(id)
     }
 
     /// One turn more, written down; returns its number.

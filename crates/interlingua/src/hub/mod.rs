@@ -28,13 +28,13 @@ mod validate;
 mod vault;
 mod words;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use interlingua_core::ports::Store;
 use interlingua_core::{Health, HubId, Time};
-use interlingua_drivers::keys::Keyring;
+use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use door::Door;
 pub use prepare::QUESTION_EXPIRES;
@@ -96,6 +96,7 @@ pub struct Hub {
     pub meters: Meters,
     schemas: Schemas,
     vault: Vault,
+    conversation_tags: OnceLock<Tagger>,
 }
 
 impl Hub {
@@ -120,6 +121,7 @@ impl Hub {
             supervisor,
             store,
             keys,
+            conversation_tags: OnceLock::new(),
         })
     }
 
