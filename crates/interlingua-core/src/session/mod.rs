@@ -16,6 +16,7 @@ mod token;
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -83,12 +84,17 @@ pub struct Session {
     /// The last state token the caller brought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<Hashed>,
-    /// What is kept for the caller under its token: a reference to an encrypted record.
+    /// What is kept for the caller under its token. It is in the session's own record, so that it expires with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<Secret>,
+    pub context: Option<Sealed>,
     #[serde(default, skip_serializing_if = "Recent::is_empty")]
     recent: Recent,
 }
+
+/// Bytes that only whoever sealed them can open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Sealed(#[serde(with = "crate::content::base64_bytes")] pub Bytes);
 
 /// A session at hand, and the token the caller has to be told, if it is a new one.
 #[derive(Debug)]
@@ -224,18 +230,18 @@ impl Session {
         now > self.expires(rules)
     }
 
-    /// Counts a request as the next turn and notes it. `given` is the turn the caller believes in.
-    pub fn advance(&mut self, message: &MessageId, given: u64, state: Option<&Secret>, now: Time) -> Turn {
+    /// Counts a request as the next turn. `given` is the turn the caller believes in.
+    pub fn advance(&mut self, given: u64, state: Option<&Secret>, now: Time) -> Turn {
         let as_given = given == self.turn;
         self.turn = self.turn.saturating_add(1);
         if let Some(state) = state.and_then(Secret::value) {
             self.state = Some(Hashed::of(state));
         }
-        self.note(message, now);
+        self.touch(now);
         Turn { number: self.turn, as_given }
     }
 
-    /// Notes a message that is no turn.
+    /// Notes a message, so that it is known again.
     pub fn note(&mut self, message: &MessageId, now: Time) {
         self.recent.push(message);
         self.touch(now);

@@ -94,7 +94,8 @@ impl Default for Translation {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tokens {
-    /// Open a session for a request that brings none, or one that has expired. Off: `session_expired`.
+    /// Open a session for a request that brings none, or one that has expired. Off: the first stands alone, the second is
+    /// refused with `session_expired`; only a notification then makes the session it names.
     pub auto_generate_sessions: bool,
     /// Count turns. Off: a response repeats the turn of its request.
     pub track_conversation_turns: bool,

@@ -2,6 +2,7 @@
 //! what comes back. No edge knows another.
 
 pub mod api;
+pub mod envelope;
 pub mod local;
 pub mod nlip;
 pub mod status;
@@ -32,6 +33,7 @@ pub struct Shared {
     pub address: OnceLock<SocketAddr>,
     /// What `/metrics` answers with.
     pub prometheus: PrometheusHandle,
+    pub routing: envelope::Routing,
 }
 
 /// How much one message may be.
@@ -73,8 +75,9 @@ pub fn routes() -> Router<Arc<Shared>> {
     Router::new()
         .merge(nlip::inbound::http::routes())
         .merge(nlip::inbound::ws::routes())
-        .merge(api::routes())
         .merge(nlip::upload_routes())
+        .merge(envelope::inbound::http::routes())
+        .merge(api::routes())
         .merge(status::routes())
 }
 

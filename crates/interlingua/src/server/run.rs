@@ -20,7 +20,7 @@ use super::access::{Access, Grant, TOKEN_PREFIX};
 use super::guard::Guard;
 use super::tls::{self, TlsFault};
 use crate::config::Config;
-use crate::edge::{self, Bounds, Shared};
+use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::policy::APPROVE_SCOPE;
 use crate::hub::{Hub, Settings, entropy};
@@ -81,7 +81,9 @@ impl Server {
             depth: usize::from(config.limits.depth),
         };
         let address = std::sync::OnceLock::new();
-        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address });
+        let routing =
+            envelope::Routing::new(hub.store.records.clone(), envelope::Settings::new(&config.nlip, hub.keys.clone())?);
+        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address, routing });
         edge::register(&shared, config).await?;
         let taken = hub.recover().await?;
         if taken > 0 {

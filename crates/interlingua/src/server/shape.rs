@@ -42,7 +42,7 @@ impl Shape {
             Shape::Envelope => {
                 let stamp = Stamp { random: entropy::bits(), now: Clock::start().now() };
                 let message = envelope::encode::refuse(&envelope::wire::Head::default(), fault, stamp);
-                (refusal_status(fault), message.to_bytes())
+                (envelope_status(fault), [b"[", &*message.to_bytes(), b"]"].concat().into())
             }
             Shape::Api => {
                 let body = api::view::ErrorBody { error: fault.into() };
@@ -63,8 +63,8 @@ impl Shape {
     }
 }
 
-/// A refusal before decoding is always an error message: there is no tool call yet whose outcome it could be.
-fn refusal_status(fault: &Fault) -> u16 {
+/// A message refused whole is an error message: there is no tool call whose outcome it could be.
+pub fn envelope_status(fault: &Fault) -> u16 {
     match envelope::fault::spelling(fault.kind) {
         envelope::fault::Spelling::Error(status) => status,
         envelope::fault::Spelling::Outcome => 403,

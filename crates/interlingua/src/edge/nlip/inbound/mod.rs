@@ -66,6 +66,12 @@ impl Owed {
 
 impl Exchange<'_> {
     pub(super) async fn answer(&self, message: Message) -> Reply {
+        if !self.shared.routing.settings().doors {
+            let kind = interlingua_core::FaultKind::Unsupported(interlingua_core::Feature::SwitchedOff);
+            let fault = Fault::caller(kind, "NLIP is switched off here");
+            let message = encode::refused(&fault, &[], ReplyTo::default());
+            return Reply { status: fault::status(&fault), message, fault: Some(fault) };
+        }
         let decoded = decode(message, &self.context());
         let Carried { value: incoming, losses } = match decoded {
             Ok(decoded) => decoded,

@@ -1,0 +1,233 @@
+//! The calls of one request, run together up to a limit, each for itself: a lane has events of its own and one end, and
+//! what one does is nothing to the others.
+//!
+//! Dropping the answer drops its lanes, and with them what they run.
+
+use std::sync::Arc;
+
+use futures_util::stream::{self, BoxStream};
+use futures_util::{Stream, StreamExt};
+use interlingua_core::json::Tree;
+use interlingua_core::{
+    Call, Event, Fault, FaultKind, Finished, Inbound, Json, MessageId, Output, Principal, Question, Record, Request,
+    Signal, TaskId,
+};
+use interlingua_protocols::envelope::encode::{Encoder, Stamp};
+use interlingua_protocols::envelope::wire::Message;
+
+use crate::hub::{Hub, Running, entropy};
+
+/// A request that is being answered.
+pub(super) struct Answering {
+    pub(super) hub: Arc<Hub>,
+    pub(super) by: Principal,
+    pub(super) connection: u64,
+    pub(super) parallel: usize,
+    pub(super) lanes: Vec<Lane>,
+    pub(super) encoder: Encoder,
+    /// What the session keeps for the caller, when it asked for it.
+    pub(super) context: Option<Json>,
+}
+
+/// Where one call stands.
+pub(super) enum Lane {
+    Refused(Fault),
+    Waiting(Box<Call>),
+    Running(Running),
+    /// An answer that was taken, of somebody who may not see what comes of it.
+    Taken,
+    Over,
+}
+
+/// What happened in a lane.
+enum Step {
+    Record(Box<Record>),
+    Refused(Fault),
+}
+
+/// The responses to a request as one list.
+pub(super) struct Whole {
+    pub(super) status: u16,
+    pub(super) messages: Vec<Message>,
+    /// What the first refused lane was refused for.
+    pub(super) fault: Option<Fault>,
+}
+
+/// What all lanes of a request share.
+struct Way {
+    hub: Arc<Hub>,
+    by: Principal,
+    connection: u64,
+}
+
+impl Answering {
+    /// Every response, those that end a lane in the order of the calls.
+    pub(super) async fn whole(self) -> Whole {
+        let (mut steps, mut voice) = self.begin();
+        let mut ends: Vec<Option<Step>> = Vec::new();
+        ends.resize_with(voice.lanes, || None);
+        let mut messages = Vec::with_capacity(voice.lanes);
+        while let Some((lane, step)) = steps.next().await {
+            match &step {
+                Step::Record(record) if !is_end(record) => messages.extend(voice.say(lane, &step)),
+                Step::Record(_) | Step::Refused(_) => ends[lane] = Some(step),
+            }
+        }
+        let mut fault = None;
+        for (lane, step) in ends.into_iter().enumerate() {
+            let Some(step) = step else { continue };
+            messages.extend(voice.say(lane, &step));
+            if let Step::Refused(refused) = step {
+                fault.get_or_insert(refused);
+            }
+        }
+        Whole { status: voice.encoder.http_status(), messages, fault }
+    }
+
+    /// Responses as they come.
+    pub(super) fn stream(self) -> impl Stream<Item = Message> + Send + 'static {
+        let (steps, voice) = self.begin();
+        stream::unfold((steps, voice), |(mut steps, mut voice)| async move {
+            loop {
+                let (lane, step) = steps.next().await?;
+                if let Some(message) = voice.say(lane, &step) {
+                    return Some((message, (steps, voice)));
+                }
+            }
+        })
+    }
+
+    fn begin(self) -> (BoxStream<'static, (usize, Step)>, Voice) {
+        let way = Arc::new(Way { hub: self.hub.clone(), by: self.by, connection: self.connection });
+        let count = self.lanes.len();
+        let lanes = self.lanes.into_iter().enumerate();
+        let lanes: Vec<_> = lanes.map(|(index, lane)| steps(way.clone(), index, lane).boxed()).collect();
+        let steps = stream::iter(lanes).flatten_unordered(self.parallel).boxed();
+        (steps, Voice { hub: self.hub, encoder: self.encoder, context: self.context, lanes: count })
+    }
+}
+
+/// What speaks for all lanes.
+struct Voice {
+    hub: Arc<Hub>,
+    encoder: Encoder,
+    context: Option<Json>,
+    lanes: usize,
+}
+
+impl Voice {
+    fn say(&mut self, lane: usize, step: &Step) -> Option<Message> {
+        let stamp = Stamp { random: entropy::bits(), now: self.hub.now() };
+        let mut message = match step {
+            Step::Record(record) => match &**record {
+                Record::Emitted { event, losses, .. } => self.encoder.encode(lane, event, losses, stamp),
+                Record::Accepted { .. } | Record::Sent(_) | Record::Received { .. } => None,
+            },
+            Step::Refused(fault) => {
+                log(fault);
+                self.encoder.refuse(lane, fault, stamp)
+            }
+        }?;
+        if self.encoder.is_done()
+            && let Some(context) = self.context.take()
+            && let Tree::Object(members) = message.metadata.tree()
+        {
+            let mut members = members.clone();
+            members.insert("context".to_owned(), context.tree().clone());
+            message.metadata = Json::from_tree(Tree::Object(members));
+        }
+        Some(message)
+    }
+}
+
+/// The cause of an internal fault is for the log alone (H-15).
+pub(super) fn log(fault: &Fault) {
+    if fault.kind == FaultKind::Internal {
+        tracing::error!(error = %fault, cause = ?fault.source, "an envelope could not be answered");
+    }
+}
+
+/// What ends a lane: the outcome, or a question, for which nobody waits on the line.
+fn is_end(record: &Record) -> bool {
+    matches!(record.event(), Some(Event::Finished(_) | Event::Asked(_)))
+}
+
+fn steps(way: Arc<Way>, index: usize, lane: Lane) -> impl Stream<Item = (usize, Step)> + Send + 'static {
+    stream::unfold((way, lane), move |(way, lane)| async move {
+        let (step, lane) = way.advance(lane).await?;
+        Some(((index, step), (way, lane)))
+    })
+}
+
+impl Way {
+    async fn advance(&self, lane: Lane) -> Option<(Step, Lane)> {
+        match lane {
+            Lane::Over => None,
+            Lane::Refused(fault) => Some((Step::Refused(fault), Lane::Over)),
+            Lane::Taken => {
+                let done = Record::emitted(Event::Finished(Finished::completed(Output::default())));
+                Some((Step::Record(Box::new(done)), Lane::Over))
+            }
+            Lane::Waiting(call) => {
+                let (by, connection) = (self.by.clone(), self.connection);
+                match self.hub.open(Request { by, connection, inbound: Inbound::Call(call) }).await {
+                    Ok(running) => Some(self.read(running).await),
+                    Err(fault) => Some((Step::Refused(fault), Lane::Over)),
+                }
+            }
+            Lane::Running(running) => Some(self.read(running).await),
+        }
+    }
+
+    async fn read(&self, mut running: Running) -> (Step, Lane) {
+        loop {
+            let entry = match running.next().await {
+                Ok(Some(entry)) => entry,
+                Ok(None) => {
+                    let fault = Fault::hub(FaultKind::Internal, "the call ended without an outcome");
+                    return (Step::Refused(fault), Lane::Over);
+                }
+                Err(fault) => return (Step::Refused(fault), Lane::Over),
+            };
+            match entry.record.event() {
+                None => {}
+                // Of an exchange that is read again: somebody has answered meanwhile.
+                Some(Event::Asked(question)) if !self.is_open(running.id(), question) => {}
+                Some(_) => {
+                    let lane = if is_end(&entry.record) { Lane::Over } else { Lane::Running(running) };
+                    return (Step::Record(Box::new(entry.record.clone())), lane);
+                }
+            }
+        }
+    }
+
+    fn is_open(&self, task: TaskId, question: &Question) -> bool {
+        self.hub.live.get(task).is_some_and(|live| live.questions().iter().any(|open| open.id == question.id))
+    }
+}
+
+/// The exchange from where it took this very answer before, if it did.
+pub(super) async fn received(hub: &Arc<Hub>, by: &Principal, task: TaskId, signal: &Signal) -> Option<Running> {
+    let Signal::Answered { message, .. } = signal else { return None };
+    let mut running = hub.follow(by, task, 0).await.ok()?;
+    // What is not there yet is not waited for: the answer would be among what is committed.
+    let last = hub.live.get(task).map(|live| live.seq());
+    let mut seq = 0;
+    while last.is_none_or(|last| seq < last) {
+        let entry = running.next().await.ok()??;
+        seq = entry.seq;
+        if let Record::Received { signal, .. } = &entry.record
+            && message_of(signal) == Some(message)
+        {
+            return Some(running);
+        }
+    }
+    None
+}
+
+fn message_of(signal: &Signal) -> Option<&MessageId> {
+    match signal {
+        Signal::Answered { message, .. } | Signal::Said { message, .. } => Some(message),
+        Signal::Cancel(_) => None,
+    }
+}

@@ -1,0 +1,246 @@
+//! They call us: one message in; a list of responses, or a stream of them, out.
+//!
+//! `read`, `authenticate`, `decode`, the session, the hub's door, `encode`, in this order. A message that is refused whole
+//! leaves no trace: nothing of it is tracked before it is known who asks and what for.
+
+pub mod http;
+mod lanes;
+
+use std::sync::Arc;
+
+use ::http::HeaderMap;
+use bytes::Bytes;
+use interlingua_core::journal::{self, Log};
+use interlingua_core::json::Tree;
+use interlingua_core::ports::{Append, Expected};
+use interlingua_core::{
+    Call, Carried, ConversationId, Delivery, Fault, FaultKind, Handle, Json, Loss, MessageId, Noun, Principal, Signal,
+    TaskId, Time, TopicId,
+};
+use interlingua_protocols::envelope::decode::{self, Decoded, Manners, Tool, Wants};
+use interlingua_protocols::envelope::encode::{Encoder, Of};
+use interlingua_protocols::envelope::fault;
+use interlingua_protocols::envelope::wire::{self, Head, Limits, Message, MessageType};
+use interlingua_protocols::hop;
+
+use self::lanes::{Answering, Lane};
+use super::names::Visible;
+use super::sessions::{Brought, Context, Kind, TakenUp};
+use super::settings::Settings;
+use crate::edge::Shared;
+use crate::server::connection::Connection;
+
+/// One message that arrived, and where.
+struct Exchange {
+    shared: Arc<Shared>,
+    connection: Connection,
+    headers: HeaderMap,
+    settings: Arc<Settings>,
+    delivery: Delivery,
+}
+
+/// What becomes of a message.
+enum Answered {
+    /// It is answered by running something.
+    Running(Box<Answering>),
+    /// It wants no answer.
+    Noted,
+}
+
+/// A message that is refused whole.
+struct Refusal {
+    head: Head,
+    fault: Fault,
+}
+
+impl Exchange {
+    async fn answer(&self, frame: &Bytes) -> Result<Answered, Box<Refusal>> {
+        let bounds = &self.shared.bounds;
+        let limits = Limits {
+            bytes: usize::try_from(bounds.body).unwrap_or(usize::MAX),
+            depth: bounds.depth,
+            ..Limits::default()
+        };
+        let Carried { value: message, losses } = match wire::read(frame, &limits) {
+            Ok(read) => read,
+            Err(rejected) if self.settings.enabled => {
+                return Err(refusal(&rejected.head, fault::of_invalid(&rejected.invalid)));
+            }
+            Err(rejected) => return Err(refusal(&rejected.head, disabled())),
+        };
+        let head = Head {
+            format: message.format.clone(),
+            message_id: Some(message.control.message_id.clone()),
+            token: message.token.clone(),
+        };
+        self.route(message, losses).await.map_err(|fault| refusal(&head, fault))
+    }
+
+    async fn route(&self, mut message: Message, mut losses: Vec<Loss>) -> Result<Answered, Fault> {
+        // Any message type, and before anything is looked at (R-04, H-02).
+        if !self.settings.enabled {
+            return Err(disabled());
+        }
+        let credentials = message.control.auth_token.as_slice();
+        let by = self.shared.authenticate(&self.connection, &self.headers, credentials)?;
+        let context = take_context(&mut message);
+        let message_id = MessageId(message.control.message_id.clone());
+        let kind = match message.control.message_type {
+            MessageType::Notification => Kind::Note,
+            MessageType::Request | MessageType::Response | MessageType::Error => Kind::Turn,
+        };
+        let now = self.shared.hub.now();
+        let Carried { value: decoded, losses: lost } = self.decode(message, &by, now)?;
+        losses.extend(lost);
+        let Decoded { mut head, wants, .. } = decoded;
+        if let Wants::Noted { session: None, .. } = wants {
+            return Ok(Answered::Noted);
+        }
+        if kind == Kind::Note || matches!(wants, Wants::Answer { .. }) {
+            // Calls are counted at the hub's door.
+            self.shared.hub.admission.check_rate(&by)?;
+        }
+        let brought = Brought { by: &by, token: &head.token, message: &message_id, context: context.as_ref(), kind };
+        let sessions = &self.shared.routing.sessions;
+        let taken = sessions.take_up(brought, &self.settings, now).await?;
+        let TakenUp { token, conversation, key, context, losses: lost } = taken;
+        losses.extend(lost);
+        head.token = token;
+        let lanes = match wants {
+            Wants::Tools(routed) => {
+                let lane = |call: Result<Box<Call>, Fault>| match call {
+                    Ok(call) => Lane::Waiting(self.adapted(call, conversation.clone())),
+                    Err(fault) => Lane::Refused(fault),
+                };
+                routed.into_iter().map(|it| (Of::Tool(it.tool), lane(it.call))).collect()
+            }
+            Wants::Chat(call) => vec![(Of::Chat, Lane::Waiting(self.adapted(call, conversation)))],
+            Wants::Answer { to, signal } => vec![self.signalled(&by, to, signal).await],
+            Wants::Noted { content, .. } => {
+                self.note(key, content, now).await?;
+                return Ok(Answered::Noted);
+            }
+        };
+        let (lanes, states) = lanes.into_iter().unzip();
+        let encoder = Encoder::new(head, lanes, self.delivery, losses);
+        Ok(Answered::Running(Box::new(Answering {
+            hub: self.shared.hub.clone(),
+            by,
+            connection: self.connection.id,
+            parallel: self.settings.parallel,
+            lanes: states,
+            encoder,
+            context,
+        })))
+    }
+
+    /// From the wire to the model, with the names this principal knows.
+    fn decode(&self, message: Message, by: &Principal, now: Time) -> Result<Carried<Decoded>, Fault> {
+        let hub = &self.shared.hub;
+        let catalogue = hub.registry.catalogue();
+        let made = self.shared.routing.spellings.of(&catalogue, &self.settings);
+        let names = Visible { table: &made.table, hub, catalogue: &catalogue, by, now };
+        let manners = Manners {
+            names: &names,
+            translators: &made.translators,
+            now,
+            delivery: self.delivery,
+            default_timeout: self.settings.default_timeout,
+        };
+        decode::decode(message, &manners)
+    }
+
+    /// What the message leaves to the session, the configuration and the transport.
+    fn adapted(&self, mut call: Box<Call>, conversation: Option<ConversationId>) -> Box<Call> {
+        call.conversation = conversation;
+        call.id_given = self.settings.tracks_messages;
+        let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
+        if call.via.is_none() {
+            call.via = text(hop::VIA).and_then(hop::via);
+        }
+        if call.trace.is_none() && text(hop::TRACEPARENT).is_some() {
+            let field = |name| text(name).map(Into::into);
+            call.trace = Some(interlingua_core::Trace {
+                parent: field(hop::TRACEPARENT),
+                state: field(hop::TRACESTATE),
+                baggage: field(hop::BAGGAGE),
+            });
+        }
+        call
+    }
+
+    /// A yes or an answer: it goes to its task, and what the task does then is the response.
+    async fn signalled(&self, by: &Principal, to: Handle, signal: Signal) -> (Of, Lane) {
+        let hub = &self.shared.hub;
+        let Handle::Task(task) = to else {
+            return (Of::Chat, Lane::Refused(Fault::caller(FaultKind::NotFound(Noun::Task), "no such task")));
+        };
+        let of = match hub.task(by, task).await {
+            Ok(kept) => Tool::of(&kept.call).map_or(Of::Chat, Of::Tool),
+            Err(_) => Of::Chat,
+        };
+        let lane = match self.tell(by, task, signal).await {
+            Ok(lane) => lane,
+            Err(fault) => Lane::Refused(fault),
+        };
+        (of, lane)
+    }
+
+    async fn tell(&self, by: &Principal, task: TaskId, signal: Signal) -> Result<Lane, Fault> {
+        let hub = &self.shared.hub;
+        let after = hub.live.get(task).map_or(0, |live| live.seq());
+        if let Err(fault) = hub.signal(by.clone(), task, signal.clone()).await {
+            // The same message again is the same answer again, not a second one (H-11).
+            return match lanes::received(hub, by, task, &signal).await {
+                Some(running) => Ok(Lane::Running(running)),
+                None => Err(fault),
+            };
+        }
+        Ok(match hub.follow(by, task, after).await {
+            Ok(running) => Lane::Running(running),
+            // Who approves without owning the task sees only that the answer was taken.
+            Err(_) => Lane::Taken,
+        })
+    }
+
+    /// Writes a notification under its session's own topic.
+    async fn note(&self, key: Option<interlingua_core::Digest>, content: Json, now: Time) -> Result<(), Fault> {
+        let Some(key) = key else { return Ok(()) };
+        let record = journal::to_bytes(&content).map_err(Fault::internal)?;
+        let append = Append {
+            log: Log::Topic(TopicId(format!("session/{key}").into())),
+            expected: Expected::Any,
+            at: now,
+            records: vec![record],
+            unique: None,
+            row: None,
+        };
+        self.shared.hub.store.journal.append(append).await.map(drop).map_err(Fault::internal)
+    }
+}
+
+fn refusal(head: &Head, fault: Fault) -> Box<Refusal> {
+    Box::new(Refusal { head: head.clone(), fault })
+}
+
+fn disabled() -> Fault {
+    decode::disabled("the router is disabled")
+}
+
+/// What is to be kept is sealed in the session and is no part of any call, which may be journaled as it is.
+fn take_context(message: &mut Message) -> Option<Context> {
+    if message.metadata.as_bytes().len() <= 2 {
+        return None;
+    }
+    let context = match message.metadata.get("context")? {
+        kept @ Tree::Object(_) => Context::Keep(Json::from_tree(kept.clone())),
+        Tree::Bool(true) => Context::Bring,
+        _ => return None,
+    };
+    if let Tree::Object(members) = message.metadata.tree() {
+        let mut rest = members.clone();
+        rest.remove("context");
+        message.metadata = Json::from_tree(Tree::Object(rest));
+    }
+    Some(context)
+}

@@ -1,0 +1,112 @@
+//! Sessions that are not to outlive the process (`persist_context_tokens: false`): the same port, in memory, bounded.
+
+use std::collections::BTreeMap;
+use std::future::ready;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use interlingua_core::Time;
+use interlingua_core::ports::{Expect, Item, Pending, Records, StoreFault};
+
+/// More than this are not held.
+const MOST: usize = 200_000;
+
+type Key = (&'static str, Box<str>);
+
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    revision: u64,
+    items: BTreeMap<Key, Item>,
+}
+
+impl Memory {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn get(&self, key: &Key, now: Time) -> Option<&Item> {
+        self.items.get(key).filter(|item| item.expires.is_none_or(|expires| expires > now))
+    }
+
+    fn put(&mut self, key: Key, value: Bytes, expires: Option<Time>, expect: Expect, now: Time) -> Stored {
+        let found = self.get(&key, now).map_or(0, |item| item.revision);
+        let expected = match expect {
+            Expect::Anything => found,
+            Expect::Absent => 0,
+            Expect::Revision(revision) => revision,
+        };
+        if found != expected {
+            return Err(StoreFault::Moved { expected, found });
+        }
+        if !self.items.contains_key(&key) && self.items.len() >= MOST {
+            self.expire(now);
+            if self.items.len() >= MOST {
+                return Err(StoreFault::Full(format!("{MOST} items are held in memory").into()));
+            }
+        }
+        self.revision += 1;
+        let item = Item { key: (&*key.1).into(), revision: self.revision, value, expires };
+        self.items.insert(key, item);
+        Ok(self.revision)
+    }
+
+    fn expire(&mut self, now: Time) -> u64 {
+        let before = self.items.len();
+        self.items.retain(|_, item| item.expires.is_none_or(|expires| expires > now));
+        (before - self.items.len()) as u64
+    }
+}
+
+type Stored = Result<u64, StoreFault>;
+
+impl Records for Memory {
+    fn get(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
+        Box::pin(ready(Ok(self.held().get(&(kind, key.into()), now).cloned())))
+    }
+
+    fn put(
+        &self,
+        kind: &'static str,
+        key: &str,
+        value: Bytes,
+        expires: Option<Time>,
+        expect: Expect,
+        now: Time,
+    ) -> Pending<'_, u64> {
+        Box::pin(ready(self.held().put((kind, key.into()), value, expires, expect, now)))
+    }
+
+    fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
+        let mut held = self.held();
+        let key = (kind, key.into());
+        let found = held.get(&key, now).cloned();
+        held.items.remove(&key);
+        Box::pin(ready(Ok(found)))
+    }
+
+    fn list(&self, kind: &'static str, after: Option<&str>, limit: usize, now: Time) -> Pending<'_, Vec<Item>> {
+        let held = self.held();
+        let from: Key = (kind, after.unwrap_or_default().into());
+        let later = held.items.range(from..).take_while(|((of, _), _)| *of == kind);
+        let live = later.filter(|((_, key), _)| Some(&**key) != after);
+        let live = live.filter(|(_, item)| item.expires.is_none_or(|expires| expires > now));
+        Box::pin(ready(Ok(live.take(limit).map(|(_, item)| item.clone()).collect())))
+    }
+
+    fn count(&self, kind: &'static str, now: Time) -> Pending<'_, u64> {
+        let held = self.held();
+        let live = held.items.iter().filter(|((of, _), item)| *of == kind && item.expires.is_none_or(|at| at > now));
+        Box::pin(ready(Ok(live.count() as u64)))
+    }
+
+    fn expire(&self, now: Time) -> Pending<'_, u64> {
+        Box::pin(ready(Ok(self.held().expire(now))))
+    }
+}

@@ -1,0 +1,56 @@
+//! The routing envelope at the edge: `POST /nlip/route`.
+//!
+//! [`Routing`] is what stands between requests: what configuration says ([`settings`]), how tools are called today
+//! ([`names`]), and the one table of sessions ([`sessions`]; H-07). [`inbound`] answers one message. Running tools is the
+//! hub's, behind its one door; there is no way around it, so nothing is ever run twice (H-22).
+
+pub mod inbound;
+mod memory;
+mod names;
+mod sessions;
+mod settings;
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use interlingua_core::ports::Records;
+
+pub use names::{Claim, Plug};
+pub use sessions::MAX_SESSIONS;
+pub use settings::Settings;
+
+use names::Spellings;
+use sessions::Sessions;
+
+/// What the envelope's edge holds.
+#[derive(Debug)]
+pub struct Routing {
+    settings: ArcSwap<Settings>,
+    spellings: Spellings,
+    sessions: Sessions,
+}
+
+impl Routing {
+    pub fn new(records: Arc<dyn Records>, settings: Settings) -> Routing {
+        Routing {
+            settings: ArcSwap::from_pointee(settings),
+            spellings: Spellings::default(),
+            sessions: Sessions::new(records, MAX_SESSIONS),
+        }
+    }
+
+    pub fn settings(&self) -> Arc<Settings> {
+        self.settings.load_full()
+    }
+
+    /// Another configuration; requests under way end by the one they began with.
+    pub fn apply(&self, settings: Settings) {
+        self.settings.store(Arc::new(settings));
+    }
+
+    /// Adds a way of spelling tool names, for skills its claim is laid to. False when there is one of that name, or
+    /// no room.
+    pub fn plug(&self, plug: Plug) -> bool {
+        self.spellings.plug(plug)
+    }
+}
