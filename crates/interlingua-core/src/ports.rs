@@ -10,6 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::digest::Digest;
+use crate::fault::{Fault, FaultKind};
 use crate::id::{ConversationId, TaskId, Text, Time};
 use crate::journal::Log;
 
@@ -32,6 +33,23 @@ pub enum StoreFault {
     Damaged(Text),
     #[error("the store is closed")]
     Closed,
+}
+
+/// A full store is a condition that passes, and its callers may know; everything else is the hub's own failure.
+impl From<StoreFault> for Fault {
+    fn from(fault: StoreFault) -> Fault {
+        match fault {
+            StoreFault::Full(_) => {
+                Fault::hub(FaultKind::Busy, "the hub's store is full: nothing can be kept until there is room")
+                    .because(fault)
+            }
+            StoreFault::Moved { .. }
+            | StoreFault::Missing(_)
+            | StoreFault::Broken(_)
+            | StoreFault::Damaged(_)
+            | StoreFault::Closed => Fault::internal(fault),
+        }
+    }
 }
 
 /// One atomic append to one log.

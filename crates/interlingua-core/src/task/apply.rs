@@ -28,8 +28,7 @@ pub fn fold(id: TaskId, entries: impl IntoIterator<Item = Entry>) -> Result<Task
     let mut task = Task::accepted(id, by, call, first.at);
     task.seq = first.seq;
     for entry in entries {
-        task.apply(&entry.record, entry.at);
-        task.seq = entry.seq;
+        task.take(&entry);
     }
     Ok(task)
 }
@@ -57,6 +56,12 @@ impl Task {
             paused: Duration::ZERO,
             waiting_since: None,
         }
+    }
+
+    /// The next entry of its journal.
+    pub fn take(&mut self, entry: &Entry) {
+        self.apply(&entry.record, entry.at);
+        self.seq = entry.seq;
     }
 
     /// Takes a record that stands in the journal. The caller keeps `seq`, because a record may be numbered later than it

@@ -27,6 +27,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 pub use apply::{Damaged, fold};
 pub use decide::merge_args;
 pub use join::join;
@@ -48,7 +50,8 @@ pub const CANCEL_GRACE: Duration = Duration::from_secs(10);
 /// How many questions one task may have open.
 pub const MAX_OPEN_QUESTIONS: usize = 16;
 
-#[derive(Debug, Clone)]
+/// Written down as it is for a snapshot, which only ever saves reading the records behind it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub id: TaskId,
     /// Its owner is the subjects of this.
@@ -76,7 +79,7 @@ pub struct Task {
     waiting_since: Option<Time>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum State {
     Accepted,
     Running,
@@ -84,7 +87,7 @@ pub enum State {
     Done(Box<Finished>),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cancelling {
     pub why: crate::event::CancelWhy,
     pub since: Time,

@@ -207,10 +207,10 @@ impl Hub {
         let limit = limit.clamp(1, MAX_PAGE);
         let end = match before {
             Some(before) => before,
-            None => self.store.journal.last(Log::Audit).await.map_err(Fault::internal)?.saturating_add(1),
+            None => self.store.journal.last(Log::Audit).await?.saturating_add(1),
         };
         let after = end.saturating_sub(1).saturating_sub(limit as u64);
-        let mut stored = self.store.journal.read(Log::Audit, after, limit).await.map_err(Fault::internal)?;
+        let mut stored = self.store.journal.read(Log::Audit, after, limit).await?;
         stored.retain(|line| line.seq < end);
         stored.iter().rev().map(read).collect()
     }

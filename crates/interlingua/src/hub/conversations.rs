@@ -61,7 +61,7 @@ impl Hub {
         let kept = self.settings.load().conversations;
         loop {
             let now = self.now();
-            let found = self.store.records.get(KIND, id.as_str(), now).await.map_err(Fault::internal)?;
+            let found = self.store.records.get(KIND, id.as_str(), now).await?;
             let (mut conversation, expect) = match found {
                 None => (self.fresh(by, id), Expect::Absent),
                 Some(item) => {
@@ -76,7 +76,7 @@ impl Hub {
             match put.await {
                 Ok(_) => return Ok(conversation.turn),
                 Err(StoreFault::Moved { .. }) => {}
-                Err(fault) => return Err(Fault::internal(fault)),
+                Err(fault) => return Err(fault.into()),
             }
         }
     }
@@ -100,8 +100,7 @@ impl Hub {
             return Ok((found, None));
         }
         for _ in 0..MAX_READS {
-            let page =
-                self.store.records.list(KIND, after.as_deref(), READ, self.now()).await.map_err(Fault::internal)?;
+            let page = self.store.records.list(KIND, after.as_deref(), READ, self.now()).await?;
             let last = page.len() < READ;
             for item in page {
                 if found.len() == limit {
@@ -123,19 +122,19 @@ impl Hub {
         if by.is_anonymous() {
             return Ok(false);
         }
-        let found = self.store.records.get(KIND, id.as_str(), self.now()).await.map_err(Fault::internal)?;
+        let found = self.store.records.get(KIND, id.as_str(), self.now()).await?;
         let found = found.and_then(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
         Ok(found.is_some_and(|conversation| is_theirs(by, &conversation)))
     }
 
     /// Forgets a conversation; false when it is not there or not theirs.
     pub async fn forget_conversation(&self, by: &Principal, id: &ConversationId) -> Result<bool, Fault> {
-        let found = self.store.records.get(KIND, id.as_str(), self.now()).await.map_err(Fault::internal)?;
+        let found = self.store.records.get(KIND, id.as_str(), self.now()).await?;
         let theirs = found.and_then(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
         if !theirs.is_some_and(|conversation| is_theirs(by, &conversation)) {
             return Ok(false);
         }
-        self.store.records.take(KIND, id.as_str(), self.now()).await.map_err(Fault::internal)?;
+        self.store.records.take(KIND, id.as_str(), self.now()).await?;
         Ok(true)
     }
 }

@@ -16,6 +16,7 @@ use tracing::Instrument;
 use super::Hub;
 use super::admission::{Admission, Permit};
 use super::audit::AuditLine;
+use super::clock::Clock;
 use super::driver::{Driver, Launched};
 use super::entropy;
 use super::live::Reader;
@@ -29,8 +30,8 @@ impl Hub {
     pub async fn open(self: &Arc<Self>, mut request: Request) -> Result<Running, Fault> {
         let since = Instant::now();
         let (span, wire) = self.begin(&mut request);
-        let mut door = AdmissionLayer(self.admission.clone()).layer(Door(self.clone()));
-        let opened = door.call(request).instrument(span).await;
+        let layer = AdmissionLayer { admission: self.admission.clone(), clock: self.clock };
+        let opened = layer.layer(Door(self.clone())).call(request).instrument(span).await;
         if let Err(fault) = &opened {
             wire.refused(fault.kind, since.elapsed());
             if fault.kind == FaultKind::Busy {
@@ -40,11 +41,14 @@ impl Hub {
         opened
     }
 
-    /// The exchange's span, and the meters of what it came in by. From here on the call carries the context of that span.
+    /// The exchange's span, and the meters of what it came in by. From here on the call carries the context of that span,
+    /// and a deadline.
     fn begin(&self, request: &mut Request) -> (tracing::Span, Arc<WireMeters>) {
         let Inbound::Call(call) = &mut request.inbound else {
             return (tracing::Span::none(), self.meters.of_call(None));
         };
+        let default = || Deadline { at: self.now().after(self.settings.load().deadline), set_by: DeadlineBy::Hub };
+        call.limits.deadline.get_or_insert_with(default);
         let wire = call.wire.as_ref().map_or("local", |wire| &wire.0);
         let begun = trace::exchange(wire, call.trace.as_ref());
         call.trace = Some(begun.context);
@@ -54,15 +58,10 @@ impl Hub {
     /// Inside the admission layer.
     async fn opened(self: Arc<Self>, request: Request, permit: Option<Permit>) -> Result<Running, Fault> {
         let Request { by, connection, inbound } = request;
-        let Inbound::Call(mut call) = inbound else {
+        let Inbound::Call(call) = inbound else {
             return Err(Fault::hub(FaultKind::Internal, "only calls come through this door"));
         };
         let now = self.now();
-        let default = || Deadline { at: now.after(self.settings.load().deadline), set_by: DeadlineBy::Hub };
-        let deadline = *call.limits.deadline.get_or_insert_with(default);
-        if deadline.at <= now {
-            return Err(Fault::caller(FaultKind::Deadline, "the deadline had passed when the call arrived"));
-        }
         let id = entropy::task_id();
         let prepared = self.prepare(&by, &call, id, None).await;
         let prepared = prepared.inspect_err(|fault| {
@@ -166,19 +165,22 @@ impl Service<Admitted> for Door {
 
 /// Rate, deadline in the queue, concurrency and shedding, in that order.
 #[derive(Debug, Clone)]
-pub(super) struct AdmissionLayer(pub Arc<Admission>);
+pub(super) struct AdmissionLayer {
+    admission: Arc<Admission>,
+    clock: Clock,
+}
 
 impl<S> Layer<S> for AdmissionLayer {
     type Service = Gate<S>;
 
     fn layer(&self, inner: S) -> Gate<S> {
-        Gate { admission: self.0.clone(), inner }
+        Gate { layer: self.clone(), inner }
     }
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Gate<S> {
-    admission: Arc<Admission>,
+    layer: AdmissionLayer,
     inner: S,
 }
 
@@ -195,15 +197,33 @@ where
     }
 
     fn call(&mut self, request: Request) -> Opening {
-        let (admission, mut inner) = (self.admission.clone(), self.inner.clone());
+        let (AdmissionLayer { admission, clock }, mut inner) = (self.layer.clone(), self.inner.clone());
         Box::pin(async move {
-            admission.check_rate(&request.by)?;
-            let priority = match &request.inbound {
-                Inbound::Call(call) => call.limits.priority,
-                _ => interlingua_core::Priority::NORMAL,
+            let Inbound::Call(call) = &request.inbound else {
+                return Err(Fault::hub(FaultKind::Internal, "only calls come through this door"));
             };
-            let permit = admission.enter(priority).await?;
+            let (deadline, priority) = (call.limits.deadline, call.limits.priority);
+            if deadline.is_some_and(|deadline| deadline.at <= clock.now()) {
+                return Err(Fault::caller(FaultKind::Deadline, "the deadline had passed when the call arrived"));
+            }
+            admission.check_rate(&request.by)?;
+            let entering = admission.enter(priority);
+            let permit = match deadline {
+                None => entering.await?,
+                Some(deadline) => match tokio::time::timeout_at(clock.instant(deadline.at), entering).await {
+                    Ok(permit) => permit?,
+                    Err(_) => return Err(passed_in_the_queue(deadline)),
+                },
+            };
             inner.call(Admitted { request, permit }).await
         })
+    }
+}
+
+fn passed_in_the_queue(deadline: Deadline) -> Fault {
+    let text = "the deadline passed while the call waited for its turn";
+    match deadline.set_by {
+        DeadlineBy::Caller => Fault::caller(FaultKind::Deadline, text),
+        DeadlineBy::Hub => Fault::hub(FaultKind::Deadline, text),
     }
 }

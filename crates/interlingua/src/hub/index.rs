@@ -13,7 +13,7 @@ impl Hub {
     /// Adds a peer or replaces it whole.
     pub async fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<(), Fault> {
         let indexed = card.skills.iter().map(indexed).collect();
-        self.store.index.replace(card.peer.as_str(), indexed).await.map_err(Fault::internal)?;
+        self.store.index.replace(card.peer.as_str(), indexed).await?;
         let line = AuditLine::new("register", "hub").on(&card.peer);
         self.registry.register(card, peer)?;
         self.audit.write(line);
@@ -21,7 +21,7 @@ impl Hub {
     }
 
     pub async fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {
-        self.store.index.replace(peer.as_str(), Vec::new()).await.map_err(Fault::internal)?;
+        self.store.index.replace(peer.as_str(), Vec::new()).await?;
         let found = self.registry.unregister(peer)?;
         if found {
             self.audit.write(AuditLine::new("unregister", "hub").on(peer));

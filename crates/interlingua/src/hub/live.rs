@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use interlingua_core::ports::Journal;
+use interlingua_core::ports::{Journal, StoreFault};
 use interlingua_core::task::Standing;
 use interlingua_core::{
     ConversationId, Entry, Fault, FaultKind, Log, Noun, Owner, Principal, Question, Signal, TaskId, journal,
@@ -19,6 +19,9 @@ const MAX_SIGNALS: usize = 64;
 pub const MAX_LIVE: usize = 100_000;
 /// How many entries a reader fetches from the journal at once.
 const READ_AHEAD: usize = 256;
+
+/// What a reader hears when a task's driver is gone.
+const GOES_ON_LATER: &str = "this task stopped here; it goes on after the hub's next start";
 
 /// Something for the driver of a kept exchange.
 #[derive(Debug)]
@@ -38,7 +41,10 @@ pub struct Head {
 pub enum Liveness {
     Running,
     Done,
-    /// The store failed; what is in the journal stands, and goes on after a restart.
+    /// The store is full; it goes on when there is room.
+    Stalled,
+    /// Nobody drives it any more: the store failed or the hub stops. What is in the journal stands, and goes on after the
+    /// next start.
     Broken,
 }
 
@@ -59,14 +65,16 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Live {
+    /// `seq`: how far its journal is committed already.
     pub fn new(
         id: TaskId,
         owner: Owner,
         conversation: Option<ConversationId>,
+        seq: u64,
         slow_readers: Counter,
     ) -> (Arc<Live>, mpsc::Receiver<Incoming>) {
         let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
-        let head = watch::Sender::new(Head { seq: 0, state: Liveness::Running });
+        let head = watch::Sender::new(Head { seq, state: Liveness::Running });
         let (recent, questions) = (Mutex::default(), Mutex::default());
         let live = Live { id, owner, conversation, slow_readers, signals, head, recent, questions };
         (Arc::new(live), incoming)
@@ -84,6 +92,22 @@ impl Live {
         self.head.send_modify(|head| {
             head.seq = entries.last().map_or(head.seq, |entry| entry.seq);
             head.state = state;
+        });
+    }
+
+    /// Tells readers that nothing can be written.
+    pub fn stalled(&self) {
+        self.head.send_modify(|head| head.state = Liveness::Stalled);
+    }
+
+    /// Its driver is gone, for whatever reason: nobody waits for what will not come.
+    pub fn let_go(&self) {
+        self.head.send_if_modified(|head| match head.state {
+            Liveness::Done | Liveness::Broken => false,
+            Liveness::Running | Liveness::Stalled => {
+                head.state = Liveness::Broken;
+                true
+            }
         });
     }
 
@@ -240,7 +264,8 @@ impl Reader {
             };
             if seen.seq <= after {
                 return match seen.state {
-                    Liveness::Broken => Err(Fault::hub(FaultKind::Internal, "the store failed while this task ran")),
+                    Liveness::Broken => Err(Fault::hub(FaultKind::Internal, GOES_ON_LATER)),
+                    Liveness::Stalled => Err(StoreFault::Full("journal".into()).into()),
                     Liveness::Done | Liveness::Running => Ok(None),
                 };
             }
@@ -256,7 +281,7 @@ impl Reader {
 
     /// True when there was something to read.
     async fn read_journal(&mut self) -> Result<bool, Fault> {
-        let stored = self.journal.read(Log::Task(self.task), self.after, READ_AHEAD).await.map_err(Fault::internal)?;
+        let stored = self.journal.read(Log::Task(self.task), self.after, READ_AHEAD).await?;
         for record in stored {
             self.ready.push_back(Arc::new(decoded(record)?));
         }

@@ -13,6 +13,7 @@ mod conversations;
 mod door;
 mod driver;
 pub mod entropy;
+mod fold;
 mod index;
 pub mod live;
 pub mod policy;

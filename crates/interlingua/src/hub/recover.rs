@@ -1,7 +1,10 @@
 //! After a crash: every task that was not done is folded from its journal and goes on by the crash rule.
 
+use std::future::ready;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
 use interlingua_core::ports::TaskFilter;
 use interlingua_core::{Fault, TaskId};
 
@@ -10,6 +13,10 @@ use super::driver::Driver;
 
 /// How many unfinished tasks are listed at once.
 const PAGE: usize = 512;
+/// How long the start waits for the first records of a task taken up.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How many are taken up at once: their first records share a sync.
+const AT_ONCE: usize = 64;
 
 impl Hub {
     /// Takes up every unfinished task; returns how many. Call it once, after the peers are registered.
@@ -18,16 +25,21 @@ impl Hub {
         let mut taken = 0;
         loop {
             let filter = TaskFilter { live: true, before, limit: PAGE, ..TaskFilter::default() };
-            let rows = self.store.journal.tasks(filter).await.map_err(Fault::internal)?;
+            let rows = self.store.journal.tasks(filter).await?;
             let Some(last) = rows.last() else { return Ok(taken) };
             before = Some((last.created, last.task));
-            for row in rows {
-                match self.resume(row.task).await {
-                    Ok(()) => taken += 1,
-                    Err(fault) => {
-                        tracing::error!(task = %row.task, error = %fault, cause = ?fault.source, "a task could not be taken up");
-                    }
-                }
+            let resumed = stream::iter(rows).map(|row| self.taken_up(row.task)).buffer_unordered(AT_ONCE);
+            taken += resumed.filter(|taken| ready(*taken)).count().await;
+        }
+    }
+
+    /// One task that cannot be taken up must not keep the others down.
+    async fn taken_up(self: &Arc<Self>, task: TaskId) -> bool {
+        match self.resume(task).await {
+            Ok(()) => true,
+            Err(fault) => {
+                tracing::error!(%task, error = %fault, cause = ?fault.source, "a task could not be taken up");
+                false
             }
         }
     }
@@ -40,8 +52,8 @@ impl Hub {
         let mut driver = Driver::new(self.clone(), folded, None);
         driver.adopt()?;
         let effects = driver.restart()?;
-        driver.carry_on(effects).await?;
-        self.supervisor.run(driver.run());
+        // A store that is full holds up this task, not the start.
+        let _ = tokio::time::timeout(PATIENCE, driver.carry_on(effects)).await;
         Ok(())
     }
 }

@@ -3,20 +3,17 @@
 use std::sync::Arc;
 
 use interlingua_core::ports::{TaskFilter, TaskRow};
-use interlingua_core::task::{Standing, Task, fold};
+use interlingua_core::task::{Standing, Task};
 use interlingua_core::{
-    Answer, ConversationId, Fault, FaultKind, Input, Log, MessageId, Owner, Principal, Question, QuestionId,
-    QuestionKind, Signal, TaskId,
+    Answer, ConversationId, Fault, FaultKind, Input, MessageId, Owner, Principal, Question, QuestionId, QuestionKind,
+    Signal, TaskId,
 };
 
 use super::Hub;
 use super::audit::AuditLine;
-use super::live::{Live, Reader, decoded, no_such_task};
+use super::live::{Live, Reader, no_such_task};
 use super::running::Running;
 use super::words::parse_answer;
-
-/// How many records are read at once when a task is folded.
-const FOLD_PAGE: usize = 1_024;
 
 impl Hub {
     /// What policy says of this principal and a task of this owner. An Anonymous caller's tasks are found by their id alone.
@@ -89,7 +86,7 @@ impl Hub {
 
     /// A task's line in the list, when it is theirs.
     pub async fn row(&self, by: &Principal, task: TaskId) -> Result<TaskRow, Fault> {
-        let row = self.store.journal.task(task).await.map_err(Fault::internal)?.ok_or_else(no_such_task)?;
+        let row = self.store.journal.task(task).await?.ok_or_else(no_such_task)?;
         let theirs = by.is_hub_owner() || *row.owner == by.owner().to_string();
         if theirs { Ok(row) } else { Err(no_such_task()) }
     }
@@ -101,27 +98,13 @@ impl Hub {
         if by.is_anonymous() {
             return Ok(Vec::new());
         }
-        self.store.journal.tasks(filter).await.map_err(Fault::internal)
+        Ok(self.store.journal.tasks(filter).await?)
     }
 
     /// The state of a task, folded from its journal; its `seq` is where a reader goes on.
     pub async fn task(&self, by: &Principal, task: TaskId) -> Result<Task, Fault> {
         self.row(by, task).await?;
         self.fold(task).await
-    }
-
-    pub(super) async fn fold(&self, task: TaskId) -> Result<Task, Fault> {
-        let mut entries = Vec::new();
-        let mut after = 0;
-        loop {
-            let page = self.store.journal.read(Log::Task(task), after, FOLD_PAGE).await.map_err(Fault::internal)?;
-            let Some(last) = page.last() else { break };
-            after = last.seq;
-            for stored in page {
-                entries.push(decoded(stored)?);
-            }
-        }
-        fold(task, entries).map_err(Fault::internal)
     }
 
     /// Open questions this principal may answer, oldest task first.

@@ -37,7 +37,7 @@ impl Vault {
                 let key = format!("{:032x}", name.0);
                 let sealed = self.keys.seal(KIND, key.as_bytes(), value).map_err(Fault::internal)?;
                 let put = self.records.put(KIND, &key, Bytes::from(sealed), Some(now.after(KEPT)), Expect::Absent, now);
-                put.await.map_err(Fault::internal)?;
+                put.await?;
                 *secret = Secret::Ref(name);
             }
         }
@@ -48,7 +48,7 @@ impl Vault {
     pub(super) async fn reveal(&self, secret: Secret, now: Time) -> Result<Secret, Fault> {
         let Secret::Ref(name) = secret else { return Ok(secret) };
         let key = format!("{:032x}", name.0);
-        let item = self.records.get(KIND, &key, now).await.map_err(Fault::internal)?;
+        let item = self.records.get(KIND, &key, now).await?;
         let item =
             item.ok_or_else(|| Fault::hub(FaultKind::OutcomeUnknown, "what the peer needs to go on has expired"))?;
         let value = self.keys.open(KIND, key.as_bytes(), &item.value).map_err(Fault::internal)?;

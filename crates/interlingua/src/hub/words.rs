@@ -61,7 +61,7 @@ impl Hub {
         locale: Locale,
         may: &(impl Fn(&SkillId) -> bool + Sync),
     ) -> Result<Prepared, Fault> {
-        let mut hits = self.store.index.search(text, MAX_HITS).await.map_err(Fault::internal)?;
+        let mut hits = self.store.index.search(text, MAX_HITS).await?;
         hits.retain(|hit| hit.skill.parse().is_ok_and(|id| may(&id)));
         let bar = Bar { threshold: self.settings.load().match_threshold, ..Bar::default() };
         match rank(&hits, bar) {

@@ -2,17 +2,19 @@
 //! before it is safe.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use interlingua_core::ports::{Append, Appended, Expected, TaskRow, Unique};
 use interlingua_core::{Digest, Entry, Fault, FaultKind, Log, Record, TaskId, Time, journal};
 
-use tokio::sync::mpsc;
-
 use super::super::Hub;
-use super::super::live::{Incoming, Live, Liveness};
+use super::super::fold::SNAPSHOT_EVERY;
+use super::super::live::{Live, Liveness};
 use super::{Driver, Kept};
 use crate::telemetry::meters::Phase;
+
+/// How long a task waits before it tries a full store again.
+const FULL_STORE_WAIT: Duration = Duration::from_secs(1);
 
 /// What the first append of a kept exchange found.
 pub(super) enum Keeping {
@@ -21,9 +23,10 @@ pub(super) enum Keeping {
 }
 
 impl Driver {
-    /// Makes it a task: all of it so far goes into the journal in one append, before anything more is shown.
+    /// Makes it a task: all of it so far goes into the journal in one append, before anything more is shown. It is in the
+    /// table of the living before that, so whoever finds it in the journal finds it there too.
     pub(super) async fn keep(&mut self, unique: Option<Unique>) -> Result<Keeping, Fault> {
-        let (live, incoming) = self.live();
+        let kept = self.enlist(0)?;
         let accepted = Record::Accepted { by: self.task.by.clone(), call: self.task.call.clone() };
         let mut records = vec![accepted];
         records.extend(self.history.iter().map(|entry| entry.record.clone()));
@@ -34,19 +37,25 @@ impl Driver {
         }
         self.history.clear();
         let entries = numbered(records, 1, self.task.updated);
-        self.hub.live.insert(&live)?;
+        let live = kept.live.clone();
         live.publish(&entries, self.open_questions(), self.liveness());
-        self.kept = Some(Kept { live: live.clone(), incoming });
+        self.kept = Some(kept);
         Ok(Keeping::Kept(live))
     }
 
     /// Takes up a task that is in the journal already.
-    pub(in crate::hub) fn adopt(&mut self) -> Result<Arc<Live>, Fault> {
-        let (live, incoming) = self.live();
+    pub(in crate::hub) fn adopt(&mut self) -> Result<(), Fault> {
+        let kept = self.enlist(self.task.seq)?;
+        kept.live.publish(&[], self.open_questions(), Liveness::Running);
+        self.kept = Some(kept);
+        Ok(())
+    }
+
+    fn enlist(&self, seq: u64) -> Result<Kept, Fault> {
+        let (conversation, slow) = (self.task.call.conversation.clone(), self.hub.meters.slow_readers.clone());
+        let (live, incoming) = Live::new(self.task.id, self.task.by.owner(), conversation, seq, slow);
         self.hub.live.insert(&live)?;
-        live.publish(&[], self.open_questions(), Liveness::Running);
-        self.kept = Some(Kept { live: live.clone(), incoming });
-        Ok(live)
+        Ok(Kept { hub: self.hub.clone(), live, incoming })
     }
 
     /// Appends the fresh records of a kept exchange and shows them.
@@ -56,7 +65,7 @@ impl Driver {
         }
         let mut records = std::mem::take(&mut self.fresh);
         let before = self.task.seq;
-        let Appended::At(seq) = append(&self.hub, self.task.id, self.row(), &mut records, before, None).await? else {
+        let Appended::At(seq) = self.append_when_there_is_room(&mut records, before).await? else {
             return Err(Fault::hub(FaultKind::Internal, "a running task's journal was taken by another"));
         };
         self.task.seq = seq;
@@ -64,12 +73,26 @@ impl Driver {
         if let Some(kept) = &self.kept {
             kept.live.publish(&entries, self.open_questions(), self.liveness());
         }
+        if before / SNAPSHOT_EVERY < seq / SNAPSHOT_EVERY {
+            self.hub.fold_ahead(self.task.id).await;
+        }
         Ok(())
     }
 
-    fn live(&self) -> (Arc<Live>, mpsc::Receiver<Incoming>) {
-        let (conversation, slow) = (self.task.call.conversation.clone(), self.hub.meters.slow_readers.clone());
-        Live::new(self.task.id, self.task.by.owner(), conversation, slow)
+    /// What a task did must not be forgotten because a disk was full for a while: it stands still until it can be written.
+    async fn append_when_there_is_room(&mut self, records: &mut [Record], before: u64) -> Result<Appended, Fault> {
+        loop {
+            match append(&self.hub, self.task.id, self.row(), records, before, None).await {
+                Err(fault) if fault.kind == FaultKind::Busy => {
+                    tracing::error!(task = %self.task.id, error = %fault, "a task stands still");
+                    if let Some(kept) = &self.kept {
+                        kept.live.stalled();
+                    }
+                    tokio::time::sleep(FULL_STORE_WAIT).await;
+                }
+                appended => return appended,
+            }
+        }
     }
 
     fn row(&self) -> TaskRow {
@@ -118,5 +141,5 @@ async fn append(
     let appended = hub.store.journal.append(append).await;
     hub.meters.journal_append.record(since.elapsed());
     laps.done(Phase::Journal);
-    appended.map_err(Fault::internal)
+    Ok(appended?)
 }

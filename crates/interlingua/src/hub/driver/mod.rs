@@ -49,9 +49,18 @@ pub(in crate::hub) struct Driver {
     meter: Meter,
 }
 
+/// A place among the living, given up when the driver ends in whatever way.
 struct Kept {
+    hub: Arc<Hub>,
     live: Arc<Live>,
     incoming: mpsc::Receiver<Incoming>,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.live.let_go();
+        self.hub.live.remove(&self.live);
+    }
 }
 
 impl Driver {
@@ -342,15 +351,13 @@ impl Driver {
 
     /// What the peer said, and what else of it is ready right now.
     fn heard(&mut self, news: News) -> Result<VecDeque<Effect>, Fault> {
-        let mut effects = VecDeque::new();
-        let mut news = Some(news);
-        for _ in 0..MAX_BATCH {
-            let Some(next) = news.take() else { break };
-            effects.extend(self.hear(next)?);
+        let mut effects = self.hear(news)?;
+        for _ in 1..MAX_BATCH {
             if self.task.finished().is_some() || !effects.is_empty() || !matches!(self.side, Side::Live(_)) {
                 break;
             }
-            news = self.side.ready_now();
+            let Some(news) = self.side.ready_now() else { break };
+            effects.extend(self.hear(news)?);
         }
         Ok(effects)
     }
@@ -451,9 +458,6 @@ impl Driver {
                 return self.broken(&fault);
             }
         }
-        if let Some(kept) = &self.kept {
-            self.hub.live.remove(&kept.live);
-        }
         self.ended();
     }
 
@@ -465,10 +469,6 @@ impl Driver {
     /// The store failed. What is in the journal stands, and goes on after a restart.
     fn broken(self, fault: &Fault) {
         tracing::error!(task = %self.task.id, error = %fault, cause = ?fault.source, "a kept exchange could not go on");
-        if let Some(kept) = &self.kept {
-            kept.live.publish(&[], Vec::new(), Liveness::Broken);
-            self.hub.live.remove(&kept.live);
-        }
     }
 
     /// The caller of an exchange not kept is gone: its manners say what becomes of it.
@@ -504,10 +504,23 @@ impl Driver {
         self.decide(Happening::Restarted)
     }
 
-    /// Commits what `restart` or `begin` decided, then performs.
-    pub(in crate::hub) async fn carry_on(&mut self, effects: VecDeque<Effect>) -> Result<(), Fault> {
-        self.commit().await?;
-        self.perform(effects).await
+    /// Commits what `restart` decided, performs it, and runs on. Resolves once it is committed.
+    pub(in crate::hub) fn carry_on(mut self, effects: VecDeque<Effect>) -> oneshot::Receiver<()> {
+        let (told, committed) = oneshot::channel();
+        let supervisor = self.hub.supervisor.clone();
+        supervisor.run(async move {
+            let performed = async {
+                self.commit().await?;
+                self.perform(effects).await
+            };
+            let performed = performed.await;
+            let _ = told.send(());
+            match performed {
+                Ok(()) => self.run().await,
+                Err(fault) => self.broken(&fault),
+            }
+        });
+        committed
     }
 }
 

@@ -1,5 +1,11 @@
 //! The hub behind its door, on the real embedded store, with peers made of a few lines.
 
+mod full;
+mod load;
+mod long;
+mod observed;
+mod work;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -317,7 +323,7 @@ async fn a_caller_that_leaves_cancels_or_detaches_as_its_manners_say() {
     let id = running.id();
     drop(running);
     tokio::time::timeout(Duration::from_secs(5), async {
-        while bench.hub.live.get(id).is_none() {
+        while bench.hub.live.get(id).is_none_or(|live| live.seq() == 0) {
             tokio::task::yield_now().await;
         }
     })

@@ -1,0 +1,98 @@
+//! A journal that counts what is read from it, and is full when told so.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use interlingua_core::ports::{
+    Append, Appended, Journal, Pending, Removed, Retention, Store, StoreFault, Stored, TaskFilter, TaskRow,
+};
+use interlingua_core::{Digest, Log, TaskId, Time};
+
+pub(super) struct Observed {
+    inner: Arc<dyn Journal>,
+    pub records: AtomicUsize,
+    pub rows: AtomicUsize,
+    full: AtomicBool,
+}
+
+impl Observed {
+    /// These ports with an observed journal.
+    pub(super) fn over(mut store: Store) -> (Store, Arc<Observed>) {
+        let (records, rows, full) = Default::default();
+        let observed = Arc::new(Observed { inner: store.journal.clone(), records, rows, full });
+        store.journal = observed.clone();
+        (store, observed)
+    }
+
+    pub(super) fn set_full(&self, full: bool) {
+        self.full.store(full, Ordering::SeqCst);
+    }
+
+    /// Records read since the last time this was asked.
+    pub(super) fn records_read(&self) -> usize {
+        self.records.swap(0, Ordering::SeqCst)
+    }
+
+    /// Rows listed since the last time this was asked.
+    pub(super) fn rows_read(&self) -> usize {
+        self.rows.swap(0, Ordering::SeqCst)
+    }
+}
+
+impl Journal for Observed {
+    fn append(&self, append: Append) -> Pending<'_, Appended> {
+        if self.full.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(StoreFault::Full("test".into())) });
+        }
+        self.inner.append(append)
+    }
+
+    fn read(&self, log: Log, after: u64, limit: usize) -> Pending<'_, Vec<Stored>> {
+        Box::pin(async move {
+            let read = self.inner.read(log, after, limit).await?;
+            self.records.fetch_add(read.len(), Ordering::SeqCst);
+            Ok(read)
+        })
+    }
+
+    fn last(&self, log: Log) -> Pending<'_, u64> {
+        self.inner.last(log)
+    }
+
+    fn snapshot(&self, log: Log, upto: u64, at: Time, fold: Bytes) -> Pending<'_, ()> {
+        self.inner.snapshot(log, upto, at, fold)
+    }
+
+    fn latest(&self, log: Log) -> Pending<'_, Option<Stored>> {
+        self.inner.latest(log)
+    }
+
+    fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>> {
+        self.inner.task(task)
+    }
+
+    fn tasks(&self, filter: TaskFilter) -> Pending<'_, Vec<TaskRow>> {
+        Box::pin(async move {
+            let rows = self.inner.tasks(filter).await?;
+            self.rows.fetch_add(rows.len(), Ordering::SeqCst);
+            Ok(rows)
+        })
+    }
+
+    fn unique(&self, key: Digest, now: Time) -> Pending<'_, Option<(TaskId, Digest)>> {
+        self.inner.unique(key, now)
+    }
+
+    fn retain(&self, rules: Retention, now: Time) -> Pending<'_, Removed> {
+        self.inner.retain(rules, now)
+    }
+
+    fn forget(&self, task: TaskId) -> Pending<'_, bool> {
+        self.inner.forget(task)
+    }
+
+    fn forget_owner(&self, owner: &str) -> Pending<'_, u64> {
+        self.inner.forget_owner(owner)
+    }
+}
