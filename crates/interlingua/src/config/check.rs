@@ -175,8 +175,16 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
+/// Peers that are inside every hub.
+const BUILT_IN: [&str; 2] = ["hub", "local"];
+
+/// `peer` or `peer/skill`.
 fn front_door(config: &Config, found: &mut Found) {
-    let Some(name) = &config.front_door else { return };
+    let Some(door) = &config.front_door else { return };
+    let name = door.split_once('/').map_or(door.as_str(), |(peer, _)| peer);
+    if BUILT_IN.contains(&name) {
+        return;
+    }
     if config.peers.contains_key(name) {
         return;
     }

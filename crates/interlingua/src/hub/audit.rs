@@ -22,8 +22,12 @@ use crate::telemetry::trace;
 
 /// How many lines may wait to be written.
 const MAX_WAITING: usize = 16_384;
-/// How many lines go into one append.
+/// How many lines one record holds at most.
 const BATCH: usize = 1_024;
+/// So that a line's number says where it stands: more than a record holds.
+const PLACES: u64 = 4_096;
+/// How long the first line of a record waits for company.
+const PAUSE: Duration = Duration::from_millis(200);
 /// How many lines one reading returns.
 const MAX_PAGE: usize = 1_000;
 
@@ -165,6 +169,7 @@ impl Audit {
     }
 }
 
+/// Waits a little after the first line, so that one record of the journal holds all that were decided meanwhile.
 async fn write(
     journal: Arc<dyn Journal>,
     mut waiting: mpsc::Receiver<AuditLine>,
@@ -183,11 +188,31 @@ async fn write(
         if taken == 0 {
             return;
         }
+        gather(&mut waiting, &mut batch, &stopping).await;
         let at = batch.last().map_or(Time(0), |line| line.at);
-        let records = batch.drain(..).filter_map(|line| journal::to_bytes(&line).ok()).collect();
+        let records = journal::to_bytes(&batch).into_iter().collect();
+        batch.clear();
         let append = Append { log: Log::Audit, expected: Expected::Any, at, records, unique: None, row: None };
         if let Err(error) = journal.append(append).await {
             tracing::error!(%error, "audit lines could not be written");
+        }
+    }
+}
+
+async fn gather(
+    waiting: &mut mpsc::Receiver<AuditLine>,
+    batch: &mut Vec<AuditLine>,
+    stopping: &tokio_util::sync::CancellationToken,
+) {
+    let pause = tokio::time::sleep(PAUSE);
+    let mut pause = std::pin::pin!(pause);
+    while batch.len() < BATCH {
+        let room = BATCH - batch.len();
+        tokio::select! {
+            biased;
+            () = stopping.cancelled() => return,
+            () = pause.as_mut() => return,
+            taken = waiting.recv_many(batch, room) => if taken == 0 { return },
         }
     }
 }
@@ -207,15 +232,37 @@ impl Hub {
         let limit = limit.clamp(1, MAX_PAGE);
         let end = match before {
             Some(before) => before,
-            None => self.store.journal.last(Log::Audit).await?.saturating_add(1),
+            None => number(self.store.journal.last(Log::Audit).await.map_err(Fault::internal)?.saturating_add(1), 0),
         };
-        let after = end.saturating_sub(1).saturating_sub(limit as u64);
-        let mut stored = self.store.journal.read(Log::Audit, after, limit).await?;
-        stored.retain(|line| line.seq < end);
-        stored.iter().rev().map(read).collect()
+        let mut lines = Vec::new();
+        let mut record = end / PLACES;
+        while lines.len() < limit {
+            let found =
+                self.store.journal.read(Log::Audit, record.saturating_sub(1), 1).await.map_err(Fault::internal)?;
+            match found.first() {
+                Some(stored) if stored.seq == record => {
+                    lines.extend(numbered(stored)?.into_iter().rev().filter(|(number, _)| *number < end));
+                }
+                // Retention took it, and with it all that is older.
+                Some(_) => break,
+                None => {}
+            }
+            if record == 0 {
+                break;
+            }
+            record -= 1;
+        }
+        lines.truncate(limit);
+        Ok(lines)
     }
 }
 
-fn read(stored: &Stored) -> Result<(u64, AuditLine), Fault> {
-    Ok((stored.seq, journal::from_bytes(&stored.bytes).map_err(Fault::internal)?))
+/// A line's number: its record's, and its place in it.
+fn number(record: u64, place: u64) -> u64 {
+    record * PLACES + place
+}
+
+fn numbered(stored: &Stored) -> Result<Vec<(u64, AuditLine)>, Fault> {
+    let lines: Vec<AuditLine> = journal::from_bytes(&stored.bytes).map_err(Fault::internal)?;
+    Ok((0..).zip(lines).map(|(place, line)| (number(stored.seq, place), line)).collect())
 }
