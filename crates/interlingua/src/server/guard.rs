@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method};
 use interlingua_core::{Fault, FaultKind, Feature, Subject};
 
@@ -62,6 +62,7 @@ impl Guard {
         if let Some("cross-site" | "same-site") = text(headers, "sec-fetch-site") {
             return Err(denied("requests from other sites' pages are not taken"));
         }
+        check_content_encoding(headers)?;
         check_content_type(method, path, headers)
     }
 
@@ -86,6 +87,16 @@ fn without_port(host: &str) -> &str {
 
 fn denied(text: &'static str) -> Fault {
     Fault::caller(FaultKind::Denied, text)
+}
+
+/// A body is read as it came: what says it is compressed would be taken for something else, and could grow past any limit.
+fn check_content_encoding(headers: &HeaderMap) -> Result<(), Fault> {
+    let plain =
+        |value: &http::HeaderValue| value.to_str().is_ok_and(|name| name.trim().eq_ignore_ascii_case("identity"));
+    if headers.get_all(CONTENT_ENCODING).iter().all(plain) {
+        return Ok(());
+    }
+    Err(Fault::caller(FaultKind::Unsupported(Feature::Media), "compressed bodies are not taken here: send it as it is"))
 }
 
 /// A body must say it is something no page can send without asking; uploads may be anything.
@@ -148,6 +159,8 @@ mod tests {
             Some(FaultKind::Denied)
         );
         assert_eq!(judge(&post, &[("content-type", "application/nlip+json")]), None);
+        assert_eq!(judge(&post, &[("content-encoding", "identity"), json]), None);
+        assert_eq!(judge(&post, &[("content-encoding", "gzip"), json]), Some(FaultKind::Unsupported(Feature::Media)));
         assert_eq!(
             judge(&post, &[("host", "localhost"), ("content-type", "text/plain")]),
             Some(FaultKind::Unsupported(Feature::Media))

@@ -2,6 +2,8 @@
 
 mod cli;
 mod envelope;
+mod hostile;
+mod nlip;
 mod nlip_interop;
 mod nlip_peers;
 mod tidy;
