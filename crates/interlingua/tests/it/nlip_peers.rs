@@ -86,8 +86,10 @@ async fn n_69_tokens_stay_on_their_own_hop() {
     let mut second = saying("two", &[]);
     second["submessages"] = tokens(&first.json()).into();
     hub.post_json("/agents/porter/nlip", &second).await;
-    for (name, peer) in [("concierge", &concierge), ("porter", &porter)] {
-        let heard = Value::from(seen(peer).await).to_string();
+    for (name, peer, said) in [("concierge", &concierge, "one"), ("porter", &porter, "two")] {
+        let heard = seen(peer).await;
+        assert!(heard.len() == 1 && heard[0]["content"] == said, "{name} was not asked once: {heard:?}");
+        let heard = Value::from(heard).to_string();
         assert!(!heard.contains("secret-of-the-caller"), "{name} was told the caller's secret: {heard}");
         assert!(!heard.contains("my-conversation"), "{name} was told the caller's conversation: {heard}");
     }
@@ -100,8 +102,12 @@ async fn n_49_what_fails_inside_a_peer_stays_there() {
     let concierge = Peer::nlip_server("concierge:app").await;
     let hub = hub_before(&[("concierge", &concierge)]).await;
     let answer = hub.post_json("/agents/concierge/nlip", &saying("please fail", &[])).await;
-    assert!(!answer.text().contains("secret detail"), "{}", answer.text());
     assert_eq!(answer.json()["messagetype"], "error", "{}", answer.text());
+    // It did get there, and it was the peer that failed: only then is there a detail to keep.
+    let asked = seen(&concierge).await;
+    assert!(asked.len() == 1 && asked[0]["content"] == "please fail", "{asked:?}");
+    assert!(answer.text().contains("peer_failed"), "{}", answer.text());
+    assert!(!answer.text().contains("secret detail"), "{}", answer.text());
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 //!
 //! Everything is read from the files git tracks, so a stray build product decides nothing.
 
+mod architecture;
+mod commands;
 mod documents;
 mod requirements;
 mod sources;

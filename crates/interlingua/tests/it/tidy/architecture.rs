@@ -1,0 +1,137 @@
+//! The tables of ARCHITECTURE.md are what the code does: each is rendered here from the code and must stand there word for word.
+
+use std::fs;
+
+use interlingua::{api, telemetry::meters::Phase};
+use interlingua_core::{Fault, FaultKind, Feature, Noun, Party, Priority, Retry};
+use interlingua_protocols::{envelope, nlip};
+
+use super::root_file;
+
+const KINDS: [FaultKind; 25] = [
+    FaultKind::Malformed,
+    FaultKind::Unsupported(Feature::Operation),
+    FaultKind::Unsupported(Feature::Media),
+    FaultKind::Unsupported(Feature::SwitchedOff),
+    FaultKind::Unauthenticated,
+    FaultKind::Denied,
+    FaultKind::NotFound(Noun::Skill),
+    FaultKind::NotFound(Noun::Task),
+    FaultKind::NotFound(Noun::Resource),
+    FaultKind::NotFound(Noun::Session),
+    FaultKind::InvalidInput,
+    FaultKind::Unanswered,
+    FaultKind::Conflict,
+    FaultKind::AlreadyFinished,
+    FaultKind::TooLarge,
+    FaultKind::Busy,
+    FaultKind::BudgetSpent,
+    FaultKind::Loop,
+    FaultKind::Unreachable,
+    FaultKind::PeerFailed,
+    FaultKind::PeerDeclined,
+    FaultKind::BadReply,
+    FaultKind::OutcomeUnknown,
+    FaultKind::Deadline,
+    FaultKind::Internal,
+];
+
+/// The name of a row, without a wildcard: a new kind must be given one.
+fn name(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Malformed => "Malformed",
+        FaultKind::Unsupported(Feature::Media) => "Unsupported Media",
+        FaultKind::Unsupported(Feature::SwitchedOff) => "Unsupported SwitchedOff",
+        FaultKind::Unsupported(
+            Feature::Operation | Feature::Version | Feature::Extension | Feature::Push | Feature::ExtendedCard,
+        ) => "Unsupported Operation, Version, Extension, Push, ExtendedCard",
+        FaultKind::Unauthenticated => "Unauthenticated",
+        FaultKind::Denied => "Denied",
+        FaultKind::NotFound(Noun::Skill) => "NotFound Skill",
+        FaultKind::NotFound(Noun::Task) => "NotFound Task",
+        FaultKind::NotFound(Noun::Resource) => "NotFound Resource",
+        FaultKind::NotFound(Noun::Session) => "NotFound Session",
+        FaultKind::InvalidInput => "InvalidInput",
+        FaultKind::Unanswered => "Unanswered",
+        FaultKind::Conflict => "Conflict",
+        FaultKind::AlreadyFinished => "AlreadyFinished",
+        FaultKind::TooLarge => "TooLarge",
+        FaultKind::Busy => "Busy",
+        FaultKind::BudgetSpent => "BudgetSpent",
+        FaultKind::Loop => "Loop",
+        FaultKind::Unreachable => "Unreachable",
+        FaultKind::PeerFailed => "PeerFailed",
+        FaultKind::PeerDeclined => "PeerDeclined",
+        FaultKind::BadReply => "BadReply",
+        FaultKind::OutcomeUnknown => "OutcomeUnknown",
+        FaultKind::Deadline => "Deadline",
+        FaultKind::Internal => "Internal",
+    }
+}
+
+fn faults() -> String {
+    let mut table =
+        String::from("| kind | word | again? | NLIP | `/api` | envelope | exit |\n|---|---|---|---|---|---|---|\n");
+    for kind in KINDS {
+        let again = match kind.retry() {
+            Retry::No => "no",
+            Retry::After(_) => "yes, later",
+            Retry::IfIdempotent => "if idempotent",
+        };
+        let of = |status: fn(&Fault) -> u16| {
+            let [caller, hub] = [Party::Caller, Party::Hub].map(|origin| status(&Fault::new(kind, origin, "")));
+            if caller == hub { caller.to_string() } else { format!("{caller} by the caller's limit, else {hub}") }
+        };
+        let (nlip, api) = (of(nlip::fault::status), of(|fault| api::fault::status(fault).as_u16()));
+        let envelope = match envelope::fault::spelling(kind) {
+            envelope::fault::Spelling::Error(status) => format!("error {status}"),
+            envelope::fault::Spelling::Outcome => "outcome".to_owned(),
+        };
+        let word = match (kind.as_str(), envelope::fault::code(kind)) {
+            (word, code) if word == code => format!("`{word}`"),
+            (word, code) => format!("`{word}`, in the envelope `{code}`"),
+        };
+        let (name, exit) = (name(kind), kind.exit_code());
+        table += &format!("| {name} | {word} | {again} | {nlip} | {api} | {envelope} | {exit} |\n");
+    }
+    table
+}
+
+fn priorities() -> String {
+    let levels = (0..=Priority::MAX).map(|level| Priority::new(level).expect("a level"));
+    let said = levels.map(|level| envelope::priority::encode(level).to_string()).collect::<Vec<_>>().join(" | ");
+    let heard = (0..=10).map(|said| envelope::priority::decode(said).level().to_string()).collect::<Vec<_>>();
+    format!(
+        "| inside | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |\n|---|---|---|---|---|---|---|---|---|---|---|\n\
+         | said in the envelope | {said} |\n\nThe envelope's 0 to 10 are heard as {}.\n",
+        heard.join(", ")
+    )
+}
+
+fn between<'a>(document: &'a str, mark: &str) -> &'a str {
+    let (open, close) = (format!("<!-- {mark} -->\n"), format!("<!-- /{mark} -->"));
+    let rest = document.split_once(open.as_str()).unwrap_or_else(|| panic!("no {open}")).1;
+    rest.split_once(close.as_str()).unwrap_or_else(|| panic!("no {close}")).0
+}
+
+fn architecture() -> String {
+    fs::read_to_string(root_file("ARCHITECTURE.md")).expect("ARCHITECTURE.md")
+}
+
+#[test]
+fn the_table_of_faults_is_what_the_code_says() {
+    assert_eq!(between(&architecture(), "faults"), faults(), "this belongs there:\n{}", faults());
+}
+
+#[test]
+fn the_table_of_priorities_is_what_the_code_does() {
+    assert_eq!(between(&architecture(), "priority"), priorities(), "this belongs there:\n{}", priorities());
+}
+
+#[test]
+fn the_phases_are_told_in_their_order() {
+    let document = architecture();
+    let life = document.split("## Life of an exchange").nth(1).expect("the chapter").split("\n## ").next().expect("it");
+    let told: Vec<&str> = life.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next()).skip(1).collect();
+    assert_eq!(told, Phase::ALL.map(Phase::as_str));
+}

@@ -1,0 +1,111 @@
+//! Commands in documents exist, and what the README sends is answered.
+
+use std::fs;
+
+use clap::CommandFactory;
+use interlingua::cli::arguments::Arguments;
+use interlingua_testkit::Hub;
+
+use super::{root_file, tracked};
+
+/// Documents at the root and the scripts that show commands.
+fn texts() -> Vec<super::Tracked> {
+    tracked(".md").into_iter().filter(|file| !file.path.contains('/')).chain(tracked("scripts/demo")).collect()
+}
+
+#[test]
+fn every_command_named_exists() {
+    let known = Arguments::command();
+    let mut unknown = Vec::new();
+    for text in texts() {
+        for (name, rest) in commands(&text.text) {
+            let Some(command) = known.find_subcommand(name) else {
+                unknown.push(format!("{}: interlingua {name}", text.path));
+                continue;
+            };
+            for option in rest.split_whitespace().filter(|word| word.starts_with("--")) {
+                let option = option.trim_start_matches('-').split('=').next().unwrap_or_default();
+                if !command.get_arguments().any(|argument| argument.get_long() == Some(option)) {
+                    unknown.push(format!("{}: interlingua {name} --{option}", text.path));
+                }
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+}
+
+#[test]
+fn every_make_target_named_exists() {
+    let makefile = fs::read_to_string(root_file("Makefile")).expect("a Makefile");
+    for text in texts() {
+        for target in text.text.split("`make ").skip(1).filter_map(|rest| rest.split('`').next()) {
+            assert!(makefile.contains(&format!("\n{target}:")), "{}: make {target}", text.path);
+        }
+    }
+}
+
+#[test]
+fn the_help_tells_every_command_and_every_exit_code() {
+    let help = Arguments::command().render_long_help().to_string();
+    for command in Arguments::command().get_subcommands() {
+        assert!(help.contains(command.get_name()), "{}: {help}", command.get_name());
+        assert!(command.get_about().is_some(), "{} says nothing of itself", command.get_name());
+    }
+    for code in ["0 done", "1 ", "2 ", "3 ", "4 ", "5 ", "6 ", "7 ", "130 "] {
+        assert!(help.contains(code), "exit code {code}: {help}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_readme_sends_is_answered() {
+    let readme = fs::read_to_string(root_file("README.md")).expect("README.md");
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config("tools: { workspace: ./workspace }\n");
+    let hub = builder.file("workspace/shopping.txt", "Two lemons\n").start().await;
+    let examples = posts(&readme);
+    assert_eq!(examples.len(), 3, "{examples:?}");
+    for (path, body) in examples {
+        let answer = hub.post(path, "application/json", body.to_owned()).await;
+        assert_eq!(answer.status, 200, "{path} {body}: {}", answer.text());
+        let text = answer.text();
+        assert!(!text.contains(r#""messagetype":"error""#) && !text.contains(r#""status":"error""#), "{body}: {text}");
+        assert!(!body.contains("list_directory") || text.contains("shopping.txt"), "{body}: {text}");
+    }
+}
+
+/// `interlingua NAME …` in a text, with the rest of the line. A name is a word of lower-case letters.
+fn commands(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.match_indices("interlingua ").filter_map(|(at, word)| {
+        let before = text[..at].chars().next_back();
+        let begins = before.is_none_or(|before| "`$ \n".contains(before)) && !is_prose(&text[..at]);
+        let line = text[at + word.len()..].lines().next().unwrap_or_default();
+        let line = line.split(['`', '#']).next().unwrap_or_default();
+        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let named = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase());
+        (begins && named).then_some((name, rest))
+    })
+}
+
+/// A command starts a line or stands in backticks; within a sentence the word is the program's name.
+fn is_prose(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    !line.trim().is_empty() && !line.ends_with('`') && !line.ends_with("$ ")
+}
+
+/// Path and body of every `curl … -d '…'`.
+fn posts(text: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    for example in text.split("curl ").skip(1) {
+        let Some((head, rest)) = example.split_once("-d '") else { continue };
+        let Some((body, _)) = rest.split_once("'\n") else { continue };
+        let path = head.split("http://127.0.0.1:7447").nth(1).and_then(|rest| rest.split_whitespace().next());
+        found.extend(path.map(|path| (path, body)));
+    }
+    found
+}
+
+#[test]
+fn commands_are_told_from_prose() {
+    let text = "Run `interlingua call a --json` or:\n\n    interlingua tasks # all\nThe hub interlingua runs.\n";
+    assert_eq!(commands(text).collect::<Vec<_>>(), [("call", "a --json"), ("tasks", "")]);
+    assert_eq!(posts("curl -s http://127.0.0.1:7447/nlip -d '{\"a\": 1}'\n"), [("/nlip", "{\"a\": 1}")]);
+}
