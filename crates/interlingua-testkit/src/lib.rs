@@ -27,7 +27,7 @@ pub use websocket::WebSocket;
 use std::time::Duration;
 
 /// How long anything may take before a test gives up on it. Generous, because machines that run tests are busy.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Waits for `what`, and panics with its name when it does not come.
 pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {

@@ -87,7 +87,7 @@ async fn n_62_rights_are_checked_before_anything_is_done() {
 
 #[tokio::test]
 async fn n_63_a_burst_is_throttled() {
-    let hub = Hub::start(env!("CARGO_BIN_EXE_interlingua"), "limits: { rate: 5/s }\n").await;
+    let hub = Hub::start(env!("CARGO_BIN_EXE_interlingua"), "limits: { rate: 5/m }\n").await;
     let mut connection = hub.connect().await;
     let mut throttled = None;
     for _ in 0..200 {
@@ -98,7 +98,7 @@ async fn n_63_a_burst_is_throttled() {
             break;
         }
     }
-    let answer = throttled.expect("two hundred at once are more than five a second");
+    let answer = throttled.expect("two hundred at once are more than five a minute");
     assert!(answer.header("retry-after").is_some(), "{:?}", answer.headers);
     assert_eq!(answer.json()["messagetype"], "error", "{}", answer.text());
 }
