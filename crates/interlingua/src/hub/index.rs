@@ -32,14 +32,32 @@ impl Hub {
 
 /// What of a skill can be found by words.
 fn indexed(skill: &Skill) -> Indexed {
-    let words = skill.tags.iter().chain(&skill.examples).map(|text| &**text);
+    let tags = skill.tags.iter().map(|text| &**text);
+    let examples = skill.examples.iter().flat_map(|text| unquoted(text));
     let patterns = skill.phrases.iter().map(|phrase| &*phrase.pattern);
     let extras = skill.category.iter().chain(&skill.capability).map(|text| &**text);
-    let keywords: Vec<&str> = words.chain(patterns).chain(extras).collect();
+    let keywords: Vec<&str> = tags.chain(examples).chain(patterns).chain(extras).collect();
     Indexed {
         skill: skill.id.to_string().into(),
         title: skill.title.clone(),
         description: skill.description.clone(),
         keywords: keywords.join(" ").into(),
+    }
+}
+
+/// The pieces of an example outside quotation marks. What is inside is a value and says nothing of the skill: `write "hello"
+/// to notes.txt` must not make a greeting a wish to write files.
+fn unquoted(example: &str) -> impl Iterator<Item = &str> {
+    example.split('"').step_by(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unquoted;
+
+    #[test]
+    fn values_in_an_example_are_no_keywords() {
+        assert_eq!(unquoted("write \"hello\" to notes.txt").collect::<Vec<_>>(), ["write ", " to notes.txt"]);
+        assert_eq!(unquoted("list the files").collect::<Vec<_>>(), ["list the files"]);
     }
 }

@@ -50,9 +50,11 @@ fn skills() -> Vec<Skill> {
     help.public = true;
     help.phrases = phrases(&[
         ("en", "help"),
+        ("en", "(hello|hi|hey) [there]"),
         ("en", "what can you do"),
         ("en", "what can I (do|ask) [here]"),
         ("es", "ayuda"),
+        ("es", "hola"),
         ("es", "qué (puedes|sabes) hacer"),
     ]);
     let mut find = skill("find_skills", SkillKind::Tool, "Finds skills by name, description and examples.", query);

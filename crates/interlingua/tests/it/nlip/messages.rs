@@ -8,6 +8,8 @@ use super::{ask, hub, refused, text, token, tokens, with};
 async fn n_01_a_minimal_message_is_answered_by_a_message() {
     let reply = ask(&hub().await, &text("hello")).await;
     assert_eq!(reply["format"], "text");
+    // A greeting is answered with what can be done here, and is no wish to do any of it.
+    assert!(reply.to_string().contains("hub/help") && !reply.to_string().contains("interlingua-question"), "{reply}");
 }
 
 #[tokio::test]
