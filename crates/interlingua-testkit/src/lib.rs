@@ -2,6 +2,7 @@
 //!
 //! - [`Hub`]: the hub's program on a free port with a data directory that is gone afterwards; killed, stopped, restarted.
 //! - [`Peer`]: somebody else's server, started from a command, such as the reference NLIP server in Python.
+//! - [`Scripted`]: a peer whose every answer the test decides, and which remembers what it was sent.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
 //! - [`hostile`]: the corpus of input meant to break a server, each with the answer it deserves.
@@ -16,12 +17,14 @@ mod peer;
 pub mod port;
 mod process;
 pub mod raw;
+pub mod scripted;
 mod websocket;
 
 pub use connection::{Answer, Connection, Events, post, request};
 pub use hub::{Hub, HubBuilder};
 pub use peer::{Peer, root, run_script};
 pub use process::{Process, kill_by_id};
+pub use scripted::{Heard, Say, Scripted};
 pub use websocket::WebSocket;
 
 use std::time::Duration;

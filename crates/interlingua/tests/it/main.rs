@@ -4,6 +4,7 @@ mod cli;
 mod envelope;
 mod hostile;
 mod nlip;
+mod nlip_client;
 mod nlip_interop;
 mod nlip_peers;
 mod tidy;

@@ -172,7 +172,12 @@ impl Driver {
     }
 
     /// Sends the call to its peer, at once with a permit at hand, else as soon as there is a place.
-    async fn dispatch(&mut self, sent: Sent, answering: Option<Box<Answering>>, reattach: bool) -> Result<(), Fault> {
+    async fn dispatch(
+        &mut self,
+        sent: Sent,
+        mut answering: Option<Box<Answering>>,
+        reattach: bool,
+    ) -> Result<(), Fault> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
             None => match self.hub.ready_again(&self.task) {
@@ -184,6 +189,10 @@ impl Driver {
             (true, Some(remote)) => Some(self.hub.vault.reveal(remote, self.hub.now()).await?),
             _ => None,
         };
+        // After a restart the peer's own state is known by its name only.
+        if let Some(resume) = answering.as_mut().and_then(|answering| answering.question.resume.as_mut()) {
+            *resume = self.hub.vault.reveal(resume.clone(), self.hub.now()).await?;
+        }
         let dispatch = Dispatch {
             by: self.task.by.clone(),
             task: self.task.id,

@@ -97,6 +97,10 @@ impl Exchange<'_> {
         }
         match meaning {
             Meaning::Credentials => self.credentials(by, credentials, conversation, owed).await,
+            Meaning::Ask(Inbound::Signal { to, signal }) => match self.outward(signal, &credentials) {
+                Ok(signal) => self.signal(by, to, signal, owed).await,
+                Err(fault) => owed.refused(fault),
+            },
             meaning => self.act(meaning, by, conversation, owed).await,
         }
     }
@@ -148,7 +152,6 @@ impl Exchange<'_> {
         match meaning {
             Meaning::Ask(Inbound::Call(call)) => self.call(by, call, conversation, owed).await,
             Meaning::Ask(Inbound::Calls(calls)) => self.calls(by, calls, conversation, owed).await,
-            Meaning::Ask(Inbound::Signal { to, signal }) => self.signal(by, to, signal, owed).await,
             Meaning::Ask(Inbound::Query(Query::Skills(_))) => self.skills(&by, None, owed),
             Meaning::Ask(Inbound::Query(Query::Card(peer))) => self.skills(&by, Some(&peer), owed),
             Meaning::Ask(_) => owed.refused(Fault::caller(
@@ -220,13 +223,31 @@ impl Exchange<'_> {
         owed: Owed,
     ) -> Reply {
         let waiting = self.shared.hub.waiting_in(&by, &conversation);
-        match (waiting, credentials.into_iter().next()) {
+        match (waiting, self.foreign(&credentials)) {
             (Some((live, question)), Some(secret)) if matches!(question.kind, QuestionKind::Credential { .. }) => {
                 let (message, after) = (entropy::message_id(), live.seq());
                 self.answered(by, question, Answer::Token(secret), message, after, owed).await
             }
             _ => owed.said("OK"),
         }
+    }
+
+    /// The credential that is for somebody behind the hub: not one of the hub's own, which no peer may ever be shown.
+    fn foreign(&self, credentials: &[Secret]) -> Option<Secret> {
+        let now = self.shared.hub.now();
+        let foreign =
+            |value: &[u8]| matches!(self.shared.access.token(value, now), crate::server::access::Known::Foreign);
+        credentials.iter().find(|credential| credential.value().is_some_and(foreign)).cloned()
+    }
+
+    /// An answer that is a credential goes to a peer.
+    fn outward(&self, mut signal: Signal, credentials: &[Secret]) -> Result<Signal, Fault> {
+        if let Signal::Answered { answer: Answer::Token(credential), .. } = &mut signal {
+            let text = "a credential of this hub is not passed on; show the one the question is about";
+            let none = || Fault::caller(interlingua_core::FaultKind::InvalidInput, text);
+            *credential = self.foreign(credentials).ok_or_else(none)?;
+        }
+        Ok(signal)
     }
 
     /// An answer that names its question.

@@ -142,7 +142,8 @@ impl Http {
         self.send(request).await
     }
 
-    /// Is anybody there? NLIP has no ping, so the door is knocked at with a method that asks nothing of it; any answer will do.
+    /// Is anybody there? NLIP has no ping, so the door is knocked at with a method that asks nothing of it. Any answer will
+    /// do, also the end of a connection that was taken: a server of WebSockets has nothing to say to a plain request.
     pub(super) async fn probe(&self) -> Result<(), Lost> {
         let door = &self.doors[self.chosen.load(Ordering::Relaxed)];
         let request = Request::builder().method(Method::GET).uri(door).body(whole(Bytes::new()));
@@ -150,6 +151,7 @@ impl Http {
         let answered = tokio::time::timeout(CONNECT, self.client.request(request)).await;
         match answered {
             Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) if !error.is_connect() => Ok(()),
             Ok(Err(error)) => Err(Lost::unconnected(error)),
             Err(late) => Err(Lost::unconnected(late)),
         }

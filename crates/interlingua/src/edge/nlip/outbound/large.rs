@@ -22,6 +22,7 @@ use super::http::{Body as Sending, whole};
 use super::peer::Talk;
 use super::reply::Ended;
 use super::transport::{LIMITS, Received};
+use crate::edge::nlip::uploads;
 
 /// How long an agent that names no place is not asked again.
 const REMEMBERED: Duration = Duration::from_secs(600);
@@ -61,6 +62,18 @@ impl Talk<'_> {
                 part.uri = Some(address.to_string().into());
             } else if let Blob::Stored { digest, len } = blob {
                 part.body = Body::Blob(Blob::Inline(self.read(digest, len).await?));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is too large for the journal is stored; callers fetch it from there.
+    pub(super) async fn keep_large(&self, parts: &mut [Part]) -> Result<(), Ended> {
+        for part in parts {
+            if let Body::Blob(Blob::Inline(bytes)) = &part.body
+                && bytes.len() > INLINE_LIMIT
+            {
+                part.body = Body::Blob(uploads::store(self.hub, bytes.clone()).await?);
             }
         }
         Ok(())

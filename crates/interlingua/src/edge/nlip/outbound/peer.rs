@@ -288,7 +288,11 @@ impl<'a> Talk<'a> {
         match message {
             Some(message) if success => {
                 let control = message.is_control();
-                Ok(Heard { said: decode::reply(message, &leg), control })
+                let mut said = decode::reply(message, &leg);
+                if let Replied::Finished(finished) = &mut said.value {
+                    self.keep_large(&mut finished.output.parts).await?;
+                }
+                Ok(Heard { said, control })
             }
             message => self.refused(status, message.as_ref(), retry_after, &leg),
         }

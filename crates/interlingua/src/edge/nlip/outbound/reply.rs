@@ -70,14 +70,7 @@ impl Heard {
                 Reply::Done(Box::new(Finished::failed(Fault::caller(FaultKind::Unanswered, text))), None)
             }
             Replied::Asked(question) => {
-                let sent = Sent {
-                    attempt: dispatch.attempt,
-                    key: dispatch.key.clone(),
-                    remote: None,
-                    open: false,
-                    repeatable: dispatch.skill.effects.idempotent,
-                    args: None,
-                };
+                let sent = Sent::learnt(dispatch.key.clone(), None, false);
                 told([Record::Sent(sent), emitted(Event::Asked(*question), losses)])
             }
         }

@@ -117,7 +117,8 @@ pub(super) async fn resolve(hub: &Hub, by: &Principal, call: &mut Call) -> Resul
     Ok(())
 }
 
-async fn store(hub: &Hub, bytes: Bytes) -> Result<Blob, Fault> {
+/// Large content goes into the store, and only its name travels.
+pub(super) async fn store(hub: &Hub, bytes: Bytes) -> Result<Blob, Fault> {
     let mut writer = hub.store.blobs.create().await.map_err(Fault::internal)?;
     writer.write(bytes).await.map_err(Fault::internal)?;
     let info = writer.finish().await.map_err(Fault::internal)?;
