@@ -6,6 +6,7 @@
 mod decisions;
 mod journal;
 mod meter;
+mod promise;
 mod side;
 
 use std::collections::VecDeque;
@@ -391,9 +392,13 @@ impl Driver {
             }
             News::Done(finished, raw) => {
                 self.rest();
-                Happening::Peer { event: Event::Finished(*finished), losses: Vec::new(), raw }
+                let (event, raw) = self.held_to_promise(Event::Finished(*finished), raw);
+                Happening::Peer { event, losses: Vec::new(), raw }
             }
-            News::Record(Record::Emitted { event, losses, raw }) => Happening::Peer { event, losses, raw },
+            News::Record(Record::Emitted { event, losses, raw }) => {
+                let (event, raw) = self.held_to_promise(event, raw);
+                Happening::Peer { event, losses, raw }
+            }
             News::Record(Record::Sent(sent)) => Happening::Learnt { remote: sent.remote, open: sent.open },
             News::Record(Record::Accepted { .. } | Record::Received { .. }) => return Ok(VecDeque::new()),
             News::Ended => {
