@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use interlingua_core::peer::Peer;
 use interlingua_core::task::{Asking, Task};
+use interlingua_core::words::say;
 use interlingua_core::{
     Addressee, Ask, Call, Confirm, Digest, Fault, FaultKind, Health, Input, Json, KindSet, Missing, Noun, Part, PeerId,
     Principal, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Target, TaskId, Text, Version, Via, Why,
@@ -260,7 +261,8 @@ impl Hub {
         } else {
             Addressee::Approvers
         };
-        let args = ready.args.as_ref().map(|args| format!(" with {}", shortened(args.as_str()))).unwrap_or_default();
+        let language = super::words::language_of(call);
+        let text = say::confirm(language, &ready.skill.id, ready.args.as_ref().map(Json::as_str));
         let confirm = Confirm {
             call: digest,
             skill: ready.skill.id.clone(),
@@ -271,7 +273,7 @@ impl Hub {
         Ok(Some(Asking {
             to,
             kind: QuestionKind::Confirm(confirm),
-            text: format!("Run {}{args}? Answer yes or no.", ready.skill.id).into(),
+            text: text.into(),
             expires: self.now().after(QUESTION_EXPIRES),
         }))
     }
@@ -346,11 +348,4 @@ pub(super) fn ready(catalogue: &Catalogue, skill: &Arc<Skill>, why: Why, args: O
 
 pub(super) fn no_such_skill(id: &SkillId) -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no skill '{id}'"))
-}
-
-fn shortened(text: &str) -> &str {
-    match text.char_indices().nth(400) {
-        Some((end, _)) => &text[..end],
-        None => text,
-    }
 }

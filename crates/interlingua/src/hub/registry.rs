@@ -6,17 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use interlingua_core::peer::Peer;
 use interlingua_core::words::Matcher;
-use interlingua_core::{Card, Fault, FaultKind, Health, PeerId, Skill, SkillId, Version};
+use interlingua_core::{Card, Fault, FaultKind, Health, PeerId, Skill, SkillId, Text, Version};
 
 /// Bounds on the catalogue.
 pub const MAX_PEERS: usize = 10_000;
 pub const MAX_SKILLS: usize = 100_000;
+/// How many problems of one peer are kept.
+const MAX_PROBLEMS: usize = 100;
 
 /// Something that can be called, and what it says of itself.
 #[derive(Clone)]
 pub struct Registered {
     pub card: Arc<Card>,
     pub peer: Arc<dyn Peer>,
+    /// What an operator should mend, though the peer can be called.
+    pub problems: Arc<[Text]>,
 }
 
 impl std::fmt::Debug for Registered {
@@ -98,7 +102,7 @@ impl Registry {
     /// Adds a peer or replaces it whole.
     pub fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<(), Fault> {
         self.change(|peers| {
-            peers.insert(card.peer.clone(), Registered { card: Arc::new(card), peer });
+            peers.insert(card.peer.clone(), Registered { card: Arc::new(card), peer, problems: Arc::default() });
         })
     }
 
@@ -113,6 +117,15 @@ impl Registry {
             if let Some(registered) = peers.get_mut(peer) {
                 let card = Card { health, ..(*registered.card).clone() };
                 registered.card = Arc::new(card);
+            }
+        })
+    }
+
+    /// Until the peer is registered again.
+    pub fn set_problems(&self, peer: &PeerId, problems: impl Iterator<Item = Text>) -> Result<(), Fault> {
+        self.change(|peers| {
+            if let Some(registered) = peers.get_mut(peer) {
+                registered.problems = problems.take(MAX_PROBLEMS).collect();
             }
         })
     }

@@ -3,7 +3,7 @@
 use interlingua_core::task::Asking;
 use interlingua_core::words::answer::{Consent, FormAnswer, consent, to_form};
 use interlingua_core::words::rank::{Bar, Ranked, quoted_args, rank};
-use interlingua_core::words::{Locale, Match, say};
+use interlingua_core::words::{Language, Locale, Match, say};
 use interlingua_core::{
     Addressee, Answer, Body, Call, Choice, Fault, FaultKind, Input, Json, KindSet, Noun, Part, PeerId, Principal,
     Question, QuestionKind, Schema, SkillId, Text, Time, Why, task, words,
@@ -177,11 +177,16 @@ fn no_words() -> Fault {
 
 /// The question for what a skill requires and was not told, in the caller's language.
 pub(super) fn missing_question(schema: &Schema, missing: &[Text], call: &Call) -> (Text, Schema) {
+    let form = words::form(schema, missing);
+    let text = say::ask_for(language_of(call), &form, missing);
+    (text.into(), form)
+}
+
+/// The language that the caller speaks.
+pub(super) fn language_of(call: &Call) -> Language {
     let words = call.input().map(Input::words).unwrap_or_default();
     let said = call.input().and_then(|input| input.parts.iter().find_map(language));
-    let form = words::form(schema, missing);
-    let text = say::ask_for(Locale::detect(said, &words).language, &form, missing);
-    (text.into(), form)
+    Locale::detect(said, &words).language
 }
 
 /// Reads what somebody said as an answer; `None` when it does not fit the question.

@@ -25,6 +25,9 @@ pub struct PeerView {
     pub resources: usize,
     /// When it was last heard of.
     pub seen: String,
+    /// What the hub's owner should mend, though the peer can be called: a tool's manifest that is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,6 +98,7 @@ impl From<&Card> for PeerView {
             skills: card.skills.len(),
             resources: card.resources.len(),
             seen: card.seen.to_string(),
+            problems: Vec::new(),
         }
     }
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use http::{StatusCode, Uri};
-use interlingua_core::{Card, Fault, Principal, Skill};
+use interlingua_core::{Fault, Principal, Skill};
 
 use super::page::{self, Paged, Searched};
 use super::{Answered, Asker, answer, exchanges, no_such_conversation, nothing};
 use crate::api::view::{AuditView, ConversationView, PageView, PeerView, SkillView};
 use crate::edge::Shared;
 use crate::hub::policy::Action;
-use crate::hub::registry::Catalogue;
+use crate::hub::registry::{Catalogue, Registered};
 
 /// How many skills a search ranks.
 const RANKED: usize = 1_000;
@@ -26,18 +26,20 @@ pub(super) async fn peers(State(shared): State<Arc<Shared>>, asker: Asker, uri: 
         *visible.entry(skill.id.peer.as_str()).or_default() += 1;
     }
     let after = query.after.as_deref().unwrap_or_default();
-    let cards = catalogue.peers.values().map(|registered| &registered.card).filter(|card| card.peer.as_str() > after);
-    let cards = cards.filter_map(|card| view(&asker.by, card, visible.get(card.peer.as_str()).copied()));
-    let (items, next) = page::cut(cards, query.limit(), |peer: &PeerView| peer.name.clone());
+    let peers = catalogue.peers.values().filter(|registered| registered.card.peer.as_str() > after);
+    let peers = peers.filter_map(|peer| view(&asker.by, peer, visible.get(peer.card.peer.as_str()).copied()));
+    let (items, next) = page::cut(peers, query.limit(), |peer: &PeerView| peer.name.clone());
     answer(StatusCode::OK, &PageView { items, next })
 }
 
-/// A peer with nothing that this principal may see is seen by the Owner alone.
-fn view(by: &Principal, card: &Card, skills: Option<usize>) -> Option<PeerView> {
-    if skills.is_none() && !by.is_hub_owner() {
+/// A peer with nothing that this principal may see is seen by the Owner alone, and so is what there is to mend.
+fn view(by: &Principal, peer: &Registered, skills: Option<usize>) -> Option<PeerView> {
+    let owner = by.is_hub_owner();
+    if skills.is_none() && !owner {
         return None;
     }
-    Some(PeerView { skills: skills.unwrap_or_default(), ..PeerView::from(card) })
+    let problems = peer.problems.iter().filter(|_| owner).map(ToString::to_string).collect();
+    Some(PeerView { skills: skills.unwrap_or_default(), problems, ..PeerView::from(&*peer.card) })
 }
 
 /// Newest versions that this principal may see, in order of name.

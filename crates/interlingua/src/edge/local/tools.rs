@@ -10,7 +10,7 @@ use std::time::Duration;
 use interlingua_core::Fault;
 use interlingua_drivers::files::{self, Limits, RootSpec, Workspace};
 use interlingua_drivers::local::Local;
-use interlingua_drivers::tools::{Change, CustomTools, ManifestProblem};
+use interlingua_drivers::tools::{Change, CustomTools};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
@@ -27,10 +27,19 @@ pub(super) async fn register(hub: &Arc<Hub>, config: &Config) -> Result<(), Faul
     let config = config.clone();
     let opened = tokio::task::spawn_blocking(move || open(&config)).await;
     let local = Arc::new(opened.map_err(Fault::internal)??);
-    report(&local.tools().problems());
-    hub.register(local.card(hub.now()), local.clone()).await?;
+    offer(hub, &local).await?;
     hub.supervisor.run_until_stop(watch(hub.clone(), local));
     Ok(())
+}
+
+/// Registers what there is now, and tells what is left out and why.
+async fn offer(hub: &Hub, local: &Arc<Local>) -> Result<(), Fault> {
+    let problems = local.tools().problems();
+    for problem in &problems {
+        tracing::warn!(%problem, "a custom tool");
+    }
+    hub.register(local.card(hub.now()), local.clone()).await?;
+    hub.registry.set_problems(&Local::peer(), problems.iter().map(|problem| problem.to_string().into()))
 }
 
 fn open(config: &Config) -> Result<Local, Fault> {
@@ -68,7 +77,7 @@ async fn watch(hub: Arc<Hub>, local: Arc<Local>) {
         let looking = local.clone();
         let Ok(Some(change)) = tokio::task::spawn_blocking(move || looking.reload()).await else { continue };
         tell(&change);
-        if let Err(fault) = hub.register(local.card(hub.now()), local.clone()).await {
+        if let Err(fault) = offer(&hub, &local).await {
             tracing::error!(error = %fault, cause = ?fault.source, "changed tools could not be registered");
         }
     }
@@ -84,13 +93,6 @@ fn tell(change: &Change) {
         disappeared = names(&change.disappeared),
         "the custom tools changed"
     );
-    report(&change.problems);
-}
-
-fn report(problems: &[ManifestProblem]) {
-    for problem in problems {
-        tracing::warn!(%problem, "a custom tool");
-    }
 }
 
 /// A directory that says when to look again.
