@@ -1,16 +1,19 @@
 //! `serve`: runs the hub until it is told to stop.
 //!
-//! SIGTERM and Ctrl-C stop it: nothing new is accepted, what runs may end, the store is closed. What is said at the start
-//! goes to standard output, log lines to standard error.
+//! SIGTERM and Ctrl-C stop it: nothing new is accepted, what runs may end, the store is closed; a second one does not wait.
+//! SIGHUP reads the configuration again, and so does a change of one of its files. What is said at the start goes to standard
+//! output, log lines to standard error.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::arguments::ServeArguments;
 use super::screen::Screen;
 use super::{Exit, Failure};
-use crate::config::{self, Loaded};
+use crate::config::watch::Watcher;
+use crate::config::{self, Loaded, Rejected};
 use crate::server::run::{Server, TOKEN_FILE};
 use crate::telemetry::Telemetry;
 
@@ -18,44 +21,130 @@ use crate::telemetry::Telemetry;
 const TELEMETRY_PATIENCE: Duration = Duration::from_secs(3);
 
 pub(super) fn serve(arguments: &ServeArguments) -> Result<Exit, Failure> {
-    let loaded = load(arguments)?;
+    let loaded = load(arguments).map_err(|rejected| Failure::new(Exit::Configuration, rejected.render()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot start: {}", error.kind())))?;
-    runtime.block_on(run(&loaded))
+    let exit = runtime.block_on(run(arguments, loaded));
+    // What was to end has ended, or was told a second time that it should.
+    runtime.shutdown_background();
+    exit
 }
 
 /// The file, or the defaults, with what the command line says on top.
-pub(super) fn load(arguments: &ServeArguments) -> Result<Loaded, Failure> {
+pub(super) fn load(arguments: &ServeArguments) -> Result<Loaded, Rejected> {
     let environment = |name: &str| std::env::var(name).ok();
-    let loaded = match &arguments.config {
+    match &arguments.config {
         Some(file) => config::load(file, &arguments.overrides(), &environment),
         None => config::without_file(&arguments.overrides()),
-    };
-    loaded.map_err(|rejected| Failure::new(Exit::Configuration, rejected.render()))
+    }
 }
 
-async fn run(loaded: &Loaded) -> Result<Exit, Failure> {
+async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure> {
     let config = &loaded.config;
     let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, error.to_string());
     // Before anything can fail on the way down: a signal that comes early is kept.
-    let mut terminate = signal(SignalKind::terminate()).map_err(|error| failed(&error))?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| failed(&error))?;
+    let mut stop = Stop::listen().map_err(|error| failed(&error))?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(|error| failed(&error))?;
     let telemetry = Telemetry::start(&config.telemetry, config.hub.name()).map_err(|error| failed(&error))?;
     for warning in &loaded.warnings {
         tracing::warn!(problem = %warning, "configuration");
     }
-    let server = Server::start(config).await.map_err(|error| failed(&error))?;
+    let mut files = Files::watch(loaded.files());
+    let mut server = Server::start(config).await.map_err(|error| failed(&error))?;
     announce(&server, config)?;
-    let exit = tokio::select! {
-        _ = terminate.recv() => Exit::Done,
-        _ = interrupt.recv() => Exit::Interrupted,
+    let exit = loop {
+        tokio::select! {
+            exit = stop.told() => break exit,
+            _ = hangup.recv() => {}
+            () = files.changed() => {}
+        }
+        reload(arguments, &mut server, &telemetry, &mut files).await;
     };
     tracing::info!("stopping");
-    server.stop().await;
+    tokio::select! {
+        () = server.stop() => {}
+        again = stop.told() => return Ok(again),
+    }
     telemetry.stop(TELEMETRY_PATIENCE).await;
     Ok(exit)
+}
+
+/// Reads the file again. The server says what came of it.
+async fn reload(arguments: &ServeArguments, server: &mut Server, telemetry: &Telemetry, files: &mut Files) {
+    let loaded = load(arguments);
+    let log = match &loaded {
+        Ok(loaded) => {
+            files.set(loaded.files());
+            Some(loaded.config.telemetry.clone())
+        }
+        Err(rejected) => {
+            // The mistake may be in a file that was not part of it before, and be mended there.
+            let more = rejected.sources.files().map(Path::to_path_buf);
+            files.set(files.names.iter().cloned().chain(more).collect());
+            None
+        }
+    };
+    if server.reload(loaded).await.is_ok()
+        && let Some(log) = log
+        && let Err(fault) = telemetry.reload(&log)
+    {
+        tracing::error!(error = %fault, "the level of the log stays");
+    }
+}
+
+/// The signals that end the hub.
+struct Stop {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Stop {
+    fn listen() -> std::io::Result<Stop> {
+        Ok(Stop { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn told(&mut self) -> Exit {
+        tokio::select! {
+            _ = self.terminate.recv() => Exit::Done,
+            _ = self.interrupt.recv() => Exit::Interrupted,
+        }
+    }
+}
+
+/// The files a configuration was read from. Where the system cannot watch them, SIGHUP still reloads.
+struct Files {
+    names: Vec<PathBuf>,
+    watcher: Option<Watcher>,
+}
+
+impl Files {
+    fn watch(names: Vec<PathBuf>) -> Files {
+        let watcher = match names.as_slice() {
+            [] => None,
+            names => Watcher::start(names.to_vec())
+                .inspect_err(|error| tracing::warn!(%error, "changes of the configuration are not seen; use SIGHUP"))
+                .ok(),
+        };
+        Files { names, watcher }
+    }
+
+    /// These from now on, each once.
+    fn set(&mut self, mut names: Vec<PathBuf>) {
+        names.sort();
+        names.dedup();
+        if names != self.names {
+            *self = Files::watch(names);
+        }
+    }
+
+    async fn changed(&mut self) {
+        match &mut self.watcher {
+            Some(watcher) => watcher.changed().await,
+            None => std::future::pending().await,
+        }
+    }
 }
 
 fn announce(server: &Server, config: &config::Config) -> Result<(), Failure> {

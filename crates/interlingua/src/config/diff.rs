@@ -49,8 +49,11 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
             ("hub", *hub == new.hub),
             ("listen", *listen == new.listen),
             ("insecure", *insecure == new.insecure),
+            ("tls", tls.is_some() == new.tls.is_some()),
             ("store", *store == new.store),
+            ("limits.connections", limits.connections == new.limits.connections),
             ("telemetry.otlp", *otlp == new.telemetry.otlp),
+            ("telemetry.log.format", log.format == new.telemetry.log.format),
         ]),
         live: changed(&[
             ("tls", *tls == new.tls),
@@ -61,7 +64,7 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
             ("tools", *tools == new.tools),
             ("front_door", *front_door == new.front_door),
             ("access", *access == new.access),
-            ("telemetry.log", *log == new.telemetry.log),
+            ("telemetry.log.level", log.level == new.telemetry.log.level),
         ]),
         peers: peer_changes(old, new),
     }

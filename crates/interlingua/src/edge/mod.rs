@@ -10,6 +10,7 @@ pub mod status;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwap;
 use axum::Router;
 
 use http::HeaderMap;
@@ -28,7 +29,7 @@ use crate::telemetry::meters::Phase;
 pub struct Shared {
     pub hub: Arc<Hub>,
     pub access: Access,
-    pub bounds: Bounds,
+    pub bounds: ArcSwap<Bounds>,
     /// Where the hub listens, once it does.
     pub address: OnceLock<SocketAddr>,
     /// What `/metrics` answers with.
@@ -52,6 +53,11 @@ impl Default for Bounds {
 }
 
 impl Shared {
+    /// As they are now; configuration may change them.
+    pub fn bounds(&self) -> Bounds {
+        **self.bounds.load()
+    }
+
     /// `authenticate`: the connection and its headers, completed by what the message itself brings.
     pub fn authenticate(
         &self,

@@ -39,6 +39,11 @@ async fn metrics(State(shared): State<Arc<Shared>>) -> impl IntoResponse {
 }
 
 /// Says nothing of peers or tasks: anyone may see it.
-async fn page() -> Html<&'static str> {
-    Html(include_str!("status.html"))
+async fn page(State(shared): State<Arc<Shared>>) -> Html<String> {
+    Html(include_str!("status.html").replace("{name}", &escaped(&shared.hub.settings.load().name)))
+}
+
+/// As text of a page.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

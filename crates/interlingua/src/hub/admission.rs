@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use interlingua_core::{Fault, FaultKind, Owner, Principal, Priority, Retry};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -45,7 +46,7 @@ impl Default for AdmissionLimits {
 
 #[derive(Debug)]
 pub struct Admission {
-    limits: AdmissionLimits,
+    limits: ArcSwap<AdmissionLimits>,
     started: Instant,
     state: Mutex<State>,
 }
@@ -80,7 +81,20 @@ impl Drop for Permit {
 
 impl Admission {
     pub fn new(limits: AdmissionLimits) -> Arc<Admission> {
-        Arc::new(Admission { limits, started: Instant::now(), state: Mutex::default() })
+        Arc::new(Admission { limits: ArcSwap::from_pointee(limits), started: Instant::now(), state: Mutex::default() })
+    }
+
+    /// Other limits from now on. Raised, they let in who waits; lowered, they hold once enough of what runs has ended.
+    pub fn set_limits(&self, limits: AdmissionLimits) {
+        self.limits.store(Arc::new(limits));
+        let mut state = self.state();
+        while state.running < limits.in_flight
+            && let Some((_, next)) = state.waiting.pop_first()
+        {
+            if next.send(()).is_ok() {
+                state.running += 1;
+            }
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -95,9 +109,10 @@ impl Admission {
 
     /// Counts a call against its owner's rate.
     pub fn check_rate(&self, by: &Principal) -> Result<(), Fault> {
-        let rate = match self.limits.rate {
+        let limits = self.limits.load();
+        let rate = match limits.rate {
             Some(rate) => rate,
-            None if by.is_anonymous() => self.limits.anonymous_rate,
+            None if by.is_anonymous() => limits.anonymous_rate,
             None => return Ok(()),
         };
         let owner = by.owner();
@@ -125,7 +140,7 @@ impl Admission {
     pub async fn enter(self: &Arc<Self>, priority: Priority) -> Result<Permit, Fault> {
         let (key, woken) = {
             let mut state = self.state();
-            if state.running < self.limits.in_flight {
+            if state.running < self.limits.load().in_flight {
                 state.running += 1;
                 return Ok(Permit { admission: self.clone() });
             }
@@ -146,7 +161,7 @@ impl Admission {
         state: &mut State,
         priority: Priority,
     ) -> Result<((Reverse<i128>, u64), oneshot::Receiver<()>), Fault> {
-        if state.waiting.len() >= self.limits.queue {
+        if state.waiting.len() >= self.limits.load().queue {
             let fault = Fault::hub(FaultKind::Busy, "the hub is at its limit and its queue is full");
             return Err(fault.retry(Retry::After(Some(Duration::from_secs(1)))));
         }
@@ -161,8 +176,11 @@ impl Admission {
 
     /// Hands the place to the next in the queue, or frees it.
     fn release(&self) {
+        let most = self.limits.load().in_flight;
         let mut state = self.state();
-        while let Some((_, next)) = state.waiting.pop_first() {
+        while state.running <= most
+            && let Some((_, next)) = state.waiting.pop_first()
+        {
             if next.send(()).is_ok() {
                 return;
             }
@@ -246,6 +264,27 @@ mod tests {
         drop(held);
         assert_eq!(admission.load(), (0, 0));
         admission.enter(Priority::NORMAL).await.expect("free again");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn raised_limits_let_in_who_waits_and_lowered_ones_hold_when_enough_has_ended() {
+        let admission = Admission::new(limits(1, 4));
+        let first = admission.enter(Priority::NORMAL).await.expect("free");
+        let (second, ()) = tokio::join!(admission.enter(Priority::NORMAL), async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            assert_eq!(admission.load(), (1, 1));
+            admission.set_limits(limits(2, 4));
+        });
+        let second = second.expect("let in");
+        admission.set_limits(limits(1, 4));
+        let waiting = tokio::time::timeout(Duration::from_secs(1), admission.enter(Priority::NORMAL));
+        let (waited, ()) = tokio::join!(waiting, async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            drop(first);
+        });
+        assert!(waited.is_err(), "one still runs, and one is the limit");
+        drop(second);
+        assert_eq!(admission.load(), (0, 0));
     }
 
     #[tokio::test(start_paused = true)]

@@ -34,7 +34,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use interlingua_core::ports::Store;
-use interlingua_core::{Health, HubId, Time};
+use interlingua_core::{Health, HubId, Text, Time};
 use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use door::Door;
@@ -56,6 +56,8 @@ use crate::telemetry::meters::Meters;
 /// What may change while the hub runs.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// What the hub calls itself to people.
+    pub name: Text,
     /// `peer` or `peer/skill` that plain words go to.
     pub front_door: Option<String>,
     /// For calls that bring none.
@@ -71,6 +73,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
+            name: "Interlingua".into(),
             front_door: None,
             deadline: Duration::from_secs(300),
             replay: Duration::from_secs(24 * 3600),

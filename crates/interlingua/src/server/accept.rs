@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use axum::Router;
 use axum::body::Body;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use metrics::Gauge;
+use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
@@ -29,6 +31,9 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 const MAX_HEAD: usize = 64 * 1024;
 /// After an accept error (out of descriptors), before the next try.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// The certificate in use, when there is one: renewed while the hub runs, it is shown to the next connection.
+pub type LiveTls = Arc<ArcSwapOption<ServerConfig>>;
 
 /// Serves connections until the hub stops.
 #[derive(Clone)]
@@ -63,7 +68,7 @@ impl std::fmt::Debug for Acceptor {
 }
 
 impl Acceptor {
-    pub async fn tcp(self, listener: TcpListener, tls: Option<TlsAcceptor>) {
+    pub async fn tcp(self, listener: TcpListener, tls: LiveTls) {
         loop {
             let Ok(place) = self.connections.clone().acquire_owned().await else { return };
             let (stream, theirs) = match listener.accept().await {
@@ -76,12 +81,13 @@ impl Acceptor {
             };
             let _ = stream.set_nodelay(true);
             let Ok(ours) = stream.local_addr() else { continue };
-            let (acceptor, tls) = (self.clone(), tls.clone());
+            let (acceptor, tls) = (self.clone(), tls.load_full());
             self.supervisor.run(async move {
                 let connection = Connection::of_tcp(ours, theirs, tls.is_some());
                 match tls {
                     None => acceptor.serve(stream, connection).await,
-                    Some(tls) => match tokio::time::timeout(HEAD_PATIENCE, tls.accept(stream)).await {
+                    Some(tls) => match tokio::time::timeout(HEAD_PATIENCE, TlsAcceptor::from(tls).accept(stream)).await
+                    {
                         Ok(Ok(stream)) => acceptor.serve(stream, connection).await,
                         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                         Err(_) => tracing::debug!("a TLS handshake took too long"),

@@ -6,6 +6,7 @@ pub mod body;
 pub mod connection;
 pub mod guard;
 mod owner;
+pub mod reload;
 pub mod run;
 pub mod shape;
 pub mod tls;

@@ -6,20 +6,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
 use axum::middleware::from_fn;
 use interlingua_core::ports::Retention;
 use interlingua_core::{Digest, Fault, HubId, Subject};
 use interlingua_drivers::keys::{KeyFault, Keyring};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
+use rustls::ServerConfig;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use super::accept::{Acceptor, bind_unix};
+use super::accept::{Acceptor, LiveTls, bind_unix};
 use super::access::{Access, Grant, TOKEN_PREFIX};
 use super::guard::Guard;
 use super::tls::{self, TlsFault};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::policy::APPROVE_SCOPE;
@@ -61,6 +63,10 @@ pub struct Server {
     /// The Owner's token, made anew at every start.
     pub token: String,
     store: Embedded,
+    /// What was applied last.
+    pub(super) config: Config,
+    pub(super) tls: LiveTls,
+    pub(super) retention: Arc<ArcSwap<config::Retention>>,
 }
 
 impl Server {
@@ -74,12 +80,8 @@ impl Server {
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
         let token = owner_token(config.data())?;
         let access = Access::default();
-        access.replace(grants(config, &token));
-        let bounds = Bounds {
-            body: config.limits.body.0,
-            upload: config.retention.artifacts.0,
-            depth: usize::from(config.limits.depth),
-        };
+        access.replace(rules(config, &token));
+        let bounds = ArcSwap::from_pointee(bounds(config));
         let address = std::sync::OnceLock::new();
         let routing =
             envelope::Routing::new(hub.store.records.clone(), envelope::Settings::new(&config.nlip, hub.keys.clone())?);
@@ -89,10 +91,12 @@ impl Server {
         if taken > 0 {
             tracing::info!(tasks = taken, "took up unfinished tasks");
         }
-        hub.supervisor.run_until_stop(retain(hub.clone(), config.clone()));
+        let retention = Arc::new(ArcSwap::from_pointee(config.retention.clone()));
+        hub.supervisor.run_until_stop(retain(hub.clone(), retention.clone()));
         hub.supervisor.run_until_stop(observe(shared.clone()));
-        let address = listen(config, &shared).await?;
-        Ok(Server { hub, shared, address, token, store })
+        let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
+        let address = listen(config, &shared, tls.clone()).await?;
+        Ok(Server { hub, shared, address, token, store, config: config.clone(), tls, retention })
     }
 
     /// Lets what runs end, then closes the store.
@@ -119,8 +123,11 @@ async fn not_found(request: axum::extract::Request) -> axum::response::Response 
     super::shape::Shape::of(path).refuse(&Fault::caller(kind, "there is nothing at this path"))
 }
 
-async fn listen(config: &Config, shared: &Arc<Shared>) -> Result<SocketAddr, StartFault> {
-    let tls = config.tls.as_ref().map(|tls| tls::acceptor(&tls.cert, &tls.key)).transpose()?;
+pub(super) fn certificate(config: &Config) -> Result<Option<Arc<ServerConfig>>, TlsFault> {
+    config.tls.as_ref().map(|tls| tls::server(&tls.cert, &tls.key)).transpose()
+}
+
+async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<SocketAddr, StartFault> {
     let wanted = config.listen.0;
     let failed = |cause| StartFault::Listen { address: wanted, cause };
     let listener = TcpListener::bind(wanted).await.map_err(failed)?;
@@ -141,7 +148,11 @@ async fn listen(config: &Config, shared: &Arc<Shared>) -> Result<SocketAddr, Sta
     Ok(address)
 }
 
-fn admission_limits(config: &Config) -> AdmissionLimits {
+pub(super) fn bounds(config: &Config) -> Bounds {
+    Bounds { body: config.limits.body.0, upload: config.retention.artifacts.0, depth: usize::from(config.limits.depth) }
+}
+
+pub(super) fn admission_limits(config: &Config) -> AdmissionLimits {
     let limits = &config.limits;
     AdmissionLimits {
         in_flight: usize::try_from(limits.in_flight).unwrap_or(usize::MAX),
@@ -151,14 +162,20 @@ fn admission_limits(config: &Config) -> AdmissionLimits {
     }
 }
 
-fn settings(config: &Config) -> Settings {
+pub(super) fn settings(config: &Config) -> Settings {
     Settings {
+        name: config.hub.name().into(),
         front_door: config.front_door.clone(),
         deadline: config.limits.deadline.0,
         replay: config.limits.replay.0,
         conversations: config.retention.conversations.0,
         ..Settings::default()
     }
+}
+
+/// Who may come in, and how.
+pub(super) fn rules(config: &Config, owner: &str) -> HashMap<Digest, Grant> {
+    grants(config, owner)
 }
 
 /// Who may come in with a token: those of the file, and the Owner.
@@ -222,23 +239,23 @@ async fn observe(shared: Arc<Shared>) {
 }
 
 /// Applies the retention rules from time to time.
-async fn retain(hub: Arc<Hub>, config: Config) {
-    let rules = Retention {
-        tasks: config.retention.tasks.0,
-        tasks_count: config.retention.tasks_count,
-        audit: config.retention.audit.0,
-        audit_count: config.retention.audit_count,
-        topics: config.retention.tasks.0,
-        topics_count: config.retention.tasks_count,
-    };
+async fn retain(hub: Arc<Hub>, retention: Arc<ArcSwap<config::Retention>>) {
     let mut ticks = tokio::time::interval(RETENTION_EVERY);
     loop {
         ticks.tick().await;
-        let now = hub.now();
+        let (kept, now) = (retention.load_full(), hub.now());
+        let rules = Retention {
+            tasks: kept.tasks.0,
+            tasks_count: kept.tasks_count,
+            audit: kept.audit.0,
+            audit_count: kept.audit_count,
+            topics: kept.tasks.0,
+            topics_count: kept.tasks_count,
+        };
         let applied = async {
             hub.store.journal.retain(rules, now).await?;
             hub.store.records.expire(now).await?;
-            hub.store.blobs.retain(config.retention.artifacts.0).await
+            hub.store.blobs.retain(kept.artifacts.0).await
         };
         if let Err(error) = applied.await {
             tracing::error!(%error, "retention rules could not be applied");

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::TlsAcceptor;
 
 /// Why the certificate or key cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -19,8 +18,8 @@ pub enum TlsFault {
     Mismatch(#[from] rustls::Error),
 }
 
-/// An acceptor that offers HTTP/2 and HTTP/1.1.
-pub fn acceptor(cert: &Path, key: &Path) -> Result<TlsAcceptor, TlsFault> {
+/// The hub's side of a handshake; it offers HTTP/2 and HTTP/1.1.
+pub fn server(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsFault> {
     let unreadable = |file: &Path| {
         let file = file.display().to_string();
         move |cause| TlsFault::Unreadable { file, cause }
@@ -37,5 +36,5 @@ pub fn acceptor(cert: &Path, key: &Path) -> Result<TlsAcceptor, TlsFault> {
         .with_no_client_auth()
         .with_single_cert(chain, key)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(Arc::new(config))
 }

@@ -45,8 +45,8 @@ pub(super) async fn opened(
     body: Body,
     manner: Manner,
 ) -> Result<(Running, String), Fault> {
-    let bytes = body::read(body, shared.bounds.body).await?;
-    let request: ExchangeRequest = decode::body(bytes, shared.bounds.depth)?;
+    let bytes = body::read(body, shared.bounds().body).await?;
+    let request: ExchangeRequest = decode::body(bytes, shared.bounds().depth)?;
     let hub = &shared.hub;
     let conversation = joined(shared, &asker.by, request.conversation.as_deref()).await?;
     let token = hub.conversation_token(&asker.by, &conversation)?;

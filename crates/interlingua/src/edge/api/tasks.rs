@@ -101,8 +101,8 @@ pub(super) async fn signal(
     body: Body,
 ) -> Answered {
     let task = task_id(&id)?;
-    let bytes = body::read(body, shared.bounds.body).await?;
-    let request: SignalRequest = decode::body(bytes, shared.bounds.depth)?;
+    let bytes = body::read(body, shared.bounds().body).await?;
+    let request: SignalRequest = decode::body(bytes, shared.bounds().depth)?;
     let signal = match decode::signal(request)? {
         Follows::Signal(signal) => signal,
         Follows::Words { question, text } => {

@@ -69,11 +69,14 @@ fn guarding(spec: RootSpec, directory: &Path) -> RootSpec {
     if directory.starts_with(real(&spec.path)) { spec.protecting(directory) } else { spec }
 }
 
-/// Keeps the registered card what the directory says.
+/// Keeps the registered card what the directory says, until another configuration puts other tools in its place.
 async fn watch(hub: Arc<Hub>, local: Arc<Local>) {
     let mut directory = Watched::start(local.tools().directory().to_path_buf());
     loop {
         directory.stirred().await;
+        if !is_registered(&hub, &local) {
+            return;
+        }
         let looking = local.clone();
         let Ok(Some(change)) = tokio::task::spawn_blocking(move || looking.reload()).await else { continue };
         tell(&change);
@@ -81,6 +84,12 @@ async fn watch(hub: Arc<Hub>, local: Arc<Local>) {
             tracing::error!(error = %fault, cause = ?fault.source, "changed tools could not be registered");
         }
     }
+}
+
+fn is_registered(hub: &Hub, local: &Arc<Local>) -> bool {
+    let catalogue = hub.registry.catalogue();
+    let registered = catalogue.peers.get(&Local::peer());
+    registered.is_some_and(|registered| std::ptr::addr_eq(Arc::as_ptr(&registered.peer), Arc::as_ptr(local)))
 }
 
 fn tell(change: &Change) {

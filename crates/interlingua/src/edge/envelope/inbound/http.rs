@@ -40,7 +40,7 @@ async fn route(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let frame = match body::read(body, shared.bounds.body).await {
+    let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
         Err(fault) => return Shape::Envelope.refuse(&fault),
     };

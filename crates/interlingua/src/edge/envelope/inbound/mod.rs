@@ -55,7 +55,7 @@ struct Refusal {
 
 impl Exchange {
     async fn answer(&self, frame: &Bytes) -> Result<Answered, Box<Refusal>> {
-        let bounds = &self.shared.bounds;
+        let bounds = self.shared.bounds();
         let limits = Limits {
             bytes: usize::try_from(bounds.body).unwrap_or(usize::MAX),
             depth: bounds.depth,

@@ -53,15 +53,15 @@ async fn one_peer(
 }
 
 async fn respond(shared: &Shared, connection: Connection, headers: HeaderMap, door: Door, body: Body) -> Response {
-    let frame = match body::read(body, shared.bounds.body).await {
+    let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
         Err(fault) => return Shape::Nlip.refuse(&fault),
     };
     let meters = &shared.hub.meters;
     let mut laps = meters.laps();
     let limits = Limits {
-        bytes: usize::try_from(shared.bounds.body).unwrap_or(usize::MAX),
-        depth: shared.bounds.depth,
+        bytes: usize::try_from(shared.bounds().body).unwrap_or(usize::MAX),
+        depth: shared.bounds().depth,
         ..Limits::default()
     };
     let message = match json::decode(&frame, &limits) {

@@ -131,7 +131,7 @@ impl Exchange<'_> {
                 tracestate: text(hop::TRACESTATE),
                 baggage: text(hop::BAGGAGE),
             },
-            depth: self.shared.bounds.depth,
+            depth: self.shared.bounds().depth,
             hook: None,
         }
     }
@@ -159,7 +159,10 @@ impl Exchange<'_> {
                 "that cannot be asked here",
             )),
             Meaning::Upload => uploads::offer(self, &by, owed.to, &owed.tokens).await,
-            Meaning::Identify => owed.said(&format!("This is {}, an Interlingua hub.", self.shared.hub.id)),
+            Meaning::Identify => {
+                let hub = &self.shared.hub;
+                owed.said(&format!("This is {} ({}), an Interlingua hub.", hub.settings.load().name, hub.id))
+            }
             Meaning::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
             Meaning::Report { .. } => owed.said("Noted."),
             Meaning::Remark | Meaning::Credentials => owed.said("OK"),

@@ -70,7 +70,7 @@ fn upgraded(
         Err(fault) => return Shape::Nlip.refuse(&fault),
     };
     let headers = std::mem::take(request.headers_mut());
-    let (response, socket) = agreed.split(usize::try_from(shared.bounds.body).unwrap_or(usize::MAX));
+    let (response, socket) = agreed.split(usize::try_from(shared.bounds().body).unwrap_or(usize::MAX));
     let supervisor = shared.hub.supervisor.clone();
     supervisor.run(async move {
         if let Some(socket) = socket.await {
@@ -183,7 +183,7 @@ impl Session {
     }
 
     fn limits(&self) -> Limits {
-        let bounds = &self.shared.bounds;
+        let bounds = self.shared.bounds();
         let bytes = usize::try_from(bounds.body).unwrap_or(usize::MAX);
         Limits { bytes, depth: bounds.depth, ..Limits::default() }
     }

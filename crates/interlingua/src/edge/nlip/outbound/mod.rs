@@ -24,19 +24,37 @@ mod transport;
 
 use std::sync::Arc;
 
-use interlingua_core::{Fault, PeerId};
+use interlingua_core::{Card, Fault, PeerId};
 
 use crate::config::{Peer, Speaks};
 use crate::hub::Hub;
 
 pub use peer::NlipPeer;
 
-/// Adds the peer, or replaces it whole; its old connections end with what runs on them.
-pub async fn register(hub: &Arc<Hub>, name: &str, config: &Peer) -> Result<(), Fault> {
+/// A peer that is made and can be registered.
+#[derive(Debug)]
+pub struct Prepared {
+    card: Card,
+    peer: Arc<NlipPeer>,
+}
+
+/// Makes the peer: all that its configuration can be refused for is refused here.
+pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer) -> Result<Prepared, Fault> {
     let Speaks::Nlip(nlip) = &config.speaks;
     let name = PeerId::from(name);
     let peer = Arc::new(NlipPeer::new(hub, name.clone(), config, nlip)?);
-    hub.register(card::card(&name, config, hub.now()), peer.clone()).await?;
-    health::watch(hub, &peer);
-    Ok(())
+    Ok(Prepared { card: card::card(&name, config, hub.now()), peer })
+}
+
+impl Prepared {
+    /// Adds the peer, or replaces it whole; its old connections end with what runs on them.
+    pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
+        hub.register(self.card, self.peer.clone()).await?;
+        health::watch(hub, &self.peer);
+        Ok(())
+    }
+}
+
+pub async fn register(hub: &Arc<Hub>, name: &str, config: &Peer) -> Result<(), Fault> {
+    prepare(hub, name, config)?.register(hub).await
 }

@@ -67,8 +67,8 @@ async fn stored(
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let blobs = &*shared.hub.store.blobs;
     let info = match kind.and_then(boundary) {
-        Some(boundary) => receive_form(blobs, body, Multipart::new(&boundary), shared.bounds.upload).await?,
-        None => receive(blobs, body, shared.bounds.upload).await?,
+        Some(boundary) => receive_form(blobs, body, Multipart::new(&boundary), shared.bounds().upload).await?,
+        None => receive(blobs, body, shared.bounds().upload).await?,
     };
     let media = kind.filter(|kind| boundary(kind).is_none()).map(str::to_owned);
     let upload = Upload { stored: Some(Stored { digest: info.digest, len: info.len, media }), ..upload };

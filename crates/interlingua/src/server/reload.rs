@@ -1,0 +1,102 @@
+//! A change of configuration while the hub runs: whole or not at all.
+//!
+//! Everything that can be refused is made first: certificates, peers, the workspace. Then it takes effect, and exchanges under
+//! way end by what they began with. What a running hub cannot take (its address, its store) refuses the whole change.
+
+use std::sync::Arc;
+
+use interlingua_core::{Fault, PeerId};
+use interlingua_drivers::keys::KeyFault;
+
+use super::run::{Server, admission_limits, bounds, certificate, rules, settings};
+use super::tls::TlsFault;
+use crate::config::diff::{Changes, PeerChange, diff};
+use crate::config::{Config, Loaded, Rejected};
+use crate::edge::{self, envelope};
+use crate::hub::policy::Policy;
+
+/// Why a configuration was not applied. The one before it stays.
+#[derive(Debug, thiserror::Error)]
+pub enum ReloadFault {
+    #[error("{0}")]
+    Rejected(#[from] Rejected),
+    #[error("a running hub cannot change {}: restart it", .0.join(", "))]
+    Restart(Vec<&'static str>),
+    #[error("tls: {0}")]
+    Tls(#[from] TlsFault),
+    #[error("nlip.tokens: {0}")]
+    Keys(#[from] KeyFault),
+    #[error("{0}")]
+    Fault(#[from] Fault),
+}
+
+impl Server {
+    /// Applies what was loaded, and says so in the log and in the metrics, as it says why it did not.
+    pub async fn reload(&mut self, loaded: Result<Loaded, Rejected>) -> Result<Changes, ReloadFault> {
+        let applied = match loaded {
+            Ok(loaded) => {
+                for warning in &loaded.warnings {
+                    tracing::warn!(problem = %warning, "configuration");
+                }
+                self.apply(loaded.config).await
+            }
+            Err(rejected) => Err(rejected.into()),
+        };
+        let meters = &self.hub.meters;
+        match &applied {
+            Ok(changes) => {
+                meters.config_reloads.increment(1);
+                meters.config_current.set(1.0);
+                tracing::info!(changed = changes.live.join(" "), "configuration applied");
+            }
+            Err(fault) => {
+                meters.config_reload_failures.increment(1);
+                meters.config_current.set(0.0);
+                tracing::error!(error = %fault, "configuration not applied; the one before it stays");
+            }
+        }
+        applied
+    }
+
+    async fn apply(&mut self, new: Config) -> Result<Changes, ReloadFault> {
+        let changes = diff(&self.config, &new);
+        if !changes.restart.is_empty() {
+            return Err(ReloadFault::Restart(changes.restart));
+        }
+        // Read again whatever the paths: a certificate is renewed in place.
+        let tls = certificate(&new)?;
+        let routing = envelope::Settings::new(&new.nlip, self.hub.keys.clone())?;
+        let wanted = changes.peers.iter().filter(|(_, change)| *change != PeerChange::Removed);
+        let peers = wanted
+            .filter_map(|(name, _)| Some((name, new.peers.get(name)?)))
+            .map(|(name, peer)| edge::nlip::outbound::prepare(&self.hub, name, peer))
+            .collect::<Result<Vec<_>, Fault>>()?;
+        if changes.live.contains(&"tools") {
+            edge::local::register(&self.hub, &new).await?;
+        }
+        // From here on only the store can fail.
+        for peer in peers {
+            peer.register(&self.hub).await?;
+        }
+        for (name, _) in changes.peers.iter().filter(|(_, change)| *change == PeerChange::Removed) {
+            self.hub.unregister(&PeerId::from(name.as_str())).await?;
+        }
+        self.tls.store(tls);
+        self.shared.routing.apply(routing);
+        self.take_effect(&new, &changes);
+        self.config = new;
+        Ok(changes)
+    }
+
+    fn take_effect(&self, new: &Config, changes: &Changes) {
+        self.hub.settings.store(Arc::new(settings(new)));
+        self.hub.admission.set_limits(admission_limits(new));
+        self.shared.access.replace(rules(new, &self.token));
+        self.shared.bounds.store(Arc::new(bounds(new)));
+        self.retention.store(Arc::new(new.retention.clone()));
+        if changes.live.contains(&"access") {
+            // A yes was given under the rules of its time: it does not outlive them.
+            self.hub.policy.rcu(|policy| Policy { version: policy.version + 1 });
+        }
+    }
+}
