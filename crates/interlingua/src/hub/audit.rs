@@ -13,7 +13,7 @@ use interlingua_core::ports::{Append, Expected, Journal, Stored};
 use interlingua_core::{Call, Fault, FaultKind, Log, Principal, SkillId, TaskId, Time, journal};
 use metrics::Counter;
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::Hub;
 use super::clock::Clock;
@@ -112,7 +112,7 @@ impl AuditLine {
 
 #[derive(Debug)]
 pub struct Audit {
-    lines: mpsc::Sender<AuditLine>,
+    lines: mpsc::Sender<Told>,
     clock: Clock,
     dropped: AtomicU64,
     counted: Counter,
@@ -135,7 +135,7 @@ impl Audit {
         if line.trace.is_none() {
             line.trace = trace::ambient().as_ref().and_then(trace::id).map(|id| id.to_string());
         }
-        if self.lines.try_send(line).is_err() {
+        if self.lines.try_send(Told::Line(line)).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
             self.counted.increment(1);
         }
@@ -163,56 +163,86 @@ impl Audit {
         self.dropped.load(Ordering::Relaxed)
     }
 
+    /// Resolves when all that was told before is written.
+    async fn written(&self) {
+        let (reply, written) = oneshot::channel();
+        if self.lines.send(Told::Flush(reply)).await.is_ok() {
+            let _ = written.await;
+        }
+    }
+
     /// Writes what waits. Nothing is taken afterwards.
     pub(super) async fn stop(&self, patience: Duration) -> bool {
         self.writer.stop(patience).await
     }
 }
 
-/// Waits a little after the first line, so that one record of the journal holds all that were decided meanwhile.
-async fn write(
-    journal: Arc<dyn Journal>,
-    mut waiting: mpsc::Receiver<AuditLine>,
-    stopping: tokio_util::sync::CancellationToken,
-) {
-    let mut batch = Vec::with_capacity(BATCH);
-    loop {
-        let taken = tokio::select! {
-            biased;
-            taken = waiting.recv_many(&mut batch, BATCH) => taken,
-            () = stopping.cancelled() => {
-                waiting.close();
-                waiting.recv_many(&mut batch, BATCH).await
+/// What the writer is told.
+#[derive(Debug)]
+enum Told {
+    Line(AuditLine),
+    Flush(oneshot::Sender<()>),
+}
+
+/// What goes into the next record, and who waits for it.
+#[derive(Debug, Default)]
+struct Batch {
+    lines: Vec<AuditLine>,
+    waiting: Vec<oneshot::Sender<()>>,
+}
+
+impl Batch {
+    fn take(&mut self, told: &mut Vec<Told>) {
+        for told in told.drain(..) {
+            match told {
+                Told::Line(line) => self.lines.push(line),
+                Told::Flush(reply) => self.waiting.push(reply),
             }
-        };
-        if taken == 0 {
-            return;
         }
-        gather(&mut waiting, &mut batch, &stopping).await;
-        let at = batch.last().map_or(Time(0), |line| line.at);
-        let records = journal::to_bytes(&batch).into_iter().collect();
-        batch.clear();
-        let append = Append { log: Log::Audit, expected: Expected::Any, at, records, unique: None, row: None };
-        if let Err(error) = journal.append(append).await {
-            tracing::error!(%error, "audit lines could not be written");
+    }
+
+    fn is_due(&self) -> bool {
+        self.lines.len() >= BATCH || !self.waiting.is_empty()
+    }
+
+    async fn append(&mut self, journal: &dyn Journal) {
+        if let Some(last) = self.lines.last() {
+            let (at, records) = (last.at, journal::to_bytes(&self.lines).into_iter().collect());
+            let append = Append { log: Log::Audit, expected: Expected::Any, at, records, unique: None, row: None };
+            if let Err(error) = journal.append(append).await {
+                tracing::error!(%error, "audit lines could not be written");
+            }
+        }
+        self.lines.clear();
+        for reply in self.waiting.drain(..) {
+            let _ = reply.send(());
         }
     }
 }
 
-async fn gather(
-    waiting: &mut mpsc::Receiver<AuditLine>,
-    batch: &mut Vec<AuditLine>,
-    stopping: &tokio_util::sync::CancellationToken,
+/// Waits a little after the first line, so that one record of the journal holds all that were decided meanwhile; not when
+/// somebody wants to read, and not when the hub stops.
+async fn write(
+    journal: Arc<dyn Journal>,
+    mut told: mpsc::Receiver<Told>,
+    stopping: tokio_util::sync::CancellationToken,
 ) {
-    let pause = tokio::time::sleep(PAUSE);
-    let mut pause = std::pin::pin!(pause);
-    while batch.len() < BATCH {
-        let room = BATCH - batch.len();
-        tokio::select! {
-            biased;
-            () = stopping.cancelled() => return,
-            () = pause.as_mut() => return,
-            taken = waiting.recv_many(batch, room) => if taken == 0 { return },
+    let (mut batch, mut taken) = (Batch::default(), Vec::with_capacity(BATCH));
+    while told.recv_many(&mut taken, BATCH).await > 0 {
+        batch.take(&mut taken);
+        let pause = tokio::time::sleep(PAUSE);
+        let mut pause = std::pin::pin!(pause);
+        while !batch.is_due() {
+            tokio::select! {
+                biased;
+                () = stopping.cancelled() => break,
+                () = pause.as_mut() => break,
+                more = told.recv_many(&mut taken, BATCH) => if more == 0 { break } else { batch.take(&mut taken) },
+            }
+        }
+        batch.append(&*journal).await;
+        if stopping.is_cancelled() {
+            told.close();
         }
     }
 }
@@ -230,6 +260,7 @@ impl Hub {
             return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner reads the audit"));
         }
         let limit = limit.clamp(1, MAX_PAGE);
+        self.audit.written().await;
         let end = match before {
             Some(before) => before,
             None => number(self.store.journal.last(Log::Audit).await.map_err(Fault::internal)?.saturating_add(1), 0),
