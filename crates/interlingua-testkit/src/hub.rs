@@ -100,7 +100,7 @@ impl HubBuilder {
             }
         })
         .await;
-        (status, process.output())
+        (status, process.whole_output())
     }
 
     fn command(&self, address: SocketAddr) -> Command {

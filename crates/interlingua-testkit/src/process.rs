@@ -18,6 +18,7 @@ const KEPT_LINES: usize = 20_000;
 pub struct Process {
     child: Child,
     output: Arc<Mutex<Vec<String>>>,
+    readers: Vec<thread::JoinHandle<()>>,
 }
 
 impl Process {
@@ -27,9 +28,11 @@ impl Process {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name} does not start: {error}"));
         let output = Arc::new(Mutex::new(Vec::new()));
-        keep(child.stdout.take().expect("standard output is piped"), &output);
-        keep(child.stderr.take().expect("standard error is piped"), &output);
-        Self { child, output }
+        let readers = vec![
+            keep(child.stdout.take().expect("standard output is piped"), &output),
+            keep(child.stderr.take().expect("standard error is piped"), &output),
+        ];
+        Self { child, output, readers }
     }
 
     /// The process id.
@@ -40,6 +43,14 @@ impl Process {
     /// Everything written so far to standard output and standard error.
     pub fn output(&self) -> String {
         self.output.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+    }
+
+    /// All it ever wrote; call it once the process has ended, else it waits for that.
+    pub fn whole_output(&mut self) -> String {
+        for reader in self.readers.drain(..) {
+            reader.join().expect("a reader only reads");
+        }
+        self.output()
     }
 
     /// The status with which it ended, if it has.
@@ -102,7 +113,7 @@ fn pid(child: &Child) -> Option<Pid> {
 }
 
 /// Reads a stream to its end in a thread of its own: it works without a runtime and while a test blocks.
-fn keep(stream: impl Read + Send + 'static, output: &Arc<Mutex<Vec<String>>>) {
+fn keep(stream: impl Read + Send + 'static, output: &Arc<Mutex<Vec<String>>>) -> thread::JoinHandle<()> {
     let output = Arc::clone(output);
     thread::spawn(move || {
         for line in BufReader::new(stream).split(b'\n') {
@@ -113,7 +124,7 @@ fn keep(stream: impl Read + Send + 'static, output: &Arc<Mutex<Vec<String>>>) {
             }
             lines.push(String::from_utf8_lossy(&line).into_owned());
         }
-    });
+    })
 }
 
 #[cfg(test)]
