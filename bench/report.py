@@ -14,6 +14,9 @@ ENVELOPE = (
     '"tool_calls":[{"tool_id":"t1","tool_name":"list_directory","parameters":{"path":"."}}]}'
 )
 
+# The same in a session that the caller names, so that it is kept.
+SESSION = ENVELOPE.replace('"token":{', '"token":{"session_id":"bench-@N@",')
+
 
 class Machine:
     """Where and when: a figure without it says little."""

@@ -84,14 +84,14 @@ def envelope(options):
 
 @section
 def sessions(options):
-    """Memory for each idle session: sessions are opened by envelope requests and then left alone."""
+    """Memory for each idle session: each is named by one envelope request, kept, and then left alone."""
     count = 100_000
     with servers.hub(config=WORKSPACE, files=WORKSPACE_FILES) as hub:
         # The first thousand fill pools and caches that have nothing to do with the number of sessions.
-        measure.load(hub, hub.url("/nlip/route"), report.ENVELOPE, '"final":true', connections=32, warm=0, seconds=600, requests=1_000)
+        measure.load(hub, hub.url("/nlip/route"), report.SESSION, '"final":true', connections=32, warm=0, seconds=600, requests=1_000)
         before = measure.resident_bytes(hub.pid)
         measure.load(
-            hub, hub.url("/nlip/route"), report.ENVELOPE, '"final":true',
+            hub, hub.url("/nlip/route"), report.SESSION, '"final":true',
             connections=32, warm=0, seconds=600, requests=count, first=1_000_000,
         )
         after = measure.resident_bytes(hub.pid)

@@ -7,8 +7,11 @@
 pub mod inbound;
 mod memory;
 mod names;
+mod promise;
 mod sessions;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

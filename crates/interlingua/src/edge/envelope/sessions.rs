@@ -2,7 +2,7 @@
 //! core's ([`interlingua_core::session`]); an idle session costs the process nothing, it is in the store.
 //!
 //! A context token the hub makes names its session and proves it: `KEY.SECRET`. So a token alone leads back to its session
-//! without a second table. A caller known by who it is may bring a token of its own; its session is then named after the
+//! without a second table. One that nobody has asked for is only promised ([`super::promise`]). A caller known by who it is may bring a token of its own; its session is then named after the
 //! token. A token that such a caller brings and that is not known proves nothing and is repeated as it came.
 
 use std::sync::Arc;
@@ -18,12 +18,13 @@ use interlingua_core::{
 use interlingua_protocols::envelope::wire::Token;
 
 use super::memory::Memory;
+use super::promise::Promise;
 use super::settings::Settings;
 use crate::hub::entropy;
 
 const KIND: &str = "session";
 /// What the ids of sessions begin with. An agent's name would tell others who speaks (H-06).
-const PREFIX: &str = "nlip";
+pub(super) const PREFIX: &str = "nlip";
 /// More sessions than this are refused.
 pub const MAX_SESSIONS: u64 = 1_000_000;
 /// A larger context is not kept.
@@ -64,6 +65,13 @@ pub(super) struct Brought<'a> {
     pub(super) kind: Kind,
 }
 
+impl Brought<'_> {
+    /// Nothing to be kept but that there was a request.
+    fn leaves_nothing(&self) -> bool {
+        self.context.is_none() && self.token.state_token.is_none() && self.kind == Kind::Turn
+    }
+}
+
 /// A request is a turn; a notification is only noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -97,7 +105,31 @@ impl TakenUp {
         if settings.counts_turns {
             token.conversation_turn = token.conversation_turn.saturating_add(1);
         }
+        TakenUp::of(token)
+    }
+
+    /// With a session that is not written before somebody comes back to it.
+    fn promised(promise: &Promise, token: &Token, settings: &Settings) -> TakenUp {
+        let mut taken = TakenUp::of(token.clone());
+        taken.token.session_id = Some(promise.id());
+        taken.token.context_token = Some(promise.token());
+        if settings.counts_turns {
+            taken.tell_turn(1, token.conversation_turn == 0);
+        }
+        taken
+    }
+
+    fn of(token: Token) -> TakenUp {
         TakenUp { token, conversation: None, key: None, context: None, losses: Vec::new() }
+    }
+
+    /// The hub's count, and that the caller's was another.
+    fn tell_turn(&mut self, turn: u64, as_given: bool) {
+        // A caller that does not count says 0.
+        if !as_given && self.token.conversation_turn != 0 {
+            self.losses.push(Loss::new("token.conversation_turn", LossKind::AnsweredByHub));
+        }
+        self.token.conversation_turn = turn;
     }
 }
 
@@ -108,10 +140,14 @@ impl Sessions {
 
     /// Takes up the session of a message, or opens one, and writes it down.
     pub(super) async fn take_up(&self, brought: Brought<'_>, settings: &Settings, now: Time) -> Result<TakenUp, Fault> {
-        let shown = Shown::of(brought.by, brought.token);
+        let shown = Shown::of(brought.by, brought.token, settings);
         let nothing_to_open = shown.key.is_none() && !settings.opens_sessions;
         if !settings.keeps_sessions || nothing_to_open {
             return Ok(TakenUp::alone(brought.token, settings));
+        }
+        if shown.key.is_none() && brought.leaves_nothing() && settings.persists_contexts {
+            let promise = Promise::new(&brought.by.owner(), &settings.promises, entropy::bits(), now);
+            return Ok(TakenUp::promised(&promise, brought.token, settings));
         }
         let table = if settings.persists_contexts { &self.durable } else { &self.passing };
         for _ in 0..MAX_TRIES {
@@ -157,36 +193,47 @@ struct Shown {
     id: Option<Text>,
     key: Option<Digest>,
     secret: Option<Secret>,
+    /// What the token promises, when it is for the session that is meant.
+    promise: Option<Promise>,
     proven: bool,
 }
 
 impl Shown {
-    fn of(by: &Principal, token: &Token) -> Shown {
+    fn of(by: &Principal, token: &Token, settings: &Settings) -> Shown {
         let (owner, proven) = (by.owner(), !by.is_anonymous());
-        let (named, secret) = match token.context_token.as_ref() {
-            Some(token) => split(token),
-            None => (None, None),
-        };
-        let key_of = |id: &Text| Session::key(&owner, id);
+        let shown = token.context_token.as_ref();
+        let promise = shown.and_then(|token| Promise::read(&owner, &settings.promises, token));
+        let (named, secret) = shown.map_or((None, None), split);
         // A token of the caller's own names its session, so that it leads back there when it comes alone.
-        let from_token = || secret.as_ref().filter(|_| proven && named.is_none()).and_then(|it| id_of(&owner, it));
-        let id = token.session_id.clone().or_else(from_token);
-        let key = id.as_ref().map(key_of).or(named);
-        Shown { id, key, secret, proven }
+        let own = || secret.as_ref().filter(|_| proven && named.is_none()).and_then(|it| id_of(&owner, it));
+        let id = token.session_id.clone().or_else(|| promise.as_ref().map(Promise::id)).or_else(own);
+        let key = id.as_ref().map(|id| Session::key(&owner, id)).or(named);
+        let promise = promise.filter(|promise| Some(promise.id()) == id);
+        Shown { id, key, secret, promise, proven }
     }
 
     fn presented(&self) -> Presented<'_> {
         Presented { id: self.id.as_deref(), token: self.secret.as_ref() }
     }
+
+    /// What a new session may be called. The hub's own names are not for strangers to take: they may be promised.
+    fn wanted(&self) -> Presented<'_> {
+        let free = |id: &&str| self.proven || !id.starts_with(PREFIX);
+        Presented { id: self.id.as_deref().filter(free), token: self.secret.as_ref() }
+    }
 }
 
-/// A context token: the session's key if the hub made it, and the secret.
+/// A context token: the session's key if it is in there, and the secret.
 fn split(token: &Secret) -> (Option<Digest>, Option<Secret>) {
-    let made = token.text().and_then(|text| text.split_once('.'));
-    match made.and_then(|(key, secret)| Some((key.parse().ok()?, secret))) {
-        Some((key, secret)) => (Some(key), Some(Secret::new(secret))),
-        None => (None, Some(token.clone())),
+    match token.text().and_then(|text| text.split_once('.')) {
+        Some((name, secret)) if is_ours(name) => (name.parse().ok(), Some(Secret::new(secret))),
+        Some(_) | None => (None, Some(token.clone())),
     }
+}
+
+/// The names in front of the hub's own secrets: keys and promises.
+fn is_ours(name: &str) -> bool {
+    matches!(name.len(), 44 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn joined(key: &Digest, secret: &Secret) -> Secret {
@@ -230,13 +277,7 @@ impl Step<'_> {
             None => None,
         };
         let Taken { mut held, expect } = self.taken(found).await?;
-        let mut taken = TakenUp {
-            token: self.brought.token.clone(),
-            conversation: None,
-            key: None,
-            context: None,
-            losses: Vec::new(),
-        };
+        let mut taken = TakenUp::of(self.brought.token.clone());
         self.count(&mut held.session, &mut taken);
         let key = Session::key(held.session.owner(), held.session.id());
         self.keep_context(&mut held.session, &key, &mut taken)?;
@@ -265,15 +306,21 @@ impl Step<'_> {
     /// Resumes what was found; else opens one, where that is done.
     async fn taken(&self, found: Option<Item>) -> Result<Taken, Fault> {
         let Some(item) = found else {
+            if let Some(promise) = &self.shown.promise
+                && let Ok(held) = self.resumed(&promise.session(self.brought.by.owner()))
+            {
+                self.table.make_room(self.now).await?;
+                return Ok(Taken { held, expect: Expect::Absent });
+            }
             let may_open = self.settings.opens_sessions || self.brought.kind == Kind::Note;
-            return if may_open { self.opened(self.shown.presented()).await } else { Err(Refused::Expired.fault()) };
+            return if may_open { self.opened(self.shown.wanted()).await } else { Err(Refused::Expired.fault()) };
         };
         let session: Session = serde_json::from_slice(&item.value).map_err(Fault::internal)?;
         match self.resumed(&session) {
             Ok(held) => Ok(Taken { held, expect: Expect::Revision(item.revision) }),
             Err(refused) if !self.settings.opens_sessions => Err(refused.fault()),
             Err(Refused::Expired) => {
-                let taken = self.opened(self.shown.presented()).await?;
+                let taken = self.opened(self.shown.wanted()).await?;
                 Ok(Taken { expect: Expect::Revision(item.revision), ..taken })
             }
             // The name is taken; this caller gets another.
@@ -306,17 +353,15 @@ impl Step<'_> {
     fn count(&self, session: &mut Session, taken: &mut TakenUp) {
         let Brought { message, token, kind, .. } = self.brought;
         let seen = self.settings.tracks_messages && session.has_seen(message);
+        let mut as_given = true;
         if kind == Kind::Turn && !seen {
-            let turn = session.advance(token.conversation_turn, token.state_token.as_ref(), self.now);
-            if !turn.as_given && token.conversation_turn != 0 && self.settings.counts_turns {
-                taken.losses.push(Loss::new("token.conversation_turn", LossKind::AnsweredByHub));
-            }
+            as_given = session.advance(token.conversation_turn, token.state_token.as_ref(), self.now).as_given;
         }
         if self.settings.tracks_messages && !seen {
             session.note(message, self.now);
         }
         if self.settings.counts_turns {
-            taken.token.conversation_turn = session.turn();
+            taken.tell_turn(session.turn(), as_given);
         }
     }
 

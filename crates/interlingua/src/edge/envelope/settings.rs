@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_core::session::Rules;
-use interlingua_drivers::keys::{KeyFault, Keyring, SealFault};
+use interlingua_drivers::keys::{KeyFault, Keyring, SealFault, Tagger};
 use zeroize::Zeroizing;
 
+use super::promise;
 use crate::config;
 
 /// What a context is sealed for.
@@ -32,6 +33,7 @@ pub struct Settings {
     pub counts_turns: bool,
     pub persists_contexts: bool,
     pub(super) seals: Seals,
+    pub(super) promises: Arc<Tagger>,
 }
 
 impl Settings {
@@ -56,6 +58,7 @@ impl Settings {
             opens_sessions: tokens.auto_generate_sessions,
             counts_turns: tokens.track_conversation_turns,
             persists_contexts: tokens.persist_context_tokens,
+            promises: Arc::new(own.tagger(promise::PURPOSE)?),
             seals: Seals::new(tokens, own)?,
         })
     }

@@ -237,6 +237,41 @@ async fn h_11_a_retry_without_a_session_finds_the_result_of_the_first_attempt() 
 }
 
 #[tokio::test]
+async fn h_12_builtin_and_custom_tools_really_run() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let write = |path: &str, content: &str| {
+        let path = directory.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        std::fs::write(path, content).expect("a file");
+    };
+    write("workspace/a.txt", "hello from the workspace\n");
+    write(
+        "tools/vote.json",
+        &json!({"name": "vote", "description": "Says what it was given.", "command": ["cat"], "effects": {"reads": true},
+            "input": {"type": "object", "properties": {"n": {"type": "integer"}}}})
+        .to_string(),
+    );
+    let yaml = "tools: { workspace: ./workspace, directory: ./tools }";
+    let route = Route::in_directory(directory, yaml).await;
+    let calls = [
+        ("a", "read_file", json!({"path": "a.txt"})),
+        ("b", "list_directory", json!({"path": "."})),
+        ("c", "custom_tool__vote", json!({"n": 3})),
+        ("d", "new_answer", json!({})),
+    ];
+    let responses = list(&route.send(&calling("m1", &calls)).await);
+    let result = |at: usize| &responses[at]["tool_results"][0];
+    assert!(result(0)["result"].to_string().contains("hello from the workspace"), "{}", responses[0]);
+    assert_eq!(result(0)["metadata"]["tool_category"], "massgen_builtin");
+    assert!(result(1)["result"].to_string().contains("a.txt"), "{}", responses[1]);
+    assert_eq!(
+        (&result(2)["result"], &result(2)["metadata"]["tool_type"]),
+        (&json!({"n": 3}), &"massgen_custom".into())
+    );
+    assert_eq!(result(3)["metadata"]["code"], "not_found", "nobody is there to be told of an answer");
+}
+
+#[tokio::test]
 async fn h_13_the_registry_says_whose_a_tool_is_and_not_its_name() {
     let route = Route::start("").await;
     let mut card = interlingua_core::Card::clone(&route.hub().registry.catalogue().peers[&"bench".into()].card);
