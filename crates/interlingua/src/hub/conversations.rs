@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 use interlingua_core::ports::{Expect, StoreFault};
-use interlingua_core::{Conversation, ConversationId, Fault, Principal};
+use interlingua_core::{Conversation, ConversationId, Digest, Fault, Principal};
 use interlingua_drivers::keys::Tagger;
 
 use super::{Hub, entropy};
@@ -24,6 +24,16 @@ impl Hub {
     /// A new conversation of this principal.
     pub fn new_conversation(&self) -> ConversationId {
         entropy::conversation_id()
+    }
+
+    /// The conversation that a call under an idempotency key begins: the same one when it is sent again. An Anonymous
+    /// caller's key is nobody's in particular, so its conversation is always a new one.
+    pub fn conversation_begun_by(&self, by: &Principal, key: &str) -> ConversationId {
+        if by.is_anonymous() {
+            return self.new_conversation();
+        }
+        let digest = Digest::of_fields([b"conversation".as_slice(), by.owner().to_string().as_bytes(), key.as_bytes()]);
+        ConversationId::from(format!("{:.32}", digest.to_string()))
     }
 
     /// What the other side brings back to go on.

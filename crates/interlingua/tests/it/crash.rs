@@ -1,80 +1,202 @@
-//! The hub is killed with -9 while tasks pour in. The peer it calls is a process of its own and outlives it: the witness.
+//! The hub is killed with -9 while tasks pour in, started again, and asked what it knows.
 //!
-//! None missing: a task whose id was told is there after the next start and reaches an end. None doubled: the peer, whose
-//! skill does not say it may be repeated, was asked at most once for each task. `SOAK_SECONDS` makes it go on for so long.
+//! None missing: a task whose id was told is there after the next start and reaches an end. None doubled: sent again under
+//! its key it is the same task, and the tool, which does not say that it may be repeated, ran at most once for each. Every
+//! conversation stands at the turn that was acknowledged, or at one that was sent and not yet answered.
+//! `SOAK_SECONDS` makes it go on for so long.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, Instant},
-};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use interlingua_testkit::{Connection, Hub, Peer, post, request};
+use http::Method;
+use http_body_util::Full;
+use interlingua_testkit::{Connection, Hub, request};
 use serde_json::{Value, json};
 
 const ROUNDS: usize = 50;
 const TASKS_A_ROUND: usize = 20;
+const CONVERSATIONS: usize = 4;
 
-/// A task that was acknowledged: what it asked, and the id it was told.
-struct Accepted {
-    key: String,
-    id: String,
-}
+/// What the tool leaves behind: a line for each time it ran.
+const NOTES: &str = "notes";
+const CONFIG: &str = "limits: { rate: 100000/s }\ntools: { directory: tools }\n";
+const MANIFEST: &str = "name: note\ndescription: Writes a line.\ninput: { type: object, properties: { key: { type: string } } }\n\
+                        effects: { writes: true }\ntimeout: 30s\n";
 
 #[tokio::test]
 async fn crash_rounds_lose_no_task_and_double_none() {
-    let witness = Peer::nlip_server("concierge:app").await;
-    let address = witness.address();
-    let yaml = format!(
-        "limits: {{ rate: 100000/s }}\npeers:\n  concierge: {{ nlip: {{ url: \"http://{address}/nlip/\" }} }}\n"
-    );
-    let mut hub = Hub::start(env!("CARGO_BIN_EXE_interlingua"), &yaml).await;
+    let mut hub = start().await;
+    let mut known = Known::new(&hub).await;
+    let mut random = Random(20_261_115);
     let until = Instant::now() + soak();
-    let mut accepted = Vec::new();
     let mut round = 0;
     while round < ROUNDS || Instant::now() < until {
-        accepted.extend(crash_round(&mut hub, round).await);
+        crash_round(&mut hub, &mut known, round, &mut random).await;
         round += 1;
     }
-    assert!(accepted.len() > round, "hardly anything was accepted: {} in {round} rounds", accepted.len());
+    assert_eq!(known.ids.len(), round * TASKS_A_ROUND);
+    known.check_ends(&hub).await;
+    known.check_count(&hub).await;
+}
 
-    let seen = count_seen(&witness).await;
-    let mut wrong = Vec::new();
-    for task in &accepted {
-        let state = ended(&hub, &task.id).await;
-        let asked = seen.get(&task.key).copied().unwrap_or(0);
-        match (state.as_str(), asked) {
-            ("completed", 1) | ("failed" | "cancelled", 0 | 1) => {}
-            _ => wrong.push(format!("{}: {state}, the peer was asked {asked} times", task.key)),
+async fn start() -> Hub {
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua"));
+    let notes = builder.directory().join(NOTES);
+    // One write, so that two at once do not mix.
+    let program = format!("#!/bin/sh\nprintf '%s\\n' \"$(cat)\" >> '{}'\necho '{{}}'\n", notes.display());
+    let builder = builder.file("tools/note/tool.yaml", MANIFEST).file("tools/note/note", program).config(CONFIG);
+    let program = builder.directory().join("tools/note/note");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).expect("may be run");
+    builder.start().await
+}
+
+/// Sends a round's tasks at once, kills the hub after a number of answers that differs from round to round, starts it again
+/// and sends them all once more.
+async fn crash_round(hub: &mut Hub, known: &mut Known, round: usize, random: &mut Random) {
+    let fatal = random.below(TASKS_A_ROUND as u64 + 1);
+    let answered = AtomicUsize::new(0);
+    let (process, count) = (hub.id(), TASKS_A_ROUND);
+    let sends = (0..count).map(|number| {
+        let (hub, known, answered) = (&*hub, &*known, &answered);
+        async move {
+            let answer = known.send(hub, round, number).await;
+            answered.fetch_add(usize::from(answer.is_some()), Ordering::SeqCst);
+            (number, answer)
+        }
+    });
+    let killed = async {
+        while answered.load(Ordering::SeqCst) < fatal as usize {
+            tokio::time::sleep(Duration::from_micros(100)).await;
+        }
+        tokio::time::sleep(Duration::from_micros(random.below(5_000))).await;
+        interlingua_testkit::kill_by_id(process);
+    };
+    let (answers, ()) = tokio::join!(join_all(sends), killed);
+    known.note(round, answers);
+    hub.restart().await;
+    known.check_turns(hub).await;
+    let again = join_all((0..count).map(|number| {
+        let (hub, known) = (&*hub, &*known);
+        async move { (number, known.send(hub, round, number).await) }
+    }));
+    let again = again.await;
+    assert!(again.iter().all(|(_, answer)| answer.is_some()), "round {round}: a running hub did not answer");
+    known.note(round, again);
+}
+
+/// What the hub has said, and what it was asked.
+struct Known {
+    /// The id told for each key.
+    ids: BTreeMap<String, String>,
+    /// Tokens of conversations, and how many messages of each were sent and answered.
+    conversations: Vec<(String, u64, u64)>,
+}
+
+impl Known {
+    async fn new(hub: &Hub) -> Known {
+        let mut conversations = Vec::new();
+        for _ in 0..CONVERSATIONS {
+            let answer = hub.post_json("/api/exchanges", &json!({"skill": "hub/echo", "text": "hello"})).await;
+            let token = answer.header("interlingua-conversation").unwrap_or_else(|| panic!("{}", answer.text()));
+            conversations.push((token.to_owned(), 0, 0));
+        }
+        Known { ids: BTreeMap::new(), conversations }
+    }
+
+    /// One of the conversations, or none.
+    fn conversation(number: usize) -> Option<usize> {
+        Some(number % (CONVERSATIONS + 1)).filter(|number| *number < CONVERSATIONS)
+    }
+
+    /// The id of the task; nothing when the hub died before it said one.
+    async fn send(&self, hub: &Hub, round: usize, number: usize) -> Option<String> {
+        let key = key(round, number);
+        let token = Self::conversation(number).map(|number| &self.conversations[number].0);
+        let body = json!({"skill": "local/note", "arguments": {"key": key}, "conversation": token});
+        let sent = request(Method::POST, "/api/tasks").header("content-type", "application/json");
+        let sent = sent.header("idempotency-key", &key).body(Full::new(body.to_string().into())).expect("a request");
+        let mut connection = Connection::try_http1(hub.address()).await.ok()?;
+        let answer = connection.try_send(sent).await.ok()?;
+        assert_eq!(answer.status, 202, "{key}: {}", answer.text());
+        Some(answer.json()["id"].as_str().expect("a task has an id").to_owned())
+    }
+
+    /// The same key is told the same id, always.
+    fn note(&mut self, round: usize, answers: Vec<(usize, Option<String>)>) {
+        for (number, answer) in answers {
+            if let Some(conversation) = Self::conversation(number) {
+                let (_, sent, answered) = &mut self.conversations[conversation];
+                *sent += 1;
+                *answered += u64::from(answer.is_some());
+            }
+            let Some(id) = answer else { continue };
+            let first = self.ids.entry(key(round, number)).or_insert_with(|| id.clone());
+            assert_eq!(*first, id, "{} was told two ids", key(round, number));
         }
     }
-    wrong.extend(
-        seen.iter().filter(|(_, times)| **times > 1).map(|(key, times)| format!("{key} was asked {times} times")),
-    );
-    assert!(wrong.is_empty(), "{} of {} tasks:\n{}", wrong.len(), accepted.len(), wrong.join("\n"));
+
+    async fn check_turns(&self, hub: &Hub) {
+        let found = hub.get("/api/conversations").await.json();
+        let turns: HashMap<&str, u64> = items(&found)
+            .iter()
+            .map(|item| (item["id"].as_str().expect("an id"), item["turn"].as_u64().expect("a turn")))
+            .collect();
+        for (token, sent, answered) in &self.conversations {
+            let (id, _) = token.rsplit_once('.').expect("an id and its code");
+            let turn = turns.get(id).copied().unwrap_or(0);
+            assert!((*answered..=*sent).contains(&turn), "turn {turn} after {answered} of {sent} messages");
+        }
+    }
+
+    /// Every task has ended, and its tool ran at most once; exactly once when it is completed.
+    async fn check_ends(&self, hub: &Hub) {
+        let mut wrong = Vec::new();
+        let mut completed = 0;
+        let mut ends = HashMap::new();
+        for (key, id) in &self.ids {
+            ends.insert(key.as_str(), ended(hub, id).await);
+        }
+        let ran = notes(&hub.directory().join(NOTES));
+        for (key, state) in ends {
+            let times = ran.get(key).copied().unwrap_or(0);
+            completed += usize::from(state == "completed");
+            match (state.as_str(), times) {
+                ("completed", 1) | ("failed", 0 | 1) => {}
+                _ => wrong.push(format!("{key}: {state}, the tool ran {times} times")),
+            }
+        }
+        assert!(wrong.is_empty(), "{} of {} tasks:\n{}", wrong.len(), self.ids.len(), wrong.join("\n"));
+        assert!(completed > 0, "not one of {} tasks was completed", self.ids.len());
+    }
+
+    /// There are as many tasks as keys: also what was never acknowledged is there once.
+    async fn check_count(&self, hub: &Hub) {
+        let (mut count, mut after) = (0, None);
+        loop {
+            let path =
+                after.map_or("/api/tasks?limit=500".into(), |after| format!("/api/tasks?limit=500&after={after}"));
+            let page = hub.get(&path).await.json();
+            count += items(&page).len();
+            match page["next"].as_str() {
+                Some(next) => after = Some(next.to_owned()),
+                None => break,
+            }
+        }
+        assert_eq!(count, self.ids.len());
+    }
 }
 
-/// Sends a round's tasks at once and kills the hub at a moment that differs from round to round, then starts it again.
-async fn crash_round(hub: &mut Hub, round: usize) -> Vec<Accepted> {
-    let sends = (0..TASKS_A_ROUND).map(|number| start_task(hub, format!("round {round} task {number}")));
-    // From before the first answer to well after the last, in steps no two neighbours share.
-    let moment = Duration::from_micros(500 + (round as u64 * 7_919) % 60_000);
-    let (answers, ()) = tokio::join!(join_all(sends), async {
-        tokio::time::sleep(moment).await;
-        interlingua_testkit::kill_by_id(hub.id());
-    });
-    hub.restart().await;
-    answers.into_iter().flatten().collect()
+fn key(round: usize, number: usize) -> String {
+    format!("round-{round}-task-{number}")
 }
 
-/// Starts a task; nothing when the hub died before it said the id.
-async fn start_task(hub: &Hub, key: String) -> Option<Accepted> {
-    let body = json!({"peer": "concierge", "text": key}).to_string();
-    let mut connection = Connection::try_http1(hub.address()).await.ok()?;
-    let answer = connection.try_send(post("/api/tasks", "application/json", body)).await.ok()?;
-    assert_eq!(answer.status, 202, "{}", answer.text());
-    let id = answer.json()["id"].as_str().expect("a task has an id").to_owned();
-    Some(Accepted { key, id })
+fn items(page: &Value) -> &[Value] {
+    page["items"].as_array().unwrap_or_else(|| panic!("a page: {page}"))
 }
 
 /// How the task ended. A task that is not there ended as `missing`.
@@ -94,14 +216,12 @@ async fn ended(hub: &Hub, id: &str) -> String {
     "without end".to_owned()
 }
 
-/// How often the witness was asked for each task.
-async fn count_seen(witness: &Peer) -> BTreeMap<String, usize> {
-    let sent = request(http::Method::GET, "/seen").body(http_body_util::Full::default()).expect("a request");
-    let seen = Connection::http1(witness.address()).await.send(sent).await.json();
-    let mut counts = BTreeMap::new();
-    for message in seen.as_array().expect("a list") {
-        let text = message.get("content").and_then(Value::as_str).unwrap_or_default();
-        *counts.entry(text.to_owned()).or_default() += 1;
+/// How often the tool ran for each key. A tool whose hub died before it said what to do wrote an empty line.
+fn notes(path: &Path) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    for line in fs::read_to_string(path).expect("the tool ran").lines().filter(|line| !line.is_empty()) {
+        let arguments: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        *counts.entry(arguments["key"].as_str().expect("a key").to_owned()).or_default() += 1;
     }
     counts
 }
@@ -109,4 +229,17 @@ async fn count_seen(witness: &Peer) -> BTreeMap<String, usize> {
 fn soak() -> Duration {
     let seconds = std::env::var("SOAK_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     Duration::from_secs(seconds)
+}
+
+/// splitmix64: the same kills in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
 }

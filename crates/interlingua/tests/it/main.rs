@@ -1,6 +1,7 @@
 //! The one integration-test binary: each test of the whole is a module here, because each binary links everything again.
 
 mod cli;
+mod crash;
 mod envelope;
 mod hostile;
 mod nlip;

@@ -113,7 +113,7 @@ fn wrong(path: &'static str, problem: &'static str) -> Fault {
 }
 
 /// Visible ASCII, so that it reads the same in every log.
-fn key(headers: &HeaderMap) -> Result<Option<&str>, Fault> {
+pub(super) fn key(headers: &HeaderMap) -> Result<Option<&str>, Fault> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let fits = |key: &&str| !key.is_empty() && key.len() <= MAX_KEY;
     let unfit = || Fault::caller(FaultKind::InvalidInput, "Idempotency-Key must be 1 to 255 visible characters");
