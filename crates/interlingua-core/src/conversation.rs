@@ -17,6 +17,9 @@ pub struct Conversation {
     pub turn: u64,
     pub legs: Vec<Leg>,
     pub context: Option<Secret>,
+    /// The other side asked who the hub is, so every answer says it.
+    #[serde(default)]
+    pub identified: bool,
     pub expires: Time,
 }
 

@@ -70,6 +70,11 @@ pub(super) fn is_credential(token: &Submessage) -> bool {
         && (prefix.eq_ignore_ascii_case(AUTHENTICATION) || prefix.eq_ignore_ascii_case(AUTHORIZATION))
 }
 
+/// Two tokens of one name and content. A label is no part of what a token is.
+pub fn same(a: &Submessage, b: &Submessage) -> bool {
+    a.subformat.eq_ignore_ascii_case(&b.subformat) && a.content == b.content
+}
+
 /// Our conversation token: the suffix tells a peer with several hubs whose it is.
 pub fn conversation(hub: &HubId, id: &ConversationId) -> Submessage {
     Submessage::token(format!("{CONVERSATION}_{hub}"), id.0.clone())

@@ -12,7 +12,9 @@ use interlingua_drivers::keys::Tagger;
 use super::{Hub, entropy};
 
 const KIND: &str = "conversation";
+/// What the codes are made for: one never passes for the other.
 const PURPOSE: &str = "conversation";
+const IDENTITY: &str = "identity";
 const HEX: &[u8; 16] = b"0123456789abcdef";
 /// Bytes of the authentication code that a token carries.
 const CODE: usize = 16;
@@ -38,15 +40,13 @@ impl Hub {
 
     /// What the other side brings back to go on.
     pub fn conversation_token(&self, by: &Principal, id: &ConversationId) -> Result<String, Fault> {
-        let tag = self.conversation_tags()?.tag(&bound(by, id));
-        let mut token = String::with_capacity(id.as_str().len() + 1 + 2 * CODE);
-        token.push_str(id.as_str());
-        token.push('.');
-        for byte in &tag[..CODE] {
-            token.push(char::from(HEX[usize::from(byte >> 4)]));
-            token.push(char::from(HEX[usize::from(byte & 15)]));
-        }
-        Ok(token)
+        Ok(with_code(id.as_str(), &self.conversation_tags()?.tag(&bound(by, id))))
+    }
+
+    /// By this the other side of one conversation knows the hub again. It proves nothing to the hub itself.
+    pub fn identity_token(&self, by: &Principal, id: &ConversationId) -> Result<String, Fault> {
+        let tags = self.keys.tagger(IDENTITY).map_err(Fault::internal)?;
+        Ok(with_code(self.id.as_str(), &tags.tag(&bound(by, id))))
     }
 
     /// Derived on first use.
@@ -66,8 +66,23 @@ impl Hub {
         self.conversation_tags().ok()?.verify(&bound(by, &id), &code).then_some(id)
     }
 
-    /// One turn more, written down; returns its number.
-    pub async fn next_turn(&self, by: &Principal, id: &ConversationId) -> Result<u64, Fault> {
+    /// One turn more, written down.
+    pub async fn next_turn(&self, by: &Principal, id: &ConversationId) -> Result<Conversation, Fault> {
+        self.change(by, id, |conversation| conversation.turn += 1).await
+    }
+
+    /// From now on every answer in this conversation says who the hub is.
+    pub async fn identify_in(&self, by: &Principal, id: &ConversationId) -> Result<Conversation, Fault> {
+        self.change(by, id, |conversation| conversation.identified = true).await
+    }
+
+    /// Reads, changes and writes, again if somebody else was faster.
+    async fn change(
+        &self,
+        by: &Principal,
+        id: &ConversationId,
+        change: impl Fn(&mut Conversation),
+    ) -> Result<Conversation, Fault> {
         let kept = self.settings.load().conversations;
         loop {
             let now = self.now();
@@ -78,13 +93,13 @@ impl Hub {
                     (serde_json::from_slice(&item.value).map_err(Fault::internal)?, Expect::Revision(item.revision))
                 }
             };
-            conversation.turn += 1;
+            change(&mut conversation);
             conversation.expires = now.after(kept);
             let value = serde_json::to_vec(&conversation).map_err(Fault::internal)?;
             let put =
                 self.store.records.put(KIND, id.as_str(), Bytes::from(value), Some(conversation.expires), expect, now);
             match put.await {
-                Ok(_) => return Ok(conversation.turn),
+                Ok(_) => return Ok(conversation),
                 Err(StoreFault::Moved { .. }) => {}
                 Err(fault) => return Err(fault.into()),
             }
@@ -93,7 +108,15 @@ impl Hub {
 
     fn fresh(&self, by: &Principal, id: &ConversationId) -> Conversation {
         let expires = self.now().after(self.settings.load().conversations);
-        Conversation { id: id.clone(), owner: by.owner(), turn: 0, legs: Vec::new(), context: None, expires }
+        Conversation {
+            id: id.clone(),
+            owner: by.owner(),
+            turn: 0,
+            legs: Vec::new(),
+            context: None,
+            identified: false,
+            expires,
+        }
     }
 
     /// A page of conversations this principal may see, after a key, and the key to go on after. An Anonymous caller has its
@@ -151,6 +174,17 @@ impl Hub {
 
 fn is_theirs(by: &Principal, conversation: &Conversation) -> bool {
     by.is_hub_owner() || conversation.owner == by.owner()
+}
+
+fn with_code(name: &str, tag: &[u8; 32]) -> String {
+    let mut token = String::with_capacity(name.len() + 1 + 2 * CODE);
+    token.push_str(name);
+    token.push('.');
+    for byte in &tag[..CODE] {
+        token.push(char::from(HEX[usize::from(byte >> 4)]));
+        token.push(char::from(HEX[usize::from(byte & 15)]));
+    }
+    token
 }
 
 fn bound(by: &Principal, id: &ConversationId) -> Vec<u8> {

@@ -340,7 +340,8 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         if let Ok(carried) = wire::read(&Bytes::from(bytes), &Limits::default()) {
-            let _ = tree(&carried.value);
+            let again = wire::read(&carried.value.to_bytes(), &Limits::default());
+            prop_assert_eq!(again.map(|again| again.value), Ok(carried.value));
         }
     }
 }

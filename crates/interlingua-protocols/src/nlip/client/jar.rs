@@ -29,7 +29,7 @@ impl TokenJar {
         let given: Vec<&Submessage> = reply
             .all()
             .filter(|submessage| {
-                submessage.format == Format::Token && !self.mine.iter().any(|mine| same(mine, submessage))
+                submessage.format == Format::Token && !self.mine.iter().any(|mine| tokens::same(mine, submessage))
             })
             .collect();
         let names: std::collections::HashSet<String> =
@@ -83,10 +83,6 @@ impl TokenJar {
         }
         jar
     }
-}
-
-fn same(a: &Submessage, b: &Submessage) -> bool {
-    a.subformat.eq_ignore_ascii_case(&b.subformat) && a.content == b.content
 }
 
 fn size(token: &Submessage) -> usize {

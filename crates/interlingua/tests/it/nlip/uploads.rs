@@ -88,3 +88,24 @@ async fn n_38_a_form_is_taken_apart() {
     let answer = hub.connect().await.send(builder.body(Full::new(Bytes::from(form))).expect("a request")).await;
     assert!(answer.status == 201 && answer.text().contains(DIGEST), "{} {}", answer.status, answer.text());
 }
+
+#[tokio::test]
+async fn n_38_each_of_several_calls_may_refer_to_an_upload() {
+    let hub = hub().await;
+    let path = upload_path(&hub).await;
+    assert_eq!(send(&hub, Method::PUT, &path, CONTENT).await.status, 201);
+    let call = json!({"format": "structured", "subformat": "json", "label": "interlingua-call",
+        "content": {"skill": "hub/echo"}});
+    let link = json!({"format": "structured", "subformat": "uri", "content": hub.url(&path)});
+    let reply = ask(&hub, &super::with(text("twice, please"), &[call.clone(), call, link])).await;
+    let parts = reply["submessages"].as_array().cloned().unwrap_or_default();
+    let links: Vec<&str> = parts
+        .iter()
+        .filter(|part| part["subformat"] == "uri")
+        .filter_map(|part| part["content"].as_str()?.strip_prefix(&hub.url("")))
+        .collect();
+    assert_eq!(links.len(), 2, "{reply}");
+    for link in links {
+        assert_eq!(hub.get(link).await.text(), CONTENT, "{link}");
+    }
+}

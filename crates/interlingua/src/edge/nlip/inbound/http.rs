@@ -9,12 +9,11 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::post;
 use http::HeaderMap;
-use interlingua_core::{Fault, PeerId};
+use interlingua_core::PeerId;
 use interlingua_protocols::nlip::decode::Door;
 use interlingua_protocols::nlip::json::{self, Keys};
-use interlingua_protocols::nlip::wire::Limits;
 
-use super::{Exchange, Reply};
+use super::{Exchange, Reply, limits};
 use crate::edge::Shared;
 use crate::server::body;
 use crate::server::connection::Connection;
@@ -59,12 +58,7 @@ async fn respond(shared: &Shared, connection: Connection, headers: HeaderMap, do
     };
     let meters = &shared.hub.meters;
     let mut laps = meters.laps();
-    let limits = Limits {
-        bytes: usize::try_from(shared.bounds().body).unwrap_or(usize::MAX),
-        depth: shared.bounds().depth,
-        ..Limits::default()
-    };
-    let message = match json::decode(&frame, &limits) {
+    let message = match json::decode(&frame, &limits(shared)) {
         Ok(message) => message,
         Err(invalid) => {
             meters.protocol(crate::edge::nlip::PROTOCOL).invalid.increment(1);
@@ -87,14 +81,6 @@ fn encoded(Reply { status, message, fault }: Reply) -> Response {
     let mut response = shape::json(status, json::encode(&message, Keys::Lower).into());
     if let Some(fault) = fault {
         shape::add_headers(&mut response, &fault);
-        log(&fault);
     }
     response
-}
-
-/// The cause of an internal fault is for the log alone.
-fn log(fault: &Fault) {
-    if fault.kind == interlingua_core::FaultKind::Internal {
-        tracing::error!(error = %fault, cause = ?fault.source, "a message could not be answered");
-    }
 }

@@ -1,9 +1,10 @@
 //! They call us: one message in, one message out, whatever the binding.
 //!
 //! [`Exchange::answer`] is the whole of it: `decode`, `authenticate`, the hub's door, `encode`. [`http`] puts it behind
-//! `POST /nlip` and `/agents/{peer}/nlip`.
+//! `POST /nlip` and `/agents/{peer}/nlip`, [`ws`] behind the sockets of ECMA-432.
 
 pub mod http;
+mod stand;
 pub mod ws;
 
 use std::sync::Arc;
@@ -11,15 +12,16 @@ use std::sync::Arc;
 use ::http::HeaderMap;
 use interlingua_core::words::{Locale, say};
 use interlingua_core::{
-    Answer, Call, Carried, ConversationId, Event, Fault, Finished, Inbound, Loss, PeerId, Principal, Query, Question,
-    QuestionKind, Request, Route, Secret, Signal, collect,
+    Answer, Call, Carried, ConversationId, Fault, FaultKind, Inbound, Loss, PeerId, Principal, Query, Question,
+    QuestionKind, Request, Route, Secret, Signal,
 };
 use interlingua_protocols::hop::{self, Headers};
 use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, decode};
-use interlingua_protocols::nlip::encode::{self, Beside, NoAddresses, ReplyTo, Stand};
-use interlingua_protocols::nlip::wire::{Message, Submessage};
-use interlingua_protocols::nlip::{discover, fault, tokens};
+use interlingua_protocols::nlip::encode::{self, Addresses, Beside, NoAddresses, ReplyTo, Stand};
+use interlingua_protocols::nlip::wire::{Content, Limits, Message, Submessage};
+use interlingua_protocols::nlip::{discover, fault, tokens, upload};
 
+use self::stand::{Stood, outcome_status, watch};
 use super::uploads;
 use crate::edge::Shared;
 use crate::hub::policy::Action;
@@ -42,6 +44,23 @@ pub(super) struct Reply {
     pub(super) fault: Option<Fault>,
 }
 
+impl Reply {
+    fn of(message: Message) -> Reply {
+        Reply { status: 200, message, fault: None }
+    }
+
+    /// To a message of which nothing is known.
+    fn refused(fault: Fault) -> Reply {
+        Owed { to: ReplyTo::default(), tokens: Vec::new(), losses: Vec::new() }.refused(fault)
+    }
+}
+
+/// What is read of a message, whichever the binding.
+fn limits(shared: &Shared) -> Limits {
+    let bytes = usize::try_from(shared.bounds().body).unwrap_or(usize::MAX);
+    Limits { bytes, depth: shared.bounds().depth, ..Limits::default() }
+}
+
 /// What every answer to one message repeats.
 struct Owed {
     to: ReplyTo,
@@ -50,8 +69,19 @@ struct Owed {
 }
 
 impl Owed {
-    fn beside<'a>(&'a self, route: Option<&'a Route>) -> Beside<'a> {
-        Beside { route, losses: &self.losses, tokens: &self.tokens, addresses: &NoAddresses }
+    /// A token of our own making. One that the other side brought back is not echoed besides.
+    fn own(&mut self, token: Submessage) {
+        self.to.echo.retain(|echoed| !tokens::same(echoed, &token));
+        self.tokens.retain(|own| !tokens::same(own, &token));
+        self.tokens.push(token);
+    }
+
+    fn made(&self, credential: &Secret) -> bool {
+        credential.text().is_some_and(|text| self.tokens.iter().any(|own| own.content == Content::Text(text.into())))
+    }
+
+    fn beside<'a>(&'a self, route: Option<&'a Route>, addresses: &'a dyn Addresses) -> Beside<'a> {
+        Beside { route, losses: &self.losses, tokens: &self.tokens, addresses }
     }
 
     fn refused(self, fault: Fault) -> Reply {
@@ -60,43 +90,56 @@ impl Owed {
     }
 
     fn said(self, text: &str) -> Reply {
-        Reply { status: 200, message: encode::remark(text, &self.tokens, self.to), fault: None }
+        Reply::of(encode::remark(text, &self.tokens, self.to))
     }
 }
 
 impl Exchange<'_> {
     pub(super) async fn answer(&self, message: Message) -> Reply {
         if !self.shared.routing.settings().doors {
-            let kind = interlingua_core::FaultKind::Unsupported(interlingua_core::Feature::SwitchedOff);
-            let fault = Fault::caller(kind, "NLIP is switched off here");
-            let message = encode::refused(&fault, &[], ReplyTo::default());
-            return Reply { status: fault::status(&fault), message, fault: Some(fault) };
+            let kind = FaultKind::Unsupported(interlingua_core::Feature::SwitchedOff);
+            return Reply::refused(Fault::caller(kind, "NLIP is switched off here"));
         }
+        let reply = self.reply(message).await;
+        // The cause of an internal fault is for the log alone.
+        if let Some(fault) = reply.fault.as_ref().filter(|fault| fault.kind == FaultKind::Internal) {
+            tracing::error!(error = %fault, cause = ?fault.source, "a message could not be answered");
+        }
+        reply
+    }
+
+    async fn reply(&self, message: Message) -> Reply {
         let decoded = decode(message, &self.context());
         let Carried { value: incoming, losses } = match decoded {
             Ok(decoded) => decoded,
-            Err(invalid) => {
-                let fault = invalid.fault();
-                let message = encode::refused(&fault, &[], ReplyTo::default());
-                return Reply { status: invalid.status(), message, fault: Some(fault) };
-            }
+            Err(invalid) => return Reply { status: invalid.status(), ..Reply::refused(invalid.fault()) },
         };
-        let Incoming { meaning, credentials, conversation, reply } = incoming;
+        let Incoming { meaning, mut credentials, conversation, reply } = incoming;
         let mut owed = Owed { to: reply, tokens: Vec::new(), losses };
         let by = match self.shared.authenticate(self.connection, self.headers, &credentials) {
             Ok(by) => by,
             Err(fault) => return owed.refused(fault),
         };
-        let conversation = match self.conversation(&by, conversation).await {
-            Ok(conversation) => conversation,
+        let (conversation, identified) = match self.conversation(&by, conversation).await {
+            Ok(found) => found,
             Err(fault) => return owed.refused(fault),
         };
-        match self.shared.hub.conversation_token(&by, &conversation) {
-            Ok(token) => owed.tokens.push(tokens::conversation(&self.shared.hub.id, &ConversationId::from(token))),
+        match self.own_tokens(&by, &conversation, identified) {
+            Ok(tokens) => tokens.into_iter().for_each(|token| owed.own(token)),
             Err(fault) => return owed.refused(fault),
         }
+        // The hub's own token, brought back, is nobody's credential.
+        credentials.retain(|credential| !owed.made(credential));
+        // A credential that came alone answers an open question for one.
+        if matches!(meaning, Meaning::Credentials | Meaning::Identify)
+            && let Some((live, question)) = self.shared.hub.waiting_in(&by, &conversation)
+            && matches!(question.kind, QuestionKind::Credential { .. })
+            && let Some(secret) = self.foreign(&credentials)
+        {
+            let (message, after) = (entropy::message_id(), live.seq());
+            return self.answered(by, question, Answer::Token(secret), message, after, owed).await;
+        }
         match meaning {
-            Meaning::Credentials => self.credentials(by, credentials, conversation, owed).await,
             Meaning::Ask(Inbound::Signal { to, signal }) => match self.outward(signal, &credentials) {
                 Ok(signal) => self.signal(by, to, signal, owed).await,
                 Err(fault) => owed.refused(fault),
@@ -136,16 +179,43 @@ impl Exchange<'_> {
         }
     }
 
-    /// The conversation whose token was brought back, one turn on; else a new one, which costs nothing until it is.
-    async fn conversation(&self, by: &Principal, token: Option<ConversationId>) -> Result<ConversationId, Fault> {
-        let known = token.and_then(|token| self.shared.hub.open_conversation(by, token.as_str()));
+    /// The conversation whose token was brought back, one turn on, and whether the hub said there who it is; else a new
+    /// one, which costs nothing until it is.
+    async fn conversation(
+        &self,
+        by: &Principal,
+        token: Option<ConversationId>,
+    ) -> Result<(ConversationId, bool), Fault> {
+        let hub = &self.shared.hub;
+        let known = token.and_then(|token| hub.open_conversation(by, token.as_str()));
         match known {
-            None => Ok(self.shared.hub.new_conversation()),
-            Some(id) => {
-                self.shared.hub.next_turn(by, &id).await?;
-                Ok(id)
-            }
+            None => Ok((hub.new_conversation(), false)),
+            Some(id) => hub.next_turn(by, &id).await.map(|conversation| (id, conversation.identified)),
         }
+    }
+
+    fn own_tokens(&self, by: &Principal, id: &ConversationId, identified: bool) -> Result<Vec<Submessage>, Fault> {
+        let hub = &self.shared.hub;
+        let mut own = vec![tokens::conversation(&hub.id, &hub.conversation_token(by, id)?.into())];
+        if identified {
+            own.push(tokens::authentication(&hub.identity_token(by, id)?));
+        }
+        Ok(own)
+    }
+
+    /// Says who the hub is, by a token that is on this answer and on every later one of the conversation (first draft,
+    /// clause 6.5).
+    async fn identify(&self, by: &Principal, id: &ConversationId, mut owed: Owed) -> Reply {
+        let hub = &self.shared.hub;
+        let identity = match hub.identify_in(by, id).await {
+            Ok(_) => hub.identity_token(by, id),
+            Err(fault) => Err(fault),
+        };
+        match identity {
+            Ok(identity) => owed.own(tokens::authentication(&identity)),
+            Err(fault) => return owed.refused(fault),
+        }
+        owed.said(&format!("This is {} ({}), an Interlingua hub.", hub.settings.load().name, hub.id))
     }
 
     async fn act(&self, meaning: Meaning, by: Principal, conversation: ConversationId, owed: Owed) -> Reply {
@@ -154,15 +224,16 @@ impl Exchange<'_> {
             Meaning::Ask(Inbound::Calls(calls)) => self.calls(by, calls, conversation, owed).await,
             Meaning::Ask(Inbound::Query(Query::Skills(_))) => self.skills(&by, None, owed),
             Meaning::Ask(Inbound::Query(Query::Card(peer))) => self.skills(&by, Some(&peer), owed),
+            // The decoder makes no other of a message.
             Meaning::Ask(_) => owed.refused(Fault::caller(
-                interlingua_core::FaultKind::Unsupported(interlingua_core::Feature::Operation),
+                FaultKind::Unsupported(interlingua_core::Feature::Operation),
                 "that cannot be asked here",
             )),
-            Meaning::Upload => uploads::offer(self, &by, owed.to, &owed.tokens).await,
-            Meaning::Identify => {
-                let hub = &self.shared.hub;
-                owed.said(&format!("This is {} ({}), an Interlingua hub.", hub.settings.load().name, hub.id))
-            }
+            Meaning::Upload => match uploads::offer(self, &by).await {
+                Ok(uri) => Reply::of(upload::offer(&uri, &owed.tokens, owed.to)),
+                Err(fault) => owed.refused(fault),
+            },
+            Meaning::Identify => self.identify(&by, &conversation, owed).await,
             Meaning::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
             Meaning::Report { .. } => owed.said("Noted."),
             Meaning::Remark | Meaning::Credentials => owed.said("OK"),
@@ -183,16 +254,15 @@ impl Exchange<'_> {
             }
         }
         call.conversation = Some(conversation);
-        if let Err(fault) = uploads::resolve(hub, &by, &mut call).await {
-            return owed.refused(fault);
-        }
         match self.open(by.clone(), call).await {
             Ok(running) => self.settled(&by, running, owed).await,
             Err(fault) => owed.refused(fault),
         }
     }
 
-    async fn open(&self, by: Principal, call: Box<Call>) -> Result<Running, Fault> {
+    /// The hub's door, with what the call refers to at hand.
+    async fn open(&self, by: Principal, mut call: Box<Call>) -> Result<Running, Fault> {
+        uploads::resolve(&self.shared.hub, &by, &mut call).await?;
         let request = Request { by, connection: self.connection.id, inbound: Inbound::Call(call) };
         self.shared.hub.open(request).await
     }
@@ -217,24 +287,6 @@ impl Exchange<'_> {
         }
     }
 
-    /// A credential that came alone answers an open question for one.
-    async fn credentials(
-        &self,
-        by: Principal,
-        credentials: Vec<Secret>,
-        conversation: ConversationId,
-        owed: Owed,
-    ) -> Reply {
-        let waiting = self.shared.hub.waiting_in(&by, &conversation);
-        match (waiting, self.foreign(&credentials)) {
-            (Some((live, question)), Some(secret)) if matches!(question.kind, QuestionKind::Credential { .. }) => {
-                let (message, after) = (entropy::message_id(), live.seq());
-                self.answered(by, question, Answer::Token(secret), message, after, owed).await
-            }
-            _ => owed.said("OK"),
-        }
-    }
-
     /// The credential that is for somebody behind the hub: not one of the hub's own, which no peer may ever be shown.
     fn foreign(&self, credentials: &[Secret]) -> Option<Secret> {
         let now = self.shared.hub.now();
@@ -247,7 +299,7 @@ impl Exchange<'_> {
     fn outward(&self, mut signal: Signal, credentials: &[Secret]) -> Result<Signal, Fault> {
         if let Signal::Answered { answer: Answer::Token(credential), .. } = &mut signal {
             let text = "a credential of this hub is not passed on; show the one the question is about";
-            let none = || Fault::caller(interlingua_core::FaultKind::InvalidInput, text);
+            let none = || Fault::caller(FaultKind::InvalidInput, text);
             *credential = self.foreign(credentials).ok_or_else(none)?;
         }
         Ok(signal)
@@ -276,24 +328,18 @@ impl Exchange<'_> {
             Ok(stand) => stand,
             Err(fault) => return owed.refused(fault),
         };
-        let addresses = match &stand.settled {
-            Settled::Finished(finished) => uploads::addresses(self, by, finished).await,
-            Settled::Asked(_) => Ok(uploads::Known::default()),
-        };
-        let addresses = match addresses {
+        let addresses = match uploads::addresses(self, by, stand.finished().into_iter()).await {
             Ok(addresses) => addresses,
             Err(fault) => return owed.refused(fault),
         };
         let mut laps = self.shared.hub.meters.laps();
-        let beside = Beside { addresses: &addresses, ..owed.beside(stand.route.as_ref()) };
+        let beside = owed.beside(stand.route.as_ref(), &addresses);
         let reply = match stand.settled {
             Settled::Finished(finished) => {
                 let message = encode::finished(&finished, &beside, owed.to.clone());
                 Reply { status: outcome_status(&finished), message, fault: None }
             }
-            Settled::Asked(question) => {
-                Reply { status: 200, message: encode::asked(&question, &beside, owed.to.clone()), fault: None }
-            }
+            Settled::Asked(question) => Reply::of(encode::asked(&question, &beside, owed.to.clone())),
         };
         laps.done(Phase::Encode);
         reply
@@ -310,6 +356,11 @@ impl Exchange<'_> {
             }
         });
         let stands = futures_util::future::join_all(runs).await;
+        let finished = stands.iter().flatten().filter_map(Stood::finished);
+        let addresses = match uploads::addresses(self, &by, finished).await {
+            Ok(addresses) => addresses,
+            Err(fault) => return owed.refused(fault),
+        };
         let stands: Vec<Stand<'_>> = stands
             .iter()
             .map(|stand| match stand {
@@ -318,7 +369,7 @@ impl Exchange<'_> {
                 Err(fault) => Stand::Refused(fault),
             })
             .collect();
-        Reply { status: 200, message: encode::group(&stands, &owed.beside(None), owed.to.clone()), fault: None }
+        Reply::of(encode::group(&stands, &owed.beside(None, &addresses), owed.to.clone()))
     }
 
     /// What this principal may call, of one peer or of all, as text and as data.
@@ -331,55 +382,12 @@ impl Exchange<'_> {
             .filter(|skill| policy.allows(by, Action::List, skill, now))
             .cloned()
             .collect();
-        let message = discover::skills(skills.iter().map(|skill| &**skill), &owed.tokens, owed.to);
-        Reply { status: 200, message, fault: None }
+        Reply::of(discover::skills(skills.iter().map(|skill| &**skill), &owed.tokens, owed.to))
     }
 }
 
 fn ask_again(question: &Question, said: &str, owed: Owed) -> Reply {
     let language = Locale::detect(None, said).language;
     let again = Question { text: say::ask_again(language, &question.text).into(), ..question.clone() };
-    Reply { status: 200, message: encode::asked(&again, &owed.beside(None), owed.to.clone()), fault: None }
-}
-
-/// The HTTP status of an outcome: 200 but where nothing could be reached or the time ran out.
-fn outcome_status(finished: &Finished) -> u16 {
-    use interlingua_core::{FaultKind, Outcome};
-    match &finished.outcome {
-        Outcome::Failed(fault)
-            if matches!(
-                fault.kind,
-                FaultKind::Unreachable | FaultKind::BadReply | FaultKind::Deadline | FaultKind::Loop
-            ) =>
-        {
-            fault::status(fault)
-        }
-        Outcome::Completed | Outcome::Failed(_) | Outcome::Cancelled { .. } => 200,
-    }
-}
-
-/// Where an exchange stands, and by which way it came there.
-struct Stood {
-    settled: Settled,
-    route: Option<Route>,
-}
-
-async fn watch(running: &mut Running) -> Result<Stood, Fault> {
-    let mut route = None;
-    let mut said = Vec::new();
-    let mut settled = running
-        .settle(|event| match event {
-            Event::Started(started) => route = Some(started.clone()),
-            Event::Said { .. } => said.push(event.clone()),
-            Event::Progress { .. }
-            | Event::Artifact(_)
-            | Event::Asked(_)
-            | Event::Settled { .. }
-            | Event::Finished(_) => {}
-        })
-        .await?;
-    if let Settled::Finished(finished) = &mut settled {
-        finished.output.parts = collect(finished, &said);
-    }
-    Ok(Stood { settled, route })
+    Reply::of(encode::asked(&again, &owed.beside(None, &NoAddresses), owed.to.clone()))
 }

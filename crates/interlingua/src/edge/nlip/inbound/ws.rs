@@ -19,18 +19,22 @@ use interlingua_protocols::nlip::decode::Door;
 use interlingua_protocols::nlip::encode::{self, ReplyTo};
 use interlingua_protocols::nlip::invalid::Invalid;
 use interlingua_protocols::nlip::json::Keys;
-use interlingua_protocols::nlip::wire::{Limits, Message};
+use interlingua_protocols::nlip::wire::Message;
 use interlingua_protocols::nlip::{cbor, json};
 use tokio_websockets::{CloseCode, Error, Message as Frame};
 
-use super::Exchange;
+use super::{Exchange, limits};
 use crate::edge::Shared;
 use crate::server::connection::Connection;
 use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree};
 
-/// How many messages may wait while one is answered.
+/// How many messages may wait while one is answered; no more are read once they are as long as one may be.
 const MAX_WAITING: usize = 16;
+/// How long a frame may take to leave. A peer that asks and does not read is gone.
+const SEND: Duration = Duration::from_secs(60);
+/// How long the other side may take to say goodbye.
+const GOODBYE: Duration = Duration::from_secs(5);
 /// A socket that is silent this long is asked whether it is there.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// After so many unanswered heartbeats it is not.
@@ -99,10 +103,14 @@ impl Session {
             closed = self.converse(&mut socket) => closed,
             () = stopping.cancelled() => Some((CloseCode::GOING_AWAY, "the hub is shutting down")),
         };
-        if let Some((code, reason)) = closed {
-            let _ = socket.send(Frame::close(Some(code), reason)).await;
-        }
-        let _ = socket.close().await;
+        let goodbye = async {
+            if let Some((code, reason)) = closed {
+                let _ = socket.send(Frame::close(Some(code), reason)).await;
+            }
+            let _ = socket.close().await;
+        };
+        // Whether it was heard changes nothing: the socket is dropped.
+        let _ = tokio::time::timeout(GOODBYE, goodbye).await;
     }
 
     /// Until the socket is closed: by the other side (`None`), or for a reason of ours.
@@ -120,7 +128,8 @@ impl Session {
                 Ok(answer) => answer,
                 Err(close) => return close,
             };
-            if socket.send(answer).await.is_err() {
+            let sent = tokio::time::timeout(SEND, socket.send(answer)).await;
+            if !matches!(sent, Ok(Ok(()))) {
                 return None;
             }
         }
@@ -164,7 +173,10 @@ impl Session {
     async fn answer(&mut self, socket: &mut Socket, frame: Bytes) -> Result<Frame, Option<Close>> {
         let message = match self.decode(&frame) {
             Ok(message) => message,
-            Err(invalid) => return Ok(error(&invalid)),
+            Err(invalid) => {
+                self.shared.hub.meters.protocol(crate::edge::nlip::PROTOCOL).invalid.increment(1);
+                return Ok(error(&invalid));
+            }
         };
         let (shared, connection, headers) = (self.shared.clone(), self.connection, self.headers.clone());
         let answering = async move {
@@ -175,23 +187,22 @@ impl Session {
         loop {
             tokio::select! {
                 answer = answering.as_mut() => return Ok(self.encode(&answer)),
-                frame = socket.next(), if self.waiting.len() < MAX_WAITING => {
+                frame = socket.next(), if self.has_room() => {
                     self.waiting.extend(self.taken(frame)?);
                 }
             }
         }
     }
 
-    fn limits(&self) -> Limits {
-        let bounds = self.shared.bounds();
-        let bytes = usize::try_from(bounds.body).unwrap_or(usize::MAX);
-        Limits { bytes, depth: bounds.depth, ..Limits::default() }
+    fn has_room(&self) -> bool {
+        let bytes: usize = self.waiting.iter().map(Bytes::len).sum();
+        self.waiting.len() < MAX_WAITING && (bytes as u64) < self.shared.bounds().body
     }
 
     fn decode(&self, frame: &Bytes) -> Result<Message, Invalid> {
         match self.binding {
-            Binding::Cbor => cbor::decode(frame, &self.limits()),
-            Binding::Json => json::decode(frame, &self.limits()),
+            Binding::Cbor => cbor::decode(frame, &limits(&self.shared)),
+            Binding::Json => json::decode(frame, &limits(&self.shared)),
         }
     }
 

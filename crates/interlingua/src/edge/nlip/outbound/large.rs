@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use ::http::{Method, Uri};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::TryStreamExt;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use interlingua_core::content::INLINE_LIMIT;
-use interlingua_core::ports::{Blobs, StoreFault};
 use interlingua_core::{Blob, Body, Digest, Fault, FaultKind, Part};
 use interlingua_protocols::nlip::upload;
 use interlingua_protocols::nlip::wire::Message;
@@ -22,12 +21,11 @@ use super::http::{Body as Sending, whole};
 use super::peer::Talk;
 use super::reply::Ended;
 use super::transport::{LIMITS, Received};
+use crate::edge::nlip::blob::pieces;
 use crate::edge::nlip::uploads;
 
 /// How long an agent that names no place is not asked again.
 const REMEMBERED: Duration = Duration::from_secs(600);
-/// How much of a stored blob is read at once.
-const PIECE: usize = 256 * 1024;
 /// In a message content is spelt in base64, a third longer.
 const MOST_INLINE: u64 = (LIMITS.bytes as u64) / 4 * 3;
 
@@ -138,7 +136,7 @@ impl Talk<'_> {
             Blob::Inline(bytes) => whole(bytes.clone()),
             Blob::Stored { digest, .. } => {
                 let pieces = pieces(self.hub.store.blobs.clone(), *digest);
-                StreamBody::new(pieces).boxed_unsync()
+                StreamBody::new(pieces.map_ok(Frame::data)).boxed_unsync()
             }
         }
     }
@@ -152,21 +150,6 @@ impl Talk<'_> {
         let bytes = self.hub.store.blobs.read(digest, 0, limit).await.map_err(Fault::internal)?;
         Ok(bytes)
     }
-}
-
-/// A stored blob, read as it is sent.
-fn pieces(
-    blobs: std::sync::Arc<dyn Blobs>,
-    digest: Digest,
-) -> impl stream::Stream<Item = Result<Frame<Bytes>, StoreFault>> + Send {
-    stream::try_unfold(0_u64, move |offset| {
-        let blobs = blobs.clone();
-        async move {
-            let piece = blobs.read(digest, offset, PIECE).await?;
-            let next = offset + piece.len() as u64;
-            Ok((!piece.is_empty()).then(|| (Frame::data(piece), next)))
-        }
-    })
 }
 
 fn length(blob: &Blob) -> u64 {

@@ -18,12 +18,10 @@ use interlingua_protocols::nlip::wire::{Message, Submessage};
 use super::multipart::{Multipart, boundary};
 use super::{Stored, Upload, fill, find, nothing, used};
 use crate::edge::Shared;
+use crate::edge::nlip::blob::pieces;
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::shape::{self, Shape};
-
-/// How much of a blob is read at once.
-const READ: usize = 64 * 1024;
 
 pub(in crate::edge) fn routes() -> Router<Arc<Shared>> {
     let methods = put(store).post(store).get(fetch).fallback(not_allowed);
@@ -116,7 +114,7 @@ async fn fetch(
     headers: HeaderMap,
 ) -> Response {
     match opened(&shared, &connection, &id, &headers).await {
-        Ok(stored) => send(shared, stored),
+        Ok(stored) => send(&shared, &stored),
         Err(fault) => Shape::Nlip.refuse(&fault),
     }
 }
@@ -127,17 +125,8 @@ async fn opened(shared: &Shared, connection: &Connection, id: &str, headers: &He
     upload.stored.ok_or_else(nothing)
 }
 
-/// Streams a blob; a reader that is slow holds one piece.
-fn send(shared: Arc<Shared>, stored: Stored) -> Response {
-    let digest = stored.digest;
-    let pieces = futures_util::stream::try_unfold(0, move |offset: u64| {
-        let shared = shared.clone();
-        async move {
-            let piece = shared.hub.store.blobs.read(digest, offset, READ).await.map_err(std::io::Error::other)?;
-            let next = offset + piece.len() as u64;
-            Ok::<_, std::io::Error>((!piece.is_empty()).then_some((piece, next)))
-        }
-    });
+fn send(shared: &Shared, stored: &Stored) -> Response {
+    let pieces = pieces(shared.hub.store.blobs.clone(), stored.digest);
     let mut response = Response::new(Body::from_stream(pieces));
     let headers = response.headers_mut();
     // Whatever somebody uploaded, a browser must not run it.

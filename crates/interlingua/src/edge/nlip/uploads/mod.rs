@@ -11,16 +11,15 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_core::ports::Expect;
+use interlingua_core::ports::{Expect, StoreFault};
 use interlingua_core::{
     ArtifactId, Ask, Blob, Body, Call, Digest, Fault, FaultKind, Finished, INLINE_LIMIT, Noun, Part, Principal, Uri,
 };
-use interlingua_protocols::nlip::encode::{Addresses, ReplyTo};
-use interlingua_protocols::nlip::wire::Submessage;
-use interlingua_protocols::nlip::{fault, upload};
+use interlingua_protocols::nlip::encode::Addresses;
+use interlingua_protocols::nlip::upload;
 use serde::{Deserialize, Serialize};
 
-use super::inbound::{Exchange, Reply};
+use super::inbound::Exchange;
 use crate::hub::{Hub, entropy};
 
 pub(in crate::edge) use http::routes;
@@ -44,22 +43,17 @@ struct Stored {
 }
 
 /// An address for one upload.
-pub(super) async fn offer(exchange: &Exchange<'_>, by: &Principal, to: ReplyTo, tokens: &[Submessage]) -> Reply {
-    let upload = Upload { owner: by.owner().to_string(), stored: None };
-    let offered = match by.is_anonymous() {
-        true => Err(Fault::caller(FaultKind::Unauthenticated, "uploads are taken from callers who say who they are")),
-        false => create(&exchange.shared.hub, &upload, OFFERED).await,
-    };
-    match offered {
-        Ok(id) => {
-            let uri = format!("{}{}{id}", exchange.base(), upload::PATH);
-            Reply { status: 200, message: upload::offer(&uri, tokens, to), fault: None }
-        }
-        Err(fault) => {
-            let message = interlingua_protocols::nlip::encode::refused(&fault, tokens, to);
-            Reply { status: fault::status(&fault), message, fault: Some(fault) }
-        }
+pub(super) async fn offer(exchange: &Exchange<'_>, by: &Principal) -> Result<Uri, Fault> {
+    if by.is_anonymous() {
+        return Err(Fault::caller(FaultKind::Unauthenticated, "uploads are taken from callers who say who they are"));
     }
+    let upload = Upload { owner: by.owner().to_string(), stored: None };
+    let id = create(&exchange.shared.hub, &upload, OFFERED).await?;
+    Ok(address(exchange, &id))
+}
+
+fn address(exchange: &Exchange<'_>, id: &str) -> Uri {
+    format!("{}{}{id}", exchange.base(), upload::PATH).into()
 }
 
 /// A new address.
@@ -90,7 +84,11 @@ async fn fill(hub: &Hub, id: &str, filled: &Upload, revision: u64) -> Result<(),
     let now = hub.now();
     let until = Some(now.after(hub.settings.load().conversations));
     let put = hub.store.records.put(KIND, id, Bytes::from(value), until, Expect::Revision(revision), now);
-    put.await.map(drop).map_err(|_| used())
+    match put.await {
+        Ok(_) => Ok(()),
+        Err(StoreFault::Moved { .. }) => Err(used()),
+        Err(fault) => Err(Fault::internal(fault)),
+    }
 }
 
 fn used() -> Fault {
@@ -139,16 +137,20 @@ impl Addresses for Known {
     }
 }
 
-/// Addresses for what an answer holds by reference.
-pub(super) async fn addresses(exchange: &Exchange<'_>, by: &Principal, finished: &Finished) -> Result<Known, Fault> {
+/// Addresses for what answers hold by reference.
+pub(super) async fn addresses<'a>(
+    exchange: &Exchange<'_>,
+    by: &Principal,
+    answers: impl Iterator<Item = &'a Finished>,
+) -> Result<Known, Fault> {
     let hub = &exchange.shared.hub;
     let mut known = Known::default();
-    for part in &finished.output.parts {
+    for part in answers.flat_map(|finished| &finished.output.parts) {
         let Part { body: Body::Blob(Blob::Stored { digest, len }), media, .. } = part else { continue };
         let stored = Stored { digest: *digest, len: *len, media: media.as_deref().map(str::to_owned) };
         let upload = Upload { owner: by.owner().to_string(), stored: Some(stored) };
         let id = create(hub, &upload, hub.settings.load().conversations).await?;
-        known.0.insert(*digest, format!("{}{}{id}", exchange.base(), upload::PATH).into());
+        known.0.insert(*digest, address(exchange, &id));
     }
     Ok(known)
 }
