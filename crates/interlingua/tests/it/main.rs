@@ -1,5 +1,6 @@
 //! The one integration-test binary: each test of the whole is a module here, because each binary links everything again.
 
+mod api;
 mod cli;
 mod crash;
 mod envelope;
@@ -8,4 +9,7 @@ mod nlip;
 mod nlip_client;
 mod nlip_interop;
 mod nlip_peers;
+mod program;
+mod reload;
+mod support;
 mod tidy;
