@@ -274,18 +274,22 @@ fn data(part: &Part) -> Option<&Json> {
     }
 }
 
+/// A question's text says what it asks and how to answer; choices that it does not name follow it.
 fn question_text(question: &Question) -> Text {
+    let text = &question.text;
     match &question.kind {
-        QuestionKind::Confirm(_) => format!("{} Answer yes or no.", question.text).into(),
-        QuestionKind::Input { choices, .. } if !choices.is_empty() => {
+        QuestionKind::Input { choices, .. }
+            if !choices.iter().all(|choice| text.contains(&format!("({})", choice.id))) =>
+        {
             let lines: Vec<String> = choices.iter().map(|choice| format!("- {}", choice.text)).collect();
-            format!("{}\n{}", question.text, lines.join("\n")).into()
+            format!("{text}\n{}", lines.join("\n")).into()
         }
         QuestionKind::Input { .. }
+        | QuestionKind::Confirm(_)
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }
         | QuestionKind::Model(_)
-        | QuestionKind::Roots => question.text.clone(),
+        | QuestionKind::Roots => text.clone(),
     }
 }
 

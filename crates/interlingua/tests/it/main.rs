@@ -13,3 +13,4 @@ mod program;
 mod reload;
 mod support;
 mod tidy;
+mod tools;

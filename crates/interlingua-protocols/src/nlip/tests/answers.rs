@@ -143,9 +143,9 @@ fn a_yes_or_no_is_asked_in_words_and_in_structure() {
         parts: Vec::new(),
         effects: Effects::unknown(),
     };
-    let asked =
-        encode::asked(&question(QuestionKind::Confirm(confirm), "Delete a?"), &Beside::NOTHING, ReplyTo::default());
-    assert_eq!(asked.first, Submessage::text("Delete a? Answer yes or no."));
+    let text = "Delete a? Answer yes or no.";
+    let asked = encode::asked(&question(QuestionKind::Confirm(confirm), text), &Beside::NOTHING, ReplyTo::default());
+    assert_eq!(asked.first, Submessage::text(text));
     let content = &shown(&asked)["submessages"][0];
     assert_eq!(content["label"], "interlingua-question");
     assert_eq!(content["content"]["id"], format!("{}.0", TaskId(5)));
