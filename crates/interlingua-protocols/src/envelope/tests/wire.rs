@@ -4,7 +4,7 @@ use interlingua_core::{Json, Loss, LossKind, Secret};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{call, message, read, request, tree};
+use super::{call, message, read, request};
 use crate::envelope::wire::{
     self, Control, Format, Invalid, Limits, Message, MessageType, Status, Token, ToolCall, ToolResult,
 };

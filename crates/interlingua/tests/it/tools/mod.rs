@@ -23,22 +23,23 @@ fn builder() -> HubBuilder {
 /// A tool of this name whose program is the shell script `body`; `keys` are further lines of its manifest.
 fn install(directory: &Path, name: &str, body: &str, keys: &str) {
     let folder = directory.join("tools").join(name);
-    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).expect("the test can prepare its files");
     let program = folder.join(name);
-    fs::write(&program, format!("#!/bin/sh\n{body}\n")).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(&program, format!("#!/bin/sh\n{body}\n")).expect("the test can prepare its files");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("the test can prepare its files");
     // The manifest last: a tool without its program would be a problem.
-    fs::write(folder.join("tool.yaml"), format!("name: {name}\ndescription: a test\n{keys}\n")).unwrap();
+    fs::write(folder.join("tool.yaml"), format!("name: {name}\ndescription: a test\n{keys}\n"))
+        .expect("the test can prepare its files");
 }
 
 /// A tool of the examples directory.
 fn install_example(directory: &Path, name: &str) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/tools").join(name);
     let to = directory.join("tools").join(name);
-    fs::create_dir_all(&to).unwrap();
+    fs::create_dir_all(&to).expect("the test can prepare its files");
     for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        let entry = entry.expect("the test can prepare its files");
+        fs::copy(entry.path(), to.join(entry.file_name())).expect("the test can prepare its files");
     }
 }
 
