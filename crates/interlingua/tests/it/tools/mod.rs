@@ -37,7 +37,7 @@ fn install_example(directory: &Path, name: &str) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/tools").join(name);
     let to = directory.join("tools").join(name);
     fs::create_dir_all(&to).expect("the test can prepare its files");
-    for entry in fs::read_dir(from).unwrap() {
+    for entry in fs::read_dir(from).expect("the example is there") {
         let entry = entry.expect("the test can prepare its files");
         fs::copy(entry.path(), to.join(entry.file_name())).expect("the test can prepare its files");
     }
