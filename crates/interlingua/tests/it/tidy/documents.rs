@@ -58,6 +58,41 @@ fn n_60_a_public_ethics_statement_covers_the_four_principles() {
     }
 }
 
+/// A figure of speed stands in the page that `make bench` writes, with its command, its machine and how busy that was.
+#[test]
+fn h_23_every_performance_claim_names_its_benchmark_and_machine() {
+    for document in documents().iter().filter(|document| document.path != "docs/benchmarks.md") {
+        let figures: Vec<&str> = document.text.lines().filter(|line| is_figure(line)).collect();
+        assert!(figures.is_empty(), "{} has figures of its own: {figures:?}", document.path);
+    }
+    let Ok(page) = fs::read_to_string(root_file("docs/benchmarks.md")) else { return };
+    for named in ["Made by `", "cores", "GiB", "Linux", "UTC", "Load average"] {
+        assert!(page.contains(named), "the page of figures does not say: {named}");
+    }
+    assert!(page.lines().any(is_measured), "the page of figures has none");
+}
+
+/// A number followed by a unit of speed.
+fn is_figure(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
+    let unit = |word: &str| ["µs", "us", "microseconds", "milliseconds", "requests/s", "tasks/s"].contains(&word);
+    words.windows(2).any(|pair| number(pair[0]) && unit(pair[1].trim_end_matches(['.', ',', ';'])))
+}
+
+/// A row of a table with at least three numbers.
+fn is_measured(line: &str) -> bool {
+    line.starts_with('|')
+        && line.split('|').filter(|cell| cell.trim().replace(',', "").parse::<f64>().is_ok()).count() > 2
+}
+
+#[test]
+fn figures_are_told_from_words() {
+    assert!(is_figure("It takes 40 µs, mostly."));
+    assert!(!is_figure("It is said to us 40 times; a grace of 10 s is given."));
+    assert!(is_measured("| floor | 1 | 1,200.5 | 3 |") && !is_measured("| a | 1 | b |"));
+}
+
 /// Targets of `[text](target)` that are files: no address of the web, no anchor alone.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter_map(|target| {

@@ -20,6 +20,13 @@ fn a_deviation_is_a_known_requirement_and_claimed_by_no_test() {
     assert!(both.is_empty(), "tested, and listed as a deviation: {both:?}");
 }
 
+#[test]
+fn every_requirement_has_a_test_or_a_stated_deviation() {
+    let shown: BTreeSet<String> = tested().union(&deviations()).cloned().collect();
+    let missing: Vec<String> = required().difference(&shown).cloned().collect();
+    assert!(missing.is_empty(), "no test is named for: {missing:?}");
+}
+
 /// The ids of `conformance/requirements.txt`.
 fn required() -> BTreeSet<String> {
     let list = fs::read_to_string(root_file("conformance/requirements.txt")).expect("the list of requirements");
