@@ -3,6 +3,7 @@
 //! - [`Hub`]: the hub's program on a free port with a data directory that is gone afterwards; killed, stopped, restarted.
 //! - [`Peer`]: somebody else's server, started from a command, such as the reference NLIP server in Python.
 //! - [`Scripted`]: a peer whose every answer the test decides, and which remembers what it was sent.
+//! - [`Collector`]: where a hub sends its traces.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
 //! - [`hostile`]: the corpus of input meant to break a server, each with the answer it deserves.
@@ -10,6 +11,7 @@
 //! Everything waits with a limit and panics with what it was waiting for: a test that hangs tells nothing.
 //! Nothing here knows the hub's types; it sees the hub as any stranger does.
 
+mod collector;
 mod connection;
 pub mod hostile;
 mod hub;
@@ -20,6 +22,7 @@ pub mod raw;
 pub mod scripted;
 mod websocket;
 
+pub use collector::{Collector, Exported};
 pub use connection::{Answer, Connection, Events, post, request};
 pub use hub::{Hub, HubBuilder};
 pub use peer::{Peer, root, run_script};

@@ -90,6 +90,7 @@ pub fn routes() -> Router<Arc<Shared>> {
 /// Every peer that configuration names, and those inside the hub.
 pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault> {
     shared.hub.meters.protocol(nlip::PROTOCOL);
+    shared.hub.meters.protocol(envelope::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
     local::register(&shared.hub, config).await?;
     for (name, peer) in &config.peers {

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use http::StatusCode;
+use axum::{Extension, Router};
 use http::header::CONTENT_TYPE;
+use http::{HeaderMap, StatusCode};
 
 use super::Shared;
+use crate::server::connection::Connection;
+use crate::server::shape::Shape;
 
 pub fn routes() -> Router<Arc<Shared>> {
     Router::new()
@@ -33,9 +35,16 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
 }
 
 /// The Prometheus text format. Numbers only: no name of a caller, a skill or a peer is a label.
-async fn metrics(State(shared): State<Arc<Shared>>) -> impl IntoResponse {
+async fn metrics(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(fault) = shared.authenticate(&connection, &headers, &[]) {
+        return Shape::Api.refuse(&fault);
+    }
     shared.hub.observe();
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.prometheus.render())
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.prometheus.render()).into_response()
 }
 
 /// Says nothing of peers or tasks: anyone may see it.

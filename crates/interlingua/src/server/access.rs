@@ -9,6 +9,7 @@ use http::header::AUTHORIZATION;
 use interlingua_core::{Digest, Fault, FaultKind, Link, Principal, Proof, Secret, Subject, Text, Time};
 
 use super::connection::{Connection, From};
+use crate::config::Anonymous;
 
 /// Every token this hub makes begins like this: one that does and is not known was altered, has expired or was revoked.
 pub const TOKEN_PREFIX: &str = "ilg_";
@@ -25,7 +26,14 @@ pub struct Grant {
 /// Known tokens, replaced whole when configuration changes.
 #[derive(Debug, Default)]
 pub struct Access {
-    grants: ArcSwap<HashMap<Digest, Grant>>,
+    rules: ArcSwap<Rules>,
+}
+
+/// Who comes in, and how.
+#[derive(Debug, Default)]
+pub struct Rules {
+    pub grants: HashMap<Digest, Grant>,
+    pub anonymous: Anonymous,
 }
 
 /// Whether a token is one of ours.
@@ -39,14 +47,14 @@ pub enum Known {
 }
 
 impl Access {
-    pub fn replace(&self, grants: HashMap<Digest, Grant>) {
-        self.grants.store(Arc::new(grants));
+    pub fn replace(&self, rules: Rules) {
+        self.rules.store(Arc::new(rules));
     }
 
     /// Looks a token up by its digest: comparing digests leaks nothing of the token through time.
     pub fn token(&self, token: &[u8], now: Time) -> Known {
-        let grants = self.grants.load();
-        match grants.get(&Digest::of(token)) {
+        let rules = self.rules.load();
+        match rules.grants.get(&Digest::of(token)) {
             Some(grant) if grant.until.is_none_or(|until| now < until) => Known::Yes(Principal::new(Link {
                 subject: grant.subject.clone(),
                 proof: Proof::Token,
@@ -75,6 +83,7 @@ impl Access {
     }
 
     /// Tokens inside a message complete what the transport proved. The first that is ours counts; foreign ones are nothing.
+    /// Who is still nobody then is refused where configuration says so.
     pub fn complete(&self, transport: Principal, credentials: &[Secret], now: Time) -> Result<Principal, Fault> {
         for credential in credentials.iter().filter_map(Secret::value) {
             match self.token(credential, now) {
@@ -83,7 +92,12 @@ impl Access {
                 Known::Foreign => {}
             }
         }
-        Ok(transport)
+        match self.rules.load().anonymous {
+            Anonymous::Refused if transport.is_anonymous() => {
+                Err(Fault::caller(FaultKind::Unauthenticated, "this hub takes no requests without a credential"))
+            }
+            Anonymous::Refused | Anonymous::Public => Ok(transport),
+        }
     }
 }
 

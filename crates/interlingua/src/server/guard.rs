@@ -50,6 +50,10 @@ impl Guard {
         authority: Option<&http::uri::Authority>,
         headers: &HeaderMap,
     ) -> Result<(), Fault> {
+        // Two readers of two hosts could each believe another one (RFC 9112 section 3.2).
+        if headers.get_all(HOST).iter().nth(1).is_some() {
+            return Err(Fault::caller(FaultKind::Malformed, "a request has one Host header"));
+        }
         let host = authority.map(|authority| authority.as_str()).or_else(|| text(headers, HOST.as_str()));
         if !host.is_none_or(|host| self.knows(host)) {
             return Err(denied("this hub is not known by the name in the Host header"));

@@ -13,6 +13,7 @@ use super::tls::TlsFault;
 use crate::config::diff::{Changes, PeerChange, diff};
 use crate::config::{Config, Loaded, Rejected};
 use crate::edge::{self, envelope};
+use crate::hub::audit::AuditLine;
 use crate::hub::policy::Policy;
 
 /// Why a configuration was not applied. The one before it stays.
@@ -43,6 +44,8 @@ impl Server {
             Err(rejected) => Err(rejected.into()),
         };
         let meters = &self.hub.meters;
+        let line = AuditLine::new("reload", "hub").on("configuration");
+        self.hub.audit.write(if applied.is_ok() { line } else { line.outcome("refused") });
         match &applied {
             Ok(changes) => {
                 meters.config_reloads.increment(1);

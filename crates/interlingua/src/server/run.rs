@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::accept::{Acceptor, LiveTls, bind_unix};
-use super::access::{Access, Grant, TOKEN_PREFIX};
+use super::access::{Access, Grant, Rules, TOKEN_PREFIX};
 use super::guard::Guard;
 use super::tls::{self, TlsFault};
 use crate::config::{self, Config};
@@ -174,8 +174,8 @@ pub(super) fn settings(config: &Config) -> Settings {
 }
 
 /// Who may come in, and how.
-pub(super) fn rules(config: &Config, owner: &str) -> HashMap<Digest, Grant> {
-    grants(config, owner)
+pub(super) fn rules(config: &Config, owner: &str) -> Rules {
+    Rules { grants: grants(config, owner), anonymous: config.access.anonymous }
 }
 
 /// Who may come in with a token: those of the file, and the Owner.
@@ -200,12 +200,14 @@ fn grants(config: &Config, owner: &str) -> HashMap<Digest, Grant> {
 /// Made anew at every start, in a file only its owner may read.
 fn owner_token(data: &Path) -> Result<String, StartFault> {
     use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let token = format!("{TOKEN_PREFIX}{:032x}{:032x}", entropy::bits(), entropy::bits());
     let path = data.join(TOKEN_FILE);
     let failed = |cause| StartFault::File { path: path.clone(), cause };
     let mut file =
         std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(failed)?;
+    // The mode above is for a new file; one that is there may have been opened to others.
+    file.set_permissions(PermissionsExt::from_mode(0o600)).map_err(failed)?;
     file.write_all(token.as_bytes()).map_err(failed)?;
     Ok(token)
 }

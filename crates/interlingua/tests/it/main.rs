@@ -12,5 +12,7 @@ mod nlip_peers;
 mod program;
 mod reload;
 mod support;
+mod telemetry;
 mod tidy;
 mod tools;
+mod trust;

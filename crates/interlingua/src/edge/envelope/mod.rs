@@ -25,6 +25,9 @@ pub use settings::Settings;
 use names::Spellings;
 use sessions::Sessions;
 
+/// What metrics call it.
+pub const PROTOCOL: &str = "envelope";
+
 /// What the envelope's edge holds.
 #[derive(Debug)]
 pub struct Routing {

@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 use interlingua_core::Trace;
 
-use crate::telemetry::trace::{TraceParent, exchange, of_headers, to_headers};
+use crate::telemetry::trace::{TraceParent, ambient, exchange, id, of_headers, request, to_headers, within};
 
 const SPEC: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
@@ -92,4 +92,25 @@ fn an_exchange_without_a_valid_context_begins_a_trace() {
         assert_ne!(first, TraceParent::parse(other.parent.as_deref().expect("one")).expect("valid"));
         assert_eq!(out.state, None);
     }
+}
+
+#[tokio::test]
+async fn what_is_opened_while_a_request_is_answered_belongs_to_its_trace() {
+    let parent = |trace: &Trace| TraceParent::parse(trace.parent.as_deref().expect("one")).expect("valid");
+    let begun = request(&headers(&[("traceparent", SPEC), ("tracestate", "a=1")]));
+    let (own, theirs) = (parent(&begun.context), TraceParent::parse(SPEC).expect("valid"));
+    assert_eq!((own.trace, own.sampled), (theirs.trace, theirs.sampled));
+    assert_ne!(own.span, theirs.span);
+    within(begun.context, async {
+        let without = exchange("wire/1", None).context;
+        assert_eq!(parent(&without).trace, theirs.trace, "a call that brings none is in the request's");
+        assert_eq!(without.state.as_deref(), Some("a=1"));
+        let other = SPEC.replace("4bf9", "0000");
+        let brought = Trace { parent: Some(other.as_str().into()), state: None, baggage: None };
+        let inside = exchange("wire/1", Some(&brought)).context;
+        assert_eq!(parent(&inside).trace, TraceParent::parse(&other).expect("valid").trace, "its own goes before");
+        assert_eq!(ambient().as_ref().and_then(id).as_deref(), Some("4bf92f3577b34da6a3ce929d0e0e4736"));
+    })
+    .await;
+    assert_eq!(ambient(), None);
 }

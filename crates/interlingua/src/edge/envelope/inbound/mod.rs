@@ -28,7 +28,10 @@ use super::names::Visible;
 use super::sessions::{Brought, Context, Kind, TakenUp};
 use super::settings::Settings;
 use crate::edge::Shared;
+use crate::hub::audit::AuditLine;
 use crate::server::connection::Connection;
+use crate::telemetry::meters::Phase;
+use crate::telemetry::trace;
 
 /// One message that arrived, and where.
 struct Exchange {
@@ -61,9 +64,14 @@ impl Exchange {
             depth: bounds.depth,
             ..Limits::default()
         };
-        let Carried { value: message, losses } = match wire::read(frame, &limits) {
+        let meters = &self.shared.hub.meters;
+        let mut laps = meters.laps();
+        let read = wire::read(frame, &limits);
+        laps.done(Phase::Decode);
+        let Carried { value: message, losses } = match read {
             Ok(read) => read,
             Err(rejected) if self.settings.enabled => {
+                meters.protocol(super::PROTOCOL).invalid.increment(1);
                 return Err(refusal(&rejected.head, fault::of_invalid(&rejected.invalid)));
             }
             Err(rejected) => return Err(refusal(&rejected.head, disabled())),
@@ -108,11 +116,20 @@ impl Exchange {
         head.token = token;
         let lanes = match wants {
             Wants::Tools(routed) => {
-                let lane = |call: Result<Box<Call>, Fault>| match call {
+                let lane = |tool: &Tool, call: Result<Box<Call>, Fault>| match call {
                     Ok(call) => Lane::Waiting(self.adapted(call, conversation.clone())),
-                    Err(fault) => Lane::Refused(fault),
+                    Err(fault) => {
+                        // It never comes to the hub's door, where decisions are written down.
+                        let line = AuditLine::new("call", by.owner()).on(&tool.name).refused(fault.kind);
+                        self.shared.hub.audit.write(line);
+                        Lane::Refused(fault)
+                    }
                 };
-                routed.into_iter().map(|it| (Of::Tool(it.tool), lane(it.call))).collect()
+                let lanes = routed.into_iter().map(|it| {
+                    let lane = lane(&it.tool, it.call);
+                    (Of::Tool(it.tool), lane)
+                });
+                lanes.collect()
             }
             Wants::Chat(call) => vec![(Of::Chat, Lane::Waiting(self.adapted(call, conversation)))],
             Wants::Answer { to, signal } => vec![self.signalled(&by, to, signal).await],
@@ -158,14 +175,8 @@ impl Exchange {
         if call.via.is_none() {
             call.via = text(hop::VIA).and_then(hop::via);
         }
-        if call.trace.is_none() && text(hop::TRACEPARENT).is_some() {
-            let field = |name| text(name).map(Into::into);
-            call.trace = Some(interlingua_core::Trace {
-                parent: field(hop::TRACEPARENT),
-                state: field(hop::TRACESTATE),
-                baggage: field(hop::BAGGAGE),
-            });
-        }
+        // A streamed answer is made after the request was answered: what it belongs to is written down here.
+        call.trace = call.trace.take().or_else(trace::ambient);
         call
     }
 

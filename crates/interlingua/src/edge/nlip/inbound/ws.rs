@@ -22,12 +22,16 @@ use interlingua_protocols::nlip::json::Keys;
 use interlingua_protocols::nlip::wire::Message;
 use interlingua_protocols::nlip::{cbor, json};
 use tokio_websockets::{CloseCode, Error, Message as Frame};
+use tracing::Instrument;
 
 use super::{Exchange, limits};
 use crate::edge::Shared;
+use crate::edge::nlip::PROTOCOL;
 use crate::server::connection::Connection;
 use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree};
+use crate::telemetry::meters::Phase;
+use crate::telemetry::trace;
 
 /// How many messages may wait while one is answered; no more are read once they are as long as one may be.
 const MAX_WAITING: usize = 16;
@@ -65,8 +69,8 @@ fn upgraded(
     mut request: Request,
     binding: Binding,
 ) -> Response {
-    // Who may not come in at all is told so before the upgrade, with a status.
-    if let Err(fault) = shared.authenticate(&connection, request.headers(), &[]) {
+    // A wrong credential is refused before the upgrade, with a status; none at all may still come with each message.
+    if let Err(fault) = shared.access.transport(&connection, request.headers(), shared.hub.now()) {
         return Shape::Nlip.refuse(&fault);
     }
     let agreed = match agree(&mut request) {
@@ -98,6 +102,8 @@ type Close = (CloseCode, &'static str);
 
 impl Session {
     async fn run(mut self, mut socket: Socket) {
+        let meters = self.shared.hub.meters.protocol(PROTOCOL);
+        meters.sockets.increment(1.0);
         let stopping = self.shared.hub.supervisor.stopping().clone();
         let closed = tokio::select! {
             closed = self.converse(&mut socket) => closed,
@@ -111,6 +117,7 @@ impl Session {
         };
         // Whether it was heard changes nothing: the socket is dropped.
         let _ = tokio::time::timeout(GOODBYE, goodbye).await;
+        meters.sockets.decrement(1.0);
     }
 
     /// Until the socket is closed: by the other side (`None`), or for a reason of ours.
@@ -171,10 +178,13 @@ impl Session {
 
     /// Answers one message while the socket is read: what comes meanwhile waits, a close cancels.
     async fn answer(&mut self, socket: &mut Socket, frame: Bytes) -> Result<Frame, Option<Close>> {
-        let message = match self.decode(&frame) {
+        let mut laps = self.shared.hub.meters.laps();
+        let decoded = self.decode(&frame);
+        laps.done(Phase::Decode);
+        let message = match decoded {
             Ok(message) => message,
             Err(invalid) => {
-                self.shared.hub.meters.protocol(crate::edge::nlip::PROTOCOL).invalid.increment(1);
+                self.shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
                 return Ok(error(&invalid));
             }
         };
@@ -183,6 +193,9 @@ impl Session {
             let exchange = Exchange { shared: &shared, connection: &connection, headers: &headers, door: Door::Front };
             exchange.answer(message).await.message
         };
+        // Every message has a span of its own, in the trace the socket was opened with.
+        let begun = trace::request(&self.headers);
+        let answering = trace::within(begun.context, answering).instrument(begun.span);
         let mut answering = std::pin::pin!(answering);
         loop {
             tokio::select! {

@@ -1,0 +1,92 @@
+//! ECMA-434 clause 7.1.1 and ECMA-430 clause 7.1: what is spoken on the wire.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use interlingua_testkit::raw::Raw;
+use interlingua_testkit::{Hub, Process, port};
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ProtocolVersion, RootCertStore};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use super::program;
+
+async fn hub(certificate: &CertifiedKey<rcgen::KeyPair>) -> Hub {
+    Hub::builder(program())
+        .config("tls: { cert: ./cert.pem, key: ./key.pem }\n")
+        .file("cert.pem", certificate.cert.pem())
+        .file("key.pem", certificate.signing_key.serialize_pem())
+        .tls()
+        .start()
+        .await
+}
+
+fn certificate() -> CertifiedKey<rcgen::KeyPair> {
+    generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate")
+}
+
+#[tokio::test]
+async fn n_58_a_modern_client_gets_tls_1_3() {
+    let certificate = certificate();
+    let hub = hub(&certificate).await;
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.cert.der().clone()).expect("a certificate");
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let client = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("versions");
+    let client = client.with_root_certificates(roots).with_no_client_auth();
+    let stream = TcpStream::connect(hub.address()).await.expect("it listens");
+    let name = ServerName::try_from("localhost").expect("a name");
+    let stream = TlsConnector::from(Arc::new(client)).connect(name, stream).await.expect("a handshake");
+    assert_eq!(stream.get_ref().1.protocol_version(), Some(ProtocolVersion::TLSv1_3));
+}
+
+/// A ClientHello of TLS 1.0, written out: no library will still say it.
+#[tokio::test]
+async fn n_58_a_client_that_only_knows_tls_1_0_is_turned_away_with_an_alert() {
+    let certificate = certificate();
+    let hub = hub(&certificate).await;
+    let mut hello = vec![3, 1];
+    hello.extend([7; 32]);
+    // No session, two cipher suites with RSA and AES, no compression.
+    hello.extend([0, 0, 4, 0, 0x2f, 0, 0x35, 1, 0]);
+    let length = u8::try_from(hello.len()).expect("short");
+    let mut record = vec![22, 3, 1, 0, length + 4, 1, 0, 0, length];
+    record.extend(hello);
+    let mut raw = Raw::connect(hub.address()).await;
+    raw.write(&record).await;
+    let answer = raw.read_to_end().await;
+    assert_eq!(answer.first(), Some(&21), "an alert: {answer:?}");
+    assert!(answer.len() <= 7, "and nothing else: {answer:?}");
+}
+
+fn serve(arguments: &[&str], config: &str) -> (Command, tempfile::TempDir) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    std::fs::write(directory.path().join("interlingua.yaml"), config).expect("written");
+    let mut command = Command::new(program());
+    command.current_dir(directory.path()).args(["serve", "-c", "interlingua.yaml", "--data", "data"]).args(arguments);
+    command.stdin(Stdio::null());
+    (command, directory)
+}
+
+#[tokio::test]
+async fn n_40_beyond_loopback_nothing_is_served_in_plaintext_unless_it_is_called_insecure() {
+    let address = format!("0.0.0.0:{}", port::free().port());
+    let (mut command, _directory) = serve(&["--listen", &address], "{}\n");
+    let refused = command.output().expect("it runs");
+    assert_eq!(refused.status.code(), Some(3), "{refused:?}");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("tls") && said.contains("insecure: true"), "it says what would help: {said}");
+
+    let (command, _directory) = serve(&["--listen", &address], "insecure: true\n");
+    let mut process = Process::start(command);
+    for _ in 0..600 {
+        assert!(process.ended().is_none(), "{}", process.output());
+        if process.output().contains("listening on") {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("it does not listen: {}", process.output());
+}
