@@ -170,7 +170,6 @@ impl Exchange {
     /// What the message leaves to the session, the configuration and the transport.
     fn adapted(&self, mut call: Box<Call>, conversation: Option<ConversationId>) -> Box<Call> {
         call.conversation = conversation;
-        call.wire = Some(decode::WIRE);
         call.id_given = self.settings.tracks_messages;
         let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
         if call.via.is_none() {
