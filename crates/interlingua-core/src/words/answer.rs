@@ -167,7 +167,13 @@ impl FormReader<'_> {
             let number: usize = said.parse().ok()?;
             choices.get(number.checked_sub(1)?)
         };
-        let choice = choices.iter().find(equal).or_else(numbered)?;
+        // The last part of an id is enough where no other choice ends the same way.
+        let short = || {
+            let mut ends =
+                choices.iter().filter(|choice| choice.id.rsplit('/').next().is_some_and(|end| same_text(end, &said)));
+            ends.next().filter(|_| ends.next().is_none())
+        };
+        let choice = choices.iter().find(equal).or_else(short).or_else(numbered)?;
         let name = self.names.first().map_or("choice", |name| name);
         Some(vec![(name.to_owned(), Tree::from(&*choice.id))])
     }

@@ -72,7 +72,7 @@ pub struct Server {
 impl Server {
     /// Opens the store, registers peers, takes up what a crash left, then listens. Nothing is accepted before that.
     pub async fn start(config: &Config) -> Result<Server, StartFault> {
-        let store = Embedded::open(config.data(), Options::default())?;
+        let store = open_store(config.data()).await?;
         let keys = Arc::new(Keyring::from_directory(config.data())?);
         let id = hub_id(config)?;
         // The recorder first: meters count where they were registered.
@@ -106,6 +106,18 @@ impl Server {
         }
         self.store.close().await;
     }
+}
+
+/// A hub that was killed while it started a program lets go of the directory only when that program runs: worth a moment.
+async fn open_store(data: &Path) -> Result<Embedded, OpenFault> {
+    const TRIES: u32 = 20;
+    for _ in 1..TRIES {
+        match Embedded::open(data, Options::default()) {
+            Err(OpenFault::InUse { .. }) => tokio::time::sleep(Duration::from_millis(100)).await,
+            opened => return opened,
+        }
+    }
+    Embedded::open(data, Options::default())
 }
 
 /// Every path, behind the one guard.

@@ -59,7 +59,9 @@ fn context(root: &Root, directory: &Path) -> RootSpec {
         Permission::Write => files::Permission::Write,
     };
     let spec = RootSpec::context(&root.path, permission);
-    guarding(root.protected.iter().fold(spec, RootSpec::protecting), directory)
+    // A root takes a relative path as its own, and configuration has already put these below it.
+    let whole = root.protected.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+    guarding(whole.fold(spec, RootSpec::protecting), directory)
 }
 
 /// Who may write files may not thereby install programs: a tools directory below a root stays read-only.

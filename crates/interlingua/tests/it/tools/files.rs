@@ -40,7 +40,7 @@ async fn with_contexts() -> Hub {
 tools:
   workspace: ./workspace
   roots:
-    - { path: ./shared, permission: write, protected: [./shared/kept.txt] }
+    - { path: ./shared, permission: write, protected: [kept.txt] }
     - { path: ./library }
     - { path: ./desk/letter.txt }
 ";
