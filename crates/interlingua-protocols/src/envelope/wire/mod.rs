@@ -1,7 +1,7 @@
 //! The envelope as it travels: five objects, two lists and no more. Names, defaults and nulls are those of the seed's
 //! schema (`format`, `control`, `token`, `content`, `tool_calls`, `tool_results`, `metadata`).
 //!
-//! [`read`] is the only way in and [`Message::to_bytes`] the only way out. Nothing here knows what a message is for; that
+//! [`read()`] is the only way in and [`Message::to_bytes`] the only way out. Nothing here knows what a message is for; that
 //! is the business of `decode` and `encode`.
 
 mod object;
