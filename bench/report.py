@@ -56,8 +56,8 @@ def echo(results):
     return f"""## NLIP echo
 
 One small message whose text must come back. Every answer was checked; a run with a single error is no result.
-The hub reads the message, finds its skill `hub/echo` by the words, checks rights and input, calls it and writes the answer; the
-floor parses the JSON and writes it back and does nothing else; nlip-server has its logging off.
+The hub (`front_door: hub/echo`) reads the message, finds the skill, checks rights, limits and input, calls it, writes a line of
+audit and answers with the text, the route taken and a conversation token; the floor parses the JSON and writes it back and does nothing else; nlip-server has its logging off.
 
 {table(head, rows)}
 """

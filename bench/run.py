@@ -15,6 +15,7 @@ import report
 import servers
 
 SECTIONS = {}
+ECHO = "front_door: hub/echo\n"
 WORKSPACE = "tools: { workspace: ./workspace }\n"
 WORKSPACE_FILES = {"workspace/a.txt": "a\n"}
 
@@ -25,8 +26,8 @@ def section(function):
 
 
 def message(size):
-    """An NLIP message of about `size` bytes. The hub's own skill says back what follows the word; the others echo all of it."""
-    head, tail = '{"format":"text","subformat":"english","content":"echo ', '-end"}'
+    """An NLIP message of about `size` bytes, whose text each of the servers says back."""
+    head, tail = '{"format":"text","subformat":"english","content":"', '-end"}'
     return head + "x" * max(1, size - len(head) - len(tail)) + tail
 
 
@@ -44,7 +45,7 @@ def medians(rounds):
 def echo(options):
     """The same small message to each, at 1 and 32 connections."""
     body, results = message(150), {}
-    with servers.floor() as floor, servers.hub() as hub, servers.reference() as reference:
+    with servers.floor() as floor, servers.hub(ECHO) as hub, servers.reference() as reference:
         for _ in range(options.rounds):
             for connections in (1, 32):
                 for server, url in nlip_urls([floor, hub, reference]).items():
@@ -58,7 +59,7 @@ def echo(options):
 def sizes(options):
     """Messages of 100 bytes to 10 megabytes, one connection: the cost must grow with the size and no faster."""
     results = {}
-    with servers.floor() as floor, servers.hub() as hub, servers.reference() as reference:
+    with servers.floor() as floor, servers.hub(ECHO) as hub, servers.reference() as reference:
         for size in (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000):
             for _ in range(options.rounds):
                 for server, url in nlip_urls([floor, hub, reference]).items():
