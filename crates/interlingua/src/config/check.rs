@@ -234,7 +234,7 @@ fn tools(config: &Config, found: &mut Found) {
 }
 
 /// The path with its links followed as far as it exists, and without `..` beyond that.
-fn real(path: &Path) -> PathBuf {
+pub(crate) fn real(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
     let existing = absolute.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
     let Some((above, mut followed)) = existing else { return absolute };

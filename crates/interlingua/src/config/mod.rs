@@ -40,6 +40,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use access::{Access, AccessToken, Anonymous};
+pub(crate) use check::real;
 pub use document::{Environment, Sources};
 pub use hub::Hub;
 pub use limits::Limits;

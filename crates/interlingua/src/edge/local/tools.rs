@@ -14,7 +14,7 @@ use interlingua_drivers::tools::{Change, CustomTools};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
-use crate::config::{Config, Permission, Root};
+use crate::config::{Config, Permission, Root, real};
 use crate::hub::Hub;
 
 /// How long a burst of changes may last.
@@ -58,17 +58,18 @@ fn context(root: &Root, directory: &Path) -> RootSpec {
         Permission::Read => files::Permission::Read,
         Permission::Write => files::Permission::Write,
     };
-    let spec = RootSpec::context(&root.path, permission);
-    // A root takes a relative path as its own, and configuration has already put these below it.
-    let whole = root.protected.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
-    guarding(whole.fold(spec, RootSpec::protecting), directory)
+    // Configuration names them from where it lies itself, the driver from the root.
+    let below = root.protected.iter().map(|path| path.strip_prefix(&root.path).unwrap_or(path));
+    let spec = below.fold(RootSpec::context(&root.path, permission), RootSpec::protecting);
+    guarding(spec, directory)
 }
 
 /// Who may write files may not thereby install programs: a tools directory below a root stays read-only.
 fn guarding(spec: RootSpec, directory: &Path) -> RootSpec {
-    let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.into());
-    let directory = real(directory);
-    if directory.starts_with(real(&spec.path)) { spec.protecting(directory) } else { spec }
+    match real(directory).strip_prefix(real(&spec.path)) {
+        Ok(below) => spec.protecting(below),
+        Err(_) => spec,
+    }
 }
 
 /// Keeps the registered card what the directory says, until another configuration puts other tools in its place.

@@ -71,6 +71,17 @@ async fn s_03_excluded_names_and_protected_paths_stay_read_only() {
 }
 
 #[tokio::test]
+async fn s_03_who_may_write_files_may_not_install_programs() {
+    let tools = "tools: { workspace: ./workspace, directory: ./workspace/tools }\n";
+    let hub = Hub::start(env!("CARGO_BIN_EXE_interlingua"), tools).await;
+    let mut talk = Talk::with(&hub);
+    let manifest = json!({"path": "tools/mine.yaml", "content": "name: mine\ndescription: mine\ncommand: id\n"});
+    let reply = talk.call("local/write_file", manifest).await;
+    assert_eq!(fault(&reply), "denied", "{reply}");
+    assert!(!hub.directory().join("workspace/tools/mine.yaml").exists());
+}
+
+#[tokio::test]
 async fn s_05_a_file_context_allows_that_file_and_no_sibling() {
     let hub = with_contexts().await;
     let path = |below: &str| hub.directory().join(below).to_string_lossy().into_owned();
