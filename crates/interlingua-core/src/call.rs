@@ -117,9 +117,31 @@ impl Call {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Ask {
-    Invoke { target: Target, input: Input },
-    Read { peer: PeerId, uri: Uri },
-    Complete { of: Target, argument: Text, typed: Text, known: Json },
+    Invoke {
+        target: Target,
+        input: Input,
+    },
+    /// The contents come back as parts, each with its own `uri`.
+    Read {
+        peer: PeerId,
+        uri: Uri,
+    },
+    /// How could this argument go on? `known`: the arguments given so far. The answer is `structured`: an object with `values`,
+    /// and where the peer says so `total` and `hasMore`.
+    Complete {
+        of: Completes,
+        argument: Text,
+        typed: Text,
+        known: Json,
+    },
+}
+
+/// What has an argument that can be completed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Completes {
+    Skill(SkillId),
+    /// The template of a resource, as its peer spells it.
+    Template(PeerId, Uri),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -177,6 +177,17 @@ pub struct Phrase {
     pub pattern: Text,
 }
 
+impl Resource {
+    /// Is this the resource, or may it be one of this template? A template covers what begins as it does before its first
+    /// variable: enough to decide who may read, while the peer decides what exists.
+    pub fn covers(&self, uri: &str) -> bool {
+        match self.uri.split_once('{').filter(|_| self.template) {
+            Some((head, _)) => uri.starts_with(head),
+            None => *self.uri == *uri,
+        }
+    }
+}
+
 /// A peer's own claim may add effects; only configuration removes them. Unknown means writes, not idempotent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effects {
@@ -216,6 +227,11 @@ pub struct Resource {
     pub uri: Uri,
     pub template: bool,
     pub title: Text,
+    pub description: Option<Text>,
     pub media: Option<Media>,
     pub size: Option<u64>,
+    /// May be read by anyone.
+    #[serde(default)]
+    pub public: bool,
+    pub raw: Option<Raw>,
 }

@@ -48,8 +48,15 @@ pub enum View {
 }
 
 /// Dropping the future, or the exchange it returned, stops the work as far as the peer's protocol can.
+///
+/// A peer meets `Ask::Read` only when its card has resources, and `Ask::Complete` only when it says that it completes.
 pub trait Peer: Send + Sync {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling;
+
+    /// Can it be asked how an argument could go on?
+    fn completes(&self) -> bool {
+        false
+    }
 }
 
 pub type Calling = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Send>>;

@@ -8,7 +8,8 @@ use std::time::Instant;
 use interlingua_core::ports::Unique;
 use interlingua_core::task::Task;
 use interlingua_core::{
-    Ask, Call, Deadline, DeadlineBy, Digest, Fault, FaultKind, Inbound, Json, Principal, Request, Target, TaskId,
+    Ask, Call, Completes, Deadline, DeadlineBy, Digest, Fault, FaultKind, Inbound, Json, Principal, Request, Target,
+    TaskId,
 };
 use tower::{Layer, Service};
 use tracing::Instrument;
@@ -125,13 +126,14 @@ fn must_keep(call: &Call, prepared: &Prepared) -> bool {
 /// What was called by name.
 fn asked(ask: &Ask) -> Option<String> {
     match ask {
-        Ask::Invoke { target, .. } | Ask::Complete { of: target, .. } => match target {
+        Ask::Invoke { target, .. } => match target {
             Target::Skill(id, _) => Some(id.to_string()),
             Target::Capability(name) => Some(name.to_string()),
             Target::Peer(peer) => Some(peer.to_string()),
             Target::Words => None,
         },
-        Ask::Read { peer, .. } => Some(peer.to_string()),
+        Ask::Complete { of: Completes::Skill(id), .. } => Some(id.to_string()),
+        Ask::Read { peer, .. } | Ask::Complete { of: Completes::Template(peer, _), .. } => Some(peer.to_string()),
     }
 }
 

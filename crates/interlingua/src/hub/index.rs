@@ -15,18 +15,19 @@ impl Hub {
         let indexed = card.skills.iter().map(indexed).collect();
         self.store.index.replace(card.peer.as_str(), indexed).await?;
         let line = AuditLine::new("register", "hub").on(&card.peer);
-        self.registry.register(card, peer)?;
+        let id = card.peer.clone();
+        let changed = self.registry.register(card, peer)?;
         self.audit.write(line);
+        self.news.changed(id, changed);
         Ok(())
     }
 
     pub async fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {
         self.store.index.replace(peer.as_str(), Vec::new()).await?;
-        let found = self.registry.unregister(peer)?;
-        if found {
-            self.audit.write(AuditLine::new("unregister", "hub").on(peer));
-        }
-        Ok(found)
+        let Some(changed) = self.registry.unregister(peer)? else { return Ok(false) };
+        self.audit.write(AuditLine::new("unregister", "hub").on(peer));
+        self.news.changed(peer.clone(), changed);
+        Ok(true)
     }
 }
 

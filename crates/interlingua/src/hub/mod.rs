@@ -16,6 +16,7 @@ pub mod entropy;
 mod fold;
 mod index;
 pub mod live;
+pub mod news;
 pub mod policy;
 mod prepare;
 mod recover;
@@ -98,6 +99,7 @@ pub struct Hub {
     pub supervisor: Supervisor,
     pub audit: Audit,
     pub meters: Meters,
+    pub news: news::News,
     schemas: Schemas,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
@@ -120,6 +122,7 @@ impl Hub {
             live: LiveTable::default(),
             audit,
             meters,
+            news: news::News::default(),
             schemas: Schemas::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,

@@ -8,9 +8,9 @@ use interlingua_core::peer::Peer;
 use interlingua_core::task::{Asking, Task};
 use interlingua_core::words::say;
 use interlingua_core::{
-    Addressee, Ask, Call, Confirm, Digest, Fault, FaultKind, Health, Input, Json, KindSet, Missing, Noun, Part, PeerId,
-    Principal, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Target, TaskId, Text, Version, Via, Why,
-    words,
+    Addressee, Ask, Call, Completes, Confirm, Digest, Fault, FaultKind, Feature, Health, Input, Json, KindSet, Missing,
+    Noun, Part, PeerId, Principal, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Target, TaskId, Text,
+    Version, Via, Why, words,
 };
 
 use super::Hub;
@@ -83,8 +83,10 @@ impl Hub {
     /// Which skill of which peer. What this principal may not call is not there.
     async fn resolve(&self, by: &Principal, call: &Call) -> Result<Prepared, Fault> {
         let catalogue = self.registry.catalogue();
-        let Ask::Invoke { target, input } = &call.ask else {
-            return Err(Fault::caller(FaultKind::NotFound(Noun::Resource), "no peer here offers resources"));
+        let (target, input) = match &call.ask {
+            Ask::Invoke { target, input } => (target, input),
+            Ask::Read { peer, uri } => return self.by_resource(by, &catalogue, peer, uri).map(Prepared::Ready),
+            Ask::Complete { of, .. } => return self.by_completion(by, &catalogue, of).map(Prepared::Ready),
         };
         match target {
             Target::Skill(id, _) if is_call_skill(id) => self.by_indirection(by, &catalogue, input),
@@ -115,6 +117,28 @@ impl Hub {
     ) -> Result<Ready, Fault> {
         let skill = catalogue.skill(id, version).filter(|skill| self.may_call(by, skill));
         skill.and_then(|skill| ready(catalogue, skill, Why::Named, args)).ok_or_else(|| no_such_skill(id))
+    }
+
+    /// A resource of a peer. One that may not be read is not there.
+    fn by_resource(&self, by: &Principal, catalogue: &Catalogue, peer: &PeerId, uri: &str) -> Result<Ready, Fault> {
+        let reader = catalogue.peers.get(peer).and_then(|registered| registered.reader(uri));
+        let found = reader.filter(|reader| self.may_call(by, reader));
+        found
+            .and_then(|reader| ready(catalogue, reader, Why::Named, None))
+            .ok_or_else(|| Fault::caller(FaultKind::NotFound(Noun::Resource), format!("no resource '{uri}'")))
+    }
+
+    /// Whoever may call a skill or read a resource may ask how its arguments could go on.
+    fn by_completion(&self, by: &Principal, catalogue: &Catalogue, of: &Completes) -> Result<Ready, Fault> {
+        let ready = match of {
+            Completes::Skill(id) => self.by_name(by, catalogue, id, None, None)?,
+            Completes::Template(peer, uri) => self.by_resource(by, catalogue, peer, uri)?,
+        };
+        if !ready.peer.completes() {
+            let text = format!("peer '{}' completes no arguments", ready.skill.id.peer);
+            return Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), text));
+        }
+        Ok(ready)
     }
 
     /// `hub/call_skill` names another skill in its arguments: from here on the call is one of that skill, with its schema, its
@@ -209,7 +233,8 @@ impl Hub {
 
     /// Input against the skill's schema. A required argument that is absent is asked for where the caller's manners say so.
     fn validate(&self, call: &Call, ready: &mut Ready) -> Result<Option<Asking>, Fault> {
-        if ready.skill.kind == SkillKind::Agent && ready.args.is_none() {
+        let agent = ready.skill.kind == SkillKind::Agent && ready.args.is_none();
+        if agent || call.input().is_none() {
             return Ok(None);
         }
         let args = ready.args.get_or_insert_with(Json::empty_object);
@@ -301,7 +326,13 @@ impl Hub {
         let catalogue = self.registry.catalogue();
         let gone = || Fault::hub(FaultKind::Unreachable, "the skill this task was sent to is not here any more");
         let route = task.route.as_ref().ok_or_else(gone)?;
-        let skill = catalogue.skill(&route.skill, route.version.as_ref()).ok_or_else(gone)?;
+        let skill = match &task.call.ask {
+            Ask::Read { peer, uri } | Ask::Complete { of: Completes::Template(peer, uri), .. } => {
+                catalogue.peers.get(peer).and_then(|registered| registered.reader(uri))
+            }
+            Ask::Invoke { .. } | Ask::Complete { .. } => catalogue.skill(&route.skill, route.version.as_ref()),
+        };
+        let skill = skill.ok_or_else(gone)?;
         let args = task.sent.as_ref().and_then(|sent| sent.args.clone());
         let mut ready = ready(&catalogue, skill, route.why, args).ok_or_else(gone)?;
         ready.route = route.clone();
@@ -330,7 +361,8 @@ fn is_call_skill(id: &SkillId) -> bool {
 fn needs_yes(call: &Call, ready: &Ready) -> bool {
     let effects = ready.skill.effects;
     let by_words = matches!(ready.route.why, Why::Phrase | Why::Ranked);
-    call.limits.confirm || effects.destroys || effects.spends || (by_words && effects.change())
+    call.input().is_some()
+        && (call.limits.confirm || effects.destroys || effects.spends || (by_words && effects.change()))
 }
 
 /// The first agent of a peer.

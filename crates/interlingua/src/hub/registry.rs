@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use interlingua_core::peer::Peer;
 use interlingua_core::words::Matcher;
-use interlingua_core::{Card, Fault, FaultKind, Health, PeerId, Skill, SkillId, Text, Version};
+use interlingua_core::{
+    Card, CardFrom, Digest, Effects, Fault, FaultKind, Health, Json, Kinds, PeerId, Schema, Skill, SkillId, SkillKind,
+    Text, Version,
+};
 
 /// Bounds on the catalogue.
 pub const MAX_PEERS: usize = 10_000;
@@ -21,6 +24,46 @@ pub struct Registered {
     pub peer: Arc<dyn Peer>,
     /// What an operator should mend, though the peer can be called.
     pub problems: Arc<[Text]>,
+    readers: Readers,
+}
+
+/// Under which skill a read of a resource is decided, counted and written down. It is in no list: a resource is.
+#[derive(Clone)]
+struct Readers {
+    own: Arc<Skill>,
+    public: Arc<Skill>,
+}
+
+/// The name of the skill that a read of a resource counts as.
+pub const READ_RESOURCE: &str = "read_resource";
+
+impl Readers {
+    fn of(peer: &PeerId) -> Readers {
+        let input = Schema(Json::empty_object());
+        let effects = Effects::reads_only(CardFrom::Configuration);
+        let id = SkillId::new(peer.as_str(), READ_RESOURCE);
+        let own = Skill::new(id, SkillKind::Tool, "Reads a resource", input, effects);
+        Readers { public: Arc::new(Skill { public: true, ..own.clone() }), own: Arc::new(own) }
+    }
+}
+
+impl Registered {
+    fn new(card: Card, peer: Arc<dyn Peer>) -> Registered {
+        let readers = Readers::of(&card.peer);
+        Registered { card: Arc::new(card), peer, problems: Arc::default(), readers }
+    }
+
+    /// The skill that a read of this resource counts as; `None` when the peer offers no resources. A peer may know more
+    /// resources than it lists.
+    pub fn reader(&self, uri: &str) -> Option<&Arc<Skill>> {
+        let resources = &self.card.resources;
+        let public = resources.iter().any(|resource| resource.public && resource.covers(uri));
+        match (resources.is_empty(), public) {
+            (true, _) => None,
+            (false, true) => Some(&self.readers.public),
+            (false, false) => Some(&self.readers.own),
+        }
+    }
 }
 
 impl std::fmt::Debug for Registered {
@@ -99,17 +142,23 @@ impl Registry {
         self.current.load_full()
     }
 
-    /// Adds a peer or replaces it whole.
-    pub fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<(), Fault> {
+    /// Adds a peer or replaces it whole; says what is now listed otherwise than before.
+    pub fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<Kinds, Fault> {
+        let mut changed = Kinds::default();
         self.change(|peers| {
-            peers.insert(card.peer.clone(), Registered { card: Arc::new(card), peer, problems: Arc::default() });
-        })
+            let registered = Registered::new(card, peer);
+            let old = peers.get(&registered.card.peer).map(|old| old.card.clone());
+            changed = differences(old.as_deref(), Some(&registered.card));
+            peers.insert(registered.card.peer.clone(), registered);
+        })?;
+        Ok(changed)
     }
 
-    pub fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {
-        let mut found = false;
-        self.change(|peers| found = peers.remove(peer).is_some())?;
-        Ok(found)
+    /// `None`: there was no such peer.
+    pub fn unregister(&self, peer: &PeerId) -> Result<Option<Kinds>, Fault> {
+        let mut removed = None;
+        self.change(|peers| removed = peers.remove(peer))?;
+        Ok(removed.map(|old| differences(Some(&old.card), None)))
     }
 
     pub fn set_health(&self, peer: &PeerId, health: Health) -> Result<(), Fault> {
@@ -142,6 +191,23 @@ impl Registry {
         let next = Catalogue { generation: old.generation, peers, ..Catalogue::default() }.rebuilt();
         self.current.store(Arc::new(next));
         Ok(())
+    }
+}
+
+/// Which lists look otherwise with the new card than with the old one.
+fn differences(old: Option<&Card>, new: Option<&Card>) -> Kinds {
+    let differ = |wanted: fn(&Skill) -> bool| {
+        let skills = |card: Option<&Card>| -> Vec<(SkillId, Digest)> {
+            let skills = card.map(|card| &*card.skills).unwrap_or_default();
+            skills.iter().filter(|skill| wanted(skill)).map(|skill| (skill.id.clone(), skill.digest)).collect()
+        };
+        skills(old) != skills(new)
+    };
+    let resources = |card: Option<&Card>| card.map(|card| card.resources.clone()).unwrap_or_default();
+    Kinds {
+        tools: differ(|skill| skill.kind != SkillKind::Prompt),
+        prompts: differ(|skill| skill.kind == SkillKind::Prompt),
+        resources: resources(old) != resources(new),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use interlingua_core::ports::TaskRow;
 use interlingua_core::task::{State, Task};
-use interlingua_core::{Ask, Conversation, Target};
+use interlingua_core::{Ask, Completes, Conversation, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -175,7 +175,7 @@ impl From<&Task> for TaskView {
 /// The skill a call names, before a way was chosen.
 fn named(ask: &Ask) -> Option<String> {
     match ask {
-        Ask::Invoke { target: Target::Skill(id, _), .. } | Ask::Complete { of: Target::Skill(id, _), .. } => {
+        Ask::Invoke { target: Target::Skill(id, _), .. } | Ask::Complete { of: Completes::Skill(id), .. } => {
             Some(id.to_string())
         }
         Ask::Invoke { .. } | Ask::Complete { .. } | Ask::Read { .. } => None,

@@ -4,6 +4,7 @@ mod full;
 mod load;
 mod long;
 mod observed;
+mod resources;
 mod work;
 
 use std::collections::VecDeque;
