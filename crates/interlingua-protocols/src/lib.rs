@@ -7,3 +7,4 @@
 pub mod envelope;
 pub mod hop;
 pub mod nlip;
+pub mod sse;

@@ -1,4 +1,4 @@
-//! Where an agent is: its door in both spellings, its WebSocket, and which other addresses are still this agent's.
+//! Where an agent is: its door in both spellings, and its WebSocket.
 
 use http::Uri;
 use http::uri::{PathAndQuery, Scheme};
@@ -55,24 +55,6 @@ impl Address {
     pub(super) fn port(&self) -> u16 {
         self.origin.port_u16().unwrap_or(if self.secure { 443 } else { 80 })
     }
-
-    /// An address the agent gave, if it is the agent's own: the same host, on any port, and no less protected. What an
-    /// agent says must not send the hub's requests to other machines.
-    pub(super) fn own(&self, given: &str) -> Option<Uri> {
-        let uri: Uri = given.parse().ok()?;
-        if uri.authority().is_none() {
-            let mut parts = self.origin.clone().into_parts();
-            parts.path_and_query = Some(uri.path_and_query()?.clone());
-            return Uri::from_parts(parts).ok();
-        }
-        let same_host = uri.host()?.eq_ignore_ascii_case(self.origin.host()?);
-        let safe = match uri.scheme_str() {
-            Some("https") => true,
-            Some("http") => !self.secure,
-            Some(_) | None => false,
-        };
-        (same_host && safe).then_some(uri)
-    }
 }
 
 fn other_slash(path: &str) -> String {
@@ -104,18 +86,5 @@ mod tests {
         assert_eq!(address("http://h/nlip/?a=1").doors[1], "http://h/nlip?a=1");
         assert_eq!(address("http://h").doors[0], "http://h/nlip");
         assert_eq!(address("wss://h").doors[0], "https://h/nlip/ws");
-    }
-
-    #[test]
-    fn only_the_agents_own_host_is_followed_and_never_to_less_protection() {
-        let plain = address("http://agent:1/nlip");
-        for own in ["http://agent:2/up", "https://agent/up", "/up"] {
-            assert!(plain.own(own).is_some(), "{own}");
-        }
-        assert_eq!(plain.own("/up/1").expect("a path"), "http://agent:1/up/1");
-        for foreign in ["http://other/up", "ftp://agent/up", "http://agent.evil/", "not a uri \u{7}"] {
-            assert!(plain.own(foreign).is_none(), "{foreign}");
-        }
-        assert!(address("https://agent/nlip").own("http://agent/up").is_none());
     }
 }

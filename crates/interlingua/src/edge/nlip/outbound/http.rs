@@ -1,81 +1,36 @@
-//! ECMA-431 as a client: one pool of connections for each agent, HTTP/1.1 or HTTP/2 as it offers.
+//! ECMA-431 as a client: one pool of connections for each agent.
 //!
 //! Redirects are not followed. A server may know its door only with or only without the last slash and redirect from the
 //! other one; then the other is tried, once, and remembered.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderMap, Method, Request, Response, Uri};
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::Incoming;
-use hyper::rt::Executor;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::{Client, connect::HttpConnector};
-use hyper_util::rt::TokioTimer;
-use interlingua_core::ports::StoreFault;
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{Method, Request, Uri};
 use interlingua_protocols::nlip::json::{self, Keys};
 use interlingua_protocols::nlip::wire::Message;
 use rustls::ClientConfig;
 
 use super::address::Address;
-use super::transport::{self, Begun, LIMITS, Lost, Received, Why};
+use super::transport::{self, LIMITS, Received};
+use crate::client::http::{Body, CONNECT, Pool, read, retry_after, whole};
+use crate::client::lost::{Begun, Lost};
 use crate::hub::supervisor::Supervisor;
 
-pub(super) const CONNECT: Duration = Duration::from_secs(10);
-const IDLE: Duration = Duration::from_secs(60);
-/// Idle connections kept to one agent.
-const KEPT: usize = 32;
 const JSON: &str = "application/json";
-
-/// A body is a message, or a blob read from the store as it goes.
-pub(super) type Body = UnsyncBoxBody<Bytes, StoreFault>;
-
-pub(super) fn whole(bytes: Bytes) -> Body {
-    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
-}
 
 #[derive(Debug)]
 pub(super) struct Http {
-    client: Client<HttpsConnector<HttpConnector>, Body>,
+    pool: Pool,
     doors: [Uri; 2],
     /// Which of the doors answered last.
     chosen: AtomicUsize,
 }
 
-/// Connections are driven under the supervisor: nothing of theirs outlives the hub.
-#[derive(Clone)]
-struct Driven(Supervisor);
-
-impl<F> Executor<F> for Driven
-where
-    F: Future + Send + 'static,
-{
-    fn execute(&self, connection: F) {
-        self.0.run_until_stop(async move {
-            connection.await;
-        });
-    }
-}
-
 impl Http {
     pub(super) fn new(address: &Address, tls: ClientConfig, supervisor: &Supervisor) -> Http {
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT));
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_all_versions().wrap_connector(tcp);
-        let client = Client::builder(Driven(supervisor.clone()))
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(KEPT)
-            .pool_timer(TokioTimer::new())
-            .timer(TokioTimer::new())
-            .build(connector);
-        Http { client, doors: address.doors.clone(), chosen: AtomicUsize::new(0) }
+        Http { pool: Pool::new(tls, supervisor), doors: address.doors.clone(), chosen: AtomicUsize::new(0) }
     }
 
     pub(super) async fn exchange(
@@ -111,15 +66,9 @@ impl Http {
 
     /// Sends a request and reads what comes back, bounded.
     async fn send(&self, request: Request<Body>) -> Result<Received, Lost> {
-        let response = self.client.request(request).await.map_err(|error| {
-            if error.is_connect() {
-                Lost::unconnected(error)
-            } else {
-                Lost::new(Begun::Perhaps, Why::Connection, error)
-            }
-        })?;
+        let response = self.pool.send(request).await?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
-        let body = read(response).await?;
+        let body = read(response, LIMITS.bytes).await?;
         Ok(Received { status, message: transport::from_json(&body), retry_after })
     }
 
@@ -148,11 +97,10 @@ impl Http {
         let door = &self.doors[self.chosen.load(Ordering::Relaxed)];
         let request = Request::builder().method(Method::GET).uri(door).body(whole(Bytes::new()));
         let request = request.map_err(Lost::unconnected)?;
-        let answered = tokio::time::timeout(CONNECT, self.client.request(request)).await;
-        match answered {
+        match tokio::time::timeout(CONNECT, self.pool.send(request)).await {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) if !error.is_connect() => Ok(()),
-            Ok(Err(error)) => Err(Lost::unconnected(error)),
+            Ok(Err(lost)) if lost.begun == Begun::Perhaps => Ok(()),
+            Ok(Err(lost)) => Err(lost),
             Err(late) => Err(Lost::unconnected(late)),
         }
     }
@@ -161,19 +109,4 @@ impl Http {
 /// The door is not here, and nothing was done at it.
 fn is_elsewhere(status: u16) -> bool {
     matches!(status, 301 | 302 | 307 | 308 | 404 | 405)
-}
-
-async fn read(response: Response<Incoming>) -> Result<Bytes, Lost> {
-    let body = Limited::new(response.into_body(), LIMITS.bytes).collect().await;
-    let body = body.map_err(|error| {
-        let why = if error.is::<LengthLimitError>() { Why::TooLarge } else { Why::Connection };
-        Lost::new(Begun::Perhaps, why, error)
-    })?;
-    Ok(body.to_bytes())
-}
-
-/// Seconds only: the other form is a date, and clocks differ.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
-    text.trim().parse().ok().map(Duration::from_secs)
 }

@@ -17,10 +17,11 @@ use interlingua_protocols::nlip::upload;
 use interlingua_protocols::nlip::wire::Message;
 use tokio::time::Instant;
 
-use super::http::{Body as Sending, whole};
 use super::peer::Talk;
 use super::reply::Ended;
 use super::transport::{LIMITS, Received};
+use crate::client::http::{Body as Sending, whole};
+use crate::client::place;
 use crate::edge::nlip::blob::pieces;
 use crate::edge::nlip::uploads;
 
@@ -87,7 +88,7 @@ impl Talk<'_> {
         let named = match &reply {
             Some(reply) => {
                 self.take_tokens(reply).await?;
-                upload::address(reply).and_then(|uri| self.peer.address.own(&uri))
+                upload::address(reply).and_then(|uri| place::own(&self.peer.address.origin, &uri))
             }
             None => None,
         };

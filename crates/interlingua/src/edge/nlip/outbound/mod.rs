@@ -2,7 +2,7 @@
 //!
 //! [`peer`] is one exchange with the agent: `encode`, send, `decode`, and the credential it may ask for. [`http`] and
 //! [`socket`] are the two bindings; [`legs`] keeps the tokens of each conversation, [`large`] sends large content out of
-//! band, [`health`] knows whether the agent can be reached, [`card`] says what the hub shows of it.
+//! band, [`card`] says what the hub shows of it.
 //!
 //! A proxy between two agents is no code of its own: the caller's leg and the agent's leg never share a token, because a
 //! token is kept with the leg it came on and a message is written anew for the next one.
@@ -11,21 +11,19 @@
 
 mod address;
 mod card;
-mod health;
 mod http;
 mod large;
 mod legs;
 mod peer;
 mod reply;
-mod retry;
 mod socket;
-mod tls;
 mod transport;
 
 use std::sync::Arc;
 
 use interlingua_core::{Card, Fault, PeerId};
 
+use crate::client::health::watch;
 use crate::config::{Peer, Speaks};
 use crate::hub::Hub;
 
@@ -50,7 +48,7 @@ impl Prepared {
     /// Adds the peer, or replaces it whole; its old connections end with what runs on them.
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
         hub.register(self.card, self.peer.clone()).await?;
-        health::watch(hub, &self.peer);
+        watch(hub, &self.peer);
         Ok(())
     }
 }

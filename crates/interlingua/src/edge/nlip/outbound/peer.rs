@@ -16,15 +16,16 @@ use interlingua_protocols::nlip::wire::{Message, Submessage};
 use tokio::time::Instant;
 
 use super::address::Address;
-use super::health::{Breaker, Went};
 use super::http::Http;
 use super::large::Uploads;
 use super::legs::{Kept, LegKey, Legs};
 use super::reply::{Ended, Heard};
-use super::retry;
 use super::socket::{Framing, Sockets};
-use super::tls::{self, Trust};
-use super::transport::{Begun, LIMITS, Lost, Received, Transport, Why};
+use super::transport::{LIMITS, Received, Transport};
+use crate::client::health::{Breaker, Probed, Went};
+use crate::client::lost::{Begun, Lost, Why};
+use crate::client::retry;
+use crate::client::tls::{self, Trust};
 use crate::config::{self, Binding};
 use crate::hub::{Hub, QUESTION_EXPIRES};
 
@@ -51,12 +52,7 @@ impl NlipPeer {
         nlip: &config::NlipPeer,
     ) -> Result<NlipPeer, Fault> {
         let address = Address::of(nlip)?;
-        let trust = match (&nlip.ca, address.secure) {
-            (Some(file), _) => Trust::Only(file),
-            (None, true) => Trust::Machine,
-            (None, false) => Trust::Nobody,
-        };
-        let tls = tls::config(&trust)?;
+        let tls = tls::config(&Trust::of(nlip.ca.as_deref(), &address.origin))?;
         let sockets = match nlip.binding() {
             Binding::Http => None,
             Binding::Ws => Some(Sockets::new(&address, tls.clone(), Framing::Cbor)),
@@ -76,30 +72,6 @@ impl NlipPeer {
         })
     }
 
-    /// Knocks at the agent's door and notes how that went.
-    pub(super) async fn probe(&self, hub: &Hub) {
-        let started = Instant::now();
-        let went = match self.transport.http.probe().await {
-            Ok(()) => Went::Reached { knock: Some(started.elapsed()) },
-            Err(lost) => {
-                tracing::debug!(peer = %self.name, cause = %lost.cause, "a probe failed");
-                Went::Missed
-            }
-        };
-        self.note(hub, went);
-        if let Some(sockets) = &self.transport.sockets {
-            sockets.sweep();
-        }
-    }
-
-    fn note(&self, hub: &Hub, went: Went) {
-        let Some(health) = self.breaker.note(went, Instant::now(), hub.now()) else { return };
-        tracing::info!(peer = %self.name, ?health, "health changed");
-        if let Err(fault) = hub.registry.set_health(&self.name, health) {
-            tracing::error!(peer = %self.name, error = %fault, "its health could not be shown");
-        }
-    }
-
     fn fault(&self, kind: FaultKind, what: &str) -> Fault {
         Fault::new(kind, Party::Peer(self.name.clone()), format!("{} {what}", self.name))
     }
@@ -117,6 +89,32 @@ impl NlipPeer {
             Err(_) => {
                 Ended::Failed(self.fault(FaultKind::Deadline, "did not answer in the time configured for it")).reply()
             }
+        }
+    }
+}
+
+impl Probed for NlipPeer {
+    fn name(&self) -> &PeerId {
+        &self.name
+    }
+
+    fn breaker(&self) -> &Breaker {
+        &self.breaker
+    }
+
+    /// Knocks at the agent's door.
+    async fn probe(&self, hub: &Hub) {
+        let started = Instant::now();
+        let went = match self.transport.http.probe().await {
+            Ok(()) => Went::Reached { knock: Some(started.elapsed()) },
+            Err(lost) => {
+                tracing::debug!(peer = %self.name, cause = %lost, "a probe failed");
+                Went::Missed
+            }
+        };
+        self.note(hub, went);
+        if let Some(sockets) = &self.transport.sockets {
+            sockets.sweep();
         }
     }
 }
@@ -242,7 +240,7 @@ impl<'a> Talk<'a> {
                 }
                 Err(lost) => lost,
             };
-            tracing::warn!(peer = %self.peer.name, attempt, cause = %Chain(&*lost.cause), "no answer");
+            tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
             if lost.why != Why::TooLarge {
                 self.peer.note(self.hub, Went::Missed);
             }
@@ -346,20 +344,5 @@ impl<'a> Talk<'a> {
             expires: self.hub.now().after(QUESTION_EXPIRES),
             depth: LIMITS.depth,
         }
-    }
-}
-
-/// An error with its causes, for the log.
-struct Chain<'a>(&'a (dyn std::error::Error + 'static));
-
-impl std::fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(next) = cause {
-            write!(f, ": {next}")?;
-            cause = next.source();
-        }
-        Ok(())
     }
 }

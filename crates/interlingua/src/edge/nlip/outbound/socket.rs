@@ -22,9 +22,10 @@ use tokio_util::either::Either;
 use tokio_websockets::{ClientBuilder, Error, Limits, Message, WebSocketStream};
 
 use super::address::Address;
-use super::http::CONNECT;
 use super::legs::LegKey;
-use super::transport::{self, Begun, LIMITS, Lost, Received, Why};
+use super::transport::{self, LIMITS, Received};
+use crate::client::http::CONNECT;
+use crate::client::lost::{Begun, Lost, Why};
 
 /// Sockets that wait for the next message of their conversation.
 const MAX_IDLE: usize = 256;
@@ -90,7 +91,7 @@ impl Sockets {
                 Message::text(String::from_utf8(json::encode(message, Keys::Lower)).map_err(Lost::unconnected)?)
             }
         };
-        socket.send(frame).await.map_err(|error| Lost::new(Begun::Perhaps, Why::Connection, error))?;
+        socket.send(frame).await.map_err(Lost::broken)?;
         for _ in 0..MAX_CONTROL {
             let Some(frame) = socket.next().await else { break };
             let frame = frame.map_err(broken)?;
@@ -104,7 +105,7 @@ impl Sockets {
                 break;
             }
         }
-        Err(Lost::new(Begun::Perhaps, Why::Connection, "the socket was closed before there was an answer"))
+        Err(Lost::broken("the socket was closed before there was an answer"))
     }
 
     async fn open(&self) -> Result<Socket, Lost> {

@@ -9,6 +9,7 @@ use interlingua_protocols::nlip::{Invalid, Limits, cbor, json};
 use super::http::Http;
 use super::legs::LegKey;
 use super::socket::Sockets;
+use crate::client::lost::Lost;
 
 /// What came back. A WebSocket has no status: what arrives there is 200.
 #[derive(Debug)]
@@ -22,61 +23,6 @@ impl Received {
     pub(super) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
-}
-
-/// Nothing came back.
-#[derive(Debug)]
-pub(super) struct Lost {
-    pub(super) begun: Begun,
-    pub(super) why: Why,
-    pub(super) cause: Box<dyn std::error::Error + Send + Sync>,
-}
-
-/// Could the agent have seen the message?
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begun {
-    No,
-    Perhaps,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
-    /// No connection, or it broke.
-    Connection,
-    /// Its certificate was refused. Trying again changes nothing.
-    Certificate,
-    /// More came back than is read.
-    TooLarge,
-}
-
-impl Lost {
-    pub(super) fn new(begun: Begun, why: Why, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Lost {
-        Lost { begun, why, cause: cause.into() }
-    }
-
-    /// Before anything was sent.
-    pub(super) fn unconnected(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Lost {
-        let cause = cause.into();
-        let why = if is_certificate(&*cause) { Why::Certificate } else { Why::Connection };
-        Lost { begun: Begun::No, why, cause }
-    }
-}
-
-/// Looks for a refused certificate behind an error. An I/O error hides what it wraps from `source`, so it is asked itself.
-fn is_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
-            return true;
-        }
-        if let Some(inner) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref)
-            && is_certificate(inner)
-        {
-            return true;
-        }
-        next = error.source();
-    }
-    false
 }
 
 /// The two bindings. HTTP is there for both: uploads and probes go by it.

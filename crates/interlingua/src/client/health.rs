@@ -1,15 +1,15 @@
-//! Can the agent be reached? A circuit breaker that every exchange tells how it went, and a probe for when there are none.
+//! Can a peer be reached? A circuit breaker that every exchange tells how it went, and a probe for when there are none.
 //!
-//! Three failures in a row to reach the agent and it is down: calls are refused at once instead of waiting for a connection.
+//! Three failures in a row to reach the peer and it is down: calls are refused at once instead of waiting for a connection.
 //! After a hold, which doubles, one is let through to see; when it gets there, all are.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use interlingua_core::{Health, Time};
+use interlingua_core::peer::Peer;
+use interlingua_core::{Health, PeerId, Time};
 use tokio::time::Instant;
 
-use super::NlipPeer;
 use super::retry::jittered;
 use crate::hub::Hub;
 
@@ -20,15 +20,15 @@ const PROBE_EVERY: Duration = Duration::from_secs(30);
 /// A door that takes longer to answer a knock is slow.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// How an attempt to reach the agent went. `knock`: how long an answer took that costs the agent nothing.
+/// How an attempt to reach the peer went. `knock`: how long an answer took that costs the peer nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Went {
+pub(crate) enum Went {
     Reached { knock: Option<Duration> },
     Missed,
 }
 
 #[derive(Debug)]
-pub(super) struct Breaker(Mutex<State>);
+pub(crate) struct Breaker(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
@@ -40,13 +40,13 @@ struct State {
 }
 
 impl Breaker {
-    pub(super) fn new() -> Breaker {
+    pub(crate) fn new() -> Breaker {
         Breaker(Mutex::new(State { failures: 0, hold: FIRST_HOLD, until: None, shown: Health::Starting }))
     }
 
     /// May a call go out? If not, how long until one may. Whoever is let through after a hold is the one that tries: the
     /// next hold begins with it, so an attempt that is dropped blocks nobody for longer.
-    pub(super) fn admit(&self, now: Instant) -> Result<(), Duration> {
+    pub(crate) fn admit(&self, now: Instant) -> Result<(), Duration> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match state.until {
             None => Ok(()),
@@ -59,7 +59,7 @@ impl Breaker {
     }
 
     /// Takes note; the health to show, when that changes it.
-    pub(super) fn note(&self, went: Went, now: Instant, time: Time) -> Option<Health> {
+    pub(crate) fn note(&self, went: Went, now: Instant, time: Time) -> Option<Health> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match went {
             Went::Reached { knock } => state.reached(knock),
@@ -68,7 +68,7 @@ impl Breaker {
     }
 
     /// How long to wait before the next probe.
-    fn pause(&self) -> Duration {
+    pub(crate) fn pause(&self) -> Duration {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failures == 0 { PROBE_EVERY } else { state.hold }
     }
@@ -105,8 +105,25 @@ impl State {
     }
 }
 
-/// Probes the agent for as long as it is registered.
-pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<NlipPeer>) {
+/// A peer that can be asked whether it is there.
+pub(crate) trait Probed: Peer + 'static {
+    fn name(&self) -> &PeerId;
+    fn breaker(&self) -> &Breaker;
+    /// Looks, and notes how that went.
+    fn probe(&self, hub: &Hub) -> impl Future<Output = ()> + Send;
+
+    /// Notes how an attempt went, and shows it where that changes something.
+    fn note(&self, hub: &Hub, went: Went) {
+        let Some(health) = self.breaker().note(went, Instant::now(), hub.now()) else { return };
+        tracing::info!(peer = %self.name(), ?health, "health changed");
+        if let Err(fault) = hub.registry.set_health(self.name(), health) {
+            tracing::error!(peer = %self.name(), error = %fault, "its health could not be shown");
+        }
+    }
+}
+
+/// Probes a peer for as long as it is registered.
+pub(crate) fn watch<P: Probed>(hub: &Arc<Hub>, peer: &Arc<P>) {
     let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
     hub.supervisor.run_until_stop(async move {
         loop {
@@ -115,7 +132,7 @@ pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<NlipPeer>) {
                 return;
             }
             peer.probe(&hub).await;
-            let pause = peer.breaker.pause();
+            let pause = peer.breaker().pause();
             drop((hub, peer));
             tokio::time::sleep(pause / 2 + jittered(pause / 2)).await;
         }
@@ -123,11 +140,11 @@ pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<NlipPeer>) {
 }
 
 /// Another may stand under its name by now.
-fn is_registered(hub: &Hub, peer: &Arc<NlipPeer>) -> bool {
+pub(crate) fn is_registered<P: Probed>(hub: &Hub, peer: &Arc<P>) -> bool {
     let catalogue = hub.registry.catalogue();
     catalogue
         .peers
-        .get(&peer.name)
+        .get(peer.name())
         .is_some_and(|registered| std::ptr::addr_eq(Arc::as_ptr(&registered.peer), Arc::as_ptr(peer)))
 }
 

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::transport::{Begun, Lost, Why};
+use super::lost::{Begun, Lost, Why};
 use crate::hub::entropy;
 
 const ATTEMPTS: u32 = 3;
 const FIRST: Duration = Duration::from_millis(200);
 const GROWTH: u32 = 4;
 
-/// How long to wait before the next attempt; `None` when there is none. A message that the agent may have seen is sent again
+/// How long to wait before the next attempt; `None` when there is none. A message that the peer may have seen is sent again
 /// only if seeing it twice does no harm.
-pub(super) fn after(lost: &Lost, attempt: u32, repeatable: bool) -> Option<Duration> {
+pub(crate) fn after(lost: &Lost, attempt: u32, repeatable: bool) -> Option<Duration> {
     let harmless = lost.begun == Begun::No || repeatable;
     let useful = match lost.why {
         Why::Connection => true,
@@ -21,7 +21,7 @@ pub(super) fn after(lost: &Lost, attempt: u32, repeatable: bool) -> Option<Durat
 }
 
 /// Anything up to the whole of it: callers that failed together do not come back together.
-pub(super) fn jittered(span: Duration) -> Duration {
+pub(crate) fn jittered(span: Duration) -> Duration {
     let millis = span.as_millis().max(1);
     Duration::from_millis(u64::try_from(entropy::bits() % millis).unwrap_or_default())
 }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_agent_may_have_seen_is_repeated_only_when_that_is_harmless() {
+    fn what_the_peer_may_have_seen_is_repeated_only_when_that_is_harmless() {
         let lost = |begun, why| Lost::new(begun, why, "gone");
         assert!(after(&lost(Begun::No, Why::Connection), 1, false).is_some());
         assert!(after(&lost(Begun::Perhaps, Why::Connection), 1, false).is_none());

@@ -1,9 +1,10 @@
-//! How the hub knows that an agent is who it says (ECMA-434 clause 7.1.2): its certificate is always verified, against the
-//! machine's authorities or those configured for it. There is no way to switch that off.
+//! How the hub knows that a peer is who it says (for NLIP: ECMA-434 clause 7.1.2): its certificate is always verified,
+//! against the machine's authorities or those configured for it. There is no way to switch that off.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use http::Uri;
 use interlingua_core::{Fault, FaultKind};
 use rustls::client::WantsClientCert;
 use rustls::pki_types::CertificateDer;
@@ -12,16 +13,27 @@ use rustls::{ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 /// Whom to believe.
-pub(super) enum Trust<'a> {
+pub(crate) enum Trust<'a> {
     /// The machine's own authorities.
     Machine,
     /// Those in a PEM file, and no others.
     Only(&'a Path),
-    /// Nobody: an agent that is reached without TLS.
+    /// Nobody: a peer that is reached without TLS.
     Nobody,
 }
 
-pub(super) fn config(trust: &Trust<'_>) -> Result<ClientConfig, Fault> {
+impl<'a> Trust<'a> {
+    /// The authorities of a file where one is named; else the machine's, for a peer that is reached by TLS.
+    pub(crate) fn of(authorities: Option<&'a Path>, to: &Uri) -> Trust<'a> {
+        match (authorities, to.scheme_str()) {
+            (Some(file), _) => Trust::Only(file),
+            (None, Some("https")) => Trust::Machine,
+            (None, Some(_) | None) => Trust::Nobody,
+        }
+    }
+}
+
+pub(crate) fn config(trust: &Trust<'_>) -> Result<ClientConfig, Fault> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(Fault::internal)?;

@@ -1,0 +1,94 @@
+//! A pool of connections, HTTP/1.1 or HTTP/2 as the peer offers. Redirects are not followed, bodies are read up to a bound.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, Request, Response};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper::rt::Executor;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::rt::TokioTimer;
+use interlingua_core::ports::StoreFault;
+use rustls::ClientConfig;
+
+use super::lost::{Begun, Lost, Why};
+use crate::hub::supervisor::Supervisor;
+
+pub(crate) const CONNECT: Duration = Duration::from_secs(10);
+const IDLE: Duration = Duration::from_secs(60);
+/// Idle connections kept to one peer.
+const KEPT: usize = 32;
+
+/// A body is a message, or a blob read from the store as it goes.
+pub(crate) type Body = UnsyncBoxBody<Bytes, StoreFault>;
+
+pub(crate) fn whole(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// One pool. Cloning shares it.
+#[derive(Debug, Clone)]
+pub(crate) struct Pool {
+    client: Client<HttpsConnector<HttpConnector>, Body>,
+}
+
+/// Connections are driven under the supervisor: nothing of theirs outlives the hub.
+#[derive(Clone)]
+struct Driven(Supervisor);
+
+impl<F> Executor<F> for Driven
+where
+    F: Future + Send + 'static,
+{
+    fn execute(&self, connection: F) {
+        self.0.run_until_stop(async move {
+            connection.await;
+        });
+    }
+}
+
+impl Pool {
+    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor) -> Pool {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT));
+        let connector =
+            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_all_versions().wrap_connector(tcp);
+        let client = Client::builder(Driven(supervisor.clone()))
+            .pool_idle_timeout(IDLE)
+            .pool_max_idle_per_host(KEPT)
+            .pool_timer(TokioTimer::new())
+            .timer(TokioTimer::new())
+            .build(connector);
+        Pool { client }
+    }
+
+    /// Sends a request; its answer's body is still to be read.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, Lost> {
+        self.client
+            .request(request)
+            .await
+            .map_err(|error| if error.is_connect() { Lost::unconnected(error) } else { Lost::broken(error) })
+    }
+}
+
+/// Reads a body of at most `limit` bytes.
+pub(crate) async fn read(response: Response<Incoming>, limit: usize) -> Result<Bytes, Lost> {
+    let body = Limited::new(response.into_body(), limit).collect().await;
+    let body = body.map_err(|error| {
+        let why = if error.is::<LengthLimitError>() { Why::TooLarge } else { Why::Connection };
+        Lost::new(Begun::Perhaps, why, error)
+    })?;
+    Ok(body.to_bytes())
+}
+
+/// Seconds only: the other form is a date, and clocks differ.
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
+    text.trim().parse().ok().map(Duration::from_secs)
+}
