@@ -93,6 +93,7 @@ pub struct Skill {
     /// May be called by anyone.
     #[serde(default)]
     pub public: bool,
+    /// As its peer described it.
     pub raw: Option<Raw>,
 }
 
@@ -233,5 +234,6 @@ pub struct Resource {
     /// May be read by anyone.
     #[serde(default)]
     pub public: bool,
+    /// As its peer described it.
     pub raw: Option<Raw>,
 }

@@ -2,9 +2,15 @@
 //! model of `interlingua-core` goes out, and back.
 //!
 //! Every protocol has a folder with the same files: `wire` (its own types, faithful to its specification), `decode`,
-//! `encode`, `fault` (the closed list of faults in its spelling), `discover`. No folder names another protocol.
+//! `encode`, `fault` (the closed list of faults in its spelling), `discover`. No folder names another protocol; what several
+//! wires are built of stands beside them: [`rpc`] (JSON-RPC 2.0), [`members`] and [`object`] (a JSON object read in one
+//! pass, and written member by member), [`hop`] (headers between hubs).
 
 pub mod envelope;
 pub mod hop;
+pub mod mcp;
+pub mod members;
 pub mod nlip;
+pub mod object;
+pub mod rpc;
 pub mod sse;

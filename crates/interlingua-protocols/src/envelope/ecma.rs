@@ -9,9 +9,10 @@ use bytes::Bytes;
 use interlingua_core::json::{BadJson, Kind, Reader, Tree};
 use interlingua_core::{Carried, Json, Loss, LossKind, Secret, Text};
 
-use super::wire::{self, Control, Format, Head, Invalid, Limits, Message, MessageType, Object, Rejected, Token};
+use super::wire::{self, Control, Format, Head, Invalid, Limits, Message, MessageType, Rejected, Token};
 use crate::nlip::wire::{Content, ERROR};
 use crate::nlip::{self, Submessage};
+use crate::object::Object;
 
 const HEADER: &str = "envelope";
 const FORMAT: &str = "envelope-format";

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use interlingua_core::{Json, SkillId, Text};
 
-use super::wire::Object;
+use crate::object::Object;
 
 /// More translators than this are refused.
 const MOST: usize = 64;

@@ -21,7 +21,8 @@ use interlingua_core::{
 use super::names::Names;
 use super::priority;
 use super::translators::Translators;
-use super::wire::{Head, Message, MessageType, Object, ToolCall};
+use super::wire::{Head, Message, MessageType, ToolCall};
+use crate::object::Object;
 
 /// The name of this wire.
 pub const WIRE: Wire = Wire(std::borrow::Cow::Borrowed("envelope/1.0"));

@@ -18,7 +18,8 @@ use interlingua_core::{
 
 use super::decode::Tool;
 use super::fault::{Spelling, code, outcome_text, spelling};
-use super::wire::{Control, Format, Head, Message, MessageType, Object, Status, Token, ToolResult};
+use super::wire::{Control, Format, Head, Message, MessageType, Status, Token, ToolResult};
+use crate::object::Object;
 use output::Collected;
 
 /// What makes a message new: random bits for its id, and when it was made.

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use interlingua_core::json::write_string;
 use interlingua_core::{ArtifactId, Blob, Body, Json, MessageId, Output, Part, Piece, Route, Usage};
 
-use crate::envelope::wire::Object;
+use crate::object::Object;
 
 /// More streamed output than this is not repeated in the final response.
 const MOST_COLLECTED: usize = 16 * 1024 * 1024;

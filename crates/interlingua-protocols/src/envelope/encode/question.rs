@@ -4,7 +4,7 @@
 use interlingua_core::json::write_string;
 use interlingua_core::{Addressee, Choice, Question, QuestionKind};
 
-use crate::envelope::wire::Object;
+use crate::object::Object;
 
 pub(super) fn encode(meta: &mut Object<'_>, question: &Question) {
     let name = match &question.kind {

@@ -4,13 +4,11 @@
 //! [`read()`] is the only way in and [`Message::to_bytes`] the only way out. Nothing here knows what a message is for; that
 //! is the business of `decode` and `encode`.
 
-mod object;
 mod read;
 mod write;
 
 use interlingua_core::{Json, Secret, Text};
 
-pub(crate) use object::Object;
 pub use read::{Head, Invalid, Limits, Rejected, read};
 
 /// The one version of the schema there is.

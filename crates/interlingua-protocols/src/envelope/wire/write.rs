@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::object::Object;
 use super::{Control, Format, Message, Token, ToolCall, ToolResult};
+use crate::object::Object;
 
 impl Message {
     pub fn to_bytes(&self) -> Bytes {

@@ -6,19 +6,19 @@ use interlingua_core::{Json, Secret};
 
 /// An object being written. [`Object::finish`] closes it.
 #[derive(Debug)]
-pub(crate) struct Object<'a> {
+pub struct Object<'a> {
     out: &'a mut Vec<u8>,
     empty: bool,
 }
 
 impl<'a> Object<'a> {
-    pub(crate) fn open(out: &'a mut Vec<u8>) -> Object<'a> {
+    pub fn open(out: &'a mut Vec<u8>) -> Object<'a> {
         out.push(b'{');
         Object { out, empty: true }
     }
 
     /// An object of its own.
-    pub(crate) fn json(fill: impl FnOnce(&mut Object<'_>)) -> Json {
+    pub fn json(fill: impl FnOnce(&mut Object<'_>)) -> Json {
         let mut out = Vec::with_capacity(128);
         let mut object = Object::open(&mut out);
         fill(&mut object);
@@ -29,12 +29,12 @@ impl<'a> Object<'a> {
         Json::slice(&raw, whole)
     }
 
-    pub(crate) fn finish(self) {
+    pub fn finish(self) {
         self.out.push(b'}');
     }
 
     /// The place of the next value.
-    pub(crate) fn key(&mut self, key: &str) -> &mut Vec<u8> {
+    pub fn key(&mut self, key: &str) -> &mut Vec<u8> {
         if !self.empty {
             self.out.push(b',');
         }
@@ -44,19 +44,14 @@ impl<'a> Object<'a> {
         self.out
     }
 
-    pub(crate) fn object(&mut self, key: &str, fill: impl FnOnce(&mut Object<'_>)) {
+    pub fn object(&mut self, key: &str, fill: impl FnOnce(&mut Object<'_>)) {
         let mut object = Object::open(self.key(key));
         fill(&mut object);
         object.finish();
     }
 
     /// A list; `each` writes one element.
-    pub(crate) fn array<T>(
-        &mut self,
-        key: &str,
-        items: impl IntoIterator<Item = T>,
-        mut each: impl FnMut(T, &mut Vec<u8>),
-    ) {
+    pub fn array<T>(&mut self, key: &str, items: impl IntoIterator<Item = T>, mut each: impl FnMut(T, &mut Vec<u8>)) {
         let out = self.key(key);
         out.push(b'[');
         for (index, item) in items.into_iter().enumerate() {
@@ -68,28 +63,28 @@ impl<'a> Object<'a> {
         out.push(b']');
     }
 
-    pub(crate) fn text(&mut self, key: &str, text: &str) {
+    pub fn text(&mut self, key: &str, text: &str) {
         write_string(text, self.key(key));
     }
 
-    pub(crate) fn number(&mut self, key: &str, number: u64) {
+    pub fn number(&mut self, key: &str, number: u64) {
         self.key(key).extend_from_slice(number.to_string().as_bytes());
     }
 
-    pub(crate) fn bool(&mut self, key: &str, value: bool) {
+    pub fn bool(&mut self, key: &str, value: bool) {
         self.key(key).extend_from_slice(if value { b"true" } else { b"false" });
     }
 
-    pub(crate) fn null(&mut self, key: &str) {
+    pub fn null(&mut self, key: &str) {
         self.key(key).extend_from_slice(b"null");
     }
 
-    pub(crate) fn value(&mut self, key: &str, json: &Json) {
+    pub fn value(&mut self, key: &str, json: &Json) {
         self.key(key).extend_from_slice(json.as_bytes());
     }
 
     /// All members of another object. Their keys must not be written again.
-    pub(crate) fn splice(&mut self, object: &Json) {
+    pub fn splice(&mut self, object: &Json) {
         let members = object.as_str().strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default();
         if members.trim().is_empty() {
             return;
@@ -102,14 +97,14 @@ impl<'a> Object<'a> {
     }
 
     /// Null when there is none: the seed's schema dumps nulls instead of leaving members out.
-    pub(crate) fn text_or_null(&mut self, key: &str, text: Option<&str>) {
+    pub fn text_or_null(&mut self, key: &str, text: Option<&str>) {
         match text {
             Some(text) => self.text(key, text),
             None => self.null(key),
         }
     }
 
-    pub(crate) fn secret_or_null(&mut self, key: &str, secret: Option<&Secret>) {
+    pub fn secret_or_null(&mut self, key: &str, secret: Option<&Secret>) {
         self.text_or_null(key, secret.and_then(Secret::text));
     }
 }

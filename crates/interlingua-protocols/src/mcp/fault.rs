@@ -1,0 +1,175 @@
+//! Faults as this protocol says them, and how a server's errors are heard.
+//!
+//! A refusal is an error response, with an HTTP status where there is HTTP; a failure of a tool is a result with `isError`.
+//! Codes are those of JSON-RPC and of the specification alone: the hub mints none. The kind is told in `_meta` besides.
+
+use interlingua_core::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry};
+
+use super::{Era, Version};
+use crate::object::Object;
+use crate::rpc;
+
+/// Legacy servers, for a resource that is not there.
+pub const RESOURCE_NOT_FOUND: i64 = -32002;
+pub const URL_ELICITATION_REQUIRED: i64 = -32042;
+pub const HEADER_MISMATCH: i64 = -32020;
+pub const MISSING_CAPABILITY: i64 = -32021;
+pub const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// What was asked: a failure is spelt after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// `tools/call`, which alone has a result that says that it failed.
+    Call,
+    /// `prompts/get`.
+    Prompt,
+    /// `resources/read`.
+    Read,
+    /// Everything else.
+    Other,
+}
+
+/// How a fault is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spelling {
+    /// An error response; the status is for HTTP.
+    Error { code: i64, status: u16 },
+    /// A result with `isError`.
+    Outcome,
+}
+
+pub fn spelling(fault: &Fault, version: Version, verb: Verb) -> Spelling {
+    let error = |code, status| Spelling::Error { code, status };
+    let outcome = match verb {
+        Verb::Call => Spelling::Outcome,
+        Verb::Prompt | Verb::Read | Verb::Other => error(rpc::INTERNAL_ERROR, 200),
+    };
+    match fault.kind {
+        FaultKind::Malformed => error(rpc::INVALID_REQUEST, 400),
+        FaultKind::Unsupported(Feature::Version) => match version.era() {
+            Era::Modern => error(UNSUPPORTED_VERSION, 400),
+            Era::Legacy => error(rpc::INVALID_REQUEST, 400),
+        },
+        FaultKind::Unsupported(Feature::Media) => error(rpc::INVALID_REQUEST, 415),
+        FaultKind::Unsupported(
+            Feature::Operation | Feature::Extension | Feature::Push | Feature::ExtendedCard | Feature::SwitchedOff,
+        ) => match version.era() {
+            Era::Modern => error(rpc::METHOD_NOT_FOUND, 404),
+            Era::Legacy => error(rpc::METHOD_NOT_FOUND, 200),
+        },
+        FaultKind::Unauthenticated => error(rpc::INVALID_REQUEST, 401),
+        FaultKind::NotFound(Noun::Skill | Noun::Task) | FaultKind::AlreadyFinished => error(rpc::INVALID_PARAMS, 200),
+        FaultKind::NotFound(Noun::Resource) => match version.era() {
+            Era::Modern => error(rpc::INVALID_PARAMS, 200),
+            Era::Legacy => error(RESOURCE_NOT_FOUND, 200),
+        },
+        FaultKind::NotFound(Noun::Session) => error(rpc::INVALID_REQUEST, 404),
+        FaultKind::InvalidInput if verb == Verb::Call && version.has_input_outcomes() => Spelling::Outcome,
+        FaultKind::InvalidInput => error(rpc::INVALID_PARAMS, 200),
+        FaultKind::TooLarge => error(rpc::INVALID_REQUEST, 413),
+        FaultKind::Busy if fault.origin == Party::Caller => error(rpc::INTERNAL_ERROR, 429),
+        FaultKind::Busy => error(rpc::INTERNAL_ERROR, 503),
+        FaultKind::Internal => error(rpc::INTERNAL_ERROR, 200),
+        FaultKind::Denied
+        | FaultKind::Unanswered
+        | FaultKind::Conflict
+        | FaultKind::BudgetSpent
+        | FaultKind::Loop
+        | FaultKind::Unreachable
+        | FaultKind::PeerFailed
+        | FaultKind::PeerDeclined
+        | FaultKind::BadReply
+        | FaultKind::OutcomeUnknown
+        | FaultKind::Deadline => outcome,
+    }
+}
+
+/// A fault as an error response. `data` holds its kind, and the places that are wrong.
+pub fn error(fault: &Fault, code: i64) -> rpc::Error {
+    rpc::Error::new(code, fault.public.clone()).with(data(fault))
+}
+
+/// What is told of a fault beyond its text.
+pub fn data(fault: &Fault) -> Json {
+    Object::json(|object| {
+        object.text("kind", fault.kind.as_str());
+        object.text(
+            "retry",
+            match fault.retry {
+                Retry::No => "no",
+                Retry::After(_) => "after",
+                Retry::IfIdempotent => "if_idempotent",
+            },
+        );
+        if !fault.fields.is_empty() {
+            object.array("fields", &fault.fields, |issue, out| {
+                let mut item = Object::open(out);
+                item.text("path", &issue.path);
+                item.text("problem", &issue.problem);
+                item.finish();
+            });
+        }
+    })
+}
+
+/// A server's error response as a fault of that peer.
+pub fn heard(error: &rpc::Error, verb: Verb, peer: &PeerId) -> Fault {
+    let (kind, origin) = match error.code {
+        rpc::METHOD_NOT_FOUND => (FaultKind::Unsupported(Feature::Operation), Party::Peer(peer.clone())),
+        rpc::INVALID_PARAMS => match verb {
+            // What fits the schema and is refused all the same is a tool that is not there any more.
+            Verb::Call => (FaultKind::NotFound(Noun::Skill), Party::Peer(peer.clone())),
+            Verb::Read => (FaultKind::NotFound(Noun::Resource), Party::Caller),
+            Verb::Prompt | Verb::Other => (FaultKind::InvalidInput, Party::Caller),
+        },
+        RESOURCE_NOT_FOUND => (FaultKind::NotFound(Noun::Resource), Party::Caller),
+        MISSING_CAPABILITY => (FaultKind::PeerDeclined, Party::Peer(peer.clone())),
+        UNSUPPORTED_VERSION | HEADER_MISMATCH | rpc::PARSE_ERROR | rpc::INVALID_REQUEST => {
+            (FaultKind::BadReply, Party::Peer(peer.clone()))
+        }
+        _ => (FaultKind::PeerFailed, Party::Peer(peer.clone())),
+    };
+    let mut fault = Fault::new(kind, origin, error.message.clone());
+    fault.peer_code = Some(error.code.to_string().into());
+    fault
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spelt(kind: FaultKind, version: Version, verb: Verb) -> Option<(i64, u16)> {
+        match spelling(&Fault::caller(kind, "x"), version, verb) {
+            Spelling::Error { code, status } => Some((code, status)),
+            Spelling::Outcome => None,
+        }
+    }
+
+    #[test]
+    fn m_06_what_is_not_there_is_told_as_each_era_wants_it() {
+        let (modern, legacy) = (Version::LATEST, Version::LATEST_LEGACY);
+        let operation = FaultKind::Unsupported(Feature::Operation);
+        assert_eq!(spelt(operation, modern, Verb::Other), Some((-32601, 404)));
+        assert_eq!(spelt(operation, legacy, Verb::Other), Some((-32601, 200)));
+        let resource = FaultKind::NotFound(Noun::Resource);
+        assert_eq!(spelt(resource, modern, Verb::Read), Some((-32602, 200)));
+        assert_eq!(spelt(resource, legacy, Verb::Read), Some((-32002, 200)));
+        assert_eq!(spelt(FaultKind::NotFound(Noun::Skill), modern, Verb::Call), Some((-32602, 200)));
+    }
+
+    #[test]
+    fn bad_arguments_are_an_outcome_of_the_tool_since_2025_11_25() {
+        assert_eq!(spelt(FaultKind::InvalidInput, Version::V2025_11_25, Verb::Call), None);
+        assert_eq!(spelt(FaultKind::InvalidInput, Version::V2025_06_18, Verb::Call), Some((-32602, 200)));
+        assert_eq!(spelt(FaultKind::InvalidInput, Version::LATEST, Verb::Prompt), Some((-32602, 200)));
+        assert_eq!(spelt(FaultKind::PeerFailed, Version::LATEST, Verb::Call), None);
+        assert_eq!(spelt(FaultKind::PeerFailed, Version::LATEST, Verb::Read), Some((-32603, 200)));
+    }
+
+    #[test]
+    fn a_servers_error_keeps_its_code_and_text() {
+        let fault = heard(&rpc::Error::new(-32602, "Unknown tool"), Verb::Call, &"p".into());
+        assert_eq!((fault.kind, fault.peer_code.as_deref()), (FaultKind::NotFound(Noun::Skill), Some("-32602")));
+        assert_eq!(heard(&rpc::Error::new(-1, "x"), Verb::Read, &"p".into()).kind, FaultKind::PeerFailed);
+    }
+}

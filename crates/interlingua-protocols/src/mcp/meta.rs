@@ -1,0 +1,64 @@
+//! Keys of `_meta`: the protocol's (2026-07-28, basic, `_meta`), W3C trace context under its bare names, and ours under
+//! `interlingua/`. Ours are never believed from a peer that configuration does not call a hub, and never passed on.
+
+use interlingua_core::{Loss, Trace};
+
+use crate::members::Members;
+use crate::object::Object;
+
+pub const META: &str = "_meta";
+
+pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+/// The extension for long exchanges.
+pub const TASKS: &str = "io.modelcontextprotocol/tasks";
+pub const PROGRESS_TOKEN: &str = "progressToken";
+
+pub const TRACEPARENT: &str = "traceparent";
+pub const TRACESTATE: &str = "tracestate";
+pub const BAGGAGE: &str = "baggage";
+
+/// What every key of ours begins with.
+pub const OURS: &str = "interlingua/";
+pub const VIA: &str = "interlingua/via";
+pub const DEADLINE: &str = "interlingua/deadline";
+pub const PRIORITY: &str = "interlingua/priority";
+pub const MESSAGE_ID: &str = "interlingua/messageId";
+pub const LOSSES: &str = "interlingua/losses";
+pub const FAULT: &str = "interlingua/fault";
+pub const TASK: &str = "interlingua/task";
+/// Annotations of a content block, for the way through the model.
+pub const ANNOTATIONS: &str = "interlingua/annotations";
+
+/// The W3C trace context of a message, verbatim.
+pub fn trace(meta: &Members) -> Option<Trace> {
+    let field = |key| meta.text(key).map(|text| (&*text).into());
+    let trace = Trace { parent: field(TRACEPARENT), state: field(TRACESTATE), baggage: field(BAGGAGE) };
+    (trace != Trace::default()).then_some(trace)
+}
+
+pub fn write_trace(trace: &Trace, object: &mut Object<'_>) {
+    let fields = [(TRACEPARENT, &trace.parent), (TRACESTATE, &trace.state), (BAGGAGE, &trace.baggage)];
+    for (key, text) in fields {
+        if let Some(text) = text {
+            object.text(key, text);
+        }
+    }
+}
+
+pub fn write_losses(losses: &[Loss], object: &mut Object<'_>) {
+    if losses.is_empty() {
+        return;
+    }
+    object.array(LOSSES, losses, |loss, out| {
+        let mut item = Object::open(out);
+        item.text("what", &loss.what);
+        item.text("kind", loss.kind.as_str());
+        item.finish();
+    });
+}

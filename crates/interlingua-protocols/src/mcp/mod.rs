@@ -1,0 +1,21 @@
+//! The Model Context Protocol, both eras: 2026-07-28 (modern: stateless, every request says who asks and what it can take)
+//! and 2025-03-26 to 2025-11-25 (legacy: sessions, `initialize`). 2024-11-05 is spoken to old servers only.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`version`] | dated versions, eras, what each can carry |
+//! | [`meta`] | keys of `_meta`, the protocol's and ours |
+//! | [`content`] | content blocks and resource contents, both ways |
+//! | [`definition`] | tools, resources, templates and prompts, both ways; unknown fields survive |
+//! | [`fault`] | the closed list of faults in this spelling, both ways |
+//!
+//! What a peer defined or answered in this protocol keeps its bytes, so that a caller of this protocol reads what was
+//! written, with only what the hub owns in it changed: names, addresses, ids.
+
+pub mod content;
+pub mod definition;
+pub mod fault;
+pub mod meta;
+pub mod version;
+
+pub use version::{Era, Version};
