@@ -35,11 +35,9 @@ mod catalogue;
 mod definition;
 mod exchange;
 mod fields;
-mod group;
 mod manifest;
 mod peer;
 mod program;
-mod redact;
 mod reply;
 mod run;
 #[cfg(test)]

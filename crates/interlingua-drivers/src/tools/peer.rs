@@ -13,10 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use super::catalogue::{Catalogue, fingerprint};
 use super::exchange::{Running, WAITING_EVENTS};
 use super::fields::ManifestProblem;
-use super::group::Group;
 use super::manifest::CustomTool;
-use super::redact::Redact;
 use super::run::{Voice, allowed, command, run};
+use crate::child::group::Group;
+use crate::child::redact::Redact;
 
 /// How many calls of one tool may wait for their turn.
 const MAX_WAITING: usize = 256;

@@ -15,10 +15,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, Command};
 use tokio::sync::{mpsc, oneshot};
 
-use super::group::Group;
 use super::manifest::CustomTool;
-use super::redact::Redact;
 use super::reply::{self, BadReply, Line, ReplyForm};
+use crate::child::group::Group;
+use crate::child::redact::Redact;
 
 /// Passed on to every program.
 const COMMON: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];

@@ -15,13 +15,13 @@ const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// Dropping it kills the whole group; the runtime reaps the child.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     child: Child,
     id: Option<Pid>,
 }
 
 impl Group {
-    pub(super) async fn start(command: &mut Command) -> io::Result<Group> {
+    pub(crate) async fn start(command: &mut Command) -> io::Result<Group> {
         command.process_group(0).kill_on_drop(true);
         let mut tries = 0;
         loop {
@@ -40,12 +40,12 @@ impl Group {
     }
 
     /// The three ends of its pipes; only the first call has them.
-    pub(super) fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
+    pub(crate) fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         (self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take())
     }
 
     /// Waits for the child, then kills what it left behind.
-    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await;
         self.signal(Signal::KILL);
         self.id = None;
@@ -53,14 +53,14 @@ impl Group {
     }
 
     /// Politely, then hard.
-    pub(super) async fn end(mut self) {
+    pub(crate) async fn end(mut self) {
         self.signal(Signal::TERM);
         if tokio::time::timeout(GRACE, self.wait()).await.is_err() {
             self.kill().await;
         }
     }
 
-    pub(super) async fn kill(&mut self) {
+    pub(crate) async fn kill(&mut self) {
         self.signal(Signal::KILL);
         // Nothing survives this signal; an error only says that it is gone already.
         let _ = self.wait().await;

@@ -7,12 +7,13 @@ use std::ffi::OsString;
 const SHORTEST: usize = 4;
 const BLOT: &str = "[redacted]";
 
-pub(super) struct Redact {
+#[derive(Debug)]
+pub(crate) struct Redact {
     secrets: Vec<String>,
 }
 
 impl Redact {
-    pub(super) fn new(environment: &[(String, OsString)]) -> Redact {
+    pub(crate) fn new(environment: &[(String, OsString)]) -> Redact {
         let mut secrets: Vec<String> = environment
             .iter()
             .filter_map(|(_, value)| value.to_str())
@@ -25,7 +26,7 @@ impl Redact {
     }
 
     /// One line for people: without secrets and control characters, of at most `max` characters.
-    pub(super) fn line(&self, text: &str, max: usize) -> String {
+    pub(crate) fn line(&self, text: &str, max: usize) -> String {
         let clean = self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, BLOT));
         let mut line: String = clean.chars().filter(|c| !c.is_control() || *c == '\t').take(max).collect();
         if clean.chars().nth(max).is_some() {

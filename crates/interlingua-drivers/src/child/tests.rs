@@ -1,0 +1,105 @@
+//! Programs of a line each, in the shell every system has.
+
+use super::*;
+
+fn shell(script: &str) -> Program {
+    Program {
+        command: "sh".into(),
+        args: vec!["-c".into(), script.into()],
+        directory: None,
+        environment: Vec::new(),
+        allowed: Vec::new(),
+        line: 1_000,
+    }
+}
+
+fn alive(pid: &str) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // A zombie nobody has waited for yet is not alive.
+    !state.is_empty() && !state.contains(") Z ")
+}
+
+/// The system takes a moment to end what was killed; a test that waits for ever is ended by its runner.
+async fn gone(id: &str) {
+    while alive(id) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn lines_go_in_and_come_out_and_blank_ones_are_passed_over() {
+    let mut started = shell("while read -r line; do echo; echo \"got $line\"; done").start().await.expect("sh");
+    for word in ["one", "two"] {
+        started.input.say(word.as_bytes()).await.expect("it reads");
+        assert_eq!(started.output.hear().await.expect("a line"), format!("got {word}"));
+    }
+    drop(started.input);
+    assert!(matches!(started.output.hear().await, Err(Silent::Closed)));
+    assert!(started.process.wait().await.expect("it ended").success());
+}
+
+#[tokio::test]
+async fn m_41_a_line_that_never_ends_is_not_read_to_its_end() {
+    let mut started = shell("exec yes | tr -d '\\n'").start().await.expect("sh");
+    assert!(matches!(started.output.hear().await, Err(Silent::TooLong(1_000))));
+}
+
+#[tokio::test]
+async fn a_program_that_ignores_everything_is_killed_with_what_it_started() {
+    let script = "trap '' TERM; sleep 1000 & echo $! $$; while :; do sleep 1000; done";
+    let mut started = shell(script).start().await.expect("sh");
+    let line = started.output.hear().await.expect("its processes");
+    let ids: Vec<String> = String::from_utf8_lossy(&line).split(' ').map(str::to_owned).collect();
+    assert!(ids.iter().all(|id| alive(id)), "{ids:?}");
+    drop(started.input);
+    started.process.end().await;
+    for id in ids {
+        gone(&id).await;
+    }
+}
+
+#[tokio::test]
+async fn dropped_it_is_killed() {
+    let mut started = shell("echo $$; sleep 1000").start().await.expect("sh");
+    let id = String::from_utf8_lossy(&started.output.hear().await.expect("its process")).into_owned();
+    drop(started.process);
+    gone(&id).await;
+}
+
+#[tokio::test]
+async fn the_last_notes_are_kept_without_what_was_given_in_confidence() {
+    let script = "for i in $(seq 100); do echo \"note $i of $KEY\" >&2; done; printf %s tail >&2";
+    let program = Program { environment: vec![("KEY".into(), "hunter22".into())], ..shell(script) };
+    let (started, tail) = (program.start().await.expect("sh"), Tail::default());
+    let mut seen = 0;
+    started.notes.keep(&tail, |_| seen += 1).await;
+    let lines = tail.lines();
+    assert_eq!((seen, lines.len()), (101, KEPT_NOTES));
+    assert_eq!(lines.last().map(String::as_str), Some("tail"));
+    assert!(lines[0].starts_with("note 82 of [redacted]"), "{lines:?}");
+}
+
+#[tokio::test]
+async fn the_environment_holds_what_was_given_and_allowed_and_no_more() {
+    let program = Program {
+        environment: vec![("GIVEN".into(), "1".into())],
+        allowed: vec!["CARGO_MANIFEST_DIR".into(), "NOT_THERE".into()],
+        ..shell("env | cut -d= -f1 | sort | tr '\\n' ' '; echo")
+    };
+    let mut started = program.start().await.expect("sh");
+    let line = started.output.hear().await.expect("names");
+    let names: Vec<String> = String::from_utf8_lossy(&line).split_whitespace().map(str::to_owned).collect();
+    for name in ["GIVEN", "CARGO_MANIFEST_DIR", "PATH"] {
+        assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
+    }
+    let shells_own = ["PWD", "OLDPWD", "SHLVL", "_"];
+    let known = |name: &str| COMMON.contains(&name) || shells_own.contains(&name);
+    let other: Vec<&String> = names.iter().filter(|name| !known(name)).collect();
+    assert_eq!(other, ["CARGO_MANIFEST_DIR", "GIVEN"]);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_an_error() {
+    let program = Program { command: "no-such-program-here".into(), ..shell("") };
+    assert_eq!(program.start().await.expect_err("not there").kind(), io::ErrorKind::NotFound);
+}
