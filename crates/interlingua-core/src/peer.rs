@@ -32,12 +32,14 @@ pub struct Dispatch {
     pub answering: Option<Box<Answering>>,
 }
 
-/// An answer on its way to the peer that asked.
+/// An answer on its way to the peer that asked. A peer that ended its request with several questions gets all answers at
+/// once: the last one given, and the others in `also`.
 #[derive(Debug, Clone)]
 pub struct Answering {
     pub question: Question,
     pub message: MessageId,
     pub answer: Answer,
+    pub also: Vec<(Question, Answer)>,
 }
 
 /// Head: read only the outcome and owned spans; used when wires match and neither journal, hook nor parent needs parts.

@@ -46,6 +46,7 @@ impl Task {
             seq: 1,
             cancelling: None,
             open: BTreeMap::new(),
+            given: Vec::new(),
             asked: 0,
             granted: None,
             messages: Vec::new(),
@@ -75,6 +76,9 @@ impl Task {
                     self.state = State::Running;
                 }
                 self.granted = None;
+                if !sent.open {
+                    self.given.clear();
+                }
                 self.sent = Some(sent.clone());
             }
             Record::Received { signal, .. } => self.received(signal, at),
@@ -95,6 +99,10 @@ impl Task {
 
     fn answered(&mut self, question: QuestionId, answer: &Answer) {
         let Some(question) = self.open.get(&question) else { return };
+        let ended = self.sent.as_ref().is_some_and(|sent| !sent.open);
+        if ended && matches!(question.asked_by, Party::Peer(_)) {
+            self.given.push((question.clone(), answer.clone()));
+        }
         match (answer, &question.kind) {
             (Answer::Granted, QuestionKind::Confirm(confirm)) => self.granted = Some(confirm.call),
             (Answer::Given(input), _) => {

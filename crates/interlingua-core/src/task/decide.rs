@@ -195,6 +195,8 @@ impl Task {
         signal: Signal,
     ) -> Decision {
         match (&question.asked_by, &self.sent) {
+            // It ended its request with several: it is called again once, when all are settled.
+            (Party::Peer(_), Some(sent)) if !sent.open && self.open.len() > 1 => decision,
             (Party::Peer(_), Some(sent)) => {
                 let sent = Sent { key: message, open: true, ..sent.clone() };
                 decision.record(Record::Sent(sent)).effect(Effect::Forward(signal))

@@ -35,7 +35,7 @@ pub use join::join;
 
 use crate::call::{Call, DeadlineBy};
 use crate::content::Turn;
-use crate::event::{Chunk, Event, Finished, Route, Signal};
+use crate::event::{Answer, Chunk, Event, Finished, Route, Signal};
 use crate::id::{ArtifactId, QuestionId, TaskId, Text, Time};
 use crate::journal::{Record, Sent};
 use crate::json::Json;
@@ -65,6 +65,9 @@ pub struct Task {
     pub seq: u64,
     pub cancelling: Option<Cancelling>,
     pub open: BTreeMap<QuestionId, Question>,
+    /// Answers to questions with which the peer ended its request, while others of them are open: they go to it together.
+    #[serde(default)]
+    pub given: Vec<(Question, Answer)>,
     /// How many questions were asked so far.
     pub asked: u32,
     /// A yes that was given, for exactly this digest; spent by the dispatch.

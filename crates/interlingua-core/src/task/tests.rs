@@ -300,3 +300,20 @@ fn deltas_and_progress_join_before_they_are_numbered() {
     }
     assert_eq!(batch, [delta("one two"), progress(2.0), delta("three")]);
 }
+
+#[test]
+fn a_peer_that_ended_with_several_questions_is_called_again_once_with_all_answers() {
+    let mut task = dispatched(false);
+    step(&mut task, Happening::Learnt { remote: None, open: false });
+    step(&mut task, peer(Event::Asked(peer_question())));
+    step(&mut task, peer(Event::Asked(peer_question())));
+    let given = |text: &str| Answer::Given(Input::text(text));
+    assert_eq!(step(&mut task, answer(1, given("second"))), [], "it waits for the other one");
+    assert!(task.sent.as_ref().is_some_and(|sent| !sent.open));
+    let effects = step(&mut task, answer(0, given("first")));
+    assert!(matches!(effects.as_slice(), [Effect::Forward(Signal::Answered { .. })]), "{effects:?}");
+    let answers: Vec<_> = task.given.iter().map(|(question, answer)| (question.id.1, answer.clone())).collect();
+    assert_eq!(answers, [(1, given("second")), (0, given("first"))]);
+    step(&mut task, Happening::Learnt { remote: None, open: false });
+    assert!(task.given.is_empty(), "the next round begins anew");
+}

@@ -191,8 +191,11 @@ impl Driver {
             _ => None,
         };
         // After a restart the peer's own state is known by its name only.
-        if let Some(resume) = answering.as_mut().and_then(|answering| answering.question.resume.as_mut()) {
-            *resume = self.hub.vault.reveal(resume.clone(), self.hub.now()).await?;
+        if let Some(answering) = &mut answering {
+            let also = answering.also.iter_mut().map(|(question, _)| question);
+            for resume in also.chain([&mut answering.question]).filter_map(|question| question.resume.as_mut()) {
+                *resume = self.hub.vault.reveal(resume.clone(), self.hub.now()).await?;
+            }
         }
         let dispatch = Dispatch {
             by: self.task.by.clone(),
@@ -268,7 +271,9 @@ impl Driver {
                 let (Some(question), Some(sent)) = (self.asked.take(), self.task.sent.clone()) else {
                     return Ok(VecDeque::new());
                 };
-                let answering = Box::new(Answering { question, message, answer });
+                let given = self.task.given.iter().filter(|(earlier, _)| earlier.id != question.id);
+                let also = given.cloned().collect();
+                let answering = Box::new(Answering { question, message, answer, also });
                 self.dispatch(sent, Some(answering), false).await?;
                 Ok(VecDeque::new())
             }
