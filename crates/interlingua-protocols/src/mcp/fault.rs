@@ -6,6 +6,7 @@
 use interlingua_core::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry};
 
 use super::{Era, Version};
+use crate::members::Members;
 use crate::object::Object;
 use crate::rpc;
 
@@ -15,6 +16,10 @@ pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 pub const HEADER_MISMATCH: i64 = -32020;
 pub const MISSING_CAPABILITY: i64 = -32021;
 pub const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// How a fault's field names a capability that the caller did not declare.
+pub const CAPABILITY: &str = "capabilities/";
+const MAX_CAPABILITIES: usize = 8;
 
 /// What was asked: a failure is spelt after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +75,9 @@ pub fn spelling(fault: &Fault, version: Version, verb: Verb) -> Spelling {
         FaultKind::Busy if fault.origin == Party::Caller => error(rpc::INTERNAL_ERROR, 429),
         FaultKind::Busy => error(rpc::INTERNAL_ERROR, 503),
         FaultKind::Internal => error(rpc::INTERNAL_ERROR, 200),
+        FaultKind::Unanswered if version.is_modern() && missing_capabilities(fault).is_some() => {
+            error(MISSING_CAPABILITY, 400)
+        }
         FaultKind::Denied
         | FaultKind::Unanswered
         | FaultKind::Conflict
@@ -86,7 +94,8 @@ pub fn spelling(fault: &Fault, version: Version, verb: Verb) -> Spelling {
 
 /// A fault as an error response. `data` holds its kind, and the places that are wrong.
 pub fn error(fault: &Fault, code: i64) -> rpc::Error {
-    rpc::Error::new(code, fault.public.clone()).with(data(fault))
+    let missing = missing_capabilities(fault).filter(|_| code == MISSING_CAPABILITY);
+    rpc::Error::new(code, fault.public.clone()).with(missing.unwrap_or_else(|| data(fault)))
 }
 
 /// What is told of a fault beyond its text.
@@ -123,7 +132,7 @@ pub fn heard(error: &rpc::Error, verb: Verb, peer: &PeerId) -> Fault {
             Verb::Prompt | Verb::Other => (FaultKind::InvalidInput, Party::Caller),
         },
         RESOURCE_NOT_FOUND => (FaultKind::NotFound(Noun::Resource), Party::Caller),
-        MISSING_CAPABILITY => (FaultKind::PeerDeclined, Party::Peer(peer.clone())),
+        MISSING_CAPABILITY => (FaultKind::Unanswered, Party::Caller),
         UNSUPPORTED_VERSION | HEADER_MISMATCH | rpc::PARSE_ERROR | rpc::INVALID_REQUEST => {
             (FaultKind::BadReply, Party::Peer(peer.clone()))
         }
@@ -131,7 +140,28 @@ pub fn heard(error: &rpc::Error, verb: Verb, peer: &PeerId) -> Fault {
     };
     let mut fault = Fault::new(kind, origin, error.message.clone());
     fault.peer_code = Some(error.code.to_string().into());
+    if error.code == MISSING_CAPABILITY {
+        let data = error.data.as_ref().map(Members::of).unwrap_or(Members::absent());
+        let required = data.object("requiredCapabilities").unwrap_or(Members::absent());
+        for (name, _) in required.iter().take(MAX_CAPABILITIES) {
+            fault = fault.field(format!("{CAPABILITY}{name}"), "not declared");
+        }
+    }
     fault
+}
+
+/// The capabilities without which a call could not go on, when that is what is wrong.
+fn missing_capabilities(fault: &Fault) -> Option<Json> {
+    let named: Vec<&str> = fault.fields.iter().filter_map(|field| field.path.strip_prefix(CAPABILITY)).collect();
+    (fault.kind == FaultKind::Unanswered && !named.is_empty()).then(|| {
+        Object::json(|data| {
+            data.object("requiredCapabilities", |required| {
+                for name in named {
+                    required.object(name, |_| {});
+                }
+            });
+        })
+    })
 }
 
 #[cfg(test)]
@@ -164,6 +194,17 @@ mod tests {
         assert_eq!(spelt(FaultKind::InvalidInput, Version::LATEST, Verb::Prompt), Some((-32602, 200)));
         assert_eq!(spelt(FaultKind::PeerFailed, Version::LATEST, Verb::Call), None);
         assert_eq!(spelt(FaultKind::PeerFailed, Version::LATEST, Verb::Read), Some((-32603, 200)));
+    }
+
+    #[test]
+    fn m_18_a_capability_that_is_missing_is_named_on_both_legs() {
+        let data =
+            Json::parse(bytes::Bytes::from_static(br#"{"requiredCapabilities":{"sampling":{}}}"#)).expect("JSON");
+        let heard = heard(&rpc::Error::new(MISSING_CAPABILITY, "no").with(data.clone()), Verb::Call, &"p".into());
+        let spelt = spelling(&heard, Version::LATEST, Verb::Call);
+        assert_eq!(spelt, Spelling::Error { code: MISSING_CAPABILITY, status: 400 });
+        assert_eq!(error(&heard, MISSING_CAPABILITY).data, Some(data));
+        assert_eq!(spelling(&heard, Version::LATEST_LEGACY, Verb::Call), Spelling::Outcome);
     }
 
     #[test]

@@ -7,15 +7,18 @@
 //! | [`meta`] | keys of `_meta`, the protocol's and ours |
 //! | [`content`] | content blocks and resource contents, both ways |
 //! | [`definition`] | tools, resources, templates and prompts, both ways; unknown fields survive |
+//! | [`capabilities`], [`question`] | what a client declares, what it may then be asked, and its answers; both ways |
 //! | [`fault`] | the closed list of faults in this spelling, both ways |
 //!
 //! What a peer defined or answered in this protocol keeps its bytes, so that a caller of this protocol reads what was
 //! written, with only what the hub owns in it changed: names, addresses, ids.
 
+pub mod capabilities;
 pub mod content;
 pub mod definition;
 pub mod fault;
 pub mod meta;
+pub mod question;
 pub mod version;
 
 pub use version::{Era, Version};
