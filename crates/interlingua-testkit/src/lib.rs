@@ -6,6 +6,7 @@
 //! - [`Collector`]: where a hub sends its traces.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
+//! - [`mcp`]: the official MCP suite, servers and SDK, and the fixture server the suite is run against.
 //! - [`hostile`]: the corpus of input meant to break a server, each with the answer it deserves.
 //!
 //! Everything waits with a limit and panics with what it was waiting for: a test that hangs tells nothing.
@@ -15,6 +16,7 @@ mod collector;
 mod connection;
 pub mod hostile;
 mod hub;
+pub mod mcp;
 mod peer;
 pub mod port;
 mod process;

@@ -5,6 +5,7 @@ mod cli;
 mod crash;
 mod envelope;
 mod hostile;
+mod mcp_suite;
 mod nlip;
 mod nlip_client;
 mod nlip_interop;
