@@ -18,6 +18,8 @@ pub type Hook<'a> = &'a dyn Fn(&str) -> Option<Wish>;
 
 /// Longer texts are not about the exchange.
 const LONGEST: usize = 400;
+/// Nor is a data message that is longer than any of the questions it could be, with room for accents and punctuation.
+const LONGEST_QUESTION: usize = 64;
 
 /// What a control message wishes.
 pub(super) fn of_control(text: &str) -> Option<Wish> {
@@ -35,7 +37,11 @@ pub(super) fn of_control(text: &str) -> Option<Wish> {
 
 /// What a data message wishes. Only the question itself counts: words about skills may be about anything.
 pub(super) fn of_data(text: &str) -> Option<Wish> {
-    Said::new(text)?.asks_skills_in_so_many_words().then_some(Wish::Skills)
+    if text.len() > LONGEST_QUESTION {
+        return None;
+    }
+    let said = Said::new(text)?;
+    said.asks_skills_in_so_many_words().then_some(Wish::Skills)
 }
 
 /// The words of a text without case, accents and punctuation, single spaces between and around them.

@@ -44,7 +44,8 @@ async fn metrics(
         return Shape::Api.refuse(&fault);
     }
     shared.hub.observe();
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.prometheus.render()).into_response()
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.hub.meters.render(&shared.prometheus))
+        .into_response()
 }
 
 /// Says nothing of peers or tasks: anyone may see it.

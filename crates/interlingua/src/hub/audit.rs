@@ -4,6 +4,7 @@
 //! Lines hold no arguments, no content and no secret: who, what, on what, how it was decided, and the trace and task it
 //! belongs to.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,12 +45,12 @@ pub struct AuditLine {
     /// Whose wish it was.
     pub by: String,
     /// What was decided about, such as `authorize` or `confirm`.
-    pub action: String,
+    pub action: Cow<'static, str>,
     /// A skill, a peer, a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
     /// [`ALLOWED`], what became of it, or the kind of a fault.
-    pub outcome: String,
+    pub outcome: Cow<'static, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
     /// What it came in by.
@@ -60,13 +61,13 @@ pub struct AuditLine {
 }
 
 impl AuditLine {
-    pub fn new(action: &str, by: impl Display) -> AuditLine {
+    pub fn new(action: &'static str, by: impl Display) -> AuditLine {
         AuditLine {
             at: Time(0),
             by: by.to_string(),
-            action: action.to_owned(),
+            action: action.into(),
             on: None,
-            outcome: ALLOWED.to_owned(),
+            outcome: ALLOWED.into(),
             task: None,
             wire: None,
             trace: None,
@@ -94,13 +95,13 @@ impl AuditLine {
     #[must_use]
     pub fn call(mut self, call: &Call) -> AuditLine {
         self.wire = call.wire.as_ref().map(|wire| wire.0.to_string());
-        self.trace = call.trace.as_ref().and_then(trace::id).map(|id| id.to_string());
+        self.trace = call.trace.as_ref().and_then(trace::id).map(str::to_owned);
         self
     }
 
     #[must_use]
-    pub fn outcome(mut self, outcome: &str) -> AuditLine {
-        outcome.clone_into(&mut self.outcome);
+    pub fn outcome(mut self, outcome: &'static str) -> AuditLine {
+        self.outcome = outcome.into();
         self
     }
 
@@ -133,7 +134,7 @@ impl Audit {
     pub fn write(&self, mut line: AuditLine) {
         line.at = self.clock.now();
         if line.trace.is_none() {
-            line.trace = trace::ambient().as_ref().and_then(trace::id).map(|id| id.to_string());
+            line.trace = trace::ambient_id();
         }
         if self.lines.try_send(Told::Line(line)).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -143,7 +144,7 @@ impl Audit {
 
     pub fn line(
         &self,
-        action: &str,
+        action: &'static str,
         by: &Principal,
         skill: Option<&SkillId>,
         task: Option<TaskId>,

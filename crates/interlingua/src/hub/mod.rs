@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use interlingua_core::ports::Store;
-use interlingua_core::{Health, HubId, Text, Time};
+use interlingua_core::{Health, HubId, PeerId, SkillId, Text, Time};
 use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use door::Door;
@@ -59,8 +59,8 @@ use crate::telemetry::meters::Meters;
 pub struct Settings {
     /// What the hub calls itself to people.
     pub name: Text,
-    /// `peer` or `peer/skill` that plain words go to.
-    pub front_door: Option<String>,
+    /// Where plain words go.
+    pub front_door: Option<FrontDoor>,
     /// For calls that bring none.
     pub deadline: Duration,
     /// How long a message id is remembered.
@@ -69,6 +69,20 @@ pub struct Settings {
     pub conversations: Duration,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
+}
+
+/// The agent of a peer, or one skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FrontDoor {
+    Peer(PeerId),
+    Skill(SkillId),
+}
+
+impl FrontDoor {
+    /// From `peer` or `peer/skill`.
+    pub fn named(name: &str) -> FrontDoor {
+        name.parse().map_or_else(|_| FrontDoor::Peer(PeerId::from(name)), FrontDoor::Skill)
+    }
 }
 
 impl Default for Settings {

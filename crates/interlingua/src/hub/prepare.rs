@@ -13,10 +13,10 @@ use interlingua_core::{
     Version, Via, Why, words,
 };
 
-use super::Hub;
 use super::audit::AuditLine;
 use super::policy::Action;
 use super::registry::Catalogue;
+use super::{FrontDoor, Hub};
 use crate::telemetry::meters::Phase;
 
 /// How long a question waits for its answer.
@@ -163,10 +163,9 @@ impl Hub {
     /// The configured front door, when there is one and this principal may use it.
     fn front_door(&self, by: &Principal, catalogue: &Catalogue) -> Option<Arc<Skill>> {
         let settings = self.settings.load();
-        let name = settings.front_door.as_deref()?;
-        let skill = match name.parse::<SkillId>() {
-            Ok(id) => catalogue.skill(&id, None).cloned(),
-            Err(_) => agent_of(catalogue, &PeerId::from(name)),
+        let skill = match settings.front_door.as_ref()? {
+            FrontDoor::Skill(id) => catalogue.skill(id, None).cloned(),
+            FrontDoor::Peer(peer) => agent_of(catalogue, peer),
         };
         skill.filter(|skill| self.may_call(by, skill))
     }

@@ -25,7 +25,7 @@ use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::policy::APPROVE_SCOPE;
-use crate::hub::{Hub, Settings, entropy};
+use crate::hub::{FrontDoor, Hub, Settings, entropy};
 use crate::telemetry::meters;
 
 /// How long running exchanges have to end when the hub stops.
@@ -177,7 +177,7 @@ pub(super) fn admission_limits(config: &Config) -> AdmissionLimits {
 pub(super) fn settings(config: &Config) -> Settings {
     Settings {
         name: config.hub.name().into(),
-        front_door: config.front_door.clone(),
+        front_door: config.front_door.as_deref().map(FrontDoor::named),
         deadline: config.limits.deadline.0,
         replay: config.limits.replay.0,
         conversations: config.retention.conversations.0,

@@ -3,6 +3,7 @@
 //! One event is one line whatever it carries: control characters inside are escaped, so that nobody can write a line of
 //! their own into the log, or talk to the terminal that shows it.
 
+use std::borrow::Cow;
 use std::io;
 
 use tracing_subscriber::filter::EnvFilter;
@@ -11,7 +12,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, reload};
 
-use super::TelemetryFault;
+use super::{TelemetryFault, trace};
 use crate::config::{Log, LogFormat};
 
 type Boxed<S> = Box<dyn Layer<S> + Send + Sync>;
@@ -47,8 +48,10 @@ where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let (filter, handle) = reload::Layer::new(parse(&config.level)?);
-    let base =
-        tracing_subscriber::fmt::layer().with_ansi(false).with_span_events(FmtSpan::NONE).with_writer(OneLine(to));
+    let base = tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .with_span_events(FmtSpan::NONE)
+        .with_writer(OneLine { to, format: config.format });
     let lines: Boxed<S> = match config.format {
         LogFormat::Text => base.with_filter(filter).boxed(),
         LogFormat::Json => {
@@ -58,22 +61,41 @@ where
     Ok((lines, LevelHandle { set: Box::new(move |filter| handle.reload(filter)) }))
 }
 
-/// A writer that keeps every event on one line. An event arrives as one write.
-struct OneLine<W>(W);
+/// A writer that keeps every event on one line, and says of each which trace it belongs to: spans would, but are not made
+/// where only lines of level `info` and above are written. An event arrives as one write.
+struct OneLine<W> {
+    to: W,
+    format: LogFormat,
+}
 
 impl<'w, W: MakeWriter<'w>> MakeWriter<'w> for OneLine<W> {
     type Writer = OneLineWriter<W::Writer>;
 
     fn make_writer(&'w self) -> Self::Writer {
-        OneLineWriter(self.0.make_writer())
+        OneLineWriter { to: self.to.make_writer(), format: self.format }
     }
 
     fn make_writer_for(&'w self, meta: &tracing::Metadata<'_>) -> Self::Writer {
-        OneLineWriter(self.0.make_writer_for(meta))
+        OneLineWriter { to: self.to.make_writer_for(meta), format: self.format }
     }
 }
 
-struct OneLineWriter<W>(W);
+struct OneLineWriter<W> {
+    to: W,
+    format: LogFormat,
+}
+
+/// The line with the id of the trace around it; a line within a span has it already.
+fn traced(line: &[u8], format: LogFormat) -> Cow<'_, [u8]> {
+    let known = |name: &[u8]| line.windows(name.len()).any(|part| part == name);
+    let Some(id) = trace::ambient_id().filter(|_| !known(b"trace_id")) else { return Cow::Borrowed(line) };
+    match (format, line) {
+        (LogFormat::Json, [b'{', rest @ ..]) => {
+            Cow::Owned([format!("{{\"trace_id\":\"{id}\",").as_bytes(), rest].concat())
+        }
+        (LogFormat::Json | LogFormat::Text, line) => Cow::Owned([line, format!(" trace_id={id}").as_bytes()].concat()),
+    }
+}
 
 impl<W: io::Write> io::Write for OneLineWriter<W> {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
@@ -81,23 +103,19 @@ impl<W: io::Write> io::Write for OneLineWriter<W> {
             [line @ .., b'\n'] => (line, &b"\n"[..]),
             line => (line, &b""[..]),
         };
-        if !line.iter().any(u8::is_ascii_control) {
-            self.0.write_all(event)?;
-            return Ok(event.len());
-        }
-        let mut escaped = Vec::with_capacity(event.len() + 16);
-        for byte in line {
+        let mut escaped = Vec::with_capacity(event.len() + 64);
+        for &byte in &*traced(line, self.format) {
             match byte {
                 byte if byte.is_ascii_control() => escaped.extend(byte.escape_ascii()),
-                byte => escaped.push(*byte),
+                byte => escaped.push(byte),
             }
         }
         escaped.extend(end);
-        self.0.write_all(&escaped)?;
+        self.to.write_all(&escaped)?;
         Ok(event.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.to.flush()
     }
 }

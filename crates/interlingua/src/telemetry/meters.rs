@@ -8,12 +8,10 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use interlingua_core::{FaultKind, Feature, Noun, Outcome, Wire};
-use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use metrics::{Counter, Gauge, counter, gauge};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-/// Seconds, from what an answer from memory takes to what a person waits for.
-const BUCKETS: [f64; 14] =
-    [0.000_01, 0.000_05, 0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0];
+use super::histogram::{self, Histogram};
 
 /// The recorder of this process, installed on first use. A program with a recorder of its own keeps it; then there is
 /// nothing to render here.
@@ -33,9 +31,7 @@ pub fn prometheus() -> PrometheusHandle {
 }
 
 pub(super) fn recorder() -> metrics_exporter_prometheus::PrometheusRecorder {
-    let builder = PrometheusBuilder::new();
-    // Refused only when empty.
-    builder.set_buckets(&BUCKETS).unwrap_or_else(|_| PrometheusBuilder::new()).build_recorder()
+    PrometheusBuilder::new().build_recorder()
 }
 
 /// The steps of an exchange, by the names of the functions.
@@ -138,7 +134,7 @@ impl Meters {
         let config_current = gauge!("interlingua_config_current");
         config_current.set(1.0);
         Meters {
-            phases: Phase::ALL.map(|phase| histogram!("interlingua_phase_seconds", "phase" => phase.as_str())),
+            phases: Phase::ALL.map(|_| Histogram::default()),
             wires: ArcSwap::default(),
             local: Arc::new(WireMeters::register("local")),
             in_flight: gauge!("interlingua_exchanges_in_flight"),
@@ -147,7 +143,7 @@ impl Meters {
             work: gauge!("interlingua_background_work"),
             connections: gauge!("interlingua_connections"),
             shed: counter!("interlingua_calls_shed_total"),
-            journal_append: histogram!("interlingua_journal_append_seconds"),
+            journal_append: Histogram::default(),
             late_outcomes: counter!("interlingua_late_outcomes_total"),
             audit_dropped: counter!("interlingua_audit_lines_dropped_total"),
             slow_readers: counter!("interlingua_slow_readers_total"),
@@ -157,6 +153,26 @@ impl Meters {
             peers_up: gauge!("interlingua_peers", "health" => "up"),
             peers_down: gauge!("interlingua_peers", "health" => "down"),
         }
+    }
+
+    /// Everything as text: what the recorder of the process holds, and this hub's own times.
+    pub fn render(&self, recorder: &PrometheusHandle) -> String {
+        let mut text = recorder.render();
+        let name = "interlingua_phase_seconds";
+        histogram::head(name, "time in each phase of an exchange", &mut text);
+        for (phase, times) in Phase::ALL.iter().zip(&self.phases) {
+            times.render(name, &format!("phase=\"{}\"", phase.as_str()), &mut text);
+        }
+        let name = "interlingua_exchange_seconds";
+        histogram::head(name, "time from the door to the outcome", &mut text);
+        self.local.duration.render(name, "protocol=\"local\"", &mut text);
+        for (protocol, meters) in self.wires.load().iter() {
+            meters.duration.render(name, &format!("protocol=\"{protocol}\""), &mut text);
+        }
+        let name = "interlingua_journal_append_seconds";
+        histogram::head(name, "time until records are synced", &mut text);
+        self.journal_append.render(name, "", &mut text);
+        text
     }
 
     pub fn phase(&self, phase: Phase, took: Duration) {
@@ -234,7 +250,7 @@ impl WireMeters {
             |label: &'static str| counter!("interlingua_exchanges_total", "protocol" => protocol, "outcome" => label);
         WireMeters {
             outcomes: LABELS.map(ended),
-            duration: histogram!("interlingua_exchange_seconds", "protocol" => protocol),
+            duration: Histogram::default(),
             invalid: counter!("interlingua_invalid_frames_total", "protocol" => protocol),
             sockets: gauge!("interlingua_sockets", "protocol" => protocol),
         }
@@ -314,14 +330,12 @@ pub(super) fn failed(kind: FaultKind) -> usize {
 }
 
 fn describe() {
-    metrics::describe_histogram!("interlingua_phase_seconds", "time in each phase of an exchange");
     metrics::describe_gauge!("interlingua_exchanges_in_flight", "exchanges that run now");
     metrics::describe_gauge!("interlingua_queue_length", "calls that wait for a place");
     metrics::describe_gauge!("interlingua_tasks_live", "kept exchanges that are not done");
     metrics::describe_gauge!("interlingua_background_work", "pieces of background work");
     metrics::describe_gauge!("interlingua_connections", "open connections");
     metrics::describe_counter!("interlingua_calls_shed_total", "calls turned away for want of room");
-    metrics::describe_histogram!("interlingua_journal_append_seconds", "time until records are synced");
     metrics::describe_counter!("interlingua_late_outcomes_total", "outcomes that came after the first");
     metrics::describe_counter!("interlingua_audit_lines_dropped_total", "audit lines that found their queue full");
     metrics::describe_counter!("interlingua_slow_readers_total", "readers that fell back to the journal");
@@ -329,7 +343,6 @@ fn describe() {
     metrics::describe_gauge!("interlingua_config_current", "1 unless the newest configuration was kept out");
     metrics::describe_gauge!("interlingua_peers", "registered peers by health");
     metrics::describe_counter!("interlingua_exchanges_total", "exchanges by protocol and outcome");
-    metrics::describe_histogram!("interlingua_exchange_seconds", "time from the door to the outcome");
     metrics::describe_counter!("interlingua_invalid_frames_total", "frames that were no message of their protocol");
     metrics::describe_gauge!("interlingua_sockets", "open long-lived sockets by protocol");
 }

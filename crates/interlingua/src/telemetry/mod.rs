@@ -9,6 +9,7 @@
 //! Deliberately absent: the audit, which is a journal of the hub and no telemetry, and the `/metrics` route.
 
 mod export;
+mod histogram;
 mod log;
 pub mod meters;
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! W3C trace context (Trace Context, section 3): read from what comes in, one span for each exchange, written to what
 //! goes out.
 //!
-//! Every exchange has a trace, whether or not spans are exported: its id is in the log lines of the exchange, in its audit
-//! lines, in the answer to whoever asked, and in the `traceparent` of every call that follows from it.
+//! Every exchange has a trace, whether or not anybody listens: its id is in the log lines of the exchange, in its audit
+//! lines, in the answer to whoever asked, and in the `traceparent` of every call that follows from it. Spans are made only
+//! for a collector, or for lines of level `debug`: a span that nobody sees is most of what a small call would cost.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -76,9 +77,26 @@ fn number() -> u64 {
     (mixed ^ (mixed >> 31)).max(1)
 }
 
-impl fmt::Display for TraceParent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "00-{:032x}-{:016x}-{:02x}", self.trace, self.span, u8::from(self.sampled))
+/// How long a `traceparent` of version 0 is, and where in it the id of the trace stands.
+const LENGTH: usize = 55;
+const ID: std::ops::Range<usize> = 3..35;
+
+impl TraceParent {
+    /// As it is sent. By hand, because every call is written once.
+    pub fn text(self) -> Text {
+        let mut text = *b"00-00000000000000000000000000000000-0000000000000000-00";
+        write_hex(&mut text[ID], self.trace);
+        write_hex(&mut text[36..52], u128::from(self.span));
+        write_hex(&mut text[53..LENGTH], u128::from(self.sampled));
+        std::str::from_utf8(&text).map(Text::from).unwrap_or_default()
+    }
+}
+
+/// Fills `to` from its end, one hexadecimal digit a byte.
+fn write_hex(to: &mut [u8], mut value: u128) {
+    for digit in to.iter_mut().rev() {
+        *digit = b"0123456789abcdef"[(value & 0xf) as usize];
+        value >>= 4;
     }
 }
 
@@ -111,14 +129,16 @@ pub fn to_headers(trace: &Trace, headers: &mut HeaderMap) {
 
 /// Puts only the parent on an answer: state and baggage are for those further on.
 pub fn parent_to_headers(trace: &Trace, headers: &mut HeaderMap) {
-    let only = Trace { parent: trace.parent.clone(), state: None, baggage: None };
-    to_headers(&only, headers);
+    if let Some(parent) = trace.parent.as_deref().and_then(|parent| HeaderValue::from_str(parent).ok()) {
+        headers.insert(TRACEPARENT.clone(), parent);
+    }
 }
 
-/// The id of a trace, as log and audit know it.
-pub fn id(trace: &Trace) -> Option<Text> {
-    let parent = TraceParent::parse(trace.parent.as_deref()?)?;
-    Some(Hex(parent.trace).to_string().into())
+/// The id of a trace, as log and audit know it. What the hub itself began is known to be valid by its length: no other
+/// gets past [`request`] and [`exchange`].
+pub fn id(trace: &Trace) -> Option<&str> {
+    let parent = trace.parent.as_deref()?;
+    parent.get(ID).filter(|_| parent.len() == LENGTH)
 }
 
 tokio::task_local! {
@@ -135,6 +155,11 @@ pub fn ambient() -> Option<Trace> {
     AMBIENT.try_with(Clone::clone).ok()
 }
 
+/// Its id.
+pub fn ambient_id() -> Option<String> {
+    AMBIENT.try_with(|trace| id(trace).map(str::to_owned)).ok().flatten()
+}
+
 /// A span, and the context that what follows from it carries.
 #[derive(Debug, Clone)]
 pub struct Begun {
@@ -147,31 +172,43 @@ pub struct Begun {
 pub fn request(headers: &HeaderMap) -> Begun {
     let incoming = of_headers(headers);
     let parent = parent_of(incoming.as_ref());
-    let span =
-        tracing::debug_span!("request", trace_id = parent.map(|parent| tracing::field::display(Hex(parent.trace))));
-    begun(span, parent, incoming.as_ref())
+    begun(tracing::debug_span!("request", trace_id = tracing::field::Empty), parent, incoming.as_ref())
 }
 
 /// The name of an exchange's span.
 pub const EXCHANGE: &str = "exchange";
 
 /// Begins the span of an exchange that came in by `wire`. It is a child of the request it is part of; of what the call
-/// itself brings along when that is another trace.
+/// itself brings along when that is another trace. Without a span of its own it goes under that of the request.
 pub fn exchange(wire: &str, incoming: Option<&Trace>) -> Begun {
     let around = ambient();
-    let (brought, around_parent) = (parent_of(incoming), parent_of(around.as_ref()));
-    let same = |around: &TraceParent| brought.is_none_or(|brought| brought.trace == around.trace);
-    let parent = around_parent.filter(same).or(brought);
-    let span = tracing::info_span!(
+    let brought = parent_of(incoming);
+    let span = exchange_span(wire);
+    match around {
+        Some(around) if span.is_disabled() && brought.is_none() => Begun { span, context: around },
+        around => {
+            let same = |around: &TraceParent| brought.is_none_or(|brought| brought.trace == around.trace);
+            let parent = parent_of(around.as_ref()).filter(same).or(brought);
+            begun(span, parent, if brought.is_some() { incoming } else { around.as_ref() })
+        }
+    }
+}
+
+/// The span of an exchange that is taken up again, in the trace it began in.
+pub fn resumed(wire: &str, trace: Option<&Trace>) -> Span {
+    let span = exchange_span(wire);
+    if span.is_disabled() { span } else { begun(span, parent_of(trace), trace).span }
+}
+
+fn exchange_span(wire: &str) -> Span {
+    tracing::debug_span!(
         EXCHANGE,
         wire,
-        trace_id = parent.map(|parent| tracing::field::display(Hex(parent.trace))),
+        trace_id = tracing::field::Empty,
         task = tracing::field::Empty,
         skill = tracing::field::Empty,
         outcome = tracing::field::Empty,
-    );
-    let source = if brought.is_some() { incoming } else { around.as_ref() };
-    begun(span, parent, source)
+    )
 }
 
 /// Joins the span to its parent and says what it is known by. Of what came along, all is kept if its parent is valid.
@@ -181,12 +218,12 @@ fn begun(span: Span, parent: Option<TraceParent>, incoming: Option<&Trace>) -> B
         let _unheard = span.set_parent(remote(parent));
     }
     let own = exported(&span).unwrap_or_else(|| TraceParent::child_of(parent));
-    if parent.is_none() {
+    if !span.is_disabled() {
         span.record("trace_id", tracing::field::display(Hex(own.trace)));
     }
     let kept = incoming.filter(|_| parent.is_some());
     let context = Trace {
-        parent: Some(own.to_string().into()),
+        parent: Some(own.text()),
         state: kept.and_then(|trace| trace.state.clone()),
         baggage: kept.and_then(|trace| trace.baggage.clone()),
     };

@@ -26,14 +26,18 @@ impl Meter {
             current
         } else {
             let wire = task.call.wire.as_ref().map_or("local", |wire| &wire.0);
-            trace::exchange(wire, task.call.trace.as_ref()).span
+            trace::resumed(wire, task.call.trace.as_ref())
         };
-        span.record("task", tracing::field::display(task.id));
+        if !span.is_disabled() {
+            span.record("task", tracing::field::display(task.id));
+        }
         Meter { span, wire: meters.of_call(task.call.wire.as_ref()), begun: Instant::now(), dispatched: None }
     }
 
     pub(super) fn dispatched(&mut self, skill: &SkillId) {
-        self.span.record("skill", tracing::field::display(skill));
+        if !self.span.is_disabled() {
+            self.span.record("skill", tracing::field::display(skill));
+        }
         self.dispatched = Some(Instant::now());
     }
 
@@ -57,7 +61,9 @@ impl Meter {
         match &finished.outcome {
             // The text of a fault may be a peer's own words, so it is not for the log.
             Outcome::Failed(fault) if fault.origin != Party::Caller => {
-                tracing::info!(kind = fault.kind.as_str(), "the exchange failed");
+                let wire = task.call.wire.as_ref().map_or("local", |wire| &wire.0);
+                let skill = task.route.as_ref().map(|route| tracing::field::display(&route.skill));
+                tracing::info!(kind = fault.kind.as_str(), wire, task = %task.id, skill, "the exchange failed");
             }
             Outcome::Failed(fault) => tracing::debug!(kind = fault.kind.as_str(), "the exchange failed"),
             Outcome::Completed | Outcome::Cancelled { .. } => tracing::debug!(outcome, "the exchange ended"),

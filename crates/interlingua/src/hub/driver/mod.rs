@@ -23,6 +23,7 @@ use super::Hub;
 use super::admission::Permit;
 use super::live::{Incoming, Live, Liveness, Reader};
 use super::prepare::{Prepared, Ready};
+use crate::telemetry::trace;
 use journal::Keeping;
 use meter::Meter;
 use side::{News, Side};
@@ -446,7 +447,8 @@ impl Driver {
     pub(in crate::hub) fn launch(mut self, effects: VecDeque<Effect>, unique: Option<Unique>, seen: u64) -> Launch {
         let (told, launched) = oneshot::channel();
         let supervisor = self.hub.supervisor.clone();
-        supervisor.run(async move {
+        let trace = self.task.call.trace.clone().unwrap_or_default();
+        supervisor.run(trace::within(trace, async move {
             let live = match self.keep(unique).await {
                 Ok(Keeping::Kept(live)) => live,
                 Ok(Keeping::Exists { task, body }) => return drop(told.send(Ok(Launched::Exists { task, body }))),
@@ -460,7 +462,7 @@ impl Driver {
                 Ok(()) => self.run().await,
                 Err(fault) => self.broken(&fault),
             }
-        });
+        }));
         launched
     }
 

@@ -10,6 +10,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use crate::config::{Log, LogFormat};
 use crate::telemetry::TelemetryFault;
 use crate::telemetry::log::layer;
+use crate::telemetry::trace::within;
 
 /// Lines kept in memory.
 #[derive(Clone, Default)]
@@ -53,11 +54,11 @@ fn logged(format: LogFormat, level: &str, work: impl FnOnce()) -> String {
 
 #[test]
 fn a_json_line_is_one_object_with_the_span_it_belongs_to() {
-    let text = logged(LogFormat::Json, "info", || {
+    let text = logged(LogFormat::Json, "debug", || {
         let exchange = crate::telemetry::trace::exchange("wire/1", None);
         let _entered = exchange.span.enter();
         tracing::info!(skill = "files/read", "dispatched");
-        tracing::debug!("not at this level");
+        tracing::trace!("not at this level");
     });
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(lines.len(), 1);
@@ -65,6 +66,21 @@ fn a_json_line_is_one_object_with_the_span_it_belongs_to() {
     assert_eq!(lines[0]["skill"], "files/read");
     assert_eq!(lines[0]["span"]["wire"], "wire/1");
     assert_eq!(lines[0]["span"]["trace_id"].as_str().map(str::len), Some(32));
+}
+
+#[tokio::test]
+async fn without_spans_a_line_still_says_which_trace_it_belongs_to() {
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    for (format, said) in [
+        (LogFormat::Json, r#""trace_id":"4bf92f3577b34da6a3ce929d0e0e4736""#),
+        (LogFormat::Text, "trace_id=4bf92f3577b34da6a3ce929d0e0e4736"),
+    ] {
+        let trace = interlingua_core::Trace { parent: Some(parent.into()), state: None, baggage: None };
+        let text = within(trace, async { logged(format, "info", || tracing::info!("failed")) }).await;
+        assert_eq!(text.matches(said).count(), 1, "{text}");
+        let outside = logged(format, "info", || tracing::info!("failed"));
+        assert!(!outside.contains("trace_id"), "{outside}");
+    }
 }
 
 #[test]

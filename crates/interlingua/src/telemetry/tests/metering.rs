@@ -35,7 +35,8 @@ const KINDS: [FaultKind; 22] = [
 fn every_series_is_there_from_the_start_and_counts() {
     let recorder = recorder();
     let handle = recorder.handle();
-    let (meters, wire) = metrics::with_local_recorder(&recorder, || (Meters::register(), WireMeters::register("wire")));
+    let meters = metrics::with_local_recorder(&recorder, Meters::register);
+    let wire = metrics::with_local_recorder(&recorder, || meters.protocol("wire"));
     assert!(handle.render().contains("interlingua_config_reloads_total{result=\"failed\"} 0"));
     meters.config_reload_failures.increment(1);
     meters.in_flight.increment(2.0);
@@ -43,7 +44,7 @@ fn every_series_is_there_from_the_start_and_counts() {
     meters.phase(Phase::Respond, Duration::from_millis(2));
     wire.ended(&Outcome::Completed, Duration::from_micros(20));
     wire.ended(&Outcome::Cancelled { by: Party::Caller, why: CancelWhy::Asked }, Duration::from_micros(20));
-    let text = handle.render();
+    let text = meters.render(&handle);
     for line in [
         "interlingua_config_reloads_total{result=\"failed\"} 1",
         "interlingua_exchanges_in_flight 1",
