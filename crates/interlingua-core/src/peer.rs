@@ -42,7 +42,9 @@ pub struct Answering {
     pub also: Vec<(Question, Answer)>,
 }
 
-/// Head: read only the outcome and owned spans; used when wires match and neither journal, hook nor parent needs parts.
+/// Head: nobody but the caller will see the answer, so a peer that answers at once, on the wire the call came by, may read
+/// only its outcome and owned spans and leave the parts empty, the answer itself in [`Raw`]. Whatever goes on as an
+/// [`Exchange`] is read in full: it may be kept on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     Head,

@@ -15,7 +15,9 @@ use std::sync::Arc;
 use interlingua_core::peer::{Answering, Dispatch, View};
 use interlingua_core::ports::Unique;
 use interlingua_core::task::{Effect, Happening, Task, join};
-use interlingua_core::{Digest, Entry, Event, Fault, FaultKind, Question, Record, Retry, Sent, Signal, TaskId, Via};
+use interlingua_core::{
+    Digest, Entry, Event, Fault, FaultKind, OnDisconnect, Question, Record, Retry, Sent, Signal, TaskId, Via,
+};
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument;
 
@@ -205,7 +207,7 @@ impl Driver {
             key: sent.key,
             skill: ready.skill.clone(),
             call: self.outgoing(&ready),
-            want: View::Full,
+            want: self.view(&ready),
             remote,
             answering,
         };
@@ -222,6 +224,14 @@ impl Driver {
             }))
         };
         Ok(())
+    }
+
+    /// How much of an answer must be read. The head is enough where nobody but this caller will see it: nothing keeps it, no
+    /// parent works with it, and no output schema is held to it.
+    fn view(&self, ready: &Ready) -> View {
+        let limits = &self.task.call.limits;
+        let passes = self.kept.is_none() && limits.on_disconnect == OnDisconnect::Cancel;
+        if passes && self.task.call.parent.is_none() && ready.skill.output.is_none() { View::Head } else { View::Full }
     }
 
     /// The call as the peer gets it: arguments as resolved, this hub added to the way.
@@ -494,7 +504,6 @@ impl Driver {
 
     /// The caller of an exchange not kept is gone: its manners say what becomes of it.
     pub(in crate::hub) async fn abandoned(mut self) {
-        use interlingua_core::OnDisconnect;
         match self.task.call.limits.on_disconnect {
             // Nobody waits to hear of it; the launch tells the driver so, and the caller's manners decide.
             OnDisconnect::Detach | OnDisconnect::CancelAfter(_) => drop(self.launch(VecDeque::new(), None, 0)),
