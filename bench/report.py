@@ -11,8 +11,11 @@ ENVELOPE = (
     '{"format":{"content_type":"application/json","encoding":"utf-8","schema_version":"1.0"},'
     '"control":{"message_type":"request","message_id":"bench-@N@","timestamp":"2026-01-01T00:00:00Z"},'
     '"token":{"conversation_turn":0},"content":{},'
-    '"tool_calls":[{"tool_id":"t1","tool_name":"list_directory","parameters":{"path":"."}}]}'
+    '"tool_calls":[{"tool_id":"t1","tool_name":"mcp__hub__echo","parameters":{"text":"x"}}]}'
 )
+
+# The same with a tool that does some work.
+LISTING = ENVELOPE.replace("mcp__hub__echo", "list_directory").replace('"text":"x"', '"path":"."')
 
 # The same in a session that the caller names, so that it is kept.
 SESSION = ENVELOPE.replace('"token":{', '"token":{"session_id":"bench-@N@",')
@@ -80,14 +83,15 @@ The same exchange from 100 bytes to 10 megabytes, one connection.
 
 def envelope(results):
     rows = [
-        [connections, f"{one['rps']:.0f}", f"{one['p50_us']:.0f}", f"{one['p99_us']:.0f}", f"{one['cpu_us']:.1f}"]
-        for connections, one in results.items()
+        [tool, connections, f"{one['rps']:.0f}", f"{one['p50_us']:.0f}", f"{one['p99_us']:.0f}", f"{one['cpu_us']:.1f}"]
+        for (tool, connections), one in results.items()
     ]
     return f"""## Routing envelope
 
-One request with one call of a built-in tool (`list_directory`): HTTP, reading, session, routing, the tool itself, writing.
+One request with one tool call: HTTP, reading, session, routing, translation, the tool itself, writing. `echo` does nothing, so
+its row is the cost of the way; `list_directory` reads a directory on a thread of its own.
 
-{table(["connections", "answers/s", "p50 us", "p99 us", "CPU us each, all in"], rows)}
+{table(["tool", "connections", "answers/s", "p50 us", "p99 us", "CPU us each, all in"], rows)}
 """
 
 

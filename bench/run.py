@@ -71,16 +71,17 @@ def sizes(options):
 
 @section
 def envelope(options):
-    """A routing envelope with one call of a built-in tool, beside the same tool's cost over the plain API."""
+    """A routing envelope with one call: of a tool that does nothing, and of one that reads a directory."""
     results = {}
+    bodies = {"echo": report.ENVELOPE, "list_directory": report.LISTING}
     with servers.hub(config=WORKSPACE, files=WORKSPACE_FILES) as hub:
-        for connections in (1, 32):
-            rounds = [
-                measure.load(hub, hub.url("/nlip/route"), report.ENVELOPE, '"final":true', connections=connections, seconds=options.seconds)
-                for _ in range(options.rounds)
-            ]
-            results[connections] = medians(rounds)
-    return results
+        url, expected = hub.url("/nlip/route"), '"status":"success"'
+        for _ in range(options.rounds):
+            for tool, body in bodies.items():
+                for connections in (1, 32):
+                    result = measure.load(hub, url, body, expected, connections=connections, seconds=options.seconds)
+                    results.setdefault((tool, connections), []).append(result)
+    return {key: medians(rounds) for key, rounds in results.items()}
 
 
 @section

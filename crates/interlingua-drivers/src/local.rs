@@ -10,21 +10,27 @@ use interlingua_core::{
     Time,
 };
 
+use tokio::sync::Semaphore;
+
 use crate::files::{Tool, Workspace};
 use crate::tools::{Change, CustomTools};
 
 /// The name of this peer, which no other may have.
 pub const PEER: &str = "local";
 
+/// How many file tools run at once: more threads than this only take the processor from each other.
+const FILES_AT_ONCE: usize = 8;
+
 #[derive(Debug)]
 pub struct Local {
     files: Workspace,
+    places: Arc<Semaphore>,
     tools: Arc<CustomTools>,
 }
 
 impl Local {
     pub fn new(files: Workspace, tools: CustomTools) -> Local {
-        Local { files, tools: Arc::new(tools) }
+        Local { files, places: Arc::new(Semaphore::new(FILES_AT_ONCE)), tools: Arc::new(tools) }
     }
 
     pub fn peer() -> PeerId {
@@ -74,8 +80,12 @@ impl Local {
         let args = dispatch.call.input().ok_or_else(unsupported)?.args.clone().unwrap_or_else(Json::empty_object);
         let (files, owner) = (self.files.clone(), dispatch.by.owner());
         let name = dispatch.skill.id.skill.clone();
-        let called =
-            tokio::task::spawn_blocking(move || files.call(&Local::peer(), name.as_str(), &args, &owner)).await;
+        let place = self.places.clone().acquire_owned().await.map_err(Fault::internal)?;
+        let called = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            files.call(&Local::peer(), name.as_str(), &args, &owner)
+        });
+        let called = called.await;
         let finished = match called.map_err(Fault::internal)? {
             Ok(output) => Finished::completed(output),
             Err(fault) => Finished::failed(fault),
