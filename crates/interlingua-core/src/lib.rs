@@ -1,7 +1,7 @@
 //! The model in the middle. Every protocol is decoded into it and encoded from it; none shapes it.
 //!
 //! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`question`], [`fault`], [`card`] (who can be
-//! called), [`task`] (the state machine of a kept exchange), [`journal`] (what is written down), [`ports`] and [`peer`]
+//! called), [`task`] (the state machine of a kept exchange), [`team`] (several that answer and vote), [`journal`] (what is written down), [`ports`] and [`peer`]
 //! (what the outside world must offer).
 //!
 //! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
@@ -27,6 +27,7 @@ pub mod question;
 pub mod secret;
 pub mod session;
 pub mod task;
+pub mod team;
 pub mod words;
 
 pub use call::*;

@@ -59,7 +59,7 @@ fn id_of(function: &str) -> Option<String> {
 }
 
 fn is_id(word: &str) -> bool {
-    matches!(word.as_bytes(), [b'N' | b'R' | b'H' | b'S', b'-', tens, ones] if tens.is_ascii_digit() && ones.is_ascii_digit())
+    matches!(word.as_bytes(), [b'N' | b'R' | b'H' | b'S' | b'C', b'-', tens, ones] if tens.is_ascii_digit() && ones.is_ascii_digit())
 }
 
 #[test]
