@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::connect::Client;
 use crate::config::{Listen, Overrides, Span};
 
 const EXAMPLES: &str = "\
@@ -62,6 +63,14 @@ Examples:
   interlingua doctor                    with the defaults
   interlingua doctor -c hub.yaml        with this configuration")]
     Doctor(DoctorArguments),
+    /// Tell a desktop client where the hub is
+    #[command(after_help = "\
+Examples:
+  interlingua connect claude-desktop                 prints what to add, and to which file
+  interlingua connect cursor --write                 adds it
+  interlingua connect vscode -c hub.yaml --write     with this configuration
+  interlingua connect claude-code --hub http://127.0.0.1:7447   a hub that runs, instead of starting one")]
+    Connect(ConnectArguments),
     /// Print a script that completes commands in your shell
     #[command(after_help = "\
 Examples:
@@ -126,6 +135,38 @@ pub struct DoctorArguments {
     /// For programs: one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ConnectArguments {
+    /// Which client
+    pub client: Client,
+    /// Put it into the client's file; everything else in there stays as it is
+    #[arg(long)]
+    pub write: bool,
+    /// The configuration the hub is started with
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data directory the hub is started with
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// A running hub: the client opens its address instead of starting the program
+    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "data"])]
+    pub hub: Option<String>,
+    /// What the client calls it
+    #[arg(long, default_value = "interlingua", value_parser = entry_name)]
+    pub name: String,
+    /// The client's file, instead of where it usually is
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// For programs: one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn entry_name(text: &str) -> Result<String, &'static str> {
+    let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    fits.then(|| text.to_owned()).ok_or("a name is letters, digits, `-` and `_`")
 }
 
 /// Which hub to talk to. Without any of these: the socket in the data directory, else 127.0.0.1:7447.

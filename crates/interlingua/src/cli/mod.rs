@@ -1,13 +1,14 @@
 //! The program `interlingua`: its commands, what they print and how they end.
 //!
-//! [`arguments`] is what can be typed. `check`, `schema`, `doctor` and `completions` need no hub; `serve` is one; the others
-//! talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
+//! [`arguments`] is what can be typed. `check`, `schema`, `doctor`, `connect` and `completions` need no hub; `serve` is one;
+//! the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
 
 mod answer;
 pub mod arguments;
 mod call;
 mod check;
 mod client;
+pub mod connect;
 mod decide;
 mod doctor;
 mod exit;
@@ -55,6 +56,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         Command::Doctor(arguments) => doctor::examine(&arguments),
+        Command::Connect(arguments) => connect::connect(&arguments),
         Command::Completions { shell } => completions(shell),
         Command::Peers(arguments) => client::attached(list::peers(&arguments)),
         Command::Skills(arguments) => client::attached(list::skills(&arguments)),

@@ -35,6 +35,7 @@ fn the_help_lists_the_commands_in_their_order() {
         "check",
         "schema",
         "doctor",
+        "connect",
         "completions",
     ];
     assert_eq!(names, expected);

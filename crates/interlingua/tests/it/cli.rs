@@ -196,3 +196,37 @@ async fn a_hub_refuses_a_wrong_configuration_with_3() {
     let expected = "interlingua.yaml:1:11: limits.dpeth: unknown key `dpeth`; did you mean `depth`?";
     assert!(said.contains(expected), "{said}");
 }
+
+#[test]
+fn a_client_is_connected_by_its_own_file() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_interlingua"))
+            .current_dir(home.path())
+            .env("HOME", home.path())
+            .env("XDG_CONFIG_HOME", home.path().join("settings"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the program runs")
+    };
+    let shown = run(&["connect", "cursor", "-c", "hub.yaml"]);
+    assert_eq!(code(&shown), 0, "{}", err(&shown));
+    let snippet: serde_json::Value = serde_json::from_str(&out(&shown)).expect("the snippet is JSON");
+    let entry = &snippet["mcpServers"]["interlingua"];
+    let file = home.path().canonicalize().unwrap().join("hub.yaml");
+    assert_eq!(entry["args"], serde_json::json!(["mcp", "-c", file]), "relative paths would lead elsewhere");
+    assert!(!home.path().join(".cursor").exists(), "only --write writes");
+
+    let written = run(&["connect", "cursor", "-c", "hub.yaml", "--write"]);
+    assert_eq!(code(&written), 0, "{}", err(&written));
+    let text = std::fs::read_to_string(home.path().join(".cursor/mcp.json")).expect("it is there");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("JSON")["mcpServers"]["interlingua"], *entry);
+
+    let refused = run(&["connect", "claude-desktop", "--hub", "http://127.0.0.1:7447"]);
+    assert_eq!(code(&refused), 2, "{}", err(&refused));
+    let comments = home.path().join("settings/zed/settings.json");
+    let left = run(&["connect", "zed", "--write"]);
+    assert_eq!(code(&left), 2, "{}", err(&left));
+    assert!(!comments.exists());
+}

@@ -1,0 +1,104 @@
+//! One entry put into a JSON file that belongs to another program. Whatever else stands in it stays as it is, letter by
+//! letter; a file that is not plain JSON is left alone. The new file takes the old one's place in one step.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::cli::{Exit, Failure};
+
+/// A settings file larger than this is none.
+const LARGEST: u64 = 16 << 20;
+
+type Object = IndexMap<String, Box<RawValue>>;
+
+/// What became of the entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    Added,
+    Replaced,
+    None,
+}
+
+/// Puts `entry` under `key`, `name`.
+pub(super) fn put(file: &Path, key: &str, name: &str, entry: &Value) -> Result<Change, Failure> {
+    // A link stays one: what it leads to is changed.
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+    let old = read(&file)?;
+    let (new, change) = with(old.as_deref().unwrap_or("{}"), key, name, entry)
+        .map_err(|why| failure(&file, &format!("{why}; it is left as it is, add what `connect` prints by hand")))?;
+    if change != Change::None {
+        replace(&file, &new).map_err(|error| failure(&file, &format!("cannot be written: {}", error.kind())))?;
+    }
+    Ok(change)
+}
+
+/// The text with the entry in it.
+pub(super) fn with(text: &str, key: &str, name: &str, entry: &Value) -> Result<(String, Change), String> {
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    let mut whole: Object = serde_json::from_str(text).map_err(|error| format!("is not plain JSON ({error})"))?;
+    let mut servers: Object = match whole.get(key) {
+        Some(servers) => {
+            serde_json::from_str(servers.get()).map_err(|_| format!("has something else under `{key}`"))?
+        }
+        None => Object::new(),
+    };
+    let before = servers.get(name).map(|old| serde_json::from_str::<Value>(old.get()));
+    let change = match before {
+        Some(Ok(old)) if old == *entry => return Ok((text.to_owned(), Change::None)),
+        Some(_) => Change::Replaced,
+        None => Change::Added,
+    };
+    servers.insert(name.to_owned(), raw(entry, 2)?);
+    whole.insert(key.to_owned(), raw(&servers, 1)?);
+    let mut new = serde_json::to_string_pretty(&whole).map_err(|error| error.to_string())?;
+    new.push('\n');
+    Ok((new, change))
+}
+
+/// A value as it is written at this depth, two spaces a level.
+fn raw(value: &impl serde::Serialize, depth: usize) -> Result<Box<RawValue>, String> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?;
+    let text = text.replace('\n', &format!("\n{}", "  ".repeat(depth)));
+    RawValue::from_string(text).map_err(|error| error.to_string())
+}
+
+fn read(file: &Path) -> Result<Option<String>, Failure> {
+    match fs::metadata(file) {
+        Ok(about) if about.len() > LARGEST => Err(failure(file, "is too large for a settings file")),
+        Ok(_) => {
+            let text = fs::read_to_string(file);
+            text.map(Some).map_err(|error| failure(file, &format!("cannot be read: {}", error.kind())))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failure(file, &format!("cannot be read: {}", error.kind()))),
+    }
+}
+
+/// A reader sees the old file or the new one, never half of one.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let folder = file.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+    fs::create_dir_all(&folder)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let draft = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = fs::File::create_new(&draft).and_then(|mut new| {
+        if let Ok(about) = fs::metadata(file) {
+            new.set_permissions(about.permissions())?;
+        }
+        new.write_all(text.as_bytes())?;
+        new.sync_all()
+    });
+    let done = written.and_then(|()| fs::rename(&draft, file));
+    if done.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    done
+}
+
+fn failure(file: &Path, why: &str) -> Failure {
+    Failure::new(Exit::Failed, format!("{} {why}", file.display()))
+}

@@ -1,0 +1,116 @@
+//! `connect`: what a desktop client must be told so that it finds the hub, printed or written where the client looks.
+//!
+//! A client starts `interlingua mcp` and speaks MCP to it over stdio: that needs no address and no token, and attaches to
+//! the hub that holds the data directory, or becomes one. With `--hub` it is given a running hub's address instead.
+//! Which client keeps what where is in [`clients`]; changing a file that belongs to somebody else is in [`file`].
+
+mod clients;
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+pub use clients::Client;
+
+use super::arguments::ConnectArguments;
+use super::screen::Screen;
+use super::{Exit, Failure};
+
+/// How a client reaches the hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Way {
+    /// It starts this program.
+    Program { command: String, args: Vec<String> },
+    /// It opens this address.
+    Address(String),
+}
+
+pub(super) fn connect(arguments: &ConnectArguments) -> Result<Exit, Failure> {
+    let screen = Screen { json: arguments.json };
+    let way = way(arguments)?;
+    let entry = arguments.client.entry(&way).ok_or_else(|| {
+        let client = arguments.client.title();
+        Failure::new(Exit::Usage, format!("{client} cannot be given an address in its file; leave --hub away"))
+    })?;
+    let place = place(arguments)?;
+    if arguments.write {
+        return write(screen, arguments, &place, &entry);
+    }
+    let snippet = arguments.client.snippet(&arguments.name, &entry);
+    if screen.json {
+        screen.value(&json!({ "client": arguments.client.title(), "file": place, "snippet": snippet }))?;
+        return Ok(Exit::Done);
+    }
+    screen.note(&format!("{} reads {}. Add this to it, or run again with --write:", title(arguments), place.display()));
+    screen.say(&snippet)?;
+    Ok(Exit::Done)
+}
+
+fn write(screen: Screen, arguments: &ConnectArguments, place: &Path, entry: &Value) -> Result<Exit, Failure> {
+    let Some(key) = arguments.client.key() else {
+        let why = format!("{} keeps its settings in a form this program does not change", title(arguments));
+        return Err(Failure::new(Exit::Usage, format!("{why}; add what `connect` prints to {}", place.display())));
+    };
+    let changed = file::put(place, key, &arguments.name, entry)?;
+    let done = match changed {
+        file::Change::Added => "added",
+        file::Change::Replaced => "replaced",
+        file::Change::None => "was there already",
+    };
+    if screen.json {
+        screen.value(&json!({ "client": title(arguments), "file": place, "entry": arguments.name, "change": done }))?;
+    } else {
+        screen.say(&format!("{}: `{}` {done}", place.display(), arguments.name))?;
+        screen.note(&format!("Start {} again, and it will find the hub.", title(arguments)));
+    }
+    Ok(Exit::Done)
+}
+
+fn title(arguments: &ConnectArguments) -> &'static str {
+    arguments.client.title()
+}
+
+fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
+    if let Some(hub) = &arguments.hub {
+        return Ok(Way::Address(format!("{}/mcp", hub.trim_end_matches('/'))));
+    }
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::new(Exit::Failed, format!("where this program is, is not known: {}", error.kind()))
+    })?;
+    let mut args = vec!["mcp".to_owned()];
+    for (flag, path) in [("-c", &arguments.config), ("--data", &arguments.data)] {
+        if let Some(path) = path {
+            args.extend([flag.to_owned(), text(&absolute(path)?)?]);
+        }
+    }
+    Ok(Way::Program { command: text(&program)?, args })
+}
+
+/// A client starts the program wherever it likes, so that relative paths would lead elsewhere.
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {}", path.display(), error.kind())))
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().map(ToOwned::to_owned);
+    text.ok_or_else(|| Failure::new(Exit::Usage, format!("{} is not UTF-8 and fits no JSON file", path.display())))
+}
+
+fn place(arguments: &ConnectArguments) -> Result<PathBuf, Failure> {
+    if let Some(file) = &arguments.file {
+        return absolute(file);
+    }
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let homes = clients::Homes {
+        home: variable("HOME").or_else(|| variable("USERPROFILE")),
+        settings: variable("XDG_CONFIG_HOME"),
+        project: std::env::current_dir().ok(),
+    };
+    arguments.client.place(&homes).ok_or_else(|| {
+        Failure::new(Exit::Usage, "where your home directory is, is not known: name the client's file with --file")
+    })
+}
