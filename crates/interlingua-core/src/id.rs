@@ -58,6 +58,10 @@ id! {
     GroupId,
     TopicId,
     WatchId,
+    /// A step of a plan.
+    NodeId,
+    /// What makes one step wait for another.
+    EdgeId,
 }
 
 /// Every exchange has one; it is told to the caller only when the exchange is kept.
