@@ -50,6 +50,23 @@ impl Part {
         self
     }
 
+    /// About how many bytes it takes to hold it.
+    pub fn weight(&self) -> usize {
+        let body = match &self.body {
+            Body::Text { text, .. } => text.len(),
+            Body::Data(json) => json.as_str().len(),
+            Body::Blob(Blob::Inline(bytes)) => bytes.len(),
+            Body::Blob(Blob::Stored { .. }) | Body::Link => 0,
+            Body::Code { source, .. } => source.len(),
+            Body::Place { text, gps } => [text, gps].into_iter().flatten().map(|text| text.len()).sum(),
+            Body::Other { namespace, value } => namespace.len() + value.as_str().len(),
+        };
+        let meta = self.meta.0.as_ref().map_or(0, |meta| meta.as_str().len());
+        let uri = self.uri.as_ref().map_or(0, |uri| uri.len());
+        let names = [&self.name, &self.label].into_iter().flatten().map(|text| text.len()).sum::<usize>();
+        size_of::<Part>() + body + meta + uri + names
+    }
+
     pub fn as_text(&self) -> Option<&str> {
         match &self.body {
             Body::Text { text, .. } => Some(text),
@@ -200,6 +217,13 @@ impl Input {
 pub struct Turn {
     pub role: Role,
     pub parts: Vec<Part>,
+}
+
+impl Turn {
+    /// About how many bytes it takes to hold it.
+    pub fn weight(&self) -> usize {
+        size_of::<Turn>() + self.parts.iter().map(Part::weight).sum::<usize>()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

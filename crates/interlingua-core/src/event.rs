@@ -187,6 +187,15 @@ pub struct Chunk {
     pub header: Option<ArtifactHeader>,
 }
 
+impl Chunk {
+    /// About how many bytes it takes to hold it.
+    pub fn weight(&self) -> usize {
+        let header =
+            self.header.as_ref().and_then(|header| header.meta.0.as_ref()).map_or(0, |meta| meta.as_str().len());
+        size_of::<Chunk>() + header + self.parts.iter().map(Part::weight).sum::<usize>()
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArtifactHeader {
     pub name: Option<Text>,

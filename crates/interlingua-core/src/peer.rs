@@ -26,7 +26,7 @@ pub struct Dispatch {
     pub skill: Arc<Skill>,
     pub call: Box<Call>,
     pub want: View,
-    /// The id under which the peer knows it: after a crash, re-attach instead of calling again.
+    /// The id under which the peer knows it: re-attach instead of calling again, after a crash or to tell it of a cancel.
     pub remote: Option<Secret>,
     /// The peer ended its request with a question; this is the answer, and goes on with the same call.
     pub answering: Option<Box<Answering>>,

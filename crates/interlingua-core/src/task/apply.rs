@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Cancelling, State, Task};
+use super::{Cancelling, MAX_LOSSES, State, Task, Weight};
 use crate::call::{Ask, Call};
 use crate::content::{Party, Role, Turn};
-use crate::event::{Answer, Channel, Event, How, Piece, Signal};
+use crate::event::{Answer, Channel, Chunk, Event, How, Piece, Signal};
 use crate::id::{QuestionId, TaskId, Time};
 use crate::journal::{Entry, Record};
 use crate::principal::Principal;
 use crate::question::QuestionKind;
 
-/// How many messages of history a task keeps in memory; the journal has them all.
+/// How many messages of history a task keeps in memory, and of how many bytes; the journal has them all.
 const MAX_MESSAGES: usize = 1_000;
+const MAX_MESSAGES_HELD: usize = 16 * 1024 * 1024;
 
 /// A journal that does not begin as a task's must.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +57,7 @@ impl Task {
             updated: at,
             paused: Duration::ZERO,
             waiting_since: None,
+            weight: Weight::default(),
         }
     }
 
@@ -83,7 +85,8 @@ impl Task {
             }
             Record::Received { signal, .. } => self.received(signal, at),
             Record::Emitted { event, losses, .. } => {
-                self.losses.extend(losses.iter().cloned());
+                let room = MAX_LOSSES.saturating_sub(self.losses.len());
+                self.losses.extend(losses.iter().take(room).cloned());
                 self.emitted(event, at);
             }
         }
@@ -128,8 +131,10 @@ impl Task {
             Event::Artifact(chunk) => {
                 let chunks = self.artifacts.entry(chunk.artifact.clone()).or_default();
                 if chunk.index == 0 {
+                    self.weight.artifacts -= chunks.iter().map(Chunk::weight).sum::<usize>();
                     chunks.clear();
                 }
+                self.weight.artifacts += chunk.weight();
                 chunks.push(chunk.clone());
             }
             Event::Asked(question) => {
@@ -161,9 +166,12 @@ impl Task {
         if turn.parts.is_empty() {
             return;
         }
-        if self.messages.len() == MAX_MESSAGES {
-            self.messages.remove(0);
-        }
+        self.weight.messages += turn.weight();
         self.messages.push(turn);
+        while self.messages.len() > MAX_MESSAGES
+            || (self.weight.messages > MAX_MESSAGES_HELD && self.messages.len() > 1)
+        {
+            self.weight.messages -= self.messages.remove(0).weight();
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The rules: what a happening leads to, given the state. Changes nothing.
 
-use super::{Asking, Decision, Effect, Happening, MAX_OPEN_QUESTIONS, Standing, Task};
+use super::{Asking, Decision, Effect, Happening, MAX_ARTIFACTS_HELD, MAX_OPEN_QUESTIONS, Standing, Task};
 use crate::call::{OnDisconnect, Raw};
 use crate::content::{Input, Party};
 use crate::event::{Answer, CancelWhy, Chunk, Event, Finished, How, Outcome, Route, Signal};
@@ -46,7 +46,8 @@ impl Task {
             Happening::DeadlineReached => Ok(self.deadline_reached()),
             Happening::CancelGraceOver => Ok(self.cancel_grace_over()),
             Happening::CallerGone => Ok(self.caller_gone()),
-            Happening::Refused(fault) => Ok(self.finish(Finished::failed(fault))),
+            Happening::CallerStayedAway => Ok(self.caller_stayed_away()),
+            Happening::Refused(fault) => Ok(self.refused(fault)),
             Happening::Restarted => Ok(self.restarted()),
         }
     }
@@ -131,7 +132,15 @@ impl Task {
             0 => so_far.is_empty() || closed,
             next => !closed && so_far.last().is_some_and(|last| last.index + 1 == next),
         };
-        if fits { Ok(chunk) } else { Err(self.bad_reply("an artifact chunk out of order")) }
+        if !fits {
+            return Err(self.bad_reply("an artifact chunk out of order"));
+        }
+        let replaced: usize = if chunk.index == 0 { so_far.iter().map(Chunk::weight).sum() } else { 0 };
+        if self.weight.artifacts - replaced + chunk.weight() > MAX_ARTIFACTS_HELD {
+            let text = "the peer's artifacts are larger than one task may hold";
+            return Err(Fault::new(FaultKind::TooLarge, self.peer_party(), text));
+        }
+        Ok(chunk)
     }
 
     fn learnt(&self, remote: Option<Secret>, open: bool) -> Result<Decision, Fault> {
@@ -284,27 +293,39 @@ impl Task {
 
     fn caller_gone(&self) -> Decision {
         match self.call.limits.on_disconnect {
-            OnDisconnect::Cancel | OnDisconnect::CancelAfter(_) if self.open.is_empty() => {
-                self.cancel(None, CancelWhy::Disconnected)
-            }
-            OnDisconnect::Cancel | OnDisconnect::CancelAfter(_) | OnDisconnect::Detach => Decision::default(),
+            OnDisconnect::Cancel => self.caller_stayed_away(),
+            OnDisconnect::CancelAfter(patience) => Decision::default().effect(Effect::AwaitCaller(patience)),
+            OnDisconnect::Detach => Decision::default(),
+        }
+    }
+
+    /// An open question keeps it: the answer may come by another way.
+    fn caller_stayed_away(&self) -> Decision {
+        if self.open.is_empty() { self.cancel(None, CancelWhy::Disconnected) } else { Decision::default() }
+    }
+
+    /// A peer that is not there to be told of a cancel has nothing more to say either.
+    fn refused(&self, fault: Fault) -> Decision {
+        match self.cancelling {
+            Some(cancelling) => self.finish(Finished::cancelled(Party::Caller, cancelling.why)),
+            None => self.finish(Finished::failed(fault)),
         }
     }
 
     /// The crash rule.
     fn restarted(&self) -> Decision {
-        let caller_lost = self.call.parent.is_none() && self.open.is_empty();
-        if caller_lost && self.call.limits.on_disconnect == OnDisconnect::Cancel {
-            let mut decision = self.finish(Finished::cancelled(Party::Caller, CancelWhy::Disconnected));
-            if let Some(sent) = self.sent.as_ref().filter(|sent| sent.remote.is_some()) {
-                decision.effects.insert(0, Effect::Reattach(sent.clone()));
-                decision.effects.insert(1, Effect::Forward(Signal::Cancel(CancelWhy::Disconnected)));
-            }
-            return decision;
-        }
         if let Some(cancelling) = self.cancelling {
             return self.cancel_again(cancelling.why);
         }
+        let caller_lost = self.call.parent.is_none();
+        match self.call.limits.on_disconnect {
+            OnDisconnect::Cancel if caller_lost && self.open.is_empty() => self.cancel_again(CancelWhy::Disconnected),
+            OnDisconnect::CancelAfter(patience) if caller_lost => self.taken_up().effect(Effect::AwaitCaller(patience)),
+            OnDisconnect::Cancel | OnDisconnect::CancelAfter(_) | OnDisconnect::Detach => self.taken_up(),
+        }
+    }
+
+    fn taken_up(&self) -> Decision {
         let Some(sent) = &self.sent else {
             return if self.open.is_empty() {
                 Decision::default().effect(Effect::Proceed)
@@ -328,12 +349,14 @@ impl Task {
         self.finish(Finished::failed(self.lost_fault()))
     }
 
-    /// A cancel that was under way when the hub died is told again where the peer can hear it; nothing is begun anew.
+    /// A cancel that a restart leads to, or that was under way before it, is told where the peer can hear it; nothing is begun
+    /// anew. It is written down once more, because the peer's grace begins now.
     fn cancel_again(&self, why: CancelWhy) -> Decision {
         match self.sent.as_ref().filter(|sent| sent.remote.is_some()) {
-            Some(sent) => {
-                Decision::default().effect(Effect::Reattach(sent.clone())).effect(Effect::Forward(Signal::Cancel(why)))
-            }
+            Some(sent) => Decision::default()
+                .record(Record::Received { by: self.by.clone(), signal: Signal::Cancel(why) })
+                .effect(Effect::Reattach(sent.clone()))
+                .effect(Effect::Forward(Signal::Cancel(why))),
             None => self.finish(Finished::cancelled(Party::Caller, why)),
         }
     }

@@ -49,6 +49,10 @@ use crate::secret::Secret;
 pub const CANCEL_GRACE: Duration = Duration::from_secs(10);
 /// How many questions one task may have open.
 pub const MAX_OPEN_QUESTIONS: usize = 16;
+/// How many bytes of artifacts one task may hold. Large blobs are stored beside it and count as references.
+pub const MAX_ARTIFACTS_HELD: usize = 64 * 1024 * 1024;
+/// How many losses a task keeps in memory.
+pub const MAX_LOSSES: usize = 1_000;
 
 /// Written down as it is for a snapshot, which only ever saves reading the records behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,13 +77,24 @@ pub struct Task {
     /// A yes that was given, for exactly this digest; spent by the dispatch.
     pub granted: Option<crate::digest::Digest>,
     pub messages: Vec<Turn>,
+    /// At most [`MAX_ARTIFACTS_HELD`] of memory; a peer that sends more is refused.
     pub artifacts: BTreeMap<ArtifactId, Vec<Chunk>>,
+    /// The first [`MAX_LOSSES`]; the journal has them all.
     pub losses: Vec<Loss>,
     pub created: Time,
     pub updated: Time,
     /// When the last open question was settled after a wait: the hub's own deadline stood still meanwhile.
     pub paused: Duration,
     waiting_since: Option<Time>,
+    /// What messages and artifacts take of memory, in bytes.
+    #[serde(default)]
+    weight: Weight,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Weight {
+    messages: usize,
+    artifacts: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,6 +146,8 @@ pub enum Happening {
     CancelGraceOver,
     /// The caller's connection is gone, and its manners say what then.
     CallerGone,
+    /// It has not come back in the time its manners give it.
+    CallerStayedAway,
     /// The hub cannot go on with it: policy changed, the skill vanished, admission failed.
     Refused(crate::fault::Fault),
     /// The hub was started again and has folded this from the journal.
@@ -172,6 +189,8 @@ pub enum Effect {
     Reattach(Sent),
     /// Pass this on to the peer.
     Forward(Signal),
+    /// The caller may come back within this time; then [`Happening::CallerStayedAway`].
+    AwaitCaller(Duration),
     /// It is over: let go of the peer.
     Stop,
 }

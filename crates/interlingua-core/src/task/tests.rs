@@ -174,6 +174,44 @@ fn artifact_chunks_come_in_order_or_are_a_bad_reply() {
 }
 
 #[test]
+fn what_a_task_holds_in_memory_is_bounded() {
+    let mut held = dispatched(true);
+    let chunk = |artifact: &str, index: u32, bytes: usize| {
+        let parts = vec![Part::text("x".repeat(bytes), crate::content::Provenance::hub())];
+        peer(Event::Artifact(Chunk { artifact: artifact.into(), index, last: true, parts, header: None }))
+    };
+    let half = MAX_ARTIFACTS_HELD / 2;
+    step(&mut held, chunk("a", 0, half));
+    // What is replaced does not count twice.
+    for _ in 0..4 {
+        step(&mut held, chunk("a", 0, half));
+    }
+    let fault = held.decide(chunk("b", 0, half), Time(5)).expect_err("too much");
+    assert_eq!(fault.kind, FaultKind::TooLarge);
+    step(&mut held, chunk("b", 0, 1_000));
+
+    let losses = vec![Loss::new("call.priority", crate::loss::LossKind::Dropped); 300];
+    for _ in 0..10 {
+        let event = Event::Progress { done: None, total: None, note: None };
+        step(&mut held, Happening::Peer { event, losses: losses.clone(), raw: None });
+    }
+    assert_eq!(held.losses.len(), MAX_LOSSES);
+
+    let said = |bytes: usize| Event::Said {
+        message: "m".into(),
+        channel: crate::event::Channel::Answer,
+        piece: crate::event::Piece::Whole,
+        parts: vec![Part::text("y".repeat(bytes), crate::content::Provenance::hub())],
+    };
+    for _ in 0..1_200 {
+        step(&mut held, peer(said(10)));
+    }
+    assert_eq!(held.messages.len(), 1_000);
+    step(&mut held, peer(said(20 * 1024 * 1024)));
+    assert_eq!(held.messages.len(), 1, "the newest stays, whatever its size");
+}
+
+#[test]
 fn the_first_outcome_wins() {
     let mut task = dispatched(true);
     assert_eq!(step(&mut task, peer(Event::Finished(Finished::completed(Output::default())))), [Effect::Stop]);

@@ -28,13 +28,10 @@ impl Hub {
         entropy::conversation_id()
     }
 
-    /// The conversation that a call under an idempotency key begins: the same one when it is sent again. An Anonymous
-    /// caller's key is nobody's in particular, so its conversation is always a new one.
-    pub fn conversation_begun_by(&self, by: &Principal, key: &str) -> ConversationId {
-        if by.is_anonymous() {
-            return self.new_conversation();
-        }
-        let digest = Digest::of_fields([b"conversation".as_slice(), by.owner().to_string().as_bytes(), key.as_bytes()]);
+    /// The conversation that a call under an idempotency key begins: the same one when it is sent again.
+    pub fn conversation_begun_by(&self, by: &Principal, connection: u64, key: &str) -> ConversationId {
+        let (owner, scope) = (by.owner().to_string(), self.key_scope(by, connection));
+        let digest = Digest::of_fields([b"conversation".as_slice(), owner.as_bytes(), key.as_bytes(), &scope]);
         ConversationId::from(format!("{:.32}", digest.to_string()))
     }
 

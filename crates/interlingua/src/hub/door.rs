@@ -108,11 +108,21 @@ impl Hub {
         }
         let owner = by.owner().to_string();
         let conversation = call.conversation.as_ref().map_or("", |conversation| conversation.as_str());
-        let connection = if by.is_anonymous() { connection.to_be_bytes() } else { [0; 8] };
-        let key =
-            Digest::of_fields([owner.as_bytes(), conversation.as_bytes(), call.id.as_str().as_bytes(), &connection]);
+        let scope = self.key_scope(by, connection);
+        let key = Digest::of_fields([owner.as_bytes(), conversation.as_bytes(), call.id.as_str().as_bytes(), &scope]);
         let body = serde_json::to_vec(&call.ask).ok().and_then(|ask| Json::parse(ask.into()).ok());
         Some(Unique { key, body: body.map_or(key, |body| body.digest()), until: self.now().after(window) })
+    }
+
+    /// Where a principal's keys count: everywhere, but an Anonymous caller's on its connection only. Connections are numbered
+    /// anew at every start, and keys outlive it, so the start is part of their name.
+    pub(super) fn key_scope(&self, by: &Principal, connection: u64) -> [u8; 24] {
+        let mut scope = [0; 24];
+        if by.is_anonymous() {
+            scope[..16].copy_from_slice(&self.start.to_be_bytes());
+            scope[16..].copy_from_slice(&connection.to_be_bytes());
+        }
+        scope
     }
 }
 

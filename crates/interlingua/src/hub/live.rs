@@ -1,6 +1,7 @@
 //! Kept exchanges that are not done: where signals go in, and where readers wait for what was committed.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use interlingua_core::ports::{Journal, StoreFault};
@@ -58,6 +59,8 @@ pub struct Live {
     head: watch::Sender<Head>,
     recent: Mutex<VecDeque<Arc<Entry>>>,
     questions: Mutex<Vec<Question>>,
+    /// How many callers hold it: one, or more when the same message was sent again.
+    callers: AtomicUsize,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -75,8 +78,8 @@ impl Live {
     ) -> (Arc<Live>, mpsc::Receiver<Incoming>) {
         let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
         let head = watch::Sender::new(Head { seq, state: Liveness::Running });
-        let (recent, questions) = (Mutex::default(), Mutex::default());
-        let live = Live { id, owner, conversation, slow_readers, signals, head, recent, questions };
+        let (recent, questions, callers) = Default::default();
+        let live = Live { id, owner, conversation, slow_readers, signals, head, recent, questions, callers };
         (Arc::new(live), incoming)
     }
 
@@ -136,7 +139,28 @@ impl Live {
             .unwrap_or_else(|_| Err(Fault::caller(FaultKind::AlreadyFinished, "this task has already finished")))
     }
 
-    /// Told by a caller's own reader when it is dropped early.
+    /// A caller holds it, until it lets go or leaves.
+    pub fn caller_came(&self) {
+        self.callers.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A caller has heard what it wanted.
+    pub fn caller_let_go(&self) {
+        self.callers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// A caller was dropped early; the last one takes the exchange with it, as its manners say.
+    pub fn caller_left(&self) {
+        if self.callers.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.caller_gone();
+        }
+    }
+
+    pub fn has_caller(&self) -> bool {
+        self.callers.load(Ordering::SeqCst) > 0
+    }
+
+    /// Nobody holds it any more.
     pub fn caller_gone(&self) {
         // A full channel means the driver is busy with signals that end the exchange sooner than this would.
         let _ = self.signals.try_send(Incoming::CallerGone);

@@ -117,6 +117,8 @@ pub struct Hub {
     schemas: Schemas,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
+    /// Names this start of the hub, to itself.
+    start: u128,
 }
 
 impl Hub {
@@ -143,6 +145,7 @@ impl Hub {
             store,
             keys,
             conversation_tags: OnceLock::new(),
+            start: entropy::bits(),
         })
     }
 

@@ -42,6 +42,9 @@ impl Running {
     }
 
     pub(super) fn kept(hub: Arc<Hub>, reader: Reader) -> Running {
+        if let Some(live) = reader.live() {
+            live.caller_came();
+        }
         Running { hub, id: reader.task(), seen: 0, way: Way::Kept(reader), over: false, asked: false }
     }
 
@@ -108,7 +111,12 @@ impl Running {
         let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
         let launched = launch.await.map_err(dropped).flatten();
         self.way = match launched {
-            Ok(Launched::Kept(reader)) => Way::Kept(reader),
+            Ok(Launched::Kept(reader)) => {
+                if let Some(live) = reader.live() {
+                    live.caller_came();
+                }
+                Way::Kept(reader)
+            }
             // Without an idempotency key nothing can stand in the way.
             Ok(Launched::Exists { .. }) => Way::Gone,
             Err(fault) => {
@@ -153,21 +161,14 @@ pub enum Settled {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self.over {
-            if let Way::Inline(driver) = &mut self.way {
-                driver.ended();
-            }
-            return;
-        }
         match std::mem::replace(&mut self.way, Way::Gone) {
+            Way::Inline(mut driver) if self.over => driver.ended(),
             Way::Inline(driver) => self.hub.supervisor.run(driver.abandoned()),
-            // To stop reading at a question is how most wires put it, not leaving; the answer comes by another way. Telling
-            // the driver would cancel the exchange if somebody else's answer came first.
-            Way::Kept(_) if self.asked => {}
             Way::Kept(reader) => {
-                if let Some(live) = reader.live() {
-                    live.caller_gone();
-                }
+                let Some(live) = reader.live() else { return };
+                // To stop reading at a question is how most wires put it, not leaving; the answer comes by another way.
+                // Telling the driver would cancel the exchange if somebody else's answer came first.
+                if self.over || self.asked { live.caller_let_go() } else { live.caller_left() }
             }
             Way::Keeping(mut launch) => {
                 launch.close();

@@ -51,7 +51,7 @@ fn scenario_04_killed_at_any_point() {
             "waiting: nothing",
             "accepted: cancelled (disconnected) => stop",
             "running: cancelled (disconnected) => stop",
-            "running: cancelled (disconnected) => reattach, forward cancel (disconnected), stop",
+            "running: received cancel (disconnected) => reattach, forward cancel (disconnected)",
         ],
         "the caller is gone and its manners say cancel, unless a question is open"
     );

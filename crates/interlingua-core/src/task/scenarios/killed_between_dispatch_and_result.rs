@@ -41,6 +41,28 @@ fn scenario_10_what_the_peer_knows_by_an_id_is_taken_up_again() {
 #[test]
 fn scenario_10_manners_come_first() {
     assert_eq!(sent(true, OnDisconnect::Cancel).restart(), "cancelled (disconnected) => stop");
+
+    let mut known = sent(true, OnDisconnect::Cancel);
+    known.on(learnt(9, true));
+    let told = "received cancel (disconnected) => reattach, forward cancel (disconnected)";
+    assert_eq!(known.restart(), told, "the peer would work for nobody");
+    assert_eq!(
+        known.on(Happening::Refused(Fault::hub(FaultKind::Unreachable, "gone"))),
+        "cancelled (disconnected) => stop"
+    );
+}
+
+#[test]
+fn scenario_10_a_caller_that_may_come_back_has_its_time_anew() {
+    let patience = OnDisconnect::CancelAfter(Duration::from_secs(30));
+    let mut walk = sent(true, patience);
+    assert_eq!(walk.on(Happening::CallerGone), "=> await caller 30s");
+    assert_eq!(walk.restart(), "sent 2 open => dispatch 2 as itself, await caller 30s");
+    assert_eq!(walk.on(Happening::CallerStayedAway), "received cancel (disconnected) => forward cancel (disconnected)");
+
+    let mut asked = sent(true, patience);
+    asked.on(peer_asks("which dates?"));
+    assert_eq!(asked.on(Happening::CallerStayedAway), "nothing", "the answer may come by another way");
 }
 
 #[test]
@@ -69,7 +91,11 @@ fn scenario_10_a_cancel_that_was_under_way_is_not_forgotten() {
     let mut walk = sent(false, OnDisconnect::Detach);
     walk.on(learnt(9, true));
     walk.on(cancels(CancelWhy::Asked));
-    assert_eq!(walk.restart(), "=> reattach, forward cancel (asked)");
+    assert_eq!(walk.restart(), "received cancel (asked) => reattach, forward cancel (asked)");
+    walk.now = walk.now.after(CANCEL_GRACE * 2);
+    walk.restart();
+    let (at, _) = walk.task.next_timer().expect("the grace");
+    assert_eq!(at, walk.now.after(CANCEL_GRACE), "the peer has its grace from when it can be told");
 
     let mut lost = sent(true, OnDisconnect::Detach);
     lost.on(cancels(CancelWhy::Asked));

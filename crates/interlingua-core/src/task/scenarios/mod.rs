@@ -276,6 +276,7 @@ fn effect(effect: &Effect) -> String {
         Effect::Dispatch(sent) => format!("dispatch {} as {}", sent.attempt, key(sent)),
         Effect::Reattach(_) => "reattach".to_owned(),
         Effect::Forward(signal) => format!("forward {}", signal_line(signal)),
+        Effect::AwaitCaller(patience) => format!("await caller {}s", patience.as_secs()),
         Effect::Stop => "stop".to_owned(),
     }
 }

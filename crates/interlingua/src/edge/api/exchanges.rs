@@ -48,7 +48,7 @@ pub(super) async fn opened(
     let bytes = body::read(body, shared.bounds().body).await?;
     let request: ExchangeRequest = decode::body(bytes, shared.bounds().depth)?;
     let hub = &shared.hub;
-    let conversation = joined(shared, &asker.by, request.conversation.as_deref(), decode::key(headers)?).await?;
+    let conversation = joined(shared, asker, request.conversation.as_deref(), decode::key(headers)?).await?;
     let token = hub.conversation_token(&asker.by, &conversation)?;
     let call = decode::call(request, Some(conversation), headers, manner, hub.now())?;
     let inbound = Inbound::Call(Box::new(call));
@@ -60,13 +60,14 @@ pub(super) async fn opened(
 /// again under its key begins no other conversation than the first time, or it would be another call.
 async fn joined(
     shared: &Shared,
-    by: &Principal,
+    asker: &Asker,
     named: Option<&str>,
     key: Option<&str>,
 ) -> Result<ConversationId, Fault> {
-    let hub = &shared.hub;
+    let (hub, by) = (&shared.hub, &asker.by);
     let Some(named) = named else {
-        return Ok(key.map_or_else(|| hub.new_conversation(), |key| hub.conversation_begun_by(by, key)));
+        let begun = |key| hub.conversation_begun_by(by, asker.connection.id, key);
+        return Ok(key.map_or_else(|| hub.new_conversation(), begun));
     };
     let id = conversation(shared, by, named).await?;
     shared.hub.next_turn(by, &id).await?;

@@ -5,6 +5,7 @@
 
 mod decisions;
 mod journal;
+mod leaving;
 mod meter;
 mod promise;
 mod side;
@@ -16,7 +17,7 @@ use interlingua_core::peer::{Answering, Dispatch, View};
 use interlingua_core::ports::Unique;
 use interlingua_core::task::{Effect, Happening, Task, join};
 use interlingua_core::{
-    Digest, Entry, Event, Fault, FaultKind, OnDisconnect, Question, Record, Retry, Sent, Signal, TaskId, Via,
+    Digest, Entry, Event, Fault, FaultKind, OnDisconnect, Question, Record, Retry, Sent, Signal, TaskId, Time, Via,
 };
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument;
@@ -50,6 +51,10 @@ pub(in crate::hub) struct Driver {
     /// Numbered and safe to show, for the caller of an exchange not kept.
     pub(in crate::hub) shown: VecDeque<Arc<Entry>>,
     kept: Option<Kept>,
+    /// Until when a caller that left may come back.
+    patience: Option<Time>,
+    /// For a peer that is only being reached again.
+    unsaid: Option<Signal>,
     meter: Meter,
 }
 
@@ -83,6 +88,8 @@ impl Driver {
             history: Vec::new(),
             shown: VecDeque::new(),
             kept: None,
+            patience: None,
+            unsaid: None,
         }
     }
 
@@ -163,6 +170,7 @@ impl Driver {
                 Effect::Reattach(sent) => self.dispatch(sent, None, true).await?,
                 Effect::Forward(signal) => effects.extend(self.forward(signal).await?),
                 Effect::Proceed => effects.extend(self.proceed().await?),
+                Effect::AwaitCaller(patience) => self.patience = Some(self.hub.now().after(patience)),
                 Effect::Stop => {
                     self.rest();
                     self.permit = None;
@@ -215,12 +223,12 @@ impl Driver {
         self.meter.dispatched(&ready.skill.id);
         self.ready = Some(ready);
         self.side = if self.permit.is_some() {
-            Side::Calling(peer.call(dispatch))
+            Side::Calling(side::called(peer, dispatch))
         } else {
             let (admission, priority) = (self.hub.admission.clone(), self.task.call.limits.priority);
             Side::Queued(Box::pin(async move {
                 let permit = admission.enter(priority).await?;
-                Ok((permit, peer.call(dispatch)))
+                Ok((permit, side::called(peer, dispatch)))
             }))
         };
         Ok(())
@@ -261,10 +269,11 @@ impl Driver {
 
     /// Passes a signal to the peer: into the running exchange, by a new request, or by dropping the call.
     async fn forward(&mut self, signal: Signal) -> Result<VecDeque<Effect>, Fault> {
+        let known = self.peer_knows_it();
         match (&mut self.side, signal) {
             (Side::Live(exchange), signal) => {
                 let cancel = matches!(signal, Signal::Cancel(_));
-                match exchange.signal(signal) {
+                match side::told(exchange, signal) {
                     Ok(()) => Ok(VecDeque::new()),
                     // A peer that cannot be told is let go of.
                     Err(_) if cancel => self.decided(Happening::CancelGraceOver).await,
@@ -273,6 +282,9 @@ impl Driver {
                         Ok(VecDeque::new())
                     }
                 }
+            }
+            (Side::Idle | Side::Calling(_) | Side::Queued(_), signal @ Signal::Cancel(_)) if known => {
+                self.tell_when_reached(signal).await
             }
             (Side::Calling(_) | Side::Queued(_), Signal::Cancel(_)) => {
                 self.rest();
@@ -330,7 +342,7 @@ impl Driver {
     }
 
     async fn step(&mut self) -> Result<(), Fault> {
-        let timer = self.task.next_timer();
+        let timer = self.next_timer();
         let sleep = timer.as_ref().map(|(at, _)| tokio::time::sleep_until(self.hub.clock.instant(*at)));
         let incoming = self.kept.as_mut().map(|kept| &mut kept.incoming);
         let woken = tokio::select! {
@@ -343,7 +355,7 @@ impl Driver {
             Woken::Incoming(incoming) => self.taken(incoming),
             Woken::Peer(news) => (self.heard(news)?, None),
             Woken::Timer => match timer {
-                Some((_, happening)) => (self.decide(happening)?, None),
+                Some((_, happening)) => (self.time_came(happening)?, None),
                 None => (VecDeque::new(), None),
             },
         };
@@ -365,7 +377,7 @@ impl Driver {
 
     fn taken(&mut self, incoming: Incoming) -> (VecDeque<Effect>, Option<Answered>) {
         match incoming {
-            Incoming::CallerGone => (self.decide(Happening::CallerGone).unwrap_or_default(), None),
+            Incoming::CallerGone => (self.caller_gone(), None),
             Incoming::Signal { by, standing, signal, reply } => {
                 match self.decide(Happening::Signal { by, standing, signal }) {
                     Ok(effects) => (effects, Some((reply, Ok(())))),
@@ -397,7 +409,7 @@ impl Driver {
             }
             News::Began(exchange) => {
                 self.side = Side::Live(exchange);
-                return Ok(VecDeque::new());
+                return self.say_unsaid();
             }
             News::Refused(fault) => {
                 self.rest();
@@ -517,7 +529,7 @@ impl Driver {
 
     async fn cancel_and_wait(&mut self) {
         let Side::Live(exchange) = &mut self.side else { return };
-        if exchange.signal(Signal::Cancel(interlingua_core::CancelWhy::Disconnected)).is_err() {
+        if side::told(exchange, Signal::Cancel(interlingua_core::CancelWhy::Disconnected)).is_err() {
             return;
         }
         while !matches!(

@@ -1,10 +1,12 @@
 //! The peer's end of an exchange, and what comes from it.
 
-use std::future::poll_fn;
-use std::task::Poll;
+use std::future::{poll_fn, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use interlingua_core::peer::{Calling, Exchange, Reply};
-use interlingua_core::{Fault, Finished, Raw, Record};
+use interlingua_core::peer::{Calling, Dispatch, Duplex, Exchange, Peer, Reply};
+use interlingua_core::{Fault, FaultKind, Finished, Raw, Record, Signal};
 
 use super::super::admission::Permit;
 
@@ -37,7 +39,15 @@ impl Side {
         poll_fn(|cx| self.poll_news(cx)).await
     }
 
-    fn poll_news(&mut self, cx: &mut std::task::Context<'_>) -> Poll<News> {
+    /// A peer that panics has ended without an answer, and takes nobody with it.
+    fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+        catch_unwind(AssertUnwindSafe(|| self.poll_peer(cx))).unwrap_or_else(|_| {
+            *self = Side::Idle;
+            Poll::Ready(News::Ended)
+        })
+    }
+
+    fn poll_peer(&mut self, cx: &mut Context<'_>) -> Poll<News> {
         match self {
             Side::Idle => Poll::Pending,
             Side::Queued(queued) => queued.as_mut().poll(cx).map(|entered| match entered {
@@ -55,10 +65,35 @@ impl Side {
 
     /// What is there without waiting. The waker is a blank one: the next `next` registers anew.
     pub(super) fn ready_now(&mut self) -> Option<News> {
-        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        let mut cx = Context::from_waker(std::task::Waker::noop());
         match self.poll_news(&mut cx) {
             Poll::Ready(news) => Some(news),
             Poll::Pending => None,
         }
+    }
+}
+
+/// Calls the peer. One that panics before it has begun is one that ended without an answer.
+pub(super) fn called(peer: Arc<dyn Peer>, dispatch: Dispatch) -> Calling {
+    let calling = catch_unwind(AssertUnwindSafe(|| peer.call(dispatch)));
+    calling.unwrap_or_else(|_| Box::pin(ready(Ok(Reply::Live(Box::new(Gone))))))
+}
+
+/// Passes a signal into the running exchange.
+pub(super) fn told(exchange: &mut Exchange, signal: Signal) -> Result<(), Fault> {
+    let told = catch_unwind(AssertUnwindSafe(|| exchange.signal(signal)));
+    told.unwrap_or_else(|_| Err(Fault::hub(FaultKind::PeerFailed, "the peer failed when it was told")))
+}
+
+/// Nothing comes of it.
+struct Gone;
+
+impl Duplex for Gone {
+    fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Option<Record>> {
+        Poll::Ready(None)
+    }
+
+    fn signal(&mut self, _: Signal) -> Result<(), Fault> {
+        Err(Fault::hub(FaultKind::PeerFailed, "the peer is gone"))
     }
 }

@@ -1,4 +1,4 @@
-//! A store that is full, and a peer that panics: a clear word to whoever waits, and the hub goes on.
+//! A store that is full: a clear word to whoever waits, and the hub goes on.
 
 use interlingua_core::ports::TaskPhase;
 use interlingua_core::*;
@@ -57,25 +57,4 @@ async fn a_start_on_a_full_store_is_a_start() {
     bench.work.release();
     bench.idle().await;
     assert_eq!(bench.hub.task(&owner(), id).await.expect("there").phase(), TaskPhase::Completed);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_panic_in_a_kept_exchange_takes_nothing_with_it() {
-    let bench = Bench::new(AdmissionLimits::default());
-    let mut running = bench.hub.open(kept("panic", json!({}))).await.expect("opens");
-    let fault = loop {
-        match running.next().await {
-            Ok(entry) => assert!(entry.is_some(), "it has no outcome"),
-            Err(fault) => break fault,
-        }
-    };
-    assert_eq!(fault.kind, FaultKind::Internal);
-    bench.idle().await;
-    let id = running.id();
-    let bench = bench.restarted().await;
-    bench.hub.recover().await.expect("recovers");
-    bench.idle().await;
-    let task = bench.hub.task(&owner(), id).await.expect("there");
-    let Some(Finished { outcome: Outcome::Failed(fault), .. }) = task.finished() else { panic!("it has ended") };
-    assert_eq!(fault.kind, FaultKind::OutcomeUnknown);
 }

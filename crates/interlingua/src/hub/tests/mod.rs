@@ -1,6 +1,7 @@
 //! The hub behind its door, on the real embedded store, with peers made of a few lines.
 
 mod full;
+mod leaving;
 mod load;
 mod long;
 mod observed;

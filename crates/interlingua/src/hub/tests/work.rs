@@ -111,7 +111,7 @@ impl Duplex for Talk {
     }
 }
 
-fn card() -> Card {
+pub(super) fn card() -> Card {
     let reads = Effects::reads_only(CardFrom::Configuration);
     let writes = Effects { writes: true, idempotent: false, ..reads };
     let destroys = Effects { destroys: true, ..writes };

@@ -4,6 +4,7 @@ mod access;
 mod control;
 mod http;
 mod messages;
+mod replay;
 mod tls;
 mod tokens;
 mod uploads;

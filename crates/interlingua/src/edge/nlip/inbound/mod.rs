@@ -12,8 +12,8 @@ use std::sync::Arc;
 use ::http::HeaderMap;
 use interlingua_core::words::{Locale, say};
 use interlingua_core::{
-    Answer, Call, Carried, ConversationId, Fault, FaultKind, Inbound, Loss, PeerId, Principal, Query, Question,
-    QuestionKind, Request, Route, Secret, Signal,
+    Answer, Call, Carried, ConversationId, Fault, FaultKind, Inbound, Loss, MessageId, PeerId, Principal, Query,
+    Question, QuestionKind, Request, Route, Secret, Signal,
 };
 use interlingua_protocols::hop::{self, Headers};
 use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, decode};
@@ -120,7 +120,7 @@ impl Exchange<'_> {
             Ok(by) => by,
             Err(fault) => return owed.refused(fault),
         };
-        let (conversation, identified) = match self.conversation(&by, conversation).await {
+        let (conversation, identified) = match self.conversation(&by, conversation, given_id(&meaning)).await {
             Ok(found) => found,
             Err(fault) => return owed.refused(fault),
         };
@@ -180,16 +180,18 @@ impl Exchange<'_> {
     }
 
     /// The conversation whose token was brought back, one turn on, and whether the hub said there who it is; else a new
-    /// one, which costs nothing until it is.
+    /// one, which costs nothing until it is. A first message that is sent again under its id begins no other.
     async fn conversation(
         &self,
         by: &Principal,
         token: Option<ConversationId>,
+        id: Option<&MessageId>,
     ) -> Result<(ConversationId, bool), Fault> {
         let hub = &self.shared.hub;
         let known = token.and_then(|token| hub.open_conversation(by, token.as_str()));
+        let begun = |id: &MessageId| hub.conversation_begun_by(by, self.connection.id, id.as_str());
         match known {
-            None => Ok((hub.new_conversation(), false)),
+            None => Ok((id.map_or_else(|| hub.new_conversation(), begun), false)),
             Some(id) => hub.next_turn(by, &id).await.map(|conversation| (id, conversation.identified)),
         }
     }
@@ -240,10 +242,11 @@ impl Exchange<'_> {
         }
     }
 
-    /// A call, or the answer to the question this conversation waits on.
+    /// A call, or the answer to the question this conversation waits on. One that has an id is a call, perhaps sent again.
     async fn call(&self, by: Principal, mut call: Box<Call>, conversation: ConversationId, owed: Owed) -> Reply {
         let hub = &self.shared.hub;
-        if let Some((live, question)) = hub.waiting_in(&by, &conversation)
+        if !call.id_given
+            && let Some((live, question)) = hub.waiting_in(&by, &conversation)
             && let Some(input) = call.input()
         {
             match hub.read_answer(&question, input.clone()) {
@@ -272,7 +275,7 @@ impl Exchange<'_> {
         by: Principal,
         question: Question,
         answer: Answer,
-        message: interlingua_core::MessageId,
+        message: MessageId,
         after: u64,
         owed: Owed,
     ) -> Reply {
@@ -384,6 +387,16 @@ impl Exchange<'_> {
             .collect();
         Reply::of(discover::skills(skills.iter().map(|skill| &**skill), &owed.tokens, owed.to))
     }
+}
+
+/// The id that the other side gave its message, where it asks for something.
+fn given_id(meaning: &Meaning) -> Option<&MessageId> {
+    let first = match meaning {
+        Meaning::Ask(Inbound::Call(call)) => Some(&**call),
+        Meaning::Ask(Inbound::Calls(calls)) => calls.first(),
+        _ => None,
+    };
+    first.filter(|call| call.id_given).map(|call| &call.id)
 }
 
 fn ask_again(question: &Question, said: &str, owed: Owed) -> Reply {

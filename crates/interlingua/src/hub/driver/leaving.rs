@@ -1,0 +1,67 @@
+//! A caller that left and may come back, and a peer that must be reached again to be told of a cancel.
+
+use std::collections::VecDeque;
+
+use interlingua_core::task::{Effect, Happening};
+use interlingua_core::{Fault, Signal, Time};
+
+use super::Driver;
+use super::side::{self, Side};
+
+impl Driver {
+    /// The earliest thing that will happen by itself.
+    pub(super) fn next_timer(&self) -> Option<(Time, Happening)> {
+        let stays_away = self.patience.map(|until| (until, Happening::CallerStayedAway));
+        [self.task.next_timer(), stays_away].into_iter().flatten().min_by_key(|(at, _)| *at)
+    }
+
+    pub(super) fn time_came(&mut self, happening: Happening) -> Result<VecDeque<Effect>, Fault> {
+        if matches!(happening, Happening::CallerStayedAway) {
+            self.patience = None;
+            if self.has_caller() {
+                return Ok(VecDeque::new());
+            }
+        }
+        self.decide(happening)
+    }
+
+    /// Unless somebody came back, or another who sent the same message is still there.
+    pub(super) fn caller_gone(&mut self) -> VecDeque<Effect> {
+        if self.has_caller() {
+            return VecDeque::new();
+        }
+        self.decide(Happening::CallerGone).unwrap_or_default()
+    }
+
+    fn has_caller(&self) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.live.has_caller())
+    }
+
+    /// Letting go of the call would not stop a peer that keeps it under an id.
+    pub(super) fn peer_knows_it(&self) -> bool {
+        self.task.finished().is_none() && self.task.sent.as_ref().is_some_and(|sent| sent.remote.is_some())
+    }
+
+    /// Reaches the peer by the id under which it knows the call, if nobody is on the way, and tells it then. The grace of a
+    /// cancel bounds how long that may take.
+    pub(super) async fn tell_when_reached(&mut self, signal: Signal) -> Result<VecDeque<Effect>, Fault> {
+        self.unsaid = Some(signal);
+        if matches!(self.side, Side::Idle)
+            && let Some(sent) = self.task.sent.clone()
+        {
+            self.dispatch(sent, None, true).await?;
+        }
+        Ok(VecDeque::new())
+    }
+
+    /// The peer is reached.
+    pub(super) fn say_unsaid(&mut self) -> Result<VecDeque<Effect>, Fault> {
+        let (Side::Live(exchange), Some(signal)) = (&mut self.side, self.unsaid.take()) else {
+            return Ok(VecDeque::new());
+        };
+        match side::told(exchange, signal) {
+            Ok(()) => Ok(VecDeque::new()),
+            Err(_) => self.decide(Happening::CancelGraceOver),
+        }
+    }
+}
