@@ -211,7 +211,12 @@ impl Hub {
 
     /// Sends SIGHUP: the configuration is read again.
     pub fn reload(&mut self) {
-        self.process.signal(Signal::HUP);
+        self.signal(Signal::HUP);
+    }
+
+    /// Sends a signal.
+    pub fn signal(&mut self, signal: Signal) {
+        self.process.signal(signal);
     }
 
     /// Starts it again on the same address and data directory. A hub still running is killed first.

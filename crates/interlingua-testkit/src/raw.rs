@@ -41,6 +41,12 @@ impl Raw {
         true
     }
 
+    /// Has the server written something that was not read yet?
+    pub fn has_bytes(&self) -> bool {
+        let mut piece = [0; 1];
+        self.stream.try_read(&mut piece).is_ok_and(|count| count > 0)
+    }
+
     /// Says that nothing more will be written; reading goes on.
     pub async fn finish(&mut self) {
         // A connection the server has closed already is finished, too.

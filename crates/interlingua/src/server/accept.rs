@@ -22,11 +22,16 @@ use tower::Service;
 use tracing::Instrument;
 
 use super::connection::{Connection, From};
+use super::patience::{Outgoing, Patient};
 use crate::hub::supervisor::Supervisor;
 use crate::telemetry::trace;
 
 /// How long a client may take over its request head, and a TLS handshake.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// How long what is written may wait for the other side to take it.
+pub(super) const READ_PATIENCE: Duration = Duration::from_secs(60);
+/// How long a stream of HTTP/2 may be left standing on a connection that is read.
+pub(super) const STREAM_PATIENCE: Duration = Duration::from_secs(600);
 /// How large a request head may be.
 const MAX_HEAD: usize = 64 * 1024;
 /// After an accept error (out of descriptors), before the next try.
@@ -70,7 +75,6 @@ impl std::fmt::Debug for Acceptor {
 impl Acceptor {
     pub async fn tcp(self, listener: TcpListener, tls: LiveTls) {
         loop {
-            let Ok(place) = self.connections.clone().acquire_owned().await else { return };
             let (stream, theirs) = match listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
@@ -81,6 +85,9 @@ impl Acceptor {
             };
             let _ = stream.set_nodelay(true);
             let Ok(ours) = stream.local_addr() else { continue };
+            // With no place free the next ones wait where the system keeps them, and are taken in their order.
+            let Ok(place) = self.connections.clone().acquire_owned().await else { return };
+            let stream = Patient::new(stream, READ_PATIENCE);
             let (acceptor, tls) = (self.clone(), tls.load_full());
             self.supervisor.run(async move {
                 let connection = Connection::of_tcp(ours, theirs, tls.is_some());
@@ -102,7 +109,6 @@ impl Acceptor {
     pub async fn unix(self, listener: UnixListener) {
         let own = rustix::process::getuid().as_raw();
         loop {
-            let Ok(place) = self.connections.clone().acquire_owned().await else { return };
             let Ok((stream, _)) = listener.accept().await else {
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
@@ -110,7 +116,8 @@ impl Acceptor {
             if stream.peer_cred().map(|credentials| credentials.uid()).ok() != Some(own) {
                 continue;
             }
-            let acceptor = self.clone();
+            let Ok(place) = self.connections.clone().acquire_owned().await else { return };
+            let (acceptor, stream) = (self.clone(), Patient::new(stream, READ_PATIENCE));
             self.supervisor.run(async move {
                 acceptor.serve(stream, Connection::new(From::LocalSocket, false)).await;
                 drop(place);
@@ -118,20 +125,26 @@ impl Acceptor {
         }
     }
 
-    async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(self, stream: S, connection: Connection) {
+    pub(super) async fn serve<S>(self, stream: S, connection: Connection)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
         let stopping: CancellationToken = self.supervisor.stopping().clone();
         let _counted = Open::new(&self.open);
-        let router = self.router;
+        let (router, outgoing) = (self.router, Outgoing::new());
+        let watched = outgoing.clone();
         let service = hyper::service::service_fn(move |request: Request<hyper::body::Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(connection);
-            answer(router.clone(), request)
+            let watched = (request.version() == http::Version::HTTP_2).then(|| watched.clone());
+            answer(router.clone(), request, watched)
         });
         let builder = builder(self.supervisor);
         let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut serving = std::pin::pin!(serving);
         let served = tokio::select! {
             served = serving.as_mut() => served,
+            () = outgoing.starved(STREAM_PATIENCE) => return tracing::debug!("a client does not read what it asked for"),
             () = stopping.cancelled() => {
                 serving.as_mut().graceful_shutdown();
                 serving.await
@@ -144,12 +157,19 @@ impl Acceptor {
 }
 
 /// One request, answered within its trace; the answer says which trace that was.
-async fn answer(mut router: Router, request: Request<Body>) -> Result<Response<Body>, Infallible> {
+async fn answer(
+    mut router: Router,
+    request: Request<Body>,
+    outgoing: Option<Outgoing>,
+) -> Result<Response<Body>, Infallible> {
     let begun = trace::request(request.headers());
     let answering = trace::within(begun.context.clone(), router.call(request)).instrument(begun.span);
     let mut response = answering.await?;
     trace::parent_to_headers(&begun.context, response.headers_mut());
-    Ok(response)
+    Ok(match outgoing {
+        Some(outgoing) => response.map(|body| outgoing.watch(body)),
+        None => response,
+    })
 }
 
 fn builder(supervisor: Supervisor) -> Builder<Tracked> {

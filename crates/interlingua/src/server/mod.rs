@@ -6,8 +6,11 @@ pub mod body;
 pub mod connection;
 pub mod guard;
 mod owner;
+mod patience;
 pub mod reload;
 pub mod run;
 pub mod shape;
+#[cfg(test)]
+mod tests;
 pub mod tls;
 pub mod upgrade;

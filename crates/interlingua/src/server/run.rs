@@ -147,16 +147,22 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     let _ = shared.address.set(address);
     let guard = Guard { hosts: Vec::new(), loopback_only: address.ip().is_loopback() };
     let supervisor = &shared.hub.supervisor;
+    let places = || {
+        let most = usize::try_from(config.limits.connections).unwrap_or(usize::MAX);
+        Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)))
+    };
     let acceptor = Acceptor {
         router: router(shared, guard),
         supervisor: supervisor.clone(),
         open: shared.hub.meters.connections.clone(),
-        connections: Arc::new(Semaphore::new(usize::try_from(config.limits.connections).unwrap_or(usize::MAX))),
+        connections: places(),
     };
+    // The Owner's socket has places of its own: strangers who take all the others do not keep its Owner out.
+    let local = Acceptor { connections: places(), ..acceptor.clone() };
     let socket = config.socket();
     let unix = bind_unix(&socket).map_err(|cause| StartFault::File { path: socket, cause })?;
-    supervisor.run_until_stop(acceptor.clone().tcp(listener, tls));
-    supervisor.run_until_stop(acceptor.unix(unix));
+    supervisor.run_until_stop(acceptor.tcp(listener, tls));
+    supervisor.run_until_stop(local.unix(unix));
     Ok(address)
 }
 

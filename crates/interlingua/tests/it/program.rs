@@ -4,12 +4,15 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use http::Method;
+use http_body_util::Full;
 use interlingua_testkit::Hub;
+use interlingua_testkit::raw::Raw;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::support::{hub, reaches, start, until};
+use crate::support::{hub, reaches, start, streaming, until};
 
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
@@ -148,6 +151,40 @@ async fn tasks_questions_and_conversations_outlive_a_kill() {
     let approved = run(&hub, &["approve", &waiting]).await;
     assert_eq!(code(&approved), 0, "{}", err(&approved));
     reaches(&hub, &waiting, "completed").await;
+}
+
+#[tokio::test]
+async fn a_second_signal_does_not_wait_for_what_runs() {
+    let mut hub = hub("").await;
+    let (_connection, mut running) =
+        streaming(&hub, Method::POST, "/api/exchanges", &[], Some(json!({"skill": "local/slow"}))).await;
+    while !running.next().await.expect("it runs").contains("begun") {}
+    hub.signal(Signal::TERM);
+    until("it stops", async || hub.log().contains("stopping")).await;
+    assert_eq!(hub.stop().await.code(), Some(0));
+    assert!(!hub.log().contains("did not end in time"), "it did not wait: {}", hub.log());
+}
+
+#[tokio::test]
+async fn beyond_the_limit_connections_wait_for_a_place_and_the_owners_socket_has_its_own() {
+    let hub = hub("limits: { connections: 2 }\n").await;
+    let (mut first, second) = (hub.connect().await, hub.connect().await);
+    let health = || interlingua_testkit::request(Method::GET, "/healthz").body(Full::default()).expect("a request");
+    let mut held = vec![second];
+    for connection in held.iter_mut().chain([&mut first]) {
+        assert_eq!(connection.send(health()).await.status, 200);
+    }
+    let mut third = Raw::connect(hub.address()).await;
+    let asked = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", hub.address());
+    assert!(third.write(asked.as_bytes()).await);
+    for _ in 0..50 {
+        assert_eq!(first.send(health()).await.status, 200, "who is in is served");
+    }
+    assert!(!third.has_bytes(), "no place is free");
+    let peers = run(&hub, &["peers"]).await;
+    assert_eq!(code(&peers), 0, "{}", err(&peers));
+    drop(held);
+    assert_eq!(third.read_status().await.map(|(status, _)| status), Some(200), "a place was free");
 }
 
 #[tokio::test]

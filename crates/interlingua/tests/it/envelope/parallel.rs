@@ -62,13 +62,22 @@ async fn r_37_the_more_urgent_of_two_that_wait_goes_first() {
         asked
     };
     let (first, normal, urgent) = (with("m0", 0, 0), with("m1", 1, 0), with("m2", 2, 10));
-    tokio::join!(route.send(&first), route.send(&normal), route.send(&urgent), async {
-        route.bench.begun("gate", 1).await;
-        until("two wait", || route.hub().admission.load().1 == 2).await;
-        route.bench.gate.add_permits(3);
-    });
-    let order = route.bench.order();
-    let place = |n: i32| order.iter().position(|it| *it == json!(n)).expect("it ran");
-    // Whichever came first holds the only place; of those that wait, the urgent one goes first.
-    assert!(place(2) < place(1) || place(1) == 0, "{order:?}");
+    let hub = route.hub();
+    let waiting = |count: usize| until("so many wait", move || hub.admission.load().1 == count);
+    tokio::join!(
+        route.send(&first),
+        async {
+            route.bench.begun("gate", 1).await;
+            route.send(&normal).await
+        },
+        async {
+            waiting(1).await;
+            route.send(&urgent).await
+        },
+        async {
+            waiting(2).await;
+            route.bench.gate.add_permits(3);
+        }
+    );
+    assert_eq!(route.bench.order(), [json!(0), json!(2), json!(1)], "it came last and went second");
 }

@@ -8,10 +8,13 @@ use interlingua_testkit::{Hub, Process, port};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ProtocolVersion, RootCertStore};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use super::program;
+use crate::support::until;
 
 async fn hub(certificate: &CertifiedKey<rcgen::KeyPair>) -> Hub {
     Hub::builder(program())
@@ -27,10 +30,8 @@ fn certificate() -> CertifiedKey<rcgen::KeyPair> {
     generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate")
 }
 
-#[tokio::test]
-async fn n_58_a_modern_client_gets_tls_1_3() {
-    let certificate = certificate();
-    let hub = hub(&certificate).await;
+/// A connection to a hub that must show this certificate.
+async fn connected(hub: &Hub, certificate: &CertifiedKey<rcgen::KeyPair>) -> std::io::Result<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
     roots.add(certificate.cert.der().clone()).expect("a certificate");
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -38,7 +39,41 @@ async fn n_58_a_modern_client_gets_tls_1_3() {
     let client = client.with_root_certificates(roots).with_no_client_auth();
     let stream = TcpStream::connect(hub.address()).await.expect("it listens");
     let name = ServerName::try_from("localhost").expect("a name");
-    let stream = TlsConnector::from(Arc::new(client)).connect(name, stream).await.expect("a handshake");
+    TlsConnector::from(Arc::new(client)).connect(name, stream).await
+}
+
+/// Asks on an open connection whether the hub is well.
+async fn is_well(stream: &mut TlsStream<TcpStream>) -> bool {
+    let asked = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    let mut piece = vec![0; 4_096];
+    asked.is_ok() && stream.read(&mut piece).await.is_ok() && piece.starts_with(b"HTTP/1.1 200")
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_shown_to_the_next_connection_and_a_wrong_pair_is_not_taken() {
+    let (old, new) = (certificate(), certificate());
+    let mut hub = hub(&old).await;
+    let mut open = connected(&hub, &old).await.expect("a handshake");
+    assert!(is_well(&mut open).await);
+
+    // The certificate without its key: nothing changes.
+    hub.write("cert.pem", new.cert.pem());
+    hub.reload();
+    until("it is refused", async || hub.log().contains("configuration not applied")).await;
+    assert!(connected(&hub, &old).await.is_ok() && connected(&hub, &new).await.is_err());
+
+    hub.write("key.pem", new.signing_key.serialize_pem());
+    hub.reload();
+    until("the new one is shown", async || connected(&hub, &new).await.is_ok()).await;
+    assert!(connected(&hub, &old).await.is_err());
+    assert!(is_well(&mut open).await, "who is connected stays so");
+}
+
+#[tokio::test]
+async fn n_58_a_modern_client_gets_tls_1_3() {
+    let certificate = certificate();
+    let hub = hub(&certificate).await;
+    let stream = connected(&hub, &certificate).await.expect("a handshake");
     assert_eq!(stream.get_ref().1.protocol_version(), Some(ProtocolVersion::TLSv1_3));
 }
 

@@ -1,0 +1,3 @@
+//! Connections whose other end misbehaves, on a clock that the tests hold.
+
+mod patience;
