@@ -13,6 +13,16 @@ const GRACE: Duration = Duration::from_secs(2);
 const BUSY_TRIES: u32 = 20;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
+/// What one process may use of the machine. Linux holds a program and each process it starts to it; elsewhere only time and
+/// output are bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Bytes of memory of its own.
+    pub memory: u64,
+    /// Processor time, in whole seconds.
+    pub cpu: Duration,
+}
+
 /// Dropping it kills the whole group; the runtime reaps the child.
 #[derive(Debug)]
 pub(crate) struct Group {
@@ -37,6 +47,30 @@ impl Group {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Said to the program while it starts: what it begins later inherits the limits.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn hold_to(&self, share: Share) -> io::Result<()> {
+        use rustix::io::Errno;
+        use rustix::process::{Resource, Rlimit, prlimit};
+        let cpu = share.cpu.as_secs() + u64::from(share.cpu.subsec_nanos() > 0);
+        // A second more before it is killed: the first signal says why.
+        let limits = [(Resource::Data, share.memory, 0), (Resource::Cpu, cpu, 1), (Resource::Core, 0, 0)];
+        for (resource, most, more) in limits {
+            match prlimit(self.id, resource, Rlimit { current: Some(most), maximum: Some(most.saturating_add(more)) }) {
+                // It has ended already.
+                Ok(_) | Err(Errno::SRCH) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the same to call everywhere")]
+    pub(crate) fn hold_to(&self, _: Share) -> io::Result<()> {
+        Ok(())
     }
 
     /// The three ends of its pipes; only the first call has them.

@@ -86,9 +86,9 @@ impl Fields {
         }
     }
 
-    /// `64KiB`, `1MiB`, or a number of bytes.
+    /// `64KiB`, `1MiB`, `2GiB`, or a number of bytes.
     pub(super) fn size(&mut self, key: &str, default: usize, max: usize) -> usize {
-        const UNITS: [(&str, u64); 3] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("", 1)];
+        const UNITS: [(&str, u64); 4] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)];
         let Some(bytes) = self.quantity(key, &UNITS, "a size such as 64KiB or 1MiB") else { return default };
         match usize::try_from(bytes) {
             Ok(size) if size > 0 && size <= max => size,

@@ -14,6 +14,7 @@ use super::definition::{self, DIALECT, Parameter};
 use super::fields::Fields;
 use super::program::{self, Program};
 use super::reply::ReplyForm;
+use crate::child::group::Share;
 use crate::files::Tool as FileTool;
 
 const MAX_NAME: usize = 100;
@@ -21,6 +22,11 @@ const MAX_LIST: usize = 64;
 const MAX_TEXT: usize = 4096;
 const MAX_TIMEOUT: Duration = Duration::from_secs(3600);
 const MAX_OUTPUT: usize = 64 * 1024 * 1024;
+/// Unless a manifest says otherwise: memory, and how many processors may be busy for all of the timeout.
+const MEMORY: usize = 2 * 1024 * 1024 * 1024;
+const MAX_MEMORY: usize = 1024 * 1024 * 1024 * 1024;
+const PROCESSORS: u32 = 8;
+const MAX_CPU: Duration = Duration::from_secs(24 * 3600);
 
 /// Words that mean something else to some callers, in any case.
 const RESERVED: [&str; 18] = [
@@ -54,6 +60,7 @@ pub struct RunLimits {
     pub stderr: usize,
     /// How many calls run at once; others wait.
     pub parallel: usize,
+    pub share: Share,
 }
 
 /// One tool that can be called.
@@ -283,11 +290,17 @@ fn limits(fields: &mut Fields) -> RunLimits {
     if !(1..=MAX_LIST).contains(&parallel) {
         fields.problem("parallel", format!("must be from 1 to {MAX_LIST}"));
     }
+    let timeout = fields.duration("timeout", Duration::from_secs(30), MAX_TIMEOUT);
+    let memory = fields.size("memory", MEMORY, MAX_MEMORY);
     RunLimits {
-        timeout: fields.duration("timeout", Duration::from_secs(30), MAX_TIMEOUT),
+        timeout,
         stdout: fields.size("stdout", 1024 * 1024, MAX_OUTPUT),
         stderr: fields.size("stderr", 64 * 1024, MAX_OUTPUT),
         parallel,
+        share: Share {
+            memory: u64::try_from(memory).unwrap_or(u64::MAX),
+            cpu: fields.duration("cpu", timeout * PROCESSORS, MAX_CPU),
+        },
     }
 }
 

@@ -27,10 +27,12 @@
 //! # What is contained
 //!
 //! A program runs in a process group of its own, which is ended with it: politely and then hard when its time is up or the
-//! call is cancelled, at once when the call is dropped. Floods, crashes and bad JSON end that call and nothing else. What
-//! this does not do: limit memory or processor time, hide the file system, or follow a program that leaves its process
-//! group on purpose; a tool is as trusted as whoever installed it.
+//! call is cancelled, at once when the call is dropped. Floods, crashes and bad JSON end that call and nothing else. On Linux
+//! each process has a bound on memory (`memory: 2GiB`) and processor time (`cpu`, eight times the timeout). What this does not
+//! do: hide the file system, or follow a program that leaves its process group on purpose; a tool is as trusted as whoever
+//! installed it.
 
+mod aide;
 mod catalogue;
 mod definition;
 mod exchange;
@@ -43,6 +45,8 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub use crate::child::group::Share;
+pub use aide::{Aide, Unhelpful};
 pub use catalogue::{Catalogue, fingerprint};
 pub use fields::ManifestProblem;
 pub use manifest::{CustomTool, RunLimits};

@@ -100,7 +100,10 @@ impl CustomTools {
         let input = arguments(&dispatch.call)?;
         let turn = ready.turn().await?;
         let environment = allowed(&ready.tool);
-        let group = Group::start(&mut command(&ready.tool, &environment, &dispatch.key, dispatch.attempt)).await;
+        let mut command = command(&ready.tool, &environment, &dispatch.key, dispatch.attempt);
+        let group = Group::start(&mut command).await;
+        // Dropped on an error, it takes the program with it.
+        let group = group.and_then(|group| group.hold_to(ready.tool.limits.share).map(|()| group));
         let group = group.map_err(|error| {
             Fault::hub(FaultKind::Unreachable, format!("the program of {} cannot be started", key.0)).because(error)
         })?;

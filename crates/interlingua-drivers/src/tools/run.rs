@@ -11,6 +11,7 @@ use interlingua_core::{
     Body, CancelWhy, Channel, Event, Fault, FaultKind, Finished, Level, MessageId, Output, Part, Party, Piece,
     Provenance,
 };
+use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, Command};
 use tokio::sync::{mpsc, oneshot};
@@ -21,7 +22,7 @@ use crate::child::group::Group;
 use crate::child::redact::Redact;
 
 /// Passed on to every program.
-const COMMON: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
+pub(super) const COMMON: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 /// After the program has ended, only one that left its group can still hold the pipes.
 const LEFTOVER: Duration = Duration::from_millis(500);
 const CHUNK: usize = 16 * 1024;
@@ -162,7 +163,7 @@ async fn converse(group: &mut Group, tool: &CustomTool, input: Bytes, voice: &Vo
 }
 
 /// A program may end without reading what it was given.
-async fn feed(stdin: Option<ChildStdin>, input: Bytes) -> Result<(), BadReply> {
+pub(super) async fn feed(stdin: Option<ChildStdin>, input: Bytes) -> Result<(), BadReply> {
     if let Some(mut stdin) = stdin
         && stdin.write_all(&input).await.is_ok()
         && stdin.write_all(b"\n").await.is_ok()
@@ -173,12 +174,16 @@ async fn feed(stdin: Option<ChildStdin>, input: Bytes) -> Result<(), BadReply> {
 }
 
 async fn hear_value(stdout: impl AsyncRead + Unpin, limit: usize) -> Result<Said, BadReply> {
+    hear_all(stdout, limit).await.map(Said::Value)
+}
+
+pub(super) async fn hear_all(stdout: impl AsyncRead + Unpin, limit: usize) -> Result<Bytes, BadReply> {
     let mut bytes = Vec::new();
     // A pipe that breaks has ended; the exit code tells the rest.
     let _ = stdout.take(limit as u64 + 1).read_to_end(&mut bytes).await;
     match bytes.len() > limit {
         true => Err(BadReply::TooLarge { limit }),
-        false => Ok(Said::Value(bytes.into())),
+        false => Ok(bytes.into()),
     }
 }
 
@@ -274,6 +279,9 @@ fn finished(tool: &CustomTool, ending: Ending, redact: &Redact) -> Finished {
             let text = match (chosen, status.code(), status.signal()) {
                 (Some(chosen), _, _) => redact.line(&chosen, MAX_ERROR_CHARS),
                 (None, Some(code), _) => format!("{name} ended with exit code {code}"),
+                (None, None, Some(signal)) if signal == Signal::XCPU.as_raw() => {
+                    format!("{name} used more processor time than it may")
+                }
                 (None, None, Some(signal)) => format!("{name} was ended by signal {signal}"),
                 (None, None, None) => format!("{name} did not end as it should"),
             };

@@ -174,3 +174,18 @@ async fn many_calls_at_once_leave_nothing_behind() {
         is_collected(pid.parse().unwrap()).await;
     }
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_takes_more_memory_than_its_share_fails_alone() {
+    let greedy = "x=$(head -c 150000000 /dev/zero | tr '\\0' x); echo ${#x}";
+    assert_eq!(result(&Shop::tool(greedy, ""), json!({})).await.unwrap(), json!(150_000_000));
+    assert_eq!(fault(&Shop::tool(greedy, "memory: 32MiB")).await.kind, FaultKind::PeerFailed);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_uses_more_processor_time_than_its_share_is_ended() {
+    let busy = fault(&Shop::tool("while :; do :; done", "cpu: 1s\ntimeout: 10m")).await;
+    assert_eq!((busy.kind, &*busy.public), (FaultKind::PeerFailed, "t used more processor time than it may"));
+}
