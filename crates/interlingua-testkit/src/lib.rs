@@ -3,7 +3,7 @@
 //! - [`Hub`]: the hub's program on a free port with a data directory that is gone afterwards; killed, stopped, restarted.
 //! - [`Peer`]: somebody else's server, started from a command, such as the reference NLIP server in Python.
 //! - [`Scripted`]: a peer whose every answer the test decides, and which remembers what it was sent.
-//! - [`Collector`]: where a hub sends its traces.
+//! - [`Collector`]: where a hub sends its traces; [`Disk`]: one that remembers only what was synced.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
 //! - [`mcp`]: the official MCP suite, servers and SDK, and the fixture server the suite is run against.
@@ -14,6 +14,7 @@
 
 mod collector;
 mod connection;
+mod disk;
 pub mod hostile;
 mod hub;
 pub mod mcp;
@@ -26,6 +27,7 @@ mod websocket;
 
 pub use collector::{Collector, Exported};
 pub use connection::{Answer, Connection, Events, post, request};
+pub use disk::{Disk, Random};
 pub use hub::{Hub, HubBuilder};
 pub use peer::{Peer, root, run_script};
 pub use process::{Process, kill_by_id};

@@ -241,10 +241,21 @@ fn hub_id(config: &Config) -> Result<HubId, StartFault> {
         Ok(id) if !id.trim().is_empty() => Ok(HubId::from(id.trim())),
         Ok(_) | Err(_) => {
             let id = format!("{:016x}", entropy::bits() >> 64);
-            std::fs::write(&path, &id).map_err(failed)?;
+            write_whole(&path, &id).map_err(failed)?;
             Ok(HubId::from(id))
         }
     }
+}
+
+/// Whole or not at all, also through a power cut.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    let part = path.with_extension("new");
+    let mut file = std::fs::File::create(&part)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&part, path)?;
+    std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
 /// Keeps gauges true and folds the samples of histograms, which would pile up between two readings.

@@ -1,29 +1,23 @@
-//! Power cuts. Killing a process does not lose the kernel's page cache, so the writer runs on a disk that remembers only
-//! what was synced (`tests/powercut/shim.c`), is killed at a random point, and is judged by what that disk held.
-//!
-//! A cut is tried in two ways: nothing of what was not synced is there, or a random choice of its sectors is. Both are
-//! what a real disk may do. The test that runs with syncing switched off shows that losses would be seen.
+//! Power cuts: the writer runs on a disk that remembers only what was synced, is killed at a random point, and is judged by
+//! what that disk held. The test that runs with syncing switched off shows that losses would be seen.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 use interlingua_core::digest::Digest;
 use interlingua_core::id::{TaskId, Time};
 use interlingua_core::journal::Log;
 use interlingua_core::ports::{Appended, Expect, Store, StoreFault};
+use interlingua_testkit::{Disk, Random};
 
 use super::super::schema::Sync;
 use super::super::{Embedded, Options, integrity};
 use super::append;
 
 const LOGS: u128 = 8;
-const SECTOR: usize = 512;
 
 #[test]
 fn nothing_acknowledged_is_lost_by_a_power_cut() {
@@ -31,15 +25,15 @@ fn nothing_acknowledged_is_lost_by_a_power_cut() {
     if let Some(root) = std::env::var_os("POWERCUT_ROOT") {
         return write_until_killed(Path::new(&root), Sync::Full);
     }
-    let mut disk = Disk::new(NAME);
+    let bench = Bench::new(NAME);
     let mut random = Random(20261115);
     let mut acknowledged = Acknowledged::default();
     // A soak goes on for longer.
     let rounds = if std::env::var_os("SOAK_SECONDS").is_some() { 400 } else { 16 };
     for round in 0..rounds {
-        disk.run_and_kill(5 + random.below(200), &mut acknowledged);
-        disk.cut_power(if round % 2 == 0 { None } else { Some(&mut random) });
-        if let Err(lost) = acknowledged.check(&disk.root) {
+        bench.run_and_kill(5 + random.below(200), &mut acknowledged);
+        bench.disk.cut_power(if round % 2 == 0 { None } else { Some(&mut random) });
+        if let Err(lost) = acknowledged.check(bench.disk.root()) {
             panic!("round {round}: {lost}");
         }
     }
@@ -52,11 +46,11 @@ fn without_syncing_a_power_cut_loses_what_was_acknowledged() {
     if let Some(root) = std::env::var_os("POWERCUT_ROOT") {
         return write_until_killed(Path::new(&root), Sync::Off);
     }
-    let mut disk = Disk::new(NAME);
+    let bench = Bench::new(NAME);
     let mut acknowledged = Acknowledged::default();
-    disk.run_and_kill(100, &mut acknowledged);
-    disk.cut_power(None);
-    let lost = acknowledged.check(&disk.root).unwrap_err();
+    bench.run_and_kill(100, &mut acknowledged);
+    bench.disk.cut_power(None);
+    let lost = acknowledged.check(bench.disk.root()).unwrap_err();
     assert!(lost.contains("of task"), "{lost}");
 }
 
@@ -66,9 +60,8 @@ fn after_a_failed_sync_nothing_more_is_acknowledged() {
     if let Some(root) = std::env::var_os("POWERCUT_ROOT") {
         return write_past_a_failed_sync(Path::new(&root));
     }
-    let disk = Disk::new(NAME);
-    fs::create_dir(&disk.shadow).unwrap();
-    let said = disk.writer().env("POWERCUT_FAIL_ONCE", "40").output().unwrap();
+    let bench = Bench::new(NAME);
+    let said = bench.writer().env("POWERCUT_FAIL_ONCE", "40").output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
     assert!(said.contains("ack refused 20, read ok"), "{said}");
 }
@@ -209,42 +202,28 @@ impl Acknowledged {
 
 // The disk.
 
-struct Disk {
+/// A writer that is killed and judged by what its disk held.
+struct Bench {
     _home: tempfile::TempDir,
     test: &'static str,
-    shim: PathBuf,
-    root: PathBuf,
-    shadow: PathBuf,
-    rounds: u32,
+    disk: Disk,
 }
 
-impl Disk {
-    fn new(test: &'static str) -> Disk {
+impl Bench {
+    fn new(test: &'static str) -> Bench {
         let home = tempfile::tempdir().unwrap();
-        let path = home.path().canonicalize().unwrap();
-        let shim = path.join("shim.so");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/powercut/shim.c");
-        let built =
-            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(source).arg("-ldl").status();
-        assert!(built.unwrap().success(), "cc could not build the shim");
-        let (root, shadow) = (path.join("data"), path.join("shadow"));
-        fs::create_dir(&root).unwrap();
-        Disk { _home: home, test, shim, root, shadow, rounds: 0 }
+        Bench { test, disk: Disk::below(home.path()), _home: home }
     }
 
     /// This test program again, as the writer, on this disk.
     fn writer(&self) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", self.test, "--nocapture"]);
-        command.env("LD_PRELOAD", &self.shim).env("POWERCUT_ROOT", &self.root).env("POWERCUT_SHADOW", &self.shadow);
+        command.args(["--exact", self.test, "--nocapture"]).envs(self.disk.environment());
         command
     }
 
     /// Runs the writer, kills it after so many acknowledgements, and notes all that it acknowledged.
-    fn run_and_kill(&mut self, after: u64, acknowledged: &mut Acknowledged) {
-        let _ = fs::remove_dir_all(&self.shadow);
-        fs::create_dir(&self.shadow).unwrap();
-        self.remember(&self.root);
+    fn run_and_kill(&self, after: u64, acknowledged: &mut Acknowledged) {
         let mut child = self.writer().stdout(Stdio::piped()).spawn().unwrap();
         let mut seen = 0;
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
@@ -259,112 +238,5 @@ impl Disk {
         }
         child.wait().unwrap();
         assert!(seen >= after, "the writer ended by itself after {seen} acknowledgements");
-    }
-
-    /// What is there when the writer starts counts as synced.
-    fn remember(&self, dir: &Path) {
-        let mut names = String::new();
-        for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
-            let (path, inode) = (entry.path(), inode(&entry.path()));
-            let kind = if path.is_dir() { 'd' } else { 'f' };
-            names += &format!("{kind} {inode} {}\n", entry.file_name().to_str().unwrap());
-            if path.is_dir() {
-                self.remember(&path);
-            } else {
-                fs::copy(&path, self.shadow.join(format!("f-{inode}"))).unwrap();
-            }
-        }
-        fs::write(self.shadow.join(format!("d-{}", inode(dir))), names).unwrap();
-    }
-
-    /// Puts what the disk held in the place of what the kernel held. With `sectors`, some of what was written after the last
-    /// sync is there as well.
-    fn cut_power(&mut self, sectors: Option<&mut Random>) {
-        self.rounds += 1;
-        let rebuilt = self.root.with_file_name(format!("data-{}", self.rounds));
-        let mut live = HashMap::new();
-        if sectors.is_some() {
-            files_by_inode(&self.root, &mut live);
-        }
-        let mut restore = Restore { shadow: &self.shadow, live, sectors };
-        restore.directory(&inode(&self.root), &rebuilt);
-        fs::remove_dir_all(&self.root).unwrap();
-        self.root = rebuilt;
-    }
-}
-
-/// As the shim spells it.
-fn inode(path: &Path) -> String {
-    let about = fs::symlink_metadata(path).unwrap();
-    let born = about.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-    format!("{}-{}-{}", about.ino(), born.as_secs(), born.subsec_nanos())
-}
-
-fn files_by_inode(dir: &Path, files: &mut HashMap<String, Vec<u8>>) {
-    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
-        if entry.path().is_dir() {
-            files_by_inode(&entry.path(), files);
-        } else {
-            files.insert(inode(&entry.path()), fs::read(entry.path()).unwrap());
-        }
-    }
-}
-
-struct Restore<'a> {
-    shadow: &'a Path,
-    live: HashMap<String, Vec<u8>>,
-    sectors: Option<&'a mut Random>,
-}
-
-impl Restore<'_> {
-    fn directory(&mut self, inode: &str, to: &Path) {
-        fs::create_dir(to).unwrap();
-        // Never synced: no name in it survived.
-        let names = fs::read_to_string(self.shadow.join(format!("d-{inode}"))).unwrap_or_default();
-        for line in names.lines() {
-            let mut words = line.splitn(3, ' ');
-            let (kind, inode, name) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-            match kind {
-                "d" => self.directory(inode, &to.join(name)),
-                _ => self.file(inode, &to.join(name)),
-            }
-        }
-    }
-
-    fn file(&mut self, inode: &str, to: &Path) {
-        let synced = fs::read(self.shadow.join(format!("f-{inode}"))).unwrap_or_default();
-        let mixed = match (&mut self.sectors, self.live.get(inode)) {
-            (Some(random), Some(live)) => mix(&synced, live, random),
-            _ => synced,
-        };
-        let file = fs::File::create(to).unwrap();
-        file.write_all_at(&mixed, 0).unwrap();
-    }
-}
-
-/// The length and each sector are either as synced or as written last.
-fn mix(synced: &[u8], live: &[u8], random: &mut Random) -> Vec<u8> {
-    let len = if random.below(2) == 0 { synced.len() } else { live.len() };
-    let mut mixed = vec![0; len];
-    for start in (0..len).step_by(SECTOR) {
-        let from = if random.below(2) == 0 { synced } else { live };
-        let end = from.len().min(len).min(start + SECTOR);
-        if start < end {
-            mixed[start..end].copy_from_slice(&from[start..end]);
-        }
-    }
-    mixed
-}
-
-/// splitmix64: the same cuts in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
     }
 }
