@@ -28,6 +28,8 @@ fn both_roles(message: Message) {
     let leg =
         Leg { peer: "p".into(), tongue: Tongue::Hub, question: QuestionId(TaskId(1), 0), expires: Time(0), depth: 128 };
     let replied = client::decode::reply(message.clone(), &leg).value;
+    let skills = client::skills::read(&message, &leg.peer, leg.depth);
+    assert!(skills.iter().all(|skill| client::skills::theirs(&skill.id).is_some()), "each has a way back");
     let context = Context {
         hub: &HubId::from("h"),
         door: Door::Front,

@@ -5,6 +5,7 @@ use interlingua_core::json::Tree;
 use interlingua_core::{Effects, Skill};
 use serde_json::json;
 
+use super::client::skills::IMPORTED;
 use super::encode::{self, Beside, ReplyTo};
 use super::labels;
 use super::wire::{Message, Submessage};
@@ -51,6 +52,9 @@ fn structured(skill: &Skill) -> Tree {
     }
     if let Some(capability) = &skill.capability {
         value["capability"] = (**capability).into();
+    }
+    if skill.tags.iter().any(|tag| **tag == *IMPORTED) {
+        value[IMPORTED] = true.into();
     }
     if !skill.examples.is_empty() {
         value["examples"] = skill.examples.iter().map(|example| &**example).collect();

@@ -7,6 +7,7 @@ use interlingua_core::{
 use serde_json::json;
 
 use super::jar::TokenJar;
+use super::skills;
 use crate::nlip::encode::Addresses;
 use crate::nlip::wire::{CONTROL, Message, Submessage};
 use crate::nlip::{labels, part, render};
@@ -52,9 +53,10 @@ fn content(input: &Input, addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> 
     list
 }
 
-/// The arguments are spliced as they came: numbers keep their digits.
+/// By the other hub's own name of the skill. The arguments are spliced as they came: numbers keep their digits.
 fn named_call(skill: &SkillId, version: Option<&str>, arguments: &Json, call: &Call) -> Submessage {
-    let mut head = json!({"skill": skill.to_string()});
+    let theirs = skills::theirs(skill);
+    let mut head = json!({"skill": theirs.as_ref().unwrap_or(skill).to_string()});
     if let Some(version) = version {
         head["version"] = version.into();
     }

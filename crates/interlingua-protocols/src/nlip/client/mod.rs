@@ -1,11 +1,12 @@
 //! The client's side: the hub calls an NLIP agent.
 //!
 //! [`encode`] makes the messages of a call and of an answer, [`decode`] reads the reply, [`jar`] keeps the tokens of one
-//! leg (one conversation with one agent). What the agent asks in plain words is its answer: the conversation goes on.
+//! leg (one conversation with one agent), [`skills`] reads what another hub can do. What the agent asks in plain words is its answer: the conversation goes on.
 
 pub mod decode;
 pub mod encode;
 pub mod jar;
+pub mod skills;
 
 pub use decode::{Leg, Replied};
 pub use encode::Tongue;

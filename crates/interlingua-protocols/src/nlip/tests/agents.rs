@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use interlingua_core::{
     Answer, Ask, Blob, Body, Call, Digest, Fault, FaultKind, Finished, Input, Loss, LossKind, Noun, Outcome, Part,
-    Party, Provenance, QuestionId, QuestionKind, Retry, Role, Secret, SkillId, Target, TaskId, Token, Turn,
+    Party, Provenance, QuestionId, QuestionKind, Retry, Role, Secret, Skill, SkillId, Target, TaskId, Token, Turn,
 };
 use serde_json::json;
 
@@ -298,4 +298,34 @@ fn a_yes_to_another_hub_is_understood_there() {
     };
     let interlingua_core::Signal::Answered { question: id, answer, .. } = signal else { panic!("an answer") };
     assert_eq!((id, answer), (question.id, Answer::Granted));
+}
+
+#[test]
+fn the_skills_of_another_hub_are_read_as_it_lists_them_and_called_by_its_own_names() {
+    let skill = |peer: &str, name: &str| {
+        let input = interlingua_core::Schema(json!({"type": "object", "required": ["path"]}).into());
+        let effects = interlingua_core::Effects::reads_only(interlingua_core::CardFrom::Configuration);
+        let id = SkillId::new(peer, name);
+        Skill::new(id, interlingua_core::SkillKind::Tool, "Reads a file.", input, effects)
+    };
+    let mut taken = skill("third", "a.b");
+    taken.tags = vec![client::skills::IMPORTED.into()];
+    let listed = [skill("local", "read_file"), skill("hub", "help"), skill("local", "v1.2"), taken];
+    let reply = crate::nlip::discover::skills(&listed, &[], ReplyTo::default());
+    let read = client::skills::read(&reply, &"far".into(), 128);
+    let names: Vec<String> = read.iter().map(|skill| skill.id.to_string()).collect();
+    assert_eq!(names, ["far/local.read_file", "far/local.v1.2"], "not its own, not what it took from others");
+    assert_eq!((&read[0].description, &read[0].input), (&listed[0].description, &listed[0].input));
+    assert!(read[0].effects.reads && !read[0].effects.writes && read[0].effects.idempotent);
+    assert_eq!(client::skills::theirs(&read[1].id), Some(SkillId::new("local", "v1.2")));
+
+    let call = invoke(Target::Skill(read[0].id.clone(), None), Input::args(json!({"path": "a"}).into()));
+    let (message, _) = sent(&call, Tongue::Hub);
+    let named = message.all().find(|part| part.has_label("interlingua-call")).expect("a call");
+    assert_eq!(named.content.as_json(8).expect("JSON").get("skill"), Some(&json!("local/read_file")));
+
+    let asked = client::skills::ask(&TokenJar::default());
+    assert!(asked.is_control());
+    let nothing = client::skills::read(&asked, &"far".into(), 128);
+    assert!(nothing.is_empty(), "no list, no skills");
 }

@@ -81,12 +81,13 @@ async fn n_34_n_55_a_text_socket_carries_json_and_one_conversation() {
     hub.post_json("/agents/desk/nlip", &then(&first, "two")).await;
     hub.post_json("/agents/desk/nlip", &text("a stranger")).await;
 
-    let heard = scripted.heard();
-    assert_eq!(heard[0].path, "/nlip/ws/text");
-    assert_eq!(heard[0].connection, heard[1].connection, "one socket for one conversation");
-    assert_ne!(heard[0].connection, heard[2].connection, "another for another");
-    assert_eq!(tokens(&heard[1].json()), [token("conversation_srv", "t0")]);
-    assert!(labelled(&heard[0].json(), "interlingua-via").is_some(), "no header goes with a message here");
+    let heard = conversed(&scripted);
+    let [(number, one), (_, two), (_, stranger)] = heard.as_slice() else { panic!("three messages: {heard:?}") };
+    assert_eq!(one.path, "/nlip/ws/text");
+    assert_eq!(one.connection, two.connection, "one socket for one conversation");
+    assert_ne!(one.connection, stranger.connection, "another for another");
+    assert_eq!(tokens(&two.json()), [token("conversation_srv", &format!("t{number}"))]);
+    assert!(labelled(&one.json(), "interlingua-via").is_some(), "no header goes with a message here");
 }
 
 #[tokio::test]
@@ -97,7 +98,7 @@ async fn n_52_n_53_a_socket_carries_cbor_with_bytes_as_bytes() {
     let answer = hub.post_json("/agents/desk/nlip", &with(text("look"), [image.clone()])).await.json();
     assert_eq!(answer["content"], "look", "{answer}");
     assert!(submessages(&answer).contains(&image), "there and back: {answer}");
-    let heard = &scripted.heard()[0];
+    let (_, heard) = &conversed(&scripted)[0];
     assert_eq!(heard.path, "/nlip/ws");
     let png = b"\x48\x89PNG\r\n\x1a\n";
     assert!(heard.body.windows(png.len()).any(|window| window == png), "a byte string of eight, no base64");

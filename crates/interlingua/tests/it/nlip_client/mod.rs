@@ -9,7 +9,7 @@ mod large;
 mod questions;
 mod tokens;
 
-use interlingua_testkit::{Hub, Say};
+use interlingua_testkit::{Heard, Hub, Say, Scripted};
 use serde_json::{Value, json};
 
 /// A hub with these peers; each is the line of YAML behind its name.
@@ -59,6 +59,17 @@ fn labelled(message: &Value, label: &str) -> Option<Value> {
 /// The next message of a conversation: these words, and every token of the last answer.
 fn then(last: &Value, words: &str) -> Value {
     with(text(words), tokens(last))
+}
+
+/// An agent that is a hub is also asked for its skills, which is no part of a conversation.
+fn asks_for_skills(body: &[u8]) -> bool {
+    let question = b"What can you do?";
+    body.windows(question.len()).any(|window| window == question)
+}
+
+/// What the agent was sent in conversations, each with its number among all messages.
+fn conversed(scripted: &Scripted) -> Vec<(usize, Heard)> {
+    scripted.heard().into_iter().enumerate().filter(|(_, heard)| !asks_for_skills(&heard.body)).collect()
 }
 
 /// An answer in words.

@@ -2,7 +2,7 @@
 //!
 //! [`peer`] is one exchange with the agent: `encode`, send, `decode`, and the credential it may ask for. [`http`] and
 //! [`socket`] are the two bindings; [`legs`] keeps the tokens of each conversation, [`large`] sends large content out of
-//! band, [`card`] says what the hub shows of it.
+//! band, [`card`] says what the hub shows of it, [`import`] asks one that is a hub for its skills.
 //!
 //! A proxy between two agents is no code of its own: the caller's leg and the agent's leg never share a token, because a
 //! token is kept with the leg it came on and a message is written anew for the next one.
@@ -12,6 +12,7 @@
 mod address;
 mod card;
 mod http;
+mod import;
 mod large;
 mod legs;
 mod peer;
@@ -34,6 +35,7 @@ pub use peer::NlipPeer;
 pub struct Prepared {
     card: Card,
     peer: Arc<NlipPeer>,
+    config: Peer,
 }
 
 /// Makes the peer: all that its configuration can be refused for is refused here.
@@ -41,7 +43,7 @@ pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer) -> Result<Prepared, Fa
     let Speaks::Nlip(nlip) = &config.speaks;
     let name = PeerId::from(name);
     let peer = Arc::new(NlipPeer::new(hub, name.clone(), config, nlip)?);
-    Ok(Prepared { card: card::card(&name, config, hub.now()), peer })
+    Ok(Prepared { card: card::card(&name, config, hub.now()), peer, config: config.clone() })
 }
 
 impl Prepared {
@@ -49,6 +51,9 @@ impl Prepared {
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
         hub.register(self.card, self.peer.clone()).await?;
         watch(hub, &self.peer);
+        if self.config.hub {
+            import::watch(hub, &self.peer, self.config);
+        }
         Ok(())
     }
 }

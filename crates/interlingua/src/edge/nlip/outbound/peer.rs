@@ -40,7 +40,7 @@ pub struct NlipPeer {
     hub: Weak<Hub>,
     legs: Legs,
     tongue: Tongue,
-    token: Option<Secret>,
+    pub(super) token: Option<Secret>,
     timeout: Option<Duration>,
 }
 

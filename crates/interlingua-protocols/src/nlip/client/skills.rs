@@ -1,0 +1,100 @@
+//! What another hub says it can do, read as skills of one peer here.
+//!
+//! The other hub's `local/read_file` is `PEER/local.read_file` here. A peer's name has no dot, so the way back is clear. A
+//! hub's skills about itself (`hub/…`) are not taken: every hub has them. Neither is what it has taken from another hub, or
+//! two hubs that know each other would go on giving each other their own skills back.
+
+use std::collections::HashSet;
+
+use interlingua_core::json::Tree;
+use interlingua_core::{CardFrom, Effects, Json, PeerId, Schema, Skill, SkillId, SkillKind, Text};
+
+use super::jar::TokenJar;
+use crate::nlip::labels;
+use crate::nlip::wire::{CONTROL, Message, Submessage};
+
+/// The mark of a skill that was taken from another hub.
+pub const IMPORTED: &str = "imported";
+
+/// How much of one hub is taken.
+const MOST: usize = 1_000;
+const NAME: usize = 100;
+const TEXT: usize = 4_096;
+const SCHEMA: usize = 256 * 1024;
+const EXAMPLES: usize = 16;
+
+/// Asks what the other hub can do.
+pub fn ask(jar: &TokenJar) -> Message {
+    let first = Submessage::text("What can you do?");
+    Message { messagetype: Some(CONTROL.into()), first, submessages: jar.all().cloned().collect() }
+}
+
+/// The skills in its answer. What cannot be read is left out; effects are as it claims them.
+pub fn read(reply: &Message, peer: &PeerId, depth: usize) -> Vec<Skill> {
+    let list = reply.all().find(|part| part.has_label(labels::SKILLS)).and_then(|part| part.content.as_json(depth));
+    let Some(list) = list else { return Vec::new() };
+    let mut names = HashSet::new();
+    let items = list.tree().as_array().map(Vec::as_slice).unwrap_or_default();
+    let skills = items.iter().filter_map(|item| skill(item, peer));
+    skills.filter(|skill| names.insert(skill.id.clone())).take(MOST).collect()
+}
+
+/// The other hub's own name of a skill that was taken from it.
+pub fn theirs(skill: &SkillId) -> Option<SkillId> {
+    let (peer, name) = skill.skill.as_str().split_once('.')?;
+    Some(SkillId::new(peer, name))
+}
+
+fn skill(item: &Tree, peer: &PeerId) -> Option<Skill> {
+    let text = |key: &str| item.get(key).and_then(Tree::as_str).map(bounded);
+    let theirs: SkillId = item.get("skill")?.as_str()?.parse().ok()?;
+    if theirs.peer.as_str() == "hub" || item.get(IMPORTED).and_then(Tree::as_bool) == Some(true) {
+        return None;
+    }
+    let name = format!("{}.{}", theirs.peer, theirs.skill);
+    if name.len() > NAME || theirs.peer.as_str().contains('.') {
+        return None;
+    }
+    let kind = match item.get("kind").and_then(Tree::as_str) {
+        Some("agent") => SkillKind::Agent,
+        Some("prompt") => SkillKind::Prompt,
+        Some(_) | None => SkillKind::Tool,
+    };
+    let input = schema(item.get("input")?)?;
+    let mut skill =
+        Skill::new(SkillId::new(peer.clone(), name), kind, text("description")?, input, effects(item.get("effects")));
+    skill.title = text("title").unwrap_or_else(|| skill.title.clone());
+    skill.version = text("version").map_or(skill.version, |version| version.as_ref().into());
+    skill.output = item.get("output").and_then(schema);
+    skill.capability = text("capability");
+    let examples = item.get("examples").and_then(Tree::as_array).map(Vec::as_slice).unwrap_or_default();
+    skill.examples = examples.iter().filter_map(Tree::as_str).take(EXAMPLES).map(bounded).collect();
+    skill.tags = vec![IMPORTED.into()];
+    Some(skill.sealed())
+}
+
+fn bounded(text: &str) -> Text {
+    match text.char_indices().nth(TEXT) {
+        Some((end, _)) => text[..end].into(),
+        None => text.into(),
+    }
+}
+
+fn schema(tree: &Tree) -> Option<Schema> {
+    let schema = tree.is_object().then(|| Json::from_tree(tree.clone()))?;
+    (schema.as_str().len() <= SCHEMA).then_some(Schema(schema))
+}
+
+/// What it says of itself; without a word, anything.
+fn effects(claimed: Option<&Tree>) -> Effects {
+    let Some(names) = claimed.and_then(Tree::as_array) else { return Effects::unknown() };
+    let says = |name: &str| names.iter().any(|claim| claim.as_str() == Some(name));
+    Effects {
+        reads: says("reads"),
+        writes: says("writes"),
+        destroys: says("destroys"),
+        spends: says("spends"),
+        idempotent: says("idempotent"),
+        claimed_by: CardFrom::Manifest,
+    }
+}
