@@ -12,6 +12,7 @@ use metrics::{Counter, Gauge, counter, gauge};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use super::histogram::{self, Histogram};
+use super::trace;
 
 /// The recorder of this process, installed on first use. A program with a recorder of its own keeps it; then there is
 /// nothing to render here.
@@ -176,6 +177,7 @@ impl Meters {
     }
 
     pub fn phase(&self, phase: Phase, took: Duration) {
+        trace::phase(phase.as_str(), took);
         self.phases[phase as usize].record(took);
     }
 

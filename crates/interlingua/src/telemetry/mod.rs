@@ -79,5 +79,7 @@ where
     S: tracing::Subscriber + for<'span> LookupSpan<'span>,
 {
     let ours = Targets::new().with_target("interlingua", tracing::Level::DEBUG);
-    tracing_opentelemetry::layer().with_tracer(export.provider.tracer("interlingua")).with_filter(ours)
+    let tracer = export.provider.tracer("interlingua");
+    trace::tell_phases_to(tracer.clone());
+    tracing_opentelemetry::layer().with_tracer(tracer).with_filter(ours)
 }

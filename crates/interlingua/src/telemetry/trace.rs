@@ -8,11 +8,15 @@
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue};
 use interlingua_core::{Text, Trace};
-use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
+use opentelemetry::trace::{
+    Span as _, SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState, Tracer as _,
+};
+use opentelemetry_sdk::trace::SdkTracer;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
@@ -228,6 +232,26 @@ fn begun(span: Span, parent: Option<TraceParent>, incoming: Option<&Trace>) -> B
         baggage: kept.and_then(|trace| trace.baggage.clone()),
     };
     Begun { span, context }
+}
+
+/// Who phases are told to, once somebody exports spans.
+static PHASES: OnceLock<SdkTracer> = OnceLock::new();
+
+pub(super) fn tell_phases_to(tracer: SdkTracer) {
+    // The first exporter of a process is the only one.
+    let _second = PHASES.set(tracer);
+}
+
+/// A phase that has just ended, as a child of the span it was part of: only where spans are exported and that one is sampled.
+pub(super) fn phase(name: &'static str, took: Duration) {
+    let Some(tracer) = PHASES.get() else { return };
+    let around = Span::current().context();
+    if !around.span().span_context().is_sampled() {
+        return;
+    }
+    let end = SystemTime::now();
+    let begun = tracer.span_builder(name).with_start_time(end.checked_sub(took).unwrap_or(end));
+    begun.start_with_context(tracer, &around).end_with_timestamp(end);
 }
 
 fn parent_of(trace: Option<&Trace>) -> Option<TraceParent> {

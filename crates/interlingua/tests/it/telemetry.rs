@@ -256,6 +256,9 @@ async fn spans_of_a_real_hub_reach_a_collector_in_the_callers_trace() {
     for name in ["request", "exchange", "nlip/1", "hub/echo", "completed"] {
         assert!(exported.has(name.as_bytes()), "{name}");
     }
+    for phase in ["decode", "authenticate", "resolve", "validate", "authorize", "dispatch", "encode", "respond"] {
+        assert!(exported.has(phase.as_bytes()), "the phase {phase} is a span of its own");
+    }
     assert!(exported.has(&span.to_be_bytes()), "the span that was told is the one that was sent");
 }
 
