@@ -2,11 +2,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use interlingua_drivers::tools::Aide;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::problem::nearest;
-use super::{Binding, Config, NlipPeer, Peer, Problem, Speaks};
+use super::{Asks, Binding, Config, NlipPeer, Peer, Problem, Speaks};
 
 /// Names with a meaning of their own in some spelling of a skill.
 const RESERVED: [&str; 5] = ["mcp", "local", "hub", "graph", "custom_tool"];
@@ -50,6 +51,7 @@ pub(super) fn check(config: &Config) -> Found {
     front_door(config, &mut found);
     access(config, &mut found);
     tools(config, &mut found);
+    hooks(config, &mut found);
     telemetry(config, &mut found);
     found
 }
@@ -229,6 +231,22 @@ fn tools(config: &Config, found: &mut Found) {
         }
         for outside in root.protected.iter().filter(|place| !real(place).starts_with(real(&root.path))) {
             found.warn(&path, format!("{} is not below its root and is skipped", outside.display()));
+        }
+    }
+}
+
+fn hooks(config: &Config, found: &mut Found) {
+    for (name, hook) in &config.hooks {
+        let path = format!("hooks.{name}");
+        found.require(!hook.timeout.0.is_zero(), &format!("{path}.timeout"), "must be longer than 0");
+        let (key, checked) = match &hook.asks {
+            Asks::Program { command, environment } => {
+                ("command", Aide::named(&hook.home, command, environment, hook.timeout.0).map(drop))
+            }
+            Asks::Address(address) => ("url", url(address, &["http", "https"]).map(drop)),
+        };
+        if let Err(message) = checked {
+            found.refuse(format!("{path}.{key}"), message);
         }
     }
 }

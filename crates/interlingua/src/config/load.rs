@@ -124,7 +124,7 @@ fn finish(
 
 /// Relative paths start at the folder of the file.
 fn anchor(config: &mut Config, base: &Path) {
-    let Config { tls, store, tools, peers, .. } = config;
+    let Config { tls, store, tools, peers, hooks, .. } = config;
     let mut paths: Vec<&mut PathBuf> = vec![&mut store.embedded];
     paths.extend(tls.iter_mut().flat_map(|tls| [&mut tls.cert, &mut tls.key]));
     paths.extend(tools.directory.iter_mut());
@@ -133,6 +133,7 @@ fn anchor(config: &mut Config, base: &Path) {
     paths.extend(peers.values_mut().filter_map(|peer| match &mut peer.speaks {
         super::Speaks::Nlip(nlip) => nlip.ca.as_mut(),
     }));
+    paths.extend(hooks.values_mut().map(|hook| &mut hook.home));
     for path in paths {
         *path = base.join(&path);
     }

@@ -14,6 +14,7 @@ mod access;
 mod check;
 pub mod diff;
 mod document;
+mod hooks;
 mod hub;
 mod limits;
 mod listen;
@@ -42,6 +43,7 @@ use serde::Deserialize;
 pub use access::{Access, AccessToken, Anonymous};
 pub(crate) use check::real;
 pub use document::{Environment, Sources};
+pub use hooks::{Asks, Failure, Hook, HookPhase, Moment};
 pub use hub::Hub;
 pub use limits::Limits;
 pub use listen::{Listen, Tls};
@@ -75,6 +77,8 @@ pub struct Config {
     pub peers: IndexMap<String, Peer>,
     pub nlip: Nlip,
     pub tools: Tools,
+    /// Who is asked before a call, or told after it, by name and in this order.
+    pub hooks: IndexMap<String, Hook>,
     /// The peer that gets requests in plain words. Without it the hub matches them to skills itself.
     pub front_door: Option<String>,
     pub access: Access,
@@ -113,7 +117,7 @@ pub(crate) fn later(steps: &[String]) -> Option<String> {
         ["peers", _, protocol @ ("mcp" | "a2a" | "aip" | "nlweb" | "site")] => {
             Some(format!("this hub cannot speak {protocol} yet; it can speak nlip"))
         }
-        [key @ ("mcp" | "a2a" | "aip" | "browser" | "models" | "agents" | "teams" | "hooks")] => {
+        [key @ ("mcp" | "a2a" | "aip" | "browser" | "models" | "agents" | "teams")] => {
             Some(format!("this hub does not have `{key}` yet"))
         }
         ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),

@@ -377,7 +377,7 @@ fn document_keys(text: &str) -> Vec<String> {
             document::Value::List(items) => items.iter().for_each(|(_, item)| walk(item, path, keys)),
             document::Value::Map(entries) => {
                 for (key, value) in entries {
-                    let name = if path == "peers" { "*" } else { &key.name };
+                    let name = if path == "peers" || path == "hooks" { "*" } else { &key.name };
                     let below = document::join(path, name);
                     keys.push(below.clone());
                     walk(value, &below, keys);

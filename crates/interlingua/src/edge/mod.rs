@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod envelope;
+pub mod hooks;
 pub mod local;
 pub mod nlip;
 pub mod status;
@@ -92,6 +93,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters.protocol(nlip::PROTOCOL);
     shared.hub.meters.protocol(envelope::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
+    shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
     local::register(&shared.hub, config).await?;
     for (name, peer) in &config.peers {
         nlip::outbound::register(&shared.hub, name, peer).await?;

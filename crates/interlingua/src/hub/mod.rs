@@ -14,6 +14,7 @@ mod door;
 mod driver;
 pub mod entropy;
 mod fold;
+pub mod hooks;
 mod index;
 pub mod live;
 pub mod news;
@@ -45,6 +46,7 @@ pub use running::{Running, Settled};
 use admission::{Admission, AdmissionLimits};
 use audit::Audit;
 use clock::Clock;
+use hooks::Hooks;
 use live::LiveTable;
 use policy::Policy;
 use registry::Registry;
@@ -114,6 +116,8 @@ pub struct Hub {
     pub audit: Audit,
     pub meters: Meters,
     pub news: news::News,
+    /// Who is asked before and after a dispatch.
+    pub hooks: ArcSwap<Hooks>,
     schemas: Schemas,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
@@ -139,6 +143,7 @@ impl Hub {
             audit,
             meters,
             news: news::News::default(),
+            hooks: ArcSwap::default(),
             schemas: Schemas::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,

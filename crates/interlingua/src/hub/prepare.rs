@@ -72,6 +72,9 @@ impl Hub {
         }
         self.authorize(by, call, task, &ready)?;
         laps.done(Phase::Authorize);
+        if !self.hooks.load().0.is_empty() {
+            self.before_dispatch(by, call, task, &mut ready).await?;
+        }
         let confirmed = self.confirm(by, call, &ready, granted);
         laps.done(Phase::Confirm);
         Ok(match confirmed? {

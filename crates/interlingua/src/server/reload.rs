@@ -69,6 +69,7 @@ impl Server {
         // Read again whatever the paths: a certificate is renewed in place.
         let tls = certificate(&new)?;
         let routing = envelope::Settings::new(&new.nlip, self.hub.keys.clone())?;
+        let hooks = edge::hooks::prepare(&self.hub, &new)?;
         let wanted = changes.peers.iter().filter(|(_, change)| *change != PeerChange::Removed);
         let peers = wanted
             .filter_map(|(name, _)| Some((name, new.peers.get(name)?)))
@@ -84,6 +85,7 @@ impl Server {
         for (name, _) in changes.peers.iter().filter(|(_, change)| *change == PeerChange::Removed) {
             self.hub.unregister(&PeerId::from(name.as_str())).await?;
         }
+        self.hub.hooks.store(Arc::new(hooks));
         self.tls.store(tls);
         self.shared.routing.apply(routing);
         self.take_effect(&new, &changes);

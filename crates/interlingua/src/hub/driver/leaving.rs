@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use interlingua_core::task::{Effect, Happening};
-use interlingua_core::{Fault, Signal, Time};
+use interlingua_core::task::{CANCEL_GRACE, Effect, Happening};
+use interlingua_core::{CancelWhy, Event, Fault, OnDisconnect, Record, Signal, Time};
 
 use super::Driver;
-use super::side::{self, Side};
+use super::side::{self, News, Side};
 
 impl Driver {
     /// The earliest thing that will happen by itself.
@@ -63,5 +63,29 @@ impl Driver {
             Ok(()) => Ok(VecDeque::new()),
             Err(_) => self.decide(Happening::CancelGraceOver),
         }
+    }
+
+    /// The caller of an exchange not kept is gone: its manners say what becomes of it.
+    pub(in crate::hub) async fn abandoned(mut self) {
+        match self.task.call.limits.on_disconnect {
+            // Nobody waits to hear of it; the launch tells the driver so, and the caller's manners decide.
+            OnDisconnect::Detach | OnDisconnect::CancelAfter(_) => drop(self.launch(VecDeque::new(), None, 0)),
+            OnDisconnect::Cancel => {
+                let grace = tokio::time::timeout(CANCEL_GRACE, self.cancel_and_wait());
+                let _ = grace.await;
+                self.ended();
+            }
+        }
+    }
+
+    async fn cancel_and_wait(&mut self) {
+        let Side::Live(exchange) = &mut self.side else { return };
+        if side::told(exchange, Signal::Cancel(CancelWhy::Disconnected)).is_err() {
+            return;
+        }
+        while !matches!(
+            self.side.next().await,
+            News::Ended | News::Record(Record::Emitted { event: Event::Finished(_), .. })
+        ) {}
     }
 }

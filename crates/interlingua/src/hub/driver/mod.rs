@@ -4,6 +4,7 @@
 //! the supervisor. Keeping only adds: records are appended before anybody sees them, and signals arrive by a channel.
 
 mod decisions;
+mod hooked;
 mod journal;
 mod leaving;
 mod meter;
@@ -24,6 +25,7 @@ use tracing::Instrument;
 
 use super::Hub;
 use super::admission::Permit;
+use super::hooks::When;
 use super::live::{Incoming, Live, Liveness, Reader};
 use super::prepare::{Prepared, Ready};
 use crate::telemetry::trace;
@@ -235,10 +237,11 @@ impl Driver {
     }
 
     /// How much of an answer must be read. The head is enough where nobody but this caller will see it: nothing keeps it, no
-    /// parent works with it, and no output schema is held to it.
+    /// parent works with it, no hook is told of it, and no output schema is held to it.
     fn view(&self, ready: &Ready) -> View {
         let limits = &self.task.call.limits;
         let passes = self.kept.is_none() && limits.on_disconnect == OnDisconnect::Cancel;
+        let passes = passes && self.hub.hooks.load().of(When::After, &ready.skill.id).is_empty();
         if passes && self.task.call.parent.is_none() && ready.skill.output.is_none() { View::Head } else { View::Full }
     }
 
@@ -286,7 +289,7 @@ impl Driver {
             (Side::Idle | Side::Calling(_) | Side::Queued(_), signal @ Signal::Cancel(_)) if known => {
                 self.tell_when_reached(signal).await
             }
-            (Side::Calling(_) | Side::Queued(_), Signal::Cancel(_)) => {
+            (Side::Calling(_) | Side::Queued(_) | Side::Checking(_), Signal::Cancel(_)) => {
                 self.rest();
                 self.decided(Happening::CancelGraceOver).await
             }
@@ -301,9 +304,10 @@ impl Driver {
                 Ok(VecDeque::new())
             }
             (Side::Idle, Signal::Cancel(_)) => self.decided(Happening::CancelGraceOver).await,
-            (Side::Idle | Side::Calling(_) | Side::Queued(_), Signal::Said { .. } | Signal::Answered { .. }) => {
-                Ok(VecDeque::new())
-            }
+            (
+                Side::Idle | Side::Calling(_) | Side::Queued(_) | Side::Checking(_),
+                Signal::Said { .. } | Signal::Answered { .. },
+            ) => Ok(VecDeque::new()),
         }
     }
 
@@ -421,11 +425,17 @@ impl Driver {
             News::Done(finished, raw) => {
                 self.rest();
                 let (event, raw) = self.held_to_promise(Event::Finished(*finished), raw);
-                Happening::Peer { event, losses: Vec::new(), raw }
+                let Some(happening) = self.through_hooks(event, Vec::new(), raw) else { return Ok(VecDeque::new()) };
+                happening
             }
             News::Record(Record::Emitted { event, losses, raw }) => {
                 let (event, raw) = self.held_to_promise(event, raw);
-                Happening::Peer { event, losses, raw }
+                let Some(happening) = self.through_hooks(event, losses, raw) else { return Ok(VecDeque::new()) };
+                happening
+            }
+            News::Checked(finished, losses, raw) => {
+                self.rest();
+                Happening::Peer { event: Event::Finished(*finished), losses, raw }
             }
             News::Record(Record::Sent(sent)) => Happening::Learnt { remote: sent.remote, open: sent.open },
             News::Record(Record::Accepted { .. } | Record::Received { .. }) => return Ok(VecDeque::new()),
@@ -512,30 +522,6 @@ impl Driver {
     /// The store failed. What is in the journal stands, and goes on after a restart.
     fn broken(self, fault: &Fault) {
         tracing::error!(task = %self.task.id, error = %fault, cause = ?fault.source, "a kept exchange could not go on");
-    }
-
-    /// The caller of an exchange not kept is gone: its manners say what becomes of it.
-    pub(in crate::hub) async fn abandoned(mut self) {
-        match self.task.call.limits.on_disconnect {
-            // Nobody waits to hear of it; the launch tells the driver so, and the caller's manners decide.
-            OnDisconnect::Detach | OnDisconnect::CancelAfter(_) => drop(self.launch(VecDeque::new(), None, 0)),
-            OnDisconnect::Cancel => {
-                let grace = tokio::time::timeout(interlingua_core::task::CANCEL_GRACE, self.cancel_and_wait());
-                let _ = grace.await;
-                self.ended();
-            }
-        }
-    }
-
-    async fn cancel_and_wait(&mut self) {
-        let Side::Live(exchange) = &mut self.side else { return };
-        if side::told(exchange, Signal::Cancel(interlingua_core::CancelWhy::Disconnected)).is_err() {
-            return;
-        }
-        while !matches!(
-            self.side.next().await,
-            News::Ended | News::Record(Record::Emitted { event: Event::Finished(_), .. })
-        ) {}
     }
 
     pub(in crate::hub) fn unkept_is_too_long(&self) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use interlingua_core::peer::{Calling, Dispatch, Duplex, Exchange, Peer, Reply};
-use interlingua_core::{Fault, FaultKind, Finished, Raw, Record, Signal};
+use interlingua_core::{Fault, FaultKind, Finished, Loss, Raw, Record, Signal};
 
 use super::super::admission::Permit;
 
@@ -18,8 +18,11 @@ pub(super) enum Side {
     Queued(Queued),
     Calling(Calling),
     Live(Exchange),
+    /// It has ended, and hooks are told how.
+    Checking(Checking),
 }
 
+pub(super) type Checking = std::pin::Pin<Box<dyn Future<Output = News> + Send>>;
 pub(super) type Queued = std::pin::Pin<Box<dyn Future<Output = Result<(Permit, Calling), Fault>> + Send>>;
 
 /// What comes from the peer's side.
@@ -30,6 +33,8 @@ pub(super) enum News {
     Refused(Fault),
     Done(Box<Finished>, Option<Raw>),
     Record(Record),
+    /// It ended so, and the hooks have seen it.
+    Checked(Box<Finished>, Vec<Loss>, Option<Raw>),
     Ended,
 }
 
@@ -59,6 +64,7 @@ impl Side {
                 Ok(Reply::Live(exchange)) => News::Began(exchange),
                 Err(fault) => News::Refused(fault),
             }),
+            Side::Checking(checking) => checking.as_mut().poll(cx),
             Side::Live(exchange) => exchange.poll_next(cx).map(|record| record.map_or(News::Ended, News::Record)),
         }
     }
