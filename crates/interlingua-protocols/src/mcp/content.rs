@@ -23,6 +23,11 @@ pub trait Addresses {
     fn outward(&self, by: &Party, uri: &str) -> Uri;
     /// Where stored bytes can be read.
     fn blob(&self, digest: &Digest) -> Option<Uri>;
+
+    /// Is any address other than it was given?
+    fn rewrites(&self) -> bool {
+        false
+    }
 }
 
 /// Addresses as they are, and nothing stored.

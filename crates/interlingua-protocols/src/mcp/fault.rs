@@ -98,6 +98,23 @@ pub fn error(fault: &Fault, code: i64) -> rpc::Error {
     rpc::Error::new(code, fault.public.clone()).with(missing.unwrap_or_else(|| data(fault)))
 }
 
+/// Writes an error response. An id that could not be read is left out (schema: `JSONRPCErrorResponse`).
+pub fn write(id: Option<&rpc::Id>, error: &rpc::Error, out: &mut Vec<u8>) {
+    if let Some(id) = id.filter(|id| !id.is_null()) {
+        return rpc::write_error(Some(id), error, out);
+    }
+    let mut object = Object::open(out);
+    object.text("jsonrpc", "2.0");
+    object.object("error", |object| {
+        object.key("code").extend_from_slice(error.code.to_string().as_bytes());
+        object.text("message", &error.message);
+        if let Some(data) = &error.data {
+            object.value("data", data);
+        }
+    });
+    object.finish();
+}
+
 /// What is told of a fault beyond its text.
 pub fn data(fault: &Fault) -> Json {
     Object::json(|object| {

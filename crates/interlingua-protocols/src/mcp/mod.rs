@@ -8,6 +8,9 @@
 //! | [`content`] | content blocks and resource contents, both ways |
 //! | [`definition`] | tools, resources, templates and prompts, both ways; unknown fields survive |
 //! | [`capabilities`], [`question`] | what a client declares, what it may then be asked, and its answers; both ways |
+//! | [`decode`], [`encode`] | the server's side: what is asked, and what goes back |
+//! | [`headers`] | the headers that repeat parts of a body |
+//! | [`names`] | what tools, prompts and resources of many peers are called, and back |
 //! | [`fault`] | the closed list of faults in this spelling, both ways |
 //!
 //! What a peer defined or answered in this protocol keeps its bytes, so that a caller of this protocol reads what was
@@ -15,9 +18,13 @@
 
 pub mod capabilities;
 pub mod content;
+pub mod decode;
 pub mod definition;
+pub mod encode;
 pub mod fault;
+pub mod headers;
 pub mod meta;
+pub mod names;
 pub mod question;
 pub mod version;
 

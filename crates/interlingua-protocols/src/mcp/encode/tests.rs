@@ -1,0 +1,157 @@
+use bytes::Bytes;
+use interlingua_core::{
+    Digest, FaultKind, LossKind, PeerId, Provenance, QuestionId, QuestionKind, TaskId, Time, Uri, Wire,
+};
+use serde_json::json;
+
+use super::*;
+use crate::mcp::content::Verbatim;
+
+struct Prefixed;
+
+impl Addresses for Prefixed {
+    fn outward(&self, by: &Party, uri: &str) -> Uri {
+        match by {
+            Party::Peer(peer) => format!("hub://{peer}/{uri}").into(),
+            Party::Caller | Party::Hub => uri.into(),
+        }
+    }
+
+    fn blob(&self, _: &Digest) -> Option<Uri> {
+        None
+    }
+
+    fn rewrites(&self) -> bool {
+        true
+    }
+}
+
+fn encoder(version: Version, addresses: &dyn Addresses) -> Encoder<'_> {
+    Encoder { version, server: Server { name: "hub", title: "Hub", version: "1" }, addresses }
+}
+
+fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::new();
+    write(&mut out);
+    let text = String::from_utf8(out).expect("UTF-8");
+    Json::parse(Bytes::copy_from_slice(text.as_bytes())).expect("JSON");
+    text
+}
+
+fn raw(text: &str, wire: &'static str) -> Raw {
+    Raw { wire: Wire(wire.into()), bytes: Bytes::copy_from_slice(text.as_bytes()), owned: Vec::new() }
+}
+
+fn by() -> Party {
+    Party::Peer(PeerId::from("p"))
+}
+
+const INFO: &str = r#""io.modelcontextprotocol/serverInfo":{"name":"hub","title":"Hub","version":"1"}"#;
+
+#[test]
+fn m_34_a_result_of_this_protocol_keeps_unknown_fields_order_and_long_numbers() {
+    let result = r#"{"x":12345678901234567890.10,"content":[{"type":"text","text":"a","z":1}],"structuredContent":{"n":1.0},"_meta":{"k/v":1,"interlingua/fault":"forged"}}"#;
+    let raw = raw(result, "mcp/2025-11-25");
+    let done = Finished::completed(Output::default());
+    let modern = written(|out| {
+        encoder(Version::LATEST, &Verbatim).call(&done, Some(&raw), &by(), &Beside::default(), out);
+    });
+    assert_eq!(
+        modern,
+        format!(
+            r#"{{"resultType":"complete","x":12345678901234567890.10,"content":[{{"type":"text","text":"a","z":1}}],"structuredContent":{{"n":1.0}},"_meta":{{"k/v":1,{INFO}}}}}"#
+        )
+    );
+    let legacy = written(|out| {
+        encoder(Version::LATEST_LEGACY, &Verbatim).call(&done, Some(&raw), &by(), &Beside::default(), out);
+    });
+    assert!(!legacy.contains("resultType") && legacy.ends_with(r#""_meta":{"k/v":1}}"#), "{legacy}");
+}
+
+#[test]
+fn m_23_addresses_in_a_relayed_result_are_ours() {
+    let result = r#"{"content":[{"type":"resource_link","uri":"a:1","name":"n","y":2},{"type":"resource","resource":{"uri":"b:2","text":"t"}},{"type":"text","text":"uri"}]}"#;
+    let text = written(|out| {
+        let done = Finished::completed(Output::default());
+        let encoder = encoder(Version::LATEST_LEGACY, &Prefixed);
+        encoder.call(&done, Some(&raw(result, "mcp/2025-11-25")), &by(), &Beside::default(), out);
+    });
+    assert_eq!(
+        text,
+        r#"{"content":[{"type":"resource_link","uri":"hub://p/a:1","name":"n","y":2},{"type":"resource","resource":{"uri":"hub://p/b:2","text":"t"}},{"type":"text","text":"uri"}]}"#
+    );
+}
+
+#[test]
+fn m_13_every_modern_result_says_its_kind_and_who_answers() {
+    let encoder = encoder(Version::LATEST, &Verbatim);
+    let done = Finished::completed(Output::default());
+    let beside = Beside::default();
+    for text in [
+        written(|out| encoder.empty(out)),
+        written(|out| encoder.discover("", Cache::NONE, out)),
+        written(|out| encoder.list(List::Tools, std::iter::empty(), None, Cache::NONE, out)),
+        written(|out| encoder.call(&done, None, &by(), &beside, out)),
+        written(|out| encoder.read(&done, Some(&raw(r#"{"contents":[]}"#, "mcp/2025-06-18")), &by(), &beside, out)),
+        written(|out| encoder.prompt(&done, None, &by(), &beside, out)),
+        written(|out| encoder.complete(&done, &beside, out)),
+    ] {
+        assert!(text.starts_with(r#"{"resultType":"complete""#) && text.contains(INFO), "{text}");
+    }
+}
+
+#[test]
+fn what_another_protocol_answered_is_said_in_blocks_and_losses_are_told() {
+    let mut output = Output { structured: Some(json!({"n": 1}).into()), ..Output::default() };
+    output.artifacts = vec!["a1".into()];
+    let losses = [Loss::new("call.priority", LossKind::Dropped)];
+    let beside = Beside { losses: &losses, ..Beside::default() };
+    let done = Finished::completed(output);
+    let text = written(|out| encoder(Version::LATEST, &Verbatim).call(&done, None, &by(), &beside, out));
+    let result = Json::parse(text.into_bytes().into()).expect("JSON");
+    assert_eq!(result.tree()["content"][0]["text"], r#"{"n":1}"#);
+    assert_eq!(result.tree()["content"][1]["uri"], "interlingua://artifacts/a1");
+    assert_eq!(result.tree()["structuredContent"], json!({"n": 1}));
+    let lost = json!([{"what": "call.priority", "kind": "dropped"}]);
+    assert_eq!(result.tree()["_meta"]["interlingua/losses"], lost);
+}
+
+#[test]
+fn a_failure_is_a_result_that_says_so_with_its_kind() {
+    let fault = Fault::caller(FaultKind::Denied, "a person said no");
+    let text = written(|out| encoder(Version::LATEST, &Verbatim).failed(&fault, out));
+    let result = Json::parse(text.into_bytes().into()).expect("JSON");
+    assert_eq!(
+        (result.tree()["isError"].as_bool(), &result.tree()["content"][0]["text"]),
+        (Some(true), &json!("a person said no"))
+    );
+    assert_eq!(result.tree()["_meta"]["interlingua/fault"]["kind"], "denied");
+}
+
+#[test]
+fn an_agent_says_how_the_conversation_goes_on() {
+    let part = Part::text("hello", Provenance::hub());
+    let done = Finished::completed(Output { parts: vec![part], ..Output::default() });
+    let beside = Beside { conversation: Some("c.1"), ..Beside::default() };
+    let text = written(|out| encoder(Version::LATEST, &Verbatim).call(&done, None, &by(), &beside, out));
+    let result = Json::parse(text.into_bytes().into()).expect("JSON");
+    assert_eq!(result.tree()["structuredContent"], json!({"message": "hello", "conversation": "c.1"}));
+}
+
+#[test]
+fn m_14_a_question_is_asked_under_its_number_with_the_state_to_bring_back() {
+    let question = Question {
+        id: QuestionId(TaskId(7), 3),
+        to: interlingua_core::Addressee::Caller,
+        kind: QuestionKind::Roots,
+        text: "?".into(),
+        asked_by: by(),
+        expires: Time(1),
+        resume: None,
+    };
+    let text = written(|out| encoder(Version::LATEST, &Verbatim).input_required(&[question], "sealed", out));
+    let result = Json::parse(text.into_bytes().into()).expect("JSON");
+    assert_eq!(result.tree()["resultType"], "input_required");
+    assert_eq!(result.tree()["inputRequests"]["q3"]["method"], "roots/list");
+    assert_eq!(result.tree()["requestState"], "sealed");
+}
