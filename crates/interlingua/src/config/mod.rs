@@ -19,6 +19,7 @@ mod hub;
 mod limits;
 mod listen;
 mod load;
+mod mcp;
 mod nlip;
 mod overrides;
 mod peers;
@@ -48,6 +49,7 @@ pub use hub::Hub;
 pub use limits::Limits;
 pub use listen::{Listen, Tls};
 pub use load::{Loaded, Rejected, load, load_text, without_file};
+pub use mcp::{Mcp, ToolNames};
 pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
 pub use overrides::Overrides;
 pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, Speaks, matches};
@@ -76,6 +78,7 @@ pub struct Config {
     /// Who the hub can call, by name.
     pub peers: IndexMap<String, Peer>,
     pub nlip: Nlip,
+    pub mcp: Mcp,
     pub tools: Tools,
     /// Who is asked before a call, or told after it, by name and in this order.
     pub hooks: IndexMap<String, Hook>,
@@ -117,7 +120,7 @@ pub(crate) fn later(steps: &[String]) -> Option<String> {
         ["peers", _, protocol @ ("mcp" | "a2a" | "aip" | "nlweb" | "site")] => {
             Some(format!("this hub cannot speak {protocol} yet; it can speak nlip"))
         }
-        [key @ ("mcp" | "a2a" | "aip" | "browser" | "models" | "agents" | "teams")] => {
+        [key @ ("a2a" | "aip" | "browser" | "models" | "agents" | "teams")] => {
             Some(format!("this hub does not have `{key}` yet"))
         }
         ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),

@@ -5,6 +5,7 @@ pub mod api;
 pub mod envelope;
 pub mod hooks;
 pub mod local;
+pub mod mcp;
 pub mod nlip;
 pub mod status;
 
@@ -36,6 +37,7 @@ pub struct Shared {
     /// What `/metrics` answers with.
     pub prometheus: PrometheusHandle,
     pub routing: envelope::Routing,
+    pub mcp: mcp::inbound::Desk,
 }
 
 /// How much one message may be.
@@ -84,6 +86,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .merge(nlip::inbound::ws::routes())
         .merge(nlip::upload_routes())
         .merge(envelope::inbound::http::routes())
+        .merge(mcp::inbound::http::routes())
         .merge(api::routes())
         .merge(status::routes())
 }
@@ -92,6 +95,7 @@ pub fn routes() -> Router<Arc<Shared>> {
 pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault> {
     shared.hub.meters.protocol(nlip::PROTOCOL);
     shared.hub.meters.protocol(envelope::PROTOCOL);
+    shared.hub.meters.protocol(mcp::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
     shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
     local::register(&shared.hub, config).await?;

@@ -134,6 +134,11 @@ impl Running {
         Ok(self.id)
     }
 
+    /// Its caller was told its id and goes on by it: dropping this is not leaving.
+    pub fn told(&mut self) {
+        self.over |= self.is_kept();
+    }
+
     /// Reads to the end, or to the first question. Events on the way go to `each`.
     pub async fn settle(&mut self, mut each: impl FnMut(&Event)) -> Result<Settled, Fault> {
         while let Some(entry) = self.next().await? {

@@ -88,6 +88,7 @@ impl Server {
         self.hub.hooks.store(Arc::new(hooks));
         self.tls.store(tls);
         self.shared.routing.apply(routing);
+        self.shared.mcp.apply(edge::mcp::inbound::Settings::new(&new.mcp));
         self.take_effect(&new, &changes);
         self.config = new;
         Ok(changes)

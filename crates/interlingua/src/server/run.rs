@@ -85,7 +85,8 @@ impl Server {
         let address = std::sync::OnceLock::new();
         let routing =
             envelope::Routing::new(hub.store.records.clone(), envelope::Settings::new(&config.nlip, hub.keys.clone())?);
-        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address, routing });
+        let mcp = edge::mcp::inbound::Desk::new(edge::mcp::inbound::Settings::new(&config.mcp));
+        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp });
         edge::register(&shared, config).await?;
         let taken = hub.recover().await?;
         if taken > 0 {

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode};
 use http_body_util::Full;
 use interlingua_core::{Fault, FaultKind, Feature, Retry};
 use interlingua_protocols::envelope::encode::Stamp;
-use interlingua_protocols::{envelope, nlip};
+use interlingua_protocols::{envelope, mcp, nlip, rpc};
 
 use crate::api;
 use crate::hub::clock::Clock;
@@ -17,6 +17,7 @@ use crate::hub::entropy;
 pub enum Shape {
     Nlip,
     Envelope,
+    Mcp,
     Api,
 }
 
@@ -27,6 +28,8 @@ impl Shape {
             Shape::Envelope
         } else if nlip || (path.starts_with("/agents/") && path.ends_with("/nlip")) {
             Shape::Nlip
+        } else if path == "/mcp" || path == "/mcp/" || (path.starts_with("/agents/") && path.ends_with("/mcp")) {
+            Shape::Mcp
         } else {
             Shape::Api
         }
@@ -43,6 +46,12 @@ impl Shape {
                 let stamp = Stamp { random: entropy::bits(), now: Clock::start().now() };
                 let message = envelope::encode::refuse(&envelope::wire::Head::default(), fault, stamp);
                 (envelope_status(fault), [b"[", &*message.to_bytes(), b"]"].concat().into())
+            }
+            Shape::Mcp => {
+                let (code, status) = mcp_status(fault);
+                let mut body = Vec::new();
+                mcp::fault::write(None, &mcp::fault::error(fault, code), &mut body);
+                (status, body.into())
             }
             Shape::Api => {
                 let body = api::view::ErrorBody { error: fault.into() };
@@ -68,6 +77,15 @@ pub fn envelope_status(fault: &Fault) -> u16 {
     match envelope::fault::spelling(fault.kind) {
         envelope::fault::Spelling::Error(status) => status,
         envelope::fault::Spelling::Outcome => 403,
+    }
+}
+
+/// A request refused before it was read: there is no call whose outcome it could be.
+fn mcp_status(fault: &Fault) -> (i64, u16) {
+    match mcp::fault::spelling(fault, mcp::Version::LATEST, mcp::fault::Verb::Other) {
+        _ if fault.kind == FaultKind::Denied => (rpc::INVALID_REQUEST, 403),
+        mcp::fault::Spelling::Error { code, status } => (code, status),
+        mcp::fault::Spelling::Outcome => (rpc::INTERNAL_ERROR, 500),
     }
 }
 

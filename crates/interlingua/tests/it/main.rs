@@ -7,6 +7,7 @@ mod envelope;
 mod hooks;
 mod hostile;
 mod hubs;
+mod mcp;
 mod mcp_suite;
 mod nlip;
 mod nlip_client;

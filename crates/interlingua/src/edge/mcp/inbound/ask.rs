@@ -1,0 +1,466 @@
+//! One request, whatever its transport: what it asks is looked up, goes through the hub's door, and comes back as a result, an
+//! error, or a call that goes on.
+
+use std::sync::Arc;
+
+use interlingua_core::{
+    Answer, Ask, Call, Caller, Completes, Delivery, Digest, Fault, FaultKind, Inbound, Input, Json, Limits, Meta,
+    Missing, Noun, OnDisconnect, Part, Principal, Provenance, Question, Raw, Request, Signal, SkillKind, Target,
+    TaskId,
+};
+use interlingua_protocols::mcp::decode::{self, Complete, Filter, Invoke, Method, Read, Reference, Refused, Said};
+use interlingua_protocols::mcp::definition::{CONVERSATION, MESSAGE};
+use interlingua_protocols::mcp::encode::task::{Standing, State as TaskState};
+use interlingua_protocols::mcp::encode::{Cache, Encoder, input_key};
+use interlingua_protocols::mcp::fault::Verb;
+use interlingua_protocols::mcp::{headers, meta, question};
+use interlingua_protocols::members::Members;
+use interlingua_protocols::object::Object;
+
+use super::going::{About, Asks, Ended, Going, answered};
+use super::listing::{Entry, Listing};
+use super::state::State;
+use super::{INSTRUCTIONS, SERVER, Scope, Spelling};
+use crate::edge::Shared;
+use crate::hub::entropy;
+use crate::server::connection::{Connection, From};
+
+/// How long a client may keep a list, and what the hub says of itself.
+const LIST_TTL_MS: u64 = 10_000;
+const DISCOVER_TTL_MS: u64 = 60_000;
+
+/// Who asks, and what is known of the way they came.
+pub(super) struct Asker {
+    pub(super) shared: Arc<Shared>,
+    pub(super) by: Principal,
+    pub(super) connection: Connection,
+    pub(super) scope: Scope,
+    pub(super) said: Said,
+    pub(super) asks: Asks,
+    pub(super) on_disconnect: OnDisconnect,
+}
+
+/// What becomes of a request.
+pub(super) enum Reply {
+    Now(Ended),
+    Going(Box<Going>),
+    Listen(Filter),
+    /// About the session, which only its transport knows.
+    Session(Method),
+}
+
+/// Looks up a header by its name in lower case.
+pub(super) type Header<'a> = &'a (dyn Fn(&str) -> Option<&'a str> + Sync);
+
+impl Asker {
+    fn listing(&self) -> Arc<Listing> {
+        let desk = &self.shared.mcp;
+        desk.listings.now(&self.shared.hub, &self.scope, &desk.settings())
+    }
+
+    fn about(&self, listing: &Listing, verb: Verb, call: Digest) -> About {
+        About {
+            shared: self.shared.clone(),
+            by: self.by.clone(),
+            said: self.said.clone(),
+            spelling: Spelling(listing.mode),
+            asks: self.asks,
+            verb,
+            call,
+            conversation: None,
+            confirm: false,
+        }
+    }
+
+    fn encoder(&self) -> Encoder<'static> {
+        Encoder {
+            version: self.said.version,
+            server: SERVER,
+            addresses: &interlingua_protocols::mcp::content::Verbatim,
+        }
+    }
+
+    fn refuse(&self, fault: &Fault) -> Reply {
+        let about = self.about(&self.listing(), Verb::Other, Digest([0; 32]));
+        Reply::Now(about.refuse(fault))
+    }
+
+    /// `params` are those the method was read from; `header` is for transports that have headers which repeat them.
+    pub(super) async fn ask(&self, method: Method, params: &Members, header: Option<Header<'_>>) -> Reply {
+        match method {
+            Method::Discover => {
+                let mut out = Vec::new();
+                self.encoder().discover(INSTRUCTIONS, Cache { ttl_ms: DISCOVER_TTL_MS, public: true }, &mut out);
+                Reply::Now(Ok(out))
+            }
+            Method::Ping => {
+                let mut out = Vec::new();
+                self.encoder().empty(&mut out);
+                Reply::Now(Ok(out))
+            }
+            Method::List { list, cursor } => self.list(list, cursor.as_deref()),
+            Method::Call(invoke) => self.tool(invoke, params, header).await,
+            Method::Prompt(invoke) => self.prompt(invoke, params).await,
+            Method::Read(read) => self.read(read, params).await,
+            Method::Complete(complete) => self.complete(complete).await,
+            Method::Listen(filter) => Reply::Listen(filter),
+            Method::TaskGet(id) => self.task_get(&id).await,
+            Method::TaskUpdate(id, responses) => self.task_update(&id, &responses).await,
+            Method::TaskCancel(id) => self.task_cancel(&id).await,
+            session @ (Method::Initialize(_) | Method::Subscribe(_) | Method::Unsubscribe(_) | Method::SetLevel(_)) => {
+                Reply::Session(session)
+            }
+        }
+    }
+
+    fn list(&self, list: decode::List, cursor: Option<&str>) -> Reply {
+        let listing = self.listing();
+        let above = self.shared.mcp.settings().search_above;
+        match listing.page(&self.shared.hub, &self.by, list, cursor, above) {
+            Err(fault) => self.refuse(&fault),
+            Ok((items, next)) => {
+                let cache = Cache { ttl_ms: LIST_TTL_MS, public: self.by.is_anonymous() };
+                let mut out = Vec::with_capacity(items.iter().map(|item| item.len() + 1).sum::<usize>() + 256);
+                self.encoder().list(list, items.into_iter(), next.as_deref(), cache, &mut out);
+                Reply::Now(Ok(out))
+            }
+        }
+    }
+
+    async fn tool(&self, invoke: Invoke, params: &Members, header: Option<Header<'_>>) -> Reply {
+        let listing = self.listing();
+        let about = self.about(&listing, Verb::Call, called("tools/call", &invoke.name, invoke.args.as_ref()));
+        let entry = match listing.tool(&invoke.name) {
+            Ok(entry) => entry,
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
+        };
+        if let Some(header) = header
+            && let Err(error) = headers::check_params(&entry.params, invoke.args.as_ref(), header)
+        {
+            return Reply::Now(Err(Refused { error, status: 400 }));
+        }
+        if let Some(state) = &invoke.resume.state {
+            return self.resumed(about, state, &invoke.resume.responses).await;
+        }
+        self.invoke(about, entry, invoke.args, params).await
+    }
+
+    async fn invoke(&self, mut about: About, entry: &Entry, args: Option<Json>, params: &Members) -> Reply {
+        let target = Target::Skill(entry.skill.id.clone(), None);
+        if entry.skill.kind != SkillKind::Agent {
+            let input = Input { args, ..Input::parts(Vec::new()) };
+            about.confirm = self.asks_before(entry);
+            return self.open(about, Ask::Invoke { target, input }, None, params).await;
+        }
+        let (input, token) = spoken(args);
+        let hub = &self.shared.hub;
+        let known = token.as_deref().and_then(|token| hub.open_conversation(&self.by, token));
+        let conversation = match known {
+            None => hub.new_conversation(),
+            Some(id) => match hub.next_turn(&self.by, &id).await {
+                Ok(_) => id,
+                Err(fault) => return Reply::Now(about.refuse(&fault)),
+            },
+        };
+        match hub.conversation_token(&self.by, &conversation) {
+            Ok(token) => about.conversation = Some(token),
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
+        }
+        self.open(about, Ask::Invoke { target, input }, Some(conversation), params).await
+    }
+
+    /// Through the hub's own socket comes the client of the hub's owner: what writes is asked for there, where it can be.
+    fn asks_before(&self, entry: &Entry) -> bool {
+        matches!(self.connection.from, From::LocalSocket) && self.said.client.form && entry.skill.effects.change()
+    }
+
+    async fn prompt(&self, invoke: Invoke, params: &Members) -> Reply {
+        let listing = self.listing();
+        let about = self.about(&listing, Verb::Prompt, called("prompts/get", &invoke.name, invoke.args.as_ref()));
+        let skill = match listing.prompt(&invoke.name) {
+            Ok(skill) => skill.clone(),
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
+        };
+        if let Some(state) = &invoke.resume.state {
+            return self.resumed(about, state, &invoke.resume.responses).await;
+        }
+        let input = Input { args: invoke.args, ..Input::parts(Vec::new()) };
+        self.open(about, Ask::Invoke { target: Target::Skill(skill, None), input }, None, params).await
+    }
+
+    async fn read(&self, read: Read, params: &Members) -> Reply {
+        let listing = self.listing();
+        let about = self.about(&listing, Verb::Read, called("resources/read", &read.uri, None));
+        let (peer, uri) = match listing.resource(&read.uri) {
+            Ok(found) => found,
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
+        };
+        if let Some(state) = &read.resume.state {
+            return self.resumed(about, state, &read.resume.responses).await;
+        }
+        self.open(about, Ask::Read { peer, uri }, None, params).await
+    }
+
+    async fn complete(&self, complete: Complete) -> Reply {
+        let listing = self.listing();
+        let about = self.about(&listing, Verb::Other, Digest([0; 32]));
+        let of = match &complete.of {
+            Reference::Prompt(name) => listing.prompt(name).cloned().map(Completes::Skill),
+            Reference::Template(uri) => listing.resource(uri).map(|(peer, uri)| Completes::Template(peer, uri)),
+        };
+        let of = match of {
+            Ok(of) => of,
+            // An unknown reference is bad input here, whatever it refers to.
+            Err(fault) => return Reply::Now(about.refuse(&Fault { kind: FaultKind::InvalidInput, ..fault })),
+        };
+        let Complete { argument, typed, known, .. } = complete;
+        let ask = Ask::Complete { of, argument, typed, known };
+        match self.open(about, ask, None, &Members::absent()).await {
+            // A peer that completes nothing has no suggestions.
+            Reply::Now(Err(refused)) if refused.error.code == interlingua_protocols::rpc::METHOD_NOT_FOUND => {
+                let mut out = Vec::new();
+                let none = interlingua_core::Finished::completed(interlingua_core::Output::default());
+                self.encoder().complete(&none, &Default::default(), &mut out);
+                Reply::Now(Ok(out))
+            }
+            reply => reply,
+        }
+    }
+
+    /// Through the hub's door.
+    async fn open(
+        &self,
+        about: About,
+        ask: Ask,
+        conversation: Option<interlingua_core::ConversationId>,
+        params: &Members,
+    ) -> Reply {
+        let said = &self.said;
+        let id = said.message.clone().unwrap_or_else(entropy::message_id);
+        let mut call = Call::new(id, ask);
+        call.id_given = said.message.is_some();
+        call.conversation = conversation;
+        call.caller = Caller {
+            delivery: Delivery::Whole,
+            can_answer: said.client.kinds(),
+            missing: Missing::Refuse,
+            accepts: Vec::new(),
+        };
+        call.limits = Limits {
+            deadline: said.deadline,
+            priority: said.priority,
+            on_disconnect: self.on_disconnect,
+            confirm: about.confirm,
+            ..Limits::default()
+        };
+        call.via.clone_from(&said.via);
+        call.trace.clone_from(&said.trace);
+        call.wire = Some(said.version.wire());
+        call.meta = free_meta(params);
+        call.raw = unknown_params(params, &said.version.wire());
+        let request =
+            Request { by: self.by.clone(), connection: self.connection.id, inbound: Inbound::Call(Box::new(call)) };
+        match self.shared.hub.open(request).await {
+            Ok(running) => Reply::Going(Box::new(Going::new(about, running))),
+            Err(fault) => Reply::Now(about.refuse(&fault)),
+        }
+    }
+
+    /// The same call again, with what it asked for.
+    async fn resumed(&self, about: About, state: &str, responses: &Members) -> Reply {
+        let hub = &self.shared.hub;
+        let Some(state) = State::open(hub, &self.by, &about.call, state) else {
+            return Reply::Now(Err(Refused::params("requestState is not valid for this call, or not any more")));
+        };
+        let open = match about.questions(state.task).await {
+            Ok(open) => open,
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
+        };
+        let (given, left) = match sorted(open, responses) {
+            Ok(sorted) => sorted,
+            Err(problem) => return Reply::Now(Err(Refused::params(problem))),
+        };
+        for signal in given {
+            if let Err(fault) = hub.signal(self.by.clone(), state.task, signal).await {
+                return Reply::Now(about.refuse(&fault));
+            }
+        }
+        if !left.is_empty() {
+            return Reply::Now(about.input_required(&left, state));
+        }
+        match hub.follow(&self.by, state.task, state.seq).await {
+            Ok(running) => Reply::Going(Box::new(Going::new(about, running))),
+            Err(fault) => Reply::Now(about.refuse(&fault)),
+        }
+    }
+
+    async fn task_get(&self, id: &str) -> Reply {
+        let hub = &self.shared.hub;
+        let about = self.about(&self.listing(), Verb::Call, Digest([0; 32]));
+        let found = match decode::task(id) {
+            Some(id) => hub.task(&self.by, id).await,
+            None => Err(no_such_task()),
+        };
+        let task = match found {
+            Ok(task) => task,
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
+        };
+        let (id, created, updated) = (task.id, task.created, task.updated);
+        let cancelled = task
+            .finished()
+            .is_some_and(|finished| interlingua_protocols::mcp::encode::task::is_cancelled(&finished.outcome));
+        let (mut ended, mut open) = (None, Vec::new());
+        if task.finished().is_some() {
+            match self.ended(id).await {
+                Ok(end) => ended = Some(end),
+                Err(fault) => return Reply::Now(about.refuse(&fault)),
+            }
+        } else {
+            match about.questions(id).await {
+                Ok(questions) => open = questions,
+                Err(fault) => return Reply::Now(about.refuse(&fault)),
+            }
+        }
+        let state = match &ended {
+            _ if cancelled => TaskState::Cancelled,
+            Some(Ok(result)) => TaskState::Completed(result),
+            Some(Err(refused)) => TaskState::Failed(&refused.error),
+            None if open.is_empty() => TaskState::Working,
+            None => TaskState::Waiting(&open),
+        };
+        let mut out = Vec::new();
+        about.encoder().task(&Standing { id, created, updated, ttl_ms: None, note: None, state }, &mut out);
+        Reply::Now(Ok(out))
+    }
+
+    /// What a finished task ended in, as the call itself would have.
+    async fn ended(&self, task: TaskId) -> Result<Ended, Fault> {
+        let about = self.about(&self.listing(), Verb::Call, Digest([0; 32]));
+        let said = Said { progress: None, log: None, client: Default::default(), ..about.said.clone() };
+        let running = self.shared.hub.follow(&self.by, task, 0).await?;
+        Ok(Going::new(About { said, asks: Asks::AsRequests, ..about }, running).end().await)
+    }
+
+    async fn task_update(&self, id: &str, responses: &Members) -> Reply {
+        let hub = &self.shared.hub;
+        let about = self.about(&self.listing(), Verb::Other, Digest([0; 32]));
+        let found = match decode::task(id) {
+            Some(id) => hub.row(&self.by, id).await,
+            None => Err(no_such_task()),
+        };
+        let open = match found {
+            Ok(row) => about.questions(row.task).await,
+            Err(fault) => Err(fault),
+        };
+        let given = match open.map(|open| sorted(open, responses)) {
+            Ok(Ok((given, _))) => given,
+            Ok(Err(problem)) => return Reply::Now(Err(Refused::params(problem))),
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
+        };
+        for signal in given {
+            if let Signal::Answered { question, .. } = &signal
+                && let Err(fault) = hub.signal(self.by.clone(), question.0, signal.clone()).await
+            {
+                return Reply::Now(about.refuse(&fault));
+            }
+        }
+        self.acknowledged()
+    }
+
+    async fn task_cancel(&self, id: &str) -> Reply {
+        let hub = &self.shared.hub;
+        let cancelled = match decode::task(id) {
+            Some(id) => hub.signal(self.by.clone(), id, Signal::Cancel(interlingua_core::CancelWhy::Asked)).await,
+            None => Err(no_such_task()),
+        };
+        match cancelled {
+            // One that is over has nothing to be cancelled; the wish is acknowledged all the same.
+            Ok(()) => self.acknowledged(),
+            Err(fault) if fault.kind == FaultKind::AlreadyFinished => self.acknowledged(),
+            Err(fault) => self.refuse(&fault),
+        }
+    }
+
+    fn acknowledged(&self) -> Reply {
+        let mut out = Vec::new();
+        self.encoder().empty(&mut out);
+        Reply::Now(Ok(out))
+    }
+}
+
+fn no_such_task() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Task), "no such task")
+}
+
+/// Which call it was: the same with another name or other arguments is another one.
+fn called(method: &str, name: &str, args: Option<&Json>) -> Digest {
+    let args = args.map_or([0; 32], |args| args.digest().0);
+    Digest::of_fields([method.as_bytes(), name.as_bytes(), &args])
+}
+
+/// What was said to an agent, and the token of its conversation. Words alone are words; other arguments stay what they are.
+fn spoken(args: Option<Json>) -> (Input, Option<String>) {
+    let members = args.as_ref().map(Members::of).unwrap_or(Members::absent());
+    let token = members.text(CONVERSATION).map(std::borrow::Cow::into_owned);
+    let rest = members.len() - usize::from(members.has(CONVERSATION));
+    if let (Some(text), 1) = (members.text(MESSAGE), rest) {
+        return (Input::parts(vec![Part::text(&*text, Provenance::caller())]), token);
+    }
+    let args = args.map(|args| match token {
+        None => args,
+        Some(_) => Object::json(|object| {
+            for (key, value) in members.iter().filter(|(key, _)| *key != CONVERSATION) {
+                object.value(key, &value);
+            }
+        }),
+    });
+    (Input { args, ..Input::parts(Vec::new()) }, token)
+}
+
+type Sorted = (Vec<Signal>, Vec<Question>);
+
+/// Answers to those questions that were answered, and the questions that are left. What belongs to no question is nothing.
+fn sorted(open: Vec<Question>, responses: &Members) -> Result<Sorted, &'static str> {
+    let (mut given, mut left) = (Vec::new(), Vec::new());
+    for asked in open {
+        match responses.get(&input_key(&asked)) {
+            None => left.push(asked),
+            Some(response) => {
+                let answer: Answer = question::decode_answer(&asked, &Members::of(&response))?;
+                given.push(answered(asked.id, answer));
+            }
+        }
+    }
+    Ok((given, left))
+}
+
+/// What a client put into `_meta` that is neither the protocol's nor ours: the peer may know it.
+fn free_meta(params: &Members) -> Meta {
+    let Some(given) = params.object(meta::META) else { return Meta::default() };
+    let is_free = |key: &str| {
+        let bare = [meta::PROGRESS_TOKEN, meta::TRACEPARENT, meta::TRACESTATE, meta::BAGGAGE];
+        !key.starts_with("io.modelcontextprotocol/") && !key.starts_with(meta::OURS) && !bare.contains(&key)
+    };
+    if !given.iter().any(|(key, _)| is_free(key)) {
+        return Meta::default();
+    }
+    Meta(Some(Object::json(|object| {
+        for (key, value) in given.iter().filter(|(key, _)| is_free(key)) {
+            object.value(key, &value);
+        }
+    })))
+}
+
+/// Parameters this hub does not know travel beside the call, to a peer of the same protocol.
+fn unknown_params(params: &Members, wire: &interlingua_core::Wire) -> Option<Raw> {
+    let known = ["name", "uri", "arguments", meta::META, "requestState", "inputResponses", "task"];
+    if params.iter().all(|(key, _)| known.contains(&key)) {
+        return None;
+    }
+    let span = |key: &&str| {
+        let (from, to) = params.span(key)?;
+        Some((u32::try_from(from).ok()?, u32::try_from(to).ok()?))
+    };
+    let owned = known.iter().filter_map(span).collect();
+    Some(Raw { wire: wire.clone(), bytes: params.json()?.as_bytes().clone(), owned })
+}

@@ -1,0 +1,373 @@
+//! A call that runs, as its client sees it: events become notifications, questions are asked as the era has it, and the end
+//! is one result or one error.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use interlingua_core::{
+    Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Level, Loss, Outcome, Part,
+    Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, collect,
+};
+use interlingua_protocols::mcp::decode::{Refused, Said};
+use interlingua_protocols::mcp::encode::task::{Standing, State as TaskState};
+use interlingua_protocols::mcp::encode::{Beside, Encoder, notify};
+use interlingua_protocols::mcp::fault::{self, Spelling as Spelt, Verb};
+use interlingua_protocols::mcp::question;
+use interlingua_protocols::rpc::{self, Id};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::state::State;
+use super::{SERVER, Spelling};
+use crate::edge::Shared;
+use crate::hub::{Running, entropy};
+
+/// After this long a client that can hold a receipt gets one.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a request ends in: a result, as it is written, or an error.
+pub(super) type Ended = Result<Vec<u8>, Refused>;
+
+/// How questions reach the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// In a result that ends the request (modern).
+    InResult,
+    /// As requests of the server, while the call goes on (legacy).
+    AsRequests,
+}
+
+/// What is known of a call besides its exchange.
+pub(super) struct About {
+    pub(super) shared: Arc<Shared>,
+    pub(super) by: Principal,
+    pub(super) said: Said,
+    pub(super) spelling: Spelling,
+    pub(super) asks: Asks,
+    pub(super) verb: Verb,
+    /// Of what was called: what is handed out is good for no other call.
+    pub(super) call: Digest,
+    /// The token of a conversation with an agent.
+    pub(super) conversation: Option<String>,
+    /// A person is asked before it is done.
+    pub(super) confirm: bool,
+}
+
+pub(super) struct Going {
+    about: About,
+    running: Running,
+    /// Who answers.
+    party: Party,
+    told: f64,
+    heard: Vec<Event>,
+    made: Vec<Part>,
+    losses: Vec<Loss>,
+    /// When a receipt is due.
+    due: Option<Instant>,
+    /// Asked already, on another stream of the same call.
+    asked: Vec<QuestionId>,
+    /// How far it was read.
+    pub(super) seq: u64,
+}
+
+/// What comes next of a call.
+pub(super) enum Next {
+    /// A message for the client.
+    Message(Vec<u8>),
+    Ended(Ended),
+}
+
+impl About {
+    pub(super) fn encoder(&self) -> Encoder<'_> {
+        Encoder { version: self.said.version, server: SERVER, addresses: &self.spelling }
+    }
+
+    /// A fault as this protocol says it.
+    pub(super) fn refuse(&self, fault: &Fault) -> Ended {
+        if fault.kind == FaultKind::Internal {
+            tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
+        }
+        match fault::spelling(fault, self.said.version, self.verb) {
+            Spelt::Error { code, status } => Err(Refused { error: fault::error(fault, code), status }),
+            Spelt::Outcome => {
+                let mut out = Vec::new();
+                self.encoder().failed(fault, &mut out);
+                Ok(out)
+            }
+        }
+    }
+
+    /// Can this client be asked this?
+    fn can_ask(&self, question: &Question) -> bool {
+        question.to == Addressee::Caller
+            && self.said.client.kinds().has(question.kind.set())
+            && question::encode(question, self.said.version).is_some()
+    }
+
+    /// The open questions of a task that this client can be asked. The others that are for the caller are answered for it.
+    pub(super) async fn questions(&self, task: TaskId) -> Result<Vec<Question>, Fault> {
+        let Some(live) = self.shared.hub.live.get(task) else { return Ok(Vec::new()) };
+        let mut open = live.questions();
+        for question in open.iter().filter(|question| question.to == Addressee::Caller && !self.can_ask(question)) {
+            self.answer_for(question).await?;
+        }
+        open.retain(|question| self.can_ask(question));
+        Ok(open)
+    }
+
+    /// What the client cannot be asked is declined; nobody's folders are an empty list.
+    async fn answer_for(&self, question: &Question) -> Result<(), Fault> {
+        let answer = match question.kind {
+            QuestionKind::Roots => Answer::Given(Input::args(json!({"roots": []}).into())),
+            QuestionKind::Input { .. }
+            | QuestionKind::Confirm(_)
+            | QuestionKind::Credential { .. }
+            | QuestionKind::Visit { .. }
+            | QuestionKind::Model(_) => Answer::Declined,
+        };
+        self.shared.hub.answer(self.by.clone(), question.id, answer).await
+    }
+
+    /// The result that asks.
+    pub(super) fn input_required(&self, questions: &[Question], state: State) -> Ended {
+        let state = match state.seal(&self.shared.hub, &self.by, &self.call) {
+            Ok(state) => state,
+            Err(fault) => return self.refuse(&fault),
+        };
+        let mut out = Vec::new();
+        self.encoder().input_required(questions, &state, &mut out);
+        Ok(out)
+    }
+}
+
+/// A question as a request of the server; its id is the question's, so that any process can take the answer.
+pub(super) fn request(question: &Question, about: &About) -> Option<Vec<u8>> {
+    let asking = question::encode(question, about.said.version)?;
+    let mut out = Vec::new();
+    rpc::write_request(&request_id(question.id), asking.method, Some(&asking.params), &mut out);
+    Some(out)
+}
+
+fn request_id(question: QuestionId) -> Id {
+    Id::text(&question.to_string())
+}
+
+impl Going {
+    pub(super) fn new(about: About, running: Running) -> Going {
+        let receipt = about.said.client.tasks && about.verb == Verb::Call;
+        Going {
+            about,
+            running,
+            party: Party::Hub,
+            told: 0.0,
+            heard: Vec::new(),
+            made: Vec::new(),
+            losses: Vec::new(),
+            due: receipt.then(|| Instant::now() + PATIENCE),
+            asked: Vec::new(),
+            seq: 0,
+        }
+    }
+
+    /// These questions need not be put again.
+    pub(super) fn having_asked(self, asked: Vec<QuestionId>) -> Going {
+        Going { asked, ..self }
+    }
+
+    pub(super) fn task(&self) -> TaskId {
+        self.running.id()
+    }
+
+    pub(super) fn verb(&self) -> Verb {
+        self.about.verb
+    }
+
+    /// Ends it, as far as its peer can.
+    pub(super) async fn cancel(mut self) {
+        let (hub, by) = (self.about.shared.hub.clone(), self.about.by.clone());
+        // Kept first: a call can be told to end only by its id.
+        if let Ok(task) = self.running.keep().await {
+            self.running.told();
+            let _ = hub.signal(by, task, Signal::Cancel(interlingua_core::CancelWhy::Asked)).await;
+        }
+    }
+
+    /// What comes next. Cancel safe while nothing was returned.
+    pub(super) async fn next(&mut self) -> Next {
+        loop {
+            let entry = match self.due {
+                None => self.running.next().await,
+                Some(due) => match tokio::time::timeout_at(due, self.running.next()).await {
+                    Ok(entry) => entry,
+                    Err(_) => return Next::Ended(self.receipt().await),
+                },
+            };
+            match entry {
+                Ok(Some(entry)) => {
+                    self.seq = entry.seq;
+                    if let Some(next) = self.take(&entry).await {
+                        return next;
+                    }
+                }
+                Ok(None) => {
+                    let text = "the hub is shutting down; what is kept goes on after its next start";
+                    return Next::Ended(self.about.refuse(&Fault::hub(FaultKind::Unreachable, text)));
+                }
+                Err(fault) => return Next::Ended(self.about.refuse(&fault)),
+            }
+        }
+    }
+
+    /// To the end, without what comes before it.
+    pub(super) async fn end(&mut self) -> Ended {
+        loop {
+            if let Next::Ended(ended) = self.next().await {
+                return ended;
+            }
+        }
+    }
+
+    async fn take(&mut self, entry: &Entry) -> Option<Next> {
+        match &entry.record {
+            Record::Emitted { event, losses, raw } => {
+                self.losses.extend(losses.iter().cloned());
+                self.event(event, raw.as_ref(), entry.seq).await
+            }
+            // The peer itself gave a receipt.
+            Record::Sent(sent) if sent.remote.is_some() && sent.open && self.due.is_some() => {
+                Some(Next::Ended(self.receipt().await))
+            }
+            Record::Sent(_) | Record::Accepted { .. } | Record::Received { .. } => None,
+        }
+    }
+
+    async fn event(&mut self, event: &Event, raw: Option<&Raw>, seq: u64) -> Option<Next> {
+        match event {
+            Event::Started(route) => {
+                self.party = Party::Peer(route.skill.peer.clone());
+                None
+            }
+            Event::Said { channel: Channel::Note(level), parts, .. } => self.note(*level, parts),
+            Event::Said { .. } => {
+                self.heard.push(event.clone());
+                None
+            }
+            Event::Progress { done, total, note } => self.progress(*done, *total, note.as_deref()),
+            Event::Artifact(chunk) => {
+                self.made.extend(chunk.parts.iter().cloned());
+                None
+            }
+            Event::Asked(question) => self.asked(question, seq).await,
+            Event::Settled { question, how, .. } => self.settled(*question, *how),
+            Event::Finished(finished) => Some(Next::Ended(self.finished(finished, raw))),
+        }
+    }
+
+    fn note(&self, level: Level, parts: &[Part]) -> Option<Next> {
+        let wanted = self.about.said.log.is_some_and(|least| level >= least);
+        let logger = match &self.party {
+            Party::Peer(peer) => Some(peer.as_str()),
+            Party::Caller | Party::Hub => None,
+        };
+        wanted.then(|| Next::Message(notify::message(level, logger, parts)))
+    }
+
+    /// Under the client's own token, and always rising.
+    fn progress(&mut self, done: Option<f64>, total: Option<f64>, note: Option<&str>) -> Option<Next> {
+        let token = self.about.said.progress.as_ref()?;
+        let done = done.unwrap_or(self.told + 1.0);
+        if done <= self.told && self.told > 0.0 {
+            return None;
+        }
+        self.told = done;
+        Some(Next::Message(notify::progress(token, done, total, note)))
+    }
+
+    async fn asked(&mut self, question: &Question, seq: u64) -> Option<Next> {
+        if question.to == Addressee::Approvers {
+            let note = format!("waits for approval: {}", question.text);
+            return self.progress(None, None, Some(&note));
+        }
+        let open = match self.about.questions(self.task()).await {
+            Ok(open) => open,
+            Err(fault) => return Some(Next::Ended(self.about.refuse(&fault))),
+        };
+        match self.about.asks {
+            Asks::AsRequests if self.about.can_ask(question) && !self.asked.contains(&question.id) => {
+                request(question, &self.about).map(Next::Message)
+            }
+            Asks::AsRequests => None,
+            Asks::InResult if open.is_empty() => None,
+            Asks::InResult => {
+                let until = open.iter().map(|question| question.expires).max().unwrap_or(question.expires);
+                let state = State { task: self.task(), seq, until };
+                Some(Next::Ended(self.about.input_required(&open, state)))
+            }
+        }
+    }
+
+    /// A request that nobody waits for any more is taken back.
+    fn settled(&self, question: QuestionId, how: interlingua_core::How) -> Option<Next> {
+        use interlingua_core::How;
+        match (how, self.about.asks) {
+            (How::Expired | How::Withdrawn, Asks::AsRequests) => {
+                Some(Next::Message(notify::cancelled(&request_id(question), "the question is not open any more")))
+            }
+            (How::Answered | How::Declined | How::Expired | How::Withdrawn, _) => None,
+        }
+    }
+
+    fn finished(&mut self, finished: &Finished, raw: Option<&Raw>) -> Ended {
+        let mut finished = finished.clone();
+        finished.output.parts = collect(&finished, &self.heard);
+        finished.output.parts.append(&mut self.made);
+        finished.output.artifacts.clear();
+        let encoder = self.about.encoder();
+        let conversation = self.about.conversation.as_deref();
+        let beside = Beside { losses: &self.losses, conversation, ..Beside::default() };
+        let mut out = Vec::with_capacity(512);
+        match (&finished.outcome, self.about.verb) {
+            (Outcome::Failed(fault), verb) => match fault::spelling(fault, self.about.said.version, verb) {
+                Spelt::Error { .. } => return self.about.refuse(fault),
+                Spelt::Outcome => encoder.call(&finished, raw, &self.party, &beside, &mut out),
+            },
+            (Outcome::Completed | Outcome::Cancelled { .. }, Verb::Call) => {
+                encoder.call(&finished, raw, &self.party, &beside, &mut out);
+            }
+            (Outcome::Cancelled { why, .. }, Verb::Prompt | Verb::Read | Verb::Other) => {
+                let text = format!("cancelled: {}", why.as_str());
+                return Err(Refused { error: rpc::Error::new(rpc::INTERNAL_ERROR, text), status: 200 });
+            }
+            (Outcome::Completed, Verb::Prompt) => encoder.prompt(&finished, raw, &self.party, &beside, &mut out),
+            (Outcome::Completed, Verb::Read) if finished.output.parts.is_empty() && raw.is_none() => {
+                let kind = FaultKind::NotFound(interlingua_core::Noun::Resource);
+                return self.about.refuse(&Fault::caller(kind, "Resource not found"));
+            }
+            (Outcome::Completed, Verb::Read) => encoder.read(&finished, raw, &self.party, &beside, &mut out),
+            (Outcome::Completed, Verb::Other) => encoder.complete(&finished, &beside, &mut out),
+        }
+        Ok(out)
+    }
+
+    /// The id instead of the result; the call goes on without its client.
+    async fn receipt(&mut self) -> Ended {
+        self.due = None;
+        let hub = self.about.shared.hub.clone();
+        let task = match self.running.keep().await {
+            Ok(task) => task,
+            Err(fault) => return self.about.refuse(&fault),
+        };
+        self.running.told();
+        let now = hub.now();
+        let standing =
+            Standing { id: task, created: now, updated: now, ttl_ms: None, note: None, state: TaskState::Working };
+        let mut out = Vec::new();
+        self.about.encoder().task_created(&standing, &mut out);
+        Ok(out)
+    }
+}
+
+/// The key under which an answer is forwarded.
+pub(super) fn answered(question: QuestionId, answer: Answer) -> Signal {
+    Signal::Answered { question, message: entropy::message_id(), answer }
+}

@@ -1,0 +1,355 @@
+//! The endpoint: `POST`, and for sessions `GET` and `DELETE`, at `/mcp` and `/agents/{peer}/mcp`.
+//!
+//! One endpoint for both eras. A request is of the modern era (2026-07-28, transports) when its version header or its `_meta`
+//! says so; one that names a legacy version, or nothing, is of the legacy era.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use axum::{Router, response};
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use http::{HeaderMap, Method, StatusCode};
+use interlingua_core::{Fault, OnDisconnect, PeerId};
+use interlingua_protocols::mcp::decode::{self, Filter, Refused, Said};
+use interlingua_protocols::mcp::encode::{Encoder, notify};
+use interlingua_protocols::mcp::{Era, Version, fault, headers, meta};
+use interlingua_protocols::rpc::{self, Frame, Id, Message};
+
+use super::ask::{Asker, Reply};
+use super::frames;
+use super::going::{Asks, Ended, Going, Next};
+use super::listen::Telling;
+use super::{SERVER, Scope, Spelling};
+use crate::edge::Shared;
+use crate::edge::mcp::PROTOCOL;
+use crate::server::body;
+use crate::server::connection::Connection;
+use crate::server::shape::{self, Shape};
+use crate::telemetry::meters::Phase;
+
+pub fn routes() -> Router<Arc<Shared>> {
+    Router::new().route("/mcp", any(all)).route("/mcp/", any(all)).route("/agents/{peer}/mcp", any(one_peer))
+}
+
+async fn all(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    method: Method,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    Arrived { shared, connection, headers, scope: Scope::All }.answer(&method, body).await
+}
+
+async fn one_peer(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(peer): Path<String>,
+    method: Method,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    Arrived { shared, connection, headers, scope: Scope::Peer(PeerId::from(peer)) }.answer(&method, body).await
+}
+
+/// A request as it came.
+pub(super) struct Arrived {
+    pub(super) shared: Arc<Shared>,
+    pub(super) connection: Connection,
+    pub(super) headers: HeaderMap,
+    pub(super) scope: Scope,
+}
+
+impl Arrived {
+    async fn answer(self, method: &Method, body: Body) -> Response {
+        match *method {
+            Method::POST => self.post(body).await,
+            Method::GET if self.has_session() => self.get().await,
+            Method::DELETE if self.has_session() => self.delete().await,
+            _ => Shape::Mcp.not_allowed("POST"),
+        }
+    }
+
+    /// Sessions are of the legacy era: a modern request that names one means nothing by it.
+    fn has_session(&self) -> bool {
+        let modern = self.header(headers::PROTOCOL_VERSION).and_then(|named| Version::parse(named.trim()));
+        self.headers.contains_key(headers::SESSION) && !modern.is_some_and(Version::is_modern)
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    async fn post(self, body: Body) -> Response {
+        let frame = match body::read(body, self.shared.bounds().body).await {
+            Ok(frame) => frame,
+            Err(fault) => return Shape::Mcp.refuse(&fault),
+        };
+        let mut laps = self.shared.hub.meters.laps();
+        let decoded = rpc::decode(&frame, self.shared.bounds().depth);
+        laps.done(Phase::Decode);
+        match decoded {
+            Ok(Frame::One(message)) => match self.era(&message) {
+                Era::Modern => self.modern(message).await,
+                Era::Legacy => self.legacy(message).await,
+            },
+            Ok(Frame::Batch(messages)) if self.has_session() => self.batch(messages).await,
+            Ok(Frame::Batch(_)) => self.invalid(&rpc::Invalid::shape(None, "batches are not taken here")),
+            Err(invalid) => self.invalid(&invalid),
+        }
+    }
+
+    pub(super) fn invalid(&self, invalid: &rpc::Invalid) -> Response {
+        self.shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
+        refused(invalid.id.as_ref(), &Refused { error: invalid.error(), status: 400 })
+    }
+
+    /// Which era a message is of.
+    fn era(&self, message: &Message) -> Era {
+        let (method, params) = match message {
+            Message::Request(request) => (&*request.method, &request.params),
+            Message::Notification(notification) => (&*notification.method, &notification.params),
+            Message::Response(_) => return Era::Legacy,
+        };
+        let says_so = || params.object(meta::META).is_some_and(|meta| meta.has(meta::PROTOCOL_VERSION));
+        match self.header(headers::PROTOCOL_VERSION) {
+            None => {
+                if says_so() {
+                    Era::Modern
+                } else {
+                    Era::Legacy
+                }
+            }
+            Some(named) => match Version::parse(named.trim()).map(Version::era) {
+                Some(Era::Modern) => Era::Modern,
+                Some(Era::Legacy) if !says_so() => Era::Legacy,
+                None if method == "initialize" || self.headers.contains_key(headers::SESSION) => Era::Legacy,
+                Some(Era::Legacy) | None => Era::Modern,
+            },
+        }
+    }
+
+    async fn modern(self, message: Message) -> Response {
+        let request = match message {
+            Message::Request(request) if request.id.is_null() => {
+                return self.invalid(&rpc::Invalid::shape(None, "`id` must be text or a number"));
+            }
+            Message::Request(request) => request,
+            // The modern era has no notification that a client sends over HTTP; one that comes is taken and means nothing.
+            Message::Notification(_) => return StatusCode::ACCEPTED.into_response(),
+            Message::Response(_) => {
+                return self.invalid(&rpc::Invalid::shape(None, "a client sends requests, not responses"));
+            }
+        };
+        let id = request.id.clone();
+        let asker = match self.modern_asker(&request) {
+            Ok(asker) => asker,
+            Err(refused) => return refused.response(&id),
+        };
+        let method = match decode::decode(&request.method, &request.params, asker.said.version) {
+            Ok(method) => method,
+            Err(refused) => return self::refused(Some(&id), &refused),
+        };
+        let header = |name: &str| self.header(name);
+        let header: Option<super::ask::Header<'_>> = if self.is_local() { None } else { Some(&header) };
+        match asker.ask(method, &request.params, header).await {
+            Reply::Now(ended) => ended_response(&id, ended),
+            Reply::Going(going) => answer(id, going).await,
+            Reply::Listen(filter) => listen(&asker, id, filter),
+            Reply::Session(_) => {
+                self::refused(Some(&id), &Refused::no_such_method(&request.method, asker.said.version))
+            }
+        }
+    }
+
+    /// Headers against the body, `_meta`, then who asks; in this order, so that strangers learn nothing more.
+    fn modern_asker(&self, request: &rpc::Request) -> Result<Asker, NotTaken> {
+        let params = &request.params;
+        let named =
+            params.object(meta::META).and_then(|meta| meta.text(meta::PROTOCOL_VERSION).map(|text| text.into_owned()));
+        if let Some(named) = &named {
+            self.check(headers::PROTOCOL_VERSION, named)?;
+        }
+        self.check(headers::METHOD, &request.method)?;
+        let said = Said::modern(params, self.shared.hub.now())?;
+        let name = match &*request.method {
+            "tools/call" | "prompts/get" => params.text("name"),
+            "resources/read" => params.text("uri"),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => params.text("taskId"),
+            _ => None,
+        };
+        if let Some(name) = name {
+            self.check(headers::NAME, &name)?;
+        }
+        let by = self.shared.authenticate(&self.connection, &self.headers, &[]).map_err(NotTaken::Fault)?;
+        Ok(Asker {
+            shared: self.shared.clone(),
+            by,
+            connection: self.connection,
+            scope: self.scope.clone(),
+            said,
+            asks: Asks::InResult,
+            on_disconnect: OnDisconnect::Cancel,
+        })
+    }
+
+    /// The hub's own socket has nothing between that would route by headers.
+    fn is_local(&self) -> bool {
+        matches!(self.connection.from, crate::server::connection::From::LocalSocket)
+    }
+
+    fn check(&self, header: &'static str, body: &str) -> Result<(), NotTaken> {
+        if self.is_local() {
+            return Ok(());
+        }
+        let mismatch = |error| NotTaken::Refused(Refused { error, status: 400 });
+        if self.headers.get_all(header).iter().nth(1).is_some() {
+            return Err(mismatch(headers::mismatch(format!("the header {header} is there twice"))));
+        }
+        let given = self.headers.get(header).map(|value| value.to_str().unwrap_or("\u{fffd}"));
+        headers::check(header, given, body).map_err(mismatch)
+    }
+}
+
+/// Why a request was not even looked at.
+pub(super) enum NotTaken {
+    Refused(Refused),
+    Fault(Fault),
+}
+
+impl From<Refused> for NotTaken {
+    fn from(refused: Refused) -> NotTaken {
+        NotTaken::Refused(refused)
+    }
+}
+
+impl NotTaken {
+    pub(super) fn response(&self, id: &Id) -> Response {
+        match self {
+            NotTaken::Refused(refused) => self::refused(Some(id), refused),
+            NotTaken::Fault(fault) => faulted(Some(id), fault),
+        }
+    }
+}
+
+/// A fault that concerns the request as such.
+pub(super) fn faulted(id: Option<&Id>, fault: &Fault) -> Response {
+    let spelt = fault::spelling(fault, Version::LATEST, fault::Verb::Other);
+    let (code, status) = match spelt {
+        fault::Spelling::Error { code, status } => (code, status),
+        fault::Spelling::Outcome => (rpc::INTERNAL_ERROR, 200),
+    };
+    let mut response = refused(id, &Refused { error: fault::error(fault, code), status });
+    shape::add_headers(&mut response, fault);
+    response
+}
+
+pub(super) fn refused(id: Option<&Id>, refused: &Refused) -> Response {
+    let mut out = Vec::with_capacity(256);
+    fault::write(id, &refused.error, &mut out);
+    shape::json(refused.status, out.into())
+}
+
+pub(super) fn ended_response(id: &Id, ended: Ended) -> Response {
+    match ended {
+        Err(refused) => self::refused(Some(id), &refused),
+        Ok(result) => shape::json(200, message(id, &result).into()),
+    }
+}
+
+/// A whole response message.
+pub(super) fn message(id: &Id, result: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(result.len() + 64);
+    rpc::write_result(id, &mut out, |out| out.extend_from_slice(result));
+    out
+}
+
+pub(super) fn end_message(id: &Id, ended: &Ended) -> Vec<u8> {
+    match ended {
+        Ok(result) => message(id, result),
+        Err(refused) => {
+            let mut out = Vec::with_capacity(256);
+            fault::write(Some(id), &refused.error, &mut out);
+            out
+        }
+    }
+}
+
+/// Plain JSON when the result is the first thing there is, else a stream. Closing it cancels the call: the body holds it.
+async fn answer(id: Id, mut going: Box<Going>) -> Response {
+    match tokio::time::timeout(frames::KEEP_ALIVE, going.next()).await {
+        Ok(Next::Ended(ended)) => ended_response(&id, ended),
+        Ok(Next::Message(first)) => streamed(id, going, Some(first)),
+        // Nothing for long: what stands between should see that somebody is at work.
+        Err(_) => streamed(id, going, None),
+    }
+}
+
+enum Streaming {
+    First(Bytes, Id, Box<Going>),
+    On(Id, Box<Going>),
+    Over,
+}
+
+fn streamed(id: Id, going: Box<Going>, first: Option<Vec<u8>>) -> response::Response {
+    let first = first.map_or(frames::COMMENT, |message| frames::event(None, &message));
+    frames::response(unfold(Streaming::First(first, id, going), |streaming| async move {
+        match streaming {
+            Streaming::Over => None,
+            Streaming::First(frame, id, going) => Some((frame, Streaming::On(id, going))),
+            Streaming::On(id, mut going) => Some(match tokio::time::timeout(frames::KEEP_ALIVE, going.next()).await {
+                Err(_) => (frames::COMMENT, Streaming::On(id, going)),
+                Ok(Next::Message(message)) => (frames::event(None, &message), Streaming::On(id, going)),
+                Ok(Next::Ended(ended)) => (frames::event(None, &end_message(&id, &ended)), Streaming::Over),
+            }),
+        }
+    }))
+}
+
+/// `subscriptions/listen`: what changed, until somebody leaves.
+fn listen(asker: &Asker, id: Id, filter: Filter) -> Response {
+    let hub = &asker.shared.hub;
+    let settings = asker.shared.mcp.settings();
+    let mode = match asker.scope {
+        Scope::All => settings.names,
+        Scope::Peer(_) => interlingua_protocols::mcp::names::Mode::Bare,
+    };
+    let telling = Telling::new(hub.news.listen(), asker.scope.clone(), Spelling(mode), Some(id.clone()));
+    let first = frames::event(None, &notify::acknowledged(&filter, &id));
+    let (stopping, version) = (hub.supervisor.stopping().clone(), asker.said.version);
+    let state = (Some(telling), vec![first], filter, id, stopping);
+    frames::response(unfold(state, move |(telling, mut ready, filter, id, stopping)| async move {
+        if let Some(frame) = ready.pop() {
+            return Some((frame, (telling, ready, filter, id, stopping)));
+        }
+        let mut telling = telling?;
+        let told = tokio::select! {
+            told = tokio::time::timeout(frames::KEEP_ALIVE, telling.next(|| filter.clone())) => told,
+            () = stopping.cancelled() => Ok(None),
+        };
+        match told {
+            Err(_) => Some((frames::COMMENT, (Some(telling), ready, filter, id, stopping))),
+            Ok(Some(told)) => {
+                ready = told.iter().rev().map(|message| frames::event(None, message)).collect();
+                let frame = ready.pop()?;
+                Some((frame, (Some(telling), ready, filter, id, stopping)))
+            }
+            Ok(None) => {
+                let frame = frames::event(None, &message(&id, &listened(version, &id)));
+                Some((frame, (None, ready, filter, id, stopping)))
+            }
+        }
+    }))
+}
+
+/// The result of a listen that the hub ends.
+fn listened(version: Version, id: &Id) -> Vec<u8> {
+    let encoder = Encoder { version, server: SERVER, addresses: &interlingua_protocols::mcp::content::Verbatim };
+    let mut out = Vec::new();
+    encoder.listened(id, &mut out);
+    out
+}

@@ -1,0 +1,291 @@
+//! What clients see of the catalogue: every definition as it is written on the wire, and a table of names. Made once for each
+//! state of the catalogue and each part of it; a request then only leaves out what its principal may not see.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use interlingua_core::{Fault, FaultKind, Noun, PeerId, Principal, Skill, SkillId, SkillKind, Text, Uri};
+use interlingua_protocols::mcp::decode::List;
+use interlingua_protocols::mcp::headers::{self, Param};
+use interlingua_protocols::mcp::names::{Mode, Table, inward};
+use interlingua_protocols::mcp::{content::Addresses, definition};
+use moka::sync::Cache;
+
+use super::{Scope, Settings, Spelling};
+use crate::hub::Hub;
+use crate::hub::policy::Action;
+use crate::hub::registry::Catalogue;
+
+/// How many parts of the catalogue are kept ready.
+const MAX_LISTINGS: u64 = 256;
+/// How many entries one page has.
+const PAGE: usize = 250;
+/// How a client that sees too many tools finds them.
+const SEARCH: [(&str, &str); 2] = [("hub", "find_skills"), ("hub", "call_skill")];
+
+#[derive(Debug)]
+pub(super) struct Listings {
+    kept: Cache<(Scope, Mode), Arc<Listing>>,
+}
+
+impl Default for Listings {
+    fn default() -> Self {
+        Listings { kept: Cache::new(MAX_LISTINGS) }
+    }
+}
+
+impl Listings {
+    /// As the catalogue is now.
+    pub(super) fn now(&self, hub: &Hub, scope: &Scope, settings: &Settings) -> Arc<Listing> {
+        let catalogue = hub.registry.catalogue();
+        // One peer alone needs no prefix.
+        let mode = match scope {
+            Scope::All => settings.names,
+            Scope::Peer(_) => Mode::Bare,
+        };
+        let key = (scope.clone(), mode);
+        if let Some(listing) = self.kept.get(&key).filter(|listing| listing.generation == catalogue.generation) {
+            return listing;
+        }
+        let listing = Arc::new(Listing::of(&catalogue, scope, mode));
+        self.kept.insert(key, listing.clone());
+        listing
+    }
+}
+
+/// One entry of a list.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Its name, or its address.
+    key: Text,
+    /// Who may see it is decided by this.
+    pub(super) skill: Arc<Skill>,
+    json: Box<[u8]>,
+    /// Arguments that headers repeat.
+    pub(super) params: Vec<Param>,
+}
+
+#[derive(Debug)]
+pub(super) struct Listing {
+    generation: u64,
+    pub(super) mode: Mode,
+    scope: Scope,
+    tools: Vec<Entry>,
+    prompts: Vec<Entry>,
+    resources: Vec<Entry>,
+    templates: Vec<Entry>,
+    tool_names: Table,
+    prompt_names: Table,
+    places: HashMap<SkillId, usize>,
+    /// Peers with resources, and what their addresses are.
+    readable: Vec<(PeerId, Vec<(Uri, bool)>)>,
+}
+
+impl Listing {
+    fn of(catalogue: &Catalogue, scope: &Scope, mode: Mode) -> Listing {
+        let seen = |skill: &&Arc<Skill>| match scope {
+            Scope::All => true,
+            Scope::Peer(peer) => skill.id.peer == *peer,
+        };
+        let (prompts, tools): (Vec<&Arc<Skill>>, Vec<&Arc<Skill>>) =
+            catalogue.newest().filter(seen).partition(|skill| skill.kind == SkillKind::Prompt);
+        let tool_names = Table::build(mode, tools.iter().map(|skill| &skill.id));
+        let prompt_names = Table::build(mode, prompts.iter().map(|skill| &skill.id));
+        let tools = entries(&tools, &tool_names, definition::write_tool);
+        let places = tools.iter().enumerate().map(|(place, entry)| (entry.skill.id.clone(), place)).collect();
+        let (mut resources, mut templates, mut readable) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, registered) in catalogue.peers.iter().filter(|(id, _)| *scope == Scope::All || scope.is(id)) {
+            let mut addresses = Vec::new();
+            for resource in &registered.card.resources {
+                addresses.push((resource.uri.clone(), resource.template));
+                let Some(reader) = registered.reader(&resource.uri) else { continue };
+                let party = interlingua_core::Party::Peer(id.clone());
+                let uri = Spelling(mode).outward(&party, &resource.uri);
+                let mut json = Vec::new();
+                definition::write_resource(&uri, &definition::resource_name(resource), resource, &mut json);
+                let entry = Entry { key: uri, skill: reader.clone(), json: json.into(), params: Vec::new() };
+                if resource.template { &mut templates } else { &mut resources }.push(entry);
+            }
+            if !addresses.is_empty() {
+                readable.push((id.clone(), addresses));
+            }
+        }
+        resources.sort_by(|a: &Entry, b: &Entry| a.key.cmp(&b.key));
+        templates.sort_by(|a: &Entry, b: &Entry| a.key.cmp(&b.key));
+        let prompts = entries(&prompts, &prompt_names, definition::write_prompt);
+        let (generation, scope) = (catalogue.generation, scope.clone());
+        Listing {
+            generation,
+            mode,
+            scope,
+            tools,
+            prompts,
+            resources,
+            templates,
+            tool_names,
+            prompt_names,
+            places,
+            readable,
+        }
+    }
+
+    fn list(&self, list: List) -> &[Entry] {
+        match list {
+            List::Tools => &self.tools,
+            List::Prompts => &self.prompts,
+            List::Resources => &self.resources,
+            List::Templates => &self.templates,
+        }
+    }
+
+    /// One page of what this principal may see, and the cursor of the next.
+    pub(super) fn page(
+        &self,
+        hub: &Hub,
+        by: &Principal,
+        list: List,
+        cursor: Option<&str>,
+        search_above: usize,
+    ) -> Result<(Vec<&[u8]>, Option<String>), Fault> {
+        let entries = self.list(list);
+        let from = match cursor {
+            None => 0,
+            Some(cursor) => {
+                let after = opened(list, cursor)?;
+                entries.partition_point(|entry| *entry.key <= *after)
+            }
+        };
+        let (policy, now) = (hub.policy.load(), hub.now());
+        let may = |entry: &&Entry| policy.allows(by, Action::List, &entry.skill, now);
+        if list == List::Tools && self.scope == Scope::All && entries.len() > search_above {
+            let visible = entries.iter().filter(may).take(search_above.saturating_add(1)).count();
+            if visible > search_above {
+                return Ok((
+                    entries.iter().filter(may).filter(|entry| is_search(entry)).map(Entry::json).collect(),
+                    None,
+                ));
+            }
+        }
+        let mut page: Vec<&Entry> = entries[from..].iter().filter(may).take(PAGE + 1).collect();
+        let more = page.len() > PAGE;
+        page.truncate(PAGE);
+        let next = page.last().filter(|_| more).map(|last| sealed(list, &last.key));
+        Ok((page.into_iter().map(Entry::json).collect(), next))
+    }
+
+    /// The tool of this name. Whether it may be called is decided behind the door.
+    pub(super) fn tool(&self, name: &str) -> Result<&Entry, Fault> {
+        let id = match SEARCH.iter().find(|(_, short)| *short == name) {
+            Some((peer, skill)) => &SkillId::new(*peer, *skill),
+            None => self.tool_names.skill(name)?,
+        };
+        let unknown = || Fault::caller(FaultKind::NotFound(Noun::Skill), "Unknown tool");
+        self.places.get(id).map(|place| &self.tools[*place]).ok_or_else(unknown)
+    }
+
+    pub(super) fn prompt(&self, name: &str) -> Result<&SkillId, Fault> {
+        self.prompt_names.skill(name).map_err(|fault| {
+            let public = fault.public.replace("Unknown tool", "Unknown prompt");
+            Fault { public: public.into(), ..fault }
+        })
+    }
+
+    /// Whose resource this is, and as that peer knows it.
+    pub(super) fn resource(&self, uri: &str) -> Result<(PeerId, Uri), Fault> {
+        let shown: String = uri.chars().take(512).collect();
+        let unknown = || Fault::caller(FaultKind::NotFound(Noun::Resource), format!("Resource not found: {shown}"));
+        if self.mode == Mode::Prefixed {
+            let (peer, own) = inward(uri).ok_or_else(unknown)?;
+            return Ok((PeerId::from(peer), own.into()));
+        }
+        let named = |(of, template): &(Uri, bool)| !template && **of == *uri;
+        let covered = |(of, template): &(Uri, bool)| *template && covers(of, uri);
+        let exact = self.readable.iter().find(|(_, all)| all.iter().any(named));
+        let found = exact.or_else(|| self.readable.iter().find(|(_, all)| all.iter().any(covered)));
+        // A peer may know more than it lists; with one alone there is no doubt whose it is.
+        let found = found.or(match self.readable.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        });
+        found.map(|(peer, _)| (peer.clone(), uri.into())).ok_or_else(unknown)
+    }
+}
+
+impl Scope {
+    fn is(&self, id: &PeerId) -> bool {
+        matches!(self, Scope::Peer(peer) if peer == id)
+    }
+}
+
+/// A template covers what begins and ends as it does around its variables, or is the template itself.
+fn covers(template: &str, uri: &str) -> bool {
+    let (head, tail) = (template.split('{').next(), template.rsplit('}').next());
+    template == uri || (uri.starts_with(head.unwrap_or_default()) && uri.ends_with(tail.unwrap_or_default()))
+}
+
+impl Entry {
+    fn json(&self) -> &[u8] {
+        &self.json
+    }
+}
+
+fn is_search(entry: &Entry) -> bool {
+    SEARCH.iter().any(|(peer, skill)| entry.skill.id == SkillId::new(*peer, *skill))
+}
+
+fn entries(skills: &[&Arc<Skill>], names: &Table, write: fn(&str, &Skill, &mut Vec<u8>)) -> Vec<Entry> {
+    let entry = |skill: &&Arc<Skill>| {
+        let name = names.name(&skill.id)?;
+        let mut json = Vec::with_capacity(256);
+        write(&name, skill, &mut json);
+        // A definition whose marks cannot be used was left out by whoever listed it; here it merely has none.
+        let params = headers::params(&skill.input.0).unwrap_or_default();
+        Some(Entry { key: name, skill: (*skill).clone(), json: json.into(), params })
+    };
+    let mut entries: Vec<Entry> = skills.iter().filter_map(entry).collect();
+    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    entries
+}
+
+fn letter(list: List) -> char {
+    match list {
+        List::Tools => 't',
+        List::Prompts => 'p',
+        List::Resources => 'r',
+        List::Templates => 'm',
+    }
+}
+
+/// A cursor names the last entry it follows, in whichever peer's part of the list that was.
+fn sealed(list: List, after: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{}{after}", letter(list)))
+}
+
+fn opened(list: List, cursor: &str) -> Result<String, Fault> {
+    let bad = || Fault::caller(FaultKind::InvalidInput, "Invalid cursor");
+    let text = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(bad)?;
+    text.strip_prefix(letter(list)).map(str::to_owned).ok_or_else(bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m_33_a_cursor_of_another_list_or_of_nobody_is_refused() {
+        let cursor = sealed(List::Tools, "b__x");
+        assert_eq!(opened(List::Tools, &cursor).ok().as_deref(), Some("b__x"));
+        for (list, cursor) in [(List::Prompts, cursor.as_str()), (List::Tools, "?"), (List::Tools, "")] {
+            assert_eq!(opened(list, cursor).expect_err(cursor).kind, FaultKind::InvalidInput);
+        }
+    }
+
+    #[test]
+    fn a_template_covers_what_its_fixed_ends_allow() {
+        assert!(covers("test://t/{id}/data", "test://t/7/data"));
+        assert!(covers("test://t/{id}/data", "test://t/{id}/data"));
+        assert!(!covers("test://t/{id}/data", "test://t/7/other"));
+    }
+}

@@ -1,0 +1,115 @@
+//! They call us: the hub as an MCP server, at `/mcp` for all peers and at `/agents/{peer}/mcp` for one.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`http`] | the endpoint: which era a request is of, and the modern one |
+//! | `legacy`, `sessions`, `resume` | the legacy era: sessions, their streams, and lost ones taken up again |
+//! | `ask` | one request, whatever its transport: lists, calls, reads, prompts, completions, tasks |
+//! | `going` | a call that runs: its events as notifications, its questions, its result |
+//! | `listing` | what is listed, and what its names mean; made once for each state of the catalogue |
+//! | `state` | what is handed out to be brought back with an answer |
+//! | `listen` | what changed, for whoever listens |
+//! | `frames` | server-sent events |
+//!
+//! Deliberately absent: what a call is allowed to do, which is decided behind the hub's door, and anything a peer of another
+//! protocol would need to know.
+
+mod ask;
+mod frames;
+mod going;
+pub mod http;
+mod legacy;
+mod listen;
+mod listing;
+mod resume;
+mod sessions;
+mod state;
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use interlingua_core::{Digest, Party, PeerId, Uri};
+use interlingua_protocols::mcp::content::Addresses;
+use interlingua_protocols::mcp::encode::Server;
+use interlingua_protocols::mcp::names::{self, Mode};
+
+use crate::config;
+use listing::Listings;
+use sessions::Sessions;
+
+/// What stands between requests.
+#[derive(Debug)]
+pub struct Desk {
+    settings: ArcSwap<Settings>,
+    listings: Listings,
+    sessions: Sessions,
+}
+
+/// What configuration says.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    names: Mode,
+    search_above: usize,
+}
+
+impl Settings {
+    pub fn new(config: &config::Mcp) -> Settings {
+        Settings {
+            names: match config.names {
+                config::ToolNames::Prefixed => Mode::Prefixed,
+                config::ToolNames::Bare => Mode::Bare,
+            },
+            search_above: usize::try_from(config.search_above).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+impl Desk {
+    pub fn new(settings: Settings) -> Desk {
+        Desk { settings: ArcSwap::from_pointee(settings), listings: Listings::default(), sessions: Sessions::default() }
+    }
+
+    /// From the next request on.
+    pub fn apply(&self, settings: Settings) {
+        self.settings.store(Arc::new(settings));
+    }
+
+    fn settings(&self) -> Arc<Settings> {
+        self.settings.load_full()
+    }
+}
+
+/// Which part of the hub a client sees.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Scope {
+    All,
+    Peer(PeerId),
+}
+
+/// Addresses as this client reads them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spelling(Mode);
+
+impl Addresses for Spelling {
+    fn outward(&self, by: &Party, uri: &str) -> Uri {
+        match (self.0, by) {
+            (Mode::Prefixed, Party::Peer(peer)) => names::outward(peer.as_str(), uri).into(),
+            (Mode::Prefixed, Party::Caller | Party::Hub) | (Mode::Bare, _) => uri.into(),
+        }
+    }
+
+    fn blob(&self, _: &Digest) -> Option<Uri> {
+        None
+    }
+
+    fn rewrites(&self) -> bool {
+        self.0 == Mode::Prefixed
+    }
+}
+
+const SERVER: Server<'static> =
+    Server { name: "interlingua", title: "Interlingua", version: env!("CARGO_PKG_VERSION") };
+
+/// What a client's model is told of the hub.
+const INSTRUCTIONS: &str = "A hub of many peers. Tools are named after the peer that has them; find_skills searches all of \
+them and call_skill calls one by the id it lists. Resources of peers keep their own addresses behind the peer's name.";

@@ -1,0 +1,270 @@
+//! Sessions of the legacy era. What a session is (version, capabilities, whose) is sealed inside its id, so that a session
+//! nobody comes back to costs nothing and any process with the hub's keys can serve it. What changes while it lives (log
+//! level, subscriptions, requests under way) is in memory, bounded, and let go of when the session is idle.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use interlingua_core::ports::Expect;
+use interlingua_core::{Digest, Fault, Level, Principal, TaskId, Text, Time};
+use interlingua_protocols::mcp::Version;
+use interlingua_protocols::mcp::capabilities::Client;
+use interlingua_protocols::mcp::decode::Filter;
+use interlingua_protocols::rpc::Id;
+use moka::sync::Cache;
+use tokio_util::sync::CancellationToken;
+
+use super::Scope;
+use crate::hub::{Hub, entropy};
+
+const PURPOSE: &str = "mcp session";
+/// A session that nothing was heard of for this long is over.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+/// No session is older.
+const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
+/// How many sessions have something in memory.
+const MAX_SESSIONS: u64 = 10_000;
+/// How many ended ones are remembered in memory; the records know them all.
+const MAX_ENDED: u64 = 100_000;
+/// How many resources one session may follow, and how many requests it may have under way.
+const MAX_SUBSCRIPTIONS: usize = 1_000;
+const MAX_RUNNING: usize = 1_000;
+/// Where ended sessions are written down.
+const ENDED: &str = "mcp_session_ended";
+/// How long the end of a stream can be asked for again, and how much of it is kept.
+const REPLAY: Duration = Duration::from_secs(300);
+const MAX_REPLAY_BYTES: u64 = 32 * 1024 * 1024;
+
+/// What a session's id says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Session {
+    pub(super) id: u128,
+    pub(super) version: Version,
+    pub(super) client: Client,
+    issued: Time,
+}
+
+#[derive(Debug)]
+pub(super) struct Sessions {
+    live: Cache<u128, Arc<Memory>>,
+    ended: Cache<u128, ()>,
+    /// The last message of streams, for clients that lost them.
+    finals: Cache<TaskId, Bytes>,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Sessions {
+            live: Cache::builder().max_capacity(MAX_SESSIONS).time_to_idle(IDLE).build(),
+            ended: Cache::builder().max_capacity(MAX_ENDED).time_to_live(MAX_AGE).build(),
+            finals: Cache::builder()
+                .max_capacity(MAX_REPLAY_BYTES)
+                .weigher(|_, message: &Bytes| u32::try_from(message.len()).unwrap_or(u32::MAX))
+                .time_to_live(REPLAY)
+                .build(),
+        }
+    }
+}
+
+/// What changes while a session lives.
+#[derive(Debug, Default)]
+pub(super) struct Memory(Mutex<Changing>);
+
+#[derive(Debug, Default)]
+struct Changing {
+    level: Option<Level>,
+    subscriptions: BTreeSet<Text>,
+    running: HashMap<Id, CancellationToken>,
+    /// Ends the stream that was opened last.
+    stream: Option<CancellationToken>,
+}
+
+impl Memory {
+    fn lock(&self) -> MutexGuard<'_, Changing> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Until the client says otherwise it hears what people would want to know.
+    pub(super) fn level(&self) -> Level {
+        self.lock().level.unwrap_or(Level::Info)
+    }
+
+    pub(super) fn set_level(&self, level: Level) {
+        self.lock().level = Some(level);
+    }
+
+    /// False when there are too many.
+    pub(super) fn subscribe(&self, uri: Text) -> bool {
+        let mut changing = self.lock();
+        changing.subscriptions.len() < MAX_SUBSCRIPTIONS && {
+            changing.subscriptions.insert(uri);
+            true
+        }
+    }
+
+    pub(super) fn unsubscribe(&self, uri: &str) {
+        self.lock().subscriptions.remove(uri);
+    }
+
+    /// What its stream tells of.
+    pub(super) fn filter(&self) -> Filter {
+        let updates = self.lock().subscriptions.iter().cloned().collect();
+        Filter { tools: true, prompts: true, resources: true, updates }
+    }
+
+    /// A message goes to one stream: the newest takes over from the one before it.
+    pub(super) fn take_stream(&self) -> CancellationToken {
+        let token = CancellationToken::new();
+        if let Some(before) = self.lock().stream.replace(token.clone()) {
+            before.cancel();
+        }
+        token
+    }
+
+    /// Notes a request, so that it can be cancelled by its id until the guard is dropped.
+    pub(super) fn begin(self: &Arc<Self>, id: &Id) -> Running {
+        let token = CancellationToken::new();
+        let mut changing = self.lock();
+        if changing.running.len() < MAX_RUNNING {
+            changing.running.insert(id.clone(), token.clone());
+        }
+        drop(changing);
+        Running { memory: self.clone(), id: id.clone(), token }
+    }
+
+    pub(super) fn cancel(&self, id: &Id) {
+        if let Some(token) = self.lock().running.remove(id) {
+            token.cancel();
+        }
+    }
+
+    fn end(&self) {
+        let mut changing = self.lock();
+        changing.running.drain().for_each(|(_, token)| token.cancel());
+        if let Some(stream) = changing.stream.take() {
+            stream.cancel();
+        }
+    }
+}
+
+/// A request under way.
+#[derive(Debug)]
+pub(super) struct Running {
+    memory: Arc<Memory>,
+    id: Id,
+    pub(super) token: CancellationToken,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.memory.lock().running.remove(&self.id);
+    }
+}
+
+/// What a session's id is sealed to: with another hub, caller or door it does not open.
+fn bound(hub: &Hub, by: &Principal, scope: &Scope) -> Vec<u8> {
+    let scope = match scope {
+        Scope::All => "",
+        Scope::Peer(peer) => peer.as_str(),
+    };
+    let owner = by.owner().to_string();
+    Digest::of_fields([hub.id.as_str().as_bytes(), owner.as_bytes(), scope.as_bytes()]).0.to_vec()
+}
+
+fn flags(client: Client) -> u8 {
+    [client.form, client.url, client.sampling, client.roots]
+        .into_iter()
+        .enumerate()
+        .fold(0, |all, (bit, is)| all | (u8::from(is) << bit))
+}
+
+fn client(flags: u8) -> Client {
+    let has = |bit: u8| flags & (1 << bit) != 0;
+    Client { form: has(0), url: has(1), sampling: has(2), roots: has(3), tasks: false }
+}
+
+impl Session {
+    pub(super) fn new(hub: &Hub, version: Version, client: Client) -> Session {
+        Session { id: entropy::bits(), version, client, issued: hub.now() }
+    }
+
+    /// The id that the client brings back.
+    pub(super) fn seal(&self, hub: &Hub, by: &Principal, scope: &Scope) -> Result<String, Fault> {
+        let mut plain = Vec::with_capacity(40);
+        plain.extend_from_slice(&self.id.to_be_bytes());
+        plain.extend_from_slice(&self.issued.0.to_be_bytes());
+        plain.push(flags(self.client));
+        plain.extend_from_slice(self.version.as_str().as_bytes());
+        let sealed = hub.keys.seal(PURPOSE, &bound(hub, by, scope), &plain).map_err(Fault::internal)?;
+        Ok(URL_SAFE_NO_PAD.encode(sealed))
+    }
+
+    fn open(hub: &Hub, by: &Principal, scope: &Scope, text: &str) -> Option<Session> {
+        let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let plain = hub.keys.open(PURPOSE, &bound(hub, by, scope), &sealed).ok()?;
+        let (id, rest) = plain.split_first_chunk::<16>()?;
+        let (issued, rest) = rest.split_first_chunk::<8>()?;
+        let (flags, version) = rest.split_first()?;
+        Some(Session {
+            id: u128::from_be_bytes(*id),
+            version: Version::parse(std::str::from_utf8(version).ok()?)?,
+            client: client(*flags),
+            issued: Time(u64::from_be_bytes(*issued)),
+        })
+    }
+}
+
+impl Sessions {
+    /// The session of this id, and what is remembered of it; `None` when it is over or never was.
+    pub(super) async fn find(
+        &self,
+        hub: &Hub,
+        by: &Principal,
+        scope: &Scope,
+        text: &str,
+    ) -> Result<Option<(Session, Arc<Memory>)>, Fault> {
+        let Some(session) = Session::open(hub, by, scope, text) else { return Ok(None) };
+        let now = hub.now();
+        if self.ended.contains_key(&session.id) || session.issued.after(MAX_AGE) <= now {
+            return Ok(None);
+        }
+        if let Some(memory) = self.live.get(&session.id) {
+            return Ok(Some((session, memory)));
+        }
+        // This process does not know it: it may be new here, over, or idle for too long.
+        let ended = hub.store.records.get(ENDED, &key(session.id), now).await?.is_some();
+        if ended || session.issued.after(IDLE) <= now {
+            return Ok(None);
+        }
+        let memory = self.live.get_with(session.id, Arc::default);
+        Ok(Some((session, memory)))
+    }
+
+    /// It is over, here and after a restart.
+    pub(super) async fn end(&self, hub: &Hub, session: &Session) -> Result<(), Fault> {
+        self.ended.insert(session.id, ());
+        if let Some(memory) = self.live.remove(&session.id) {
+            memory.end();
+        }
+        let (now, until) = (hub.now(), session.issued.after(MAX_AGE));
+        let put = hub.store.records.put(ENDED, &key(session.id), Bytes::new(), Some(until), Expect::Anything, now);
+        put.await?;
+        Ok(())
+    }
+
+    pub(super) fn keep_final(&self, task: TaskId, message: Bytes) {
+        self.finals.insert(task, message);
+    }
+
+    pub(super) fn final_of(&self, task: TaskId) -> Option<Bytes> {
+        self.finals.get(&task)
+    }
+}
+
+fn key(id: u128) -> String {
+    format!("{id:032x}")
+}
