@@ -26,6 +26,8 @@ pub struct Dispatch {
     pub skill: Arc<Skill>,
     pub call: Box<Call>,
     pub want: View,
+    /// How many questions the task has had: the next one its peer asks gets this number.
+    pub asked: u32,
     /// The id under which the peer knows it: re-attach instead of calling again, after a crash or to tell it of a cancel.
     pub remote: Option<Secret>,
     /// The peer ended its request with a question; this is the answer, and goes on with the same call.

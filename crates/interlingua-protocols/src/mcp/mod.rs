@@ -17,6 +17,7 @@
 //! written, with only what the hub owns in it changed: names, addresses, ids.
 
 pub mod capabilities;
+pub mod client;
 pub mod content;
 pub mod decode;
 pub mod definition;

@@ -90,7 +90,8 @@ Examples:
   interlingua serve                                          no file: embedded store in ./data, built-in tools
   interlingua serve -c hub.yaml                              reads it again when it changes, and on SIGHUP
   interlingua serve --nlip http://127.0.0.1:9003/nlip        with one more peer
-  interlingua serve --nlip concierge=http://127.0.0.1:9003/nlip   and its name")]
+  interlingua serve --nlip concierge=http://127.0.0.1:9003/nlip   and its name
+  interlingua serve --mcp 'npx -y @modelcontextprotocol/server-filesystem .'   with the tools of an MCP server")]
 pub struct ServeArguments {
     /// The configuration file
     #[arg(short, long, value_name = "FILE")]
@@ -104,11 +105,14 @@ pub struct ServeArguments {
     /// One more peer that speaks NLIP; may be given several times
     #[arg(long, value_name = "[NAME=]URL")]
     pub nlip: Vec<String>,
+    /// One more MCP server, by its URL or the command that starts it; may be given several times
+    #[arg(long, value_name = "[NAME=]URL|COMMAND")]
+    pub mcp: Vec<String>,
 }
 
 impl ServeArguments {
     pub fn overrides(&self) -> Overrides {
-        Overrides { listen: self.listen, data: self.data.clone(), nlip: self.nlip.clone() }
+        Overrides { listen: self.listen, data: self.data.clone(), nlip: self.nlip.clone(), mcp: self.mcp.clone() }
     }
 }
 

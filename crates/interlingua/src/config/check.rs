@@ -7,7 +7,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::problem::nearest;
-use super::{Asks, Binding, Config, NlipPeer, Peer, Problem, Speaks};
+use super::{Asks, Binding, Config, McpPeer, NlipPeer, Peer, Problem, Speaks};
 
 /// Names with a meaning of their own in some spelling of a skill.
 const RESERVED: [&str; 5] = ["mcp", "local", "hub", "graph", "custom_tool"];
@@ -137,6 +137,54 @@ fn peer_name(name: &str, found: &mut Found) {
 fn peer(name: &str, peer: &Peer, found: &mut Found) {
     match &peer.speaks {
         Speaks::Nlip(nlip) => nlip_peer(&format!("peers.{name}.nlip"), nlip, found),
+        Speaks::Mcp(mcp) => mcp_peer(&format!("peers.{name}.mcp"), mcp, found),
+    }
+}
+
+fn mcp_peer(path: &str, mcp: &McpPeer, found: &mut Found) {
+    match (&mcp.command, &mcp.url) {
+        (Some(command), None) => {
+            found.require(!command.trim().is_empty(), &format!("{path}.command"), "expected a program");
+            let http_only = mcp.token.is_some() || !mcp.headers.is_empty() || mcp.ca.is_some();
+            found.require(
+                !http_only,
+                path,
+                "`token`, `headers` and `ca` are for a server with a `url`; give a program `env`",
+            );
+        }
+        (None, Some(given)) => {
+            let program_only =
+                !mcp.args.is_empty() || !mcp.env.is_empty() || !mcp.pass.is_empty() || mcp.idle.is_some();
+            found.require(!program_only, path, "`args`, `env`, `pass` and `idle` are for a program: a `command`");
+            mcp_url(path, mcp, given, found);
+        }
+        (None, None) | (Some(_), Some(_)) => {
+            found.refuse(path, "expected either a `command` to start or the `url` of a server");
+        }
+    }
+}
+
+fn mcp_url(path: &str, mcp: &McpPeer, given: &str, found: &mut Found) {
+    let uri = match url(given, &["http", "https"]) {
+        Ok(uri) => uri,
+        Err(message) => return found.refuse(format!("{path}.url"), message),
+    };
+    let secret = mcp.token.is_some() || !mcp.headers.is_empty();
+    if uri.scheme_str() == Some("http") && secret && !mcp.insecure && !uri.host().is_some_and(is_loopback) {
+        found.refuse(path, "token and headers would travel unencrypted; use https, or set `insecure: true` here");
+    }
+    for name in mcp.headers.keys() {
+        let known = http::HeaderName::try_from(name.as_str());
+        found.require(known.is_ok(), &format!("{path}.headers"), &format!("`{name}` is not the name of a header"));
+    }
+    authorities(path, mcp.ca.as_deref(), found);
+}
+
+fn authorities(path: &str, ca: Option<&Path>, found: &mut Found) {
+    if let Some(ca) = ca
+        && let Err(error) = CertificateDer::pem_file_iter(ca).and_then(Iterator::collect::<Result<Vec<_>, _>>)
+    {
+        found.refuse(format!("{path}.ca"), pem(ca, &error));
     }
 }
 
@@ -157,11 +205,7 @@ fn nlip_peer(path: &str, nlip: &NlipPeer, found: &mut Found) {
             "the token would travel unencrypted; use https or wss, or set `insecure: true` here",
         );
     }
-    if let Some(ca) = &nlip.ca
-        && let Err(error) = CertificateDer::pem_file_iter(ca).and_then(Iterator::collect::<Result<Vec<_>, _>>)
-    {
-        found.refuse(format!("{path}.ca"), pem(ca, &error));
-    }
+    authorities(path, nlip.ca.as_deref(), found);
 }
 
 fn url(text: &str, schemes: &[&str]) -> Result<http::Uri, String> {

@@ -130,9 +130,12 @@ fn anchor(config: &mut Config, base: &Path) {
     paths.extend(tools.directory.iter_mut());
     paths.extend(tools.workspace.iter_mut());
     paths.extend(tools.roots.iter_mut().map(|root| &mut root.path));
-    paths.extend(peers.values_mut().filter_map(|peer| match &mut peer.speaks {
-        super::Speaks::Nlip(nlip) => nlip.ca.as_mut(),
-    }));
+    for peer in peers.values_mut() {
+        match &mut peer.speaks {
+            super::Speaks::Nlip(nlip) => paths.extend(nlip.ca.as_mut()),
+            super::Speaks::Mcp(mcp) => paths.extend(mcp.ca.iter_mut().chain(&mut mcp.directory)),
+        }
+    }
     paths.extend(hooks.values_mut().map(|hook| &mut hook.home));
     for path in paths {
         *path = base.join(&path);

@@ -20,6 +20,7 @@ mod limits;
 mod listen;
 mod load;
 mod mcp;
+mod mcp_peer;
 mod nlip;
 mod overrides;
 mod peers;
@@ -50,6 +51,7 @@ pub use limits::Limits;
 pub use listen::{Listen, Tls};
 pub use load::{Loaded, Rejected, load, load_text, without_file};
 pub use mcp::{Mcp, ToolNames};
+pub use mcp_peer::{McpPeer, McpPlace};
 pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
 pub use overrides::Overrides;
 pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, Speaks, matches};
@@ -117,8 +119,8 @@ pub const SOCKET: &str = "hub.sock";
 pub(crate) fn later(steps: &[String]) -> Option<String> {
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     match steps.as_slice() {
-        ["peers", _, protocol @ ("mcp" | "a2a" | "aip" | "nlweb" | "site")] => {
-            Some(format!("this hub cannot speak {protocol} yet; it can speak nlip"))
+        ["peers", _, protocol @ ("a2a" | "aip" | "nlweb" | "site")] => {
+            Some(format!("this hub cannot speak {protocol} yet; it can speak nlip and mcp"))
         }
         [key @ ("a2a" | "aip" | "browser" | "models" | "agents" | "teams")] => {
             Some(format!("this hub does not have `{key}` yet"))

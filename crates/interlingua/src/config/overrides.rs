@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Config, Listen, NlipPeer, Peer, Problem, Speaks};
+use super::{Config, Listen, McpPeer, McpPlace, NlipPeer, Peer, Problem, Speaks};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overrides {
@@ -11,6 +11,8 @@ pub struct Overrides {
     pub data: Option<PathBuf>,
     /// NLIP peers, as `URL` or `NAME=URL`.
     pub nlip: Vec<String>,
+    /// MCP servers, as `URL`, `COMMAND ARGUMENTS…`, or either behind `NAME=`.
+    pub mcp: Vec<String>,
 }
 
 impl Overrides {
@@ -22,25 +24,69 @@ impl Overrides {
             config.store.embedded.clone_from(data);
         }
         for argument in &self.nlip {
-            let (name, url) = match argument.split_once('=') {
-                Some((name, url)) if !name.contains(['/', ':']) => (name.to_owned(), url),
-                Some(_) | None => (free_name(config, argument), argument.as_str()),
+            let (name, url) = named(argument);
+            let name = name.map_or_else(|| free_name(config, &host_word(url), "nlip"), str::to_owned);
+            add(config, "--nlip", name, Speaks::Nlip(NlipPeer::new(url)))?;
+        }
+        for argument in &self.mcp {
+            let (name, place) = named(argument);
+            let peer = McpPeer::of_words(place).map_err(|problem| Problem::new("--mcp", problem))?;
+            let word = match peer.place() {
+                McpPlace::Url(url) => host_word(url),
+                McpPlace::Program { command, args } => program_word(command, args),
             };
-            if config.peers.contains_key(&name) {
-                return Err(Problem::new("--nlip", format!("there is already a peer named `{name}`")));
-            }
-            config.peers.insert(name, Peer::new(Speaks::Nlip(NlipPeer::new(url))));
+            let name = name.map_or_else(|| free_name(config, &word, "tools"), str::to_owned);
+            add(config, "--mcp", name, Speaks::Mcp(Box::new(peer)))?;
         }
         Ok(())
     }
 }
 
-/// The first word of the host, or `nlip`; with a number when that is taken.
-fn free_name(config: &Config, url: &str) -> String {
+/// `NAME=` in front of an address or a command, which may have one of its own further on.
+fn named(argument: &str) -> (Option<&str>, &str) {
+    match argument.split_once('=') {
+        Some((name, rest)) if !name.contains(['/', ':', ' ']) => (Some(name), rest),
+        Some(_) | None => (None, argument),
+    }
+}
+
+fn add(config: &mut Config, flag: &str, name: String, speaks: Speaks) -> Result<(), Problem> {
+    if config.peers.contains_key(&name) {
+        return Err(Problem::new(flag, format!("there is already a peer named `{name}`")));
+    }
+    config.peers.insert(name, Peer::new(speaks));
+    Ok(())
+}
+
+/// The first word of the host.
+fn host_word(url: &str) -> String {
     let host = url.parse::<http::Uri>().ok().and_then(|uri| uri.host().map(str::to_owned)).unwrap_or_default();
-    let word = host.split('.').next().unwrap_or_default().replace('_', "-");
-    let named = word.starts_with(|c: char| c.is_ascii_alphabetic()) && word != "localhost";
-    let stem = if named { word } else { "nlip".to_owned() };
+    host.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// What a program is called: `time` for `uvx mcp-server-time`, `filesystem` for
+/// `npx -y @modelcontextprotocol/server-filesystem .`.
+fn program_word(command: &str, args: &[String]) -> String {
+    let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let starter = base(command);
+    let starts_another = ["npx", "uvx", "node", "python", "python3", "bunx", "pipx", "deno", "uv"].contains(&&*starter);
+    let words = args.iter().filter(|word| !word.starts_with('-') && !["run", "tool", "exec"].contains(&&***word));
+    let mut given = words.map(|word| base(word)).filter(|_| starts_another);
+    let name = given.next().unwrap_or(starter);
+    let name = name.split('@').next().unwrap_or_default();
+    let name = name.split('.').next().unwrap_or_default();
+    let name = name.trim_start_matches("mcp-").trim_start_matches("server-");
+    name.trim_end_matches("-mcp").trim_end_matches("-server").to_owned()
+}
+
+/// This word as far as it can be a name, else another; with a number when that is taken.
+fn free_name(config: &Config, word: &str, otherwise: &str) -> String {
+    let word = word.replace('_', "-");
+    let fits = word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && !word.ends_with('-')
+        && !["localhost", "mcp", "local", "hub", "graph"].contains(&&*word);
+    let stem = if fits { word } else { otherwise.to_owned() };
     let numbered = (2..).map(|number| format!("{stem}-{number}"));
     let mut names = std::iter::once(stem.clone()).chain(numbered);
     names.find(|name| !config.peers.contains_key(name)).unwrap_or(stem)
@@ -59,6 +105,19 @@ mod tests {
         let mut config = Config::default();
         overrides.apply(&mut config).unwrap();
         assert_eq!(config.peers.keys().collect::<Vec<_>>(), ["nlip", "nlip-2", "hotels", "a"]);
+        let commands = [
+            "npx -y @modelcontextprotocol/server-filesystem@1.2 .",
+            "uvx mcp-server-time --local-timezone=UTC",
+            "python3 ./servers/weather_server.py",
+            "https://search.example/mcp",
+            "mine=/opt/thing --flag",
+            "/opt/mcp",
+        ];
+        let overrides = Overrides { mcp: commands.map(String::from).to_vec(), ..Overrides::default() };
+        let mut served = Config::default();
+        overrides.apply(&mut served).unwrap();
+        let names = ["filesystem", "time", "weather-server", "search", "mine", "tools"];
+        assert_eq!(served.peers.keys().collect::<Vec<_>>(), names);
         let again = Overrides { nlip: vec!["a=http://y/n".into()], ..Overrides::default() };
         assert_eq!(again.apply(&mut config).unwrap_err().to_string(), "--nlip: there is already a peer named `a`");
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::mcp::McpPeer;
 use super::scalar::Span;
 use super::secret::Secret;
 
@@ -28,6 +29,7 @@ pub struct Peer {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Speaks {
     Nlip(NlipPeer),
+    Mcp(Box<McpPeer>),
 }
 
 /// What configuration says of all skills of a peer: only it can take effects away.
@@ -108,6 +110,8 @@ impl Peer {
 pub(super) struct Written {
     /// It speaks NLIP. Each peer has exactly one protocol key.
     nlip: Option<NlipPeer>,
+    /// It is an MCP server: a program, or reached by a URL.
+    mcp: Option<McpPeer>,
     /// Its name for people.
     title: Option<String>,
     /// What it is for; searched when a request comes in plain words.
@@ -141,8 +145,14 @@ impl TryFrom<Written> for Peer {
     type Error = &'static str;
 
     fn try_from(written: Written) -> Result<Peer, Self::Error> {
+        let nlip = written.nlip.map(Speaks::Nlip);
+        let mcp = written.mcp.map(|mcp| Speaks::Mcp(Box::new(mcp)));
+        let mut spoken = [nlip, mcp].into_iter().flatten();
         let speaks =
-            written.nlip.map(Speaks::Nlip).ok_or("a peer needs its protocol and address: `nlip: { url: … }`")?;
+            spoken.next().ok_or("a peer needs its protocol and address: `nlip: { url: … }` or `mcp: { … }`")?;
+        if spoken.next().is_some() {
+            return Err("a peer speaks exactly one protocol; make it two peers");
+        }
         Ok(Peer {
             speaks,
             title: written.title,

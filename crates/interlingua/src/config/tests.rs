@@ -66,7 +66,7 @@ hub.yaml:2:47: limits.rate: expected a rate, such as `200/s`
 hub.yaml:2:60: limits.depth: expected a whole number from 0 to 65535, found something else
 hub.yaml:3:14: retention.taks: unknown key `taks`; did you mean `tasks`?
 hub.yaml:5:8: peers.a.nlip: the key `url` is missing
-hub.yaml:6:3: peers.b: a peer needs its protocol and address: `nlip: { url: … }`";
+hub.yaml:6:3: peers.b: a peer needs its protocol and address: `nlip: { url: … }` or `mcp: { … }`";
     assert_eq!(wrong(text), expected);
 }
 
@@ -116,8 +116,8 @@ fn aliases_are_allowed_and_bombs_are_not() {
 #[test]
 fn what_this_hub_cannot_do_yet_is_said_so() {
     assert_eq!(
-        wrong("peers: { files: { mcp: { command: npx } } }"),
-        "hub.yaml:1:19: peers.files.mcp: this hub cannot speak mcp yet; it can speak nlip"
+        wrong("peers: { files: { site: ./airline.yaml } }"),
+        "hub.yaml:1:19: peers.files.site: this hub cannot speak site yet; it can speak nlip and mcp"
     );
     assert_eq!(wrong("models: {}"), "hub.yaml:1:1: models: this hub does not have `models` yet");
     assert_eq!(
@@ -145,6 +145,7 @@ peers:
         .values()
         .map(|peer| match &peer.speaks {
             Speaks::Nlip(nlip) => nlip.token.as_ref().unwrap().expose().text().unwrap(),
+            Speaks::Mcp(_) => panic!("none of these"),
         })
         .collect();
     assert_eq!(tokens, ["s3cret", "from-file"]);

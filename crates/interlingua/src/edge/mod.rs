@@ -8,9 +8,11 @@ pub mod local;
 pub mod mcp;
 pub mod nlip;
 pub mod status;
+pub(crate) mod stored;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use axum::Router;
@@ -19,7 +21,7 @@ use http::HeaderMap;
 use interlingua_core::{Fault, Principal, Secret, Subject};
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::config::Config;
+use crate::config::{Config, Peer, Speaks};
 use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
 use crate::server::access::Access;
@@ -98,9 +100,52 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters.protocol(mcp::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
     shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
+    shared.hub.meters.protocol(mcp::PROTOCOL);
     local::register(&shared.hub, config).await?;
+    let mut starting = Vec::new();
     for (name, peer) in &config.peers {
-        nlip::outbound::register(&shared.hub, name, peer).await?;
+        if let Registered::Starts(peer) = prepare(&shared.hub, name, peer).await?.register(&shared.hub).await? {
+            starting.push(peer);
+        }
     }
+    // Whoever asks first should find them listed; one that is slow holds up nobody.
+    futures_util::future::join_all(starting.iter().map(|peer| peer.listed(FIRST_LISTS))).await;
     Ok(())
+}
+
+/// How long a start waits for peers to say what they offer.
+const FIRST_LISTS: Duration = Duration::from_millis(1_500);
+
+/// A peer that is made and can be registered, whatever it speaks.
+#[derive(Debug)]
+pub enum Prepared {
+    Nlip(Box<nlip::outbound::Prepared>),
+    Mcp(mcp::outbound::Prepared),
+}
+
+/// What is known of a peer once it is registered.
+#[derive(Debug)]
+pub enum Registered {
+    /// Its card is complete.
+    Known,
+    /// It will say what it offers.
+    Starts(mcp::outbound::Registered),
+}
+
+/// Makes a peer: all that its configuration can be refused for is refused here.
+pub async fn prepare(hub: &Arc<Hub>, name: &str, peer: &Peer) -> Result<Prepared, Fault> {
+    match &peer.speaks {
+        Speaks::Nlip(nlip) => nlip::outbound::prepare(hub, name, peer, nlip).map(Box::new).map(Prepared::Nlip),
+        Speaks::Mcp(mcp) => mcp::outbound::prepare(hub, name, peer, mcp).await.map(Prepared::Mcp),
+    }
+}
+
+impl Prepared {
+    /// Adds the peer, or replaces it whole.
+    pub async fn register(self, hub: &Arc<Hub>) -> Result<Registered, Fault> {
+        match self {
+            Prepared::Nlip(peer) => peer.register(hub).await.map(|()| Registered::Known),
+            Prepared::Mcp(peer) => peer.register(hub).await.map(Registered::Starts),
+        }
+    }
 }

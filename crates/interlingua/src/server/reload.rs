@@ -71,10 +71,10 @@ impl Server {
         let routing = envelope::Settings::new(&new.nlip, self.hub.keys.clone())?;
         let hooks = edge::hooks::prepare(&self.hub, &new)?;
         let wanted = changes.peers.iter().filter(|(_, change)| *change != PeerChange::Removed);
-        let peers = wanted
-            .filter_map(|(name, _)| Some((name, new.peers.get(name)?)))
-            .map(|(name, peer)| edge::nlip::outbound::prepare(&self.hub, name, peer))
-            .collect::<Result<Vec<_>, Fault>>()?;
+        let mut peers = Vec::new();
+        for (name, peer) in wanted.filter_map(|(name, _)| Some((name, new.peers.get(name)?))) {
+            peers.push(edge::prepare(&self.hub, name, peer).await?);
+        }
         if changes.live.contains(&"tools") {
             edge::local::register(&self.hub, &new).await?;
         }

@@ -8,6 +8,7 @@ mod hooks;
 mod hostile;
 mod hubs;
 mod mcp;
+mod mcp_client;
 mod mcp_suite;
 mod nlip;
 mod nlip_client;

@@ -76,6 +76,7 @@ fn dispatch(skill: Skill, args: Option<Tree>) -> Dispatch {
         skill: Arc::new(skill),
         call: Box::new(Call::new("call-1", Ask::Invoke { target, input })),
         want: View::Full,
+        asked: 0,
         remote: None,
         answering: None,
     }

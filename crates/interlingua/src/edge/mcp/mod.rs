@@ -1,6 +1,7 @@
-//! MCP at the edge: Streamable HTTP and stdio in, both eras.
+//! MCP at the edge, both eras: clients come in by Streamable HTTP and stdio, servers are called by HTTP and as programs.
 
 /// What metrics call it.
 pub const PROTOCOL: &str = "mcp";
 
 pub mod inbound;
+pub mod outbound;

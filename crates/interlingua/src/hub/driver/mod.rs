@@ -218,6 +218,7 @@ impl Driver {
             skill: ready.skill.clone(),
             call: self.outgoing(&ready),
             want: self.view(&ready),
+            asked: self.task.asked,
             remote,
             answering,
         };

@@ -23,7 +23,6 @@ use super::transport::{LIMITS, Received};
 use crate::client::http::{Body as Sending, whole};
 use crate::client::place;
 use crate::edge::nlip::blob::pieces;
-use crate::edge::nlip::uploads;
 
 /// How long an agent that names no place is not asked again.
 const REMEMBERED: Duration = Duration::from_secs(600);
@@ -61,18 +60,6 @@ impl Talk<'_> {
                 part.uri = Some(address.to_string().into());
             } else if let Blob::Stored { digest, len } = blob {
                 part.body = Body::Blob(Blob::Inline(self.read(digest, len).await?));
-            }
-        }
-        Ok(())
-    }
-
-    /// What is too large for the journal is stored; callers fetch it from there.
-    pub(super) async fn keep_large(&self, parts: &mut [Part]) -> Result<(), Ended> {
-        for part in parts {
-            if let Body::Blob(Blob::Inline(bytes)) = &part.body
-                && bytes.len() > INLINE_LIMIT
-            {
-                part.body = Body::Blob(uploads::store(self.hub, bytes.clone()).await?);
             }
         }
         Ok(())

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use interlingua_core::{Card, Fault, PeerId};
 
 use crate::client::health::watch;
-use crate::config::{Peer, Speaks};
+use crate::config::{self, Peer};
 use crate::hub::Hub;
 
 pub use peer::NlipPeer;
@@ -39,8 +39,7 @@ pub struct Prepared {
 }
 
 /// Makes the peer: all that its configuration can be refused for is refused here.
-pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer) -> Result<Prepared, Fault> {
-    let Speaks::Nlip(nlip) = &config.speaks;
+pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, nlip: &config::NlipPeer) -> Result<Prepared, Fault> {
     let name = PeerId::from(name);
     let peer = Arc::new(NlipPeer::new(hub, name.clone(), config, nlip)?);
     Ok(Prepared { card: card::card(&name, config, hub.now()), peer, config: config.clone() })
@@ -56,8 +55,4 @@ impl Prepared {
         }
         Ok(())
     }
-}
-
-pub async fn register(hub: &Arc<Hub>, name: &str, config: &Peer) -> Result<(), Fault> {
-    prepare(hub, name, config)?.register(hub).await
 }

@@ -27,6 +27,7 @@ use crate::client::lost::{Begun, Lost, Why};
 use crate::client::retry;
 use crate::client::tls::{self, Trust};
 use crate::config::{self, Binding};
+use crate::edge::stored;
 use crate::hub::{Hub, QUESTION_EXPIRES};
 
 /// An NLIP agent that configuration names. Holds the hub weakly: the hub holds it.
@@ -288,7 +289,7 @@ impl<'a> Talk<'a> {
                 let control = message.is_control();
                 let mut said = decode::reply(message, &leg);
                 if let Replied::Finished(finished) = &mut said.value {
-                    self.keep_large(&mut finished.output.parts).await?;
+                    stored::keep_large(self.hub, &mut finished.output.parts).await?;
                 }
                 Ok(Heard { said, control })
             }

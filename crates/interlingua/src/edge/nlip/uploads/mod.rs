@@ -102,7 +102,7 @@ pub(super) async fn resolve(hub: &Hub, by: &Principal, call: &mut Call) -> Resul
         if let Body::Blob(Blob::Inline(bytes)) = &part.body
             && bytes.len() > INLINE_LIMIT
         {
-            part.body = Body::Blob(store(hub, bytes.clone()).await?);
+            part.body = Body::Blob(crate::edge::stored::store(hub, bytes.clone()).await?);
             continue;
         }
         let referred = part.uri.as_deref().filter(|_| part.body == Body::Link).and_then(upload::referred);
@@ -113,14 +113,6 @@ pub(super) async fn resolve(hub: &Hub, by: &Principal, call: &mut Call) -> Resul
         part.media = media.map(Into::into);
     }
     Ok(())
-}
-
-/// Large content goes into the store, and only its name travels.
-pub(super) async fn store(hub: &Hub, bytes: Bytes) -> Result<Blob, Fault> {
-    let mut writer = hub.store.blobs.create().await.map_err(Fault::internal)?;
-    writer.write(bytes).await.map_err(Fault::internal)?;
-    let info = writer.finish().await.map_err(Fault::internal)?;
-    Ok(Blob::Stored { digest: info.digest, len: info.len })
 }
 
 /// Where the stored parts of an answer can be fetched.

@@ -1,0 +1,110 @@
+//! How an MCP server is reached: as a program of the hub's own, or by a URL.
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::scalar::Span;
+use super::secret::Secret;
+
+/// Exactly one of `command` and `url`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct McpPeer {
+    /// A program that the hub starts and speaks with through its pipes.
+    pub command: Option<String>,
+    pub args: Vec<String>,
+    /// Variables that the program is given, besides a few that every program needs.
+    pub env: IndexMap<String, Secret>,
+    /// Variables of the hub's own environment that the program may see.
+    pub pass: Vec<String>,
+    /// Where the program is started; without it, where the hub was.
+    pub directory: Option<PathBuf>,
+    /// End the program when nobody has used it for so long; it starts again when it is needed. Default: never.
+    pub idle: Option<Span>,
+    /// Where the server is, such as `https://search.example/mcp`.
+    pub url: Option<String>,
+    /// Sent as the bearer token. A caller's own is never sent.
+    pub token: Option<Secret>,
+    /// More headers to send.
+    pub headers: IndexMap<String, Secret>,
+    /// A PEM file of authorities to trust instead of the machine's own.
+    pub ca: Option<PathBuf>,
+    /// Send token and headers even where they can be read on the way (neither TLS nor loopback).
+    pub insecure: bool,
+}
+
+/// Where a server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum McpPlace<'a> {
+    Program { command: &'a str, args: &'a [String] },
+    Url(&'a str),
+}
+
+impl McpPeer {
+    pub fn program(command: impl Into<String>) -> McpPeer {
+        McpPeer { command: Some(command.into()), ..McpPeer::default() }
+    }
+
+    pub fn url(url: impl Into<String>) -> McpPeer {
+        McpPeer { url: Some(url.into()), ..McpPeer::default() }
+    }
+
+    pub fn place(&self) -> McpPlace<'_> {
+        match &self.url {
+            Some(url) => McpPlace::Url(url),
+            None => McpPlace::Program { command: self.command.as_deref().unwrap_or_default(), args: &self.args },
+        }
+    }
+
+    /// From the command line: a URL, or a program with its arguments.
+    pub fn of_words(text: &str) -> Result<McpPeer, &'static str> {
+        let text = text.trim();
+        if text.starts_with("http://") || text.starts_with("https://") {
+            return Ok(McpPeer::url(text));
+        }
+        let mut words = words(text)?.into_iter();
+        let command = words.next().ok_or("a command or a URL is needed")?;
+        Ok(McpPeer { args: words.collect(), ..McpPeer::program(command) })
+    }
+}
+
+/// Words as a shell separates them: by spaces, except between quotation marks and after a backslash. Nothing is expanded.
+fn words(text: &str) -> Result<Vec<String>, &'static str> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some(open), letter) if letter == open => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => {
+                word.get_or_insert_default().push(letters.next().ok_or("nothing follows the last backslash")?);
+            }
+            (None, space) if space.is_whitespace() => words.extend(word.take()),
+            (Some(_) | None, letter) => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    if quote.is_some() { Err("a quotation mark is not closed") } else { Ok(words) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_split_as_a_shell_would_and_nothing_is_expanded() {
+        let peer = McpPeer::of_words(r#"npx -y 'a b' "c \"d\"" e\ f $HOME "" "#).expect("a command");
+        assert_eq!(peer.command.as_deref(), Some("npx"));
+        assert_eq!(peer.args, ["-y", "a b", "c \"d\"", "e f", "$HOME", ""]);
+        assert_eq!(McpPeer::of_words("https://h/mcp").expect("a URL").place(), McpPlace::Url("https://h/mcp"));
+        for bad in ["", "  ", "a 'b", "a \\"] {
+            assert!(McpPeer::of_words(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What a server says has changed, until somebody looks. Many notices in a row are one look.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use interlingua_core::Uri;
+use interlingua_protocols::mcp::client::list::List;
+use interlingua_protocols::members::Members;
+use tokio::sync::Notify;
+
+/// How many updated resources are remembered between two looks; beyond that the list counts as changed.
+const MAX_UPDATED: usize = 256;
+
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    seen: Mutex<Seen>,
+    notify: Notify,
+}
+
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) lists: Vec<List>,
+    pub(super) updated: Vec<Uri>,
+}
+
+impl Changes {
+    /// A notification of the server's; true when it was one of changes.
+    pub(super) fn heard(&self, method: &str, params: &Members) -> bool {
+        let lists = List::changed(method);
+        if !lists.is_empty() {
+            self.add(lists);
+            return true;
+        }
+        if method != "notifications/resources/updated" {
+            return false;
+        }
+        if let Some(uri) = params.text("uri") {
+            let mut seen = self.lock();
+            let known = seen.updated.iter().any(|one| **one == *uri);
+            if !known && seen.updated.len() < MAX_UPDATED {
+                seen.updated.push((&*uri).into());
+            }
+            drop(seen);
+            self.notify.notify_one();
+        }
+        true
+    }
+
+    pub(super) fn add(&self, lists: &[List]) {
+        let mut seen = self.lock();
+        for list in lists {
+            if !seen.lists.contains(list) {
+                seen.lists.push(*list);
+            }
+        }
+        drop(seen);
+        self.notify.notify_one();
+    }
+
+    /// Waits until there is something.
+    pub(super) async fn wait(&self) {
+        loop {
+            if *self.lock() != Seen::default() {
+                return;
+            }
+            self.notify.notified().await;
+        }
+    }
+
+    pub(super) fn take(&self) -> Seen {
+        std::mem::take(&mut self.lock())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,79 @@
+//! A server that is a program of the hub's own (stdio): one JSON message a line each way.
+
+use std::sync::Arc;
+
+use interlingua_core::PeerId;
+use interlingua_drivers::child::{Program, Silent, Started, Tail};
+use tokio::sync::mpsc;
+
+use super::pipe::{Ears, Pipe};
+use crate::client::lost::Lost;
+use crate::edge::mcp::outbound::changes::Changes;
+use crate::hub::supervisor::Supervisor;
+
+/// Lines in a row that are no messages: then it is no server.
+const MAX_GARBAGE: u32 = 100;
+
+/// Starts the program and speaks with it until it ends, is closed, or the hub stops.
+pub(in super::super) async fn start(
+    name: &PeerId,
+    program: &Program,
+    tail: &Tail,
+    changes: Arc<Changes>,
+    supervisor: &Supervisor,
+) -> Result<Arc<Pipe>, Lost> {
+    let started = program.start().await.map_err(Lost::unconnected)?;
+    let (pipe, lines) = Pipe::new(changes);
+    let pump = pump(name.clone(), started, pipe.ears.clone(), lines, tail.clone(), supervisor.stopping().clone());
+    supervisor.run(pump);
+    Ok(pipe)
+}
+
+async fn pump(
+    name: PeerId,
+    started: Started,
+    ears: Arc<Ears>,
+    mut lines: mpsc::Receiver<bytes::Bytes>,
+    tail: Tail,
+    stopping: tokio_util::sync::CancellationToken,
+) {
+    let Started { mut input, mut output, notes, process } = started;
+    let writing = async {
+        while let Some(line) = lines.recv().await {
+            if input.say(&line).await.is_err() {
+                break;
+            }
+        }
+    };
+    let noting = notes.keep(&tail, |line| tracing::debug!(peer = %name, line, "standard error"));
+    let beside = async {
+        tokio::join!(writing, noting);
+        // A program may close its input or its standard error and go on.
+        std::future::pending::<()>().await;
+    };
+    let reading = async {
+        let mut garbage = 0;
+        loop {
+            match output.hear().await {
+                Ok(line) if ears.hear(&line) => garbage = 0,
+                Ok(line) => {
+                    garbage += 1;
+                    tracing::debug!(peer = %name, bytes = line.len(), "a line that is no message");
+                    if garbage >= MAX_GARBAGE {
+                        return "it does not speak the protocol".to_owned();
+                    }
+                }
+                Err(silent @ (Silent::Closed | Silent::TooLong(_) | Silent::Broken(_))) => return silent.to_string(),
+            }
+        }
+    };
+    tokio::select! {
+        why = reading => tracing::warn!(peer = %name, %why, last = ?tail.lines().last(), "the program is given up on"),
+        () = beside => {}
+        () = ears.closed.cancelled() => {}
+        () = stopping.cancelled() => {}
+    }
+    ears.close();
+    // Its input was dropped with the writing above: that is how it is told.
+    process.end().await;
+}

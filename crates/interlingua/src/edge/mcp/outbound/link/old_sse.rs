@@ -1,0 +1,100 @@
+//! HTTP with two endpoints, as servers of 2024-11-05 have it: a stream of events that the server opens with the address to
+//! post to; answers come by the stream. The address must be the server's own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Response, Uri};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use interlingua_protocols::sse::{Event, Parser};
+use tokio::sync::mpsc;
+
+use super::Trouble;
+use super::pipe::{Ears, Pipe};
+use super::streamable::{Endpoint, LIMIT};
+use crate::client::lost::Lost;
+use crate::client::place;
+use crate::edge::mcp::outbound::changes::Changes;
+
+/// How long the stream may take to name its address.
+const GREETING: Duration = Duration::from_secs(10);
+
+/// Opens the stream and waits for the address.
+pub(in super::super) async fn open(endpoint: &Endpoint, changes: Arc<Changes>) -> Result<Arc<Pipe>, Trouble> {
+    let response = endpoint.stream(&HeaderMap::new()).await?.map_err(Trouble::Refused)?;
+    let mut stream = Stream { body: response.into_body(), parser: Parser::new(LIMIT) };
+    let greeted = tokio::time::timeout(GREETING, stream.greeting()).await;
+    let given = greeted.map_err(|_| Lost::unconnected("the stream names no address"))??;
+    let to =
+        place::own(&endpoint.uri, &given).ok_or_else(|| Lost::unconnected("it names an address of another host"))?;
+    let (pipe, lines) = Pipe::new(changes);
+    endpoint.supervisor.run_until_stop(pump(endpoint.clone(), to, stream, pipe.ears.clone(), lines));
+    Ok(pipe)
+}
+
+struct Stream {
+    body: Incoming,
+    parser: Parser,
+}
+
+impl Stream {
+    async fn greeting(&mut self) -> Result<String, Lost> {
+        loop {
+            let event = self.next().await?;
+            if event.kind == "endpoint" {
+                return Ok(String::from_utf8_lossy(&event.data).trim().to_owned());
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Result<Event, Lost> {
+        loop {
+            if let Some(event) = self.parser.take().map_err(Lost::broken)? {
+                return Ok(event);
+            }
+            match self.body.frame().await {
+                Some(Ok(frame)) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        self.parser.feed(&bytes);
+                    }
+                }
+                Some(Err(error)) => return Err(Lost::broken(error)),
+                None => return Err(Lost::broken("the stream ended")),
+            }
+        }
+    }
+}
+
+async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, mut lines: mpsc::Receiver<Bytes>) {
+    let writing = async {
+        while let Some(line) = lines.recv().await {
+            match endpoint.post(&to, &HeaderMap::new(), line).await {
+                Ok(response) if accepted(&response) => {}
+                Ok(response) => return format!("it answered HTTP {}", response.status()),
+                Err(lost) => return lost.to_string(),
+            }
+        }
+        "nobody uses it any more".to_owned()
+    };
+    let reading = async {
+        loop {
+            match stream.next().await {
+                Ok(event) if matches!(event.kind.as_str(), "" | "message") => drop(ears.hear(&event.data)),
+                Ok(_) => {}
+                Err(lost) => return lost.to_string(),
+            }
+        }
+    };
+    tokio::select! {
+        why = writing => tracing::warn!(uri = %endpoint.uri, %why, "the connection is given up on"),
+        why = reading => tracing::warn!(uri = %endpoint.uri, %why, "the connection is given up on"),
+        () = ears.closed.cancelled() => {}
+    }
+    ears.close();
+}
+
+fn accepted(response: &Response<Incoming>) -> bool {
+    response.status().is_success()
+}

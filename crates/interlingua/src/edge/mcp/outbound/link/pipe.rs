@@ -1,0 +1,155 @@
+//! A connection on which everything comes by one way: a program's pipes, or the event stream of a server of 2024.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use interlingua_core::{Json, Owner};
+use interlingua_protocols::mcp::client::encode::{self, Outgoing};
+use interlingua_protocols::mcp::question;
+use interlingua_protocols::members::Members;
+use interlingua_protocols::rpc::{self, Frame, Message, Notification, Request};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::table::Table;
+use super::{Calls, Source, Trouble};
+use crate::client::lost::Lost;
+use crate::edge::mcp::outbound::changes::Changes;
+
+/// How many messages may wait to be written.
+const TO_WRITE: usize = 256;
+/// Deeper messages are not read.
+pub(super) const DEPTH: usize = 128;
+
+/// The writing end. When nobody holds it any more, the connection is closed.
+#[derive(Debug)]
+pub(in super::super) struct Pipe {
+    out: mpsc::Sender<Bytes>,
+    pub(super) ears: Arc<Ears>,
+}
+
+/// The reading end, for whoever reads from the connection.
+#[derive(Debug)]
+pub(super) struct Ears {
+    pub(super) table: Arc<Table>,
+    out: mpsc::WeakSender<Bytes>,
+    changes: Arc<Changes>,
+    pub(super) closed: CancellationToken,
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.ears.close();
+    }
+}
+
+impl Pipe {
+    /// The pipe, and what is to be written to it.
+    pub(super) fn new(changes: Arc<Changes>) -> (Arc<Pipe>, mpsc::Receiver<Bytes>) {
+        let (out, lines) = mpsc::channel(TO_WRITE);
+        let closed = CancellationToken::new();
+        let ears = Arc::new(Ears { table: Arc::default(), out: out.downgrade(), changes, closed });
+        (Arc::new(Pipe { out, ears }), lines)
+    }
+
+    pub(super) async fn open(&self, outgoing: &Outgoing, owner: Option<Owner>) -> Result<Calls, Trouble> {
+        let id = outgoing.id.unwrap_or_default();
+        let place = self.ears.table.enter(id, owner).ok_or(Trouble::TooMany)?;
+        self.send(outgoing).await?;
+        Ok(Calls { place, source: Source::Pipe(self.ears.closed.clone()) })
+    }
+
+    /// A pipe that closes meanwhile may have been written to.
+    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), Lost> {
+        if self.ears.closed.is_cancelled() {
+            return Err(Lost::unconnected("the connection is closed"));
+        }
+        tokio::select! {
+            sent = self.out.send(outgoing.body.clone()) => sent.map_err(|_| Lost::unconnected("the connection is closed")),
+            () = self.ears.closed.cancelled() => Err(Lost::unconnected("the connection is closed")),
+        }
+    }
+
+    /// Without waiting: what must be said from where nobody can wait.
+    pub(super) fn mention(&self, outgoing: &Outgoing) {
+        let _ = self.out.try_send(outgoing.body.clone());
+    }
+}
+
+impl Ears {
+    /// One message that came. False when it was none.
+    pub(super) fn hear(&self, line: &Bytes) -> bool {
+        match rpc::decode(line, DEPTH) {
+            Ok(Frame::One(message)) => {
+                self.take(message);
+                true
+            }
+            Ok(Frame::Batch(messages)) => {
+                messages.into_iter().flatten().for_each(|message| self.take(message));
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn take(&self, message: Message) {
+        match message {
+            Message::Response(response) => self.table.answer(response),
+            Message::Notification(notification) => self.notified(notification),
+            Message::Request(request) => {
+                if let (Some(answer), Some(out)) = (asked(&self.table, request), self.out.upgrade()) {
+                    let _ = out.try_send(answer.body);
+                }
+            }
+        }
+    }
+
+    fn notified(&self, notification: Notification) {
+        if self.changes.heard(&notification.method, &notification.params) {
+            return;
+        }
+        match &*notification.method {
+            "notifications/progress" => {
+                if let Some(id) = notification.params.number("progressToken") {
+                    self.table.progress(id, Message::Notification(notification));
+                }
+            }
+            "notifications/cancelled" => self.table.everyone(&Message::Notification(notification)),
+            _ => drop(self.table.nameless(Message::Notification(notification))),
+        }
+    }
+
+    /// Nothing more is written or heard.
+    pub(super) fn close(&self) {
+        self.closed.cancel();
+        self.table.clear();
+    }
+}
+
+/// A server's request: to the call it belongs to, or answered here when it belongs to none.
+pub(super) fn asked(table: &Table, request: Request) -> Option<Outgoing> {
+    if &*request.method == encode::PING {
+        return Some(encode::response(&request.id, Ok(&Json::empty_object())));
+    }
+    match table.nameless(Message::Request(request)) {
+        Ok(()) => None,
+        Err(Message::Request(request)) => Some(nobody_to_ask(&request)),
+        Err(Message::Notification(_) | Message::Response(_)) => None,
+    }
+}
+
+/// What a server is told that asks when nobody can be asked.
+pub(in super::super) fn nobody_to_ask(request: &Request) -> Outgoing {
+    let answer: Result<Json, rpc::Error> = match &*request.method {
+        question::ROOTS => Ok(serde_json::json!({"roots": []}).into()),
+        question::ELICIT => Ok(serde_json::json!({"action": "decline"}).into()),
+        question::SAMPLE => Err(rpc::Error::new(-1, "no model can be asked for this")),
+        _ => Err(rpc::Error::new(rpc::METHOD_NOT_FOUND, "unknown method")),
+    };
+    encode::response(&request.id, answer.as_ref())
+}
+
+/// The params of a message about which a request is.
+pub(in super::super) fn cancelled_request(params: &Members) -> Option<rpc::Id> {
+    params.get("requestId").as_ref().and_then(rpc::Id::of)
+}

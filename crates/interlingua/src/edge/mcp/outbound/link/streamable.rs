@@ -1,0 +1,360 @@
+//! Streamable HTTP, both eras: each message is a POST, its answer JSON or an event stream.
+//!
+//! Modern: no session, nothing to resume; dropping the stream cancels. Legacy: a session in a header, streams that may break
+//! off and are taken up where they stood (`Last-Event-ID`), and a stream of the server's own ([`Streamable::listen`]).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use interlingua_core::Owner;
+use interlingua_protocols::mcp::Version;
+use interlingua_protocols::mcp::client::encode::Outgoing;
+use interlingua_protocols::mcp::client::headers::{SESSION, VERSION};
+use interlingua_protocols::rpc::{self, Frame, Message};
+use interlingua_protocols::sse::Parser;
+use tokio_util::sync::CancellationToken;
+
+use super::pipe::{DEPTH, asked};
+use super::table::Table;
+use super::{Calls, Refused, Source, Trouble};
+use crate::client::http::{Pool, read, retry_after, whole};
+use crate::client::lost::{Begun, Lost, Why};
+use crate::edge::mcp::outbound::changes::Changes;
+use crate::edge::mcp::outbound::credentials::Credentials;
+use crate::hub::supervisor::Supervisor;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const BOTH: &str = "application/json, text/event-stream";
+const LAST_EVENT_ID: &str = "last-event-id";
+/// What is read of one message.
+pub(super) const LIMIT: usize = 64 << 20;
+/// How often a stream that broke off is taken up without anything new on it.
+const MAX_RESUMES: u32 = 5;
+const RESUME_AFTER: Duration = Duration::from_millis(500);
+/// A server may ask for a pause, not for any.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Where a server is and how it is spoken to.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Endpoint {
+    pub(in super::super) pool: Pool,
+    pub(in super::super) uri: Uri,
+    pub(in super::super) credentials: Arc<Credentials>,
+    pub(in super::super) supervisor: Supervisor,
+}
+
+impl Endpoint {
+    pub(super) fn request(&self, method: Method, uri: &Uri) -> http::request::Builder {
+        let mut request = Request::builder().method(method).uri(uri);
+        if let Some(headers) = request.headers_mut() {
+            self.credentials.apply(headers);
+        }
+        request
+    }
+
+    pub(super) async fn post(&self, uri: &Uri, headers: &HeaderMap, body: Bytes) -> Result<Response<Incoming>, Lost> {
+        let mut request = self.request(Method::POST, uri).header(CONTENT_TYPE, JSON).header(ACCEPT, BOTH);
+        if let Some(given) = request.headers_mut() {
+            given.extend(headers.clone());
+        }
+        self.pool.send(request.body(whole(body)).map_err(Lost::unconnected)?).await
+    }
+
+    /// An event stream; the error is the status that is not one.
+    pub(super) async fn stream(&self, headers: &HeaderMap) -> Result<Result<Response<Incoming>, Refused>, Lost> {
+        let mut request = self.request(Method::GET, &self.uri).header(ACCEPT, EVENTS);
+        if let Some(given) = request.headers_mut() {
+            given.extend(headers.clone());
+        }
+        let response = self.pool.send(request.body(whole(Bytes::new())).map_err(Lost::unconnected)?).await?;
+        let is_stream = response.status() == StatusCode::OK && is_media(response.headers(), EVENTS);
+        Ok(if is_stream { Ok(response) } else { Err(refused(&response)) })
+    }
+}
+
+#[derive(Debug)]
+pub(in super::super) struct Streamable {
+    endpoint: Endpoint,
+    /// Version and session.
+    headers: HeaderMap,
+    modern: bool,
+    changes: Arc<Changes>,
+    pub(super) table: Arc<Table>,
+    pub(super) closed: CancellationToken,
+}
+
+impl Streamable {
+    /// `version`: named in every request once it is known. `session`: given by a legacy server.
+    pub(in super::super) fn new(
+        endpoint: &Endpoint,
+        version: Option<Version>,
+        session: Option<HeaderValue>,
+        changes: Arc<Changes>,
+    ) -> Streamable {
+        let mut headers = HeaderMap::new();
+        if let Some(version) = version {
+            headers.insert(VERSION, HeaderValue::from_static(version.as_str()));
+        }
+        if let Some(session) = session {
+            headers.insert(SESSION, session);
+        }
+        Streamable {
+            endpoint: endpoint.clone(),
+            headers,
+            modern: version.is_some_and(Version::is_modern),
+            changes,
+            table: Arc::default(),
+            closed: CancellationToken::new(),
+        }
+    }
+
+    fn has_session(&self) -> bool {
+        self.headers.contains_key(SESSION)
+    }
+
+    async fn post(&self, outgoing: &Outgoing) -> Result<Response<Incoming>, Lost> {
+        let mut headers = self.headers.clone();
+        for (name, value) in &outgoing.headers {
+            let name = HeaderName::try_from(name.as_str()).map_err(Lost::unconnected)?;
+            headers.insert(name, HeaderValue::try_from(value.as_str()).map_err(Lost::unconnected)?);
+        }
+        self.endpoint.post(&self.endpoint.uri, &headers, outgoing.body.clone()).await
+    }
+
+    pub(super) async fn open(self: &Arc<Self>, outgoing: &Outgoing, owner: Option<Owner>) -> Result<Calls, Trouble> {
+        let (calls, _) = self.open_with_head(outgoing, owner).await?;
+        Ok(calls)
+    }
+
+    /// With the headers of the answer, which bring a session's name.
+    pub(in super::super) async fn open_with_head(
+        self: &Arc<Self>,
+        outgoing: &Outgoing,
+        owner: Option<Owner>,
+    ) -> Result<(Calls, HeaderMap), Trouble> {
+        let id = outgoing.id.unwrap_or_default();
+        let place = self.table.enter(id, owner).ok_or(Trouble::TooMany)?;
+        let response = self.post(outgoing).await?;
+        let head = response.headers().clone();
+        let source = self.source(id, response).await?;
+        Ok((Calls { place, source }, head))
+    }
+
+    async fn source(self: &Arc<Self>, id: u64, response: Response<Incoming>) -> Result<Source, Trouble> {
+        let status = response.status();
+        if status == StatusCode::OK && is_media(response.headers(), EVENTS) {
+            return Ok(Source::Events(Box::new(Events::new(self.clone(), id, response))));
+        }
+        if status == StatusCode::NOT_FOUND && self.has_session() {
+            return Err(Trouble::SessionGone);
+        }
+        let refused = refused(&response);
+        let speaks = is_media(response.headers(), JSON) && !matches!(status.as_u16(), 401 | 403);
+        if !speaks {
+            return Err(Trouble::Refused(refused));
+        }
+        let body = read(response, LIMIT).await?;
+        match rpc::decode(&body, DEPTH) {
+            // Errors of the modern era come with a status of their own.
+            Ok(Frame::One(message @ Message::Response(_))) => Ok(Source::Answered(Some(own(message, id)))),
+            Ok(_) | Err(_) if !status.is_success() => Err(Trouble::Refused(refused)),
+            Ok(_) => Err(Lost::broken("an answer that is none").into()),
+            Err(invalid) => Err(Lost::broken(invalid).into()),
+        }
+    }
+
+    pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), Lost> {
+        let response = self.post(outgoing).await?;
+        match response.status() {
+            status if status.is_success() => Ok(()),
+            status => Err(Lost::broken(format!("it answered a notification with HTTP {status}"))),
+        }
+    }
+
+    /// A cancel in the modern era is the end of the stream itself.
+    pub(super) fn mention(self: Arc<Self>, outgoing: Outgoing) {
+        if self.modern {
+            return;
+        }
+        let supervisor = self.endpoint.supervisor.clone();
+        supervisor.run_until_stop(async move {
+            if let Err(lost) = self.send(&outgoing).await {
+                tracing::debug!(cause = %lost, "a notification was not delivered");
+            }
+        });
+    }
+
+    /// The stream on which a legacy server says what belongs to no call. Ends when the server has none, or for good.
+    pub(in super::super) async fn listen(self: Arc<Self>) {
+        let mut events = Events::idle(self.clone());
+        loop {
+            tokio::select! {
+                () = self.closed.cancelled() => return,
+                message = events.next() => match message {
+                    Ok(Message::Request(request)) => {
+                        if let Some(answer) = asked(&self.table, request) {
+                            self.clone().mention(answer);
+                        }
+                    }
+                    Ok(Message::Notification(_) | Message::Response(_)) => {}
+                    Err(_) => return,
+                },
+            }
+        }
+    }
+
+    /// Tells a legacy server that its session is over.
+    pub(super) fn close(self: Arc<Self>) {
+        self.closed.cancel();
+        self.table.clear();
+        if !self.has_session() {
+            return;
+        }
+        let supervisor = self.endpoint.supervisor.clone();
+        supervisor.run_until_stop(async move {
+            let mut request = self.endpoint.request(Method::DELETE, &self.endpoint.uri);
+            if let Some(headers) = request.headers_mut() {
+                headers.extend(self.headers.clone());
+            }
+            if let Ok(request) = request.body(whole(Bytes::new())) {
+                let _ = self.endpoint.pool.send(request).await;
+            }
+        });
+    }
+}
+
+/// An error for a request that could not be read has no id; there was only one request.
+fn own(message: Message, id: u64) -> Message {
+    match message {
+        Message::Response(response) if response.id.is_null() => {
+            Message::Response(rpc::Response { id: rpc::Id::number(id), ..response })
+        }
+        other => other,
+    }
+}
+
+fn is_media(headers: &HeaderMap, media: &str) -> bool {
+    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    given.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media)
+}
+
+pub(super) fn refused<B>(response: &Response<B>) -> Refused {
+    Refused {
+        status: response.status().as_u16(),
+        retry_after: retry_after(response.headers()),
+        challenge: response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).map(str::to_owned),
+    }
+}
+
+/// The events of one answer, or of the server's own stream.
+pub(in super::super) struct Events {
+    http: Arc<Streamable>,
+    /// The request whose answer ends it; `None` for a stream that answers nothing.
+    id: Option<u64>,
+    body: Option<Incoming>,
+    parser: Parser,
+    last: Option<HeaderValue>,
+    pause: Duration,
+    resumes: u32,
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Events").field("id", &self.id).field("resumes", &self.resumes).finish_non_exhaustive()
+    }
+}
+
+impl Events {
+    fn new(http: Arc<Streamable>, id: u64, response: Response<Incoming>) -> Events {
+        Events { id: Some(id), body: Some(response.into_body()), ..Events::idle(http) }
+    }
+
+    /// Not opened yet.
+    fn idle(http: Arc<Streamable>) -> Events {
+        let parser = Parser::new(LIMIT);
+        Events { http, id: None, body: None, parser, last: None, pause: RESUME_AFTER, resumes: 0 }
+    }
+
+    /// Cancel safe: what was read is kept in the parser.
+    pub(super) async fn next(&mut self) -> Result<Message, Lost> {
+        loop {
+            while let Some(event) =
+                self.parser.take().map_err(|large| Lost::new(Begun::Perhaps, Why::TooLarge, large))?
+            {
+                if let Some(id) = event.id {
+                    self.last = HeaderValue::try_from(id).ok();
+                }
+                if let Some(pause) = event.retry {
+                    self.pause = pause.min(LONGEST_PAUSE);
+                }
+                if event.data.is_empty() {
+                    continue;
+                }
+                self.resumes = 0;
+                if let Some(message) = self.message(&event.data)? {
+                    return Ok(message);
+                }
+            }
+            self.more().await?;
+        }
+    }
+
+    /// Changes go their own way; the rest is for whoever reads.
+    fn message(&self, data: &Bytes) -> Result<Option<Message>, Lost> {
+        match rpc::decode(data, DEPTH).map_err(Lost::broken)? {
+            Frame::One(Message::Notification(notification))
+                if self.http.changes.heard(&notification.method, &notification.params) =>
+            {
+                Ok(None)
+            }
+            Frame::One(message) => Ok(Some(match self.id {
+                Some(id) => own(message, id),
+                None => message,
+            })),
+            Frame::Batch(_) => Err(Lost::broken("several messages in one event")),
+        }
+    }
+
+    async fn more(&mut self) -> Result<(), Lost> {
+        let Some(body) = &mut self.body else { return self.resume().await };
+        match body.frame().await {
+            Some(Ok(frame)) => {
+                if let Ok(bytes) = frame.into_data() {
+                    self.parser.feed(&bytes);
+                }
+            }
+            Some(Err(_)) | None => self.body = None,
+        }
+        Ok(())
+    }
+
+    /// Takes up a stream that broke off. One of the modern era, or without a mark, is lost; the server's own is opened anew.
+    async fn resume(&mut self) -> Result<(), Lost> {
+        let resumable = !self.http.modern && (self.id.is_none() || self.last.is_some());
+        if !resumable || self.resumes > MAX_RESUMES {
+            return Err(Lost::broken("the stream ended before there was an answer"));
+        }
+        if self.resumes > 0 || self.last.is_some() {
+            tokio::time::sleep(self.pause).await;
+        }
+        self.resumes += 1;
+        let mut headers = self.http.headers.clone();
+        if let Some(last) = &self.last {
+            headers.insert(LAST_EVENT_ID, last.clone());
+        }
+        match self.http.endpoint.stream(&headers).await? {
+            Ok(response) => {
+                self.parser = Parser::new(LIMIT);
+                self.body = Some(response.into_body());
+                Ok(())
+            }
+            Err(refused) => Err(Lost::broken(format!("the stream cannot be taken up: HTTP {}", refused.status))),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The calls in flight on one connection, and which of them something belongs to that comes without a name.
+//!
+//! A response and progress carry the number of their request. A question of a legacy server does not: it belongs to the one
+//! call in flight, or, when there are several, to the newest, but only if all of them are of the same owner: nobody is ever
+//! asked what another one's call wants to know.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use interlingua_core::Owner;
+use interlingua_protocols::rpc::{Message, Response};
+use tokio::sync::{mpsc, oneshot};
+
+/// How many messages may wait for a call's reader. Progress and notes beyond that are dropped.
+const WAITING: usize = 64;
+/// How many calls may be in flight on one connection.
+const MAX_CALLS: usize = 10_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Table(Mutex<HashMap<u64, Waiter>>);
+
+#[derive(Debug)]
+struct Waiter {
+    owner: Option<Owner>,
+    events: mpsc::Sender<Message>,
+    response: Option<oneshot::Sender<Response>>,
+}
+
+/// One call's end of the table. Dropped, it is out of it.
+#[derive(Debug)]
+pub(super) struct Place {
+    table: Arc<Table>,
+    id: u64,
+    pub(super) events: mpsc::Receiver<Message>,
+    pub(super) response: oneshot::Receiver<Response>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.table.lock().remove(&self.id);
+    }
+}
+
+impl Table {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Waiter>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `owner`: who may be asked; `None` for what the hub asks on its own account. `None` when there are too many.
+    pub(super) fn enter(self: &Arc<Self>, id: u64, owner: Option<Owner>) -> Option<Place> {
+        let (events, receiver) = mpsc::channel(WAITING);
+        let (response, answered) = oneshot::channel();
+        let mut calls = self.lock();
+        if calls.len() >= MAX_CALLS {
+            return None;
+        }
+        calls.insert(id, Waiter { owner, events, response: Some(response) });
+        Some(Place { table: self.clone(), id, events: receiver, response: answered })
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.lock().values().filter(|waiter| waiter.owner.is_some()).count()
+    }
+
+    /// Everyone who waits learns that nothing more comes.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    /// An answer that nobody waits for is late, and dropped.
+    pub(super) fn answer(&self, response: Response) {
+        let waiter = response.id.as_number().and_then(|id| self.lock().get_mut(&id).and_then(|it| it.response.take()));
+        if let Some(waiter) = waiter {
+            let _ = waiter.send(response);
+        }
+    }
+
+    /// Progress of this call.
+    pub(super) fn progress(&self, id: u64, message: Message) {
+        if let Some(waiter) = self.lock().get(&id) {
+            let _ = waiter.events.try_send(message);
+        }
+    }
+
+    /// Something without a name. Given back when it belongs to nobody for certain, or they do not read.
+    pub(super) fn nameless(&self, message: Message) -> Result<(), Message> {
+        let calls = self.lock();
+        let mut owned = calls.iter().filter_map(|(id, waiter)| Some((id, waiter.owner.as_ref()?, waiter)));
+        let Some(first) = owned.next() else { return Err(message) };
+        let mut newest = first;
+        for other in owned {
+            if other.1 != first.1 {
+                return Err(message);
+            }
+            if other.0 > newest.0 {
+                newest = other;
+            }
+        }
+        newest.2.events.try_send(message).map_err(|refused| match refused {
+            mpsc::error::TrySendError::Full(message) | mpsc::error::TrySendError::Closed(message) => message,
+        })
+    }
+
+    /// Something that may concern any of them.
+    pub(super) fn everyone(&self, message: &Message) {
+        for waiter in self.lock().values() {
+            let _ = waiter.events.try_send(message.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interlingua_core::Subject;
+    use interlingua_protocols::members::Members;
+    use interlingua_protocols::rpc::Notification;
+
+    use super::*;
+
+    fn owner(name: &str) -> Option<Owner> {
+        Some(Owner(Arc::new([Subject::User(name.into())])))
+    }
+
+    fn note() -> Message {
+        Message::Notification(Notification { method: "n".into(), params: Members::absent() })
+    }
+
+    #[test]
+    fn what_has_no_name_goes_to_the_newest_call_of_one_owner_and_never_to_one_of_several() {
+        let table = Arc::new(Table::default());
+        assert!(table.nameless(note()).is_err(), "nobody is there");
+        let _own = table.enter(1, None).expect("a place");
+        assert!(table.nameless(note()).is_err(), "the hub itself is not asked");
+        let mut ann = table.enter(2, owner("ann")).expect("a place");
+        let mut again = table.enter(3, owner("ann")).expect("a place");
+        assert!(table.nameless(note()).is_ok());
+        assert!(again.events.try_recv().is_ok() && ann.events.try_recv().is_err());
+        let bob = table.enter(4, owner("bob")).expect("a place");
+        assert!(table.nameless(note()).is_err(), "whose is it?");
+        drop(bob);
+        assert!(table.nameless(note()).is_ok());
+        assert_eq!(table.count(), 2);
+    }
+
+    #[test]
+    fn a_reader_that_does_not_read_holds_nobody_up() {
+        let table = Arc::new(Table::default());
+        let mut place = table.enter(1, owner("ann")).expect("a place");
+        for _ in 0..1_000 {
+            table.progress(1, note());
+        }
+        table.answer(Response { id: interlingua_protocols::rpc::Id::number(1), outcome: Ok(Members::absent()) });
+        assert!(place.response.try_recv().is_ok(), "the answer has a way of its own");
+    }
+}

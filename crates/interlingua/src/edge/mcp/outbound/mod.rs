@@ -1,0 +1,75 @@
+//! We call them: an MCP server as a peer of the hub, a program of its own or reached over HTTP, of either era.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`peer`] | the peer: its health, its configuration |
+//! | [`upstream`], [`connect`], [`session`] | one session for all who call: opened when needed, its era found by trying |
+//! | [`link`] | how messages travel |
+//! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it |
+//! | [`listing`], [`card`], [`refresh`], [`changes`] | what it offers, kept on disk and kept true |
+//! | [`credentials`] | what the hub shows of itself |
+//!
+//! Deliberately absent: any credential or header of a caller's, redirects, and calls sent twice that may have happened.
+
+mod card;
+mod changes;
+mod connect;
+mod credentials;
+mod link;
+mod listing;
+mod peer;
+mod refresh;
+mod session;
+mod talk;
+mod upstream;
+mod work;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use interlingua_core::{Fault, PeerId};
+
+use crate::client::health;
+use crate::config;
+use crate::hub::Hub;
+
+pub use peer::McpPeer;
+
+/// A peer that is made and can be registered.
+#[derive(Debug)]
+pub struct Prepared {
+    peer: Arc<McpPeer>,
+}
+
+/// Makes the peer: all that its configuration can be refused for is refused here. Nothing is started.
+pub async fn prepare(
+    hub: &Arc<Hub>,
+    name: &str,
+    config: &config::Peer,
+    mcp: &config::McpPeer,
+) -> Result<Prepared, Fault> {
+    let peer = McpPeer::new(hub, PeerId::from(name), config, mcp).await?;
+    Ok(Prepared { peer: Arc::new(peer) })
+}
+
+impl Prepared {
+    /// Adds the peer, or replaces it whole, with what it offered when it was last listed; starting it goes on beside.
+    pub async fn register(self, hub: &Arc<Hub>) -> Result<Registered, Fault> {
+        self.peer.show(hub, self.peer.health()).await?;
+        refresh::watch(hub, &self.peer);
+        health::watch(hub, &self.peer);
+        Ok(Registered(self.peer))
+    }
+}
+
+/// A peer that is registered and starts.
+#[derive(Debug)]
+pub struct Registered(Arc<McpPeer>);
+
+impl Registered {
+    /// Waits until it has been listed, at most so long.
+    pub async fn listed(&self, patience: Duration) {
+        let mut listed = self.0.listed.subscribe();
+        let _ = tokio::time::timeout(patience, listed.wait_for(|listed| *listed)).await;
+    }
+}

@@ -1,0 +1,191 @@
+//! An MCP server as a peer of the hub.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use interlingua_core::peer::{Calling, Dispatch, Peer};
+use interlingua_core::{Fault, FaultKind, Health, Party, PeerId, Retry, Text};
+use interlingua_drivers::child::Program;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::credentials::Credentials;
+use super::link::streamable::Endpoint;
+use super::listing::{Kept, Listing};
+use super::talk::Talk;
+use super::upstream::{Place, Upstream};
+use crate::client::health::{Breaker, Probed, Went};
+use crate::client::http::Pool;
+use crate::client::tls::{self, Trust};
+use crate::config::{self, McpPlace};
+use crate::hub::Hub;
+
+/// The longest line a program may say.
+const LINE: usize = 64 << 20;
+
+/// Holds the hub weakly: the hub holds it.
+#[derive(Debug)]
+pub struct McpPeer {
+    pub(super) name: PeerId,
+    pub(super) upstream: Arc<Upstream>,
+    pub(super) config: config::Peer,
+    pub(super) is_hub: bool,
+    pub(super) timeout: Option<Duration>,
+    pub(super) kept: Kept,
+    pub(super) listing: Mutex<Arc<Listing>>,
+    /// What of its definitions cannot be used.
+    pub(super) problems: Mutex<Vec<Text>>,
+    /// Has it been listed since the hub started?
+    pub(super) listed: watch::Sender<bool>,
+    completes: AtomicBool,
+    breaker: Breaker,
+    hub: Weak<Hub>,
+}
+
+impl McpPeer {
+    pub(super) async fn new(
+        hub: &Arc<Hub>,
+        name: PeerId,
+        config: &config::Peer,
+        mcp: &config::McpPeer,
+    ) -> Result<McpPeer, Fault> {
+        let (place, spelt) = place(hub, mcp)?;
+        let kept = Kept::of(name.as_str(), &spelt);
+        let listing = kept.load(hub).await.unwrap_or_default();
+        let idle = mcp.idle.map(|span| span.0);
+        let upstream = Upstream::new(name.clone(), place, hub.supervisor.clone(), idle, listing.era());
+        Ok(McpPeer {
+            name,
+            upstream: Arc::new(upstream),
+            config: config.clone(),
+            is_hub: config.hub,
+            timeout: config.timeout.map(|span| span.0),
+            kept,
+            completes: AtomicBool::new(listing.completions),
+            listing: Mutex::new(Arc::new(listing)),
+            problems: Mutex::default(),
+            listed: watch::Sender::new(false),
+            breaker: Breaker::new(),
+            hub: Arc::downgrade(hub),
+        })
+    }
+
+    pub(super) fn listing(&self) -> Arc<Listing> {
+        self.listing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn lists(&self, listing: Listing) {
+        self.completes.store(listing.completions, Ordering::Relaxed);
+        *self.listing.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(listing);
+    }
+
+    /// What the owner of the hub should mend: bad definitions, and what a program said before it fell silent.
+    pub(super) fn show_problems(&self, hub: &Hub, down: Option<&Fault>) {
+        let mut all: Vec<Text> = down.map(|fault| fault.public.clone()).into_iter().collect();
+        if down.is_some() {
+            all.extend(self.upstream.tail.lines().into_iter().map(|line| format!("standard error: {line}").into()));
+        }
+        all.extend(self.problems.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        if let Err(fault) = hub.registry.set_problems(&self.name, all.into_iter()) {
+            tracing::error!(peer = %self.name, error = %fault, "its problems could not be shown");
+        }
+    }
+
+    async fn converse(self: Arc<Self>, dispatch: Dispatch) -> Result<interlingua_core::peer::Reply, Fault> {
+        let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
+        let hub = self.hub.upgrade().ok_or_else(gone)?;
+        if let Err(wait) = self.breaker.admit(Instant::now()) {
+            let text = format!("{} cannot be reached", self.name);
+            let fault = Fault::new(FaultKind::Unreachable, Party::Peer(self.name.clone()), text);
+            return Err(fault.retry(Retry::After(Some(wait))));
+        }
+        Talk::new(self, hub, dispatch).run().await
+    }
+}
+
+/// Where it is, and how that is spelt.
+fn place(hub: &Arc<Hub>, mcp: &config::McpPeer) -> Result<(Place, String), Fault> {
+    match mcp.place() {
+        McpPlace::Program { command, args } => {
+            let environment =
+                mcp.env.iter().map(|(name, value)| (name.clone(), value.expose().text().unwrap_or_default().into()));
+            let program = Program {
+                command: command.to_owned(),
+                args: args.to_vec(),
+                directory: mcp.directory.clone(),
+                environment: environment.collect(),
+                allowed: mcp.pass.clone(),
+                line: LINE,
+            };
+            Ok((Place::Program(program), format!("{command}\0{}", args.join("\0"))))
+        }
+        McpPlace::Url(url) => {
+            let bad = || Fault::hub(FaultKind::Internal, format!("{url} is not an address that can be called"));
+            let uri: http::Uri = url.parse().map_err(|_| bad())?;
+            let tls = tls::config(&Trust::of(mcp.ca.as_deref(), &uri))?;
+            let endpoint = Endpoint {
+                pool: Pool::new(tls, &hub.supervisor),
+                uri,
+                credentials: Arc::new(Credentials::of(mcp)?),
+                supervisor: hub.supervisor.clone(),
+            };
+            Ok((Place::Http(Box::new(endpoint)), url.to_owned()))
+        }
+    }
+}
+
+impl Peer for McpPeer {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(self.converse(dispatch))
+    }
+
+    fn completes(&self) -> bool {
+        self.completes.load(Ordering::Relaxed)
+    }
+}
+
+impl Probed for McpPeer {
+    fn name(&self) -> &PeerId {
+        &self.name
+    }
+
+    fn breaker(&self) -> &Breaker {
+        &self.breaker
+    }
+
+    /// Opens a session where there is none, which also starts a program that ended; knocks where there is one.
+    async fn probe(&self, hub: &Hub) {
+        if self.upstream.is_resting() {
+            return;
+        }
+        // Looking is not using: a program is not kept awake by it.
+        let Some(session) = self.upstream.current() else {
+            match self.upstream.session().await {
+                Ok(_) => self.note(hub, Went::Reached { knock: None }),
+                Err(fault) => {
+                    self.note(hub, Went::Missed);
+                    self.show_problems(hub, Some(&fault));
+                }
+            }
+            return;
+        };
+        let started = Instant::now();
+        match session.knock().await {
+            Ok(()) => self.note(hub, Went::Reached { knock: Some(started.elapsed()) }),
+            Err(why) => {
+                let fault = self.upstream.unreachable(&why);
+                self.upstream.forget(&session);
+                self.note(hub, Went::Missed);
+                self.show_problems(hub, Some(&fault));
+            }
+        }
+    }
+}
+
+impl McpPeer {
+    /// What is shown of it before it has been heard.
+    pub(super) fn health(&self) -> Health {
+        if self.upstream.current().is_some() { Health::Up } else { Health::Starting }
+    }
+}

@@ -1,0 +1,133 @@
+//! Keeps the card true: lists what a server says has changed, all of it after it was greeted, and shows what came of it.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use interlingua_core::{Fault, Health, Notice};
+use interlingua_protocols::mcp::client::encode::{self, LISTEN, Manner};
+use interlingua_protocols::mcp::client::list::List;
+use interlingua_protocols::rpc::Message;
+
+use super::card::shown;
+use super::peer::McpPeer;
+use super::session::{Session, Unanswered};
+use crate::client::health::is_registered;
+use crate::hub::Hub;
+
+/// Servers tell of many changes at once: so long is waited for more.
+const DEBOUNCE: Duration = Duration::from_millis(50);
+/// Before a stream of changes that ended is opened again.
+const LISTEN_AGAIN: Duration = Duration::from_secs(5);
+
+/// Lists for as long as the peer is registered.
+pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<McpPeer>) {
+    let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
+    let changes = peer.upstream.changes.clone();
+    hub.supervisor.run_until_stop(async move {
+        loop {
+            changes.wait().await;
+            tokio::time::sleep(DEBOUNCE).await;
+            let (Some(hub), Some(peer)) = (known.upgrade(), watched.upgrade()) else { return };
+            if !is_registered(&hub, &peer) {
+                return;
+            }
+            peer.refresh(&hub).await;
+        }
+    });
+}
+
+impl McpPeer {
+    /// The card by what is known of the server now.
+    pub(super) async fn show(self: &Arc<Self>, hub: &Arc<Hub>, health: Health) -> Result<(), Fault> {
+        let shown = shown(&self.name, &self.config, &self.listing(), health, hub.now());
+        for problem in &shown.problems {
+            tracing::warn!(peer = %self.name, %problem, "a definition");
+        }
+        hub.register(shown.card, self.clone()).await?;
+        *self.problems.lock().unwrap_or_else(PoisonError::into_inner) = shown.problems;
+        self.show_problems(hub, None);
+        Ok(())
+    }
+
+    async fn refresh(self: &Arc<Self>, hub: &Arc<Hub>) {
+        let seen = self.upstream.changes.take();
+        for uri in seen.updated {
+            hub.news.publish(Notice::Updated(self.name.clone(), uri));
+        }
+        let Some(session) = self.upstream.current().filter(|_| !seen.lists.is_empty()) else { return };
+        let mut listing = (*self.listing()).clone();
+        listing.greeted(session.version, &session.server);
+        for list in &seen.lists {
+            match fetch(&session, *list).await {
+                Ok(items) => *listing.of(*list) = items,
+                Err(why) => tracing::warn!(peer = %self.name, list = list.method(), cause = %why, "not listed"),
+            }
+        }
+        self.lists(listing.clone());
+        let shown = self.show(hub, Health::Up).await;
+        let kept = self.kept.keep(hub, &listing).await;
+        for fault in [shown.err(), kept.err()].into_iter().flatten() {
+            tracing::error!(peer = %self.name, error = %fault, cause = ?fault.source, "its list could not be shown or kept");
+        }
+        self.listed.send_replace(true);
+        if seen.lists.len() == List::ALL.len() {
+            self.listen(session);
+        }
+    }
+
+    /// Modern servers tell of changes only to who listens (2026-07-28, subscriptions).
+    fn listen(self: &Arc<Self>, session: Arc<Session>) {
+        if !session.version.is_modern() || !session.server.tells_changes() {
+            return;
+        }
+        let weak = Arc::downgrade(self);
+        self.upstream.supervisor.run_until_stop(async move {
+            loop {
+                let current = weak.upgrade().and_then(|peer| peer.upstream.current());
+                if !current.is_some_and(|current| Arc::ptr_eq(&current, &session)) {
+                    return;
+                }
+                let Some(changes) = weak.upgrade().map(|peer| peer.upstream.changes.clone()) else { return };
+                match heard(&session, &changes).await {
+                    Err(Unanswered::Error(_)) => return,
+                    // What changes while nobody listens is not told again.
+                    Ok(()) | Err(Unanswered::Trouble(_) | Unanswered::Late) => changes.add(&List::ALL[..3]),
+                }
+                tokio::time::sleep(LISTEN_AGAIN).await;
+            }
+        });
+    }
+}
+
+async fn fetch(session: &Session, list: List) -> Result<Vec<interlingua_core::Json>, Unanswered> {
+    if !session.server.has(list) {
+        return Ok(Vec::new());
+    }
+    match session.list(list).await {
+        // One that has resources need not have templates.
+        Err(Unanswered::Error(_)) if list == List::Templates => Ok(Vec::new()),
+        listed => listed,
+    }
+}
+
+/// Listens until the server ends it.
+async fn heard(session: &Session, changes: &super::changes::Changes) -> Result<(), Unanswered> {
+    let server = &session.server;
+    let outgoing = encode::request(session.next_id(), LISTEN, &Manner::own(session.version), |params| {
+        params.object("notifications", |wanted| {
+            wanted.bool("toolsListChanged", server.tools.list_changed);
+            wanted.bool("promptsListChanged", server.prompts.list_changed);
+            wanted.bool("resourcesListChanged", server.resources.list_changed);
+        });
+    });
+    let mut calls = session.link.open(&outgoing, None).await?;
+    loop {
+        match calls.next().await? {
+            Message::Response(response) => return response.outcome.map(drop).map_err(Unanswered::Error),
+            Message::Notification(notification) => {
+                changes.heard(&notification.method, &notification.params);
+            }
+            Message::Request(_) => {}
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! One call of a server: sent once, or again where that does no harm; its answer at once, or a [`Work`] that follows it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use interlingua_core::peer::{Dispatch, Reply};
+use interlingua_core::{Fault, FaultKind, Finished, Loss, Noun, Party, Question, Record, Retry, Sent, Skill};
+use interlingua_protocols::mcp::client::decode::Leg;
+use interlingua_protocols::mcp::client::encode::{self, Manner, Verb};
+use interlingua_protocols::mcp::client::list::List;
+use interlingua_protocols::mcp::client::state::{self, Answers};
+use interlingua_protocols::mcp::client::{Replied, Task};
+use interlingua_protocols::rpc::Message;
+use tokio::time::Instant;
+
+use super::link::{Calls, Refused, Trouble};
+use super::peer::McpPeer;
+use super::session::Session;
+use super::work::{self, Step};
+use crate::client::health::{Probed, Went};
+use crate::client::lost::{Begun, Lost, Why};
+use crate::client::retry;
+use crate::edge::stored;
+use crate::hub::{Hub, QUESTION_EXPIRES};
+
+/// How often a server may want a call again with its state and ask nothing.
+const MAX_ROUNDS: u32 = 8;
+
+/// A call that has been sent. Dropped before its answer, the server is told that nobody waits for it.
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub(super) session: Arc<Session>,
+    pub(super) id: u64,
+    pub(super) calls: Calls,
+    answered: bool,
+}
+
+impl Flight {
+    /// The next message; the answer is the last.
+    pub(super) async fn next(&mut self) -> Result<Message, Lost> {
+        let message = self.calls.next().await;
+        self.answered |= !matches!(message, Ok(Message::Request(_) | Message::Notification(_)));
+        message
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if !self.answered {
+            let manner = Manner::own(self.session.version);
+            self.session.link.mention(encode::cancelled(self.id, &manner, "nobody waits for it any more"));
+        }
+    }
+}
+
+/// Why there is nothing to follow.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// Nothing was begun: another peer may be tried.
+    Refused(Fault),
+    /// It was begun, and this is its outcome.
+    Failed(Fault),
+}
+
+impl Ended {
+    pub(super) fn fault(self) -> Fault {
+        match self {
+            Ended::Refused(fault) | Ended::Failed(fault) => fault,
+        }
+    }
+
+    fn reply(self) -> Result<Reply, Fault> {
+        match self {
+            Ended::Refused(fault) => Err(fault),
+            Ended::Failed(fault) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
+        }
+    }
+}
+
+/// An exchange under way.
+pub(super) struct Talk {
+    pub(super) peer: Arc<McpPeer>,
+    pub(super) hub: Arc<Hub>,
+    pub(super) dispatch: Dispatch,
+    pub(super) losses: Vec<Loss>,
+    /// What configuration allows one call.
+    pub(super) until: Option<Instant>,
+    rounds: u32,
+}
+
+impl Talk {
+    pub(super) fn new(peer: Arc<McpPeer>, hub: Arc<Hub>, dispatch: Dispatch) -> Talk {
+        let losses = encode::losses(&dispatch.call);
+        let until = peer.timeout.map(|span| Instant::now() + span);
+        Talk { peer, hub, dispatch, losses, until, rounds: 0 }
+    }
+
+    pub(super) async fn run(mut self) -> Result<Reply, Fault> {
+        match self.begin().await {
+            Ok(Begin::Replied(replied)) => self.reply(replied).await,
+            Ok(Begin::Step(step)) => Ok(work::live(self, step)),
+            Err(ended) => ended.reply(),
+        }
+    }
+
+    async fn begin(&mut self) -> Result<Begin, Ended> {
+        match (self.dispatch.answering.take(), self.dispatch.remote.take()) {
+            (Some(answering), _) => {
+                let resumed = state::resume(&answering).map_err(|error| {
+                    let text = format!("{} cannot go on without an answer: {}", self.peer.name, error.message);
+                    Ended::Failed(Fault::caller(FaultKind::Unanswered, text))
+                })?;
+                match resumed.task {
+                    Some(task) => Ok(Begin::Step(Step::Update(task, resumed.answers))),
+                    None => self.call(Some(resumed.answers)).await,
+                }
+            }
+            (None, Some(remote)) => match state::kept_task(&remote) {
+                Some(id) => Ok(Begin::Step(Step::Task(Task { id, poll: None }))),
+                None => Err(Ended::Failed(self.unknown())),
+            },
+            (None, None) => self.call(None).await,
+        }
+    }
+
+    /// Sends the call and waits for what comes first: its answer, which is all most calls ever hear, or something else.
+    async fn call(&mut self, answers: Option<Answers>) -> Result<Begin, Ended> {
+        let mut flight = self.open(answers.as_ref()).await?;
+        let first = match self.until {
+            None => flight.next().await,
+            Some(until) => match tokio::time::timeout_at(until, flight.next()).await {
+                Ok(first) => first,
+                Err(_) => return Err(Ended::Failed(self.too_late())),
+            },
+        };
+        match first {
+            Ok(Message::Response(response)) => {
+                let replied = self.leg(&flight.session).response(response.outcome);
+                match replied {
+                    Ok(Replied::Again(state)) => Ok(Begin::Step(Step::Again(Answers::state(state)))),
+                    replied => Ok(Begin::Replied(replied)),
+                }
+            }
+            Ok(message @ (Message::Request(_) | Message::Notification(_))) => {
+                Ok(Begin::Step(Step::Flight(flight, Some(message))))
+            }
+            Err(lost) => self.after_loss(lost, answers.as_ref()).await,
+        }
+    }
+
+    /// What is lost may be sent again where the skill allows it: to a program that was started anew, for instance.
+    async fn after_loss(&mut self, lost: Lost, answers: Option<&Answers>) -> Result<Begin, Ended> {
+        let ended = self.ended(lost);
+        if !self.repeatable() || self.until.is_some_and(|until| Instant::now() >= until) {
+            return Err(ended);
+        }
+        let flight = self.open(answers).await.map_err(|again| match again {
+            Ended::Refused(_) => ended,
+            failed @ Ended::Failed(_) => failed,
+        })?;
+        Ok(Begin::Step(Step::Flight(flight, None)))
+    }
+
+    pub(super) fn repeatable(&self) -> bool {
+        self.dispatch.skill.effects.idempotent
+    }
+
+    /// Sends the call. What cannot have reached the server is tried again, and so is a call whose session had expired: the
+    /// server has not looked at it.
+    pub(super) async fn open(&mut self, answers: Option<&Answers>) -> Result<Flight, Ended> {
+        self.rounds += 1;
+        if self.rounds > MAX_ROUNDS {
+            return Err(Ended::Failed(self.fault(FaultKind::BadReply, "wants the same call again and again")));
+        }
+        let (mut attempt, mut greeted_again) = (1, false);
+        loop {
+            let session = self.session().await?;
+            let id = session.next_id();
+            let outgoing = {
+                let manner = self.manner(&session);
+                encode::call(id, &self.dispatch.call, &self.dispatch.skill, &manner, answers)
+            };
+            let trouble = match session.link.open(&outgoing, Some(self.dispatch.by.owner())).await {
+                Ok(calls) => {
+                    self.peer.note(&self.hub, Went::Reached { knock: None });
+                    return Ok(Flight { session, id, calls, answered: false });
+                }
+                Err(trouble) => trouble,
+            };
+            match trouble {
+                Trouble::SessionGone if !greeted_again => {
+                    greeted_again = true;
+                    self.peer.upstream.forget(&session);
+                }
+                Trouble::SessionGone => return Err(Ended::Refused(self.unreachable())),
+                Trouble::TooMany => return Err(Ended::Refused(self.fault(FaultKind::Busy, "is busy"))),
+                Trouble::Refused(refused) => return Err(self.refused(&refused)),
+                Trouble::Lost(lost) => {
+                    tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
+                    self.peer.note(&self.hub, Went::Missed);
+                    let Some(wait) = retry::after(&lost, attempt, self.repeatable()) else {
+                        return Err(self.ended(lost));
+                    };
+                    attempt += 1;
+                    if !session.link.is_closed() {
+                        tokio::time::sleep(wait).await;
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) async fn session(&self) -> Result<Arc<Session>, Ended> {
+        let opened = match self.until {
+            None => self.peer.upstream.session().await,
+            Some(until) => match tokio::time::timeout_at(until, self.peer.upstream.session()).await {
+                Ok(opened) => opened,
+                Err(_) => return Err(Ended::Refused(self.too_late())),
+            },
+        };
+        opened.map_err(|fault| {
+            self.peer.note(&self.hub, Went::Missed);
+            Ended::Refused(fault)
+        })
+    }
+
+    fn manner(&self, session: &Session) -> Manner<'_> {
+        let call = &self.dispatch.call;
+        Manner {
+            version: session.version,
+            can_answer: call.caller.can_answer,
+            hub: self.peer.is_hub,
+            trace: call.trace.as_ref(),
+            via: call.via.as_ref().filter(|_| self.peer.is_hub),
+            meta: encode::callers_meta(call),
+            key: Some(&self.dispatch.key),
+            progress: true,
+        }
+    }
+
+    pub(super) fn leg(&self, session: &Session) -> Leg {
+        Leg {
+            peer: self.peer.name.clone(),
+            version: session.version,
+            verb: Verb::of(&self.dispatch.call, self.skill().kind),
+            expires: self.hub.now().after(QUESTION_EXPIRES),
+        }
+    }
+
+    fn skill(&self) -> &Skill {
+        &self.dispatch.skill
+    }
+
+    pub(super) fn fault(&self, kind: FaultKind, what: &str) -> Fault {
+        Fault::new(kind, Party::Peer(self.peer.name.clone()), format!("{} {what}", self.peer.name))
+    }
+
+    fn unreachable(&self) -> Fault {
+        self.fault(FaultKind::Unreachable, "cannot be reached")
+    }
+
+    pub(super) fn too_late(&self) -> Fault {
+        self.fault(FaultKind::Deadline, "did not answer in the time configured for it")
+    }
+
+    fn unknown(&self) -> Fault {
+        self.fault(
+            FaultKind::OutcomeUnknown,
+            "ended the connection without an answer; what was asked may have happened: look before trying again",
+        )
+    }
+
+    pub(super) fn ended(&self, lost: Lost) -> Ended {
+        match (lost.why, lost.begun) {
+            (Why::Certificate, _) => {
+                Ended::Refused(self.fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused"))
+            }
+            (Why::TooLarge, _) => Ended::Failed(self.fault(FaultKind::BadReply, "answered with more than is read")),
+            (Why::Connection, Begun::No) => Ended::Refused(self.unreachable()),
+            (Why::Connection, Begun::Perhaps) if self.repeatable() => {
+                Ended::Failed(self.fault(FaultKind::BadReply, "ended the connection without an answer"))
+            }
+            (Why::Connection, Begun::Perhaps) => Ended::Failed(self.unknown()),
+        }
+    }
+
+    fn refused(&self, refused: &Refused) -> Ended {
+        let mut fault = match refused.status {
+            401 => self.fault(FaultKind::Unreachable, "wants credentials that the hub does not have"),
+            403 => self.fault(FaultKind::PeerDeclined, "declined"),
+            408 | 504 => self.fault(FaultKind::Deadline, "took too long"),
+            413 => self.fault(FaultKind::TooLarge, "says the call is too large"),
+            429 | 503 => self.fault(FaultKind::Busy, "is busy").retry(Retry::After(refused.retry_after)),
+            500..=599 => self.fault(FaultKind::PeerFailed, "failed"),
+            _ => self.fault(FaultKind::BadReply, "does not answer as an MCP server"),
+        };
+        fault.peer_code = Some(refused.status.to_string().into());
+        match refused.status {
+            401 | 429 | 503 => Ended::Refused(fault),
+            _ => Ended::Failed(fault),
+        }
+    }
+
+    /// What the hub is told of a call that was answered at once.
+    async fn reply(mut self, replied: Result<Replied, Fault>) -> Result<Reply, Fault> {
+        match replied {
+            Err(fault) => {
+                self.look_again(&fault);
+                Ok(Reply::Done(Box::new(Finished::failed(fault)), None))
+            }
+            Ok(Replied::Finished(mut finished, raw)) => {
+                stored::keep_large(&self.hub, &mut finished.output.parts).await?;
+                if self.losses.is_empty() {
+                    return Ok(Reply::Done(finished, raw));
+                }
+                let losses = std::mem::take(&mut self.losses);
+                let event = interlingua_core::Event::Finished(*finished);
+                Ok(work::told(vec![Record::Emitted { event, losses, raw }]))
+            }
+            Ok(Replied::Asked(questions)) => Ok(work::told(self.asks(questions, None))),
+            Ok(Replied::Again(state)) => Ok(work::live(self, Step::Again(Answers::state(state)))),
+            Ok(Replied::Task(task)) => Ok(work::live(self, Step::Task(task))),
+        }
+    }
+
+    /// A tool that is not there any more: the list is old.
+    pub(super) fn look_again(&self, fault: &Fault) {
+        if fault.kind == FaultKind::NotFound(Noun::Skill) {
+            self.peer.upstream.changes.add(&[List::Tools]);
+        }
+    }
+
+    /// Questions that end the server's request. One that nobody here can answer ends the exchange.
+    pub(super) fn asks(&mut self, questions: Vec<Question>, task: Option<&str>) -> Vec<Record> {
+        let can_answer = self.dispatch.call.caller.can_answer;
+        if let Some(question) = questions.iter().find(|question| !can_answer.has(question.kind.set())) {
+            let text = format!("{} asks, and nobody here can answer: {}", self.peer.name, question.text);
+            let finished = Finished::failed(Fault::caller(FaultKind::Unanswered, text));
+            return vec![Record::emitted(interlingua_core::Event::Finished(finished))];
+        }
+        let remote = task.map(state::task);
+        let mut records = vec![Record::Sent(Sent::learnt(self.dispatch.key.clone(), remote, false))];
+        for question in questions {
+            let (event, losses) = (interlingua_core::Event::Asked(question), std::mem::take(&mut self.losses));
+            records.push(Record::Emitted { event, losses, raw: None });
+        }
+        records
+    }
+}
+
+/// What a call comes to first.
+enum Begin {
+    Replied(Result<Replied, Fault>),
+    Step(Step),
+}
+
+/// How long to wait before a server is asked about its task again.
+pub(super) fn pause(asked_for: Option<Duration>) -> Duration {
+    const SHORTEST: Duration = Duration::from_millis(50);
+    const USUAL: Duration = Duration::from_secs(1);
+    const LONGEST: Duration = Duration::from_secs(30);
+    asked_for.unwrap_or(USUAL).clamp(SHORTEST, LONGEST)
+}

@@ -1,0 +1,127 @@
+//! Tools, resources, prompts and completions of servers of either era, by either transport.
+
+use interlingua_testkit::Say;
+
+use super::*;
+use crate::support::{events, send};
+
+#[tokio::test]
+async fn m_16_servers_of_every_era_and_transport_are_called_alike() {
+    let everywhere = Everywhere::all().await;
+    for name in &everywhere.names {
+        let echoed = call(&everywhere.hub, &format!("{name}/echo"), json!({"text": "hello"})).await;
+        assert_eq!(said(&echoed), "hello", "{name}: {echoed}");
+        let failed = call(&everywhere.hub, &format!("{name}/fails"), json!({})).await;
+        assert_eq!(fault(&failed), "peer_failed", "{name}: {failed}");
+        assert_eq!(said(&failed), "out of paper", "{name}: {failed}");
+        let prompt = call(&everywhere.hub, &format!("{name}/prompt:greet"), json!({"who": "Ada"})).await;
+        assert_eq!(said(&prompt), "Hello Ada", "{name}: {prompt}");
+        let shown = peer(&everywhere.hub, name).await;
+        assert_eq!((&shown["health"], &shown["resources"]), (&json!("up"), &json!(2)), "{name}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn m_32_progress_comes_through_in_order_with_tokens_of_this_hop() {
+    let everywhere = Everywhere::all().await;
+    for name in &everywhere.names {
+        let body = json!({"skill": format!("{name}/progress"), "arguments": {}});
+        let sse = ("accept", "text/event-stream");
+        let answer = send(&everywhere.hub, http::Method::POST, "/api/exchanges", &[sse], Some(body)).await;
+        let done: Vec<Value> = events(&answer.text())
+            .into_iter()
+            .filter(|(event, ..)| event == "progress")
+            .map(|(_, _, data)| data["done"].clone())
+            .collect();
+        assert_eq!(done, [json!(1.0), json!(2.0)], "{name}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn m_44_trace_context_reaches_the_server() {
+    let everywhere = Everywhere::start(&[("m", "stdio", "modern"), ("l", "http", "legacy")]).await;
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for name in &everywhere.names {
+        let body = json!({"skill": format!("{name}/meta"), "arguments": {}});
+        let headers = [("traceparent", trace), ("tracestate", "a=b"), ("baggage", "k=v")];
+        let answer = send(&everywhere.hub, http::Method::POST, "/api/exchanges", &headers, Some(body)).await;
+        let meta: Value = serde_json::from_str(&said(&answer.json())).expect("the server's view");
+        let parent = meta["traceparent"].as_str().unwrap_or_default();
+        assert!(parent.contains("0af7651916cd43dd8448eb211c80319c"), "{name}: {meta}");
+        assert_eq!((&meta["tracestate"], &meta["baggage"]), (&json!("a=b"), &json!("k=v")), "{name}: {meta}");
+    }
+}
+
+#[tokio::test]
+async fn m_36_no_credential_or_header_of_a_caller_reaches_a_server() {
+    let log = Log::new();
+    let server = server("modern", &log).await;
+    let line = format!(
+        "{{ mcp: {{ url: \"http://{}/mcp\", token: ours, headers: {{ x-given: configured }} }} }}",
+        server.address()
+    );
+    let hub = hub(&[("far", line)]).await;
+    let headers = [("authorization", "Bearer callers-own"), ("cookie", "c=1"), ("x-caller", "me")];
+    let token = std::fs::read_to_string(hub.data().join("token")).expect("the owner's token");
+    let own = [("authorization", format!("Bearer {token}"))];
+    let sent: Vec<(&str, &str)> =
+        own.iter().map(|(name, value)| (*name, value.as_str())).chain(headers[1..].iter().copied()).collect();
+    let body = json!({"skill": "far/echo", "arguments": {"text": "x"}});
+    let answer = send(&hub, http::Method::POST, "/api/exchanges", &sent, Some(body)).await;
+    assert_eq!(said(&answer.json()), "x");
+    let mut seen = log.lines("header authorization");
+    seen.dedup();
+    assert_eq!(seen, ["header authorization Bearer ours"]);
+    assert!(log.count("header x-given configured") > 0);
+    assert_eq!(log.count("header cookie") + log.count("header x-caller"), 0);
+}
+
+#[tokio::test]
+async fn m_35_names_and_marked_arguments_are_repeated_in_headers_and_a_bad_mark_drops_one_tool() {
+    let everywhere = Everywhere::start(&[("far", "http", "modern")]).await;
+    call(&everywhere.hub, "far/regional", json!({"region": "eu west"})).await;
+    let log = &everywhere.logs[0];
+    assert!(log.count("header mcp-param-region eu west") == 1, "{:?}", log.lines("header"));
+    assert!(log.count("header mcp-name regional") == 1, "{:?}", log.lines("header"));
+    let shown = peer(&everywhere.hub, "far").await;
+    assert!(shown["problems"].to_string().contains("bad_mark"), "{shown}");
+    let dropped = call(&everywhere.hub, "far/bad_mark", json!({})).await;
+    assert_eq!(dropped["error"]["kind"], "not_found", "{dropped}");
+}
+
+#[tokio::test]
+async fn m_40_a_schema_on_the_network_is_never_fetched() {
+    let host = interlingua_testkit::Scripted::http(|_, _| Say::Json(json!({"type": "object"}))).await;
+    let log = Log::new();
+    let schema = format!("http://{}/schema.json", host.address());
+    let line = program("modern", &log).replace("mcp: {", &format!("mcp: {{ env: {{ REMOTE_SCHEMA: \"{schema}\" }},"));
+    let hub = hub(&[("near", line)]).await;
+    call(&hub, "near/remote", json!({"a": 1})).await;
+    call(&hub, "near/echo", json!({"text": "a"})).await;
+    assert_eq!(host.heard().len(), 0);
+}
+
+#[tokio::test]
+async fn large_content_is_stored_and_not_carried_about() {
+    let everywhere = Everywhere::start(&[("near", "stdio", "legacy")]).await;
+    let answer = call(&everywhere.hub, "near/large", json!({})).await;
+    let part = &answer["finished"]["parts"][0];
+    assert_eq!(part["media"], "image/png", "{answer}");
+    assert!(answer.to_string().len() < 10_000, "600,000 bytes are not in the answer");
+}
+
+#[tokio::test]
+async fn a_task_of_the_server_is_followed_to_its_end() {
+    let everywhere = Everywhere::start(&[("far", "http", "modern")]).await;
+    let answer = call(&everywhere.hub, "far/task", json!({})).await;
+    assert_eq!(said(&answer), "by and by", "{answer}");
+}
+
+#[tokio::test]
+async fn serve_takes_servers_from_its_command_line() {
+    let log = Log::new();
+    let command = format!("near={} {} stdio modern {}", python().display(), script().display(), log.path.display());
+    let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).arguments(&["--mcp", &command]).start().await;
+    listed(&hub, "near").await;
+    assert_eq!(said(&call(&hub, "near/echo", json!({"text": "hi"})).await), "hi");
+}

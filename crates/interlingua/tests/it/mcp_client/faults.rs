@@ -1,0 +1,105 @@
+//! What callers see of servers that are killed, hang, flood, say nonsense, break off, forget.
+
+use super::*;
+use crate::support::{reaches, start};
+
+#[tokio::test]
+async fn m_27_a_call_that_may_have_happened_is_not_made_again_and_one_that_reads_is() {
+    let everywhere = Everywhere::start(&[("near", "stdio", "modern")]).await;
+    let died = call(&everywhere.hub, "near/die", json!({})).await;
+    assert_eq!(fault(&died), "outcome_unknown", "{died}");
+    assert_eq!(everywhere.logs[0].count("call die"), 1);
+    let again = call(&everywhere.hub, "near/die_reading", json!({})).await;
+    assert_eq!(said(&again), "alive again", "{again}");
+    assert_eq!(everywhere.logs[0].count("call die_reading"), 2);
+}
+
+#[tokio::test]
+async fn m_26_an_expired_session_is_opened_again_once_and_the_call_made_once_more() {
+    let everywhere = Everywhere::start(&[("far", "http", "legacy")]).await;
+    assert_eq!(said(&call(&everywhere.hub, "far/forget", json!({})).await), "forgotten");
+    assert_eq!(said(&call(&everywhere.hub, "far/once", json!({})).await), "done");
+    assert_eq!(everywhere.logs[0].count("session"), 2);
+    assert_eq!(everywhere.logs[0].count("call once"), 1);
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_in_the_middle_is_an_outcome_nobody_knows() {
+    let everywhere = Everywhere::start(&[("modern", "http", "modern"), ("legacy", "http", "legacy")]).await;
+    for name in &everywhere.names {
+        let dropped = call(&everywhere.hub, &format!("{name}/drop"), json!({})).await;
+        assert_eq!(fault(&dropped), "outcome_unknown", "{name}: {dropped}");
+        assert_eq!(said(&call(&everywhere.hub, &format!("{name}/echo"), json!({"text": "on"})).await), "on", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn m_41_nonsense_between_messages_is_passed_over_and_nonsense_as_an_answer_is_a_bad_reply() {
+    let everywhere = Everywhere::start(&[("near", "stdio", "legacy"), ("far", "http", "modern")]).await;
+    let near = call(&everywhere.hub, "near/garbage", json!({})).await;
+    assert_eq!(said(&near), "and then an answer", "{near}");
+    let far = call(&everywhere.hub, "far/garbage", json!({})).await;
+    assert_eq!(fault(&far), "outcome_unknown", "{far}");
+    assert_eq!(said(&call(&everywhere.hub, "far/echo", json!({"text": "on"})).await), "on");
+}
+
+#[tokio::test]
+async fn a_flood_of_progress_drowns_nothing() {
+    let everywhere = Everywhere::start(&[("near", "stdio", "legacy"), ("far", "http", "modern")]).await;
+    for name in &everywhere.names {
+        let (flood, echo) = (format!("{name}/flood"), format!("{name}/echo"));
+        let flood = call(&everywhere.hub, &flood, json!({}));
+        let echo = call(&everywhere.hub, &echo, json!({"text": "heard"}));
+        let (flooded, echoed) = futures_util::future::join(flood, echo).await;
+        assert_eq!((said(&flooded), said(&echoed)), ("5000".to_owned(), "heard".to_owned()), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn m_32_a_cancel_reaches_the_server() {
+    let everywhere = Everywhere::start(&[("near", "stdio", "modern"), ("far", "http", "legacy")]).await;
+    for (name, log) in everywhere.names.iter().zip(&everywhere.logs) {
+        let task = start(&everywhere.hub, json!({"skill": format!("{name}/hang"), "arguments": {}})).await;
+        until("the call to arrive", async || log.count("call hang") == 1).await;
+        let path = format!("/api/tasks/{task}/signals");
+        everywhere.hub.post_json(&path, &json!({"cancel": true})).await;
+        reaches(&everywhere.hub, &task, "cancelled").await;
+        until("the server to be told", async || log.count("cancelled") == 1).await;
+        assert_eq!(said(&call(&everywhere.hub, &format!("{name}/echo"), json!({"text": "on"})).await), "on", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn m_24_a_server_that_hangs_holds_up_neither_its_other_calls_nor_other_servers() {
+    let log = Log::new();
+    let hung = program("legacy", &log).replace("{ trust_hints", "{ timeout: 300ms, trust_hints");
+    let silent = "{ mcp: { command: sleep, args: [\"1000\"] } }".to_owned();
+    let dead = "{ mcp: { url: \"http://127.0.0.1:1/mcp\" } }".to_owned();
+    let hub = builder(&[("silent", silent), ("dead", dead), ("hung", hung)]).start().await;
+    listed(&hub, "hung").await;
+    let late = call(&hub, "hung/hang", json!({})).await;
+    assert_eq!(fault(&late), "deadline", "{late}");
+    assert_eq!(said(&call(&hub, "hung/echo", json!({"text": "well"})).await), "well");
+    until("the dead one to be seen", async || peer(&hub, "dead").await["health"] == "down").await;
+    assert_eq!(hub.get("/readyz").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_server_that_is_restarted_is_found_again() {
+    let log = Log::new();
+    let mut first = server("legacy", &log).await;
+    let address = first.address();
+    let hub = hub(&[("far", url(&first))]).await;
+    assert_eq!(said(&call(&hub, "far/echo", json!({"text": "one"})).await), "one");
+    first.process().kill_9();
+    let gone = call(&hub, "far/echo", json!({"text": "two"})).await;
+    assert!(gone["error"]["kind"] == "unreachable" || fault(&gone) == "unreachable", "{gone}");
+    let mut second = interlingua_testkit::Process::start(at(address, "legacy", &log));
+    until("the server to be back", async || {
+        let back = call(&hub, "far/echo", json!({"text": "three"})).await;
+        back["finished"]["parts"][0]["text"] == "three"
+    })
+    .await;
+    assert_eq!(log.count("session"), 2);
+    second.kill_9();
+}

@@ -1,0 +1,48 @@
+//! What servers offer: listed page by page, kept on disk, looked at again when they say so.
+
+use super::*;
+
+#[tokio::test]
+async fn m_31_many_notices_of_a_change_are_one_look() {
+    let everywhere = Everywhere::start(&[("near", "stdio", "legacy"), ("far", "http", "legacy")]).await;
+    for (name, log) in everywhere.names.iter().zip(&everywhere.logs) {
+        let before = log.count("list tools -");
+        let skills = peer(&everywhere.hub, name).await["skills"].as_u64().expect("a number");
+        call(&everywhere.hub, &format!("{name}/change"), json!({})).await;
+        until("one more tool", async || peer(&everywhere.hub, name).await["skills"].as_u64() == Some(skills + 1)).await;
+        let looks = log.count("list tools -") - before;
+        assert!((1..=2).contains(&looks), "{name}: {looks} looks at 20 notices");
+    }
+}
+
+#[tokio::test]
+async fn m_25_what_was_listed_is_shown_while_the_server_starts() {
+    let log = Log::new();
+    let server = server("modern", &log).await;
+    let mut hub = hub(&[("far", url(&server))]).await;
+    let skills = peer(&hub, "far").await["skills"].clone();
+    hub.stop().await;
+    drop(server);
+    hub.restart().await;
+    let shown = peer(&hub, "far").await;
+    assert_eq!(shown["skills"], skills, "{shown}");
+    assert_ne!(shown["health"], "up", "{shown}");
+}
+
+#[tokio::test]
+async fn a_long_list_is_read_to_its_end() {
+    let everywhere = Everywhere::start(&[("near", "stdio", "modern")]).await;
+    let last = call(&everywhere.hub, "near/regional", json!({"region": "eu"})).await;
+    assert_eq!(last["state"], "completed", "{last}");
+    assert!(everywhere.logs[0].lines("list tools").iter().any(|line| line.ends_with(" 20")));
+}
+
+#[tokio::test]
+async fn m_43_what_configuration_denies_can_neither_be_seen_nor_called() {
+    let log = Log::new();
+    let line = program("modern", &log).replace("{ trust_hints", "{ deny: [\"e*\"], trust_hints");
+    let hub = hub(&[("near", line)]).await;
+    assert_eq!(call(&hub, "near/echo", json!({})).await["error"]["kind"], "not_found");
+    assert_eq!(said(&call(&hub, "near/once", json!({})).await), "done");
+    assert_eq!(log.count("call echo"), 0);
+}

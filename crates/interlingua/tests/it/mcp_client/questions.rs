@@ -1,0 +1,86 @@
+//! Servers that ask: requests of the legacy era while a call runs, results of the modern one that end it.
+
+use super::*;
+use crate::support::reaches;
+
+async fn answer(hub: &Hub, task: &Value, question: &Value, answer: Value) {
+    let mut answer = answer;
+    answer["question"] = question["id"].clone();
+    let path = format!("/api/tasks/{}/signals", task["task"].as_str().expect("a task"));
+    let taken = hub.post_json(&path, &json!({"answer": answer})).await;
+    assert!(taken.status < 300, "{}", taken.text());
+}
+
+async fn outcome(hub: &Hub, waiting: &Value) -> Value {
+    let done = reaches(hub, waiting["task"].as_str().expect("a task"), "completed").await;
+    serde_json::from_str(&said(&done)).expect("what the server was answered")
+}
+
+#[tokio::test]
+async fn m_17_a_question_of_either_era_is_asked_and_its_answer_goes_back() {
+    let everywhere = Everywhere::all().await;
+    for name in &everywhere.names {
+        let waiting = call(&everywhere.hub, &format!("{name}/ask"), json!({})).await;
+        assert_eq!(waiting["state"], "waiting", "{name}: {waiting}");
+        let question = &waiting["questions"][0];
+        assert_eq!((&question["kind"], &question["text"]), (&json!("input"), &json!("Which name?")), "{name}");
+        answer(&everywhere.hub, &waiting, question, json!({"arguments": {"name": "Ada"}})).await;
+        let given = outcome(&everywhere.hub, &waiting).await;
+        assert_eq!(given, json!({"name": {"action": "accept", "content": {"name": "Ada"}}}), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn m_14_several_questions_are_answered_together_and_the_servers_state_comes_back_as_it_was() {
+    let everywhere = Everywhere::start(&[("m", "http", "modern"), ("p", "stdio", "modern")]).await;
+    for name in &everywhere.names {
+        let waiting = call(&everywhere.hub, &format!("{name}/ask_twice"), json!({})).await;
+        let path = format!("/api/tasks/{}", waiting["task"].as_str().expect("a task"));
+        let mut questions = Vec::new();
+        until("both questions", async || {
+            questions = everywhere.hub.get(&path).await.json()["questions"].as_array().cloned().unwrap_or_default();
+            questions.len() == 2
+        })
+        .await;
+        for question in questions.iter().rev() {
+            let town = if question["text"] == "Which from?" { "Rome" } else { "Oslo" };
+            answer(&everywhere.hub, &waiting, question, json!({"arguments": {"name": town}})).await;
+        }
+        let given = outcome(&everywhere.hub, &waiting).await;
+        let accepted = |town: &str| json!({"action": "accept", "content": {"name": town}});
+        assert_eq!(given, json!({"from": accepted("Rome"), "to": accepted("Oslo")}), "{name}");
+    }
+    let again = call(&everywhere.hub, "m/again", json!({})).await;
+    assert_eq!(said(&again), "enough", "a state alone goes back at once: {again}");
+}
+
+#[tokio::test]
+async fn m_17_questions_of_a_legacy_server_come_one_after_another() {
+    let everywhere = Everywhere::start(&[("l", "stdio", "legacy")]).await;
+    let waiting = call(&everywhere.hub, "l/ask_twice", json!({})).await;
+    answer(&everywhere.hub, &waiting, &waiting["questions"][0], json!({"arguments": {"name": "Rome"}})).await;
+    let path = format!("/api/tasks/{}", waiting["task"].as_str().expect("a task"));
+    let mut second = Value::Null;
+    until("a second question", async || {
+        second = everywhere.hub.get(&path).await.json()["questions"][0].clone();
+        second["text"] == "Which to?"
+    })
+    .await;
+    answer(&everywhere.hub, &waiting, &second, json!({"decline": true})).await;
+    let given = outcome(&everywhere.hub, &waiting).await;
+    assert_eq!(given["to"], json!({"action": "decline"}));
+    assert_eq!(given["from"]["content"]["name"], "Rome");
+}
+
+#[tokio::test]
+async fn a_caller_who_cannot_be_asked_declines_at_once() {
+    let everywhere = Everywhere::start(&[("l", "stdio", "legacy"), ("m", "http", "modern")]).await;
+    let route = |name: &str| {
+        json!({"message_type": "request", "message_id": format!("m-{name}"), "content": {"tool_calls": [
+            {"tool_id": "t", "tool_name": format!("mcp__{name}__ask"), "parameters": {}}]}})
+    };
+    for name in ["l", "m"] {
+        let answer = everywhere.hub.post_json("/nlip/route", &route(name)).await;
+        assert!(!answer.text().contains("\"pending\""), "{name}: {}", answer.text());
+    }
+}

@@ -1,0 +1,396 @@
+"""An MCP server that behaves as a test wants it to, on stdio or HTTP, modern, legacy or of 2024.
+
+    server.py stdio ERA LOG          ERA: modern | legacy | strict (a legacy one that ends over a question it does not know)
+    server.py HOST:PORT ERA LOG      ERA: modern | legacy | old
+
+LOG gets a line for everything that happens: `start PID`, `call NAME`, `cancelled ID`, `list KIND`, `header NAME VALUE`.
+What a tool does is in its name. Standard library only.
+"""
+
+import http.server
+import json
+import os
+import queue
+import sys
+import threading
+import time
+
+WHERE, ERA, LOG = sys.argv[1:4]
+MODERN = "2026-07-28"
+VERSION = "io.modelcontextprotocol/protocolVersion"
+lock = threading.Lock()
+sessions = set()
+state = {"extra": 0, "greetings": 0}
+
+
+def note(*words):
+    with lock, open(LOG, "a") as log:
+        log.write(" ".join(str(word) for word in words) + "\n")
+
+
+def schema(**properties):
+    return {"type": "object", "properties": properties}
+
+
+TOOLS = [
+    {"name": "echo", "description": "Says it back.", "inputSchema": schema(text={"type": "string"}),
+     "x-unknown": {"kept": 1.50}},
+    {"name": "reads", "inputSchema": schema(), "annotations": {"readOnlyHint": True}},
+    {"name": "once", "inputSchema": schema()},
+    {"name": "fails", "inputSchema": schema()},
+    {"name": "pid", "inputSchema": schema()},
+    {"name": "die", "inputSchema": schema()},
+    {"name": "die_reading", "inputSchema": schema(), "annotations": {"readOnlyHint": True}},
+    {"name": "hang", "inputSchema": schema()},
+    {"name": "progress", "inputSchema": schema()},
+    {"name": "flood", "inputSchema": schema()},
+    {"name": "garbage", "inputSchema": schema()},
+    {"name": "ask", "inputSchema": schema()},
+    {"name": "ask_twice", "inputSchema": schema()},
+    {"name": "change", "inputSchema": schema()},
+    {"name": "drop", "inputSchema": schema()},
+    {"name": "forget", "inputSchema": schema()},
+    {"name": "meta", "inputSchema": schema()},
+    {"name": "large", "inputSchema": schema()},
+    {"name": "again", "inputSchema": schema()},
+    {"name": "task", "inputSchema": schema()},
+    {"name": "remote", "inputSchema": {"$ref": os.environ.get("REMOTE_SCHEMA", "#")}},
+    {"name": "regional", "inputSchema": schema(region={"type": "string", "x-mcp-header": "Region"})},
+    {"name": "bad_mark", "inputSchema": schema(a={"type": "number", "x-mcp-header": "A"})},
+]
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+def text(words, **more):
+    result = {"content": [{"type": "text", "text": words}], **more}
+    if ERA == "modern":
+        result["resultType"] = "complete"
+    return result
+
+
+class Failure(Exception):
+    def __init__(self, code, message, data=None):
+        self.error = {"code": code, "message": message}
+        if data is not None:
+            self.error["data"] = data
+
+
+class Gone(Exception):
+    """The connection is to end here."""
+
+
+class Caller:
+    """Where a request came from: `send` reaches it while the request runs."""
+
+    def __init__(self, send):
+        self.send = send
+        self.answers = queue.Queue()
+
+    def ask(self, number, method, params):
+        self.send({"jsonrpc": "2.0", "id": f"ask-{number}", "method": method, "params": params})
+        return self.answers.get(timeout=60)
+
+
+def elicit(message):
+    return {"message": message, "requestedSchema": FORM}
+
+
+def asked(params, caller, names):
+    """Asks for each name: by requests in the old way, by a result in the new one."""
+    if ERA == "modern":
+        given = params.get("inputResponses")
+        if not given:
+            return {"resultType": "input_required", "requestState": "state \u00e9 \"1\"", "inputRequests": {
+                name: {"method": "elicitation/create", "params": {"mode": "form", **elicit(f"Which {name}?")}}
+                for name in names}}
+        if params.get("requestState") != "state \u00e9 \"1\"":
+            raise Failure(-32602, "another state")
+        return text(json.dumps({name: given[name] for name in names}, sort_keys=True))
+    answers = {}
+    for number, name in enumerate(names):
+        answers[name] = caller.ask(number, "elicitation/create", elicit(f"Which {name}?")).get("result")
+    return text(json.dumps(answers, sort_keys=True))
+
+
+def call(params, caller, request):
+    name, args = params["name"], params.get("arguments") or {}
+    note("call", name)
+    meta = params.get("_meta") or {}
+    notify = lambda method, more: caller.send({"jsonrpc": "2.0", "method": method, "params": more})
+    if name in ("echo", "regional"):
+        return text(str(args.get("text", args)), **{"x-more": [1, 2.50]})
+    if name in ("reads", "once"):
+        return text("done")
+    if name == "fails":
+        return text("out of paper", isError=True)
+    if name == "pid":
+        return text(str(os.getpid()))
+    if name == "meta":
+        return text(json.dumps(meta, sort_keys=True))
+    if name == "die":
+        os._exit(3)
+    if name == "die_reading":
+        if not os.path.exists(LOG + ".died"):
+            open(LOG + ".died", "w").close()
+            os._exit(3)
+        return text("alive again")
+    if name == "hang":
+        time.sleep(1000)
+    if name == "progress":
+        for done in (1, 2):
+            notify("notifications/progress", {"progressToken": meta["progressToken"], "progress": done, "total": 2})
+        return text("two")
+    if name == "flood":
+        for done in range(5000):
+            notify("notifications/progress", {"progressToken": meta["progressToken"], "progress": done})
+        return text("5000")
+    if name == "garbage" and WHERE == "stdio":
+        for line in ("not json", "{\"half\":", "[1, 2", "\x00\x01"):
+            with lock:
+                sys.stdout.write(line + "\n")
+        return text("and then an answer")
+    if name == "garbage":
+        raise Gone("garbage")
+    if name == "large":
+        return {"content": [{"type": "image", "mimeType": "image/png", "data": "AAAA" * 200000}]}
+    if name == "ask":
+        return asked(params, caller, ["name"])
+    if name == "ask_twice":
+        return asked(params, caller, ["from", "to"])
+    if name == "again":
+        return text("enough") if params.get("requestState") == "more" else {
+            "resultType": "input_required", "requestState": "more"}
+    if name == "task":
+        return {"resultType": "task", "taskId": "task-7", "pollIntervalMs": 10}
+    if name == "change":
+        state["extra"] += 1
+        for _ in range(20):
+            broadcast({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        return text("changed")
+    if name == "drop":
+        notify("notifications/progress", {"progressToken": meta["progressToken"], "progress": 1})
+        raise Gone("drop")
+    if name == "forget":
+        sessions.clear()
+        return text("forgotten")
+    raise Failure(-32602, f"Unknown tool: {name}")
+
+
+streams = []
+
+
+def broadcast(message):
+    if WHERE == "stdio":
+        say(message)
+    for stream in list(streams):
+        stream.put(message)
+
+
+CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {}, "resources": {}, "completions": {}}
+
+
+def answer(request, caller):
+    method, params = request["method"], request.get("params") or {}
+    if method == "server/discover":
+        if ERA == "strict":
+            os._exit(1)
+        if ERA != "modern":
+            raise Failure(-32601, "Method not found")
+        return {"resultType": "complete", "supportedVersions": [MODERN], "capabilities": CAPABILITIES, "ttlMs": 0,
+                "cacheScope": "public", "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "test", "version": "9"}}}
+    if ERA == "modern" and (params.get("_meta") or {}).get(VERSION) != MODERN:
+        raise Failure(-32602, "_meta is missing")
+    if method == "initialize":
+        if ERA == "modern":
+            raise Failure(-32601, "Method not found")
+        state["greetings"] += 1
+        return {"protocolVersion": "2024-11-05" if ERA == "old" else params["protocolVersion"],
+                "capabilities": CAPABILITIES, "serverInfo": {"name": "test", "version": "9"}, "instructions": "Use it."}
+    if method == "ping":
+        return {}
+    if method == "tools/list":
+        note("list", "tools", params.get("cursor", "-"))
+        tools = TOOLS + [{"name": f"extra_{n}", "inputSchema": schema()} for n in range(state["extra"])]
+        at = int(params.get("cursor") or 0)
+        page = {"tools": tools[at:at + 10]}
+        if at + 10 < len(tools):
+            page["nextCursor"] = str(at + 10)
+        return page
+    if method == "prompts/list":
+        return {"prompts": [{"name": "greet", "arguments": [{"name": "who", "required": True}]}]}
+    if method == "resources/list":
+        return {"resources": [{"uri": "test://one", "name": "one", "mimeType": "text/plain"}]}
+    if method == "resources/templates/list":
+        return {"resourceTemplates": [{"uriTemplate": "test://many/{id}", "name": "many"}]}
+    if method == "resources/read":
+        if params["uri"] == "test://one":
+            return {"contents": [{"uri": "test://one", "mimeType": "text/plain", "text": "first"}]}
+        raise Failure(-32002, "Resource not found")
+    if method == "prompts/get":
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": "Hello " + params["arguments"]["who"]}}]}
+    if method == "completion/complete":
+        return {"completion": {"values": ["paris", "parma"], "hasMore": False}}
+    if method == "tasks/get":
+        state["polls"] = state.get("polls", 0) + 1
+        if state["polls"] < 3:
+            return {"taskId": "task-7", "status": "working", "statusMessage": "at it", "pollIntervalMs": 10}
+        return {"taskId": "task-7", "status": "completed", "result": text("by and by")}
+    if method == "tasks/cancel":
+        return {}
+    if method == "tools/call":
+        return call(params, caller, request)
+    raise Failure(-32601, "Method not found")
+
+
+def respond(request, caller):
+    reply = {"jsonrpc": "2.0", "id": request["id"]}
+    try:
+        return {**reply, "result": answer(request, caller)}
+    except Failure as failure:
+        return {**reply, "error": failure.error}
+
+
+# stdio
+
+def say(message):
+    with lock:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+
+def serve_stdio():
+    running = {}
+    print(f"started as {ERA}", file=sys.stderr, flush=True)
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "method" not in message:
+            running[message["id"].split("-")[0]].answers.put(message)
+        elif "id" not in message:
+            if message["method"] == "notifications/cancelled":
+                note("cancelled", message["params"]["requestId"])
+        else:
+            caller = Caller(say)
+            if message["method"] == "tools/call":
+                running["ask"] = caller
+            threading.Thread(target=lambda m=message, c=caller: say(respond(m, c)), daemon=True).start()
+
+
+# HTTP
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def plain(self, status, body=None, **headers):
+        data = b"" if body is None else json.dumps(body).encode()
+        self.send_response(status)
+        if body is not None:
+            self.send_header("content-type", "application/json")
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def stream(self, **headers):
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("connection", "close")
+        self.end_headers()
+        self.close_connection = True
+
+    def event(self, data, kind=None):
+        lines = ([f"event: {kind}"] if kind else []) + [f"data: {data}", "", ""]
+        self.wfile.write("\n".join(lines).encode())
+        self.wfile.flush()
+
+    def do_GET(self):
+        if ERA == "modern":
+            return self.plain(405)
+        mine = queue.Queue()
+        streams.append(mine)
+        self.stream()
+        if ERA == "old":
+            self.event("/messages", "endpoint")
+            self.server.old = mine
+        try:
+            while True:
+                message = mine.get()
+                self.event(json.dumps(message))
+        except OSError:
+            streams.remove(mine)
+
+    def do_DELETE(self):
+        self.plain(405 if ERA == "modern" else 200)
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        for name in ("authorization", "mcp-name", "mcp-param-region", "x-caller", "cookie", "x-given"):
+            if self.headers.get(name):
+                note("header", name, self.headers[name])
+        if ERA == "old":
+            return self.old(body)
+        if ERA == "legacy" and body.get("method") != "initialize" and body.get("method") != "server/discover":
+            if self.headers.get("mcp-session-id") not in sessions:
+                return self.plain(404 if self.headers.get("mcp-session-id") else 400)
+        if "method" not in body:
+            self.server.running.answers.put(body)
+            return self.plain(202)
+        if "id" not in body:
+            if body["method"] == "notifications/cancelled":
+                note("cancelled", body["params"]["requestId"])
+            return self.plain(202)
+        if ERA == "legacy" and body["method"] == "server/discover":
+            return self.plain(400, {"jsonrpc": "2.0", "id": body["id"],
+                                    "error": {"code": -32600, "message": "Bad Request: no session"}})
+        self.reply(body)
+
+    def reply(self, body):
+        headers = {}
+        if body["method"] == "initialize" and ERA == "legacy":
+            session = f"session-{state['greetings'] + 1}"
+            sessions.add(session)
+            note("session", session)
+            headers["mcp_session_id"] = session
+        if body["method"] != "tools/call" or body["params"]["name"] in ("echo", "once", "forget"):
+            reply = respond(body, Caller(lambda _: None))
+            unknown = ERA == "modern" and reply.get("error", {}).get("code") == -32601
+            return self.plain(404 if unknown else 200, reply, **headers)
+        if body["params"]["name"] == "garbage":
+            return self.plain(200, ["not", "a", "message"])
+        self.stream()
+        caller = Caller(lambda message: self.event(json.dumps(message)))
+        self.server.running = caller
+        try:
+            self.event(json.dumps(respond(body, caller)))
+        except Gone:
+            return
+        except OSError:
+            note("closed", body["id"])
+
+    def old(self, body):
+        if self.path != "/messages":
+            return self.plain(404)
+        self.plain(202)
+        if "method" not in body:
+            return self.server.running.answers.put(body)
+        if "id" in body:
+            caller = self.server.running = Caller(self.server.old.put)
+            answering = lambda: self.server.old.put(respond(body, caller))
+            # The connection is free for the next message: this one is answered on the stream.
+            threading.Thread(target=answering, daemon=True).start()
+
+
+def serve_http(where):
+    host, port = where.rsplit(":", 1)
+    http.server.ThreadingHTTPServer.daemon_threads = True
+    http.server.ThreadingHTTPServer.request_queue_size = 128
+    http.server.ThreadingHTTPServer((host, int(port)), Handler).serve_forever()
+
+
+note("start", os.getpid())
+serve_stdio() if WHERE == "stdio" else serve_http(WHERE)
