@@ -219,13 +219,6 @@ pub struct Turn {
     pub parts: Vec<Part>,
 }
 
-impl Turn {
-    /// About how many bytes it takes to hold it.
-    pub fn weight(&self) -> usize {
-        size_of::<Turn>() + self.parts.iter().map(Part::weight).sum::<usize>()
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     System,

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Cancelling, MAX_LOSSES, State, Task, Weight};
+use super::{Cancelling, MAX_LOSSES, Spoken, State, Task, Weight};
 use crate::call::{Ask, Call};
-use crate::content::{Party, Role, Turn};
+use crate::content::{Part, Party, Provenance, Role};
 use crate::event::{Answer, Channel, Chunk, Event, How, Piece, Signal};
-use crate::id::{QuestionId, TaskId, Time};
+use crate::id::{MessageId, QuestionId, TaskId, Time};
 use crate::journal::{Entry, Record};
 use crate::principal::Principal;
-use crate::question::QuestionKind;
+use crate::question::{Addressee, QuestionKind};
 
 /// How many messages of history a task keeps in memory, and of how many bytes; the journal has them all.
 const MAX_MESSAGES: usize = 1_000;
@@ -51,6 +51,7 @@ impl Task {
             asked: 0,
             granted: None,
             messages: Vec::new(),
+            pieces: BTreeMap::new(),
             artifacts: BTreeMap::new(),
             losses: Vec::new(),
             created: at,
@@ -95,17 +96,19 @@ impl Task {
     fn received(&mut self, signal: &Signal, at: Time) {
         match signal {
             Signal::Cancel(why) => self.cancelling = Some(Cancelling { why: *why, since: at }),
-            Signal::Said { input, .. } => self.remember(Turn { role: Role::User, parts: input.parts.clone() }),
-            Signal::Answered { question, answer, .. } => self.answered(*question, answer),
+            Signal::Said { message, input } => self.remember(message, Role::User, input.parts.clone()),
+            Signal::Answered { question, message, answer } => self.answered(*question, message, answer),
         }
     }
 
-    fn answered(&mut self, question: QuestionId, answer: &Answer) {
+    fn answered(&mut self, question: QuestionId, message: &MessageId, answer: &Answer) {
         let Some(question) = self.open.get(&question) else { return };
         let ended = self.sent.as_ref().is_some_and(|sent| !sent.open);
         if ended && matches!(question.asked_by, Party::Peer(_)) {
             self.given.push((question.clone(), answer.clone()));
         }
+        let asked = (question.to == Addressee::Caller)
+            .then(|| (question.id, question.text.clone(), said_by(&question.asked_by)));
         match (answer, &question.kind) {
             (Answer::Granted, QuestionKind::Confirm(confirm)) => self.granted = Some(confirm.call),
             (Answer::Given(input), _) => {
@@ -115,7 +118,12 @@ impl Task {
                 {
                     input.args = Some(super::merge_args(input.args.as_ref(), answer));
                 }
-                self.remember(Turn { role: Role::User, parts: input.parts.clone() });
+                // What was asked belongs before what was answered.
+                if let Some((id, text, provenance)) = asked {
+                    let text = Part::text(text, provenance);
+                    self.remember(&MessageId::from(id.to_string()), Role::Agent, vec![text]);
+                }
+                self.remember(message, Role::User, input.parts.clone());
             }
             (Answer::Granted | Answer::Token(_) | Answer::Visited | Answer::Declined | Answer::Dismissed, _) => {}
         }
@@ -124,10 +132,11 @@ impl Task {
     fn emitted(&mut self, event: &Event, at: Time) {
         match event {
             Event::Started(route) => self.route = Some(route.clone()),
-            Event::Said { channel: Channel::Answer, piece: Piece::Whole, parts, .. } => {
-                self.remember(Turn { role: Role::Agent, parts: parts.clone() });
-            }
-            Event::Said { .. } | Event::Progress { .. } => {}
+            Event::Said { message, channel: Channel::Answer, piece, parts } => match piece {
+                Piece::Whole => self.remember(message, Role::Agent, parts.clone()),
+                Piece::Delta | Piece::End => self.remember_piece(message, parts),
+            },
+            Event::Said { channel: Channel::Reasoning | Channel::Note(_), .. } | Event::Progress { .. } => {}
             Event::Artifact(chunk) => {
                 let chunks = self.artifacts.entry(chunk.artifact.clone()).or_default();
                 if chunk.index == 0 {
@@ -162,16 +171,33 @@ impl Task {
         }
     }
 
-    fn remember(&mut self, turn: Turn) {
-        if turn.parts.is_empty() {
+    fn remember_piece(&mut self, message: &MessageId, parts: &[Part]) {
+        let heavier = self.weight.pieces + parts.iter().map(Part::weight).sum::<usize>();
+        if heavier <= MAX_MESSAGES_HELD {
+            self.weight.pieces = heavier;
+            self.pieces.entry(message.clone()).or_default().extend(parts.iter().cloned());
+        }
+    }
+
+    fn remember(&mut self, id: &MessageId, role: Role, parts: Vec<Part>) {
+        if parts.is_empty() {
             return;
         }
-        self.weight.messages += turn.weight();
-        self.messages.push(turn);
+        let spoken = Spoken { id: id.clone(), role, parts };
+        self.weight.messages += spoken.weight();
+        self.messages.push(spoken);
         while self.messages.len() > MAX_MESSAGES
             || (self.weight.messages > MAX_MESSAGES_HELD && self.messages.len() > 1)
         {
             self.weight.messages -= self.messages.remove(0).weight();
         }
+    }
+}
+
+fn said_by(party: &Party) -> Provenance {
+    match party {
+        Party::Hub => Provenance::hub(),
+        Party::Peer(peer) => Provenance::peer(peer.clone()),
+        Party::Caller => Provenance::caller(),
     }
 }

@@ -34,9 +34,9 @@ pub use decide::merge_args;
 pub use join::join;
 
 use crate::call::{Call, DeadlineBy};
-use crate::content::Turn;
+use crate::content::{Part, Role};
 use crate::event::{Answer, Chunk, Event, Finished, Route, Signal};
-use crate::id::{ArtifactId, QuestionId, TaskId, Text, Time};
+use crate::id::{ArtifactId, MessageId, QuestionId, TaskId, Text, Time};
 use crate::journal::{Record, Sent};
 use crate::json::Json;
 use crate::loss::Loss;
@@ -76,7 +76,10 @@ pub struct Task {
     pub asked: u32,
     /// A yes that was given, for exactly this digest; spent by the dispatch.
     pub granted: Option<crate::digest::Digest>,
-    pub messages: Vec<Turn>,
+    pub messages: Vec<Spoken>,
+    /// Answers told in pieces, under the ids they were told by; bounded like the messages.
+    #[serde(default)]
+    pub pieces: BTreeMap<MessageId, Vec<Part>>,
     /// At most [`MAX_ARTIFACTS_HELD`] of memory; a peer that sends more is refused.
     pub artifacts: BTreeMap<ArtifactId, Vec<Chunk>>,
     /// The first [`MAX_LOSSES`]; the journal has them all.
@@ -94,6 +97,7 @@ pub struct Task {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Weight {
     messages: usize,
+    pieces: usize,
     artifacts: usize,
 }
 
@@ -103,6 +107,21 @@ pub enum State {
     Running,
     Waiting,
     Done(Box<Finished>),
+}
+
+/// A message of a task's history, under the id it came or went by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spoken {
+    pub id: MessageId,
+    pub role: Role,
+    pub parts: Vec<Part>,
+}
+
+impl Spoken {
+    /// About how many bytes it takes to hold it.
+    fn weight(&self) -> usize {
+        size_of::<Spoken>() + self.parts.iter().map(Part::weight).sum::<usize>()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -100,7 +100,6 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters.protocol(mcp::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
     shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
-    shared.hub.meters.protocol(mcp::PROTOCOL);
     local::register(&shared.hub, config).await?;
     let mut starting = Vec::new();
     for (name, peer) in &config.peers {
