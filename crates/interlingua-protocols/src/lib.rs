@@ -6,6 +6,7 @@
 //! wires are built of stands beside them: [`rpc`] (JSON-RPC 2.0), [`members`] and [`object`] (a JSON object read in one
 //! pass, and written member by member), [`hop`] (headers between hubs).
 
+pub mod a2a;
 pub mod envelope;
 pub mod hop;
 pub mod mcp;

@@ -1,0 +1,204 @@
+//! Our own extension: what A2A has no field for. It stands in `metadata` of messages, tasks and updates under the extension's
+//! URI, and in `capabilities.extensions[].params` of cards; whoever does not know it loses nothing that A2A promises.
+//!
+//! | from a client | |
+//! |---|---|
+//! | `skill` | which skill is meant: `peer/skill`, or its name where the address names the peer |
+//! | `priority` | 1 to 10, 10 is the most urgent |
+//! | `deadline` | a time, or a span such as `30s` |
+//! | `via` | hubs passed |
+//!
+//! | from a server | |
+//! |---|---|
+//! | `fault` | the kind of a failure, in the hub's words |
+//! | `losses` | what could not be carried |
+//! | `progress`, `channel`, `route`, `question` | what a status is about |
+
+use interlingua_core::json::write_string;
+use interlingua_core::{
+    Channel, Fault, HubId, Json, Level, Loss, Priority, Question, QuestionKind, Route, Skill, Text,
+};
+
+use super::invalid::{Invalid, Problem};
+use crate::object::Object;
+
+pub const URI: &str = "urn:interlingua:hub:1";
+
+/// What a client says in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Hints {
+    pub skill: Option<Text>,
+    pub priority: Option<Priority>,
+    pub deadline: Option<String>,
+    pub via: Option<String>,
+}
+
+/// Of the metadata of a message, then of its request.
+pub fn hints(metadata: [Option<&Json>; 2]) -> Result<Hints, Invalid> {
+    let mut hints = Hints::default();
+    for ours in metadata.into_iter().flatten().filter_map(|metadata| metadata.get(URI)) {
+        let text = |key: &str| ours.get(key).and_then(serde_json::Value::as_str);
+        hints.skill = hints.skill.or_else(|| text("skill").map(Text::from));
+        hints.deadline = hints.deadline.or_else(|| text("deadline").map(str::to_owned));
+        if let Some(level) = ours.get("priority") {
+            let heard = level.as_u64().and_then(priority);
+            hints.priority = Some(heard.ok_or_else(|| Invalid::at("metadata.priority", Problem::Priority))?);
+        }
+        if let Some(via) = ours.get("via") {
+            hints.via = Some(match via {
+                serde_json::Value::Array(hubs) => {
+                    hubs.iter().filter_map(serde_json::Value::as_str).collect::<Vec<_>>().join(",")
+                }
+                other => other.as_str().unwrap_or_default().to_owned(),
+            });
+        }
+    }
+    Ok(hints)
+}
+
+/// 1 to 10 as the hub's 0 to 9; `None` outside.
+pub fn priority(level: u64) -> Option<Priority> {
+    match u8::try_from(level).ok()? {
+        level @ 1..=4 => Priority::new(level - 1),
+        level @ 5..=9 => Priority::new(level),
+        10 => Priority::new(9),
+        _ => None,
+    }
+}
+
+/// The hub's 0 to 9 as 1 to 10.
+pub fn level(priority: Priority) -> u64 {
+    match priority.level() {
+        level @ 0..=3 => u64::from(level) + 1,
+        4 => 4,
+        level @ 5..=8 => level.into(),
+        _ => 10,
+    }
+}
+
+/// Metadata that holds nothing but our extension.
+pub(super) fn metadata(fill: impl FnOnce(&mut Object<'_>)) -> Json {
+    Object::json(|object| object.object(URI, fill))
+}
+
+/// What a call says to the next hub, beside what its message carried.
+pub fn outgoing(skill: Option<&str>, priority: Priority, via: &[HubId]) -> Option<Json> {
+    if skill.is_none() && priority == Priority::NORMAL && via.is_empty() {
+        return None;
+    }
+    Some(metadata(|ours| {
+        if let Some(skill) = skill {
+            ours.text("skill", skill);
+        }
+        if priority != Priority::NORMAL {
+            ours.number("priority", level(priority));
+        }
+        if !via.is_empty() {
+            ours.array("via", via, |hub, out| write_string(hub.as_str(), out));
+        }
+    }))
+}
+
+pub(super) fn losses(ours: &mut Object<'_>, losses: &[Loss]) {
+    if losses.is_empty() {
+        return;
+    }
+    ours.array("losses", losses, |loss, out| {
+        let mut object = Object::open(out);
+        object.text("what", &loss.what);
+        object.text("kind", loss.kind.as_str());
+        object.finish();
+    });
+}
+
+pub(super) fn fault(ours: &mut Object<'_>, fault: &Fault) {
+    ours.object("fault", |object| {
+        object.text("kind", fault.kind.as_str());
+        if !fault.fields.is_empty() {
+            object.array("fields", &fault.fields, |field, out| {
+                let mut object = Object::open(out);
+                object.text("path", &field.path);
+                object.text("problem", &field.problem);
+                object.finish();
+            });
+        }
+    });
+}
+
+pub(super) fn route(ours: &mut Object<'_>, route: &Route) {
+    ours.object("route", |object| {
+        object.text("skill", &route.skill.to_string());
+        object.text("why", route.why.as_str());
+    });
+}
+
+pub(super) fn channel(ours: &mut Object<'_>, channel: Channel) {
+    ours.text(
+        "channel",
+        match channel {
+            Channel::Answer => "answer",
+            Channel::Reasoning => "reasoning",
+            Channel::Note(Level::Debug) => "debug",
+            Channel::Note(Level::Info) => "info",
+            Channel::Note(Level::Warning) => "warning",
+            Channel::Note(Level::Error) => "error",
+        },
+    );
+}
+
+pub(super) fn progress(ours: &mut Object<'_>, done: Option<f64>, total: Option<f64>) {
+    ours.object("progress", |object| {
+        for (key, value) in [("done", done), ("total", total)] {
+            if let Some(value) = value.filter(|value| value.is_finite()) {
+                object.key(key).extend_from_slice(value.to_string().as_bytes());
+            }
+        }
+    });
+}
+
+/// Enough for a program to show a form, or to say yes to exactly this call.
+pub(super) fn question(ours: &mut Object<'_>, question: &Question) {
+    ours.object("question", |object| {
+        object.text("id", &question.id.to_string());
+        object.text("kind", question.kind.as_str());
+        object.text("expires", &question.expires.to_string());
+        match &question.kind {
+            QuestionKind::Input { form, choices } => {
+                object.value("form", &form.0);
+                if !choices.is_empty() {
+                    object.array("choices", choices, |choice, out| {
+                        let mut object = Object::open(out);
+                        object.text("id", &choice.id);
+                        object.text("text", &choice.text);
+                        object.finish();
+                    });
+                }
+            }
+            QuestionKind::Confirm(confirm) => {
+                object.text("skill", &confirm.skill.to_string());
+                object.text("digest", &confirm.call.to_string());
+                if let Some(args) = &confirm.args {
+                    object.value("arguments", args);
+                }
+            }
+            QuestionKind::Credential { scheme, .. } => object.text("scheme", scheme),
+            QuestionKind::Visit { url } => object.text("url", url),
+            QuestionKind::Model(_) | QuestionKind::Roots => {}
+        }
+    });
+}
+
+/// The schemas of a card's skills, by the ids under which the card lists them.
+pub(super) fn schemas<'a>(ours: &mut Object<'_>, skills: impl Iterator<Item = (&'a str, &'a Skill)>) {
+    ours.object("skills", |object| {
+        for (id, skill) in skills {
+            object.object(id, |object| {
+                object.value("inputSchema", &skill.input.0);
+                if let Some(output) = &skill.output {
+                    object.value("outputSchema", &output.0);
+                }
+                object.text("version", &skill.version);
+            });
+        }
+    });
+}

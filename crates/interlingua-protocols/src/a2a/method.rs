@@ -1,0 +1,250 @@
+//! Operations by name: the methods of JSON-RPC, the paths of HTTP. The two generations share no method name, so one address
+//! can serve both (section 5.3).
+
+use bytes::Bytes;
+use interlingua_core::Text;
+
+use super::Version;
+use super::invalid::{Invalid, Problem};
+use super::json::Dialect;
+use super::json::read::{Source, check_page, state_named, time};
+use super::wire::{Asked, List, Operation};
+
+/// What a client can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    Send,
+    Stream,
+    Get,
+    List,
+    Cancel,
+    Subscribe,
+    PushCreate,
+    PushGet,
+    PushList,
+    PushDelete,
+    ExtendedCard,
+}
+
+impl Method {
+    pub const ALL: [Method; 11] = [
+        Method::Send,
+        Method::Stream,
+        Method::Get,
+        Method::List,
+        Method::Cancel,
+        Method::Subscribe,
+        Method::PushCreate,
+        Method::PushGet,
+        Method::PushList,
+        Method::PushDelete,
+        Method::ExtendedCard,
+    ];
+
+    /// The name in JSON-RPC; in 1.0 that of gRPC as well. 0.3 cannot list there.
+    pub fn name(self, version: Version) -> Option<&'static str> {
+        Some(match (version, self) {
+            (Version::V1, Method::Send) => "SendMessage",
+            (Version::V1, Method::Stream) => "SendStreamingMessage",
+            (Version::V1, Method::Get) => "GetTask",
+            (Version::V1, Method::List) => "ListTasks",
+            (Version::V1, Method::Cancel) => "CancelTask",
+            (Version::V1, Method::Subscribe) => "SubscribeToTask",
+            (Version::V1, Method::PushCreate) => "CreateTaskPushNotificationConfig",
+            (Version::V1, Method::PushGet) => "GetTaskPushNotificationConfig",
+            (Version::V1, Method::PushList) => "ListTaskPushNotificationConfigs",
+            (Version::V1, Method::PushDelete) => "DeleteTaskPushNotificationConfig",
+            (Version::V1, Method::ExtendedCard) => "GetExtendedAgentCard",
+            (Version::V03, Method::Send) => "message/send",
+            (Version::V03, Method::Stream) => "message/stream",
+            (Version::V03, Method::Get) => "tasks/get",
+            (Version::V03, Method::List) => return None,
+            (Version::V03, Method::Cancel) => "tasks/cancel",
+            (Version::V03, Method::Subscribe) => "tasks/resubscribe",
+            (Version::V03, Method::PushCreate) => "tasks/pushNotificationConfig/set",
+            (Version::V03, Method::PushGet) => "tasks/pushNotificationConfig/get",
+            (Version::V03, Method::PushList) => "tasks/pushNotificationConfig/list",
+            (Version::V03, Method::PushDelete) => "tasks/pushNotificationConfig/delete",
+            (Version::V03, Method::ExtendedCard) => "agent/getAuthenticatedExtendedCard",
+        })
+    }
+
+    /// The method of this name. One of the other generation is told apart from one that is nobody's.
+    pub fn named(name: &str, version: Version) -> Result<Method, Invalid> {
+        let of = |version| Method::ALL.into_iter().find(|method| method.name(version) == Some(name));
+        let shown = || name.chars().take(100).collect::<String>();
+        let other = match version {
+            Version::V1 => Version::V03,
+            Version::V03 => Version::V1,
+        };
+        match (of(version), of(other)) {
+            (Some(method), _) => Ok(method),
+            (None, Some(_)) => Err(Invalid::whole(Problem::OtherVersion(shown(), other.as_str()))),
+            (None, None) => Err(Invalid::whole(Problem::Method(shown()))),
+        }
+    }
+
+    /// Does it answer with a stream?
+    pub fn streams(self) -> bool {
+        matches!(self, Method::Stream | Method::Subscribe)
+    }
+}
+
+/// The parameters of a JSON-RPC call; absent ones are an empty object.
+pub fn decode_params(method: Method, params: Option<&Bytes>, version: Version, depth: usize) -> Result<Asked, Invalid> {
+    let none = Bytes::from_static(b"{}");
+    let source = Source { frame: params.unwrap_or(&none), dialect: Dialect::of_rpc(version), depth };
+    match method {
+        Method::Send => source.send().map(|(send, tenant)| asked(Operation::Send(Box::new(send)), tenant)),
+        Method::Stream => source.send().map(|(send, tenant)| asked(Operation::Stream(Box::new(send)), tenant)),
+        Method::Get => source.get(),
+        Method::List => source.list(),
+        Method::Cancel => source.cancel(),
+        Method::Subscribe => source.subscribe(),
+        Method::PushCreate => {
+            let (config, tenant) = source.push_create()?;
+            if config.task.is_none() {
+                return Err(Invalid::at("taskId", Problem::Missing));
+            }
+            Ok(asked(Operation::PushCreate(Box::new(config)), tenant))
+        }
+        Method::PushGet => source.push_get(),
+        Method::PushList => source.push_list(),
+        Method::PushDelete => source.push_delete(),
+        Method::ExtendedCard => source.extended_card(),
+    }
+}
+
+fn asked(operation: Operation, tenant: Option<Text>) -> Asked {
+    Asked { operation, tenant }
+}
+
+/// An HTTP path below the agent's address, read as an operation on a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route<'p> {
+    pub version: Version,
+    pub method: Method,
+    /// In the path; a body may name one, too.
+    pub tenant: Option<&'p str>,
+    pub task: Option<&'p str>,
+    pub config: Option<&'p str>,
+}
+
+/// Why a path leads nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoRoute {
+    NotFound,
+    /// The path is one; this HTTP method is not.
+    NotAllowed(&'static str),
+}
+
+/// `path` without a slash at its beginning or end. Every path of 1.0 exists below `{tenant}/` as well; those of 0.3 are below
+/// `v1/`.
+pub fn route<'p>(verb: &str, path: &'p str) -> Result<Route<'p>, NoRoute> {
+    if let Some(rest) = path.strip_prefix("v1/")
+        && let Some(found) = plain(verb, rest, Version::V03)?
+    {
+        return Ok(found);
+    }
+    if let Some(found) = plain(verb, path, Version::V1)? {
+        return Ok(found);
+    }
+    let (tenant, rest) = path.split_once('/').ok_or(NoRoute::NotFound)?;
+    let found = plain(verb, rest, Version::V1)?.ok_or(NoRoute::NotFound)?;
+    Ok(Route { tenant: Some(tenant), ..found })
+}
+
+fn plain<'p>(verb: &str, path: &'p str, version: Version) -> Result<Option<Route<'p>>, NoRoute> {
+    let route = |method| Route { version, method, tenant: None, task: None, config: None };
+    let segments: Vec<&str> = path.split('/').collect();
+    let (found, allowed): (Route<'p>, &'static str) = match (version, segments.as_slice()) {
+        (_, ["message:send"]) => (route(Method::Send), "POST"),
+        (_, ["message:stream"]) => (route(Method::Stream), "POST"),
+        (Version::V1, ["extendedAgentCard"]) | (Version::V03, ["card"]) => (route(Method::ExtendedCard), "GET"),
+        (_, ["tasks"]) => (route(Method::List), "GET"),
+        (_, ["tasks", named]) => match named.rsplit_once(':') {
+            Some((task, "cancel")) => (Route { task: Some(task), ..route(Method::Cancel) }, "POST"),
+            // The proto says GET, the text POST: both are taken.
+            Some((task, "subscribe")) => (Route { task: Some(task), ..route(Method::Subscribe) }, "GET, POST"),
+            _ => (Route { task: Some(named), ..route(Method::Get) }, "GET"),
+        },
+        (_, ["tasks", task, "pushNotificationConfigs"]) => {
+            let method = if verb == "POST" { Method::PushCreate } else { Method::PushList };
+            (Route { task: Some(task), ..route(method) }, "GET, POST")
+        }
+        (_, ["tasks", task, "pushNotificationConfigs", config]) => {
+            let method = if verb == "DELETE" { Method::PushDelete } else { Method::PushGet };
+            (Route { task: Some(task), config: Some(config), ..route(method) }, "GET, DELETE")
+        }
+        _ => return Ok(None),
+    };
+    if found.task == Some("") || found.config == Some("") {
+        return Err(NoRoute::NotFound);
+    }
+    if allowed.split(", ").any(|allowed| allowed == verb) { Ok(Some(found)) } else { Err(NoRoute::NotAllowed(allowed)) }
+}
+
+/// The operation of a request over HTTP with JSON. `query` has names and values as they are meant, without escapes.
+pub fn decode_http(
+    route: &Route<'_>,
+    query: &[(String, String)],
+    body: &Bytes,
+    depth: usize,
+) -> Result<Asked, Invalid> {
+    let task = || Text::from(route.task.unwrap_or_default());
+    let source = Source { frame: body, dialect: Dialect::of_http(route.version), depth };
+    let (operation, tenant) = match route.method {
+        Method::Send => source.send().map(|(send, tenant)| (Operation::Send(Box::new(send)), tenant))?,
+        Method::Stream => source.send().map(|(send, tenant)| (Operation::Stream(Box::new(send)), tenant))?,
+        Method::Get => (Operation::Get { task: task(), history: number(query, "historyLength")? }, None),
+        Method::List => (Operation::List(listed(query, source.dialect)?), None),
+        Method::Cancel => (Operation::Cancel { task: task() }, None),
+        Method::Subscribe => (Operation::Subscribe { task: task() }, None),
+        Method::PushCreate => {
+            let (mut config, tenant) = source.push_create()?;
+            config.task = Some(task());
+            (Operation::PushCreate(Box::new(config)), tenant)
+        }
+        Method::PushGet => (Operation::PushGet { task: task(), id: route.config.map(Text::from) }, None),
+        Method::PushList => (Operation::PushList { task: task() }, None),
+        Method::PushDelete => {
+            (Operation::PushDelete { task: task(), id: route.config.unwrap_or_default().into() }, None)
+        }
+        Method::ExtendedCard => (Operation::ExtendedCard, None),
+    };
+    let asked_for = parameter(query, "tenant").filter(|tenant| !tenant.is_empty()).map(Text::from);
+    Ok(Asked { operation, tenant: route.tenant.map(Text::from).or(tenant).or(asked_for) })
+}
+
+fn parameter<'q>(query: &'q [(String, String)], name: &str) -> Option<&'q str> {
+    query.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+}
+
+fn number(query: &[(String, String)], name: &str) -> Result<Option<u32>, Invalid> {
+    let given = parameter(query, name).filter(|text| !text.is_empty());
+    given.map(|text| text.parse().map_err(|_| Invalid::at(name, Problem::NotANumber))).transpose()
+}
+
+fn listed(query: &[(String, String)], dialect: Dialect) -> Result<List, Invalid> {
+    let text = |name| parameter(query, name).filter(|text| !text.is_empty());
+    let state = text("status").filter(|name| *name != "TASK_STATE_UNSPECIFIED");
+    let artifacts = match text("includeArtifacts") {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => return Err(Invalid::at("includeArtifacts", Problem::NotABool)),
+    };
+    let list = List {
+        context: text("contextId").map(Text::from),
+        state: state.map(|name| state_named(name, dialect)).transpose().map_err(|invalid| invalid.under("status"))?,
+        size: number(query, "pageSize")?,
+        cursor: text("pageToken").map(Text::from),
+        history: number(query, "historyLength")?,
+        after: text("statusTimestampAfter")
+            .map(time)
+            .transpose()
+            .map_err(|invalid| invalid.under("statusTimestampAfter"))?,
+        artifacts,
+    };
+    check_page(&list)?;
+    Ok(list)
+}
