@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::mcp::McpPeer;
+use super::mcp_peer::McpPeer;
 use super::scalar::Span;
 use super::secret::Secret;
 
