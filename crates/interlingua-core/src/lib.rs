@@ -20,6 +20,7 @@ pub mod id;
 pub mod journal;
 pub mod json;
 pub mod loss;
+pub mod model;
 pub mod peer;
 pub mod ports;
 pub mod principal;
