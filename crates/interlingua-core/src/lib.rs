@@ -1,13 +1,15 @@
 //! The model in the middle. Every protocol is decoded into it and encoded from it; none shapes it.
 //!
 //! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`question`], [`fault`], [`card`] (who can be
-//! called), [`task`] (the state machine of a kept exchange), [`team`] (several that answer and vote), [`graph`] (a plan of
-//! many calls), [`journal`] (what is written down), [`ports`] and [`peer`] (what the outside world must offer).
+//! called), [`task`] (the state machine of a kept exchange), [`agent`] (a model that uses skills), [`team`] (several that
+//! answer and vote), [`graph`] (a plan of many calls), [`model`] (what a model says), [`journal`] (what is written down),
+//! [`ports`] and [`peer`] (what the outside world must offer).
 //!
 //! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
 //! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
 //! its own and converts.
 
+pub mod agent;
 pub mod call;
 pub mod card;
 pub mod content;

@@ -14,6 +14,8 @@ pub mod script;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 pub use assemble::{Assembler, Bounds, Broken};
@@ -29,7 +31,7 @@ use crate::json::Json;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
     pub system: Text,
-    pub messages: Vec<Message>,
+    pub messages: Vec<Arc<Message>>,
     pub tools: Vec<Offered>,
     pub max_tokens: Option<u64>,
     /// The answer is to be JSON of this form. A provider that knows schemas is told; the answer is checked all the same.
@@ -44,8 +46,8 @@ impl Prompt {
 }
 
 /// The lowest trust of anything in these messages.
-pub fn lowest(messages: &[Message]) -> Trust {
-    let trusts = messages.iter().flat_map(Message::parts).map(|part| part.provenance.trust);
+pub fn lowest(messages: &[Arc<Message>]) -> Trust {
+    let trusts = messages.iter().flat_map(|message| message.parts()).map(|part| part.provenance.trust);
     trusts.min().unwrap_or(Trust::Operator)
 }
 

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{Args, Event, Failure, FailureKind, Message, Piece, Prompt, Stop, Tokens};
+use super::{Args, Event, Failure, FailureKind, Piece, Prompt, Stop, Tokens};
 use crate::content::Part;
 use crate::id::Text;
 use crate::json::Tree;
@@ -143,7 +143,7 @@ impl Script {
 }
 
 fn last_words(prompt: &Prompt) -> String {
-    let last = prompt.messages.last().map(Message::parts).unwrap_or_default();
+    let last = prompt.messages.last().map(|message| message.parts()).unwrap_or_default();
     last.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n")
 }
 

@@ -15,7 +15,7 @@ fn nasty() -> Script {
 fn asked(words: &str) -> Prompt {
     Prompt {
         system: "".into(),
-        messages: vec![Message::User(vec![Part::text(words, Provenance::caller())])],
+        messages: vec![Message::User(vec![Part::text(words, Provenance::caller())]).into()],
         tools: Vec::new(),
         max_tokens: None,
         output: None,
@@ -270,6 +270,6 @@ fn the_trust_of_a_prompt_is_the_lowest_of_its_parts() {
     assert_eq!(prompt.trust(), Trust::Caller);
     let world = Provenance { trust: Trust::World, ..Provenance::caller() };
     let parts = vec![Part::text("a page", world)];
-    prompt.messages.push(Message::Tool { call: "c".into(), name: "t".into(), parts, failed: false });
+    prompt.messages.push(Message::Tool { call: "c".into(), name: "t".into(), parts, failed: false }.into());
     assert_eq!(prompt.trust(), Trust::World);
 }

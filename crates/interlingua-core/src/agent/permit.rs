@@ -1,0 +1,20 @@
+//! May a call be made? By the effects the skill declares, the rules of the agent, and the trust of what the model had read.
+//!
+//! Text cannot give rights. What the model may call was fixed when the run began; what it read can only make the answer
+//! stricter: with anything of a peer or the world in context, whatever changes something needs a human yes.
+
+use super::plan::{Consent, Consents};
+use crate::card::Effects;
+use crate::content::Trust;
+
+/// The strictest rule that applies.
+pub fn permit(effects: Effects, consents: Consents, trust: Trust) -> Consent {
+    let rules =
+        [(effects.writes, consents.writes), (effects.destroys, consents.destroys), (effects.spends, consents.spends)];
+    let strictest = rules.into_iter().filter(|(applies, _)| *applies).map(|(_, consent)| consent).max();
+    match strictest {
+        None => Consent::Allow,
+        Some(consent) if trust < Trust::Caller => consent.max(Consent::Ask),
+        Some(consent) => consent,
+    }
+}
