@@ -33,11 +33,11 @@ fn peers_are_shown_by_stable_labels_and_the_readers_own_answer_last() {
 #[test]
 fn nothing_shown_in_a_round_names_a_peer_a_vote_or_a_workspace() {
     let mut plan = plan(&["ann", "bob"]);
-    plan.members[0].workspace = Some("/home/ann/w".into());
+    plan.members[0].workspace = Some("/srv/ann/w".into());
     let mut play = Play::new(plan);
-    play.batch(vec![(A, answer("see /home/ann/w/x.txt")), (B, answer("Lyon"))]);
+    play.batch(vec![(A, answer("see /srv/ann/w/x.txt")), (B, answer("Lyon"))]);
     let shown = texts(&brief(&play, A).parts).join("\n");
-    assert!(shown.contains("/home/ann/w/x.txt"), "its own path is its own");
+    assert!(shown.contains("/srv/ann/w/x.txt"), "its own path is its own");
     play.votes(A, "agent1");
     play.answers(B, "Lyon, surely");
     let shown = texts(&brief(&play, B).parts).join("\n");

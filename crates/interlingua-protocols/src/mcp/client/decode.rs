@@ -1,4 +1,4 @@
-//! What came of a call: its outcome, questions that end it for now, or a task of the server's.
+//! What came of a call: its outcome, questions that end its request, or a task of the server's.
 
 use std::time::Duration;
 
