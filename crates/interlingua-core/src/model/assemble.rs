@@ -219,7 +219,7 @@ fn unreadable(stop: Stop) -> Arguments {
 fn unique(calls: Vec<ToolCall>) -> Vec<ToolCall> {
     let mut done: Vec<ToolCall> = Vec::with_capacity(calls.len());
     for (index, mut call) in calls.into_iter().enumerate() {
-        if done.iter().any(|other| other.id == call.id) {
+        while done.iter().any(|other| other.id == call.id) {
             call.id = format!("{}-{index}", call.id).into();
         }
         done.push(call);

@@ -96,7 +96,7 @@ fn arguments_encoded_twice_or_left_out_are_understood() {
 #[test]
 fn ids_are_unique_and_names_are_needed() {
     let ids: Vec<Text> = play("same id").expect("whole").calls.into_iter().map(|call| call.id).collect();
-    assert_eq!(ids, ["c".into(), Text::from("c-1")]);
+    assert_eq!(ids, ["c-2".into(), "c".into(), Text::from("c-2-2")]);
     assert_eq!(broken("nameless").0, FailureKind::Garbled);
 }
 
@@ -272,4 +272,49 @@ fn the_trust_of_a_prompt_is_the_lowest_of_its_parts() {
     let parts = vec![Part::text("a page", world)];
     prompt.messages.push(Message::Tool { call: "c".into(), name: "t".into(), parts, failed: false }.into());
     assert_eq!(prompt.trust(), Trust::World);
+}
+
+fn events() -> impl proptest::strategy::Strategy<Value = Vec<Event>> {
+    use proptest::prelude::*;
+    let text = || "[a-z{}\": ]{0,8}".prop_map(Text::from);
+    let args = prop_oneof![
+        Just(Args::None),
+        text().prop_map(Args::Piece),
+        text().prop_map(Args::SoFar),
+        Just(Args::Whole(Json::null())),
+        Just(Args::Whole(Json::empty_object())),
+    ];
+    let name = proptest::option::of(text());
+    let piece = (0_u32..4, name.clone(), name, args)
+        .prop_map(|(slot, id, name, args)| Event::Tool(Piece { slot, id, name, args }));
+    let one = prop_oneof![
+        4 => text().prop_map(Event::Text),
+        2 => text().prop_map(Event::Reasoning),
+        6 => piece,
+        1 => Just(Event::Usage(Tokens { read: 1, written: 1 })),
+        1 => Just(Event::End(Stop::Done)),
+        1 => Just(Event::Error(Failure::status(500, None))),
+    ];
+    proptest::collection::vec(one, 0..12)
+}
+
+proptest::proptest! {
+    /// Whatever comes in whatever order: a reply needs an end mark, is no larger than its bounds, and no two calls share
+    /// an id.
+    #[test]
+    fn any_stream_is_a_whole_reply_or_a_failure(events in events()) {
+        let bounds = Bounds { bytes: 40, calls: 3 };
+        let mut assembler = Assembler::new(bounds);
+        for event in &events {
+            assembler.push(event);
+        }
+        let ended = events.iter().any(|event| matches!(event, Event::End(_)));
+        if let Ok(reply) = assembler.finish() {
+            proptest::prop_assert!(ended);
+            proptest::prop_assert!(reply.text.len() + reply.reasoning.len() <= bounds.bytes);
+            let ids: std::collections::BTreeSet<&Text> = reply.calls.iter().map(|call| &call.id).collect();
+            proptest::prop_assert_eq!(ids.len(), reply.calls.len());
+            proptest::prop_assert!(reply.calls.len() <= bounds.calls);
+        }
+    }
 }

@@ -37,7 +37,9 @@ mod brief;
 mod choose;
 mod clock;
 mod decide;
+mod member;
 mod novelty;
+mod outside;
 mod plain;
 mod plan;
 mod record;
@@ -52,6 +54,8 @@ use serde::{Deserialize, Serialize};
 
 pub use apply::{Damaged, fold};
 pub use brief::{Brief, Presentation};
+pub use member::{evaluating, presenting, seated};
+pub use outside::FINAL;
 pub use plain::read_plain;
 pub use plan::{Ending, MAX_MEMBERS, Member, Mode, Novelty, Plan, Purse, Rules, Times, Updates};
 pub use record::{Ignored, Record, Refusal, Stopped, Vote};

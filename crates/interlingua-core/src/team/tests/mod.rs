@@ -4,9 +4,11 @@
 mod cases;
 mod ends;
 mod gates;
+mod outside;
 mod property;
 mod shown;
 mod table;
+mod whole;
 
 use std::time::Duration;
 
