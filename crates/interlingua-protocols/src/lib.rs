@@ -7,6 +7,7 @@
 //! pass, and written member by member), [`hop`] (headers between hubs).
 
 pub mod a2a;
+pub mod aip;
 pub mod envelope;
 pub mod hop;
 pub mod mcp;

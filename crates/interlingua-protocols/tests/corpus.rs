@@ -1,5 +1,7 @@
 //! Replays the seeds of the fuzz targets, so that what was once found stays found.
 
+#[path = "../../../fuzz/checks/aip.rs"]
+mod aip;
 #[path = "../../../fuzz/checks/core.rs"]
 mod core;
 #[path = "../../../fuzz/checks/nlip.rs"]
@@ -29,4 +31,9 @@ fn n_46_nlip_json_seeds_hold() {
 #[test]
 fn n_46_nlip_cbor_seeds_hold() {
     replay("nlip_cbor", nlip::cbor);
+}
+
+#[test]
+fn p_38_aip_json_seeds_hold() {
+    replay("aip_json", aip::json);
 }

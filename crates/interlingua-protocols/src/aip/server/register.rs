@@ -1,0 +1,265 @@
+//! Who comes and who goes.
+
+use super::say::{self, End, Stamp};
+use super::{Client, Connection, Effect, Gone, Others, Server, Timer, Why};
+use crate::aip::link::{Identity, NORMAL, Tongue};
+use crate::aip::profile;
+use crate::aip::wire::{ClientMessage, ClientType};
+use interlingua_core::{Text, Time};
+
+/// What the Python server says to whoever waits for a device that left.
+const DEVICE_LOST: &str = "Task was cancelled because target device disconnected";
+
+impl Server {
+    pub(super) fn register(
+        &mut self,
+        from: Connection,
+        message: ClientMessage,
+        others: Others<'_>,
+        stamp: &mut Stamp<'_>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(id) = message.client_id.clone() else { return };
+        let refused = self.refusal(&message, others);
+        if let Some(text) = refused {
+            return refuse(from, text, stamp, out);
+        }
+        let full = self.clients.len() >= self.rules.clients;
+        match self.clients.get_mut(&id) {
+            Some(owner) if owner.rival.is_none() => {
+                out.push(Effect::Probe(owner.connection));
+                owner.rival = Some(Box::new((from, message)));
+                self.rivals.insert(from, id.clone());
+                self.timers.insert((stamp.now.after(self.rules.probe), Timer::Probe(id)));
+            }
+            Some(_) => refuse(from, duplicate(&id), stamp, out),
+            None if full => {
+                refuse(from, "the server has no room for another client".into(), stamp, out);
+            }
+            None => self.admit(from, id, &message, stamp, out),
+        }
+    }
+
+    fn refusal(&self, message: &ClientMessage, others: Others<'_>) -> Option<String> {
+        match (message.client_type, message.target_id.as_deref()) {
+            (ClientType::Constellation, Some(target)) if self.device(target).is_none() && !others(target) => {
+                Some(not_connected(target))
+            }
+            (ClientType::Constellation | ClientType::Device, _) => None,
+        }
+    }
+
+    fn admit(
+        &mut self,
+        from: Connection,
+        id: Text,
+        message: &ClientMessage,
+        stamp: &mut Stamp<'_>,
+        out: &mut Vec<Effect>,
+    ) {
+        let tongue = Tongue::of(message);
+        let role = message.client_type;
+        let info = profile::system_info(message);
+        let client = Client {
+            connection: from,
+            role,
+            tongue,
+            target: message.target_id.clone(),
+            info: info.clone(),
+            asked: Default::default(),
+            works: Default::default(),
+            rival: None,
+        };
+        self.rivals.remove(&from);
+        self.clients.insert(id.clone(), client);
+        self.names.insert(from, id.clone());
+        out.push(Effect::Admit(from, Identity { id: id.clone(), role, tongue }));
+        out.push(Effect::send(from, say::ack(None, stamp)));
+        if role == ClientType::Device {
+            let back = self.gone.remove(&id).is_some();
+            out.push(Effect::Joined { device: id.clone(), info, back });
+        }
+        if tongue == Tongue::Profile {
+            self.resume(&id, role, message, stamp, out);
+        }
+    }
+
+    /// Takes up the sessions of a client that came back in time.
+    fn resume(
+        &mut self,
+        id: &Text,
+        role: ClientType,
+        message: &ClientMessage,
+        stamp: &mut Stamp<'_>,
+        out: &mut Vec<Effect>,
+    ) {
+        for (name, begun) in profile::resumes(message) {
+            let Some(session) = self.sessions.get(&name) else { continue };
+            let in_time = |away: Option<Time>| away.is_some_and(|until| until > stamp.now);
+            let asked = session.asker == *id && session.asker_role == role && in_time(session.asker_away);
+            let works =
+                session.device.as_ref() == Some(id) && role == ClientType::Device && in_time(session.device_away);
+            if asked {
+                self.asker_back(&name, id, out);
+            }
+            if works {
+                self.device_back(&name, id, &begun, stamp, out);
+            }
+        }
+    }
+
+    /// Whoever asked is back, and hears of what ended meanwhile.
+    fn asker_back(&mut self, name: &Text, id: &Text, out: &mut Vec<Effect>) {
+        let (Some(session), Some(client)) = (self.sessions.get_mut(name), self.clients.get_mut(id)) else { return };
+        session.asker_away = None;
+        client.asked.insert(name.clone());
+        if let Some(frame) = session.ended.take() {
+            out.push(Effect::send(client.connection, frame));
+            self.remove_session(name);
+        }
+    }
+
+    /// The device is back. A COMMAND that it had not begun is sent again; for one that it had, its results are awaited.
+    fn device_back(&mut self, name: &Text, id: &Text, begun: &[Text], stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let (Some(session), Some(client)) = (self.sessions.get_mut(name), self.clients.get_mut(id)) else { return };
+        session.device_away = None;
+        client.works.insert(name.clone());
+        if let Some(pending) = session.pending.as_ref().filter(|pending| !begun.contains(&pending.response)) {
+            out.push(Effect::send(client.connection, pending.frame.clone()));
+        }
+        self.send_next(name, stamp, out);
+    }
+
+    /// A sign of life from somebody whose id another claims.
+    pub(super) fn alive(&mut self, connection: Connection, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(id) = self.names.get(&connection).cloned() else { return };
+        if let Some(rival) = self.clients.get_mut(&id).and_then(|owner| owner.rival.take()) {
+            self.rivals.remove(&rival.0);
+            refuse(rival.0, duplicate(&id), stamp, out);
+        }
+    }
+
+    /// The owner gave no sign of life: the rival has its place.
+    pub(super) fn take_over(&mut self, id: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(owner) = self.clients.get_mut(id) else { return };
+        let Some(rival) = owner.rival.take() else { return };
+        let old = owner.connection;
+        out.push(Effect::Close(old, NORMAL));
+        self.closed(old, stamp, out);
+        self.admit(rival.0, id.clone(), &rival.1, stamp, out);
+    }
+
+    pub(super) fn closed(&mut self, connection: Connection, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        self.forget_rival(connection);
+        self.pulls.retain(|_, pull| pull.asker != connection);
+        let Some(id) = self.names.remove(&connection) else { return };
+        let Some(client) = self.clients.remove(&id) else { return };
+        for session in &client.works {
+            self.device_lost(session, client.tongue, stamp, out);
+        }
+        for session in &client.asked {
+            self.asker_lost(session, client.tongue, stamp, out);
+        }
+        if client.role == ClientType::Device {
+            self.quarantine(&id, stamp.now, out);
+        }
+        if let Some(rival) = client.rival {
+            self.admit(rival.0, id, &rival.1, stamp, out);
+        }
+    }
+
+    fn forget_rival(&mut self, connection: Connection) {
+        let claimed = self.rivals.remove(&connection);
+        if let Some(owner) = claimed.and_then(|id| self.clients.get_mut(&id)) {
+            owner.rival = None;
+        }
+    }
+
+    fn quarantine(&mut self, device: &Text, now: Time, out: &mut Vec<Effect>) {
+        let until = now.after(self.rules.grace);
+        if self.gone.len() >= self.rules.clients
+            && let Some((oldest, _)) = self.gone.iter().min_by_key(|(_, gone)| gone.until)
+        {
+            let device = oldest.clone();
+            self.gone.remove(&device);
+            out.push(Effect::Removed { device });
+        }
+        self.gone.insert(device.clone(), Gone { until, seen: now });
+        self.timers.insert((until, Timer::Gone(device.clone())));
+        out.push(Effect::Left { device: device.clone(), seen: now, until });
+    }
+
+    /// With the wider profile the session waits for its device; otherwise it ends, whoever asked for it.
+    fn device_lost(&mut self, id: &Text, tongue: Tongue, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        match tongue {
+            Tongue::Profile => {
+                let until = self.grace_from(id, stamp.now);
+                self.sessions.entry(id.clone()).and_modify(|session| session.device_away = Some(until));
+            }
+            Tongue::Plain => self.end_lost(id, stamp, out),
+        }
+    }
+
+    fn asker_lost(&mut self, id: &Text, tongue: Tongue, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        match tongue {
+            Tongue::Profile => {
+                let until = self.grace_from(id, stamp.now);
+                self.sessions.entry(id.clone()).and_modify(|session| session.asker_away = Some(until));
+            }
+            Tongue::Plain => self.end_unwanted(id, stamp, out),
+        }
+    }
+
+    /// Until when a session waits, and a timer for it.
+    fn grace_from(&mut self, session: &Text, now: Time) -> Time {
+        let until = now.after(self.rules.grace);
+        self.timers.insert((until, Timer::Held(session.clone())));
+        until
+    }
+
+    /// Nobody came back in time.
+    pub(super) fn grace_over(&mut self, id: &Text, at: Time, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(session) = self.sessions.get(id) else { return };
+        let (device, asker) = (session.device_away == Some(at), session.asker_away == Some(at));
+        if session.ended.is_some() && asker {
+            self.remove_session(id);
+        } else if device {
+            self.end_lost(id, stamp, out);
+        } else if asker {
+            self.end_unwanted(id, stamp, out);
+        }
+    }
+
+    fn end_lost(&mut self, id: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(session) = self.remove_session(id) else { return };
+        out.push(Effect::Cancel { session: id.clone(), why: Why::DeviceLost });
+        if let Some(asker) =
+            self.clients.get(&session.asker).filter(|_| Some(&session.asker) != session.device.as_ref())
+        {
+            out.push(Effect::send(asker.connection, say::task_end(id.clone(), End::failed(DEVICE_LOST), stamp)));
+        }
+    }
+
+    /// Nobody waits for it: the hub stops it, and its device is told.
+    pub(super) fn end_unwanted(&mut self, id: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(session) = self.remove_session(id) else { return };
+        out.push(Effect::Cancel { session: id.clone(), why: Why::Unwanted });
+        if let Some(device) = session.device.as_deref().and_then(|device| self.device(device)) {
+            let end = End::failed("cancelled: whoever asked for it is gone");
+            out.push(Effect::send(device.connection, say::task_end(id.clone(), end, stamp)));
+        }
+    }
+}
+
+fn refuse(from: Connection, text: String, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+    out.push(Effect::send(from, say::error(text, stamp)));
+    out.push(Effect::Close(from, NORMAL));
+}
+
+fn duplicate(id: &str) -> String {
+    format!("client_id '{id}' is already registered; duplicate registrations are not allowed")
+}
+
+pub(super) fn not_connected(target: &str) -> String {
+    format!("Target device '{target}' is not connected")
+}

@@ -1,0 +1,260 @@
+//! Tasks and what devices are told to do for them.
+
+use std::collections::VecDeque;
+
+use super::register::not_connected;
+use super::say::{self, End, Stamp};
+use super::{Asked, Connection, Effect, Order, Others, Pending, Server, Session, Timer};
+use crate::aip::link::Tongue;
+use crate::aip::names::safe_task_name;
+use crate::aip::profile;
+use crate::aip::wire::{ClientMessage, ClientType, Command, CommandResult, ResultStatus};
+use interlingua_core::Text;
+
+impl Server {
+    pub(super) fn task(
+        &mut self,
+        from: Connection,
+        id: Text,
+        message: ClientMessage,
+        others: Others<'_>,
+        stamp: &mut Stamp<'_>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(client) = self.clients.get(&id) else { return };
+        let (role, tongue) = (client.role, client.tongue);
+        let target = match self.target(&id, &message, others) {
+            Ok(target) => target,
+            Err(text) => return refuse(from, message.session_id, text, stamp, out),
+        };
+        let session = message.session_id.clone().filter(|given| !given.is_empty()).unwrap_or_else(|| stamp.id());
+        let task_name = safe_task_name(message.task_name.as_deref(), (stamp.mint)());
+        let device = self.device(&target).map(|_| target.clone());
+        let made = Session {
+            asker: id.clone(),
+            asker_role: role,
+            task_name: task_name.clone(),
+            device: device.clone(),
+            accepted: false,
+            pending: None,
+            queue: VecDeque::new(),
+            device_away: None,
+            asker_away: None,
+            ended: None,
+        };
+        self.sessions.insert(session.clone(), made);
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.asked.insert(session.clone());
+        }
+        if let Some(device) = device.and_then(|device| self.clients.get_mut(&device)) {
+            device.works.insert(session.clone());
+        }
+        let asked = Asked { session, asker: id, asker_role: role, tongue, target, task_name, message };
+        out.push(Effect::Open(Box::new(asked)));
+    }
+
+    /// Whom a TASK is for, or why it is refused.
+    fn target(&self, id: &Text, message: &ClientMessage, others: Others<'_>) -> Result<Text, String> {
+        let Some(client) = self.clients.get(id) else { return Err(not_connected(id)) };
+        let given = message.target_id.as_ref().filter(|target| !target.is_empty());
+        let target = match (client.role, given) {
+            (ClientType::Device, Some(target)) if target != id => {
+                return Err("Device clients may not target other devices".to_owned());
+            }
+            (ClientType::Device, _) => id.clone(),
+            (ClientType::Constellation, None) => {
+                return Err("Constellation task requests require target_id".to_owned());
+            }
+            (ClientType::Constellation, Some(target)) => match self.clients.get(target).map(|other| other.role) {
+                Some(ClientType::Constellation) => {
+                    return Err("Constellation tasks may only target device clients".to_owned());
+                }
+                None if !others(target) => return Err(not_connected(target)),
+                Some(ClientType::Device) | None => target.clone(),
+            },
+        };
+        let live = message.session_id.as_ref().and_then(|given| Some((given, self.sessions.get(given)?)));
+        match live {
+            Some((given, session)) if session.asker != *id => {
+                Err(format!("session_id '{given}' is owned by another client"))
+            }
+            Some((given, _)) => Err(format!("session_id '{given}' is already in use")),
+            None if client.asked.len() >= self.rules.sessions => Err("too many sessions at once".to_owned()),
+            None => Ok(target),
+        }
+    }
+
+    pub(super) fn accepted(&mut self, id: Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.accepted = true;
+        if let Some(asker) = self.clients.get(&session.asker) {
+            out.push(Effect::send(asker.connection, say::ack(Some(id), stamp)));
+        }
+    }
+
+    pub(super) fn refused(&mut self, id: &Text, error: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(session) = self.remove_session(id) else { return };
+        if let Some(asker) = self.clients.get(&session.asker) {
+            refuse(asker.connection, Some(id.clone()), error.to_string(), stamp, out);
+        }
+    }
+
+    /// One COMMAND of a session is under way at a time; the rest wait.
+    pub(super) fn order(&mut self, id: Text, order: Order, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let queue = self.rules.queue;
+        let key = order.key;
+        let failed = |text: &str| Effect::Results {
+            results: failures(&order.actions, text),
+            session: id.clone(),
+            key,
+            lines: Vec::new(),
+        };
+        match self.sessions.get_mut(&id) {
+            None => out.push(failed("the session is over")),
+            Some(session) if !session.accepted || session.device.is_none() => {
+                out.push(failed("the session has no device to command"));
+            }
+            Some(session) if session.queue.len() >= queue => out.push(failed("too many commands wait in this session")),
+            Some(session) => {
+                session.queue.push_back(order);
+                self.send_next(&id, stamp, out);
+            }
+        }
+    }
+
+    pub(super) fn send_next(&mut self, id: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(session) = self.sessions.get_mut(id).filter(|it| it.pending.is_none() && it.device_away.is_none())
+        else {
+            return;
+        };
+        let Some(device) = session.device.as_deref().and_then(|device| self.clients.get(device)) else { return };
+        let Some(mut order) = session.queue.pop_front() else { return };
+        for action in &mut order.actions {
+            action.call_id.get_or_insert_with(|| stamp.id());
+        }
+        let mut frame = say::command(id.clone(), session.task_name.clone(), order.agent, order.actions, stamp);
+        if let Some(timeout) = order.timeout.filter(|_| device.tongue == Tongue::Profile) {
+            frame.metadata = Some(profile::command(timeout));
+        }
+        let response = frame.response_id.clone().unwrap_or_default();
+        let ends = stamp.now.after(order.timeout.unwrap_or(self.rules.command));
+        out.push(Effect::send(device.connection, frame.clone()));
+        self.timers.insert((ends, Timer::Command(id.clone(), response.clone())));
+        session.pending = Some(Pending { response, frame, ends, key: order.key });
+    }
+
+    /// Only the device that works on a session speaks for it, only of the COMMAND that is under way, and only once.
+    pub(super) fn results(&mut self, id: &Text, message: ClientMessage, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(name) = message.session_id.clone() else { return };
+        let works = |session: &Session| session.device.as_ref() == Some(id) && session.device_away.is_none();
+        let Some(session) = self.sessions.get_mut(&name).filter(|session| works(session)) else { return };
+        let wanted = session.pending.as_ref().map(|pending| &pending.response);
+        if wanted.is_none() || wanted != message.prev_response_id.as_ref() {
+            return;
+        }
+        let Some(pending) = session.pending.take() else { return };
+        self.timers.remove(&(pending.ends, Timer::Command(name.clone(), pending.response)));
+        let lines = profile::lines(&message);
+        let results = message.action_results.unwrap_or_default();
+        out.push(Effect::Results { session: name.clone(), key: pending.key, results, lines });
+        self.send_next(&name, stamp, out);
+    }
+
+    /// Nobody answered in time: every action failed, and a device that understands is told to stop.
+    pub(super) fn command_late(&mut self, id: &Text, response: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        let Some(pending) = session.pending.take_if(|pending| pending.response == *response) else { return };
+        let device = session.device.as_deref().and_then(|device| self.clients.get(device));
+        if let Some(device) = device.filter(|device| device.tongue == Tongue::Profile) {
+            let end = End { metadata: Some(profile::cancels(response)), ..End::failed("the command took too long") };
+            out.push(Effect::send(device.connection, say::task_end(id.clone(), end, stamp)));
+        }
+        let actions = pending.frame.actions.unwrap_or_default();
+        let results = failures(&actions, "the device did not answer in time");
+        out.push(Effect::Results { session: id.clone(), key: pending.key, results, lines: Vec::new() });
+        self.send_next(id, stamp, out);
+    }
+
+    /// Only the wider profile has a place for them.
+    pub(super) fn notes(&self, id: &Text, lines: Vec<Text>, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let asker = self.sessions.get(id).and_then(|session| self.clients.get(&session.asker));
+        if let Some(asker) = asker.filter(|asker| asker.tongue == Tongue::Profile) {
+            out.push(Effect::send(asker.connection, say::notes(id.clone(), lines, stamp)));
+        }
+    }
+
+    /// The end goes to whoever asked, and to the device of a constellation's task, as one and the same frame.
+    pub(super) fn finished(&mut self, id: &Text, end: End, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        let frame = say::task_end(id.clone(), end, stamp);
+        let device = session.device.clone().filter(|device| *device != session.asker);
+        match self.clients.get(&session.asker) {
+            Some(asker) => {
+                out.push(Effect::send(asker.connection, frame.clone()));
+                self.remove_session(id);
+            }
+            // It may come back in time and wants to know; the device is done with it.
+            None if session.asker_away.is_some() => {
+                let waits = Session { device: None, ended: Some(frame.clone()), ..session.clone() };
+                self.remove_session(id);
+                let kept = Session { pending: None, queue: VecDeque::new(), device_away: None, ..waits };
+                self.sessions.insert(id.clone(), kept);
+            }
+            None => drop(self.remove_session(id)),
+        }
+        if let Some(device) = device.as_deref().and_then(|device| self.device(device)) {
+            out.push(Effect::send(device.connection, frame));
+        }
+    }
+
+    /// A client of the wider profile wants its task no longer.
+    pub(super) fn unwanted(&mut self, id: &Text, session: Option<&str>, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some((name, _)) =
+            session.and_then(|name| self.sessions.get_key_value(name)).filter(|(_, it)| it.asker == *id)
+        else {
+            return;
+        };
+        let name = name.clone();
+        let asker = self.clients.get(id).map(|client| client.connection);
+        self.end_unwanted(&name, stamp, out);
+        if let Some(asker) = asker {
+            out.push(Effect::send(asker, say::task_end(name, End::failed("cancelled: asked"), stamp)));
+        }
+    }
+
+    pub(super) fn remove_session(&mut self, id: &Text) -> Option<Session> {
+        let session = self.sessions.remove(id)?;
+        if let Some(asker) = self.clients.get_mut(&session.asker) {
+            asker.asked.remove(id);
+        }
+        if let Some(device) = session.device.as_ref().and_then(|device| self.clients.get_mut(device)) {
+            device.works.remove(id);
+        }
+        if let Some(pending) = &session.pending {
+            self.timers.remove(&(pending.ends, Timer::Command(id.clone(), pending.response.clone())));
+        }
+        Some(session)
+    }
+}
+
+/// An error frame, which Python clients do not connect with their task, and the task's end, which they do.
+fn refuse(to: Connection, session: Option<Text>, text: String, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+    let mut error = say::error(text.clone(), stamp);
+    error.session_id.clone_from(&session);
+    out.push(Effect::send(to, error));
+    if let Some(session) = session {
+        out.push(Effect::send(to, say::task_end(session, End::failed(text), stamp)));
+    }
+}
+
+/// A failed result for every action; the text stands in both places, as the Python server has it.
+fn failures(actions: &[Command], text: &str) -> Vec<CommandResult> {
+    let of = |action: &Command| CommandResult {
+        status: ResultStatus::Failure,
+        error: Some(text.into()),
+        result: Some(interlingua_core::Json::from_tree(text.into())),
+        namespace: None,
+        call_id: action.call_id.clone(),
+    };
+    actions.iter().map(of).collect()
+}

@@ -1,0 +1,4 @@
+//! Frames as text, and frames to the model and back.
+
+mod mapping;
+mod wire;

@@ -1,0 +1,54 @@
+//! What must hold of the AIP codec for any bytes: no panic, what it takes it writes back the same, and a server that hears it
+//! stays in order.
+
+use bytes::Bytes;
+use interlingua_core::graph::{Graph, Rules};
+use interlingua_core::{TaskId, Time};
+use interlingua_protocols::aip::link::{Heard, Identity, Link, Pulse, Tongue};
+use interlingua_protocols::aip::server::say::Stamp;
+use interlingua_protocols::aip::server::{Connection, Happening, Server};
+use interlingua_protocols::aip::wire::ClientType;
+use interlingua_protocols::aip::{ClientMessage, Limits, ServerMessage, constellation};
+
+pub(crate) fn json(data: &[u8]) {
+    let (frame, limits) = (Bytes::copy_from_slice(data), Limits::default());
+    if let Ok(message) = ServerMessage::decode(&frame, &limits) {
+        assert_eq!(ServerMessage::decode(&message.encode(), &limits).as_ref(), Ok(&message));
+    }
+    if let Ok(message) = ClientMessage::decode(&frame, &limits) {
+        assert_eq!(ClientMessage::decode(&message.encode(), &limits).as_ref(), Ok(&message));
+        hear(message);
+    }
+    if let Ok(plan) = constellation::read(&frame, limits.depth)
+        && let Ok((_, graph)) = Graph::open(TaskId(1), plan, Rules::default(), Time(0))
+    {
+        let written = constellation::write(&graph);
+        let again = constellation::read(written.as_bytes(), usize::MAX).expect("what was written can be read");
+        again.check().expect("and is a plan");
+    }
+}
+
+/// As the first frame, and as one of a client that is known.
+fn hear(message: ClientMessage) {
+    let mut server = Server::new(Default::default());
+    let mut minted = 0;
+    let mut mint = || {
+        minted += 1;
+        minted
+    };
+    let mut stamp = Stamp { now: Time(0), mint: &mut mint };
+    let mut known = Link::open(Pulse::default(), Time(0));
+    known.admit(Identity { id: "d".into(), role: ClientType::Device, tongue: Tongue::Profile });
+    let register = ClientMessage::decode(
+        &Bytes::from_static(br#"{"type":"register","status":"ok","client_id":"d"}"#),
+        &Limits::default(),
+    )
+    .expect("a register");
+    server.step(Happening::Frame(Connection(1), register), &|_| true, &mut stamp);
+    for (connection, mut link) in [(Connection(1), known), (Connection(2), Link::open(Pulse::default(), Time(0)))] {
+        if let Heard::Pass(passed) = link.hear(Ok(message.clone()), &mut stamp) {
+            server.step(Happening::Frame(connection, passed), &|_| true, &mut stamp);
+        }
+    }
+    server.step(Happening::Closed(Connection(1)), &|_| true, &mut stamp);
+}
