@@ -144,6 +144,11 @@ impl Assembler {
         Broken { failure: self.failure.unwrap_or_else(cut), text: self.text.into(), tokens: self.tokens }
     }
 
+    /// Has the end mark come?
+    pub fn has_ended(&self) -> bool {
+        self.stop.is_some()
+    }
+
     /// Has anything been said that someone may have been shown?
     pub fn has_spoken(&self) -> bool {
         !self.text.is_empty() || !self.reasoning.is_empty()

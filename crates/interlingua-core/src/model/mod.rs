@@ -3,13 +3,17 @@
 //! Providers disagree about everything else. Arguments of a tool call come in pieces, as all there is so far, or whole; a
 //! connection may close between two events as if nothing were missing; usage comes before or after the end. The
 //! [`Assembler`] makes one [`Reply`] of it and calls a stream without an end mark what it is, a failure. [`Failure`] says
-//! what can be tried again and [`Backoff`] when; [`Patience`] ends streams that are silent or drip.
+//! what can be tried again and [`Backoff`] when; [`Patience`] ends streams that are silent or drip; [`Asking`] is all of
+//! this for one question, [`Lane`] what one provider is asked at once. A provider is a [`Model`].
 //!
 //! Deliberately absent: connections, keys, and the name of any provider. [`script`] is a model that reads its part.
 
+mod asking;
 mod assemble;
 mod failure;
+mod lane;
 mod patience;
+mod port;
 pub mod script;
 #[cfg(test)]
 mod tests;
@@ -18,9 +22,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use asking::{Asking, Manners, Next};
 pub use assemble::{Assembler, Bounds, Broken};
 pub use failure::{Backoff, Failure, FailureKind};
+pub use lane::{Lane, Pace, Wait};
 pub use patience::{Listening, Patience};
+pub use port::{Model, Speaking, Speech};
 
 use crate::card::Schema;
 use crate::content::{Part, Trust};

@@ -274,6 +274,63 @@ fn the_trust_of_a_prompt_is_the_lowest_of_its_parts() {
     assert_eq!(prompt.trust(), Trust::World);
 }
 
+fn ask() -> Asking {
+    Asking::new(Manners::default(), Time(0))
+}
+
+fn done(next: Next) -> Result<Reply, Broken> {
+    match next {
+        Next::Done(result) => *result,
+        Next::Listen(_) | Next::Again(_) => panic!("it is not over: {next:?}"),
+    }
+}
+
+#[test]
+fn a_question_is_asked_again_while_nothing_was_heard() {
+    let mut asking = ask();
+    let busy = Event::Error(Failure::status(503, None));
+    assert_eq!(asking.heard(&busy, Time(0), u32::MAX), Next::Again(Time(500)));
+    assert_eq!(asking.reopened(Time(500)), Next::Listen(Time(120_500)));
+    // This time the connection closes without a word.
+    assert_eq!(asking.closed(Time(600), u32::MAX), Next::Again(Time(1_600)));
+    asking.reopened(Time(1_600));
+    assert_eq!(asking.heard(&Event::Text("Hello".into()), Time(1_700), 0), Next::Listen(Time(61_700)));
+    assert_eq!(asking.heard(&Event::End(Stop::Done), Time(1_800), 0), Next::Listen(Time(61_800)), "usage may follow");
+    let reply = done(asking.closed(Time(1_900), 0)).expect("whole");
+    assert_eq!(&*reply.text, "Hello");
+}
+
+#[test]
+fn attempts_end_and_what_was_heard_is_not_asked_for_again() {
+    let mut asking = ask();
+    for _ in 0..3 {
+        assert!(matches!(asking.closed(Time(0), 0), Next::Again(_)));
+        asking.reopened(Time(0));
+    }
+    assert_eq!(done(asking.closed(Time(0), 0)).expect_err("over").failure.kind, FailureKind::Cut);
+
+    let mut asking = ask();
+    asking.heard(&Event::Text("It is ".into()), Time(0), 0);
+    let broken = done(asking.closed(Time(0), 0)).expect_err("cut");
+    assert_eq!((broken.failure.kind, &*broken.text), (FailureKind::Cut, "It is "));
+}
+
+#[test]
+fn silence_is_asked_again_or_ends_it_but_not_after_the_end_mark() {
+    let mut asking = ask();
+    assert_eq!(asking.timer(Time(1_000), 0), Next::Listen(Time(120_000)), "too early");
+    assert!(matches!(asking.timer(Time(120_000), 0), Next::Again(_)));
+
+    let mut asking = ask();
+    asking.heard(&Event::Text("It is ".into()), Time(0), 0);
+    assert_eq!(done(asking.timer(Time(60_000), 0)).expect_err("slow").failure.kind, FailureKind::Slow);
+
+    let mut asking = ask();
+    asking.heard(&Event::Text("Done.".into()), Time(0), 0);
+    asking.heard(&Event::End(Stop::Done), Time(0), 0);
+    assert!(done(asking.timer(Time(60_000), 0)).is_ok(), "only its connection was left open");
+}
+
 fn events() -> impl proptest::strategy::Strategy<Value = Vec<Event>> {
     use proptest::prelude::*;
     let text = || "[a-z{}\": ]{0,8}".prop_map(Text::from);

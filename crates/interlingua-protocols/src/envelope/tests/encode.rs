@@ -379,6 +379,17 @@ fn a_chat_is_answered_in_parts_and_whole() {
 }
 
 #[test]
+fn r_21_a_models_failure_is_an_error_and_no_completion() {
+    let mut encoder = encoder(vec![Of::Chat], Delivery::Stream);
+    encoder.encode(0, &said("m", Channel::Answer, Piece::Delta, "It is "), &[], stamp(1));
+    let broke = failed(FaultKind::BadReply, "the model's answer broke off before its end");
+    let last = tree(&encoder.encode(0, &broke, &[], stamp(2)).expect("a response"));
+    assert_eq!(last["content"]["complete"], false);
+    assert_eq!(last["content"]["error"], "bad_reply: the model's answer broke off before its end");
+    assert_eq!(last["content"]["content"], "It is ", "what was said is not lost");
+}
+
+#[test]
 fn every_written_message_can_be_read() {
     let mut encoder = encoder(vec![tool("t\"\u{1}"), Of::Chat], Delivery::Stream);
     let odd = "\u{0}\"\\\u{2028}😀";
