@@ -40,7 +40,7 @@ use std::time::Duration;
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Waits for `what`, and panics with its name when it does not come.
-pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     match tokio::time::timeout(PATIENCE, future).await {
         Ok(value) => value,
         Err(_) => panic!("{what}: nothing after {} s", PATIENCE.as_secs()),

@@ -30,6 +30,13 @@ pub struct Arguments {
 pub enum Command {
     /// Run the hub
     Serve(ServeArguments),
+    /// Be an MCP server on standard input and output, for a desktop client
+    #[command(after_help = "\
+Examples:
+  interlingua mcp                       attaches to the hub of ./data, or is one until the client leaves
+  interlingua mcp -c hub.yaml           the same for the hub of that configuration
+  interlingua connect claude            writes the client's snippet")]
+    Mcp(McpArguments),
     /// Who can be called through the hub
     Peers(ListArguments),
     /// What can be called, or what fits some words best
@@ -114,6 +121,16 @@ impl ServeArguments {
     pub fn overrides(&self) -> Overrides {
         Overrides { listen: self.listen, data: self.data.clone(), nlip: self.nlip.clone(), mcp: self.mcp.clone() }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct McpArguments {
+    /// The configuration file
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data directory, instead of the file's
+    #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
+    pub data: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

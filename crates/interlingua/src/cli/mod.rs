@@ -1,7 +1,7 @@
 //! The program `interlingua`: its commands, what they print and how they end.
 //!
-//! [`arguments`] is what can be typed. `check`, `schema`, `doctor`, `connect` and `completions` need no hub; `serve` is one;
-//! the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
+//! [`arguments`] is what can be typed. `check`, `schema`, `doctor`, `connect` and `completions` need no hub; `serve` is one, and
+//! `mcp` where there is none; the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
 
 mod answer;
 pub mod arguments;
@@ -13,6 +13,7 @@ mod decide;
 mod doctor;
 mod exit;
 mod list;
+mod mcp;
 mod screen;
 mod serve;
 mod table;
@@ -56,6 +57,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         Command::Doctor(arguments) => doctor::examine(&arguments),
+        Command::Mcp(arguments) => mcp::mcp(&arguments),
         Command::Connect(arguments) => connect::connect(&arguments),
         Command::Completions { shell } => completions(shell),
         Command::Peers(arguments) => client::attached(list::peers(&arguments)),

@@ -17,6 +17,13 @@ impl Default for Listen {
     }
 }
 
+impl Listen {
+    /// Whichever port is free, on loopback.
+    pub fn any_port() -> Listen {
+        Listen(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0))
+    }
+}
+
 impl std::str::FromStr for Listen {
     type Err = &'static str;
 

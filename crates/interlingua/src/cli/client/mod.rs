@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(super) use events::Events;
-use transport::{Answer, Way};
+pub(super) use transport::{Answer, Way};
 
 use super::arguments::{HubArguments, Token};
 use super::{Exit, Failure};

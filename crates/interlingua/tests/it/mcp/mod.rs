@@ -4,6 +4,7 @@ mod legacy;
 mod lists;
 mod modern;
 mod questions;
+mod stdio;
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub};

@@ -1,0 +1,74 @@
+//! `mcp`: the hub as an MCP server on standard input and output, for desktop clients (MCP, transports, stdio).
+//!
+//! It attaches to the hub that holds the data directory, through its socket; where there is none it becomes that hub for as
+//! long as its client stays. Standard output carries messages and nothing else, log lines go to standard error, and the end
+//! of standard input ends it.
+//!
+//! A bridge and no second server: each message goes to the hub's own endpoint, so both eras, names, rights and questions are
+//! what they are over HTTP. What it adds is what a pipe lacks: closing a stream, and headers.
+
+mod bridge;
+mod lines;
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::net::UnixStream;
+
+use super::arguments::McpArguments;
+use super::client::Way;
+use super::{Exit, Failure};
+use crate::config::{self, Listen, Loaded, Overrides};
+use crate::server::run::Server;
+use crate::telemetry::Telemetry;
+
+/// How long spans that wait may take to be sent at the end.
+const TELEMETRY_PATIENCE: Duration = Duration::from_secs(1);
+
+pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Failure> {
+    let loaded = load(arguments)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot start: {}", error.kind())))?;
+    let exit = runtime.block_on(run(loaded));
+    // Standard input is read by a thread that nothing can wake.
+    runtime.shutdown_background();
+    exit
+}
+
+fn load(arguments: &McpArguments) -> Result<Loaded, Failure> {
+    let environment = |name: &str| std::env::var(name).ok();
+    // Without a file nobody was told a port: any will do, since only the socket is used.
+    let listen = arguments.config.is_none().then(Listen::any_port);
+    let overrides = Overrides { listen, data: arguments.data.clone(), ..Overrides::default() };
+    let loaded = match &arguments.config {
+        Some(file) => config::load(file, &overrides, &environment),
+        None => config::without_file(&overrides),
+    };
+    loaded.map_err(|rejected| Failure::new(Exit::Configuration, rejected.render()))
+}
+
+async fn run(loaded: Loaded) -> Result<Exit, Failure> {
+    let config = &loaded.config;
+    let socket = config.socket();
+    if answers(&socket).await {
+        return bridge::run(Way::Socket(socket)).await;
+    }
+    let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, error.to_string());
+    let telemetry = Telemetry::start(&config.telemetry, config.hub.name()).map_err(|error| failed(&error))?;
+    let server = match Server::start(config).await {
+        Ok(server) => server,
+        // Two clients that start at once: one of them became the hub.
+        Err(_) if answers(&socket).await => return bridge::run(Way::Socket(socket)).await,
+        Err(error) => return Err(failed(&error)),
+    };
+    let exit = bridge::run(Way::Socket(socket)).await;
+    server.stop().await;
+    telemetry.stop(TELEMETRY_PATIENCE).await;
+    exit
+}
+
+async fn answers(socket: &Path) -> bool {
+    UnixStream::connect(socket).await.is_ok()
+}
