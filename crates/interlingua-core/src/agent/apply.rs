@@ -38,7 +38,8 @@ impl Run {
                 self.thought(reply);
             }
             Record::Broke { text, tokens, .. } => {
-                self.spend(tokens.unwrap_or_default(), 0);
+                let tokens = tokens.unwrap_or_default();
+                self.spend(tokens, self.plan.price.of(tokens));
                 self.remember_text(text);
             }
             Record::Called { call, skill, confirm } => {

@@ -100,7 +100,7 @@ fn marked(name: &str, skill: &SkillId) -> String {
 }
 
 /// What a run may use up. `None` is without limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     pub tokens: Option<u64>,
     pub micro_money: Option<u64>,
@@ -109,6 +109,13 @@ pub struct Budget {
     pub calls: Option<u32>,
     /// Calls of the model.
     pub turns: Option<u32>,
+}
+
+impl Default for Budget {
+    /// Whatever else is free, a model that goes round in circles comes to an end.
+    fn default() -> Budget {
+        Budget { tokens: None, micro_money: None, time: None, calls: None, turns: Some(100) }
+    }
 }
 
 /// In millionths of a unit of money for a million tokens.

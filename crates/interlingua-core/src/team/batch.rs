@@ -13,13 +13,13 @@ impl Draft {
     pub(super) fn ready(&mut self, batch: Vec<Ready>) {
         let mut votes: Vec<(Seat, u32, Vote)> = Vec::new();
         let before = self.team.answers.len();
-        for Ready { seat, round, what } in batch {
+        for Ready { seat, round, what } in self.spent(batch) {
             let Some(current) = self.team.round(seat, round).cloned() else { continue };
             match what {
                 What::Said(channel, text) => self.effect(Effect::Forward { seat, channel, text }),
                 What::Wants { call, .. } => self.wants(seat, &current, call),
                 What::Returned => self.tell_news(seat, &current),
-                What::Spent(usage) => self.record(Record::Spent { seat, usage }),
+                What::Spent(_) => {}
                 What::Failed(why) => self.kill(seat, round, why),
                 What::Ended(turn) => {
                     // A second response of the same round cannot be meant.
@@ -41,6 +41,20 @@ impl Draft {
                 self.close(seat, round);
             }
         }
+    }
+
+    /// What was spent was spent, also by a round that is over or by whoever presents. Returns the rest.
+    pub(super) fn spent(&mut self, batch: Vec<Ready>) -> Vec<Ready> {
+        let (spent, rest): (Vec<Ready>, Vec<Ready>) =
+            batch.into_iter().partition(|ready| matches!(ready.what, What::Spent(_)));
+        for Ready { seat, what, .. } in spent {
+            if let What::Spent(usage) = what
+                && seat.0 < self.team.places.len()
+            {
+                self.record(Record::Spent { seat, usage });
+            }
+        }
+        rest
     }
 
     /// A vote waits for the rest of its batch; everything else is done at once.

@@ -139,6 +139,7 @@ impl Team {
             Refusal::NotNovel => "this is too much like an answer there is; say something new, or vote".to_owned(),
             Refusal::Duplicate => "this answer has been given already; vote for it, or give another".to_owned(),
             Refusal::Empty => "an answer needs content".to_owned(),
+            Refusal::TooLong => format!("an answer has at most {} KiB", super::MAX_ANSWER / 1024),
             Refusal::NoDecision => format!("end your turn by calling {names}"),
         }
     }

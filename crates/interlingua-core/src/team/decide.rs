@@ -25,8 +25,8 @@ impl Team {
         match what {
             Happening::Begin => {}
             Happening::Ready(batch) if self.phase == Phase::Coordinating => draft.ready(batch),
-            // What comes after the choice belongs to rounds that were stopped.
-            Happening::Ready(_) => {}
+            // What comes after the choice belongs to rounds that were stopped, but for what was spent.
+            Happening::Ready(batch) => drop(draft.spent(batch)),
             Happening::Timer => draft.notices(),
             Happening::Presented(result) => draft.presented(result),
             Happening::Evaluated(evaluation) => draft.evaluated(evaluation),

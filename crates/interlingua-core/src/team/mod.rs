@@ -72,6 +72,13 @@ pub const ATTEMPTS: u8 = 3;
 /// How many denials in a row after the hard limit end a member.
 pub const DENIALS: u8 = 10;
 
+/// How long one answer may be, in bytes.
+pub const MAX_ANSWER: usize = 256 * 1024;
+/// How many answers one attempt may have, whatever its rules say.
+pub const MAX_ANSWERS: usize = 1_000;
+/// How much of a reason or a summary is kept, in characters.
+const MAX_REASON: usize = 2_000;
+
 /// A member, by its place in the order of registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

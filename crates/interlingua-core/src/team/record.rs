@@ -145,6 +145,7 @@ pub enum Refusal {
     NotNovel,
     Duplicate,
     Empty,
+    TooLong,
     /// It ended without any of the team's own tools.
     NoDecision,
 }

@@ -1,6 +1,8 @@
 //! One response of a member: what it decided, or what was wrong with it.
 
-use super::{Ignored, Mode, Offer, Record, Refusal, Round, Seat, Stand, Stopped, Team, Vote};
+use super::{
+    Ignored, MAX_ANSWER, MAX_ANSWERS, MAX_REASON, Mode, Offer, Record, Refusal, Round, Seat, Stand, Stopped, Team, Vote,
+};
 use crate::content::Trust;
 use crate::id::{Text, Time};
 use crate::json::Json;
@@ -111,7 +113,7 @@ impl Team {
                 let text = content.as_ref().filter(|content| !content.trim().is_empty()).unwrap_or(&turn.text);
                 self.new_answer(seat, round, text, now)
             }
-            Some(Workflow::Stop { summary, status }) => Decided::Stop(summary.clone(), *status),
+            Some(Workflow::Stop { summary, status }) => Decided::Stop(bounded(summary, MAX_REASON), *status),
             Some(Workflow::Other(_)) => Decided::Refused(Refusal::NoDecision),
         }
     }
@@ -122,12 +124,12 @@ impl Team {
             return Decided::Refused(Refusal::NothingToVoteFor);
         }
         let chosen = self.plan.named(choice).filter(|seat| self.answer(*seat).is_some());
-        let Some(chosen) = chosen else { return Decided::Refused(Refusal::UnknownChoice(bounded(choice))) };
+        let Some(chosen) = chosen else { return Decided::Refused(Refusal::UnknownChoice(bounded(choice, 80))) };
         let revision = self.revision(chosen);
         let seen_all = self.unseen(round).next().is_none();
         let seen_chosen = round.seen[chosen.0] == revision;
         if seen_all || (seen_chosen && self.is_hard(round, now)) {
-            Decided::Vote(Vote { choice: chosen, revision, reason: reason.clone() })
+            Decided::Vote(Vote { choice: chosen, revision, reason: bounded(reason, MAX_REASON) })
         } else {
             Decided::Ignored(Ignored::Unseen)
         }
@@ -137,6 +139,9 @@ impl Team {
     fn new_answer(&self, seat: Seat, round: &Round, text: &Text, now: Time) -> Decided {
         if text.trim().is_empty() {
             return Decided::Refused(Refusal::Empty);
+        }
+        if text.len() > MAX_ANSWER {
+            return Decided::Refused(Refusal::TooLong);
         }
         if !self.may_answer(seat) {
             return Decided::Refused(Refusal::AnswerLimit);
@@ -154,7 +159,8 @@ impl Team {
     pub(super) fn may_answer(&self, seat: Seat) -> bool {
         let rules = &self.plan.rules;
         let all = u32::try_from(self.answers.len()).unwrap_or(u32::MAX);
-        rules.answers_each.is_none_or(|limit| self.revision(seat) < limit)
+        self.answers.len() < MAX_ANSWERS
+            && rules.answers_each.is_none_or(|limit| self.revision(seat) < limit)
             && rules.answers_all.is_none_or(|limit| all < limit)
     }
 
@@ -185,9 +191,12 @@ impl Team {
     }
 }
 
-/// What a member wrote, short enough to be repeated.
-fn bounded(text: &str) -> Text {
-    text.chars().take(80).collect::<String>().into()
+/// What a member wrote, short enough to be kept or repeated.
+fn bounded(text: &str, characters: usize) -> Text {
+    match text.char_indices().nth(characters) {
+        None => text.into(),
+        Some((end, _)) => text[..end].into(),
+    }
 }
 
 impl Record {

@@ -91,6 +91,29 @@ fn tokens_are_estimated_where_a_provider_counts_none() {
     assert!(walk.run.spent.tokens_in > 0);
 }
 
+#[test]
+fn a_model_that_goes_round_in_circles_comes_to_an_end() {
+    let mut walk = Walk::new(plan());
+    for turn in 0..200 {
+        if walk.run.finished().is_some() {
+            break;
+        }
+        let id = format!("c{turn}");
+        walk.calls(vec![read(&id)]);
+        walk.returns(&id, "the same as before");
+    }
+    assert_eq!((walk.failure(), walk.run.turn), (FaultKind::BudgetSpent, 100));
+}
+
+#[test]
+fn an_answer_that_broke_off_is_paid_for() {
+    let mut walk = Walk::with(|plan| plan.price = Price { read: 1_000_000, written: 2_000_000 });
+    let failure = Failure::new(FailureKind::Cut, "cut");
+    let tokens = Some(Tokens { read: 10, written: 5 });
+    walk.happen(Happening::Broke(Broken { failure, text: "".into(), tokens }));
+    assert_eq!(walk.run.finished().map(|finished| finished.usage.micro_money), Some(20));
+}
+
 fn form() -> Schema {
     Schema(serde_json::json!({"type": "object", "required": ["n"]}).into())
 }

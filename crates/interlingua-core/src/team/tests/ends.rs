@@ -119,6 +119,20 @@ fn an_empty_purse_ends_with_what_there_is() {
 }
 
 #[test]
+fn what_a_stopped_round_or_the_presenter_spent_counts_too() {
+    let usage = Usage { tokens_out: 7, ..Usage::default() };
+    let mut play = Play::new(plan(&["ann"]));
+    let old = play.ready(A, What::Spent(usage));
+    play.answers(A, "Paris");
+    play.happen(Happening::Ready(vec![old.clone()]));
+    play.votes(A, "agent1");
+    play.happen(Happening::Ready(vec![old]));
+    assert_eq!(play.team.spent.tokens_out, 14);
+    let stranger = Ready { seat: Seat(9), round: 0, what: What::Spent(usage) };
+    assert_eq!(play.happen(Happening::Ready(vec![stranger])), []);
+}
+
+#[test]
 fn an_evaluation_that_says_nothing_submits() {
     let mut play = agreed(|rules| rules.restarts = 2);
     play.presents("It is Paris.");

@@ -193,3 +193,16 @@ fn an_impossible_team_is_refused() {
         assert_eq!(wrong.check().expect_err("refused").kind, FaultKind::InvalidInput);
     }
 }
+
+#[test]
+fn answers_reasons_and_summaries_are_bounded() {
+    let mut play = Play::new(plan(&["ann", "bob"]));
+    let long = "x".repeat(MAX_ANSWER + 1);
+    assert_eq!(play.answers(A, &long), [Record::Refused { seat: A, why: Refusal::TooLong }]);
+    assert_eq!(play.told(), "an answer has at most 256 KiB");
+    play.answers(A, &long[1..]);
+    let reason = "é".repeat(10_000).into();
+    play.ends(A, vec![Workflow::Vote { choice: "agent1".into(), reason }]);
+    let lengths: Vec<usize> = play.team.votes().map(|(_, vote)| vote.reason.chars().count()).collect();
+    assert_eq!(lengths, [2_000]);
+}
