@@ -4,6 +4,8 @@
 mod aip;
 #[path = "../../../fuzz/checks/core.rs"]
 mod core;
+#[path = "../../../fuzz/checks/mcp.rs"]
+mod mcp;
 #[path = "../../../fuzz/checks/nlip.rs"]
 mod nlip;
 
@@ -31,6 +33,11 @@ fn n_46_nlip_json_seeds_hold() {
 #[test]
 fn n_46_nlip_cbor_seeds_hold() {
     replay("nlip_cbor", nlip::cbor);
+}
+
+#[test]
+fn m_41_mcp_json_seeds_hold() {
+    replay("mcp_json", mcp::json);
 }
 
 #[test]

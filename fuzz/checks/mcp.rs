@@ -1,0 +1,103 @@
+//! What must hold of the MCP codec for any bytes: no panic, what is asked is read the same from what it was written as, and
+//! every block, definition and question that is read can be written as JSON again, in every version.
+
+use bytes::Bytes;
+use interlingua_core::{Json, Loss, PeerId, Provenance, Time};
+use interlingua_protocols::mcp::content::{self, Verbatim, Writer};
+use interlingua_protocols::mcp::decode::{Said, decode};
+use interlingua_protocols::mcp::{Version, definition, headers, question};
+use interlingua_protocols::members::{Members, elements};
+use interlingua_protocols::rpc::{self, Frame, Id, Message};
+
+const DEPTH: usize = 64;
+
+pub(crate) fn json(data: &[u8]) {
+    let frame = Bytes::copy_from_slice(data);
+    let messages = match rpc::decode(&frame, DEPTH) {
+        Ok(Frame::One(message)) => vec![message],
+        Ok(Frame::Batch(messages)) => messages.into_iter().flatten().collect(),
+        Err(invalid) => return drop(invalid.error()),
+    };
+    messages.iter().for_each(message);
+}
+
+fn message(message: &Message) {
+    match message {
+        Message::Request(request) => {
+            let mut written = Vec::new();
+            rpc::write_request(&request.id, &request.method, request.params.json(), &mut written);
+            let again = rpc::decode(&written.into(), DEPTH).expect("what was written can be read");
+            let Frame::One(Message::Request(again)) = again else { panic!("it is a request still") };
+            assert_eq!((&again.id, &again.method), (&request.id, &request.method));
+            assert_eq!(again.params.json(), request.params.json());
+            asked(&request.method, &request.params);
+        }
+        Message::Notification(notification) => asked(&notification.method, &notification.params),
+        Message::Response(response) => {
+            if let Ok(result) = &response.outcome {
+                answered(result);
+            }
+            assert_eq!(Id::of(&response.id.json()).as_ref(), Some(&response.id));
+        }
+    }
+}
+
+/// As a server reads it.
+fn asked(method: &str, params: &Members) {
+    let _ = Said::modern(params, Time(0));
+    for version in Version::SERVED {
+        let _ = decode(method, params, version);
+    }
+    let peer = PeerId::from("p");
+    if let Some(asked) = question::decode(method, params, &peer, Time(0), None) {
+        for version in Version::SERVED {
+            let asking = question::encode(&asked, version).expect("what was asked here can be asked here");
+            checked(asking.params.as_bytes());
+        }
+        let _ = question::decode_answer(&asked, params);
+    }
+}
+
+/// As a client reads it.
+fn answered(result: &Members) {
+    let (peer, by) = (PeerId::from("p"), Provenance::peer("p".into()));
+    for content in result.list("content").unwrap_or_default() {
+        let part = content::decode(&content, &by);
+        for version in Version::SERVED {
+            let (mut out, mut losses): (Vec<u8>, Vec<Loss>) = (Vec::new(), Vec::new());
+            Writer { version, addresses: &Verbatim }.block(&part, &mut losses, &mut out);
+            checked(&out);
+        }
+    }
+    for tool in result.list("tools").unwrap_or_default() {
+        if let Ok(tool) = definition::decode_tool(&peer, &tool, Version::LATEST) {
+            let mut out = Vec::new();
+            definition::write_tool("n", &tool.skill, &mut out);
+            checked(&out);
+            let _ = headers::params(&tool.skill.input.0);
+        }
+    }
+    for prompt in result.list("prompts").unwrap_or_default() {
+        if let Ok(skill) = definition::decode_prompt(&peer, &prompt, Version::LATEST) {
+            let mut out = Vec::new();
+            definition::write_prompt("n", &skill, &mut out);
+            checked(&out);
+        }
+    }
+    for resource in result.list("resources").unwrap_or_default() {
+        if let Ok(resource) = definition::decode_resource(&peer, &resource, Version::LATEST) {
+            let mut out = Vec::new();
+            definition::write_resource(&resource.uri, "n", &resource, &mut out);
+            checked(&out);
+        }
+    }
+    if let Some(json) = result.json() {
+        let _ = elements(json);
+    }
+}
+
+/// One JSON value, and nothing that another reader could take for something else.
+fn checked(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    Json::parse(Bytes::copy_from_slice(bytes)).unwrap_or_else(|bad| panic!("{bad}: {text}"));
+}
