@@ -12,6 +12,7 @@
 
 pub mod backoff;
 pub mod binary;
+pub mod client;
 pub mod constellation;
 pub mod decode;
 pub mod discover;

@@ -4,7 +4,8 @@
 //! | frame | member | meaning |
 //! |---|---|---|
 //! | REGISTER | `metadata.profile` | asks for the profile |
-//! | REGISTER | `metadata.resume` | sessions to take up again: for each, the COMMANDs that were begun |
+//! | REGISTER | `metadata.resume` | sessions to take up again: for each, the COMMANDs that were begun. One that is over is answered with its TASK_END |
+//! | REGISTER | `metadata.instance` | names the running program: the same one has forgotten nothing, so that a session it does not name has reached it with no COMMAND |
 //! | server DEVICE_INFO_REQUEST | `response_id` | tell how you are |
 //! | client DEVICE_INFO_RESPONSE | `prev_response_id`, `metadata.system_info` | the answer; without an id it is news |
 //! | COMMAND | `metadata.timeout_ms` | how long the results are awaited |
@@ -41,6 +42,11 @@ pub fn is_asked(register: &ClientMessage) -> bool {
 pub fn resumes(register: &ClientMessage) -> BTreeMap<Text, Vec<Text>> {
     let Some(sessions) = metadata(register).object("resume") else { return BTreeMap::new() };
     sessions.iter().take(RESUMED).map(|(session, begun)| (session.into(), texts(&begun))).collect()
+}
+
+/// Which running program of a client this is.
+pub fn instance(register: &ClientMessage) -> Option<Text> {
+    metadata(register).text("instance").filter(|name| !name.is_empty()).map(|name| (&*name).into())
 }
 
 /// The other side of [`resumes`].

@@ -95,6 +95,8 @@ struct Client {
     target: Option<Text>,
     /// What a device said of itself.
     info: Option<Json>,
+    /// Which running program it is.
+    instance: Option<Text>,
     /// Sessions it asked for, and sessions it works on.
     asked: BTreeSet<Text>,
     works: BTreeSet<Text>,
@@ -106,6 +108,9 @@ struct Client {
 struct Gone {
     until: Time,
     seen: Time,
+    instance: Option<Text>,
+    /// Sessions it worked on.
+    works: BTreeSet<Text>,
 }
 
 #[derive(Debug, Clone)]

@@ -1,5 +1,7 @@
 //! Who comes and who goes.
 
+use std::collections::BTreeMap;
+
 use super::say::{self, End, Stamp};
 use super::{Client, Connection, Effect, Gone, Others, Server, Timer, Why};
 use crate::aip::link::{Identity, NORMAL, Tongue};
@@ -66,6 +68,7 @@ impl Server {
             tongue,
             target: message.target_id.clone(),
             info: info.clone(),
+            instance: profile::instance(message),
             asked: Default::default(),
             works: Default::default(),
             rival: None,
@@ -75,12 +78,20 @@ impl Server {
         self.names.insert(from, id.clone());
         out.push(Effect::Admit(from, Identity { id: id.clone(), role, tongue }));
         out.push(Effect::send(from, say::ack(None, stamp)));
+        let gone = if role == ClientType::Device { self.gone.remove(&id) } else { None };
         if role == ClientType::Device {
-            let back = self.gone.remove(&id).is_some();
-            out.push(Effect::Joined { device: id.clone(), info, back });
+            out.push(Effect::Joined { device: id.clone(), info, back: gone.is_some() });
         }
         if tongue == Tongue::Profile {
-            self.resume(&id, role, message, stamp, out);
+            let mut named = profile::resumes(message);
+            // The same program has forgotten nothing: what it does not name, it has never been told.
+            let same = gone.filter(|gone| gone.instance.is_some() && gone.instance == profile::instance(message));
+            for session in same.map(|gone| gone.works).unwrap_or_default() {
+                if self.sessions.contains_key(&session) {
+                    named.entry(session).or_default();
+                }
+            }
+            self.resume(&id, role, named, stamp, out);
         }
     }
 
@@ -89,18 +100,22 @@ impl Server {
         &mut self,
         id: &Text,
         role: ClientType,
-        message: &ClientMessage,
+        named: BTreeMap<Text, Vec<Text>>,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
-        for (name, begun) in profile::resumes(message) {
-            let Some(session) = self.sessions.get(&name) else { continue };
+        for (name, begun) in named {
+            let Some(session) = self.sessions.get(&name) else {
+                let over = say::task_end(name, End::failed(DEVICE_LOST), stamp);
+                out.extend(self.clients.get(id).map(|client| Effect::send(client.connection, over)));
+                continue;
+            };
             let in_time = |away: Option<Time>| away.is_some_and(|until| until > stamp.now);
             let asked = session.asker == *id && session.asker_role == role && in_time(session.asker_away);
             let works =
                 session.device.as_ref() == Some(id) && role == ClientType::Device && in_time(session.device_away);
             if asked {
-                self.asker_back(&name, id, out);
+                self.asker_back(&name, id, stamp, out);
             }
             if works {
                 self.device_back(&name, id, &begun, stamp, out);
@@ -108,14 +123,16 @@ impl Server {
         }
     }
 
-    /// Whoever asked is back, and hears of what ended meanwhile.
-    fn asker_back(&mut self, name: &Text, id: &Text, out: &mut Vec<Effect>) {
+    /// Whoever asked is back. It hears that it was accepted, in case it did not, or how it ended meanwhile.
+    fn asker_back(&mut self, name: &Text, id: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
         let (Some(session), Some(client)) = (self.sessions.get_mut(name), self.clients.get_mut(id)) else { return };
         session.asker_away = None;
         client.asked.insert(name.clone());
         if let Some(frame) = session.ended.take() {
             out.push(Effect::send(client.connection, frame));
             self.remove_session(name);
+        } else if session.accepted {
+            out.push(Effect::send(client.connection, say::ack(Some(name.clone()), stamp)));
         }
     }
 
@@ -161,7 +178,13 @@ impl Server {
             self.asker_lost(session, client.tongue, stamp, out);
         }
         if client.role == ClientType::Device {
-            self.quarantine(&id, stamp.now, out);
+            let gone = Gone {
+                until: stamp.now.after(self.rules.grace),
+                seen: stamp.now,
+                instance: client.instance,
+                works: client.works,
+            };
+            self.quarantine(&id, gone, out);
         }
         if let Some(rival) = client.rival {
             self.admit(rival.0, id, &rival.1, stamp, out);
@@ -175,8 +198,7 @@ impl Server {
         }
     }
 
-    fn quarantine(&mut self, device: &Text, now: Time, out: &mut Vec<Effect>) {
-        let until = now.after(self.rules.grace);
+    fn quarantine(&mut self, device: &Text, gone: Gone, out: &mut Vec<Effect>) {
         if self.gone.len() >= self.rules.clients
             && let Some((oldest, _)) = self.gone.iter().min_by_key(|(_, gone)| gone.until)
         {
@@ -184,9 +206,10 @@ impl Server {
             self.gone.remove(&device);
             out.push(Effect::Removed { device });
         }
-        self.gone.insert(device.clone(), Gone { until, seen: now });
+        let (until, seen) = (gone.until, gone.seen);
+        self.gone.insert(device.clone(), gone);
         self.timers.insert((until, Timer::Gone(device.clone())));
-        out.push(Effect::Left { device: device.clone(), seen: now, until });
+        out.push(Effect::Left { device: device.clone(), seen, until });
     }
 
     /// With the wider profile the session waits for its device; otherwise it ends, whoever asked for it.

@@ -1,0 +1,297 @@
+//! An orchestrator's connection to the server of one device.
+//!
+//! The wire says neither which task an acknowledgement nor which an error belongs to when it names none, so that only one task
+//! at a time waits to be acknowledged; the others wait behind it.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use interlingua_core::{Json, Text};
+
+use super::line::{Line, Phase, Wants};
+use crate::aip::link::Tongue;
+use crate::aip::server::say::Stamp;
+use crate::aip::wire::{ClientKind, ClientMessage, ClientType, ServerKind, ServerMessage, Status};
+use crate::aip::{PROFILE, client_id, profile, stamp};
+use crate::object::Object;
+
+/// Tasks that wait to be sent.
+const QUEUE: usize = 256;
+
+#[derive(Debug)]
+pub struct Orchestrator {
+    name: Text,
+    target: Text,
+    tongue: Tongue,
+    line: Line,
+    waiting: VecDeque<ClientMessage>,
+    /// Sent, and not acknowledged.
+    asked: Option<ClientMessage>,
+    /// Acknowledged, and not ended.
+    running: BTreeSet<Text>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Happening {
+    Connected,
+    Closed,
+    Frame(Box<ServerMessage>),
+    Tick,
+    /// A TASK, made by [`crate::aip::encode::task`].
+    Task(Box<ClientMessage>),
+    Cancel {
+        session: Text,
+    },
+    AskInfo {
+        request: Text,
+    },
+    Stop,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    Connect,
+    Close,
+    Send(Box<ClientMessage>),
+    /// The device can be asked, or can no longer.
+    Up,
+    Down,
+    Accepted {
+        session: Text,
+    },
+    /// It was never begun.
+    Refused {
+        session: Text,
+        frame: Box<ServerMessage>,
+    },
+    Ended {
+        session: Text,
+        frame: Box<ServerMessage>,
+    },
+    /// The connection went with it; what the device was told may have happened.
+    Lost {
+        session: Text,
+    },
+    Notes {
+        session: Text,
+        lines: Vec<Text>,
+    },
+    Info {
+        request: Text,
+        info: Json,
+    },
+}
+
+impl Orchestrator {
+    pub fn new(name: Text, target: Text, tongue: Tongue, line: Line) -> Orchestrator {
+        Orchestrator { name, target, tongue, line, waiting: VecDeque::new(), asked: None, running: BTreeSet::new() }
+    }
+
+    pub fn line(&self) -> &Line {
+        &self.line
+    }
+
+    pub fn step(&mut self, what: Happening, by: &mut Stamp<'_>) -> Vec<Effect> {
+        let mut out = Vec::new();
+        match what {
+            Happening::Connected => {
+                let wants = self.line.connected(by.now);
+                self.wants(wants, by, &mut out);
+            }
+            Happening::Closed => self.closed(by, &mut out),
+            Happening::Frame(frame) => self.frame(*frame, by, &mut out),
+            Happening::Tick => {
+                let wants = self.line.tick(by.now);
+                self.wants(wants, by, &mut out);
+            }
+            Happening::Task(task) => self.task(*task, &mut out),
+            Happening::Cancel { session } => self.cancel(&session, by, &mut out),
+            Happening::AskInfo { request } => self.ask_info(request, by, &mut out),
+            Happening::Stop => {
+                self.line.stop();
+                self.lose_all(&mut out);
+                out.push(Effect::Close);
+            }
+        }
+        out
+    }
+
+    fn wants(&mut self, wants: Wants, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        match wants {
+            Wants::Connect => out.push(Effect::Connect),
+            Wants::Close => out.push(Effect::Close),
+            Wants::Register => out.push(Effect::Send(Box::new(self.register(by)))),
+            Wants::Heartbeat => {
+                out.push(Effect::Send(Box::new(self.message(ClientKind::Heartbeat, Status::Ok, by))));
+            }
+            Wants::Nothing => {}
+        }
+    }
+
+    fn message(&self, kind: ClientKind, status: Status, by: &Stamp<'_>) -> ClientMessage {
+        let mut message = ClientMessage::new(kind, status, ClientType::Constellation);
+        message.client_id = Some(client_id(&self.name, &self.target));
+        message.timestamp = Some(stamp(by.now));
+        message
+    }
+
+    fn register(&self, by: &Stamp<'_>) -> ClientMessage {
+        let mut register = self.message(ClientKind::Register, Status::Ok, by);
+        register.target_id = Some(self.target.clone());
+        register.metadata = Some(Object::json(|out| {
+            out.text("type", "constellation_client");
+            out.text("task_name", &self.name);
+            out.text("targeted_device_id", &self.target);
+            let can = ["task_distribution", "session_management", "device_coordination"];
+            out.array("capabilities", can, interlingua_core::json::write_string);
+            out.text("version", "2.0");
+            if self.tongue == Tongue::Profile {
+                out.text("profile", PROFILE);
+                let asked = self.asked.iter().filter_map(|task| task.session_id.as_ref());
+                let sessions = self.running.iter().chain(asked);
+                profile::write_resumes(out, sessions.map(|session| (&**session, [].as_slice())));
+            }
+        }));
+        register
+    }
+
+    fn closed(&mut self, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        if self.line.is_ready() {
+            out.push(Effect::Down);
+        }
+        if self.line.phase() == Phase::Waiting(None) {
+            return;
+        }
+        let chance = u8::try_from((by.mint)() % 100).unwrap_or_default();
+        self.line.closed(by.now, chance);
+        let gives_up = self.line.phase() == Phase::Waiting(None);
+        if self.tongue == Tongue::Plain || gives_up {
+            self.lose_all(out);
+        }
+    }
+
+    /// A server ends the tasks of whoever leaves. Those that were not sent wait for the next connection.
+    fn lose_all(&mut self, out: &mut Vec<Effect>) {
+        let asked = self.asked.take().and_then(|task| task.session_id);
+        let running = std::mem::take(&mut self.running);
+        out.extend(running.into_iter().chain(asked).map(|session| Effect::Lost { session }));
+    }
+
+    fn task(&mut self, task: ClientMessage, out: &mut Vec<Effect>) {
+        if self.waiting.len() >= QUEUE {
+            let mut frame = ServerMessage::new(ServerKind::Error, Status::Error);
+            frame.error = Some("too many tasks wait for this device".into());
+            let session = task.session_id.unwrap_or_default();
+            return out.push(Effect::Refused { session, frame: Box::new(frame) });
+        }
+        self.waiting.push_back(task);
+        self.next(out);
+    }
+
+    fn next(&mut self, out: &mut Vec<Effect>) {
+        if self.line.is_ready()
+            && self.asked.is_none()
+            && let Some(task) = self.waiting.pop_front()
+        {
+            out.push(Effect::Send(Box::new(task.clone())));
+            self.asked = Some(task);
+        }
+    }
+
+    fn frame(&mut self, frame: ServerMessage, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        if let Phase::Registering(_) = self.line.phase() {
+            let wants = self.line.answered(frame.status == Status::Ok, by.now);
+            self.wants(wants, by, out);
+            if self.line.is_ready() {
+                out.push(Effect::Up);
+                self.next(out);
+            }
+            return;
+        }
+        self.line.heard(by.now);
+        match frame.kind {
+            ServerKind::Heartbeat => self.acknowledged(frame, out),
+            ServerKind::TaskEnd => self.ended(frame, out),
+            ServerKind::Error => self.refused(frame, out),
+            ServerKind::DeviceInfoResponse => {
+                let answer = frame.response_id.zip(frame.result);
+                out.extend(answer.map(|(request, info)| Effect::Info { request, info }));
+            }
+            ServerKind::Task | ServerKind::Command | ServerKind::DeviceInfoRequest => {}
+        }
+        self.next(out);
+    }
+
+    fn is_asked(&self, session: Option<&Text>) -> bool {
+        session.is_some() && self.asked.as_ref().is_some_and(|task| task.session_id.as_ref() == session)
+    }
+
+    fn acknowledged(&mut self, frame: ServerMessage, out: &mut Vec<Effect>) {
+        let Some(session) = frame.session_id else { return };
+        if self.is_asked(Some(&session)) {
+            self.asked = None;
+            self.running.insert(session.clone());
+            out.push(Effect::Accepted { session: session.clone() });
+        }
+        if let Some(lines) = frame.messages.filter(|_| self.running.contains(&session)) {
+            out.push(Effect::Notes { session, lines });
+        }
+    }
+
+    fn ended(&mut self, frame: ServerMessage, out: &mut Vec<Effect>) {
+        let Some(session) = frame.session_id.clone() else { return };
+        let asked = self.is_asked(Some(&session));
+        if asked {
+            self.asked = None;
+        }
+        if self.running.remove(&session) || asked {
+            out.push(Effect::Ended { session, frame: Box::new(frame) });
+        }
+    }
+
+    /// An error that names a task is that task's; one that names none is for the task that waits to be acknowledged.
+    fn refused(&mut self, frame: ServerMessage, out: &mut Vec<Effect>) {
+        let names_another = frame.session_id.is_some() && !self.is_asked(frame.session_id.as_ref());
+        if names_another {
+            return;
+        }
+        if let Some(session) = self.asked.take().and_then(|task| task.session_id) {
+            out.push(Effect::Refused { session, frame: Box::new(frame) });
+        }
+    }
+
+    /// A server of the wider profile is told; any other understands nothing but a closed connection, which would end the other
+    /// tasks of it too, so that it is closed only for the last one.
+    fn cancel(&mut self, session: &Text, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let waited = self.waiting.len();
+        self.waiting.retain(|task| task.session_id.as_ref() != Some(session));
+        let asked = self.is_asked(Some(session));
+        if waited != self.waiting.len() || !(asked || self.running.contains(session)) {
+            return;
+        }
+        match self.tongue {
+            Tongue::Profile => {
+                let mut end = self.message(ClientKind::TaskEnd, Status::Failed, by);
+                end.session_id = Some(session.clone());
+                out.push(Effect::Send(Box::new(end)));
+            }
+            Tongue::Plain => {
+                self.running.remove(session);
+                if asked {
+                    self.asked = None;
+                }
+                if self.running.is_empty() && self.asked.is_none() {
+                    out.push(Effect::Close);
+                }
+            }
+        }
+    }
+
+    fn ask_info(&mut self, request: Text, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        if self.line.is_ready() {
+            let mut message = self.message(ClientKind::DeviceInfoRequest, Status::Ok, by);
+            message.target_id = Some(self.target.clone());
+            message.request_id = Some(request);
+            out.push(Effect::Send(Box::new(message)));
+        }
+    }
+}
