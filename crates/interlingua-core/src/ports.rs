@@ -161,6 +161,20 @@ pub struct TaskFilter {
     pub limit: usize,
 }
 
+/// Which tasks to list by their last change, newest first; `before` is the change of the last one of the page before.
+#[derive(Debug, Clone, Default)]
+pub struct Changed {
+    pub owner: Option<Text>,
+    pub conversation: Option<ConversationId>,
+    pub state: Option<TaskPhase>,
+    /// Only those that went to a skill of this peer.
+    pub peer: Option<Text>,
+    /// Only changes after this.
+    pub since: Option<Time>,
+    pub before: Option<(Time, TaskId)>,
+    pub limit: usize,
+}
+
 /// A stored record with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
@@ -182,6 +196,9 @@ pub trait Journal: Send + Sync {
     fn latest(&self, log: Log) -> Pending<'_, Option<Stored>>;
     fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>>;
     fn tasks(&self, filter: TaskFilter) -> Pending<'_, Vec<TaskRow>>;
+    fn changed(&self, filter: Changed) -> Pending<'_, Vec<TaskRow>>;
+    /// How many there are, whatever the page.
+    fn count(&self, filter: Changed) -> Pending<'_, u64>;
     /// Who holds this idempotency key, and the digest of what it asked.
     fn unique(&self, key: Digest, now: Time) -> Pending<'_, Option<(TaskId, Digest)>>;
     /// Removes finished tasks, topics and audit lines by their rules, and keys whose window has passed.

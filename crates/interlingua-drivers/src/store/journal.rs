@@ -5,13 +5,14 @@ use interlingua_core::digest::Digest;
 use interlingua_core::id::{TaskId, Time};
 use interlingua_core::journal::Log;
 use interlingua_core::ports::{
-    Append, Appended, Expected, Journal, Pending, Removed, Retention, StoreFault, Stored, TaskFilter, TaskRow, Unique,
+    Append, Appended, Changed, Expected, Journal, Pending, Removed, Retention, StoreFault, Stored, TaskFilter, TaskRow,
+    Unique,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Col, limit, log_columns};
 use super::fault::Refused;
-use super::{Database, retention, tasks};
+use super::{Database, changed, retention, tasks};
 
 impl Journal for Database {
     fn append(&self, append: Append) -> Pending<'_, Appended> {
@@ -43,6 +44,14 @@ impl Journal for Database {
 
     fn tasks(&self, filter: TaskFilter) -> Pending<'_, Vec<TaskRow>> {
         Box::pin(self.readers.read(move |db| tasks::list(db, &filter)))
+    }
+
+    fn changed(&self, filter: Changed) -> Pending<'_, Vec<TaskRow>> {
+        Box::pin(self.readers.read(move |db| changed::list(db, &filter)))
+    }
+
+    fn count(&self, filter: Changed) -> Pending<'_, u64> {
+        Box::pin(self.readers.read(move |db| changed::count(db, &filter)))
     }
 
     fn unique(&self, key: Digest, now: Time) -> Pending<'_, Option<(TaskId, Digest)>> {

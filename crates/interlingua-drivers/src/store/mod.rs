@@ -12,6 +12,7 @@
 
 mod backup;
 mod blobs;
+mod changed;
 mod columns;
 mod directory;
 mod fault;

@@ -18,7 +18,7 @@ use super::fault::OpenFault;
 const APPLICATION: i64 = 0x696c_6e67;
 
 /// Each entry takes the schema from its index to the next version. Entries are never changed, only added.
-pub(super) const MIGRATIONS: &[&str] = &[VERSION_1];
+pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
 
 const VERSION_1: &str = "
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -62,6 +62,9 @@ CREATE TABLE records (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX records_by_expiry ON records (kind, expires);
 ";
+
+/// Lists by last change. Every append moves its task to the end of the index, which is the page written last.
+const VERSION_2: &str = "CREATE INDEX tasks_by_change ON tasks (updated, task);";
 
 /// Whether a commit waits for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use super::columns::{Col, TASK, limit};
 use super::fault::Refused;
 
-const COLUMNS: &str = "task, owner, conversation, parent, skill, state, created, updated";
+pub(super) const COLUMNS: &str = "task, owner, conversation, parent, skill, state, created, updated";
 
 /// Writes the row. The common case changes no indexed column but the state; anything else replaces the row whole.
 pub(super) fn put(db: &Connection, no: i64, row: &TaskRow) -> rusqlite::Result<()> {
@@ -109,7 +109,7 @@ fn index_for(filter: &TaskFilter) -> &'static str {
     }
 }
 
-fn decode(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
+pub(super) fn decode(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
     Ok(TaskRow {
         task: row.get::<_, Col<_>>(0)?.0,
         owner: row.get::<_, Text>(1)?,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interlingua_core::ports::{TaskFilter, TaskRow};
+use interlingua_core::ports::{Changed, TaskFilter, TaskRow};
 use interlingua_core::task::{Standing, Task};
 use interlingua_core::{
     Answer, ConversationId, Fault, FaultKind, Input, MessageId, Owner, Principal, Question, QuestionId, QuestionKind,
@@ -99,6 +99,18 @@ impl Hub {
             return Ok(Vec::new());
         }
         Ok(self.store.journal.tasks(filter).await?)
+    }
+
+    /// A page of their tasks by last change, and how many there are on all pages.
+    pub async fn changed(&self, by: &Principal, mut filter: Changed) -> Result<(Vec<TaskRow>, u64), Fault> {
+        if by.is_anonymous() {
+            return Ok((Vec::new(), 0));
+        }
+        if !by.is_hub_owner() {
+            filter.owner = Some(by.owner().to_string().into());
+        }
+        let count = self.store.journal.count(filter.clone()).await?;
+        Ok((self.store.journal.changed(filter).await?, count))
     }
 
     /// The state of a task, folded from its journal; its `seq` is where a reader goes on.

@@ -32,6 +32,7 @@ mod embedded {
         a_key_is_free_when_its_window_has_passed,
         a_fold_is_kept_and_never_replaced_by_an_older_one,
         tasks_are_listed_newest_first_in_pages,
+        tasks_are_listed_by_their_last_change_and_counted,
         tasks_are_listed_by_owner_conversation_and_state,
         a_task_row_follows_its_appends,
         finished_tasks_go_by_age_and_count_and_live_ones_stay,
@@ -155,6 +156,40 @@ async fn tasks_are_listed_newest_first_in_pages(store: Store) {
         seen.extend(page.into_iter().map(|row| row.task.0));
     }
     assert_eq!(seen, (0..25).rev().collect::<Vec<_>>());
+}
+
+async fn tasks_are_listed_by_their_last_change_and_counted(store: Store) {
+    for task in 0..6_u128 {
+        let owner = if task % 2 == 0 { "ann" } else { "bob" };
+        let line = row(task, owner, TaskPhase::Running, task as u64);
+        let line = TaskRow { skill: Some(if task < 3 { "p/s" } else { "pp/s" }.into()), ..line };
+        store.journal.append(accepted(line)).await.unwrap();
+    }
+    // The oldest changes last.
+    let line = TaskRow {
+        updated: Time(99),
+        state: TaskPhase::Completed,
+        skill: Some("p/s".into()),
+        ..row(0, "ann", TaskPhase::Running, 0)
+    };
+    let step = Append { row: Some(line), ..append(Log::Task(TaskId(0)), 1, &["done"]) };
+    store.journal.append(step).await.unwrap();
+    let listed = async |filter: Changed| {
+        let (mut seen, mut before) = (Vec::new(), None);
+        loop {
+            let page = store.journal.changed(Changed { before, limit: 2, ..filter.clone() }).await.unwrap();
+            let Some(last) = page.last() else { break };
+            before = Some((last.updated, last.task));
+            seen.extend(page.into_iter().map(|row| row.task.0));
+        }
+        assert_eq!(store.journal.count(filter).await.unwrap(), seen.len() as u64);
+        seen
+    };
+    assert_eq!(listed(Changed::default()).await, [0, 5, 4, 3, 2, 1]);
+    assert_eq!(listed(Changed { owner: Some("ann".into()), ..Changed::default() }).await, [0, 4, 2]);
+    assert_eq!(listed(Changed { peer: Some("p".into()), ..Changed::default() }).await, [0, 2, 1]);
+    assert_eq!(listed(Changed { state: Some(TaskPhase::Completed), ..Changed::default() }).await, [0]);
+    assert_eq!(listed(Changed { since: Some(Time(4)), ..Changed::default() }).await, [0, 5]);
 }
 
 async fn tasks_are_listed_by_owner_conversation_and_state(store: Store) {

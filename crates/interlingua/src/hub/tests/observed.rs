@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use interlingua_core::ports::{
-    Append, Appended, Journal, Pending, Removed, Retention, Store, StoreFault, Stored, TaskFilter, TaskRow,
+    Append, Appended, Changed, Journal, Pending, Removed, Retention, Store, StoreFault, Stored, TaskFilter, TaskRow,
 };
 use interlingua_core::{Digest, Log, TaskId, Time};
 
@@ -78,6 +78,14 @@ impl Journal for Observed {
             self.rows.fetch_add(rows.len(), Ordering::SeqCst);
             Ok(rows)
         })
+    }
+
+    fn changed(&self, filter: Changed) -> Pending<'_, Vec<TaskRow>> {
+        self.inner.changed(filter)
+    }
+
+    fn count(&self, filter: Changed) -> Pending<'_, u64> {
+        self.inner.count(filter)
     }
 
     fn unique(&self, key: Digest, now: Time) -> Pending<'_, Option<(TaskId, Digest)>> {
