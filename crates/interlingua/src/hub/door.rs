@@ -102,7 +102,7 @@ impl Hub {
 
     /// The idempotency key of a call whose id was given.
     fn replay_key(&self, by: &Principal, connection: u64, call: &Call) -> Option<Unique> {
-        let window = self.settings.load().replay;
+        let window = call.limits.replay.unwrap_or(self.settings.load().replay);
         if !call.id_given || window.is_zero() {
             return None;
         }

@@ -16,6 +16,7 @@ pub mod entropy;
 mod fold;
 pub mod hooks;
 mod index;
+mod large;
 pub mod live;
 pub mod news;
 pub mod policy;
@@ -40,6 +41,7 @@ use interlingua_core::{Health, HubId, PeerId, SkillId, Text, Time};
 use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use door::Door;
+pub use large::pieces;
 pub use prepare::QUESTION_EXPIRES;
 pub use running::{Running, Settled};
 

@@ -213,6 +213,7 @@ fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call 
         on_disconnect: OnDisconnect::Cancel,
         keep: false,
         confirm: false,
+        ..Limits::default()
     };
     if !is_empty(&message.metadata) {
         call.via = via(&message.metadata);

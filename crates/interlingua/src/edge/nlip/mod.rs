@@ -3,7 +3,6 @@
 /// What metrics call it.
 pub const PROTOCOL: &str = "nlip";
 
-mod blob;
 pub mod inbound;
 pub mod outbound;
 mod uploads;

@@ -22,7 +22,7 @@ use super::reply::Ended;
 use super::transport::{LIMITS, Received};
 use crate::client::http::{Body as Sending, whole};
 use crate::client::place;
-use crate::edge::nlip::blob::pieces;
+use crate::hub::pieces;
 
 /// How long an agent that names no place is not asked again.
 const REMEMBERED: Duration = Duration::from_secs(600);

@@ -18,7 +18,7 @@ use interlingua_protocols::nlip::wire::{Message, Submessage};
 use super::multipart::{Multipart, boundary};
 use super::{Stored, Upload, fill, find, nothing, used};
 use crate::edge::Shared;
-use crate::edge::nlip::blob::pieces;
+use crate::hub::pieces;
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::shape::{self, Shape};

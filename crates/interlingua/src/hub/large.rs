@@ -1,0 +1,47 @@
+//! Large content goes into the blob store, and only its name travels: the journal holds no megabytes. On its way out it is read
+//! as it is sent, so a slow reader holds one piece.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::{Stream, try_unfold};
+use interlingua_core::ports::{Blobs, StoreFault};
+use interlingua_core::{Blob, Body, Digest, Fault, INLINE_LIMIT, Part};
+
+use super::Hub;
+
+impl Hub {
+    /// What is too large for the journal is stored.
+    pub async fn store_large(&self, parts: &mut [Part]) -> Result<(), Fault> {
+        for part in parts {
+            if let Body::Blob(Blob::Inline(bytes)) = &part.body
+                && bytes.len() > INLINE_LIMIT
+            {
+                part.body = Body::Blob(self.stored(bytes.clone()).await?);
+            }
+        }
+        Ok(())
+    }
+
+    async fn stored(&self, bytes: Bytes) -> Result<Blob, Fault> {
+        let mut writer = self.store.blobs.create().await?;
+        writer.write(bytes).await?;
+        let info = writer.finish().await?;
+        Ok(Blob::Stored { digest: info.digest, len: info.len })
+    }
+}
+
+/// How much is read at once.
+const PIECE: usize = 256 * 1024;
+
+/// Stored content, piece by piece.
+pub fn pieces(blobs: Arc<dyn Blobs>, digest: Digest) -> impl Stream<Item = Result<Bytes, StoreFault>> + Send {
+    try_unfold(0_u64, move |offset| {
+        let blobs = blobs.clone();
+        async move {
+            let piece = blobs.read(digest, offset, PIECE).await?;
+            let next = offset + piece.len() as u64;
+            Ok((!piece.is_empty()).then_some((piece, next)))
+        }
+    })
+}
