@@ -159,12 +159,19 @@ pub struct Events {
 impl Events {
     /// The next event's data, or nothing at the end of the stream. Comments and keep-alives are passed over.
     pub async fn next(&mut self) -> Option<String> {
+        self.numbered().await.map(|(_, data)| data)
+    }
+
+    /// As [`Events::next`], with the event's id; empty when it has none.
+    pub async fn numbered(&mut self) -> Option<(String, String)> {
         within("an event", async {
             loop {
                 if let Some(end) = self.read.windows(2).position(|pair| pair == b"\n\n") {
                     let block = self.read.split_to(end + 2);
-                    if let Some(data) = data_of(&String::from_utf8_lossy(&block)) {
-                        return Some(data);
+                    let block = String::from_utf8_lossy(&block);
+                    if let Some(data) = data_of(&block) {
+                        let id = block.lines().find_map(|line| line.strip_prefix("id:")).unwrap_or_default();
+                        return Some((id.trim().to_owned(), data));
                     }
                     continue;
                 }

@@ -28,6 +28,16 @@ pub struct Facts<'a> {
     pub skills: Vec<Listed<'a>>,
     pub capabilities: Capabilities,
     pub credential: Credential,
+    pub readers: Readers,
+}
+
+/// Who a card is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Whoever comes: what a client of 0.3 looks for stands beside the members of 1.0.
+    Any,
+    /// Clients of 1.0, some of which refuse members they do not know.
+    New,
 }
 
 /// A skill under the id by which this card lists it.
@@ -83,7 +93,7 @@ pub fn card(facts: &Facts<'_>) -> Json {
             });
         }
         card.object("capabilities", |object| capabilities(object, facts));
-        security(card, facts.credential);
+        security(card, facts);
         let (takes, gives) = modes(facts.skills.iter().map(|listed| listed.skill));
         texts(card, "defaultInputModes", &takes);
         texts(card, "defaultOutputModes", &gives);
@@ -92,7 +102,10 @@ pub fn card(facts: &Facts<'_>) -> Json {
             skill(&mut object, listed);
             object.finish();
         });
-        old_members(card, facts);
+        match facts.readers {
+            Readers::Any => old_members(card, facts),
+            Readers::New => {}
+        }
     })
 }
 
@@ -100,7 +113,8 @@ fn interfaces(card: &mut Object<'_>, facts: &Facts<'_>) {
     let grpc = facts.grpc.map(|address| (address, Interface { binding: "GRPC", version: Version::V1 }));
     let (new, old) = INTERFACES.split_at(2);
     let new = new.iter().map(|interface| (facts.url, *interface));
-    let all = new.chain(grpc).chain(old.iter().map(|interface| (facts.url, *interface)));
+    let old = old.iter().filter(|_| facts.readers == Readers::Any).map(|interface| (facts.url, *interface));
+    let all = new.chain(grpc).chain(old);
     card.array("supportedInterfaces", all, |(url, interface), out| {
         let mut object = Object::open(out);
         object.text("url", url);
@@ -134,29 +148,33 @@ fn capabilities(object: &mut Object<'_>, facts: &Facts<'_>) {
 }
 
 /// Both spellings of the scheme in one object.
-fn security(card: &mut Object<'_>, credential: Credential) {
+fn security(card: &mut Object<'_>, facts: &Facts<'_>) {
     card.object("securitySchemes", |schemes| {
         schemes.object(SCHEME, |scheme| {
             scheme.object("httpAuthSecurityScheme", |http| http.text("scheme", "Bearer"));
-            scheme.text("type", "http");
-            scheme.text("scheme", "bearer");
+            if facts.readers == Readers::Any {
+                scheme.text("type", "http");
+                scheme.text("scheme", "bearer");
+            }
         });
     });
-    match credential {
+    match facts.credential {
         Credential::Offered => {}
         Credential::Required => {
             card.array("securityRequirements", [SCHEME], |scheme, out| {
                 let mut object = Object::open(out);
                 object.object("schemes", |schemes| {
-                    schemes.object(scheme, |list| list.array("list", [""; 0], |text, out| write_string(text, out)));
+                    schemes.object(scheme, |list| list.array("list", [""; 0], write_string));
                 });
                 object.finish();
             });
-            card.array("security", [SCHEME], |scheme, out| {
-                let mut object = Object::open(out);
-                object.array(scheme, [""; 0], |text, out| write_string(text, out));
-                object.finish();
-            });
+            if facts.readers == Readers::Any {
+                card.array("security", [SCHEME], |scheme, out| {
+                    let mut object = Object::open(out);
+                    object.array(scheme, [""; 0], write_string);
+                    object.finish();
+                });
+            }
         }
     }
 }

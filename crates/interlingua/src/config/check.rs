@@ -48,6 +48,11 @@ pub(super) fn check(config: &Config) -> Found {
         peer_name(name, &mut found);
         self::peer(name, peer, &mut found);
     }
+    for name in config.scripts.keys() {
+        peer_name(name, &mut found);
+        let alone = !config.peers.contains_key(name);
+        found.require(alone, &format!("scripts.{name}"), "there is a peer of this name, too");
+    }
     front_door(config, &mut found);
     access(config, &mut found);
     tools(config, &mut found);
@@ -231,7 +236,7 @@ fn front_door(config: &Config, found: &mut Found) {
     if BUILT_IN.contains(&name) {
         return;
     }
-    if config.peers.contains_key(name) {
+    if config.peers.contains_key(name) || config.scripts.contains_key(name) {
         return;
     }
     let meant = nearest(name, config.peers.keys().map(String::as_str));

@@ -124,10 +124,11 @@ fn finish(
 
 /// Relative paths start at the folder of the file.
 fn anchor(config: &mut Config, base: &Path) {
-    let Config { tls, store, tools, peers, hooks, .. } = config;
+    let Config { tls, store, tools, peers, scripts, hooks, .. } = config;
     let mut paths: Vec<&mut PathBuf> = vec![&mut store.embedded];
     paths.extend(tls.iter_mut().flat_map(|tls| [&mut tls.cert, &mut tls.key]));
     paths.extend(tools.directory.iter_mut());
+    paths.extend(scripts.values_mut());
     paths.extend(tools.workspace.iter_mut());
     paths.extend(tools.roots.iter_mut().map(|root| &mut root.path));
     for peer in peers.values_mut() {

@@ -10,6 +10,7 @@
 //!
 //! Deliberately absent: applying a configuration, which is the server's, and the environment, which is passed in.
 
+mod a2a;
 mod access;
 mod check;
 pub mod diff;
@@ -42,6 +43,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub use a2a::A2a;
 pub use access::{Access, AccessToken, Anonymous};
 pub(crate) use check::real;
 pub use document::{Environment, Sources};
@@ -81,9 +83,12 @@ pub struct Config {
     pub peers: IndexMap<String, Peer>,
     pub nlip: Nlip,
     pub mcp: Mcp,
+    pub a2a: A2a,
     pub tools: Tools,
     /// Who is asked before a call, or told after it, by name and in this order.
     pub hooks: IndexMap<String, Hook>,
+    /// Agents whose lines are written in a file: for demonstrations and for rehearsing clients. By name, the file.
+    pub scripts: IndexMap<String, PathBuf>,
     /// The peer that gets requests in plain words. Without it the hub matches them to skills itself.
     pub front_door: Option<String>,
     pub access: Access,
@@ -122,7 +127,7 @@ pub(crate) fn later(steps: &[String]) -> Option<String> {
         ["peers", _, protocol @ ("a2a" | "aip" | "nlweb" | "site")] => {
             Some(format!("this hub cannot speak {protocol} yet; it can speak nlip and mcp"))
         }
-        [key @ ("a2a" | "aip" | "browser" | "models" | "agents" | "teams")] => {
+        [key @ ("aip" | "browser" | "models" | "agents" | "teams")] => {
             Some(format!("this hub does not have `{key}` yet"))
         }
         ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),

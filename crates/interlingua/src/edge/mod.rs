@@ -1,6 +1,7 @@
 //! Where protocols meet the outside: each speaks one wire, decodes to the model, goes through the hub's door and encodes
 //! what comes back. No edge knows another.
 
+pub mod a2a;
 pub mod api;
 pub mod envelope;
 pub mod hooks;
@@ -40,6 +41,8 @@ pub struct Shared {
     pub prometheus: PrometheusHandle,
     pub routing: envelope::Routing,
     pub mcp: mcp::inbound::Desk,
+    pub a2a: ArcSwap<a2a::Settings>,
+    pub push: a2a::Push,
 }
 
 /// How much one message may be.
@@ -89,6 +92,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .merge(nlip::upload_routes())
         .merge(envelope::inbound::http::routes())
         .merge(mcp::inbound::http::routes())
+        .merge(a2a::inbound::routes())
         .merge(api::routes())
         .merge(status::routes())
 }
@@ -98,6 +102,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters.protocol(nlip::PROTOCOL);
     shared.hub.meters.protocol(envelope::PROTOCOL);
     shared.hub.meters.protocol(mcp::PROTOCOL);
+    shared.hub.meters.protocol(a2a::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
     shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
     local::register(&shared.hub, config).await?;

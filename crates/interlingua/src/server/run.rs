@@ -86,12 +86,16 @@ impl Server {
         let routing =
             envelope::Routing::new(hub.store.records.clone(), envelope::Settings::new(&config.nlip, hub.keys.clone())?);
         let mcp = edge::mcp::inbound::Desk::new(edge::mcp::inbound::Settings::new(&config.mcp));
-        let shared = Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp });
+        let a2a = ArcSwap::from_pointee(edge::a2a::Settings::new(config));
+        let push = edge::a2a::Push::new(&hub)?;
+        let shared =
+            Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp, a2a, push });
         edge::register(&shared, config).await?;
         let taken = hub.recover().await?;
         if taken > 0 {
             tracing::info!(tasks = taken, "took up unfinished tasks");
         }
+        shared.push.resume(&shared).await?;
         let retention = Arc::new(ArcSwap::from_pointee(config.retention.clone()));
         hub.supervisor.run_until_stop(retain(hub.clone(), retention.clone()));
         hub.supervisor.run_until_stop(observe(shared.clone()));

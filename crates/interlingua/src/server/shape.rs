@@ -10,6 +10,7 @@ use interlingua_protocols::envelope::encode::Stamp;
 use interlingua_protocols::{envelope, mcp, nlip, rpc};
 
 use crate::api;
+use crate::edge;
 use crate::hub::clock::Clock;
 use crate::hub::entropy;
 
@@ -18,6 +19,8 @@ pub enum Shape {
     Nlip,
     Envelope,
     Mcp,
+    A2aRpc,
+    A2aHttp,
     Api,
 }
 
@@ -31,7 +34,7 @@ impl Shape {
         } else if path == "/mcp" || path == "/mcp/" || (path.starts_with("/agents/") && path.ends_with("/mcp")) {
             Shape::Mcp
         } else {
-            Shape::Api
+            a2a(path).unwrap_or(Shape::Api)
         }
     }
 
@@ -53,6 +56,8 @@ impl Shape {
                 mcp::fault::write(None, &mcp::fault::error(fault, code), &mut body);
                 (status, body.into())
             }
+            Shape::A2aRpc => edge::a2a::inbound::refuse_rpc(fault),
+            Shape::A2aHttp => edge::a2a::inbound::refuse_http(fault),
             Shape::Api => {
                 let body = api::view::ErrorBody { error: fault.into() };
                 (api::fault::status(fault).as_u16(), serde_json::to_vec(&body).unwrap_or_default().into())
@@ -69,6 +74,20 @@ impl Shape {
         *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
         response.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
         response
+    }
+}
+
+/// JSON-RPC at an agent's address, HTTP with JSON below it; cards are plain JSON.
+fn a2a(path: &str) -> Option<Shape> {
+    let below = match path.strip_prefix("/agents/") {
+        Some(rest) => rest.split_once('/')?.1,
+        None => path.strip_prefix('/')?,
+    };
+    match below {
+        "a2a" | "a2a/" => Some(Shape::A2aRpc),
+        ".well-known/agent-card.json" => Some(Shape::A2aHttp),
+        _ if below.starts_with("a2a/") => Some(Shape::A2aHttp),
+        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The one integration-test binary: each test of the whole is a module here, because each binary links everything again.
 
+mod a2a;
 mod api;
 mod cli;
 mod crash;

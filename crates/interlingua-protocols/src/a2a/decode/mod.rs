@@ -2,6 +2,8 @@
 
 mod part;
 
+use std::time::Duration;
+
 use interlingua_core::{
     Ask, Call, Caller, Carried, ConversationId, Delivery, Input, KindSet, Limits, Loss, LossKind, MessageId, Missing,
     OnDisconnect, PeerId, Provenance, SkillId, Target, Text, Time, Trust,
@@ -40,8 +42,8 @@ pub struct Context<'a> {
     pub now: Time,
     pub headers: Headers<'a>,
     pub wants: Wants,
-    /// Is a message id remembered? Then sending it twice is asking once.
-    pub replays: bool,
+    /// How long a message id is remembered, where that is not the hub's own rule.
+    pub replay: Option<Duration>,
 }
 
 /// What a message is.
@@ -72,7 +74,7 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
     let meta = message.metadata.clone().or(metadata);
     let ask = Ask::Invoke { target, input: input(message, &mut losses) };
     let mut call = Call::new(MessageId(id), ask);
-    call.id_given = context.replays;
+    call.id_given = true;
     call.conversation = within.map(ConversationId);
     call.wire = Some(context.version.wire());
     call.meta = interlingua_core::Meta(meta);
@@ -87,8 +89,12 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
         accepts: configuration.accepts,
     };
     travel(&hints, context, &mut call)?;
-    call.limits =
-        Limits { on_disconnect: OnDisconnect::Detach, keep: push || context.wants != Wants::Answer, ..call.limits };
+    call.limits = Limits {
+        on_disconnect: OnDisconnect::Detach,
+        keep: push || context.wants != Wants::Answer,
+        replay: context.replay,
+        ..call.limits
+    };
     Ok(Carried { value: Meaning::Call(Box::new(call)), losses })
 }
 

@@ -202,7 +202,11 @@ impl Source<'_> {
             match key {
                 "messageId" | "message_id" => id = field::non_empty(reader)?,
                 "role" => role = self.role(reader)?,
-                key if self.parts_key(key) => parts = Some(self.read_parts(reader)?),
+                key if self.parts_key(key) => {
+                    if field::present(reader)? {
+                        parts = Some(self.read_parts(reader)?);
+                    }
+                }
                 "contextId" | "context_id" => message.context = field::non_empty(reader)?,
                 "taskId" | "task_id" => message.task = field::non_empty(reader)?,
                 "metadata" => message.metadata = field::metadata(reader, self.frame)?,

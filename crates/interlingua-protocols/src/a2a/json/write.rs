@@ -88,19 +88,24 @@ fn kind(object: &mut Object<'_>, dialect: Dialect, kind: &str) {
 }
 
 fn write_update(update: &Update, dialect: Dialect, out: &mut Vec<u8>) {
-    let (key, write): (_, &dyn Fn(&mut Vec<u8>)) = match update {
-        Update::Task(task) => ("task", &|out| write_task(task, dialect, out)),
-        Update::Message(message) => ("message", &|out| write_message(message, dialect, out)),
-        Update::Status(update) => ("statusUpdate", &|out| write_status_update(update, dialect, out)),
-        Update::Artifact(update) => ("artifactUpdate", &|out| write_artifact_update(update, dialect, out)),
+    let key = match (dialect, update) {
+        (Dialect::V03, _) => return write_content(update, dialect, out),
+        (Dialect::V1 | Dialect::V03Proto, Update::Task(_)) => "task",
+        (Dialect::V1 | Dialect::V03Proto, Update::Message(_)) => "message",
+        (Dialect::V1 | Dialect::V03Proto, Update::Status(_)) => "statusUpdate",
+        (Dialect::V1 | Dialect::V03Proto, Update::Artifact(_)) => "artifactUpdate",
     };
-    match dialect {
-        Dialect::V1 | Dialect::V03Proto => {
-            let mut object = Object::open(out);
-            write(object.key(key));
-            object.finish();
-        }
-        Dialect::V03 => write(out),
+    let mut object = Object::open(out);
+    write_content(update, dialect, object.key(key));
+    object.finish();
+}
+
+fn write_content(update: &Update, dialect: Dialect, out: &mut Vec<u8>) {
+    match update {
+        Update::Task(task) => write_task(task, dialect, out),
+        Update::Message(message) => write_message(message, dialect, out),
+        Update::Status(update) => write_status_update(update, dialect, out),
+        Update::Artifact(update) => write_artifact_update(update, dialect, out),
     }
 }
 

@@ -124,7 +124,7 @@ fn meaning(message: &Value, door: Door, wants: Wants) -> Meaning {
     let frame = bytes(&json!({ "message": message }));
     let (send, _) = super::source(&frame, Dialect::V1).send().expect("a send");
     let context =
-        Context { version: Version::V1, door, now: Time(1), headers: Headers::default(), wants, replays: true };
+        Context { version: Version::V1, door, now: Time(1), headers: Headers::default(), wants, replay: None };
     decode(send, &context).expect("a meaning").value
 }
 

@@ -1,6 +1,7 @@
-//! What runs inside the hub: its own skills, the file tools, custom tools.
+//! What runs inside the hub: its own skills, the file tools, custom tools, agents that follow a script.
 
 pub mod hub_skills;
+mod script;
 mod tools;
 
 use std::sync::Arc;
@@ -32,5 +33,6 @@ pub fn card(peer: PeerId, title: &str, description: impl Into<Text>, skills: Vec
 /// Registers everything that runs inside the hub.
 pub async fn register(hub: &Arc<Hub>, config: &Config) -> Result<(), Fault> {
     hub_skills::register(hub).await?;
+    script::register(hub, config).await?;
     tools::register(hub, config).await
 }

@@ -1,0 +1,153 @@
+//! Cards: one for the hub, or for the peer at its front door; one for each peer. Both show what their reader may call.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LAST_MODIFIED, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use interlingua_core::{Digest, Fault, Json, Media, PeerId, Time};
+use interlingua_protocols::a2a::Version;
+use interlingua_protocols::a2a::card::{self, Facts, Listed, Readers};
+use interlingua_protocols::a2a::decode::Door;
+
+use super::send::{Skill, peer_of};
+use super::{Arrived, Asking};
+use crate::edge::Shared;
+use crate::hub::FrontDoor;
+use crate::hub::policy::Action;
+use crate::server::connection::Connection;
+use crate::server::shape::Shape;
+
+/// How long a card may be used without asking again.
+const MAX_AGE: &str = "max-age=60";
+
+pub(super) async fn hub(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    answer(&Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door: Door::Hub })
+}
+
+pub(super) async fn peer(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(peer): Path<String>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    let door = Door::Peer(PeerId::from(peer));
+    answer(&Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door })
+}
+
+fn answer(arrived: &Arrived<'_>) -> Response {
+    // A client that does not say what it speaks may speak either.
+    let version = arrived.version().unwrap_or(Version::V1);
+    let (card, changed) = match arrived.asking(version, None).and_then(|asking| of(&asking)) {
+        Ok(card) => card,
+        Err(fault) => return Shape::A2aHttp.refuse(&fault),
+    };
+    let tag = format!("\"{:.32}\"", Digest::of(card.as_bytes()).to_string());
+    let known = arrived.headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let known = known.flat_map(|list| list.split(',')).map(|tag| tag.trim().trim_start_matches("W/"));
+    let same = known.into_iter().any(|known| known == tag || known == "*");
+    let body = if same { Body::empty() } else { Body::from(card.as_bytes().clone()) };
+    let mut response = Response::new(body);
+    if same {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(MAX_AGE));
+    headers.insert(VARY, HeaderValue::from_static("Authorization"));
+    headers.extend(HeaderValue::from_str(&tag).ok().map(|tag| (ETAG, tag)));
+    headers.extend(HeaderValue::from_str(&http_date(changed)).ok().map(|date| (LAST_MODIFIED, date)));
+    response
+}
+
+/// RFC 9110, section 5.6.7.
+fn http_date(time: Time) -> String {
+    let millis = i64::try_from(time.0).unwrap_or_default();
+    let stamp = jiff::Timestamp::from_millisecond(millis).unwrap_or_default();
+    jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&stamp).unwrap_or_default()
+}
+
+/// What this reader may call of the agent, and as what the card lists it.
+fn skills(asking: &Asking<'_>) -> Vec<Skill> {
+    let hub = &asking.shared().hub;
+    let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
+    let of = card_of(asking);
+    catalogue
+        .newest()
+        .filter(|skill| of.as_ref().is_none_or(|peer| skill.id.peer == *peer))
+        .filter(|skill| policy.allows(&asking.by, Action::List, skill, now))
+        .cloned()
+        .collect()
+}
+
+/// The peer whose card this is: of the address, or the one at the front door.
+fn card_of(asking: &Asking<'_>) -> Option<PeerId> {
+    let settings = asking.shared().hub.settings.load();
+    let front = || {
+        Some(match settings.front_door.as_ref()? {
+            FrontDoor::Peer(peer) => peer.clone(),
+            FrontDoor::Skill(skill) => skill.peer.clone(),
+        })
+    };
+    peer_of(&asking.door).cloned().or_else(front)
+}
+
+/// The card, and when something in it changed.
+pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
+    let hub = &asking.shared().hub;
+    let (catalogue, settings) = (hub.registry.catalogue(), hub.settings.load());
+    let skills = skills(asking);
+    let of = card_of(asking).and_then(|peer| catalogue.peers.get(&peer));
+    let url = asking.arrived.url(&asking.door);
+    let words = card::words("hub", "Says what this hub can do, and does it, when asked in plain words");
+    let mut listed: Vec<Listed<'_>> = skills.iter().map(|skill| listed(skill, &asking.door)).collect();
+    if of.is_none() || listed.is_empty() {
+        listed.insert(0, Listed { id: "ask".to_owned(), skill: &words });
+    }
+    let description = format!("{} and the agents, tools and sites behind it", settings.name);
+    let facts = Facts {
+        name: of.map_or(&*settings.name, |of| &of.card.title),
+        description: of.map(|of| &*of.card.description).filter(|text| !text.is_empty()).unwrap_or(&description),
+        version: of.map_or(env!("CARGO_PKG_VERSION"), |of| &of.card.version),
+        provider: of.and_then(|of| of.card.provider.as_ref()),
+        url: &url,
+        grpc: None,
+        tenant: peer_of(&asking.door).map(PeerId::as_str),
+        skills: listed,
+        capabilities: asking.settings.capabilities,
+        credential: asking.settings.credential,
+        readers: match asking.version {
+            Version::V1 => Readers::New,
+            Version::V03 => asking.settings.readers,
+        },
+    };
+    let changed = match of {
+        Some(of) => of.card.seen,
+        None => catalogue.peers.values().map(|of| of.card.seen).max().unwrap_or(Time(0)),
+    };
+    Ok((card::card(&facts), changed))
+}
+
+/// On its peer's own card a skill goes by its name.
+fn listed<'a>(skill: &'a Skill, door: &Door) -> Listed<'a> {
+    let id = match door {
+        Door::Hub => skill.id.to_string(),
+        Door::Peer(_) => skill.id.skill.to_string(),
+    };
+    Listed { id, skill }
+}
+
+/// What parts the agent takes.
+pub(super) fn input_modes(asking: &Asking<'_>) -> Vec<Media> {
+    let skills = skills(asking);
+    card::modes(skills.iter().map(|skill| &**skill)).0
+}

@@ -1,0 +1,215 @@
+//! HTTP with JSON (section 11): an operation for each path below an agent's address. Those of 0.3 are below `v1/`.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Method as Verb, Uri};
+use interlingua_core::{Blob, Body as Content, Digest, Fault, FaultKind, Feature, Noun, Part, PeerId, TaskId};
+use interlingua_protocols::a2a::decode::Door;
+use interlingua_protocols::a2a::fault::Error;
+use interlingua_protocols::a2a::invalid::{Invalid, Problem};
+use interlingua_protocols::a2a::json::{Dialect, write};
+use interlingua_protocols::a2a::method::{NoRoute, Route, decode_http, route};
+use interlingua_protocols::a2a::wire::{Answer, Update};
+use interlingua_protocols::a2a::{EXTENSIONS_HEADER, MEDIA, OLD_EXTENSIONS_HEADER, Version, ext};
+
+use super::links::Links;
+use super::sse::{self, Wrap};
+use super::{Arrived, Asking, Reply};
+use crate::edge::Shared;
+use crate::edge::a2a::PROTOCOL;
+use crate::server::body;
+use crate::server::connection::Connection;
+use crate::server::shape;
+use crate::telemetry::meters::Phase;
+
+pub(super) async fn hub(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(path): Path<String>,
+    verb: Verb,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Body,
+) -> Response {
+    let door = Door::Hub;
+    let arrived = Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door };
+    respond(&arrived, &verb, &path, body).await
+}
+
+pub(super) async fn peer(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path((peer, path)): Path<(String, String)>,
+    verb: Verb,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Body,
+) -> Response {
+    let door = Door::Peer(PeerId::from(peer));
+    let arrived = Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door };
+    respond(&arrived, &verb, &path, body).await
+}
+
+async fn respond(arrived: &Arrived<'_>, verb: &Verb, path: &str, body: Body) -> Response {
+    let path = path.trim_matches('/');
+    let mut version = Version::V1;
+    let mut response = match answered(arrived, verb, path, body, &mut version).await {
+        Ok(response) => response,
+        Err(error) => refuse(&error),
+    };
+    if arrived.activates() {
+        let name = match version {
+            Version::V1 => EXTENSIONS_HEADER,
+            Version::V03 => OLD_EXTENSIONS_HEADER,
+        };
+        response.headers_mut().insert(name, HeaderValue::from_static(ext::URI));
+    }
+    response
+}
+
+async fn answered(
+    arrived: &Arrived<'_>,
+    verb: &Verb,
+    path: &str,
+    body: Body,
+    version: &mut Version,
+) -> Result<Response, Error> {
+    if let (&Verb::GET, Some((task, digest))) = (verb, Links::read(path)) {
+        return fetched(arrived, task, digest).await.map_err(|fault| Error::of(&fault, None));
+    }
+    let route = routed(verb, path)?;
+    *version = route.version;
+    let frame = body::read(body, arrived.shared.bounds().body).await;
+    let frame = frame.map_err(|fault| Error::of(&fault, Some(route.method)))?;
+    let meters = &arrived.shared.hub.meters;
+    let mut laps = meters.laps();
+    let invalid = |wrong: Invalid| {
+        meters.protocol(PROTOCOL).invalid.increment(1);
+        Error::invalid(&wrong)
+    };
+    speaks(arrived, route.version).map_err(invalid)?;
+    let query = Query::<Vec<(String, String)>>::try_from_uri(arrived.uri).map(|Query(query)| query).unwrap_or_default();
+    let asked = decode_http(&route, &query, &frame, arrived.shared.bounds().depth).map_err(invalid)?;
+    laps.done(Phase::Decode);
+    let of = |fault: Fault| {
+        if fault.kind == FaultKind::Internal {
+            tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
+        }
+        Error::of(&fault, Some(route.method))
+    };
+    let asking = arrived.asking(route.version, asked.tenant.as_deref()).map_err(of)?;
+    let reply = asking.perform(asked.operation).await.map_err(of)?;
+    let mut laps = meters.laps();
+    let response = match reply {
+        Reply::Stream(feed) => sse::stream(*feed, Bare(Dialect::of_http(route.version))),
+        Reply::Whole(answer) => whole(arrived, &answer, route.version),
+    };
+    laps.done(Phase::Encode);
+    Ok(response)
+}
+
+fn routed<'p>(verb: &Verb, path: &'p str) -> Result<Route<'p>, Error> {
+    route(verb.as_str(), path).map_err(|none| match none {
+        NoRoute::NotFound => Error::invalid(&Invalid::whole(Problem::Path)),
+        NoRoute::NotAllowed(allowed) => {
+            let kind = FaultKind::Unsupported(Feature::Operation);
+            let mut error = Error::of(&Fault::caller(kind, format!("only {allowed} is taken here")), None);
+            error.row.http = 405;
+            error
+        }
+    })
+}
+
+/// A path belongs to one version; a client that says another means another path.
+fn speaks(arrived: &Arrived<'_>, version: Version) -> Result<(), Invalid> {
+    let said = arrived.version()?;
+    let silent = arrived.text(interlingua_protocols::a2a::VERSION_HEADER).is_none_or(str::is_empty);
+    match (said, version) {
+        (Version::V1, Version::V1) | (Version::V03, Version::V03) => Ok(()),
+        // Nothing said is 0.3, whose paths are others: the path itself says 1.0.
+        (Version::V03, Version::V1) if silent => Ok(()),
+        (Version::V03, Version::V1) | (Version::V1, Version::V03) => {
+            Err(Invalid::whole(Problem::OtherVersion(arrived.uri.path().to_owned(), version.as_str())))
+        }
+    }
+}
+
+/// In the media type the client speaks itself.
+fn whole(arrived: &Arrived<'_>, answer: &Answer, version: Version) -> Response {
+    let mut response = shape::json(200, write::answer(answer, Dialect::of_http(version)));
+    let asked = [CONTENT_TYPE, ACCEPT].into_iter().any(|name| {
+        arrived.headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|text| text.contains(MEDIA))
+    });
+    if asked && version == Version::V1 {
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA));
+    }
+    response
+}
+
+fn refuse(error: &Error) -> Response {
+    let mut response = shape::json(error.row.http, error.http());
+    let headers = response.headers_mut();
+    if error.row.http == 401 {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if let Some(after) = error.retry {
+        headers.insert(http::header::RETRY_AFTER, HeaderValue::from(after.as_secs().max(1)));
+    }
+    response
+}
+
+/// A refusal before anything was read.
+pub(crate) fn refusal(fault: &Fault) -> (u16, Bytes) {
+    let mut error = Error::of(fault, None);
+    if fault.kind == FaultKind::Unsupported(Feature::Media) {
+        error.row.http = 415;
+    }
+    (error.row.http, error.http())
+}
+
+/// An event is what it is.
+struct Bare(Dialect);
+
+impl Wrap for Bare {
+    fn update(&self, update: &Update) -> Bytes {
+        write::update(update, self.0)
+    }
+
+    fn error(&self, error: &Error) -> Bytes {
+        error.http()
+    }
+}
+
+/// Content of a task, for whoever may see the task.
+async fn fetched(arrived: &Arrived<'_>, task: TaskId, digest: Digest) -> Result<Response, Fault> {
+    let asking = arrived.asking(Version::V1, None)?;
+    let media = media_of(&asking, task, digest).await?;
+    let blobs = arrived.shared.hub.store.blobs.clone();
+    let mut response = Response::new(Body::from_stream(crate::hub::pieces(blobs, digest)));
+    let media = media.and_then(|media| HeaderValue::from_str(&media).ok());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, media.unwrap_or(HeaderValue::from_static("application/octet-stream")));
+    headers.insert("content-disposition", HeaderValue::from_static("attachment"));
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    Ok(response)
+}
+
+/// The media type of what the task holds under this digest; what it does not hold is not there.
+async fn media_of(asking: &Asking<'_>, task: TaskId, digest: Digest) -> Result<Option<Arc<str>>, Fault> {
+    let task = asking.task_id(&task.to_string()).await?;
+    let folded = asking.shared().hub.task(&asking.by, task).await?;
+    let is = |part: &&Part| matches!(&part.body, Content::Blob(Blob::Stored { digest: held, .. }) if *held == digest);
+    let chunks = folded.artifacts.values().flatten().flat_map(|chunk| &chunk.parts);
+    let said = folded.messages.iter().flat_map(|spoken| &spoken.parts);
+    let returned = folded.finished().into_iter().flat_map(|finished| &finished.output.parts);
+    let given = folded.call.input().into_iter().flat_map(|input| &input.parts);
+    let held = chunks.chain(said).chain(returned).chain(given).chain(folded.pieces.values().flatten()).find(is);
+    let nothing = || Fault::caller(FaultKind::NotFound(Noun::Resource), "the task holds nothing of this name");
+    held.map(|part| part.media.clone()).ok_or_else(nothing)
+}

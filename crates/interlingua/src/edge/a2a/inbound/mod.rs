@@ -1,0 +1,291 @@
+//! They call us. One agent is asked for one thing ([`Asking::perform`]); [`rpc`] and [`http`] are the two ways there, [`cards`]
+//! says where the agents are.
+
+mod cards;
+mod feed;
+mod http;
+mod links;
+mod list;
+mod rpc;
+mod send;
+mod sse;
+
+use std::sync::Arc;
+
+use ::http::{HeaderMap, Uri};
+use axum::Router;
+use axum::routing::{any, get, post};
+use interlingua_core::{CancelWhy, Fault, FaultKind, Feature, Noun, PeerId, Principal, Signal, TaskId, Text};
+use interlingua_protocols::a2a::decode::Door;
+use interlingua_protocols::a2a::encode::{self, View};
+use interlingua_protocols::a2a::invalid::Invalid;
+use interlingua_protocols::a2a::wire::{Answer, Operation, PushConfig};
+use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSION_HEADER, Version, ext};
+
+pub(crate) use self::http::refusal as refuse_http;
+pub(crate) use self::rpc::refusal as refuse_rpc;
+
+use self::feed::Feed;
+use self::links::Links;
+use super::Settings;
+use super::push::From;
+use crate::edge::Shared;
+use crate::hub::live::no_such_task;
+use crate::hub::policy::Action;
+use crate::server::connection::Connection;
+
+pub fn routes() -> Router<Arc<Shared>> {
+    let (hub, peer) = (post(rpc::hub).fallback(rpc::not_allowed), post(rpc::peer).fallback(rpc::not_allowed));
+    Router::new()
+        .route("/.well-known/agent-card.json", get(cards::hub))
+        .route("/agents/{peer}/.well-known/agent-card.json", get(cards::peer))
+        .route("/a2a", hub.clone())
+        .route("/a2a/", hub)
+        .route("/a2a/{*path}", any(http::hub))
+        .route("/agents/{peer}/a2a", peer.clone())
+        .route("/agents/{peer}/a2a/", peer)
+        .route("/agents/{peer}/a2a/{*path}", any(http::peer))
+}
+
+/// A request that arrived, before anything in it is believed.
+struct Arrived<'a> {
+    shared: &'a Shared,
+    connection: &'a Connection,
+    headers: &'a HeaderMap,
+    uri: &'a Uri,
+    /// Which agent its address names.
+    door: Door,
+}
+
+impl Arrived<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// In the header, else in the query (section 3.6.1).
+    fn version(&self) -> Result<Version, Invalid> {
+        let asked = self.uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        let mut asked = asked.filter(|(name, _)| name.eq_ignore_ascii_case(VERSION_HEADER)).map(|(_, value)| value);
+        Version::parse(self.text(VERSION_HEADER).or_else(|| asked.next()))
+    }
+
+    /// The extensions a client activates of which we know something: there is one.
+    fn activates(&self) -> bool {
+        let lists = [EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER].into_iter().flat_map(|name| self.headers.get_all(name));
+        lists.filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(',')).any(|uri| uri.trim() == ext::URI)
+    }
+
+    /// The hub's address as the other side reached it: the guard has looked at the name.
+    fn base(&self) -> String {
+        let scheme = if self.connection.encrypted { "https" } else { "http" };
+        let host = self.uri.authority().map(::http::uri::Authority::as_str).or_else(|| self.text("host"));
+        match (host, self.shared.address.get()) {
+            (Some(host), _) => format!("{scheme}://{host}"),
+            (None, Some(address)) => format!("{scheme}://{address}"),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The address of an agent.
+    fn url(&self, door: &Door) -> String {
+        match door {
+            Door::Hub => format!("{}/a2a", self.base()),
+            Door::Peer(peer) => format!("{}/agents/{peer}/a2a", self.base()),
+        }
+    }
+
+    /// Who asks, and whom.
+    fn asking(&self, version: Version, tenant: Option<&str>) -> Result<Asking<'_>, Fault> {
+        let settings = self.shared.a2a.load_full();
+        if !settings.enabled {
+            let kind = FaultKind::Unsupported(Feature::SwitchedOff);
+            return Err(Fault::caller(kind, "A2A is switched off here"));
+        }
+        let by = self.shared.authenticate(self.connection, self.headers, &[])?;
+        let door = match (&self.door, tenant) {
+            (door, None) => door.clone(),
+            (Door::Peer(peer), Some(tenant)) if peer.as_str() == tenant => self.door.clone(),
+            (Door::Peer(_), Some(_)) => return Err(no_such_agent()),
+            (Door::Hub, Some(tenant)) => Door::Peer(PeerId::from(tenant)),
+        };
+        let asking = Asking { arrived: self, settings, version, by, door };
+        if let Door::Peer(peer) = &asking.door
+            && !asking.sees(peer)
+        {
+            return Err(no_such_agent());
+        }
+        Ok(asking)
+    }
+}
+
+/// One agent, asked by somebody who is known.
+struct Asking<'a> {
+    arrived: &'a Arrived<'a>,
+    settings: Arc<Settings>,
+    version: Version,
+    by: Principal,
+    door: Door,
+}
+
+/// What goes back.
+enum Reply {
+    Whole(Box<Answer>),
+    Stream(Box<Feed>),
+}
+
+impl Reply {
+    fn whole(answer: Answer) -> Reply {
+        Reply::Whole(Box::new(answer))
+    }
+}
+
+impl Asking<'_> {
+    fn shared(&self) -> &Shared {
+        self.arrived.shared
+    }
+
+    async fn perform(&self, operation: Operation) -> Result<Reply, Fault> {
+        match operation {
+            Operation::Send(send) => self.send(*send).await.map(|sent| Reply::whole(Answer::Sent(sent))),
+            Operation::Stream(send) => {
+                self.needs(self.settings.capabilities.streaming)?;
+                self.stream(*send).await.map(|feed| Reply::Stream(Box::new(feed)))
+            }
+            Operation::Get { task, history } => {
+                let view = View { history, artifacts: true };
+                self.snapshot(self.task_id(&task).await?, view).await.map(|task| Reply::whole(Answer::Task(task)))
+            }
+            Operation::List(list) => self.list(list).await.map(|listed| Reply::whole(Answer::Tasks(listed))),
+            Operation::Cancel { task } => self.cancel(&task).await.map(|task| Reply::whole(Answer::Task(task))),
+            Operation::Subscribe { task } => {
+                self.needs(self.settings.capabilities.streaming)?;
+                self.subscribe(&task).await.map(|feed| Reply::Stream(Box::new(feed)))
+            }
+            Operation::PushCreate(config) => self.push_create(*config).await.map(Reply::whole),
+            Operation::PushGet { task, id } => self.push_get(&task, id.as_ref()).await.map(Reply::whole),
+            Operation::PushList { task } => {
+                self.needs_push()?;
+                let configs = self.shared().push.list(self.shared(), self.task_id(&task).await?).await?;
+                Ok(Reply::whole(Answer::Pushes(configs)))
+            }
+            Operation::PushDelete { task, id } => {
+                self.needs_push()?;
+                self.shared().push.delete(self.shared(), self.task_id(&task).await?, &id).await?;
+                Ok(Reply::whole(Answer::Deleted))
+            }
+            Operation::ExtendedCard => {
+                self.needs(self.settings.capabilities.extended_card)?;
+                if self.by.is_anonymous() {
+                    let text = "the extended card is for callers who say who they are";
+                    return Err(Fault::caller(FaultKind::Unauthenticated, text));
+                }
+                Ok(Reply::whole(Answer::Card(cards::of(self)?.0)))
+            }
+        }
+    }
+
+    fn needs(&self, capability: bool) -> Result<(), Fault> {
+        if capability {
+            return Ok(());
+        }
+        Err(Fault::caller(
+            FaultKind::Unsupported(Feature::Operation),
+            "this agent's card says that it does not do this",
+        ))
+    }
+
+    fn needs_push(&self) -> Result<(), Fault> {
+        if self.settings.capabilities.push { Ok(()) } else { Err(no_push()) }
+    }
+
+    /// A webhook for a task that is there: it is told what comes.
+    async fn push_create(&self, config: PushConfig) -> Result<Answer, Fault> {
+        self.needs_push()?;
+        let task = self.task_id(config.task.as_deref().unwrap_or_default()).await?;
+        let folded = self.shared().hub.task(&self.by, task).await?;
+        self.push(task, config, From::After(folded.seq)).await.map(Answer::Push)
+    }
+
+    async fn push(&self, task: TaskId, config: PushConfig, from: From) -> Result<PushConfig, Fault> {
+        self.shared().push.create(self.shared(), &self.by, task, config, self.version, from).await
+    }
+
+    async fn push_get(&self, task: &str, id: Option<&Text>) -> Result<Answer, Fault> {
+        self.needs_push()?;
+        let found = self.shared().push.get(self.shared(), self.task_id(task).await?, id).await?;
+        let none = || Fault::caller(FaultKind::NotFound(Noun::Task), "this task tells no such webhook");
+        found.map(Answer::Push).ok_or_else(none)
+    }
+
+    /// What of a peer may be called, may be known to be there.
+    fn sees(&self, peer: &PeerId) -> bool {
+        let hub = &self.shared().hub;
+        let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
+        catalogue.newest().any(|skill| skill.id.peer == *peer && policy.allows(&self.by, Action::List, skill, now))
+    }
+
+    /// A task of this agent's that is theirs; anything else is not there.
+    async fn task_id(&self, text: &str) -> Result<TaskId, Fault> {
+        let task: TaskId = text.parse().map_err(|_| no_such_task())?;
+        let row = self.shared().hub.row(&self.by, task).await?;
+        if let (Door::Peer(peer), Some(skill)) = (&self.door, &row.skill)
+            && skill.split('/').next() != Some(peer.as_str())
+        {
+            return Err(no_such_task());
+        }
+        Ok(task)
+    }
+
+    async fn snapshot(&self, task: TaskId, view: View) -> Result<interlingua_protocols::a2a::wire::Task, Fault> {
+        let folded = self.shared().hub.task(&self.by, task).await?;
+        Ok(encode::task(&folded, view, &self.links(task)))
+    }
+
+    fn links(&self, task: TaskId) -> Links {
+        Links::new(self.arrived.url(&self.door), task)
+    }
+
+    /// Told to the peer; answered when the task has ended, or when its grace is over.
+    async fn cancel(&self, task: &str) -> Result<interlingua_protocols::a2a::wire::Task, Fault> {
+        let (hub, task) = (&self.shared().hub, self.task_id(task).await?);
+        let after = hub.live.get(task).map_or(0, |live| live.seq());
+        hub.signal(self.by.clone(), task, Signal::Cancel(CancelWhy::Asked)).await?;
+        let mut reader = hub.watch(&self.by, task, after).await?;
+        while reader.next().await?.is_some() {}
+        self.snapshot(task, View::WHOLE).await
+    }
+
+    /// A snapshot joined to what comes after it; or, where a client says what it has seen, all that came since.
+    async fn subscribe(&self, task: &str) -> Result<Feed, Fault> {
+        let (hub, task) = (&self.shared().hub, self.task_id(task).await?);
+        let last = self.arrived.text("last-event-id").and_then(feed::seen);
+        let folded = hub.task(&self.by, task).await?;
+        let stopping = hub.supervisor.stopping().clone();
+        if let Some(last) = last {
+            let reader = hub.watch(&self.by, task, 0).await?;
+            return Ok(Feed::resumed(reader, last, self.links(task), stopping));
+        }
+        if folded.finished().is_some() {
+            return Err(Fault::caller(FaultKind::AlreadyFinished, "this task has already finished"));
+        }
+        let reader = hub.watch(&self.by, task, folded.seq).await?;
+        Ok(Feed::joined(folded, reader, View::WHOLE, self.links(task), stopping))
+    }
+}
+
+fn no_such_agent() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Task), "there is no such agent here")
+}
+
+fn no_push() -> Fault {
+    Fault::caller(FaultKind::Unsupported(Feature::Push), "this agent tells no webhooks")
+}
+
+/// What cannot be read is the caller's to mend, field by field.
+fn refused(invalid: &Invalid) -> Fault {
+    let fault = Fault::caller(FaultKind::InvalidInput, invalid.to_string());
+    match invalid.path.as_str() {
+        "" => fault,
+        path => fault.field(path, invalid.problem.to_string()),
+    }
+}

@@ -1,0 +1,194 @@
+//! JSON-RPC (section 9): `POST` to an agent's address. Errors are answers like any other, but for those a proxy must see.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Uri};
+use interlingua_core::{Fault, FaultKind, Json, PeerId};
+use interlingua_protocols::a2a::decode::Door;
+use interlingua_protocols::a2a::fault::Error;
+use interlingua_protocols::a2a::json::{Dialect, write};
+use interlingua_protocols::a2a::method::{Method, decode_params};
+use interlingua_protocols::a2a::wire::Update;
+use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, Version, ext};
+use interlingua_protocols::rpc::{self, Frame, Id, Message};
+
+use super::sse::{self, Wrap};
+use super::{Arrived, Reply};
+use crate::edge::Shared;
+use crate::edge::a2a::PROTOCOL;
+use crate::server::body;
+use crate::server::connection::Connection;
+use crate::server::shape::{self, Shape};
+use crate::telemetry::meters::Phase;
+
+pub(super) async fn not_allowed() -> Response {
+    Shape::A2aRpc.not_allowed("POST")
+}
+
+pub(super) async fn hub(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Body,
+) -> Response {
+    let door = Door::Hub;
+    respond(&Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door }, body).await
+}
+
+pub(super) async fn peer(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(peer): Path<String>,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Body,
+) -> Response {
+    let door = Door::Peer(PeerId::from(peer));
+    respond(&Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door }, body).await
+}
+
+/// A call that could be read: whose, in which version, and what for.
+struct Called {
+    id: Id,
+    version: Version,
+    method: Option<Method>,
+}
+
+async fn respond(arrived: &Arrived<'_>, body: Body) -> Response {
+    let frame = match body::read(body, arrived.shared.bounds().body).await {
+        Ok(frame) => frame,
+        Err(fault) => return Shape::A2aRpc.refuse(&fault),
+    };
+    let mut called = Called { id: Id::NULL, version: Version::V1, method: None };
+    let mut response = match answered(arrived, &frame, &mut called).await {
+        Ok(response) => response,
+        Err(error) => refuse(&error, &called),
+    };
+    if arrived.activates() {
+        let name = match called.version {
+            Version::V1 => EXTENSIONS_HEADER,
+            Version::V03 => OLD_EXTENSIONS_HEADER,
+        };
+        response.headers_mut().insert(name, HeaderValue::from_static(ext::URI));
+    }
+    response
+}
+
+async fn answered(arrived: &Arrived<'_>, frame: &Bytes, called: &mut Called) -> Result<Response, Error> {
+    let meters = &arrived.shared.hub.meters;
+    let mut laps = meters.laps();
+    let invalid = |error: Error| {
+        meters.protocol(PROTOCOL).invalid.increment(1);
+        error
+    };
+    let depth = arrived.shared.bounds().depth;
+    let (method, params) = match rpc::decode(frame, depth) {
+        Ok(Frame::One(Message::Request(request))) => {
+            called.id = request.id;
+            (request.method, request.params)
+        }
+        // A client that leaves the id out still wants to know.
+        Ok(Frame::One(Message::Notification(notice))) => (notice.method, notice.params),
+        Ok(Frame::One(Message::Response(response))) => {
+            called.id = response.id;
+            return Err(invalid(malformed("a request is wanted here")));
+        }
+        Ok(Frame::Batch(_)) => return Err(invalid(malformed("several requests at once are not taken here"))),
+        Err(wrong) => {
+            called.id = wrong.id.clone().unwrap_or(Id::NULL);
+            let mut error = malformed(&wrong.to_string());
+            error.row.rpc = i32::try_from(wrong.error().code).unwrap_or(error.row.rpc);
+            return Err(invalid(error));
+        }
+    };
+    called.version = arrived.version().map_err(|wrong| invalid(Error::invalid(&wrong)))?;
+    let named = Method::named(&method, called.version).map_err(|wrong| invalid(Error::invalid(&wrong)))?;
+    called.method = Some(named);
+    let params = params.json().map(Json::as_bytes);
+    let asked = decode_params(named, params, called.version, depth).map_err(|wrong| invalid(Error::invalid(&wrong)))?;
+    laps.done(Phase::Decode);
+    let of = |fault: Fault| {
+        if fault.kind == FaultKind::Internal {
+            tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
+        }
+        Error::of(&fault, Some(named))
+    };
+    let asking = arrived.asking(called.version, asked.tenant.as_deref()).map_err(of)?;
+    let reply = asking.perform(asked.operation).await.map_err(of)?;
+    let mut laps = meters.laps();
+    let dialect = Dialect::of_rpc(called.version);
+    let response = match reply {
+        Reply::Stream(feed) => sse::stream(*feed, Enveloped { id: called.id.clone(), version: called.version }),
+        Reply::Whole(answer) => {
+            let mut out = Vec::with_capacity(512);
+            let result = write::answer(&answer, dialect);
+            rpc::write_result(&called.id, &mut out, |out| out.extend_from_slice(&result));
+            shape::json(200, out.into())
+        }
+    };
+    laps.done(Phase::Encode);
+    Ok(response)
+}
+
+fn malformed(text: &str) -> Error {
+    Error::of(&Fault::caller(FaultKind::Malformed, text), None)
+}
+
+fn error_frame(error: &Error, id: &Id, version: Version) -> Bytes {
+    let told = error.rpc(version);
+    let mut out = Vec::with_capacity(told.len() + 64);
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(id.as_str().as_bytes());
+    out.extend_from_slice(b",\"error\":");
+    out.extend_from_slice(&told);
+    out.push(b'}');
+    out.into()
+}
+
+fn refuse(error: &Error, called: &Called) -> Response {
+    // A version that is not spoken is refused in the form of the newest that is.
+    let status = match error.row.http {
+        status @ (401 | 403 | 413) => status,
+        _ => 200,
+    };
+    let mut response = shape::json(status, error_frame(error, &called.id, called.version));
+    if status == 401 {
+        response.headers_mut().insert(http::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+/// A refusal before anything was read.
+pub(crate) fn refusal(fault: &Fault) -> (u16, Bytes) {
+    let error = Error::of(fault, None);
+    let status = match fault.kind {
+        FaultKind::Unsupported(interlingua_core::Feature::Media) => 415,
+        _ => error.row.http,
+    };
+    (status, error_frame(&error, &Id::NULL, Version::V1))
+}
+
+/// Every event is a response of its own to the one request.
+struct Enveloped {
+    id: Id,
+    version: Version,
+}
+
+impl Wrap for Enveloped {
+    fn update(&self, update: &Update) -> Bytes {
+        let result = write::update(update, Dialect::of_rpc(self.version));
+        let mut out = Vec::with_capacity(result.len() + 64);
+        rpc::write_result(&self.id, &mut out, |out| out.extend_from_slice(&result));
+        out.into()
+    }
+
+    fn error(&self, error: &Error) -> Bytes {
+        error_frame(error, &self.id, self.version)
+    }
+}

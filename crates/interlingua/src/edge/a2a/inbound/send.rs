@@ -1,0 +1,246 @@
+//! Messages: a new call, or more input to a task that waits for it; answered once, or followed.
+
+use std::sync::Arc;
+
+use interlingua_core::{
+    Addressee, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input, Loss,
+    MessageId, Request, Signal, TaskId, collect,
+};
+use interlingua_protocols::a2a::card;
+use interlingua_protocols::a2a::decode::{Context, Door, Meaning, Wants, decode};
+use interlingua_protocols::a2a::encode::{self, NoAddresses, View};
+use interlingua_protocols::a2a::wire::{PushConfig, Send, Update};
+use interlingua_protocols::hop::{self, Headers};
+
+use super::feed::Feed;
+use super::{Asking, cards, refused};
+use crate::edge::a2a::push::From;
+use crate::hub::live::no_such_task;
+use crate::hub::{Running, entropy};
+
+/// Where an exchange stands that was waited for.
+enum Stood {
+    /// Nobody was told its id: the answer is a message.
+    Answered(Box<Finished>, Vec<Event>),
+    Task(TaskId),
+}
+
+/// What is followed, and how much of it is shown.
+struct Opened {
+    running: Running,
+    view: View,
+    context: Option<ConversationId>,
+    losses: Vec<Loss>,
+}
+
+impl Asking<'_> {
+    /// One answer: at once where the client says so, else when there is one or a question.
+    pub(super) async fn send(&self, send: Send) -> Result<Update, Fault> {
+        let wants = if send.configuration.immediate { Wants::Receipt } else { Wants::Answer };
+        let mut opened = match self.opened(send, wants).await? {
+            Begun::Called(opened) | Begun::Answered(opened) => *opened,
+            // The question still stands: it is asked again.
+            Begun::Standing(task, view) => return self.snapshot(task, view).await.map(Update::Task),
+        };
+        let stood = match wants {
+            Wants::Receipt => Stood::Task(opened.running.keep().await?),
+            Wants::Answer | Wants::Stream => wait(&mut opened.running).await?,
+        };
+        match stood {
+            Stood::Task(task) => self.snapshot(task, opened.view).await.map(Update::Task),
+            Stood::Answered(finished, said) => {
+                if let interlingua_core::Outcome::Failed(fault) = finished.outcome {
+                    return Err(fault);
+                }
+                let parts = collect(&finished, &said);
+                let (id, context) = (entropy::message_id(), opened.context.as_ref());
+                let message = encode::message(id, context, &finished, &parts, &opened.losses, &NoAddresses);
+                Ok(Update::Message(message))
+            }
+        }
+    }
+
+    pub(super) async fn stream(&self, send: Send) -> Result<Feed, Fault> {
+        let stopping = self.shared().hub.supervisor.stopping().clone();
+        match self.opened(send, Wants::Stream).await? {
+            Begun::Called(opened) => {
+                let Opened { mut running, view, .. } = *opened;
+                let task = running.keep().await?;
+                Ok(Feed::own(running, view, self.links(task), stopping))
+            }
+            Begun::Answered(opened) => self.follow(opened.running.id(), opened.view).await,
+            Begun::Standing(task, view) => self.follow(task, view).await,
+        }
+    }
+
+    /// The task as it stands, and what comes after.
+    pub(super) async fn follow(&self, task: TaskId, view: View) -> Result<Feed, Fault> {
+        let hub = &self.shared().hub;
+        let folded = hub.task(&self.by, task).await?;
+        let reader = hub.watch(&self.by, task, folded.seq).await?;
+        Ok(Feed::joined(folded, reader, view, self.links(task), hub.supervisor.stopping().clone()))
+    }
+
+    async fn opened(&self, send: Send, wants: Wants) -> Result<Begun, Fault> {
+        self.takes(&send)?;
+        let push = send.configuration.push.clone();
+        if let Some(push) = &push {
+            self.needs_push()?;
+            self.shared().push.check(self.shared(), push)?;
+        }
+        let view = View { history: send.configuration.history, artifacts: true };
+        let decoded = decode(send, &self.context(wants)).map_err(|invalid| refused(&invalid))?;
+        let Carried { value: meaning, losses } = decoded;
+        match meaning {
+            Meaning::Call(call) => {
+                let begun = self.call(call, view, losses).await?;
+                let called = match &begun {
+                    Begun::Called(opened) => Some(opened.running.id()),
+                    Begun::Answered(_) | Begun::Standing(..) => None,
+                };
+                if let (Some(push), Some(task)) = (push, called) {
+                    self.push(task, push, From::Beginning).await?;
+                }
+                Ok(begun)
+            }
+            Meaning::More { task, context, message, input } => {
+                if let Some(push) = push {
+                    self.push_create(PushConfig { task: Some(task.clone()), ..push }).await?;
+                }
+                self.more(&task, context.as_deref(), message, input, view).await
+            }
+        }
+    }
+
+    /// Every part is of a kind the agent's card names (section 3.1.1).
+    fn takes(&self, send: &Send) -> Result<(), Fault> {
+        let modes = cards::input_modes(self);
+        match send.message.parts.iter().find(|part| !card::takes(&modes, part)) {
+            None => Ok(()),
+            Some(part) => {
+                let given = part.media.as_deref().unwrap_or_default();
+                let text = format!("'{given}' is not taken by this agent; it takes {}", modes.join(", "));
+                Err(Fault::caller(FaultKind::Unsupported(Feature::Media), text))
+            }
+        }
+    }
+
+    fn context(&self, wants: Wants) -> Context<'_> {
+        let text = |name: &str| self.arrived.text(name);
+        Context {
+            version: self.version,
+            door: self.door.clone(),
+            now: self.shared().hub.now(),
+            headers: Headers {
+                via: text(hop::VIA),
+                deadline: text(hop::DEADLINE),
+                priority: text(hop::PRIORITY),
+                traceparent: text(hop::TRACEPARENT),
+                tracestate: text(hop::TRACESTATE),
+                baggage: text(hop::BAGGAGE),
+            },
+            wants,
+            replay: self.settings.replay,
+        }
+    }
+
+    async fn call(&self, mut call: Box<Call>, view: View, losses: Vec<Loss>) -> Result<Begun, Fault> {
+        let hub = &self.shared().hub;
+        // Sent again without a context, it begins the same one: so it is the same message.
+        let begun = || hub.conversation_begun_by(&self.by, self.arrived.connection.id, call.id.as_str());
+        let context = call.conversation.clone().unwrap_or_else(begun);
+        call.conversation = Some(context.clone());
+        if let interlingua_core::Ask::Invoke { input, .. } = &mut call.ask {
+            hub.store_large(&mut input.parts).await?;
+        }
+        let request =
+            Request { by: self.by.clone(), connection: self.arrived.connection.id, inbound: Inbound::Call(call) };
+        let running = hub.open(request).await?;
+        Ok(Begun::Called(Box::new(Opened { running, view, context: Some(context), losses })))
+    }
+
+    /// More input: the answer to what the task asks, else something it may want to hear.
+    async fn more(
+        &self,
+        task: &str,
+        context: Option<&str>,
+        message: MessageId,
+        mut input: Input,
+        view: View,
+    ) -> Result<Begun, Fault> {
+        let (hub, task) = (&self.shared().hub, self.task_id(task).await?);
+        let row = hub.row(&self.by, task).await?;
+        let belongs = row.conversation.as_ref().map(ConversationId::as_str);
+        if context.is_some() && context != belongs {
+            let text = "the task belongs to another context than the message";
+            return Err(Fault::caller(FaultKind::InvalidInput, text).field("message.contextId", "is not the task's"));
+        }
+        hub.store_large(&mut input.parts).await?;
+        let Some(live) = hub.live.get(task) else {
+            return Err(match row.state.is_done() {
+                true => Fault::caller(FaultKind::AlreadyFinished, "this task has already finished"),
+                false => no_such_task(),
+            });
+        };
+        let after = live.seq();
+        let asked = live.questions().into_iter().find(|question| question.to == Addressee::Caller);
+        let signal = match asked {
+            None => Signal::Said { message, input },
+            Some(question) => match hub.read_answer(&question, input) {
+                Some(answer) => Signal::Answered { question: question.id, message, answer },
+                None => return Ok(Begun::Standing(task, view)),
+            },
+        };
+        hub.signal(self.by.clone(), task, signal).await?;
+        let running = hub.follow(&self.by, task, after).await?;
+        let context = row.conversation.clone();
+        Ok(Begun::Answered(Box::new(Opened { running, view, context, losses: Vec::new() })))
+    }
+}
+
+/// What a message led to.
+enum Begun {
+    /// A new exchange.
+    Called(Box<Opened>),
+    /// A task that goes on.
+    Answered(Box<Opened>),
+    /// It did not fit what the task asks.
+    Standing(TaskId, View),
+}
+
+/// Reads to the end, or to a question its caller can answer. What shows work on the way is a task from then on.
+async fn wait(running: &mut Running) -> Result<Stood, Fault> {
+    let mut said = Vec::new();
+    loop {
+        let Some(entry) = running.next().await? else { return Ok(Stood::Task(running.id())) };
+        let Some(event) = entry.record.event() else { continue };
+        match event {
+            Event::Finished(finished) if !running.is_kept() => {
+                return Ok(Stood::Answered(Box::new(finished.clone()), said));
+            }
+            Event::Finished(_) => return Ok(Stood::Task(running.id())),
+            Event::Asked(question) if question.to == Addressee::Caller => return Ok(Stood::Task(running.id())),
+            Event::Artifact(_) | Event::Progress { .. } if !running.is_kept() => {
+                running.keep().await?;
+            }
+            Event::Said { .. } if !running.is_kept() => said.push(event.clone()),
+            Event::Said { .. }
+            | Event::Artifact(_)
+            | Event::Progress { .. }
+            | Event::Asked(_)
+            | Event::Settled { .. }
+            | Event::Started(_) => {}
+        }
+    }
+}
+
+/// The agent whose skills a message may be for.
+pub(super) fn peer_of(door: &Door) -> Option<&interlingua_core::PeerId> {
+    match door {
+        Door::Hub => None,
+        Door::Peer(peer) => Some(peer),
+    }
+}
+
+/// A skill that is shared by a catalogue.
+pub(super) type Skill = Arc<interlingua_core::Skill>;

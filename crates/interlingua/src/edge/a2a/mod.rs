@@ -1,0 +1,14 @@
+//! A2A at the edge: agents are found, asked and followed over JSON-RPC and HTTP with JSON, in both generations of the protocol,
+//! and webhooks are told what becomes of a task.
+//!
+//! Every peer of the hub is an agent with a card and an address of its own; the hub itself is one for all of them.
+
+pub mod inbound;
+mod push;
+mod settings;
+
+pub use push::{Private, Push};
+pub use settings::Settings;
+
+/// What metrics call it.
+pub const PROTOCOL: &str = "a2a";

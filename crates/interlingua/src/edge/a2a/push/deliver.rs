@@ -1,0 +1,158 @@
+//! Tells one webhook one task: each event until it is taken, then the next. A webhook that does not answer holds up nobody else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderValue, Request};
+use http_body_util::Full;
+use interlingua_core::{Entry, Fault, TaskId};
+use interlingua_protocols::a2a::encode::{NoAddresses, Telling, View};
+use interlingua_protocols::a2a::json::{Dialect, write};
+use interlingua_protocols::a2a::wire::Update;
+use interlingua_protocols::a2a::{MEDIA, Version};
+
+use super::config::{Configs, Kept, Stands};
+use super::guard::{self, Private};
+use super::http::{NotTaken, Webhooks};
+use crate::client::retry::jittered;
+use crate::hub::Hub;
+
+/// After so many failures in a row it is told no more.
+const MAX_FAILURES: u32 = 10;
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Both spellings are in use.
+const TOKEN_HEADERS: [&str; 2] = ["x-a2a-notification-token", "a2a-notification-token"];
+
+pub(super) struct Delivery {
+    pub(super) hub: Arc<Hub>,
+    pub(super) webhooks: Arc<Webhooks>,
+    pub(super) private: Private,
+    pub(super) task: TaskId,
+    pub(super) kept: Kept,
+}
+
+/// Why telling stopped before the task's end.
+enum Stop {
+    /// The configuration was deleted or replaced: somebody else tells the new one.
+    Gone,
+    Disabled,
+    Broken(Fault),
+}
+
+impl Delivery {
+    pub(super) async fn run(mut self) {
+        let stands = match self.tell_all().await {
+            Ok(()) => Stands::Over,
+            Err(Stop::Disabled) => {
+                tracing::warn!(task = %self.task, webhook = %self.kept.id, "a webhook is told no more: it does not answer");
+                Stands::Disabled
+            }
+            Err(Stop::Gone) => return,
+            Err(Stop::Broken(fault)) => {
+                return tracing::error!(task = %self.task, error = %fault, cause = ?fault.source, "a webhook cannot be told");
+            }
+        };
+        self.kept.stands = stands;
+        if let Err(fault) = self.written().await {
+            tracing::error!(task = %self.task, error = %fault, "how far a webhook was told cannot be written");
+        }
+    }
+
+    async fn tell_all(&mut self) -> Result<(), Stop> {
+        let by = self.kept.by.clone();
+        let mut reader = self.hub.watch(&by, self.task, 0).await.map_err(Stop::Broken)?;
+        let mut telling: Option<Telling> = None;
+        while let Some(entry) = reader.next().await.map_err(Stop::Broken)? {
+            let updates = match &mut telling {
+                Some(telling) => telling.next(&entry, &NoAddresses),
+                None => {
+                    telling = Telling::begin(self.task, &entry);
+                    let snapshot = telling.as_ref().map(|telling| telling.snapshot(View::WHOLE, &NoAddresses));
+                    snapshot.map(Update::Task).into_iter().collect()
+                }
+            };
+            let Some(telling) = &telling else { continue };
+            self.tell_entry(&entry, &updates, telling).await?;
+        }
+        Ok(())
+    }
+
+    async fn tell_entry(&mut self, entry: &Entry, updates: &[Update], telling: &Telling) -> Result<(), Stop> {
+        for (number, update) in (0_u32..).zip(updates) {
+            let place = (entry.seq, number);
+            if self.kept.told.is_some_and(|told| place <= told) {
+                continue;
+            }
+            let body = match self.kept.version() {
+                Version::V1 => write::update(update, Dialect::V1),
+                // A client of 0.3 is told the whole task, when its status changes.
+                Version::V03 if matches!(update, Update::Artifact(_)) => continue,
+                Version::V03 => write::task(&telling.snapshot(View::WHOLE, &NoAddresses), Dialect::V03),
+            };
+            self.tell(&body).await?;
+            self.kept.told = Some(place);
+            self.written().await.map_err(Stop::Broken)?;
+        }
+        Ok(())
+    }
+
+    /// Until it is taken, with longer and longer pauses.
+    async fn tell(&self, body: &Bytes) -> Result<(), Stop> {
+        let mut pause = FIRST_PAUSE;
+        for _ in 0..MAX_FAILURES {
+            self.still_wanted().await?;
+            let request = self.request(body).map_err(Stop::Broken)?;
+            match self.webhooks.post(request, self.private).await {
+                Ok(()) => return Ok(()),
+                Err(NotTaken::Answered(status)) => {
+                    tracing::debug!(task = %self.task, %status, "a webhook refused an event")
+                }
+                Err(failure) => tracing::debug!(task = %self.task, %failure, "a webhook was not told"),
+            }
+            tokio::time::sleep(pause / 2 + jittered(pause / 2)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        Err(Stop::Disabled)
+    }
+
+    async fn still_wanted(&self) -> Result<(), Stop> {
+        let written = Configs::of(&self.hub).get(self.task, &self.kept.id).await.map_err(Stop::Broken)?;
+        match written {
+            Some(written) if written == self.kept => Ok(()),
+            Some(_) | None => Err(Stop::Gone),
+        }
+    }
+
+    async fn written(&self) -> Result<(), Fault> {
+        Configs::of(&self.hub).put(self.task, &self.kept).await
+    }
+
+    fn request(&self, body: &Bytes) -> Result<Request<Full<Bytes>>, Fault> {
+        let uri = guard::check_url(&self.kept.url, self.private)?;
+        let mut request = Request::post(uri).body(Full::new(body.clone())).map_err(Fault::internal)?;
+        let headers = request.headers_mut();
+        let media = match self.kept.version() {
+            Version::V1 => MEDIA,
+            Version::V03 => "application/json",
+        };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        let mut secret = |name: http::HeaderName, text: &str| -> Result<(), Fault> {
+            let mut value = HeaderValue::from_str(text).map_err(Fault::internal)?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+            Ok(())
+        };
+        if let Some(authorization) = self.kept.authorization() {
+            secret(AUTHORIZATION, &authorization)?;
+        }
+        if let Some(token) = self.kept.token() {
+            for name in TOKEN_HEADERS {
+                secret(http::HeaderName::from_static(name), token)?;
+            }
+        }
+        Ok(request)
+    }
+}

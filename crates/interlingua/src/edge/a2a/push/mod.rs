@@ -1,0 +1,117 @@
+//! Push notifications (section 3.5.3, 4.3): a webhook is told a task's events, in their order, until each was taken.
+//!
+//! [`config`] is what was asked for, sealed in a record with how far it was told; the queue of a webhook is the task's own
+//! journal from there, so nothing is lost with the hub. [`deliver`] tells one webhook, [`guard`] keeps the hub from being sent
+//! to addresses inside.
+//!
+//! Deliberately absent: order between two webhooks, and redirects.
+
+mod config;
+mod deliver;
+mod guard;
+mod http;
+
+use std::sync::Arc;
+
+use interlingua_core::{Fault, FaultKind, Principal, TaskId, Text};
+use interlingua_protocols::a2a::Version;
+use interlingua_protocols::a2a::wire::PushConfig;
+
+pub use self::guard::Private;
+
+use self::config::{Configs, Kept};
+use self::http::Webhooks;
+use crate::edge::Shared;
+use crate::hub::entropy;
+
+/// How many webhooks one task may tell.
+const MAX_CONFIGS: usize = 16;
+
+/// Where a webhook begins to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    /// With the task itself.
+    Beginning,
+    /// With what comes after this entry.
+    After(u64),
+}
+
+/// Webhooks and who tells them.
+#[derive(Debug)]
+pub struct Push {
+    webhooks: Arc<Webhooks>,
+}
+
+impl Push {
+    pub fn new(hub: &crate::hub::Hub) -> Result<Push, Fault> {
+        Ok(Push { webhooks: Arc::new(Webhooks::new(&hub.supervisor)?) })
+    }
+
+    /// Nothing is begun for a webhook that will not be called.
+    pub(super) fn check(&self, shared: &Shared, wanted: &PushConfig) -> Result<(), Fault> {
+        guard::check_url(&wanted.url, shared.a2a.load().push_private).map(drop)
+    }
+
+    /// Keeps a configuration and begins to tell. The same id replaces the one before.
+    pub(super) async fn create(
+        &self,
+        shared: &Shared,
+        by: &Principal,
+        task: TaskId,
+        mut wanted: PushConfig,
+        version: Version,
+        from: From,
+    ) -> Result<PushConfig, Fault> {
+        self.check(shared, &wanted)?;
+        let configs = Configs::of(&shared.hub);
+        let there = configs.list(task).await?;
+        let id = wanted.id.take().unwrap_or_else(|| format!("{:032x}", entropy::bits()).into());
+        let replaces = there.iter().any(|kept| kept.id == id);
+        if !replaces && there.len() >= MAX_CONFIGS {
+            let text = format!("a task tells at most {MAX_CONFIGS} webhooks");
+            return Err(Fault::caller(FaultKind::InvalidInput, text));
+        }
+        let kept = Kept::new(id.clone(), by, &wanted, version, from);
+        configs.put(task, &kept).await?;
+        self.tell(shared, task, kept);
+        Ok(PushConfig { id: Some(id), task: Some(task.to_string().into()), ..wanted })
+    }
+
+    pub(super) async fn get(
+        &self,
+        shared: &Shared,
+        task: TaskId,
+        id: Option<&Text>,
+    ) -> Result<Option<PushConfig>, Fault> {
+        let configs = Configs::of(&shared.hub).list(task).await?;
+        let found = configs.into_iter().find(|kept| id.is_none_or(|id| kept.id == *id));
+        Ok(found.map(|kept| kept.config(task)))
+    }
+
+    pub(super) async fn list(&self, shared: &Shared, task: TaskId) -> Result<Vec<PushConfig>, Fault> {
+        Ok(Configs::of(&shared.hub).list(task).await?.into_iter().map(|kept| kept.config(task)).collect())
+    }
+
+    pub(super) async fn delete(&self, shared: &Shared, task: TaskId, id: &str) -> Result<(), Fault> {
+        Configs::of(&shared.hub).delete(task, id).await
+    }
+
+    /// After a start: every webhook that was not told all of its task.
+    pub async fn resume(&self, shared: &Shared) -> Result<(), Fault> {
+        for (task, kept) in Configs::of(&shared.hub).all().await? {
+            self.tell(shared, task, kept);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, shared: &Shared, task: TaskId, kept: Kept) {
+        let delivery = deliver::Delivery {
+            hub: shared.hub.clone(),
+            webhooks: self.webhooks.clone(),
+            private: shared.a2a.load().push_private,
+            task,
+            kept,
+        };
+        shared.hub.supervisor.run_until_stop(delivery.run());
+    }
+}

@@ -1,0 +1,37 @@
+//! What the `a2a:` block says, as the running edge uses it.
+
+use std::time::Duration;
+
+use interlingua_protocols::a2a::card::{Capabilities, Credential, Readers};
+
+use super::push::Private;
+use crate::config::{self, Anonymous};
+
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub enabled: bool,
+    pub capabilities: Capabilities,
+    pub credential: Credential,
+    /// Who cards are for that are asked for by nobody in particular.
+    pub readers: Readers,
+    pub push_private: Private,
+    /// How long a message id is remembered, where not as long as the hub does.
+    pub replay: Option<Duration>,
+}
+
+impl Settings {
+    pub fn new(config: &config::Config) -> Settings {
+        let a2a = &config.a2a;
+        Settings {
+            enabled: a2a.enabled,
+            capabilities: Capabilities { streaming: a2a.streaming, push: a2a.push, extended_card: a2a.extended_card },
+            credential: match config.access.anonymous {
+                Anonymous::Refused => Credential::Required,
+                Anonymous::Public => Credential::Offered,
+            },
+            push_private: if a2a.push_private_addresses { Private::Allowed } else { Private::Refused },
+            readers: if a2a.old_clients { Readers::Any } else { Readers::New },
+            replay: a2a.replay.map(|span| span.0),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What is refused, in the words of each binding (sections 5.4, 9.5, 11.6).
+
+use serde_json::{Value, json};
+
+use super::{V1, get, hub, post, send, text};
+
+#[tokio::test]
+async fn a_32_what_cannot_be_read_is_told_apart() {
+    let hub = hub().await;
+    let call = |method: &str, params: Value| {
+        json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string()
+    };
+    for (body, code, id) in [
+        ("{".to_owned(), -32700, Value::Null),
+        ("[]".to_owned(), -32600, Value::Null),
+        (format!("[{}]", call("GetTask", json!({"id": "x"}))), -32600, Value::Null),
+        (json!({"id": 3, "method": "GetTask"}).to_string(), -32600, json!(3)),
+        (call("NoSuchMethod", json!({})), -32601, json!(1)),
+        (call("GetTask", json!({})), -32602, json!(1)),
+        (call("SendMessage", json!({})), -32602, json!(1)),
+        (
+            call("SendMessage", json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{}]}})),
+            -32602,
+            json!(1),
+        ),
+        (
+            call(
+                "SendMessage",
+                json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "a", "url": "b"}]}}),
+            ),
+            -32602,
+            json!(1),
+        ),
+        (call("GetTask", json!([1])), -32602, json!(1)),
+    ] {
+        let mut request = post("/a2a", &[V1], &Value::Null);
+        *request.body_mut() = http_body_util::Full::new(body.clone().into());
+        let answer = send(&hub, request).await;
+        let response = answer.json();
+        assert_eq!(
+            (answer.status, &response["error"]["code"], &response["id"]),
+            (200, &json!(code), &id),
+            "{body}: {response}"
+        );
+    }
+    let answer = hub.post("/a2a", "text/plain", "{").await;
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (415, &json!(-32005)));
+    let answer = hub.post("/a2a/message:send", "text/plain", "{").await;
+    assert_eq!(
+        (answer.status, &answer.json()["error"]["details"][0]["reason"]),
+        (415, &json!("CONTENT_TYPE_NOT_SUPPORTED"))
+    );
+}
+
+#[tokio::test]
+async fn a_26_a_version_that_is_not_spoken_is_refused_by_header_and_by_parameter() {
+    let hub = hub().await;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": "x"}});
+    for (path, headers) in [("/a2a", &[("a2a-version", "9.9")][..]), ("/a2a?A2A-Version=9.9", &[])] {
+        let answer = send(&hub, post(path, headers, &body)).await.json();
+        assert_eq!(answer["error"]["code"], -32009, "{answer}");
+        assert_eq!(answer["error"]["data"][0]["reason"], "VERSION_NOT_SUPPORTED");
+    }
+    let message = json!({"message": text("tck-complete-task-1", "hi")});
+    let answer = send(&hub, post("/a2a/message:send", &[("a2a-version", "9.9")], &message)).await;
+    assert_eq!(
+        (answer.status, &answer.json()["error"]["details"][0]["reason"]),
+        (400, &json!("VERSION_NOT_SUPPORTED"))
+    );
+    for (path, headers) in [("/a2a", &[("a2a-version", "1.0.1")][..]), ("/a2a?A2A-Version=1.0", &[])] {
+        assert_eq!(send(&hub, post(path, headers, &body)).await.json()["error"]["code"], -32001, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_30_http_errors_have_status_name_and_reason() {
+    let hub = hub().await;
+    let answer = send(&hub, get("/a2a/tasks/nobody", &[])).await;
+    let error = &answer.json()["error"];
+    assert_eq!((answer.status, &error["code"], &error["status"]), (404, &json!(404), &json!("NOT_FOUND")));
+    assert_eq!(error["details"][0]["@type"], "type.googleapis.com/google.rpc.ErrorInfo");
+    assert_eq!(
+        (&error["details"][0]["reason"], &error["details"][0]["domain"]),
+        (&json!("TASK_NOT_FOUND"), &json!("a2a-protocol.org"))
+    );
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(send(&hub, get("/a2a/nothing/here/at/all", &[])).await.status, 404);
+    assert_eq!(send(&hub, get("/a2a/message:send", &[])).await.status, 405);
+    assert_eq!(send(&hub, get("/a2a", &[])).await.status, 405);
+}
+
+#[tokio::test]
+async fn a_33_an_answer_in_the_media_type_of_the_protocol_for_who_speaks_it() {
+    let hub = hub().await;
+    let mut request = post("/a2a/message:send", &[V1], &json!({"message": text("tck-complete-task-1", "hi")}));
+    request.headers_mut().insert("content-type", "application/a2a+json".parse().expect("a header"));
+    let answer = send(&hub, request).await;
+    assert_eq!(
+        (answer.status, answer.header("content-type")),
+        (200, Some("application/a2a+json")),
+        "{}",
+        answer.text()
+    );
+    let at = answer.json()["task"]["status"]["timestamp"].as_str().expect("a time").to_owned();
+    assert!(at.ends_with('Z') && at.len() == "2026-01-01T00:00:00.000Z".len(), "{at}");
+}
+
+#[tokio::test]
+async fn a_48_a_body_over_the_limit_is_refused_and_nothing_is_begun() {
+    let hub = super::builder("limits: { body: 100KiB }\n").start().await;
+    let big = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": text("m", &"x".repeat(200_000))}});
+    let answer = send(&hub, post("/a2a", &[V1], &big)).await;
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (413, &json!(-32600)));
+    let deep = format!("{}1{}", "[".repeat(5000), "]".repeat(5000));
+    let mut request = post("/a2a/message:send", &[V1], &Value::Null);
+    *request.body_mut() = http_body_util::Full::new(format!("{{\"message\":{{\"metadata\":{deep}}}}}").into());
+    assert_eq!(send(&hub, request).await.status, 400);
+    assert_eq!(super::result(&hub, "ListTasks", json!({})).await["totalSize"], 0);
+}

@@ -1,0 +1,156 @@
+//! Push notifications (sections 3.1.7 to 3.1.10, 4.3): webhooks and what they are told.
+
+use std::time::Duration;
+
+use interlingua_testkit::{Hub, Say, Scripted};
+use serde_json::{Value, json};
+
+use super::{builder, hub, refused, result, task, text, to};
+
+/// A hub that tells webhooks on this machine, too.
+async fn telling() -> Hub {
+    builder("a2a: { push_private_addresses: true }\n").start().await
+}
+
+/// Waits until a webhook has heard what is wanted.
+async fn heard(webhook: &Scripted, enough: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+    for _ in 0..600 {
+        let heard: Vec<Value> = webhook.heard().iter().map(interlingua_testkit::Heard::json).collect();
+        if enough(&heard) {
+            return heard;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the webhook heard only {:?}", webhook.heard());
+}
+
+fn ended(heard: &[Value]) -> bool {
+    heard.last().is_some_and(|last| last["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED")
+}
+
+fn url(webhook: &Scripted) -> String {
+    format!("http://{}/hook", webhook.address())
+}
+
+#[tokio::test]
+async fn a_19_configurations_are_made_read_listed_and_deleted() {
+    let hub = telling().await;
+    let waiting = task(&hub, "tck-input-required-1").await;
+    let id = &waiting["id"];
+    let config = json!({"taskId": id, "id": "c1", "url": "https://example.com/hook", "token": "t",
+        "authentication": {"scheme": "Bearer", "credentials": "secret"}});
+    assert_eq!(result(&hub, "CreateTaskPushNotificationConfig", config.clone()).await, config);
+    let made =
+        result(&hub, "CreateTaskPushNotificationConfig", json!({"taskId": id, "url": "https://example.com/2"})).await;
+    assert!(made["id"].as_str().is_some_and(|id| !id.is_empty()), "the server names it: {made}");
+    let named = json!({"taskId": id, "id": "c1"});
+    assert_eq!(result(&hub, "GetTaskPushNotificationConfig", named.clone()).await, config);
+    let listed = result(&hub, "ListTaskPushNotificationConfigs", json!({ "taskId": id })).await;
+    assert_eq!(listed["configs"].as_array().map(Vec::len), Some(2));
+    // The same id replaces.
+    let other = json!({"taskId": id, "id": "c1", "url": "https://example.com/other"});
+    result(&hub, "CreateTaskPushNotificationConfig", other.clone()).await;
+    assert_eq!(result(&hub, "GetTaskPushNotificationConfig", named.clone()).await, other);
+    for _ in 0..2 {
+        result(&hub, "DeleteTaskPushNotificationConfig", named.clone()).await;
+    }
+    assert_eq!(refused(&hub, "GetTaskPushNotificationConfig", named).await.0, -32001);
+    let unknown = json!({"taskId": "nobody", "url": "https://example.com/"});
+    assert_eq!(refused(&hub, "CreateTaskPushNotificationConfig", unknown).await.0, -32001);
+    assert!(!hub.log().contains("secret"), "a credential is in the log");
+}
+
+#[tokio::test]
+async fn a_20_a_webhook_is_told_every_event_in_order_with_its_credentials() {
+    let (hub, webhook) = (telling().await, Scripted::http(|_, _| Say::Json(Value::Null)).await);
+    let push = json!({"url": url(&webhook), "token": "my-token", "authentication": {"scheme": "Bearer", "credentials": "secret"}});
+    let configuration = json!({ "taskPushNotificationConfig": push });
+    let params = json!({"message": text("tck-stream-artifact-chunked-1", "hi"), "configuration": configuration});
+    let done = result(&hub, "SendMessage", params).await["task"].take();
+    let told = heard(&webhook, ended).await;
+    let kinds: Vec<&str> =
+        told.iter().map(|told| told.as_object().expect("an object").keys().next().expect("one").as_str()).collect();
+    assert_eq!(kinds, ["task", "statusUpdate", "statusUpdate", "artifactUpdate", "artifactUpdate", "statusUpdate"]);
+    assert_eq!(told[0]["task"]["id"], done["id"]);
+    for request in webhook.heard() {
+        assert_eq!(request.header("authorization"), Some("Bearer secret"));
+        assert_eq!(request.header("x-a2a-notification-token"), Some("my-token"));
+        assert_eq!(request.header("a2a-notification-token"), Some("my-token"));
+        assert_eq!(request.header("content-type"), Some("application/a2a+json"));
+    }
+}
+
+#[tokio::test]
+async fn a_20_a_webhook_made_later_is_told_what_comes_and_an_older_one_the_whole_task() {
+    let (hub, new, old) = (
+        telling().await,
+        Scripted::http(|_, _| Say::Json(Value::Null)).await,
+        Scripted::http(|_, _| Say::Json(Value::Null)).await,
+    );
+    let waiting = task(&hub, "tck-input-required-1").await;
+    result(&hub, "CreateTaskPushNotificationConfig", json!({"taskId": waiting["id"], "url": url(&new)})).await;
+    let set = json!({"taskId": waiting["id"], "pushNotificationConfig": {"url": url(&old)}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/pushNotificationConfig/set", "params": set});
+    let answer = super::send(&hub, super::post("/a2a", &[], &body)).await.json();
+    assert_eq!(answer["result"]["pushNotificationConfig"]["url"], url(&old), "{answer}");
+    result(&hub, "SendMessage", json!({"message": to(&waiting, text("tck-complete-task-2", "x"))})).await;
+    let told = heard(&new, ended).await;
+    assert!(told.iter().all(|told| told.get("task").is_none()), "nothing from before: {told:?}");
+    let completed = |heard: &[Value]| heard.last().is_some_and(|last| last["status"]["state"] == "completed");
+    let told = heard(&old, completed).await;
+    assert!(told.iter().all(|told| told["kind"] == "task"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_21_a_webhook_inside_is_refused_by_default_and_nothing_is_begun() {
+    let hub = hub().await;
+    for url in [
+        "http://127.0.0.1:1/",
+        "http://localhost/",
+        "http://169.254.169.254/",
+        "http://[::ffff:10.0.0.1]/",
+        "ftp://example.com/",
+    ] {
+        let configuration = json!({"taskPushNotificationConfig": {"url": url}});
+        let params = json!({"message": text("tck-complete-task-1", "hi"), "configuration": configuration});
+        assert_eq!(refused(&hub, "SendMessage", params).await.0, -32602, "{url}");
+    }
+    assert_eq!(result(&hub, "ListTasks", json!({})).await["totalSize"], 0);
+}
+
+#[tokio::test]
+async fn a_22_a_webhook_that_fails_is_told_again_and_holds_up_nothing() {
+    let hub = telling().await;
+    let webhook = Scripted::http(|_, before| match before {
+        0..=2 => Say::Status(500, Vec::new(), Value::Null),
+        _ => Say::Json(Value::Null),
+    })
+    .await;
+    let configuration = json!({"taskPushNotificationConfig": {"url": url(&webhook)}});
+    let params = json!({"message": text("tck-complete-task-1", "hi"), "configuration": configuration});
+    let done = result(&hub, "SendMessage", params).await["task"].take();
+    assert_eq!(super::state(&done), "TASK_STATE_COMPLETED");
+    let told = heard(&webhook, ended).await;
+    assert_eq!(told[0], told[3], "the same event until it is taken");
+}
+
+#[tokio::test]
+async fn a_22_what_a_webhook_was_not_told_before_a_crash_it_is_told_after() {
+    let mut hub = telling().await;
+    let webhook = Scripted::http(|heard, _| match heard.json()["statusUpdate"].is_null() {
+        // The task itself is taken, the rest only when the hub is back.
+        true => Say::Json(Value::Null),
+        false => Say::Status(500, Vec::new(), Value::Null),
+    })
+    .await;
+    let waiting = task(&hub, "tck-input-required-1").await;
+    let dead = json!({"taskId": waiting["id"], "url": url(&webhook)});
+    result(&hub, "CreateTaskPushNotificationConfig", dead).await;
+    result(&hub, "SendMessage", json!({"message": to(&waiting, text("tck-complete-task-2", "x"))})).await;
+    heard(&webhook, |heard| !heard.is_empty()).await;
+    hub.kill_9();
+    let before = webhook.heard().len();
+    hub.restart().await;
+    let again = heard(&webhook, |heard| heard.len() > before).await;
+    assert_eq!(again[before], again[before - 1], "it goes on where it was");
+}
