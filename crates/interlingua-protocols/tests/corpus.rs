@@ -6,6 +6,8 @@ mod aip;
 mod core;
 #[path = "../../../fuzz/checks/mcp.rs"]
 mod mcp;
+#[path = "../../../fuzz/checks/mcp_client.rs"]
+mod mcp_client;
 #[path = "../../../fuzz/checks/nlip.rs"]
 mod nlip;
 
@@ -43,4 +45,14 @@ fn m_41_mcp_json_seeds_hold() {
 #[test]
 fn p_38_aip_json_seeds_hold() {
     replay("aip_json", aip::json);
+}
+
+#[test]
+fn m_41_messages_of_mcp_servers_hold() {
+    replay("mcp_client", mcp_client::message);
+}
+
+#[test]
+fn m_41_event_streams_hold() {
+    replay("sse", mcp_client::events);
 }

@@ -59,6 +59,36 @@ async fn a_program_that_ignores_everything_is_killed_with_what_it_started() {
 }
 
 #[tokio::test]
+async fn m_28_a_thousand_programs_one_after_another_leave_nothing_behind() {
+    let children = || {
+        let id = std::process::id();
+        let tasks = std::fs::read_dir(format!("/proc/{id}/task")).expect("this process");
+        let lists = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
+        lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    for round in 0..1_000 {
+        let mut started = shell("read -r line; echo \"$line\"").start().await.expect("sh");
+        // Some end by themselves, some are ended, some are dropped.
+        match round % 3 {
+            0 => {
+                started.input.say(b"x").await.expect("it reads");
+                started.output.hear().await.expect("a line");
+                drop(started.input);
+                started.process.end().await;
+            }
+            1 => {
+                drop(started.input);
+                started.process.end().await;
+            }
+            _ => drop(started),
+        }
+    }
+    while !children().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
 async fn dropped_it_is_killed() {
     let mut started = shell("echo $$; sleep 1000").start().await.expect("sh");
     let id = String::from_utf8_lossy(&started.output.hear().await.expect("its process")).into_owned();

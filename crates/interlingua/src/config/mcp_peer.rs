@@ -32,8 +32,23 @@ pub struct McpPeer {
     pub headers: IndexMap<String, Secret>,
     /// A PEM file of authorities to trust instead of the machine's own.
     pub ca: Option<PathBuf>,
+    /// What is done when the server changes a tool or prompt that was seen before.
+    pub changes: McpChanges,
     /// Send token and headers even where they can be read on the way (neither TLS nor loopback).
     pub insecure: bool,
+}
+
+/// A definition is remembered as it was first seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum McpChanges {
+    /// It is taken as it is now.
+    Accept,
+    /// It is offered, and the owner of the hub is told what changed.
+    #[default]
+    Flag,
+    /// It is not offered until it is accepted.
+    Refuse,
 }
 
 /// Where a server is.

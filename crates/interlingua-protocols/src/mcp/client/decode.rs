@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use interlingua_core::peer::View;
 use interlingua_core::{
     Channel, Event, Fault, FaultKind, Finished, Json, Level, MessageId, Noun, Outcome, Output, Part, Party, PeerId,
     Piece, Provenance, Question, Raw, Text, Time, Usage,
@@ -22,6 +23,8 @@ pub struct Leg {
     pub verb: Verb,
     /// When a question of it expires.
     pub expires: Time,
+    /// How much of an answer must be read, of one that can travel as it came.
+    pub view: View,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -85,8 +88,12 @@ impl Leg {
         }
         match result.text("resultType").as_deref() {
             None | Some("complete") => {
-                let finished = self.complete(result)?;
-                Ok(Replied::Finished(Box::new(finished), self.raw(result)))
+                let raw = self.raw(result);
+                // A tool's answer that nobody here looks at; what is read of resources and prompts may be missing.
+                let well = result.bool("isError") != Some(true) && result.has("content");
+                let unread = self.view == View::Head && self.verb == Verb::Call && raw.is_some() && well;
+                let finished = if unread { Finished::completed(Output::default()) } else { self.complete(result)? };
+                Ok(Replied::Finished(Box::new(finished), raw))
             }
             Some("input_required") => self.asked(result),
             Some("task") => match result.text("taskId") {

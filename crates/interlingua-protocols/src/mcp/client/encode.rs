@@ -2,14 +2,13 @@
 
 use bytes::Bytes;
 use interlingua_core::{
-    Ask, Call, Completes, HubId, Json, KindSet, Loss, LossKind, MessageId, Priority, SkillKind, Trace, Via,
+    Ask, Call, Completes, HubId, Json, KindSet, Loss, LossKind, MessageId, Priority, Skill, SkillKind, Trace, Via,
 };
 
-use super::headers;
 use crate::mcp::definition::server_name;
 use crate::mcp::meta::{self, META};
 use crate::mcp::version::is_ours;
-use crate::mcp::{Version, fault};
+use crate::mcp::{Version, fault, headers};
 use crate::members::Members;
 use crate::object::Object;
 use crate::rpc::{self, Id};
@@ -235,24 +234,63 @@ impl Verb {
 pub fn call(
     id: u64,
     call: &Call,
-    skill: &interlingua_core::Skill,
+    skill: &Skill,
     manner: &Manner<'_>,
     answers: Option<&super::state::Answers>,
 ) -> Outgoing {
     let verb = Verb::of(call, skill.kind);
     let mut outgoing = request(id, verb.method(), manner, |params| {
         write_ask(&call.ask, skill, params);
+        write_unknown(call, params);
         if let Some(answers) = answers {
             answers.write(params);
         }
     });
     if manner.version.is_modern() {
-        headers::of_call(&call.ask, skill, &mut outgoing.headers);
+        repeat(&call.ask, skill, &mut outgoing.headers);
     }
     outgoing
 }
 
-fn write_ask(ask: &Ask, skill: &interlingua_core::Skill, params: &mut Object<'_>) {
+/// What HTTP repeats of a call: its name, and the arguments that the tool's schema marks.
+fn repeat(ask: &Ask, skill: &Skill, repeated: &mut Vec<(String, String)>) {
+    let name = match ask {
+        Ask::Invoke { .. } => server_name(&skill.id.skill),
+        Ask::Read { uri, .. } => uri,
+        Ask::Complete { .. } => return,
+    };
+    repeated.push((headers::NAME.into(), headers::encode(name).into_owned()));
+    let Ask::Invoke { input, .. } = ask else { return };
+    for param in headers::params(&skill.input.0).unwrap_or_default() {
+        if let Some(value) = headers::value(input.args.as_ref(), &param) {
+            repeated.push((param.header, headers::encode(&value).into_owned()));
+        }
+    }
+}
+
+/// What the caller's request held beyond what is known here, when it spoke this protocol (model: the raw lane).
+fn write_unknown(call: &Call, params: &mut Object<'_>) {
+    const KNOWN: [&str; 11] = [
+        "name",
+        "uri",
+        "arguments",
+        META,
+        "requestState",
+        "inputResponses",
+        "task",
+        "ref",
+        "argument",
+        "context",
+        "cursor",
+    ];
+    let raw = call.raw.as_ref().filter(|raw| is_ours(&raw.wire));
+    let Some(json) = raw.and_then(|raw| Json::parse(raw.bytes.clone()).ok()) else { return };
+    for (key, value) in Members::of(&json).iter().filter(|(key, _)| !KNOWN.contains(key)) {
+        params.value(key, &value);
+    }
+}
+
+fn write_ask(ask: &Ask, skill: &Skill, params: &mut Object<'_>) {
     match ask {
         Ask::Invoke { input, .. } => {
             params.text("name", server_name(&skill.id.skill));

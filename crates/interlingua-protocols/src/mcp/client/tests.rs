@@ -1,7 +1,7 @@
 //! The client's half of the codec, read as the specification reads.
 
 use bytes::Bytes;
-use interlingua_core::peer::Answering;
+use interlingua_core::peer::{Answering, View};
 use interlingua_core::{
     Answer, Ask, Call, Effects, Event, FaultKind, Input, Json, KindSet, Noun, Outcome, PeerId, Question, QuestionKind,
     Schema, Skill, SkillId, SkillKind, Target, Time, Trace, Uri,
@@ -20,7 +20,7 @@ fn members(value: Value) -> Members {
 }
 
 fn leg(verb: Verb, version: Version) -> Leg {
-    Leg { peer: PeerId::from("p"), version, verb, expires: Time(9) }
+    Leg { peer: PeerId::from("p"), version, verb, expires: Time(9), view: View::Full }
 }
 
 fn tool() -> Skill {
@@ -127,6 +127,45 @@ fn a_tool_that_failed_is_an_outcome_with_what_it_said() {
     let Outcome::Failed(fault) = &finished.outcome else { panic!("failed") };
     assert_eq!((fault.kind, &*fault.public), (FaultKind::PeerFailed, "p failed: no disk"));
     assert_eq!(finished.output.structured.as_ref().map(Json::as_str), Some(r#"{"a":1}"#));
+}
+
+#[test]
+fn m_34_an_answer_that_only_passes_through_is_not_read_and_travels_as_it_came() {
+    let head = Leg { view: View::Head, ..leg(Verb::Call, Version::LATEST) };
+    let text = r#"{"content":[{"type":"text","text":"a"}],"x-new":1.50,"resultType":"complete"}"#;
+    let result = |text: &'static str| Members::of(&Json::parse(Bytes::from_static(text.as_bytes())).expect("JSON"));
+    let Ok(Replied::Finished(finished, Some(raw))) = head.response(Ok(result(text))) else { panic!("finished") };
+    assert!(finished.output.parts.is_empty());
+    assert_eq!(raw.bytes, text);
+    for read in [
+        r#"{"content":[{"type":"text","text":"a"}],"isError":true}"#,
+        r#"{"content":[{"type":"text","text":"a"}],"_meta":{"interlingua/fault":{}}}"#,
+    ] {
+        let Ok(Replied::Finished(finished, _)) = head.response(Ok(result(read))) else { panic!("finished") };
+        assert_eq!(finished.output.parts.len(), 1, "{read}");
+    }
+}
+
+#[test]
+fn m_34_what_a_caller_of_this_protocol_added_reaches_the_server() {
+    let mut call = calling("{}");
+    let raw = r#"{"name":"theirs","x-new":[1.50],"arguments":{"no":1},"_meta":{}}"#;
+    let bytes = Bytes::from_static(raw.as_bytes());
+    call.raw = Some(interlingua_core::Raw { wire: Version::LATEST.wire(), bytes, owned: Vec::new() });
+    let sent = encode::call(1, &call, &tool(), &Manner::own(Version::LATEST_LEGACY), None);
+    let text = String::from_utf8(sent.body.to_vec()).expect("UTF-8");
+    assert!(text.contains(r#"{"name":"find","arguments":{},"x-new":[1.50]}"#), "{text}");
+}
+
+#[test]
+fn m_35_marked_arguments_are_repeated_and_absent_ones_are_not() {
+    let input = json!({"type": "object", "properties": {
+        "region": {"type": "string", "x-mcp-header": "Region"}, "none": {"type": "string", "x-mcp-header": "None"}}});
+    let skill = Skill { input: Schema(input.into()), ..tool() };
+    let call = calling(r#"{"region":"Köln","none":null}"#);
+    let sent = encode::call(1, &call, &skill, &Manner::own(Version::LATEST), None);
+    let repeated: Vec<(&str, &str)> = sent.headers[1..].iter().map(|(name, value)| (&**name, &**value)).collect();
+    assert_eq!(repeated, [("mcp-name", "find"), ("mcp-param-region", "=?base64?S8O2bG4=?=")]);
 }
 
 #[test]

@@ -38,6 +38,29 @@ async fn a_long_list_is_read_to_its_end() {
 }
 
 #[tokio::test]
+async fn a_tool_that_is_not_what_it_was_is_told_or_refused() {
+    let log = Log::new();
+    let changed = |rule: &str| program("modern", &log).replace("mcp: {", &format!("mcp: {{ changes: {rule},"));
+    let mut hub = hub(&[("near", changed("flag"))]).await;
+    assert_eq!(peer(&hub, "near").await["problems"].to_string().matches("first seen").count(), 0);
+    std::fs::write(log.path.with_extension("description"), "Says it back, and to somebody else.").expect("written");
+    hub.stop().await;
+    hub.restart().await;
+    until("the change to be told", async || {
+        let shown = peer(&hub, "near").await["problems"].to_string();
+        shown.contains("`echo`") && shown.contains("somebody else")
+    })
+    .await;
+    assert_eq!(said(&call(&hub, "near/echo", json!({"text": "a"})).await), "a", "told, and offered all the same");
+    hub.write("interlingua.yaml", format!("peers:\n  near: {}\n", changed("refuse")));
+    until("the tool to be refused", async || {
+        call(&hub, "near/echo", json!({"text": "a"})).await["error"]["kind"] == "not_found"
+    })
+    .await;
+    assert_eq!(said(&call(&hub, "near/once", json!({})).await), "done", "and no other");
+}
+
+#[tokio::test]
 async fn m_43_what_configuration_denies_can_neither_be_seen_nor_called() {
     let log = Log::new();
     let line = program("modern", &log).replace("{ trust_hints", "{ deny: [\"e*\"], trust_hints");

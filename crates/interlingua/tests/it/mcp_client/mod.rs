@@ -2,6 +2,7 @@
 
 mod calls;
 mod children;
+mod eras;
 mod faults;
 mod lists;
 mod questions;

@@ -58,6 +58,8 @@ TOOLS = [
     {"name": "regional", "inputSchema": schema(region={"type": "string", "x-mcp-header": "Region"})},
     {"name": "bad_mark", "inputSchema": schema(a={"type": "number", "x-mcp-header": "A"})},
 ]
+if os.path.exists(os.path.splitext(LOG)[0] + ".description"):
+    TOOLS[0]["description"] = open(os.path.splitext(LOG)[0] + ".description").read()
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 

@@ -4,11 +4,10 @@
 use interlingua_core::{
     Card, CardFrom, CardSource, Digest, Effects, Health, Json, PeerId, Resource, RouteClass, Skill, Text, Time,
 };
-use interlingua_protocols::mcp::Version;
-use interlingua_protocols::mcp::client::headers;
 use interlingua_protocols::mcp::definition::{
     Claims, Unusable, decode_prompt, decode_resource, decode_template, decode_tool, server_name,
 };
+use interlingua_protocols::mcp::{Version, headers};
 
 use super::listing::Listing;
 use crate::config::{EffectsOverride, Peer};
@@ -89,7 +88,7 @@ fn tool(name: &PeerId, config: &Peer, json: &Json, version: Version) -> Result<S
     let left_out = |unusable: Unusable| Text::from(format!("a tool is left out: {unusable}"));
     let tool = decode_tool(name, json, version).map_err(left_out)?;
     let mut skill = tool.skill;
-    headers::check(&skill.input).map_err(|bad| Text::from(format!("`{}` is left out: {bad}", skill.id.skill)))?;
+    headers::params(&skill.input.0).map_err(|bad| Text::from(format!("`{}` is left out: {bad}", skill.id.skill)))?;
     skill.effects = effects(config, tool.claims);
     skill.public = config.public;
     Ok(skill.sealed())

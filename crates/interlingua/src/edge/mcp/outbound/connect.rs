@@ -9,9 +9,9 @@ use std::time::Duration;
 use http::HeaderValue;
 use interlingua_core::{Fault, FaultKind, Party, Retry};
 use interlingua_protocols::mcp::client::encode::{self, Manner};
-use interlingua_protocols::mcp::client::headers::SESSION;
 use interlingua_protocols::mcp::client::list::{self, Server};
 use interlingua_protocols::mcp::fault::UNSUPPORTED_VERSION;
+use interlingua_protocols::mcp::headers::SESSION;
 use interlingua_protocols::mcp::{Era, Version};
 use interlingua_protocols::members::Members;
 

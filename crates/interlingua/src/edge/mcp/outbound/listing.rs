@@ -65,6 +65,10 @@ impl Kept {
         Kept(Digest::of_fields([peer.as_bytes(), place.as_bytes()]).to_string())
     }
 
+    pub(super) fn key(&self) -> &str {
+        &self.0
+    }
+
     pub(super) async fn load(&self, hub: &Hub) -> Option<Listing> {
         let item = hub.store.records.get(KIND, &self.0, hub.now()).await.ok()??;
         serde_json::from_slice(&item.value).ok()

@@ -6,7 +6,7 @@
 //! | [`upstream`], [`connect`], [`session`] | one session for all who call: opened when needed, its era found by trying |
 //! | [`link`] | how messages travel |
 //! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it |
-//! | [`listing`], [`card`], [`refresh`], [`changes`] | what it offers, kept on disk and kept true |
+//! | [`listing`], [`card`], [`refresh`], [`changes`], [`pins`] | what it offers, kept on disk, kept true, and watched for changes |
 //! | [`credentials`] | what the hub shows of itself |
 //!
 //! Deliberately absent: any credential or header of a caller's, redirects, and calls sent twice that may have happened.
@@ -18,6 +18,7 @@ mod credentials;
 mod link;
 mod listing;
 mod peer;
+mod pins;
 mod refresh;
 mod session;
 mod talk;

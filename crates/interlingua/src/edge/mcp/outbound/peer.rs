@@ -13,12 +13,13 @@ use tokio::time::Instant;
 use super::credentials::Credentials;
 use super::link::streamable::Endpoint;
 use super::listing::{Kept, Listing};
+use super::pins::Pins;
 use super::talk::Talk;
 use super::upstream::{Place, Upstream};
 use crate::client::health::{Breaker, Probed, Went};
 use crate::client::http::Pool;
 use crate::client::tls::{self, Trust};
-use crate::config::{self, McpPlace};
+use crate::config::{self, McpChanges, McpPlace};
 use crate::hub::Hub;
 
 /// The longest line a program may say.
@@ -34,6 +35,9 @@ pub struct McpPeer {
     pub(super) timeout: Option<Duration>,
     pub(super) kept: Kept,
     pub(super) listing: Mutex<Arc<Listing>>,
+    /// Its definitions as they were first seen.
+    pub(super) pins: Mutex<Pins>,
+    pub(super) changes: McpChanges,
     /// What of its definitions cannot be used.
     pub(super) problems: Mutex<Vec<Text>>,
     /// Has it been listed since the hub started?
@@ -61,13 +65,15 @@ impl McpPeer {
             config: config.clone(),
             is_hub: config.hub,
             timeout: config.timeout.map(|span| span.0),
-            kept,
             completes: AtomicBool::new(listing.completions),
             listing: Mutex::new(Arc::new(listing)),
+            pins: Mutex::new(Pins::load(hub, &kept).await),
+            changes: mcp.changes,
             problems: Mutex::default(),
             listed: watch::Sender::new(false),
             breaker: Breaker::new(),
             hub: Arc::downgrade(hub),
+            kept,
         })
     }
 

@@ -39,7 +39,15 @@ pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<McpPeer>) {
 impl McpPeer {
     /// The card by what is known of the server now.
     pub(super) async fn show(self: &Arc<Self>, hub: &Arc<Hub>, health: Health) -> Result<(), Fault> {
-        let shown = shown(&self.name, &self.config, &self.listing(), health, hub.now());
+        let mut shown = shown(&self.name, &self.config, &self.listing(), health, hub.now());
+        let pinned = {
+            let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = pins.compare(&mut shown.card.skills, self.changes, &mut shown.problems);
+            new.then(|| pins.clone())
+        };
+        if let Some(pins) = pinned {
+            pins.keep(hub, &self.kept).await?;
+        }
         for problem in &shown.problems {
             tracing::warn!(peer = %self.name, %problem, "a definition");
         }

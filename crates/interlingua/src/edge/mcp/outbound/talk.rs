@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interlingua_core::peer::{Dispatch, Reply};
+use interlingua_core::peer::{Dispatch, Reply, View};
 use interlingua_core::{Fault, FaultKind, Finished, Loss, Noun, Party, Question, Record, Retry, Sent, Skill};
 use interlingua_protocols::mcp::client::decode::Leg;
 use interlingua_protocols::mcp::client::encode::{self, Manner, Verb};
@@ -135,7 +135,8 @@ impl Talk {
         };
         match first {
             Ok(Message::Response(response)) => {
-                let replied = self.leg(&flight.session).response(response.outcome);
+                let leg = Leg { view: self.view(&flight.session), ..self.leg(&flight.session) };
+                let replied = leg.response(response.outcome);
                 match replied {
                     Ok(Replied::Again(state)) => Ok(Begin::Step(Step::Again(Answers::state(state)))),
                     replied => Ok(Begin::Replied(replied)),
@@ -244,7 +245,14 @@ impl Talk {
             version: session.version,
             verb: Verb::of(&self.dispatch.call, self.skill().kind),
             expires: self.hub.now().after(QUESTION_EXPIRES),
+            view: View::Full,
         }
+    }
+
+    /// An answer that comes at once, on the wire the call came by, may pass unread.
+    fn view(&self, session: &Session) -> View {
+        let same = self.dispatch.call.wire.as_ref() == Some(&session.version.wire());
+        if same && self.losses.is_empty() { self.dispatch.want } else { View::Full }
     }
 
     fn skill(&self) -> &Skill {

@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use interlingua_core::Owner;
 use interlingua_protocols::mcp::Version;
 use interlingua_protocols::mcp::client::encode::Outgoing;
-use interlingua_protocols::mcp::client::headers::{SESSION, VERSION};
+use interlingua_protocols::mcp::headers::{PROTOCOL_VERSION, SESSION};
 use interlingua_protocols::rpc::{self, Frame, Message};
 use interlingua_protocols::sse::Parser;
 use tokio_util::sync::CancellationToken;
@@ -99,7 +99,7 @@ impl Streamable {
     ) -> Streamable {
         let mut headers = HeaderMap::new();
         if let Some(version) = version {
-            headers.insert(VERSION, HeaderValue::from_static(version.as_str()));
+            headers.insert(PROTOCOL_VERSION, HeaderValue::from_static(version.as_str()));
         }
         if let Some(session) = session {
             headers.insert(SESSION, session);

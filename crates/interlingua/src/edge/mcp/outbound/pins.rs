@@ -1,0 +1,131 @@
+//! Definitions as they were first seen. A server that changes what a tool says or takes is noticed: what a person agreed to
+//! use is not quietly something else.
+//!
+//! What is done about it is configuration's to say (`changes`): nothing, a problem that names what changed, or the skill is
+//! not offered until it is accepted.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use interlingua_core::ports::Expect;
+use interlingua_core::{Fault, Json, Skill, Text};
+use interlingua_protocols::members::Members;
+use serde::{Deserialize, Serialize};
+
+use super::listing::Kept;
+use crate::config::McpChanges;
+use crate::hub::Hub;
+
+const KIND: &str = "mcp-pins";
+/// How many definitions of one server are remembered.
+const MAX_PINS: usize = 20_000;
+/// How much of a text is shown.
+const SHOWN: usize = 120;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Pins(BTreeMap<String, Json>);
+
+impl Pins {
+    pub(super) async fn load(hub: &Hub, kept: &Kept) -> Pins {
+        let item = hub.store.records.get(KIND, kept.key(), hub.now()).await.ok().flatten();
+        item.and_then(|item| serde_json::from_slice(&item.value).ok()).unwrap_or_default()
+    }
+
+    pub(super) async fn keep(&self, hub: &Hub, kept: &Kept) -> Result<(), Fault> {
+        let bytes = serde_json::to_vec(self).map_err(Fault::internal)?;
+        hub.store.records.put(KIND, kept.key(), Bytes::from(bytes), None, Expect::Anything, hub.now()).await?;
+        Ok(())
+    }
+
+    /// Compares skills with what was first seen of them; new ones are remembered. Takes out those that are refused, and says
+    /// what changed. True when there is something new to keep.
+    pub(super) fn compare(&mut self, skills: &mut Vec<Skill>, rule: McpChanges, problems: &mut Vec<Text>) -> bool {
+        let mut new = false;
+        skills.retain(|skill| {
+            let Some(definition) = skill.raw.as_ref().and_then(|raw| Json::parse(raw.bytes.clone()).ok()) else {
+                return true;
+            };
+            let name = skill.id.skill.as_str();
+            match self.0.get(name) {
+                Some(pinned) if *pinned == definition => return true,
+                Some(pinned) if rule != McpChanges::Accept => {
+                    let what = difference(&Members::of(pinned), &Members::of(&definition));
+                    let refused = rule == McpChanges::Refuse;
+                    let then =
+                        if refused { "it is not offered until `changes: accept` takes it" } else { "look at it" };
+                    problems
+                        .push(format!("`{name}` is not what it was when it was first seen ({what}); {then}").into());
+                    return !refused;
+                }
+                Some(_) | None => {}
+            }
+            if self.0.len() < MAX_PINS || self.0.contains_key(name) {
+                self.0.insert(name.to_owned(), definition);
+                new = true;
+            }
+            true
+        });
+        new
+    }
+}
+
+/// Which members are new, gone or other, and how a text reads now.
+fn difference(old: &Members, new: &Members) -> String {
+    let mut found = Vec::new();
+    for (key, value) in new.iter() {
+        match old.get(key) {
+            None => found.push(format!("{key} is new")),
+            Some(before) if before != value => found.push(format!("{key}: {} → {}", short(&before), short(&value))),
+            Some(_) => {}
+        }
+    }
+    found.extend(old.iter().filter(|(key, _)| !new.has(key)).map(|(key, _)| format!("{key} is gone")));
+    found.join("; ")
+}
+
+fn short(value: &Json) -> String {
+    let text = value.as_str();
+    let cut: String = text.chars().take(SHOWN).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use interlingua_core::{Effects, Raw, Schema, SkillId, SkillKind, Wire};
+    use serde_json::json;
+
+    use super::*;
+
+    fn skill(name: &str, description: &str) -> Skill {
+        let definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+        let input = Schema(json!({"type": "object"}).into());
+        let mut skill = Skill::new(SkillId::new("p", name), SkillKind::Tool, description, input, Effects::unknown());
+        let bytes = Json::from(definition).as_bytes().clone();
+        skill.raw = Some(Raw { wire: Wire("mcp/2025-11-25".into()), bytes, owned: Vec::new() });
+        skill
+    }
+
+    fn compared(pins: &mut Pins, description: &str, rule: McpChanges) -> (usize, Vec<Text>, bool) {
+        let (mut skills, mut problems) = (vec![skill("send", description), skill("other", "same")], Vec::new());
+        let new = pins.compare(&mut skills, rule, &mut problems);
+        (skills.len(), problems, new)
+    }
+
+    #[test]
+    fn a_changed_definition_is_told_with_what_changed_and_refused_where_configuration_says_so() {
+        let mut pins = Pins::default();
+        assert_eq!(compared(&mut pins, "Sends mail.", McpChanges::Flag), (2, Vec::new(), true));
+        assert_eq!(compared(&mut pins, "Sends mail.", McpChanges::Flag), (2, Vec::new(), false));
+        let (offered, problems, new) = compared(&mut pins, "Sends mail, and a copy to me.", McpChanges::Flag);
+        assert_eq!((offered, new), (2, false));
+        assert!(
+            problems[0].contains(r#"description: "Sends mail." → "Sends mail, and a copy to me.""#),
+            "{problems:?}"
+        );
+        let (offered, problems, _) = compared(&mut pins, "Sends mail, and a copy to me.", McpChanges::Refuse);
+        assert_eq!((offered, problems.len()), (1, 1), "only the one that changed");
+        let accepted = compared(&mut pins, "Sends mail, and a copy to me.", McpChanges::Accept);
+        assert_eq!(accepted, (2, Vec::new(), true));
+        assert_eq!(compared(&mut pins, "Sends mail, and a copy to me.", McpChanges::Refuse), (2, Vec::new(), false));
+    }
+}

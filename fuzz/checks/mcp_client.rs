@@ -1,0 +1,75 @@
+//! What must hold of what an MCP server says, for any bytes: no panic, and an event stream is read alike however it is cut.
+#![allow(dead_code, reason = "each target uses one of them")]
+
+use bytes::Bytes;
+use interlingua_core::Time;
+use interlingua_core::peer::View;
+use interlingua_protocols::mcp::client::Verb;
+use interlingua_protocols::mcp::client::decode::Leg;
+use interlingua_protocols::mcp::client::list::{self, List, Server};
+use interlingua_protocols::mcp::definition;
+use interlingua_protocols::mcp::{Version, headers};
+use interlingua_protocols::rpc::{self, Frame, Message};
+use interlingua_protocols::sse::{Event, Parser};
+
+pub(crate) fn message(data: &[u8]) {
+    let Ok(frame) = rpc::decode(&Bytes::copy_from_slice(data), 64) else { return };
+    match frame {
+        Frame::One(message) => take(message),
+        Frame::Batch(messages) => messages.into_iter().flatten().for_each(take),
+    }
+}
+
+fn take(message: Message) {
+    for version in [Version::LATEST, Version::LATEST_LEGACY, Version::V2024_11_05] {
+        for verb in [Verb::Call, Verb::Prompt, Verb::Read, Verb::Complete] {
+            let leg = Leg { peer: "p".into(), version, verb, expires: Time(1), view: View::Head };
+            match &message {
+                Message::Response(response) => {
+                    let _ = leg.response(response.outcome.clone());
+                    let _ = leg.task(response.outcome.clone());
+                    listed(&response.outcome, version);
+                }
+                Message::Notification(it) => {
+                    let _ = leg.notification(&it.method, &it.params, &"k".into(), 0);
+                }
+                Message::Request(it) => {
+                    let peer = "p".into();
+                    let _ = interlingua_protocols::mcp::question::decode(&it.method, &it.params, &peer, Time(1), None);
+                }
+            }
+        }
+    }
+}
+
+fn listed(outcome: &Result<interlingua_protocols::members::Members, rpc::Error>, version: Version) {
+    let Ok(result) = outcome else { return };
+    let _ = Server::decode(result);
+    for all in List::ALL {
+        for item in list::page(all, result).map(|(items, _)| items).unwrap_or_default() {
+            if let Ok(tool) = definition::decode_tool(&"p".into(), &item, version) {
+                let _ = headers::params(&tool.skill.input.0);
+            }
+            let _ = definition::decode_prompt(&"p".into(), &item, version);
+            let _ = definition::decode_resource(&"p".into(), &item, version);
+        }
+    }
+}
+
+pub(crate) fn events(data: &[u8]) {
+    let cut = data.first().map_or(0, |first| usize::from(*first) % data.len());
+    let (head, tail) = data.split_at(cut);
+    assert_eq!(read(&[data]), read(&[head, tail]));
+}
+
+fn read(pieces: &[&[u8]]) -> Option<Vec<Event>> {
+    let mut parser = Parser::new(1 << 20);
+    let mut events = Vec::new();
+    for piece in pieces {
+        parser.feed(piece);
+        while let Some(event) = parser.take().ok()? {
+            events.push(event);
+        }
+    }
+    Some(events)
+}
