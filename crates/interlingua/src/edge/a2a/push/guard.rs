@@ -77,7 +77,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let special = address.is_loopback() || address.is_unspecified() || address.is_multicast();
     // Unique local, link local, site local, documentation.
     let local = (first & 0xfe00) == 0xfc00 || (first & 0xffc0) == 0xfe80 || (first & 0xffc0) == 0xfec0;
-    !special && !local && !(first == 0x2001 && address.segments()[1] == 0x0db8)
+    let documentation = first == 0x2001 && address.segments()[1] == 0x0db8;
+    !(special || local || documentation)
 }
 
 /// The address of the older kind that one of the newer stands for: mapped, compatible, translated or tunnelled.
