@@ -2,7 +2,7 @@
 //!
 //! A client starts `interlingua mcp` and speaks MCP to it over stdio: that needs no address and no token, and attaches to
 //! the hub that holds the data directory, or becomes one. With `--hub` it is given a running hub's address instead.
-//! Which client keeps what where is in [`clients`]; changing a file that belongs to somebody else is in [`file`].
+//! Which client keeps what where is in [`clients`]; changing a file that belongs to somebody else is in [`mod@file`].
 
 mod clients;
 mod file;

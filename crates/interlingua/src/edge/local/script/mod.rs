@@ -1,7 +1,7 @@
 //! Agents whose lines are written in a file: for demonstrations, for rehearsing a client, and for conformance kits that want an
 //! agent which behaves by a word in the message.
 //!
-//! [`file`] is the form of the file, [`play`] an exchange that follows it.
+//! [`mod@file`] is the form of the file, [`play`] an exchange that follows it.
 
 mod file;
 mod play;

@@ -1,4 +1,4 @@
-//! One call of a server: sent once, or again where that does no harm; its answer at once, or a [`Work`] that follows it.
+//! One call of a server: sent once, or again where that does no harm; its answer at once, or a [`super::work`] that follows it.
 
 use std::sync::Arc;
 use std::time::Duration;
