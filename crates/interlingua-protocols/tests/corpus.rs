@@ -1,5 +1,7 @@
 //! Replays the seeds of the fuzz targets, so that what was once found stays found.
 
+#[path = "../../../fuzz/checks/a2a.rs"]
+mod a2a;
 #[path = "../../../fuzz/checks/aip.rs"]
 mod aip;
 #[path = "../../../fuzz/checks/core.rs"]
@@ -20,6 +22,11 @@ fn replay(target: &str, check: fn(&[u8])) {
         seen += 1;
     }
     assert!(seen > 0, "no seeds for {target}");
+}
+
+#[test]
+fn a_34_a2a_json_seeds_hold() {
+    replay("a2a_json", a2a::json);
 }
 
 #[test]
