@@ -56,6 +56,15 @@ async fn a_27_a_stream_of_0_3_says_which_event_is_its_last() {
 }
 
 #[tokio::test]
+async fn a_27_a_stream_of_0_3_that_cannot_begin_is_refused_in_an_event() {
+    let hub = hub().await;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/resubscribe", "params": {"id": "nobody"}});
+    let answer = send(&hub, post("/a2a", &[], &body)).await;
+    assert_eq!(answer.header("content-type"), Some("text/event-stream"), "{}", answer.text());
+    assert!(answer.text().starts_with("data: ") && answer.text().contains("-32001"), "{}", answer.text());
+}
+
+#[tokio::test]
 async fn a_28_the_http_binding_of_0_3_is_spoken_below_v1() {
     let hub = hub().await;
     let body =

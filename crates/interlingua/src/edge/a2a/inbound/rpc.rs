@@ -157,7 +157,10 @@ fn refuse(error: &Error, called: &Called) -> Response {
         status @ (401 | 403 | 413) => status,
         _ => 200,
     };
-    let mut response = shape::json(status, error_frame(error, &called.id, called.version));
+    let frame = error_frame(error, &called.id, called.version);
+    // Clients of 0.3 read nothing but events where they asked for a stream.
+    let streams = called.version == Version::V03 && called.method.is_some_and(Method::streams);
+    let mut response = if streams && status == 200 { sse::one(&frame) } else { shape::json(status, frame) };
     if status == 401 {
         response.headers_mut().insert(http::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }

@@ -36,7 +36,18 @@ pub(super) fn stream(feed: Feed, wrap: impl Wrap) -> Response {
         };
         Some((Ok(frame), Some((feed, wrap))))
     });
-    let mut response = Response::new(Body::from_stream(frames));
+    response(Body::from_stream(frames))
+}
+
+/// A stream of one event, which is no event of a task.
+pub(super) fn one(json: &[u8]) -> Response {
+    let mut frame = Vec::with_capacity(json.len() + 8);
+    data(json, &mut frame);
+    response(Body::from(frame))
+}
+
+fn response(body: Body) -> Response {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
