@@ -1,20 +1,26 @@
 //! The `mcp:` block: how the hub looks to clients of the Model Context Protocol.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::borrow::Cow;
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+use indexmap::IndexMap;
+use interlingua_core::SkillId;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
+
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mcp {
     pub names: ToolNames,
     /// A client that would see more tools than this sees `find_skills` and `call_skill` instead. All can be called by name
     /// all the same.
     pub search_above: u32,
+    /// Parts of the hub with an address of their own: `/mcp/NAME`.
+    pub views: IndexMap<String, McpView>,
 }
 
 impl Default for Mcp {
     fn default() -> Self {
-        Mcp { names: ToolNames::default(), search_above: 100 }
+        Mcp { names: ToolNames::default(), search_above: 100, views: IndexMap::new() }
     }
 }
 
@@ -27,4 +33,53 @@ pub enum ToolNames {
     Prefixed,
     /// As their own server calls them; a name that two have is told with its peer's.
     Bare,
+}
+
+/// What one view shows. It never shows what its client may not call.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct McpView {
+    /// Skills that it shows under their own names, as `peer/skill`; `*` stands for any letters.
+    pub allow: Vec<String>,
+    /// Wins over `allow`.
+    pub deny: Vec<String>,
+    /// Tools under names of the view's own.
+    pub tools: IndexMap<String, McpViewTool>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct McpViewTool {
+    /// What is called.
+    pub skill: SkillRef,
+    /// Arguments that the client neither sees nor gives.
+    #[serde(default)]
+    pub arguments: serde_json::Map<String, serde_json::Value>,
+    /// Instead of the skill's own.
+    pub description: Option<String>,
+}
+
+/// A skill by its id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillRef(pub SkillId);
+
+impl<'de> Deserialize<'de> for SkillRef {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = Cow::<'_, str>::deserialize(d)?;
+        text.parse().map(SkillRef).map_err(|_| serde::de::Error::custom("expected `peer/skill`"))
+    }
+}
+
+impl JsonSchema for SkillRef {
+    fn schema_name() -> Cow<'static, str> {
+        "SkillRef".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "pattern": "^[^/]+/.+$"})
+    }
 }

@@ -52,7 +52,7 @@ pub use hub::Hub;
 pub use limits::Limits;
 pub use listen::{Listen, Tls};
 pub use load::{Loaded, Rejected, load, load_text, without_file};
-pub use mcp::{Mcp, ToolNames};
+pub use mcp::{Mcp, McpView, McpViewTool, SkillRef, ToolNames};
 pub use mcp_peer::{McpChanges, McpPeer, McpPlace};
 pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
 pub use overrides::Overrides;

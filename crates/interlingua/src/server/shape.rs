@@ -31,7 +31,10 @@ impl Shape {
             Shape::Envelope
         } else if nlip || (path.starts_with("/agents/") && path.ends_with("/nlip")) {
             Shape::Nlip
-        } else if path == "/mcp" || path == "/mcp/" || (path.starts_with("/agents/") && path.ends_with("/mcp")) {
+        } else if path == "/mcp"
+            || path.starts_with("/mcp/")
+            || (path.starts_with("/agents/") && path.ends_with("/mcp"))
+        {
             Shape::Mcp
         } else {
             a2a(path).unwrap_or(Shape::Api)

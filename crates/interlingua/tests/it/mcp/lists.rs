@@ -112,3 +112,26 @@ async fn reading_and_completing_what_is_not_there_is_refused_as_each_era_says() 
     assert_eq!(error(&missing), (200, -32002), "{}", missing.text());
     let _ = send(&hub, Method::DELETE, "/mcp", &session.headers(), None).await;
 }
+
+const VIEWS: &str = "mcp: { views: { small: { allow: ['local/st*'], deny: ['local/steps'], tools: { count: { skill: local/steps, description: Counts. }, wipe: { skill: local/erase, arguments: { what: dust } } } } } }";
+
+#[tokio::test]
+async fn m_43_a_view_shows_what_it_chose_under_its_own_names_with_its_own_arguments() {
+    let hub = hub(VIEWS).await;
+    let mut view = Modern::new(&hub);
+    view.path = "/mcp/small";
+    view.capabilities = json!({"elicitation": {}});
+    let listed = view.result("tools/list", json!({})).await;
+    assert_eq!(names(&listed), ["count", "wipe"], "{listed}");
+    assert_eq!(listed["tools"][0]["description"], "Counts.");
+    assert_eq!(listed["tools"][1]["inputSchema"]["required"], json!([]), "what is fixed is not asked for: {listed}");
+    assert_eq!(view.call("count", json!({})).await["structuredContent"], json!({"counted": 2}));
+    let asked = view.call("wipe", json!({"what": "everything"})).await;
+    let shown = asked["inputRequests"]["q0"]["params"]["message"].to_string();
+    assert!(shown.contains("dust") && !shown.contains("everything"), "{asked}");
+    let outside = view.ask("tools/call", json!({"name": "local__fails"})).await;
+    assert_eq!(error(&outside), (200, -32602), "{}", outside.text());
+    let mut nowhere = Modern::new(&hub);
+    nowhere.path = "/mcp/other";
+    assert_eq!(nowhere.ask("tools/list", json!({})).await.status, 404);
+}

@@ -20,6 +20,7 @@ use interlingua_protocols::object::Object;
 use super::going::{About, Asks, Ended, Going, answered};
 use super::listing::{Entry, Listing};
 use super::state::State;
+use super::views::with_fixed;
 use super::{INSTRUCTIONS, SERVER, Scope, Spelling};
 use crate::edge::Shared;
 use crate::hub::entropy;
@@ -142,7 +143,11 @@ impl Asker {
         if let Some(state) = &invoke.resume.state {
             return self.resumed(about, state, &invoke.resume.responses).await;
         }
-        self.invoke(about, entry, invoke.args, params).await
+        let args = match &entry.fixed {
+            Some(fixed) => Some(with_fixed(invoke.args, fixed)),
+            None => invoke.args,
+        };
+        self.invoke(about, entry, args, params).await
     }
 
     async fn invoke(&self, mut about: About, entry: &Entry, args: Option<Json>, params: &Members) -> Reply {

@@ -1,4 +1,4 @@
-//! The endpoint: `POST`, and for sessions `GET` and `DELETE`, at `/mcp` and `/agents/{peer}/mcp`.
+//! The endpoint: `POST`, and for sessions `GET` and `DELETE`, at `/mcp`, `/mcp/{view}` and `/agents/{peer}/mcp`.
 //!
 //! One endpoint for both eras. A request is of the modern era (2026-07-28, transports) when its version header or its `_meta`
 //! says so; one that names a legacy version, or nothing, is of the legacy era.
@@ -13,7 +13,7 @@ use axum::{Router, response};
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use http::{HeaderMap, Method, StatusCode};
-use interlingua_core::{Fault, OnDisconnect, PeerId};
+use interlingua_core::{Fault, FaultKind, OnDisconnect, PeerId};
 use interlingua_protocols::mcp::decode::{self, Filter, Refused, Said};
 use interlingua_protocols::mcp::encode::{Encoder, notify};
 use interlingua_protocols::mcp::{Era, Version, fault, headers, meta};
@@ -32,7 +32,11 @@ use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
 pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/mcp", any(all)).route("/mcp/", any(all)).route("/agents/{peer}/mcp", any(one_peer))
+    Router::new()
+        .route("/mcp", any(all))
+        .route("/mcp/", any(all))
+        .route("/mcp/{view}", any(one_view))
+        .route("/agents/{peer}/mcp", any(one_peer))
 }
 
 async fn all(
@@ -54,6 +58,21 @@ async fn one_peer(
     body: Body,
 ) -> Response {
     Arrived { shared, connection, headers, scope: Scope::Peer(PeerId::from(peer)) }.answer(&method, body).await
+}
+
+async fn one_view(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(view): Path<String>,
+    method: Method,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    if !shared.mcp.settings().views.contains_key(view.as_str()) {
+        let kind = FaultKind::NotFound(interlingua_core::Noun::Session);
+        return Shape::Mcp.refuse(&Fault::caller(kind, "there is no view of this name"));
+    }
+    Arrived { shared, connection, headers, scope: Scope::View(view.into()) }.answer(&method, body).await
 }
 
 /// A request as it came.
@@ -314,10 +333,7 @@ fn streamed(id: Id, going: Box<Going>, first: Option<Vec<u8>>) -> response::Resp
 fn listen(asker: &Asker, id: Id, filter: Filter) -> Response {
     let hub = &asker.shared.hub;
     let settings = asker.shared.mcp.settings();
-    let mode = match asker.scope {
-        Scope::All => settings.names,
-        Scope::Peer(_) => interlingua_protocols::mcp::names::Mode::Bare,
-    };
+    let mode = settings.mode(&asker.scope);
     let telling = Telling::new(hub.news.listen(), asker.scope.clone(), Spelling(mode), Some(id.clone()));
     let first = frames::event(None, &notify::acknowledged(&filter, &id));
     let (stopping, version) = (hub.supervisor.stopping().clone(), asker.said.version);

@@ -17,7 +17,6 @@ use interlingua_core::{Answer, Fault, FaultKind, Input, Noun, OnDisconnect, Prin
 use interlingua_protocols::mcp::capabilities::Client;
 use interlingua_protocols::mcp::decode::{self, Method, Refused, Said};
 use interlingua_protocols::mcp::encode::Encoder;
-use interlingua_protocols::mcp::names::Mode;
 use interlingua_protocols::mcp::{Era, Version, fault, headers, question};
 use interlingua_protocols::rpc::{self, Id, Message};
 use serde_json::json;
@@ -28,7 +27,7 @@ use super::http::{Arrived, end_message, ended_response, faulted, refused};
 use super::listen::Telling;
 use super::resume::{self, Place};
 use super::sessions::{Memory, Running, Session};
-use super::{INSTRUCTIONS, SERVER, Scope, Spelling, frames};
+use super::{INSTRUCTIONS, SERVER, Spelling, frames};
 use crate::server::shape;
 
 /// A result that comes within this time is plain JSON; what takes longer is a stream.
@@ -242,10 +241,7 @@ impl Arrived {
 
     fn session_stream(&self, within: &Within) -> Response {
         let hub = &self.shared.hub;
-        let mode = match self.scope {
-            Scope::All => self.shared.mcp.settings().names,
-            Scope::Peer(_) => Mode::Bare,
-        };
+        let mode = self.shared.mcp.settings().mode(&self.scope);
         let telling = Telling::new(hub.news.listen(), self.scope.clone(), Spelling(mode), None);
         let over = (within.memory.take_stream(), hub.supervisor.stopping().clone());
         let state = (telling, vec![frames::COMMENT], within.memory.clone(), over);

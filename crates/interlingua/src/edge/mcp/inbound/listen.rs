@@ -74,7 +74,8 @@ impl Telling {
     fn hold(&mut self, heard: Heard) -> Option<()> {
         let held = &mut self.held;
         let ours = |peer| match &self.scope {
-            Scope::All => true,
+            // What a view leaves out may have changed too: its client looks once in vain.
+            Scope::All | Scope::View(_) => true,
             Scope::Peer(own) => own == peer,
         };
         match heard {

@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use interlingua_core::{Fault, FaultKind, Noun, PeerId, Principal, Skill, SkillId, SkillKind, Text, Uri};
+use interlingua_core::{Fault, FaultKind, Json, Noun, PeerId, Principal, Skill, SkillId, SkillKind, Text, Uri};
 use interlingua_protocols::mcp::decode::List;
 use interlingua_protocols::mcp::headers::{self, Param};
 use interlingua_protocols::mcp::names::{Mode, Table, inward};
 use interlingua_protocols::mcp::{content::Addresses, definition};
 use moka::sync::Cache;
 
+use super::views::{Renamed, View};
 use super::{Scope, Settings, Spelling};
 use crate::hub::Hub;
 use crate::hub::policy::Action;
-use crate::hub::registry::Catalogue;
+use crate::hub::registry::{Catalogue, READ_RESOURCE};
 
 /// How many parts of the catalogue are kept ready.
 const MAX_LISTINGS: u64 = 256;
@@ -40,18 +41,23 @@ impl Listings {
     /// As the catalogue is now.
     pub(super) fn now(&self, hub: &Hub, scope: &Scope, settings: &Settings) -> Arc<Listing> {
         let catalogue = hub.registry.catalogue();
-        // One peer alone needs no prefix.
-        let mode = match scope {
-            Scope::All => settings.names,
-            Scope::Peer(_) => Mode::Bare,
-        };
+        let mode = settings.mode(scope);
         let key = (scope.clone(), mode);
         if let Some(listing) = self.kept.get(&key).filter(|listing| listing.generation == catalogue.generation) {
             return listing;
         }
-        let listing = Arc::new(Listing::of(&catalogue, scope, mode));
+        let view = match scope {
+            Scope::View(name) => settings.views.get(name),
+            Scope::All | Scope::Peer(_) => None,
+        };
+        let listing = Arc::new(Listing::of(&catalogue, scope, view, mode));
         self.kept.insert(key, listing.clone());
         listing
+    }
+
+    /// What configuration says of views has changed.
+    pub(super) fn forget(&self) {
+        self.kept.invalidate_all();
     }
 }
 
@@ -65,6 +71,8 @@ pub(super) struct Entry {
     json: Box<[u8]>,
     /// Arguments that headers repeat.
     pub(super) params: Vec<Param>,
+    /// Arguments that a view has fixed.
+    pub(super) fixed: Option<Json>,
 }
 
 #[derive(Debug)]
@@ -79,24 +87,36 @@ pub(super) struct Listing {
     tool_names: Table,
     prompt_names: Table,
     places: HashMap<SkillId, usize>,
+    /// Names of the view's own.
+    renamed: HashMap<Text, usize>,
     /// Peers with resources, and what their addresses are.
     readable: Vec<(PeerId, Vec<(Uri, bool)>)>,
 }
 
 impl Listing {
-    fn of(catalogue: &Catalogue, scope: &Scope, mode: Mode) -> Listing {
-        let seen = |skill: &&Arc<Skill>| match scope {
-            Scope::All => true,
-            Scope::Peer(peer) => skill.id.peer == *peer,
-        };
+    fn of(catalogue: &Catalogue, scope: &Scope, view: Option<&View>, mode: Mode) -> Listing {
+        let seen = |skill: &&Arc<Skill>| scope.shows(view, &skill.id);
         let (prompts, tools): (Vec<&Arc<Skill>>, Vec<&Arc<Skill>>) =
             catalogue.newest().filter(seen).partition(|skill| skill.kind == SkillKind::Prompt);
         let tool_names = Table::build(mode, tools.iter().map(|skill| &skill.id));
         let prompt_names = Table::build(mode, prompts.iter().map(|skill| &skill.id));
-        let tools = entries(&tools, &tool_names, definition::write_tool);
-        let places = tools.iter().enumerate().map(|(place, entry)| (entry.skill.id.clone(), place)).collect();
+        let mut tools = entries(&tools, &tool_names, definition::write_tool);
+        let own = view.map(|view| renamed_entries(catalogue, view)).unwrap_or_default();
+        tools.retain(|entry| own.iter().all(|renamed| renamed.key != entry.key));
+        let chosen: Vec<Text> = own.iter().map(|entry| entry.key.clone()).collect();
+        tools.extend(own);
+        tools.sort_by(|a, b| a.key.cmp(&b.key));
+        let (mut places, mut renamed) = (HashMap::new(), HashMap::new());
+        for (place, entry) in tools.iter().enumerate() {
+            if chosen.contains(&entry.key) {
+                renamed.insert(entry.key.clone(), place);
+            } else {
+                places.insert(entry.skill.id.clone(), place);
+            }
+        }
         let (mut resources, mut templates, mut readable) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, registered) in catalogue.peers.iter().filter(|(id, _)| *scope == Scope::All || scope.is(id)) {
+        let reads = |id: &PeerId| scope.shows(view, &SkillId::new(id.as_str(), READ_RESOURCE));
+        for (id, registered) in catalogue.peers.iter().filter(|(id, _)| reads(id)) {
             let mut addresses = Vec::new();
             for resource in &registered.card.resources {
                 addresses.push((resource.uri.clone(), resource.template));
@@ -105,7 +125,8 @@ impl Listing {
                 let uri = Spelling(mode).outward(&party, &resource.uri);
                 let mut json = Vec::new();
                 definition::write_resource(&uri, &definition::resource_name(resource), resource, &mut json);
-                let entry = Entry { key: uri, skill: reader.clone(), json: json.into(), params: Vec::new() };
+                let entry =
+                    Entry { key: uri, skill: reader.clone(), json: json.into(), params: Vec::new(), fixed: None };
                 if resource.template { &mut templates } else { &mut resources }.push(entry);
             }
             if !addresses.is_empty() {
@@ -127,6 +148,7 @@ impl Listing {
             tool_names,
             prompt_names,
             places,
+            renamed,
             readable,
         }
     }
@@ -177,6 +199,9 @@ impl Listing {
 
     /// The tool of this name. Whether it may be called is decided behind the door.
     pub(super) fn tool(&self, name: &str) -> Result<&Entry, Fault> {
+        if let Some(place) = self.renamed.get(name) {
+            return Ok(&self.tools[*place]);
+        }
         let id = match SEARCH.iter().find(|(_, short)| *short == name) {
             Some((peer, skill)) => &SkillId::new(*peer, *skill),
             None => self.tool_names.skill(name)?,
@@ -214,9 +239,29 @@ impl Listing {
 }
 
 impl Scope {
-    fn is(&self, id: &PeerId) -> bool {
-        matches!(self, Scope::Peer(peer) if peer == id)
+    /// Is this skill in this part of the hub?
+    fn shows(&self, view: Option<&View>, id: &SkillId) -> bool {
+        match self {
+            Scope::All => true,
+            Scope::Peer(peer) => id.peer == *peer,
+            Scope::View(_) => view.is_some_and(|view| view.shows(id)),
+        }
     }
+}
+
+/// The tools to which a view gives names of its own, as far as they are there.
+fn renamed_entries(catalogue: &Catalogue, view: &View) -> Vec<Entry> {
+    let entry = |renamed: &Renamed| {
+        let skill = catalogue.skill(&renamed.skill, None)?;
+        let mut json = Vec::with_capacity(256);
+        let told = renamed.defined(skill);
+        definition::write_tool(&renamed.name, &told, &mut json);
+        // Headers repeat what the client gives: what is fixed is not among it.
+        let params = headers::params(&told.input.0).unwrap_or_default();
+        let (key, fixed) = (renamed.name.clone(), renamed.fixed.clone());
+        Some(Entry { key, skill: skill.clone(), json: json.into(), params, fixed })
+    };
+    view.tools.iter().filter_map(entry).collect()
 }
 
 /// A template covers what begins and ends as it does around its variables, or is the template itself.
@@ -242,7 +287,7 @@ fn entries(skills: &[&Arc<Skill>], names: &Table, write: fn(&str, &Skill, &mut V
         write(&name, skill, &mut json);
         // A definition whose marks cannot be used was left out by whoever listed it; here it merely has none.
         let params = headers::params(&skill.input.0).unwrap_or_default();
-        Some(Entry { key: name, skill: (*skill).clone(), json: json.into(), params })
+        Some(Entry { key: name, skill: (*skill).clone(), json: json.into(), params, fixed: None })
     };
     let mut entries: Vec<Entry> = skills.iter().filter_map(entry).collect();
     entries.sort_by(|a, b| a.key.cmp(&b.key));

@@ -1,4 +1,5 @@
-//! They call us: the hub as an MCP server, at `/mcp` for all peers and at `/agents/{peer}/mcp` for one.
+//! They call us: the hub as an MCP server, at `/mcp` for all peers, at `/agents/{peer}/mcp` for one, at `/mcp/{view}`
+//! for a part of them that configuration names.
 //!
 //! | file | what |
 //! |---|---|
@@ -7,6 +8,7 @@
 //! | `ask` | one request, whatever its transport: lists, calls, reads, prompts, completions, tasks |
 //! | `going` | a call that runs: its events as notifications, its questions, its result |
 //! | `listing` | what is listed, and what its names mean; made once for each state of the catalogue |
+//! | `views` | parts of the hub with an address and names of their own |
 //! | `state` | what is handed out to be brought back with an answer |
 //! | `listen` | what changed, for whoever listens |
 //! | `frames` | server-sent events |
@@ -24,11 +26,13 @@ mod listing;
 mod resume;
 mod sessions;
 mod state;
+mod views;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use interlingua_core::{Digest, Party, PeerId, Uri};
+use interlingua_core::{Digest, Party, PeerId, Text, Uri};
 use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::encode::Server;
 use interlingua_protocols::mcp::names::{self, Mode};
@@ -36,6 +40,7 @@ use interlingua_protocols::mcp::names::{self, Mode};
 use crate::config;
 use listing::Listings;
 use sessions::Sessions;
+use views::View;
 
 /// What stands between requests.
 #[derive(Debug)]
@@ -50,6 +55,7 @@ pub struct Desk {
 pub struct Settings {
     names: Mode,
     search_above: usize,
+    views: HashMap<Text, View>,
 }
 
 impl Settings {
@@ -60,6 +66,15 @@ impl Settings {
                 config::ToolNames::Bare => Mode::Bare,
             },
             search_above: usize::try_from(config.search_above).unwrap_or(usize::MAX),
+            views: config.views.iter().map(|(name, view)| (name.as_str().into(), View::new(view))).collect(),
+        }
+    }
+
+    /// One peer alone needs no prefix.
+    fn mode(&self, scope: &Scope) -> Mode {
+        match scope {
+            Scope::All | Scope::View(_) => self.names,
+            Scope::Peer(_) => Mode::Bare,
         }
     }
 }
@@ -72,6 +87,7 @@ impl Desk {
     /// From the next request on.
     pub fn apply(&self, settings: Settings) {
         self.settings.store(Arc::new(settings));
+        self.listings.forget();
     }
 
     fn settings(&self) -> Arc<Settings> {
@@ -84,6 +100,7 @@ impl Desk {
 pub(super) enum Scope {
     All,
     Peer(PeerId),
+    View(Text),
 }
 
 /// Addresses as this client reads them.

@@ -14,14 +14,13 @@ use futures_util::stream::{once, unfold};
 use interlingua_core::{Digest, Fault, FaultKind, Json, Noun, TaskId};
 use interlingua_protocols::mcp::decode::Said;
 use interlingua_protocols::mcp::fault::Verb;
-use interlingua_protocols::mcp::names::Mode;
 use interlingua_protocols::rpc::Id;
 
+use super::Spelling;
 use super::frames;
 use super::going::{About, Asks, Going, Next, request};
 use super::http::{Arrived, end_message, faulted};
 use super::legacy::Within;
-use super::{Scope, Spelling};
 
 /// A call whose client has just left may not be in the journal yet.
 const TRIES: u32 = 20;
@@ -142,10 +141,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
         hub.now(),
     );
     let said = said.map_err(|_| Fault::hub(FaultKind::Internal, "nothing was said that could be wrong"))?;
-    let mode = match arrived.scope {
-        Scope::All => arrived.shared.mcp.settings().names,
-        Scope::Peer(_) => Mode::Bare,
-    };
+    let mode = arrived.shared.mcp.settings().mode(&arrived.scope);
     let about = About {
         shared: arrived.shared.clone(),
         by: within.by.clone(),

@@ -167,12 +167,13 @@ impl Drop for Running {
 
 /// What a session's id is sealed to: with another hub, caller or door it does not open.
 fn bound(hub: &Hub, by: &Principal, scope: &Scope) -> Vec<u8> {
-    let scope = match scope {
-        Scope::All => "",
-        Scope::Peer(peer) => peer.as_str(),
+    let (kind, name) = match scope {
+        Scope::All => ("all", ""),
+        Scope::Peer(peer) => ("peer", peer.as_str()),
+        Scope::View(view) => ("view", &**view),
     };
     let owner = by.owner().to_string();
-    Digest::of_fields([hub.id.as_str().as_bytes(), owner.as_bytes(), scope.as_bytes()]).0.to_vec()
+    Digest::of_fields([hub.id.as_str().as_bytes(), owner.as_bytes(), kind.as_bytes(), name.as_bytes()]).0.to_vec()
 }
 
 fn flags(client: Client) -> u8 {
