@@ -378,7 +378,8 @@ fn document_keys(text: &str) -> Vec<String> {
             document::Value::List(items) => items.iter().for_each(|(_, item)| walk(item, path, keys)),
             document::Value::Map(entries) => {
                 for (key, value) in entries {
-                    let name = if path == "peers" || path == "hooks" { "*" } else { &key.name };
+                    let named = ["peers", "hooks", "mcp.views", "mcp.views.*.tools"].contains(&path);
+                    let name = if named { "*" } else { &key.name };
                     let below = document::join(path, name);
                     keys.push(below.clone());
                     walk(value, &below, keys);
