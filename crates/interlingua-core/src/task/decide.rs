@@ -94,6 +94,7 @@ impl Task {
             asked_by: Party::Hub,
             expires: asking.expires,
             resume: None,
+            name: None,
         };
         Ok(Decision::default().emit(Event::Asked(question)))
     }

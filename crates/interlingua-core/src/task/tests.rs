@@ -88,6 +88,7 @@ fn peer_question() -> Question {
         asked_by: Party::Peer("files".into()),
         expires: Time(5_000),
         resume: None,
+        name: None,
     }
 }
 

@@ -129,6 +129,16 @@ pub fn level(text: &str) -> Option<Level> {
     })
 }
 
+/// The level as the protocol spells it.
+pub fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Debug => "debug",
+        Level::Info => "info",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    }
+}
+
 /// Which list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum List {

@@ -19,6 +19,7 @@ pub const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// How a fault's field names a capability that the caller did not declare.
 pub const CAPABILITY: &str = "capabilities/";
+const EXTENSIONS: &str = "extensions";
 const MAX_CAPABILITIES: usize = 8;
 
 /// What was asked: a failure is spelt after it.
@@ -75,6 +76,9 @@ pub fn spelling(fault: &Fault, version: Version, verb: Verb) -> Spelling {
         FaultKind::Busy if fault.origin == Party::Caller => error(rpc::INTERNAL_ERROR, 429),
         FaultKind::Busy => error(rpc::INTERNAL_ERROR, 503),
         FaultKind::Internal => error(rpc::INTERNAL_ERROR, 200),
+        // A server that answered with an error instead of a result meant the call, not its outcome.
+        FaultKind::PeerFailed if is_rpc_error(fault) => error(rpc::INTERNAL_ERROR, 200),
+        FaultKind::PeerFailed => outcome,
         FaultKind::Unanswered if version.is_modern() && missing_capabilities(fault).is_some() => {
             error(MISSING_CAPABILITY, 400)
         }
@@ -84,7 +88,6 @@ pub fn spelling(fault: &Fault, version: Version, verb: Verb) -> Spelling {
         | FaultKind::BudgetSpent
         | FaultKind::Loop
         | FaultKind::Unreachable
-        | FaultKind::PeerFailed
         | FaultKind::PeerDeclined
         | FaultKind::BadReply
         | FaultKind::OutcomeUnknown
@@ -92,10 +95,36 @@ pub fn spelling(fault: &Fault, version: Version, verb: Verb) -> Spelling {
     }
 }
 
+fn is_rpc_error(fault: &Fault) -> bool {
+    fault.peer_code.as_deref().and_then(|code| code.parse::<i64>().ok()).is_some_and(|code| code < 0)
+}
+
+/// A request of the tasks extension from a client that did not declare it.
+pub fn tasks_not_declared() -> rpc::Error {
+    let data = Object::json(|data| {
+        data.object("requiredCapabilities", |required| {
+            required.object("extensions", |extensions| extensions.object(super::meta::TASKS, |_| {}));
+        });
+    });
+    rpc::Error::new(MISSING_CAPABILITY, "The tasks extension was not declared").with(data)
+}
+
 /// A fault as an error response. `data` holds its kind, and the places that are wrong.
 pub fn error(fault: &Fault, code: i64) -> rpc::Error {
     let missing = missing_capabilities(fault).filter(|_| code == MISSING_CAPABILITY);
     rpc::Error::new(code, fault.public.clone()).with(missing.unwrap_or_else(|| data(fault)))
+}
+
+/// As [`error`], for a resource that is not there: its address stands in `data` (2026-07-28, resources, errors).
+pub fn not_found(fault: &Fault, code: i64, uri: &str) -> rpc::Error {
+    let told = data(fault);
+    let data = Object::json(|object| {
+        object.text("uri", uri);
+        for (key, value) in Members::of(&told).iter() {
+            object.value(key, &value);
+        }
+    });
+    rpc::Error::new(code, fault.public.clone()).with(data)
 }
 
 /// Writes an error response. An id that could not be read is left out (schema: `JSONRPCErrorResponse`).
@@ -160,8 +189,12 @@ pub fn heard(error: &rpc::Error, verb: Verb, peer: &PeerId) -> Fault {
     if error.code == MISSING_CAPABILITY {
         let data = error.data.as_ref().map(Members::of).unwrap_or(Members::absent());
         let required = data.object("requiredCapabilities").unwrap_or(Members::absent());
-        for (name, _) in required.iter().take(MAX_CAPABILITIES) {
-            fault = fault.field(format!("{CAPABILITY}{name}"), "not declared");
+        for (name, within) in required.iter().take(MAX_CAPABILITIES) {
+            // An extension is known by its own name.
+            let inner = Members::of(&within);
+            let extension = inner.iter().next().filter(|_| name == EXTENSIONS).map(|(inner, _)| inner);
+            let path = extension.map_or(name.to_owned(), |extension| format!("{EXTENSIONS}/{extension}"));
+            fault = fault.field(format!("{CAPABILITY}{path}"), "not declared");
         }
     }
     fault
@@ -174,7 +207,12 @@ fn missing_capabilities(fault: &Fault) -> Option<Json> {
         Object::json(|data| {
             data.object("requiredCapabilities", |required| {
                 for name in named {
-                    required.object(name, |_| {});
+                    match name.split_once('/') {
+                        Some((EXTENSIONS, extension)) => {
+                            required.object(EXTENSIONS, |extensions| extensions.object(extension, |_| {}));
+                        }
+                        Some(_) | None => required.object(name, |_| {}),
+                    }
                 }
             });
         })

@@ -220,6 +220,7 @@ pub fn decode(
         asked_by: Party::Peer(peer.clone()),
         expires,
         resume,
+        name: None,
     })
 }
 

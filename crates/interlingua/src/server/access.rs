@@ -115,7 +115,9 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Fault> {
     }
 }
 
-/// A page runs on its visitor's machine but not by its will: it needs the token.
+/// A page runs on its visitor's machine but not by its will: it needs the token. Programs on Node send `Sec-Fetch-Mode`
+/// too, and it alone; a browser never sends it without the others.
 pub fn is_browser(headers: &HeaderMap) -> bool {
-    headers.contains_key("origin") || headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"))
+    let sign = |name: &str| name.starts_with("sec-fetch-") && name != "sec-fetch-mode";
+    headers.contains_key("origin") || headers.keys().any(|name| sign(name.as_str()))
 }

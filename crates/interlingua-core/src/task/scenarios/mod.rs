@@ -84,6 +84,7 @@ fn peer_asks(text: &str) -> Happening {
         asked_by,
         expires: EXPIRES,
         resume: None,
+        name: None,
     }))
 }
 

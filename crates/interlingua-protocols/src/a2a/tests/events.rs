@@ -70,6 +70,7 @@ fn question(to: Addressee) -> Question {
         asked_by: Party::Hub,
         expires: Time(99_000),
         resume: None,
+        name: None,
     }
 }
 

@@ -76,6 +76,7 @@ fn confirmation(question: QuestionId, to: Addressee) -> Event {
         asked_by: Party::Hub,
         expires: NOW,
         resume: None,
+        name: None,
     })
 }
 

@@ -222,7 +222,11 @@ impl Leg {
                 let text = error.as_ref().and_then(|error| error.text("message"));
                 let text = text.map(|text| Text::from(short(&text))).or_else(note);
                 let text = text.map_or_else(|| "failed".to_owned(), |text| format!("failed: {text}"));
-                Ok(TaskState::Ended(Box::new(Finished::failed(self.fault(FaultKind::PeerFailed, &text))), None))
+                let mut fault = self.fault(FaultKind::PeerFailed, &text);
+                // The error that its call would have been answered with.
+                let code = error.and_then(|error| error.number::<i64>("code"));
+                fault.peer_code = code.map(|code| code.to_string().into());
+                Ok(TaskState::Ended(Box::new(Finished::failed(fault)), None))
             }
             Some("cancelled") => {
                 let by = Party::Peer(self.peer.clone());

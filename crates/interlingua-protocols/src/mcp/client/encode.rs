@@ -49,6 +49,9 @@ pub struct Manner<'a> {
     pub key: Option<&'a MessageId>,
     /// May it tell how far it is?
     pub progress: bool,
+    /// May it answer with a receipt? The hub waits for whoever cannot hold one, except where the caller speaks the same
+    /// version and did not say so: then the server decides as it would without a hub.
+    pub receipts: bool,
 }
 
 impl Manner<'_> {
@@ -63,6 +66,7 @@ impl Manner<'_> {
             meta: None,
             key: None,
             progress: false,
+            receipts: true,
         }
     }
 
@@ -112,7 +116,9 @@ impl Manner<'_> {
 
     fn capabilities(&self, all: &mut Object<'_>) {
         write_capabilities(self.can_answer, self.version, all);
-        all.object("extensions", |extensions| extensions.object(meta::TASKS, |_| {}));
+        if self.receipts {
+            all.object("extensions", |extensions| extensions.object(meta::TASKS, |_| {}));
+        }
     }
 }
 
@@ -151,7 +157,16 @@ pub fn request(id: u64, method: &'static str, manner: &Manner<'_>, fill: impl Fn
     });
     let mut body = Vec::with_capacity(params.as_bytes().len() + 64);
     rpc::write_request(&Id::number(id), method, Some(&params), &mut body);
-    let headers = if manner.version.is_modern() { vec![(headers::METHOD.into(), method.into())] } else { Vec::new() };
+    let mut headers = Vec::new();
+    if manner.version.is_modern() {
+        headers.push((headers::METHOD.into(), method.into()));
+        // The tasks extension's methods are named by their task (its section on request headers).
+        if [TASK_GET, TASK_UPDATE, TASK_CANCEL].contains(&method)
+            && let Some(task) = params.get("taskId").and_then(|task| task.as_str())
+        {
+            headers.push((headers::NAME.into(), headers::encode(task).into_owned()));
+        }
+    }
     Outgoing { id: Some(id), method, body: body.into(), headers }
 }
 
@@ -335,6 +350,12 @@ pub fn losses(call: &Call) -> Vec<Loss> {
         losses.push(Loss::new("call.input.parts", LossKind::Dropped));
     }
     losses
+}
+
+/// May a server answer this call with a receipt? See [`Manner::receipts`].
+pub fn takes_receipts(call: &Call, version: Version) -> bool {
+    let same = call.wire.as_ref().is_some_and(|wire| *wire == version.wire());
+    !same || callers_meta(call).is_some_and(|meta| meta.has(meta::TASKS))
 }
 
 /// The caller's `_meta`, when it spoke this protocol.

@@ -33,7 +33,8 @@ pub fn questions(
             let request = Members::of(&request);
             let params = request.object("params").unwrap_or(Members::absent());
             let method = request.text("method")?;
-            question::decode(&method, &params, peer, expires, Some(Secret::new(resume.as_bytes())))
+            let asked = question::decode(&method, &params, peer, expires, Some(Secret::new(resume.as_bytes())))?;
+            Some(Question { name: Some(key.into()), ..asked })
         })
         .collect()
 }

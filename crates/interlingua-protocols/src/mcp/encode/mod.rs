@@ -319,8 +319,20 @@ const MAX_VALUES: usize = 100;
 /// What addresses of artifacts begin with.
 pub const ARTIFACTS: &str = "interlingua://artifacts/";
 
-/// The key of a question in `inputRequests`.
-pub fn input_key(question: &Question) -> String {
+/// The longest name of a server's that is kept as a key.
+const LONGEST_NAME: usize = 128;
+
+/// The key of a question in `inputRequests`, among those that are open with it: what its server calls it, where that is
+/// one question's name alone.
+pub fn input_key(question: &Question, open: &[Question]) -> String {
+    let name = question.name.as_deref().filter(|name| !name.is_empty() && name.len() <= LONGEST_NAME);
+    let is_alone = |name: &&str| {
+        open.iter().filter(|other| own_key(other) == *name || other.name.as_deref() == Some(name)).count() == 1
+    };
+    name.filter(is_alone).map_or_else(|| own_key(question), ToOwned::to_owned)
+}
+
+fn own_key(question: &Question) -> String {
     format!("q{}", question.id.1)
 }
 
@@ -328,7 +340,7 @@ fn write_input_requests(questions: &[Question], version: Version, result: &mut O
     result.object("inputRequests", |requests| {
         for asked in questions {
             if let Some(asking) = question::encode(asked, version) {
-                requests.object(&input_key(asked), |request| {
+                requests.object(&input_key(asked, questions), |request| {
                     request.text("method", asking.method);
                     request.value("params", &asking.params);
                 });

@@ -148,6 +148,7 @@ fn m_14_a_question_is_asked_under_its_number_with_the_state_to_bring_back() {
         asked_by: by(),
         expires: Time(1),
         resume: None,
+        name: None,
     };
     let text = written(|out| encoder(Version::LATEST, &Verbatim).input_required(&[question], "sealed", out));
     let result = Json::parse(text.into_bytes().into()).expect("JSON");

@@ -157,6 +157,7 @@ impl Leg {
             asked_by: Party::Peer(self.peer.clone()),
             expires: self.expires,
             resume,
+            name: None,
         }
     }
 

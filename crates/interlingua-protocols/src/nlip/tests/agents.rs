@@ -288,6 +288,7 @@ fn a_yes_to_another_hub_is_understood_there() {
         asked_by: Party::Hub,
         expires: NOW,
         resume: None,
+        name: None,
     };
     let shown = encode::asked(&question, &Beside::NOTHING, ReplyTo::default());
     let Replied::Asked(passed_on) = client::decode::reply(shown, &leg(Tongue::Hub)).value else { panic!("a question") };

@@ -131,6 +131,7 @@ fn question(kind: QuestionKind, text: &str) -> Question {
         asked_by: Party::Hub,
         expires: NOW,
         resume: None,
+        name: None,
     }
 }
 

@@ -27,6 +27,7 @@ fn events() -> Vec<Event> {
         asked_by: Party::Hub,
         expires: Time(1_700_000_000_000),
         resume: Some(Secret::new("the callee's state")),
+        name: None,
     };
     let output =
         Output { structured: Some(json("{\"price\":1.10,\"id\":12345678901234567890123}")), ..Output::default() };

@@ -60,6 +60,7 @@ fn question(task: TaskId) -> Question {
         asked_by: Party::Peer("remote".into()),
         expires: Time(u64::MAX),
         resume: None,
+        name: None,
     }
 }
 

@@ -91,6 +91,7 @@ impl Booking {
             asked_by: Party::Peer("fake".into()),
             expires: Time(u64::MAX),
             resume: None,
+            name: None,
         };
         let records = match &dispatch.answering {
             None => vec![sent(true), sent(false), Record::emitted(Event::Asked(question))],

@@ -19,6 +19,7 @@ async fn hub() -> Hub {
 async fn a_loopback_caller_of_the_same_user_is_the_owner_and_a_page_is_not() {
     let hub = hub().await;
     assert!(was_let_in(&post(&hub, &echo(), &[]).await));
+    assert!(was_let_in(&post(&hub, &echo(), &[("sec-fetch-mode", "cors")]).await), "a program on Node is no page");
     let origin = format!("http://{}", hub.address());
     let by_origin = [("origin", origin.as_str())];
     for signs in [OWN_PAGE, &by_origin[..], &[("sec-fetch-dest", "empty")]] {

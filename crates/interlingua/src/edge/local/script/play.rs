@@ -94,6 +94,7 @@ impl Playing {
             asked_by: Party::Peer(self.peer.clone()),
             expires: expires(),
             resume: None,
+            name: None,
         })
     }
 

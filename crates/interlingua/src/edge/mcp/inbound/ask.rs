@@ -13,7 +13,7 @@ use interlingua_protocols::mcp::definition::{CONVERSATION, MESSAGE};
 use interlingua_protocols::mcp::encode::task::{Standing, State as TaskState};
 use interlingua_protocols::mcp::encode::{Cache, Encoder, input_key};
 use interlingua_protocols::mcp::fault::Verb;
-use interlingua_protocols::mcp::{headers, meta, question};
+use interlingua_protocols::mcp::{fault, headers, meta, question};
 use interlingua_protocols::members::Members;
 use interlingua_protocols::object::Object;
 
@@ -70,6 +70,8 @@ impl Asker {
             call,
             conversation: None,
             confirm: false,
+            uri: None,
+            brought: Vec::new(),
         }
     }
 
@@ -105,6 +107,9 @@ impl Asker {
             Method::Read(read) => self.read(read, params).await,
             Method::Complete(complete) => self.complete(complete).await,
             Method::Listen(filter) => Reply::Listen(filter),
+            Method::TaskGet(_) | Method::TaskUpdate(..) | Method::TaskCancel(_) if !self.said.client.tasks => {
+                Reply::Now(Err(Refused { error: fault::tasks_not_declared(), status: 400 }))
+            }
             Method::TaskGet(id) => self.task_get(&id).await,
             Method::TaskUpdate(id, responses) => self.task_update(&id, &responses).await,
             Method::TaskCancel(id) => self.task_cancel(&id).await,
@@ -143,6 +148,7 @@ impl Asker {
         if let Some(state) = &invoke.resume.state {
             return self.resumed(about, state, &invoke.resume.responses).await;
         }
+        let about = About { brought: brought(&invoke.resume.responses), ..about };
         let args = match &entry.fixed {
             Some(fixed) => Some(with_fixed(invoke.args, fixed)),
             None => invoke.args,
@@ -189,6 +195,7 @@ impl Asker {
         if let Some(state) = &invoke.resume.state {
             return self.resumed(about, state, &invoke.resume.responses).await;
         }
+        let about = About { brought: brought(&invoke.resume.responses), ..about };
         let input = Input { args: invoke.args, ..Input::parts(Vec::new()) };
         self.open(about, Ask::Invoke { target: Target::Skill(skill, None), input }, None, params).await
     }
@@ -196,6 +203,7 @@ impl Asker {
     async fn read(&self, read: Read, params: &Members) -> Reply {
         let listing = self.listing();
         let about = self.about(&listing, Verb::Read, called("resources/read", &read.uri, None));
+        let about = About { uri: Some(read.uri.clone()), ..about };
         let (peer, uri) = match listing.resource(&read.uri) {
             Ok(found) => found,
             Err(fault) => return Reply::Now(about.refuse(&fault)),
@@ -203,6 +211,7 @@ impl Asker {
         if let Some(state) = &read.resume.state {
             return self.resumed(about, state, &read.resume.responses).await;
         }
+        let about = About { brought: brought(&read.resume.responses), ..about };
         self.open(about, Ask::Read { peer, uri }, None, params).await
     }
 
@@ -261,7 +270,7 @@ impl Asker {
         call.via.clone_from(&said.via);
         call.trace.clone_from(&said.trace);
         call.wire = Some(said.version.wire());
-        call.meta = free_meta(params);
+        call.meta = passed_meta(params, said);
         call.raw = unknown_params(params, &said.version.wire());
         let request =
             Request { by: self.by.clone(), connection: self.connection.id, inbound: Inbound::Call(Box::new(call)) };
@@ -422,16 +431,22 @@ fn spoken(args: Option<Json>) -> (Input, Option<String>) {
     (Input { args, ..Input::parts(Vec::new()) }, token)
 }
 
+/// Answers to what was not asked yet; no more of them than a task may have questions.
+fn brought(responses: &Members) -> Vec<(String, Json)> {
+    const MOST: usize = 16;
+    responses.iter().take(MOST).map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
 type Sorted = (Vec<Signal>, Vec<Question>);
 
 /// Answers to those questions that were answered, and the questions that are left. What belongs to no question is nothing.
 fn sorted(open: Vec<Question>, responses: &Members) -> Result<Sorted, &'static str> {
     let (mut given, mut left) = (Vec::new(), Vec::new());
-    for asked in open {
-        match responses.get(&input_key(&asked)) {
-            None => left.push(asked),
+    for asked in &open {
+        match responses.get(&input_key(asked, &open)) {
+            None => left.push(asked.clone()),
             Some(response) => {
-                let answer: Answer = question::decode_answer(&asked, &Members::of(&response))?;
+                let answer: Answer = question::decode_answer(asked, &Members::of(&response))?;
                 given.push(answered(asked.id, answer));
             }
         }
@@ -439,19 +454,26 @@ fn sorted(open: Vec<Question>, responses: &Members) -> Result<Sorted, &'static s
     Ok((given, left))
 }
 
-/// What a client put into `_meta` that is neither the protocol's nor ours: the peer may know it.
-fn free_meta(params: &Members) -> Meta {
-    let Some(given) = params.object(meta::META) else { return Meta::default() };
+/// What a peer of the same protocol is told of a client's `_meta`: what is neither the protocol's nor ours, the level from
+/// which it wants log lines, and whether it can hold a receipt.
+fn passed_meta(params: &Members, said: &Said) -> Meta {
+    let given = params.object(meta::META).unwrap_or(Members::absent());
     let is_free = |key: &str| {
         let bare = [meta::PROGRESS_TOKEN, meta::TRACEPARENT, meta::TRACESTATE, meta::BAGGAGE];
         !key.starts_with("io.modelcontextprotocol/") && !key.starts_with(meta::OURS) && !bare.contains(&key)
     };
-    if !given.iter().any(|(key, _)| is_free(key)) {
+    if said.log.is_none() && !said.client.tasks && !given.iter().any(|(key, _)| is_free(key)) {
         return Meta::default();
     }
     Meta(Some(Object::json(|object| {
         for (key, value) in given.iter().filter(|(key, _)| is_free(key)) {
             object.value(key, &value);
+        }
+        if let Some(level) = said.log {
+            object.text(meta::LOG_LEVEL, decode::level_name(level));
+        }
+        if said.client.tasks {
+            object.object(meta::TASKS, |_| {});
         }
     })))
 }

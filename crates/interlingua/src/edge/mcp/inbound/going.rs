@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_core::{
-    Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Level, Loss, Outcome, Part,
-    Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, collect,
+    Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Json, Level, Loss, Noun,
+    Outcome, Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, Text, collect,
 };
 use interlingua_protocols::mcp::decode::{Refused, Said};
 use interlingua_protocols::mcp::encode::task::{Standing, State as TaskState};
-use interlingua_protocols::mcp::encode::{Beside, Encoder, notify};
+use interlingua_protocols::mcp::encode::{Beside, Encoder, input_key, notify};
 use interlingua_protocols::mcp::fault::{self, Spelling as Spelt, Verb};
 use interlingua_protocols::mcp::question;
+use interlingua_protocols::members::Members;
 use interlingua_protocols::rpc::{self, Id};
 use serde_json::json;
 use tokio::time::Instant;
@@ -51,6 +52,10 @@ pub(super) struct About {
     pub(super) conversation: Option<String>,
     /// A person is asked before it is done.
     pub(super) confirm: bool,
+    /// The resource that is read, as the client calls it.
+    pub(super) uri: Option<Text>,
+    /// Answers that came with the call, before the hub asked: a client may know what its server will want.
+    pub(super) brought: Vec<(String, Json)>,
 }
 
 pub(super) struct Going {
@@ -88,7 +93,15 @@ impl About {
             tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
         }
         match fault::spelling(fault, self.said.version, self.verb) {
-            Spelt::Error { code, status } => Err(Refused { error: fault::error(fault, code), status }),
+            Spelt::Error { code, status } => {
+                let error = match &self.uri {
+                    Some(uri) if fault.kind == FaultKind::NotFound(Noun::Resource) => {
+                        fault::not_found(fault, code, uri)
+                    }
+                    Some(_) | None => fault::error(fault, code),
+                };
+                Err(Refused { error, status })
+            }
             Spelt::Outcome => {
                 let mut out = Vec::new();
                 self.encoder().failed(fault, &mut out);
@@ -297,13 +310,38 @@ impl Going {
                 request(question, &self.about).map(Next::Message)
             }
             Asks::AsRequests => None,
-            Asks::InResult if open.is_empty() => None,
             Asks::InResult => {
+                let open = match self.answer_with_brought(open).await {
+                    Ok(open) => open,
+                    Err(fault) => return Some(Next::Ended(self.about.refuse(&fault))),
+                };
+                if open.is_empty() {
+                    return None;
+                }
                 let until = open.iter().map(|question| question.expires).max().unwrap_or(question.expires);
                 let state = State { task: self.task(), seq, until };
                 Some(Next::Ended(self.about.input_required(&open, state)))
             }
         }
+    }
+
+    /// Gives each answer that was brought along once, and returns the questions that are left. One that does not fit is none.
+    async fn answer_with_brought(&mut self, open: Vec<Question>) -> Result<Vec<Question>, Fault> {
+        let mut left = Vec::new();
+        for question in &open {
+            let key = input_key(question, &open);
+            let at = self.about.brought.iter().position(|(name, _)| *name == key);
+            let response = at.map(|at| self.about.brought.swap_remove(at).1);
+            let answer = response.and_then(|given| question::decode_answer(question, &Members::of(&given)).ok());
+            match answer {
+                None => left.push(question.clone()),
+                Some(answer) => {
+                    let (hub, by) = (&self.about.shared.hub, self.about.by.clone());
+                    hub.signal(by, self.running.id(), answered(question.id, answer)).await?;
+                }
+            }
+        }
+        Ok(left)
     }
 
     /// A request that nobody waits for any more is taken back.
@@ -340,7 +378,7 @@ impl Going {
             }
             (Outcome::Completed, Verb::Prompt) => encoder.prompt(&finished, raw, &self.party, &beside, &mut out),
             (Outcome::Completed, Verb::Read) if finished.output.parts.is_empty() && raw.is_none() => {
-                let kind = FaultKind::NotFound(interlingua_core::Noun::Resource);
+                let kind = FaultKind::NotFound(Noun::Resource);
                 return self.about.refuse(&Fault::caller(kind, "Resource not found"));
             }
             (Outcome::Completed, Verb::Read) => encoder.read(&finished, raw, &self.party, &beside, &mut out),

@@ -152,6 +152,8 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
         call: Digest([0; 32]),
         conversation: None,
         confirm: false,
+        uri: None,
+        brought: Vec::new(),
     };
     let open = about.questions(place.task).await?;
     let again = open.iter().filter_map(|question| request(question, &about)).collect();

@@ -14,6 +14,7 @@ use interlingua_protocols::mcp::fault::UNSUPPORTED_VERSION;
 use interlingua_protocols::mcp::headers::SESSION;
 use interlingua_protocols::mcp::{Era, Version};
 use interlingua_protocols::members::Members;
+use interlingua_protocols::rpc;
 
 use super::link::pipe::Pipe;
 use super::link::streamable::{Endpoint, Streamable};
@@ -159,9 +160,19 @@ fn discovered(result: Result<Members, Unanswered>) -> Verdict {
     }
 }
 
+/// A server that refuses the version and lists it in the same breath is asked once more, as it asks for.
 async fn discover(link: &Link) -> Result<Members, Unanswered> {
     let outgoing = encode::request(FIRST, encode::DISCOVER, &Manner::own(Version::LATEST), |_| {});
-    ask(link, &outgoing, START).await
+    match ask(link, &outgoing, START).await {
+        Err(Unanswered::Error(error)) if error.code == UNSUPPORTED_VERSION && offers_ours(&error) => {
+            ask(link, &outgoing, START).await
+        }
+        answered => answered,
+    }
+}
+
+fn offers_ours(error: &rpc::Error) -> bool {
+    error.data.as_ref().is_some_and(|data| list::supports(&Members::of(data), "supported", Version::LATEST))
 }
 
 /// Asks the modern way, and after a while the old way besides: whichever is answered first as it should be.

@@ -236,6 +236,7 @@ impl Talk {
             meta: encode::callers_meta(call),
             key: Some(&self.dispatch.key),
             progress: true,
+            receipts: encode::takes_receipts(call, session.version),
         }
     }
 

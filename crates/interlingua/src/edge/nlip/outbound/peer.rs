@@ -317,6 +317,7 @@ impl<'a> Talk<'a> {
                     asked_by: Party::Peer(self.peer.name.clone()),
                     expires: leg.expires,
                     resume: None,
+                    name: None,
                 };
                 let said = interlingua_core::Carried::whole(Replied::Asked(Box::new(question)));
                 Ok(Heard { said, control: true })
