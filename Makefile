@@ -23,7 +23,7 @@ fmt: ## format the sources
 conformance: ## list the requirements that no test and no deviation names
 	@scripts/conformance
 
-bench: ## measure against a bare echo server and nlip-server; rewrites docs/benchmarks.md
+bench: ## measure against a bare echo server, nlip-server and other MCP proxies; rewrites docs/benchmarks.md
 	@scripts/bench
 
 fuzz: ## fuzz every decoder for FUZZ_SECONDS each (default 60); needs the nightly toolchain

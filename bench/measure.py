@@ -68,7 +68,8 @@ def load(server, url, body, expect, **options):
         file.write(body)
     command = [os.path.join(HERE, "target/release/load"), "--url", url, "--body", path, f"--expect={expect}"]
     for name, value in options.items():
-        command += [f"--{name}", str(value)]
+        for one in value if isinstance(value, list) else [value]:
+            command += [f"--{name}", str(one)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as generator:
         started = generator.stdout.readline()
         before = cpu_seconds(server.pid)

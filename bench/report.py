@@ -117,6 +117,41 @@ A task is acknowledged when it is appended and synced. Tasks in flight together 
 """
 
 
+def mcp(results):
+    rows = []
+    for (name, connections), one in sorted(results.items(), key=lambda item: (item[0][1], item[1]["cpu_us"])):
+        times = f"{one['cpu_us'] / results['nginx', connections]['cpu_us']:.2f}"
+        latency = [f"{one[key]:.0f}" for key in ("p50_us", "p90_us", "p99_us")]
+        rows.append([name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", times, f"{one['rss'] / 1048576:.0f}"])
+    head = ["through", "connections", "calls/s", "p50 us", "p90 us", "p99 us", "CPU us a call", "times nginx", "memory MiB"]
+    return f"""## MCP: `tools/call`
+
+One call of the tool `echo`, revision 2026-07-28, every answer checked for its own text. The time of a call is that of the whole
+chain; CPU is the proxy's own, with everything it started (in the row `direct`: the upstream's). nginx and the hyper proxy carry bytes and know
+nothing of MCP; one of them parses and writes the JSON both ways. The hub checks headers, rights, limits and the arguments
+against the tool's schema, writes a line of audit and counts.
+
+{table(head, rows)}
+"""
+
+
+def mcp_lists(results):
+    rows = [[name, f"{one['rps']:.0f}", f"{one['p50_us'] / 1000:.2f}", f"{one['p99_us'] / 1000:.2f}", f"{one['cpu_us']:.0f}"] for name, one in results.items()]
+    return f"""## MCP: `tools/list` of 500 tools
+
+One connection. The hub answers from its cache and does not ask the upstream.
+
+{table(["from", "lists/s", "p50 ms", "p99 ms", "CPU us each"], rows)}
+"""
+
+
+def mcp_sessions(result):
+    return f"""## MCP: sessions that nobody closes
+
+{result['count']:,} sessions of the legacy era were opened and left alone: {result['bytes_each']:.0f} bytes of resident memory each.
+"""
+
+
 def write(machine, results, command):
     parts = [
         "# Benchmarks",

@@ -1,8 +1,9 @@
-"""Measures the hub beside a bare echo server (the floor) and nlip-server, and writes docs/benchmarks.md.
+"""Measures the hub beside a bare echo server (the floor) and nlip-server, and between an MCP client and an MCP server beside
+other proxies; writes docs/benchmarks.md.
 
     bench/run.py [--rounds 3] [--seconds 3] [--only SECTION]...
 
-The three servers run side by side and are measured in turn, round after round, so that whatever else the machine does meets
+The servers of a section run side by side and are measured in turn, round after round, so that whatever else the machine does meets
 all of them. Medians are reported. Processor time for each request depends least on the neighbours: trust it most.
 """
 
@@ -114,6 +115,73 @@ def tasks(options):
             for connections in (1, 256)
         }
     return {"sync_us": statistics.median(disk) * 1e6, **{key: medians(value) for key, value in rounds.items()}}
+
+
+MCP_VERSION = "2026-07-28"
+
+
+def mcp_request(method, name=None, params=""):
+    """A request of revision 2026-07-28, and the headers that go with it."""
+    meta = f'"io.modelcontextprotocol/protocolVersion":"{MCP_VERSION}","io.modelcontextprotocol/clientCapabilities":{{}}'
+    body = f'{{"jsonrpc":"2.0","id":@N@,"method":"{method}","params":{{{params}"_meta":{{{meta}}}}}}}'
+    headers = ["accept=application/json, text/event-stream", f"mcp-protocol-version={MCP_VERSION}", f"mcp-method={method}"]
+    return body, headers + ([f"mcp-name={name}"] if name else [])
+
+
+@section
+def mcp(options):
+    """`tools/call` of an echo: directly, and through what can stand in front of it."""
+    body, headers = mcp_request("tools/call", "echo", '"name":"echo","arguments":{"text":"said-@N@"},')
+    results = {}
+    with (
+        servers.upstream() as up,
+        servers.nginx(up) as nginx,
+        servers.proxy("hyper proxy", up) as bare,
+        servers.proxy("hyper proxy that parses", up, "--parse") as parsing,
+        servers.mcp_hub(up) as hub,
+        servers.fastmcp(up) as fastmcp,
+    ):
+        for _ in range(options.rounds):
+            for connections in (1, 32):
+                for server in (up, nginx, bare, parsing, hub, fastmcp):
+                    result = measure.load(
+                        server, server.url("/mcp"), body, "said-@N@", connections=connections, seconds=options.seconds, header=headers
+                    )
+                    results.setdefault((server.name, connections), []).append(result)
+                    print(f"mcp {server.name} c={connections}: {result['rps']:.0f}/s {result['cpu_us']:.1f} us", flush=True)
+    return {key: medians(rounds) for key, rounds in results.items()}
+
+
+@section
+def mcp_lists(options):
+    """`tools/list` of 500 tools, by the upstream itself and from the hub's cache."""
+    body, headers = mcp_request("tools/list")
+    results = {}
+    with servers.upstream(tools=500) as up, servers.mcp_hub(up) as hub:
+        for _ in range(options.rounds):
+            for server in (up, hub):
+                result = measure.load(server, server.url("/mcp"), body, "tool_499", seconds=options.seconds, header=headers)
+                results.setdefault(server.name, []).append(result)
+    return {key: medians(rounds) for key, rounds in results.items()}
+
+
+@section
+def mcp_sessions(options):
+    """Memory for each session of the legacy era that is opened and never closed."""
+    count = 10_000
+    body = (
+        '{"jsonrpc":"2.0","id":@N@,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
+        '"clientInfo":{"name":"bench","version":"1"}}}'
+    )
+    headers = ["accept=application/json, text/event-stream"]
+    with servers.upstream() as up, servers.mcp_hub(up) as hub:
+        # The first thousand fill pools and caches that have nothing to do with the number of sessions.
+        opened = {"connections": 32, "warm": 0, "seconds": 600, "header": headers}
+        measure.load(hub, hub.url("/mcp"), body, "protocolVersion", requests=1_000, **opened)
+        before = measure.resident_bytes(hub.pid)
+        measure.load(hub, hub.url("/mcp"), body, "protocolVersion", requests=count, **opened)
+        after = measure.resident_bytes(hub.pid)
+    return {"count": count, "bytes_each": (after - before) / count}
 
 
 def main():

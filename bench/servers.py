@@ -14,8 +14,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 class Server:
     """A running server: its process id, its address, and a directory that goes with it."""
 
-    def __init__(self, name, command, ready, directory=None):
-        self.name, self.port, self.directory = name, free_port(), directory
+    def __init__(self, name, command, ready, directory=None, port=None):
+        self.name, self.port, self.directory = name, port or free_port(), directory
         self.log = tempfile.NamedTemporaryFile(prefix=f"bench-{name}-", suffix=".log")
         command = [part.replace("@PORT@", str(self.port)) for part in command]
         self.process = subprocess.Popen(command, cwd=directory or ROOT, stdout=self.log, stderr=self.log, start_new_session=True)
@@ -65,6 +65,57 @@ def reference():
     """nlip-server's echo application with its logging off."""
     command = [f"{ROOT}/.venv/bin/python", "-m", "uvicorn", "nlip_server.echo:app", "--host", "127.0.0.1", "--port", "@PORT@"]
     return Server("nlip-server", [*command, "--log-level", "warning", "--no-access-log"], "/health")
+
+
+def upstream(tools=1):
+    """A fast MCP server with the tool `echo`."""
+    command = [f"{ROOT}/bench/target/release/upstream", "127.0.0.1:@PORT@", "--tools", str(tools)]
+    return Server("direct", command, "/mcp")
+
+
+def proxy(name, behind, *flags):
+    """A bare hyper proxy."""
+    command = [f"{ROOT}/bench/target/release/proxy", "127.0.0.1:@PORT@", f"127.0.0.1:{behind.port}", *flags]
+    return Server(name, command, "/mcp")
+
+
+def nginx(behind):
+    """nginx as a reverse proxy with connections kept open on both sides, and nothing logged."""
+    directory = tempfile.mkdtemp(prefix="bench-nginx-")
+    port = free_port()
+    with open(os.path.join(directory, "nginx.conf"), "w") as file:
+        file.write(NGINX.replace("@HERE@", directory).replace("@LISTEN@", str(port)).replace("@BEHIND@", str(behind.port)))
+    return Server("nginx", ["nginx", "-p", directory, "-e", "error.log", "-c", "nginx.conf"], "/mcp", directory, port)
+
+
+NGINX = """
+worker_processes 2;
+daemon off;
+pid @HERE@/pid;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  client_body_temp_path @HERE@/body; proxy_temp_path @HERE@/proxy;
+  fastcgi_temp_path @HERE@/fastcgi; uwsgi_temp_path @HERE@/uwsgi; scgi_temp_path @HERE@/scgi;
+  keepalive_requests 10000000;
+  upstream behind { server 127.0.0.1:@BEHIND@; keepalive 128; keepalive_requests 10000000; }
+  server {
+    listen 127.0.0.1:@LISTEN@ reuseport;
+    location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
+  }
+}
+"""
+
+
+def fastmcp(behind):
+    """fastmcp's proxy with one client to the upstream that is kept, which is its quicker way."""
+    command = [f"{ROOT}/.tools/python/mcp-2/bin/python", f"{ROOT}/bench/fastmcp_proxy.py", "@PORT@", behind.url("/mcp")]
+    return Server("fastmcp proxy", command, "/mcp")
+
+
+def mcp_hub(behind):
+    """The hub in front of it, with policy, audit and metrics as they always are."""
+    return hub(f'peers: {{ up: {{ mcp: {{ url: "{behind.url("/mcp")}" }}, effects: reads }} }}\nmcp: {{ names: bare }}\n')
 
 
 def hub(config="", files=None):

@@ -32,3 +32,15 @@ apt_package() {
   say "installing the package $2"
   apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
 }
+
+# apt_program PROGRAM PACKAGE: unpacks a Debian package into .tools when its program is missing. Installing it would start
+# the service that comes with it.
+apt_program() {
+  export PATH="$PATH:$ROOT/.tools/debian/usr/sbin:$ROOT/.tools/debian/usr/bin"
+  command -v "$1" >/dev/null 2>&1 && return 0
+  command -v apt-get >/dev/null 2>&1 || die "'$1' is missing and this is no Debian system: install it by hand."
+  say "unpacking the package $2 into .tools/debian"
+  mkdir -p .tools/debian/packages
+  (cd .tools/debian/packages && apt-get download -qq "$2") || die "the package $2 cannot be had: run 'sudo apt-get update'."
+  dpkg -x .tools/debian/packages/"$2"_*.deb .tools/debian
+}

@@ -39,6 +39,9 @@ struct Options {
     /// A text every answer must contain; the body's number may be part of it.
     #[arg(long)]
     expect: String,
+    /// A header of every request, as name=value; may be given several times.
+    #[arg(long)]
+    header: Vec<String>,
     /// The status every answer must have.
     #[arg(long, default_value_t = 200)]
     status: u16,
@@ -146,10 +149,13 @@ async fn exchange(
     number: &str,
 ) -> Result<(), Failure> {
     let body = if body.contains(MARK) { body.replace(MARK, number) } else { body.to_owned() };
-    let request = Request::post(options.url.path())
+    let mut request = Request::post(options.url.path())
         .header("host", options.url.authority().map_or("", |authority| authority.as_str()))
-        .header("content-type", "application/json")
-        .body(Full::new(Bytes::from(body)))?;
+        .header("content-type", "application/json");
+    for (name, value) in options.header.iter().filter_map(|header| header.split_once('=')) {
+        request = request.header(name, value);
+    }
+    let request = request.body(Full::new(Bytes::from(body)))?;
     sender.ready().await?;
     let answer = sender.send_request(request).await?;
     let status = answer.status();
