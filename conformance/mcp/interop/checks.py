@@ -10,7 +10,7 @@ def arguments(modes):
     parser = argparse.ArgumentParser()
     parser.add_argument("--prefix", default="", help="what the hub puts before names")
     parser.add_argument("--mode", choices=modes, default=modes[0], help="how to find the revision to speak")
-    parser.add_argument("target", nargs="+", help="a URL, or a command that speaks on stdio")
+    parser.add_argument("target", nargs=argparse.REMAINDER, help="a URL, or a command that speaks on stdio")
     return parser.parse_args()
 
 

@@ -20,9 +20,10 @@ pub struct Question {
     pub expires: Time,
     /// The callee's opaque state; goes back with the answer.
     pub resume: Option<Secret>,
-    /// What the callee calls it among those it asks together. A wire that names questions keeps the name.
+    /// What the callee calls it among those it asks together. A wire that names questions keeps the name. Boxed, because it
+    /// is seldom there and every event has room for a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<Text>,
+    pub name: Option<Box<Text>>,
 }
 
 /// Approvers: an answer is taken through any door from whom policy lets `approve`.

@@ -113,6 +113,9 @@ impl Verdict {
     }
 }
 
+/// How long the time at the end of a folder's name is: `-2026-11-15T12-11-31-303Z`.
+const TIME: usize = 25;
+
 /// Reads every `checks.json` below; the folder's name is the scenario's, between a prefix and the time.
 fn collect(results: &Path, folder: &Path, checks: &mut BTreeMap<String, (String, String)>) {
     for entry in fs::read_dir(folder).expect("the results can be read").flatten() {
@@ -121,7 +124,7 @@ fn collect(results: &Path, folder: &Path, checks: &mut BTreeMap<String, (String,
             collect(results, &path, checks);
         } else if entry.file_name() == "checks.json" {
             let name = folder.strip_prefix(results).expect("it is below").to_string_lossy().into_owned();
-            let scenario = name.rsplit_once("-20").map_or(name.as_str(), |(scenario, _)| scenario);
+            let scenario = name.get(..name.len().saturating_sub(TIME)).unwrap_or(&name);
             let text = fs::read_to_string(&path).expect("the results can be read");
             let list: Vec<Value> = serde_json::from_str(&text).expect("the results are JSON");
             for check in &list {

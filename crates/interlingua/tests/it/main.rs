@@ -10,6 +10,7 @@ mod hostile;
 mod hubs;
 mod mcp;
 mod mcp_client;
+mod mcp_interop;
 mod mcp_suite;
 mod nlip;
 mod nlip_client;

@@ -3,7 +3,8 @@
 //! The fixture stands on the official Rust SDK and passes everything directly. Each run is compared check by check with
 //! the run against the fixture itself: whatever passes there passes through the hub.
 
-use interlingua_testkit::mcp::{Era, Suite, Verdict, fixture};
+use interlingua_testkit::mcp::{Era, Suite, Verdict, fixture, fixture_program};
+use interlingua_testkit::{Hub, root};
 
 /// The totals that the fixture reaches directly; fewer would mean that the comparison has become an easy one.
 async fn directly(suite: Suite, total: usize) -> Verdict {
@@ -14,17 +15,34 @@ async fn directly(suite: Suite, total: usize) -> Verdict {
     verdict
 }
 
-#[tokio::test]
-async fn active_directly() {
-    directly(Suite::Active, 40).await;
+/// The hub as anyone would start it for the suite, except for address and data directory.
+async fn hub() -> Hub {
+    assert!(fixture_program().exists());
+    let config = root().join("conformance/mcp.yaml");
+    let config = config.to_str().expect("the path is UTF-8");
+    Hub::builder(env!("CARGO_BIN_EXE_interlingua")).arguments(&["-c", config]).start().await
+}
+
+async fn compare(suite: Suite, total: usize) {
+    let (direct, hub) = tokio::join!(directly(suite, total), hub());
+    let known = root().join("conformance/mcp/expected-failures.yaml");
+    let through = suite.server(&hub.url("/mcp"), Some(&known)).await;
+    let lost = through.lost_since(&direct);
+    assert!(lost.is_empty(), "{} checks pass directly and not through the hub:\n{}", lost.len(), lost.join("\n"));
+    assert!(through.success, "{}", through.output);
 }
 
 #[tokio::test]
-async fn legacy_directly() {
-    directly(Suite::Legacy, 83).await;
+async fn active_through_the_hub() {
+    compare(Suite::Active, 40).await;
 }
 
 #[tokio::test]
-async fn modern_directly() {
-    directly(Suite::Modern, 197).await;
+async fn m_01_legacy_through_the_hub() {
+    compare(Suite::Legacy, 83).await;
+}
+
+#[tokio::test]
+async fn m_01_modern_through_the_hub() {
+    compare(Suite::Modern, 197).await;
 }

@@ -34,7 +34,7 @@ pub fn questions(
             let params = request.object("params").unwrap_or(Members::absent());
             let method = request.text("method")?;
             let asked = question::decode(&method, &params, peer, expires, Some(Secret::new(resume.as_bytes())))?;
-            Some(Question { name: Some(key.into()), ..asked })
+            Some(Question { name: Some(Box::new(key.into())), ..asked })
         })
         .collect()
 }

@@ -325,11 +325,14 @@ const LONGEST_NAME: usize = 128;
 /// The key of a question in `inputRequests`, among those that are open with it: what its server calls it, where that is
 /// one question's name alone.
 pub fn input_key(question: &Question, open: &[Question]) -> String {
-    let name = question.name.as_deref().filter(|name| !name.is_empty() && name.len() <= LONGEST_NAME);
-    let is_alone = |name: &&str| {
-        open.iter().filter(|other| own_key(other) == *name || other.name.as_deref() == Some(name)).count() == 1
-    };
+    let name = named(question).filter(|name| !name.is_empty() && name.len() <= LONGEST_NAME);
+    let has = |other: &Question, name: &str| own_key(other) == name || named(other) == Some(name);
+    let is_alone = |name: &&str| open.iter().filter(|other| has(other, name)).count() == 1;
     name.filter(is_alone).map_or_else(|| own_key(question), ToOwned::to_owned)
+}
+
+fn named(question: &Question) -> Option<&str> {
+    question.name.as_deref().map(|name| &**name)
 }
 
 fn own_key(question: &Question) -> String {
