@@ -155,6 +155,11 @@ pub fn fixture_program() -> PathBuf {
     beside_the_tests("mcp-fixture")
 }
 
+/// A hub as the suite's client: the example `mcp_client`.
+pub fn client_program() -> PathBuf {
+    beside_the_tests("examples/mcp_client")
+}
+
 /// A program of this workspace that another package than the test's builds.
 fn beside_the_tests(name: &str) -> PathBuf {
     let test = env::current_exe().expect("a test knows its own path");

@@ -3,7 +3,7 @@
 //! The fixture stands on the official Rust SDK and passes everything directly. Each run is compared check by check with
 //! the run against the fixture itself: whatever passes there passes through the hub.
 
-use interlingua_testkit::mcp::{Era, Suite, Verdict, fixture, fixture_program};
+use interlingua_testkit::mcp::{Era, Suite, Verdict, client_program, fixture, fixture_program};
 use interlingua_testkit::{Hub, root};
 
 /// The totals that the fixture reaches directly; fewer would mean that the comparison has become an easy one.
@@ -45,4 +45,24 @@ async fn m_01_legacy_through_the_hub() {
 #[tokio::test]
 async fn m_01_modern_through_the_hub() {
     compare(Suite::Modern, 197).await;
+}
+
+/// The suite's own servers as peers of a hub. What is known to fail must fail, so that the list of it stays true.
+async fn as_client(suite: Suite) {
+    let known = root().join("conformance/mcp/expected-failures.yaml");
+    let program = client_program();
+    let verdict = suite.client(program.to_str().expect("the path is UTF-8"), Some(&known)).await;
+    assert!(verdict.success, "{}", verdict.output);
+    let failed: Vec<String> = verdict.failed().into_iter().filter(|check| !check.starts_with("auth/")).collect();
+    assert!(failed.is_empty() && verdict.passed() >= 20, "{failed:#?}");
+}
+
+#[tokio::test]
+async fn the_hub_as_a_client_of_the_legacy_era() {
+    as_client(Suite::Legacy).await;
+}
+
+#[tokio::test]
+async fn the_hub_as_a_client_of_the_modern_era() {
+    as_client(Suite::Modern).await;
 }
