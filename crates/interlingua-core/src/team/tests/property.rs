@@ -84,13 +84,17 @@ fn what(team: &Team, one: &Move) -> Option<What> {
     })
 }
 
-/// What every member had seen when its vote was taken: a vote's revision is the last its voter was shown.
-fn check_votes(before: &Team, records: &[Record]) {
+/// What every member had seen when its vote was taken: a vote's revision is the last its voter was shown, be it by a record
+/// just before it.
+fn check_votes(before: &Team, records: &[Record], now: Time) {
+    let mut then = before.clone();
     for record in records {
-        let Record::Voted { seat, vote } = record else { continue };
-        let Stand::Running(round) = &before.place(*seat).stand else { panic!("{seat:?} voted without a round") };
-        assert_eq!(round.seen[vote.choice.0], vote.revision, "a vote for an answer it had not seen");
-        assert_eq!(before.revision(vote.choice), vote.revision, "a vote for an answer that is not the last");
+        if let Record::Voted { seat, vote } = record {
+            let Stand::Running(round) = &then.place(*seat).stand else { panic!("{seat:?} voted without a round") };
+            assert_eq!(round.seen[vote.choice.0], vote.revision, "a vote for an answer it had not seen");
+            assert_eq!(before.revision(vote.choice), vote.revision, "a vote for an answer that is not the last");
+        }
+        then.apply(record, now);
     }
 }
 
@@ -103,6 +107,8 @@ fn check_answers(before: &Team, after: &Team) {
 fn step(play: &mut Play, batch: &[(u8, Move)]) {
     let before = play.team.clone();
     let mut ready = Vec::new();
+    // A member is heard once in a batch: what it says next belongs to the next one.
+    let mut heard = Vec::new();
     let mut wait = 0;
     for (who, one) in batch {
         if let Move::Wait(seconds) = one {
@@ -110,10 +116,13 @@ fn step(play: &mut Play, batch: &[(u8, Move)]) {
         }
         let running: Vec<Seat> = play.team.seats().filter(|seat| play.running(*seat).is_some()).collect();
         let Some(seat) = running.get(usize::from(*who) % running.len().max(1)) else { continue };
-        ready.extend(what(&play.team, one).map(|what| play.ready(*seat, what)));
+        if !heard.contains(seat) {
+            heard.push(*seat);
+            ready.extend(what(&play.team, one).map(|what| play.ready(*seat, what)));
+        }
     }
     let records = play.happen(Happening::Ready(ready));
-    check_votes(&before, &records);
+    check_votes(&before, &records, play.now);
     check_answers(&before, &play.team);
     if wait > 0 && play.team.verdict().is_none() {
         play.waits(wait);
