@@ -3,8 +3,9 @@
 use std::fs;
 
 use clap::CommandFactory;
+use http::HeaderName;
 use interlingua::cli::arguments::Arguments;
-use interlingua_testkit::Hub;
+use interlingua_testkit::{Hub, post};
 
 use super::{root_file, tracked};
 
@@ -62,12 +63,18 @@ async fn what_the_readme_sends_is_answered() {
     let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config("tools: { workspace: ./workspace }\n");
     let hub = builder.file("workspace/shopping.txt", "Two lemons\n").start().await;
     let examples = posts(&readme);
-    assert_eq!(examples.len(), 3, "{examples:?}");
-    for (path, body) in examples {
-        let answer = hub.post(path, "application/json", body.to_owned()).await;
+    assert_eq!(examples.len(), 5, "{examples:?}");
+    for Post { path, headers, body } in examples {
+        let mut sent = post(path, "application/json", body.to_owned());
+        for (name, value) in headers {
+            sent.headers_mut().insert(HeaderName::try_from(name).expect("a name"), value.parse().expect("a value"));
+        }
+        let answer = hub.connect().await.send(sent).await;
         assert_eq!(answer.status, 200, "{path} {body}: {}", answer.text());
         let text = answer.text();
-        assert!(!text.contains(r#""messagetype":"error""#) && !text.contains(r#""status":"error""#), "{body}: {text}");
+        for sign in [r#""messagetype":"error""#, r#""status":"error""#, r#""error":{"#, r#""isError":true"#] {
+            assert!(!text.contains(sign), "{body}: {text}");
+        }
         assert!(!body.contains("list_directory") || text.contains("shopping.txt"), "{body}: {text}");
     }
 }
@@ -91,14 +98,22 @@ fn is_prose(before: &str) -> bool {
     !line.trim().is_empty() && !line.ends_with('`') && !line.ends_with("$ ")
 }
 
-/// Path and body of every `curl … -d '…'`.
-fn posts(text: &str) -> Vec<(&str, &str)> {
+#[derive(Debug, PartialEq)]
+struct Post<'a> {
+    path: &'a str,
+    headers: Vec<(&'a str, &'a str)>,
+    body: &'a str,
+}
+
+/// Every `curl … -H '…' -d '…'`.
+fn posts(text: &str) -> Vec<Post<'_>> {
     let mut found = Vec::new();
     for example in text.split("curl ").skip(1) {
         let Some((head, rest)) = example.split_once("-d '") else { continue };
         let Some((body, _)) = rest.split_once("'\n") else { continue };
         let path = head.split("http://127.0.0.1:7447").nth(1).and_then(|rest| rest.split_whitespace().next());
-        found.extend(path.map(|path| (path, body)));
+        let headers = head.split("-H '").skip(1).filter_map(|header| header.split_once('\'')?.0.split_once(": "));
+        found.extend(path.map(|path| Post { path, headers: headers.collect(), body }));
     }
     found
 }
@@ -107,5 +122,6 @@ fn posts(text: &str) -> Vec<(&str, &str)> {
 fn commands_are_told_from_prose() {
     let text = "Run `interlingua call a --json` or:\n\n    interlingua tasks # all\nThe hub interlingua runs.\n";
     assert_eq!(commands(text).collect::<Vec<_>>(), [("call", "a --json"), ("tasks", "")]);
-    assert_eq!(posts("curl -s http://127.0.0.1:7447/nlip -d '{\"a\": 1}'\n"), [("/nlip", "{\"a\": 1}")]);
+    let post = Post { path: "/nlip", headers: vec![("X", "y")], body: "{\"a\": 1}" };
+    assert_eq!(posts("curl -s http://127.0.0.1:7447/nlip -H 'X: y' -d '{\"a\": 1}'\n"), [post]);
 }
