@@ -5,6 +5,8 @@ use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
 use std::thread::JoinHandle;
 
+use crate::support::logged;
+
 fn interlingua(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a temporary directory");
     Command::new(env!("CARGO_BIN_EXE_interlingua"))
@@ -182,9 +184,9 @@ fn a_yes_goes_to_the_confirmation_of_the_task() {
 #[tokio::test]
 async fn a_hub_starts_without_a_file_says_where_it_is_and_stops_with_0() {
     let mut hub = interlingua_testkit::Hub::builder(env!("CARGO_BIN_EXE_interlingua")).start().await;
-    assert!(hub.log().contains(&format!("listening on {}", hub.url(""))), "{}", hub.log());
+    logged(&hub, &[&format!("listening on {}", hub.url(""))]).await;
     let token = std::fs::read_to_string(hub.data().join("token")).unwrap();
-    assert!(hub.log().contains(&token), "the token is printed at the start");
+    logged(&hub, &["access token", &token]).await;
     assert_eq!(hub.stop().await.code(), Some(0));
 }
 

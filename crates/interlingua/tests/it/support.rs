@@ -108,6 +108,14 @@ pub(crate) async fn until(what: &str, mut seen: impl AsyncFnMut() -> bool) {
     panic!("{what}: nothing after half a minute");
 }
 
+/// The line of the hub's log that has all of these words. What a hub writes reaches a test through a thread of its own,
+/// so a line may come after the answer it belongs to.
+pub(crate) async fn logged(hub: &Hub, words: &[&str]) -> String {
+    let found = || hub.log().lines().find(|line| words.iter().all(|word| line.contains(word))).map(str::to_owned);
+    until(&format!("a line of the log with {words:?}"), async || found().is_some()).await;
+    found().expect("just seen; a log only grows")
+}
+
 /// Server-sent events of a whole body: name, number, data.
 pub(crate) fn events(text: &str) -> Vec<(String, String, Value)> {
     let field = |block: &str, name: &str| {

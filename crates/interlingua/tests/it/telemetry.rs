@@ -6,6 +6,8 @@ use http_body_util::Full;
 use interlingua_testkit::{Answer, Collector, Hub, request};
 use serde_json::{Value, json};
 
+use crate::support::logged;
+
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
@@ -102,9 +104,7 @@ async fn n_64_the_trace_of_a_call_is_in_the_answer_the_log_and_the_audit() {
     let answer = post(&hub, "/nlip", &call("hub/echo", &json!({})), &[("traceparent", PARENT)]).await;
     let told = answer.header("traceparent").expect("the trace is told");
     assert!(told.contains(TRACE) && told != PARENT, "{told}: in the caller's trace, a span of our own");
-    let log = hub.log();
-    let line = log.lines().find(|line| line.contains(TRACE) && line.contains("hub/echo"));
-    let line: Value = serde_json::from_str(line.unwrap_or_else(|| panic!("no line: {log}"))).expect("JSON");
+    let line: Value = serde_json::from_str(&logged(&hub, &[TRACE, "hub/echo"]).await).expect("JSON");
     assert_eq!((&line["span"]["trace_id"], &line["span"]["wire"]), (&json!(TRACE), &json!("nlip/1")), "{line}");
     assert!(line["span"]["task"].is_string(), "{line}");
     let line = audit_with(&hub, &[("trace", TRACE), ("action", "authorize"), ("on", "hub/echo")]).await;
@@ -122,7 +122,7 @@ async fn n_64_a_call_without_a_trace_gets_one_and_so_does_a_refusal() {
         .map(|answer| answer.header("traceparent").expect("a trace").split('-').nth(1).expect("an id").to_owned())
         .collect();
     assert!(ids.iter().all(|id| id.len() == 32) && ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
-    assert!(hub.log().contains(&ids[0]), "{}", hub.log());
+    logged(&hub, &[&ids[0]]).await;
 }
 
 /// Secrets of every kind a caller can send, on every door; then everything the hub wrote is searched for them.
@@ -269,5 +269,5 @@ async fn n_64_a_call_that_goes_on_to_another_hub_stays_in_its_trace() {
     let first = hub(&format!("peers: {{ further: {{ nlip: {{ url: \"{url}\" }}, effects: reads }} }}\n")).await;
     let answer = post(&first, "/agents/further/nlip", &text("hello"), &[("traceparent", PARENT)]).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
-    assert!(further.log().contains(TRACE), "{}", further.log());
+    logged(&further, &[TRACE]).await;
 }

@@ -118,7 +118,7 @@ async fn n_64_a_call_can_be_traced_and_audited() {
 
 #[tokio::test]
 async fn n_65_no_token_is_ever_logged() {
-    let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).environment("RUST_LOG", "trace").start().await;
+    let mut hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).environment("RUST_LOG", "trace").start().await;
     let secrets = ["secret-conversation-1", "secret-authentication-2", "secret-group-3", "secret-bearer-4"];
     let message = with(
         text("hello"),
@@ -128,6 +128,7 @@ async fn n_65_no_token_is_ever_logged() {
     as_stranger(&hub, "/nlip", &message, &[("authorization", &bearer)]).await;
     hub.post_json("/nlip", &message).await;
     hub.post("/nlip", "application/json", message.to_string().replace("}]}", "}]")).await;
+    hub.stop().await;
     let log = hub.log();
     for secret in secrets {
         assert!(!log.contains(secret), "{secret} is in the log");

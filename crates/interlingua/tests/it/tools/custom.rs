@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Talk, builder, fault, hub_with_tool, install, install_example, labelled, seen, until};
+use crate::support::logged;
 
 const READS: &str = "effects: { reads: true, idempotent: true }";
 
@@ -45,7 +46,7 @@ async fn a_manifest_with_a_mistake_is_told_to_the_owner_and_leaves_the_others_al
     let problems = local.unwrap_or_else(|| panic!("no local: {peers}"))["problems"].to_string();
     assert!(problems.contains("bad.yaml") && problems.contains("description"), "{problems}");
     assert!(problems.contains("is the name of a built-in tool"), "{problems}");
-    assert!(hub.log().contains("bad.yaml"), "{}", hub.log());
+    logged(&hub, &["bad.yaml"]).await;
 }
 
 #[tokio::test]

@@ -8,11 +8,11 @@ mod words;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
 
 use interlingua_testkit::{Hub, HubBuilder};
 use serde_json::{Value, json};
 
+use crate::support::until;
 use talk::Talk;
 
 /// A hub with a workspace and a tools directory, neither of which holds anything.
@@ -53,17 +53,6 @@ async fn hub_with_tool(body: &str, keys: &str) -> Hub {
 /// What the Owner sees at a path of the hub's interface.
 async fn seen(hub: &Hub, path: &str) -> Value {
     hub.get(path).await.json()
-}
-
-/// Asks again until it is so; the test's own time limit ends what never becomes true.
-async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
-    for _ in 0..600 {
-        if so().await {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("never came true: {what}");
 }
 
 /// The content of the submessage with this label.

@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
 use super::{OWN_PAGE, WORD, echo, owner_token, post, program, was_let_in, with_token};
+use crate::support::logged;
 
 async fn hub() -> Hub {
     Hub::builder(program()).start().await
@@ -66,7 +67,7 @@ async fn what_makes_an_owner_is_for_the_owner_alone_to_read() {
     assert_eq!(mode(&data.join("token")), 0o600);
     assert_eq!(mode(&data.join("hub.sock")), 0o600);
     let first = owner_token(&hub);
-    assert!(hub.log().contains(&first), "it is told at the start");
+    logged(&hub, &["access token", &first]).await;
     // A file somebody opened to everyone is closed again, and what was in it is worth nothing.
     std::fs::set_permissions(data.join("token"), PermissionsExt::from_mode(0o644)).expect("ours");
     hub.restart().await;
