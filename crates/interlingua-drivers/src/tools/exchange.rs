@@ -28,19 +28,12 @@ impl Running {
     pub(super) fn new(work: Work, events: mpsc::Receiver<Event>, cancel: oneshot::Sender<CancelWhy>) -> Running {
         Running { work: Some(work), finished: None, events, cancel: Some(cancel) }
     }
-
-    fn waiting(&mut self, cx: &mut Context<'_>) -> Option<Record> {
-        match self.events.poll_recv(cx) {
-            Poll::Ready(Some(event)) => Some(Record::emitted(event)),
-            Poll::Ready(None) | Poll::Pending => None,
-        }
-    }
 }
 
 impl Duplex for Running {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Record>> {
-        if let Some(record) = self.waiting(cx) {
-            return Poll::Ready(Some(record));
+        if let Poll::Ready(Some(event)) = self.events.poll_recv(cx) {
+            return Poll::Ready(Some(Record::emitted(event)));
         }
         if let Some(work) = &mut self.work
             && let Poll::Ready(finished) = work.as_mut().poll(cx)
@@ -48,13 +41,14 @@ impl Duplex for Running {
             self.finished = Some(finished);
             self.work = None;
         }
-        // What the work said in this turn comes before its end.
-        if let Some(record) = self.waiting(cx) {
-            return Poll::Ready(Some(record));
-        }
-        match (self.work.is_some(), self.finished.take()) {
-            (true, _) => Poll::Pending,
-            (false, finished) => Poll::Ready(finished.map(|finished| Record::emitted(Event::Finished(finished)))),
+        // What the work said in this turn comes before its end. A queue may also say "not now" while it holds something: the
+        // runtime makes who reads much give way. So only its own word that it is over lets the end through.
+        match (self.events.poll_recv(cx), &self.work) {
+            (Poll::Ready(Some(event)), _) => Poll::Ready(Some(Record::emitted(event))),
+            (Poll::Ready(None), None) => {
+                Poll::Ready(self.finished.take().map(|finished| Record::emitted(Event::Finished(finished))))
+            }
+            (Poll::Ready(None), Some(_)) | (Poll::Pending, _) => Poll::Pending,
         }
     }
 

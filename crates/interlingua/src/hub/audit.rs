@@ -229,7 +229,7 @@ async fn write(
     stopping: tokio_util::sync::CancellationToken,
 ) {
     let (mut batch, mut taken) = (Batch::default(), Vec::with_capacity(BATCH));
-    while told.recv_many(&mut taken, BATCH).await > 0 {
+    while next(&mut told, &mut taken, &stopping).await > 0 {
         batch.take(&mut taken);
         let pause = tokio::time::sleep(PAUSE);
         let mut pause = std::pin::pin!(pause);
@@ -242,10 +242,21 @@ async fn write(
             }
         }
         batch.append(&*journal).await;
-        if stopping.is_cancelled() {
-            told.close();
-        }
     }
+}
+
+/// How much was taken; none when the hub stops and nothing is left.
+async fn next(
+    told: &mut mpsc::Receiver<Told>,
+    taken: &mut Vec<Told>,
+    stopping: &tokio_util::sync::CancellationToken,
+) -> usize {
+    tokio::select! {
+        biased;
+        () = stopping.cancelled() => told.close(),
+        more = told.recv_many(taken, BATCH) => return more,
+    }
+    told.recv_many(taken, BATCH).await
 }
 
 impl Hub {

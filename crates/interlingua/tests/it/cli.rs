@@ -188,6 +188,7 @@ async fn a_hub_starts_without_a_file_says_where_it_is_and_stops_with_0() {
     let token = std::fs::read_to_string(hub.data().join("token")).unwrap();
     logged(&hub, &["access token", &token]).await;
     assert_eq!(hub.stop().await.code(), Some(0));
+    assert!(!hub.log().contains("did not end in time"), "nothing was under way: {}", hub.log());
 }
 
 #[tokio::test]

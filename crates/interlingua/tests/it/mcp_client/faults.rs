@@ -56,6 +56,15 @@ async fn a_flood_of_progress_drowns_nothing() {
 }
 
 #[tokio::test]
+async fn a_hub_that_stops_closes_the_input_of_its_programs_which_end_by_themselves() {
+    let mut everywhere = Everywhere::start(&[("near", "stdio", "legacy")]).await;
+    assert_eq!(said(&call(&everywhere.hub, "near/echo", json!({"text": "on"})).await), "on");
+    assert_eq!(everywhere.hub.stop().await.code(), Some(0));
+    assert_eq!(everywhere.logs[0].count("input closed"), 1);
+    assert!(!everywhere.hub.log().contains("did not end in time"), "{}", everywhere.hub.log());
+}
+
+#[tokio::test]
 async fn m_32_a_cancel_reaches_the_server() {
     let everywhere = Everywhere::start(&[("near", "stdio", "modern"), ("far", "http", "legacy")]).await;
     for (name, log) in everywhere.names.iter().zip(&everywhere.logs) {

@@ -275,6 +275,7 @@ def serve_stdio():
             if message["method"] == "tools/call":
                 running["ask"] = caller
             threading.Thread(target=lambda m=message, c=caller: say(respond(m, c)), daemon=True).start()
+    note("input closed")
 
 
 # HTTP

@@ -70,18 +70,9 @@ struct Live {
     signals: mpsc::Sender<Signal>,
 }
 
-impl Live {
-    fn waiting(&mut self, cx: &mut Context<'_>) -> Option<Record> {
-        match self.records.poll_recv(cx) {
-            Poll::Ready(record) => record,
-            Poll::Pending => None,
-        }
-    }
-}
-
 impl Duplex for Live {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Record>> {
-        if let Some(record) = self.waiting(cx) {
+        if let Poll::Ready(Some(record)) = self.records.poll_recv(cx) {
             return Poll::Ready(Some(record));
         }
         if let Some(work) = &mut self.work
@@ -89,11 +80,12 @@ impl Duplex for Live {
         {
             self.work = None;
         }
-        // What the work said in this turn comes before its end.
-        match (self.waiting(cx), self.work.is_some()) {
-            (Some(record), _) => Poll::Ready(Some(record)),
-            (None, true) => Poll::Pending,
-            (None, false) => Poll::Ready(None),
+        // What the work said in this turn comes before its end. A queue may also say "not now" while it holds something: the
+        // runtime makes who reads much give way. So only its own word that it is over is the end.
+        match (self.records.poll_recv(cx), &self.work) {
+            (Poll::Ready(Some(record)), _) => Poll::Ready(Some(record)),
+            (Poll::Ready(None), None) => Poll::Ready(None),
+            (Poll::Ready(None), Some(_)) | (Poll::Pending, _) => Poll::Pending,
         }
     }
 
@@ -360,5 +352,32 @@ async fn late(until: Option<Instant>) {
     match until {
         Some(until) => tokio::time::sleep_until(until).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The runtime lets a task take so many things in one turn, and then queues say "not now" whatever they hold.
+    #[tokio::test]
+    async fn the_last_record_is_read_wherever_the_reader_is_made_to_give_way() {
+        for count in 0..300 {
+            tokio::task::yield_now().await;
+            let (out, records) = mpsc::channel(RECORDS);
+            let work = async move {
+                for _ in 0..=count {
+                    let progress = Event::Progress { done: None, total: None, note: None };
+                    let _ = out.send(Record::emitted(progress)).await;
+                }
+            };
+            let (signals, _incoming) = mpsc::channel(1);
+            let mut live = Live { work: Some(Box::pin(work)), records, signals };
+            let mut read = 0;
+            while std::future::poll_fn(|cx| live.poll_next(cx)).await.is_some() {
+                read += 1;
+            }
+            assert_eq!(read, count + 1);
+        }
     }
 }

@@ -38,7 +38,8 @@ async fn pump(
     stopping: tokio_util::sync::CancellationToken,
 ) {
     let Started { mut input, mut output, notes, process } = started;
-    let writing = async {
+    // Owns the input, so that it is closed when the writing is over.
+    let writing = async move {
         while let Some(line) = lines.recv().await {
             if input.say(&line).await.is_err() {
                 break;
