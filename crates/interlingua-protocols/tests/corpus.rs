@@ -12,6 +12,8 @@ mod mcp;
 mod mcp_client;
 #[path = "../../../fuzz/checks/nlip.rs"]
 mod nlip;
+#[path = "../../../fuzz/checks/oauth.rs"]
+mod oauth;
 
 fn replay(target: &str, check: fn(&[u8])) {
     let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/fuzz").join(target);
@@ -62,4 +64,9 @@ fn m_41_messages_of_mcp_servers_hold() {
 #[test]
 fn m_41_event_streams_hold() {
     replay("sse", mcp_client::events);
+}
+
+#[test]
+fn m_39_what_is_said_for_a_token_holds() {
+    replay("oauth", oauth::said);
 }

@@ -1,0 +1,41 @@
+//! What must hold of what servers and browsers say while a token is fetched, for any bytes: no panic, nothing unsafe is followed,
+//! and nothing of an answer that is a secret can be printed.
+
+use bytes::Bytes;
+use interlingua_protocols::oauth::address;
+use interlingua_protocols::oauth::callback::{Callback, Outcome};
+use interlingua_protocols::oauth::challenge::Challenge;
+use interlingua_protocols::oauth::client;
+use interlingua_protocols::oauth::metadata::{AuthorizationServer, Resource};
+use interlingua_protocols::oauth::token::{Token, refusal};
+
+const SERVER: &str = "https://mcp.example/mcp";
+const ISSUER: &str = "https://as.example";
+
+pub(crate) fn said(data: &[u8]) {
+    let bytes = Bytes::copy_from_slice(data);
+    if let Ok(resource) = Resource::decode(&bytes, SERVER) {
+        assert!(resource.resource.to_ascii_lowercase().starts_with("https://mcp.example"));
+        assert!(resource.servers.iter().all(|server| server.to_ascii_lowercase().starts_with("https://")));
+    }
+    if let Ok(server) = AuthorizationServer::decode(&bytes, ISSUER, SERVER) {
+        assert_eq!(server.issuer, ISSUER);
+        let endpoints = [server.authorize.as_deref(), Some(&*server.token), server.register.as_deref()];
+        assert!(endpoints.into_iter().flatten().all(|endpoint| endpoint.to_ascii_lowercase().starts_with("https://")));
+    }
+    let _ = client::registered(&bytes, &AuthorizationServer::assumed(ISSUER));
+    let _ = refusal(&bytes);
+    if let Ok(token) = Token::decode(&bytes) {
+        assert!(token.access.text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_graphic())));
+    }
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Some(challenge) = Challenge::decode(text) {
+        for place in address::resource_metadata(SERVER, challenge.resource_metadata.as_deref()) {
+            assert!(place.to_ascii_lowercase().starts_with("https://mcp.example"), "{place}");
+        }
+    }
+    if let Ok(Callback { outcome: Outcome::Code(code), .. }) = Callback::decode(text) {
+        assert_eq!(format!("{code:?}"), "Secret(…)");
+    }
+    let _ = address::server_metadata(text);
+}
