@@ -1,6 +1,8 @@
 //! A device and an orchestrator against the real server, in memory, with connections that break.
 
-use std::collections::VecDeque;
+mod loss;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -33,6 +35,11 @@ struct World {
     /// What the orchestrator and the server's hub saw, in words.
     seen: Vec<String>,
     mail: VecDeque<Mail>,
+    /// Tasks the hub has.
+    open: BTreeSet<Text>,
+    /// How often each action was begun at the device, and how often the hub heard of each order.
+    ran: BTreeMap<Text, u32>,
+    heard: BTreeMap<u64, u32>,
 }
 
 enum Mail {
@@ -56,6 +63,9 @@ impl World {
             work: Vec::new(),
             seen: Vec::new(),
             mail: VecDeque::new(),
+            open: BTreeSet::new(),
+            ran: BTreeMap::new(),
+            heard: BTreeMap::new(),
         };
         world.device(device::Happening::Tick);
         world.run();
@@ -82,7 +92,12 @@ impl World {
                 device::Effect::Connect => self.mail.push_back(Mail::Connect(0)),
                 device::Effect::Close => self.mail.push_back(Mail::Closed(0)),
                 device::Effect::Send(message) => self.mail.push_back(Mail::ToServer(0, *message)),
-                device::Effect::Run(frame) => self.work.push(*frame),
+                device::Effect::Run(frame) => {
+                    for action in frame.actions.iter().flatten() {
+                        *self.ran.entry(action.tool_name.clone()).or_default() += 1;
+                    }
+                    self.work.push(*frame);
+                }
                 device::Effect::Cancel { response } => {
                     self.work.retain(|frame| frame.response_id.as_ref() != Some(&response));
                     self.seen.push("device stops".to_owned());
@@ -134,9 +149,16 @@ impl World {
                     }
                 }
                 // The hub takes every task.
-                Effect::Open(asked) => self.server(server::Happening::Accepted { session: asked.session }),
-                Effect::Cancel { session, .. } => self.seen.push(format!("hub cancels {session}")),
+                Effect::Open(asked) => {
+                    self.open.insert(asked.session.clone());
+                    self.server(server::Happening::Accepted { session: asked.session });
+                }
+                Effect::Cancel { session, .. } => {
+                    assert!(self.open.remove(&session), "{session} was over");
+                    self.seen.push(format!("hub cancels {session}"));
+                }
                 Effect::Results { key, results, .. } => {
+                    *self.heard.entry(key).or_default() += 1;
                     let all: Vec<&str> = results.iter().map(|result| result.status.as_str()).collect();
                     self.seen.push(format!("results {key} {}", all.join(",")));
                 }
@@ -160,39 +182,42 @@ impl World {
 
     /// Delivers everything that is under way.
     fn run(&mut self) {
-        while let Some(mail) = self.mail.pop_front() {
-            match mail {
-                Mail::Connect(index) => {
-                    self.links[index] = Some(Link::open(link::Pulse::default(), self.now));
-                    self.client(index, None);
-                }
-                Mail::ToServer(index, message) => {
-                    let Some(mut link) = self.links[index].take() else { continue };
-                    let read = ClientMessage::decode(&message.encode(), &Limits::default());
-                    assert_eq!(read.as_ref(), Ok(&message));
-                    let heard = self.stamped(|_, stamp| link.hear(read, stamp));
-                    self.links[index] = Some(link);
-                    match heard {
-                        Heard::Reply(frame) => self.mail.push_back(Mail::ToClient(index, frame)),
-                        Heard::Refuse(frame, _) => {
-                            self.mail.push_back(Mail::ToClient(index, frame));
-                            self.mail.push_back(Mail::Closed(index));
-                        }
-                        Heard::Pass(message) => {
-                            self.server(server::Happening::Frame(World::connection(index), message))
-                        }
-                        Heard::Nothing => {}
-                    }
-                }
-                Mail::ToClient(index, frame) => {
-                    if self.links[index].is_some() {
-                        let read = ServerMessage::decode(&frame.encode(), &Limits::default()).expect("a frame");
-                        self.client(index, Some(read));
-                    }
-                }
-                Mail::Closed(index) => self.cut(index),
+        while self.deliver() {}
+    }
+
+    /// Delivers the oldest of what is under way; false when there is nothing.
+    fn deliver(&mut self) -> bool {
+        let Some(mail) = self.mail.pop_front() else { return false };
+        match mail {
+            Mail::Connect(index) => {
+                self.links[index] = Some(Link::open(link::Pulse::default(), self.now));
+                self.client(index, None);
             }
+            Mail::ToServer(index, message) => {
+                let Some(mut link) = self.links[index].take() else { return true };
+                let read = ClientMessage::decode(&message.encode(), &Limits::default());
+                assert_eq!(read.as_ref(), Ok(&message));
+                let heard = self.stamped(|_, stamp| link.hear(read, stamp));
+                self.links[index] = Some(link);
+                match heard {
+                    Heard::Reply(frame) => self.mail.push_back(Mail::ToClient(index, frame)),
+                    Heard::Refuse(frame, _) => {
+                        self.mail.push_back(Mail::ToClient(index, frame));
+                        self.mail.push_back(Mail::Closed(index));
+                    }
+                    Heard::Pass(message) => self.server(server::Happening::Frame(World::connection(index), message)),
+                    Heard::Nothing => {}
+                }
+            }
+            Mail::ToClient(index, frame) => {
+                if self.links[index].is_some() {
+                    let read = ServerMessage::decode(&frame.encode(), &Limits::default()).expect("a frame");
+                    self.client(index, Some(read));
+                }
+            }
+            Mail::Closed(index) => self.cut(index),
         }
+        true
     }
 
     /// `None`: it is connected.
@@ -210,6 +235,9 @@ impl World {
         if self.links[index].take().is_none() {
             return;
         }
+        self.mail.retain(|mail| match mail {
+            Mail::ToServer(of, _) | Mail::ToClient(of, _) | Mail::Closed(of) | Mail::Connect(of) => *of != index,
+        });
         self.server(server::Happening::Closed(World::connection(index)));
         if index == 0 {
             self.device(device::Happening::Closed);
@@ -228,18 +256,28 @@ impl World {
     }
 
     fn task(&mut self, session: &str) {
+        self.ask(session);
+        self.run();
+    }
+
+    fn ask(&mut self, session: &str) {
         let call = Call::new("m", Ask::Invoke { target: Target::Peer("dev1".into()), input: Input::text("tidy") });
         let id = crate::aip::client_id("gal", "dev1");
         let task = encode::task(&call, id, "dev1".into(), session.into(), "t".into()).value;
         self.orchestrator(orchestrator::Happening::Task(Box::new(task)));
-        self.run();
     }
 
     fn order(&mut self, session: &str, key: u64) {
-        let action = Command { tool_name: "ls".into(), parameters: None, tool_type: ToolType::Action, call_id: None };
+        self.command(session, key);
+        self.run();
+    }
+
+    /// The planner wants something done; the action is named after the order.
+    fn command(&mut self, session: &str, key: u64) {
+        let tool_name = Text::from(key.to_string());
+        let action = Command { tool_name, parameters: None, tool_type: ToolType::Action, call_id: None };
         let order = Order { key, agent: "A".into(), actions: vec![action], timeout: None };
         self.server(server::Happening::Command { session: session.into(), order });
-        self.run();
     }
 
     /// The device is done with what it does.
@@ -254,6 +292,7 @@ impl World {
     }
 
     fn finish(&mut self, session: &str) {
+        self.open.remove(session);
         let end = End { status: Status::Completed, error: None, result: None, messages: None, metadata: None };
         self.server(server::Happening::Finished { session: session.into(), end });
         self.run();
@@ -380,10 +419,7 @@ fn p_62_a_device_of_the_profile_goes_on_working_and_nothing_is_done_twice() {
 fn p_62_a_command_that_was_lost_on_the_way_is_sent_again() {
     let mut world = World::new(Tongue::Profile);
     world.task("gal@t1");
-    let action = Command { tool_name: "ls".into(), parameters: None, tool_type: ToolType::Action, call_id: None };
-    let order = Order { key: 1, agent: "A".into(), actions: vec![action], timeout: None };
-    world.server(server::Happening::Command { session: "gal@t1".into(), order });
-    world.mail.clear();
+    world.command("gal@t1", 1);
     world.cut(0);
     assert!(world.work.is_empty());
     world.pass(2);
@@ -411,21 +447,13 @@ fn p_62_a_device_that_was_started_anew_is_not_told_again_what_it_may_have_done()
 #[test]
 fn p_62_an_acknowledgement_that_was_lost_is_given_again_and_a_task_that_is_over_ends() {
     let mut world = World::new(Tongue::Profile);
-    let call = Call::new("m", Ask::Invoke { target: Target::Peer("dev1".into()), input: Input::text("tidy") });
-    let task = |session: &str| {
-        let id = crate::aip::client_id("gal", "dev1");
-        Box::new(encode::task(&call, id, "dev1".into(), session.into(), "t".into()).value)
-    };
     world.seen();
-    world.orchestrator(orchestrator::Happening::Task(task("gal@t1")));
-    let Some(Mail::ToServer(1, message)) = world.mail.pop_front() else { panic!("it was sent") };
-    world.server(server::Happening::Frame(World::connection(1), message));
-    world.mail.clear();
+    world.ask("gal@t1");
+    assert!(world.deliver(), "the task arrives, and its acknowledgement does not");
     world.cut(1);
     world.pass(2);
     assert_eq!(world.seen(), ["down", "up", "accepted gal@t1"]);
-    world.orchestrator(orchestrator::Happening::Task(task("gal@t2")));
-    world.mail.clear();
+    world.ask("gal@t2");
     world.cut(1);
     world.pass(2);
     assert_eq!(world.seen(), ["down", "up", "ended gal@t2 failed"], "the server never heard of it");
