@@ -6,6 +6,7 @@
 //! | REGISTER | `metadata.profile` | asks for the profile |
 //! | REGISTER | `metadata.resume` | sessions to take up again: for each, the COMMANDs that were begun. One that is over is answered with its TASK_END |
 //! | REGISTER | `metadata.instance` | names the running program: the same one has forgotten nothing, so that a session it does not name has reached it with no COMMAND |
+//! | REGISTER, client DEVICE_INFO_RESPONSE | `metadata.tools` | what the device can do, as its `list_tools` would say it |
 //! | server DEVICE_INFO_REQUEST | `response_id` | tell how you are |
 //! | client DEVICE_INFO_RESPONSE | `prev_response_id`, `metadata.system_info` | the answer; without an id it is news |
 //! | COMMAND | `metadata.timeout_ms` | how long the results are awaited |
@@ -66,6 +67,11 @@ pub fn lines(results: &ClientMessage) -> Vec<Text> {
 /// What a device says of itself.
 pub fn system_info(message: &ClientMessage) -> Option<Json> {
     metadata(message).get("system_info").filter(Json::is_object)
+}
+
+/// The tools a device tells of unasked.
+pub fn tools(message: &ClientMessage) -> Option<Json> {
+    metadata(message).get("tools").filter(|tools| tools.as_str().starts_with('['))
 }
 
 fn texts(list: &Json) -> Vec<Text> {

@@ -66,7 +66,7 @@ impl Server {
             if let Some(client) = self.clients.get_mut(id) {
                 client.info = Some(info.clone());
             }
-            out.push(Effect::Telemetry { device: id.clone(), info });
+            out.push(Effect::Telemetry { device: id.clone(), info, tools: profile::tools(message) });
         }
         let Some(question) = &message.prev_response_id else { return };
         if self.pulls.get(question).is_some_and(|pull| pull.device == *id) {

@@ -115,6 +115,7 @@ struct Gone {
 
 #[derive(Debug, Clone)]
 struct Session {
+    /// Empty when the hub itself asks: no client is called so.
     asker: Text,
     asker_role: ClientType,
     task_name: Text,
@@ -174,6 +175,12 @@ pub enum Happening {
         session: Text,
         error: Text,
     },
+    /// The hub itself has something for a device, which no client asked for.
+    Begin {
+        session: Text,
+        device: Text,
+        task_name: Text,
+    },
     /// The planner wants a device to do something.
     Command {
         session: Text,
@@ -209,6 +216,9 @@ pub enum Effect {
     Joined {
         device: Text,
         info: Option<Json>,
+        /// The list of its tools, from one that tells it unasked.
+        tools: Option<Json>,
+        tongue: Tongue,
         back: bool,
     },
     /// A device left. It is quarantined until then.
@@ -225,6 +235,7 @@ pub enum Effect {
     Telemetry {
         device: Text,
         info: Json,
+        tools: Option<Json>,
     },
     /// A task for the hub.
     Open(Box<Asked>),
@@ -299,6 +310,7 @@ impl Server {
             Happening::Tick => self.tick(stamp, &mut out),
             Happening::Accepted { session } => self.accepted(session, stamp, &mut out),
             Happening::Refused { session, error } => self.refused(&session, &error, stamp, &mut out),
+            Happening::Begin { session, device, task_name } => self.begin(session, device, task_name, &mut out),
             Happening::Command { session, order } => self.order(session, order, stamp, &mut out),
             Happening::Notes { session, lines } => self.notes(&session, lines, stamp, &mut out),
             Happening::Finished { session, end } => self.finished(&session, end, stamp, &mut out),
@@ -355,6 +367,11 @@ impl Server {
                 Timer::Pull(question) => self.pull_late(&question, stamp, out),
             }
         }
+    }
+
+    /// Is this device connected?
+    pub fn has_device(&self, id: &str) -> bool {
+        self.device(id).is_some()
     }
 
     fn device(&self, id: &str) -> Option<&Client> {

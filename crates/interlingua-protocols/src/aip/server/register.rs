@@ -80,7 +80,8 @@ impl Server {
         out.push(Effect::send(from, say::ack(None, stamp)));
         let gone = if role == ClientType::Device { self.gone.remove(&id) } else { None };
         if role == ClientType::Device {
-            out.push(Effect::Joined { device: id.clone(), info, back: gone.is_some() });
+            let tools = profile::tools(message);
+            out.push(Effect::Joined { device: id.clone(), info, tools, tongue, back: gone.is_some() });
         }
         if tongue == Tongue::Profile {
             let mut named = profile::resumes(message);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::register::not_connected;
 use super::say::{self, End, Stamp};
-use super::{Asked, Connection, Effect, Order, Others, Pending, Server, Session, Timer};
+use super::{Asked, Connection, Effect, Order, Others, Pending, Server, Session, Timer, Why};
 use crate::aip::link::Tongue;
 use crate::aip::names::safe_task_name;
 use crate::aip::profile;
@@ -30,19 +30,7 @@ impl Server {
         let session = message.session_id.clone().filter(|given| !given.is_empty()).unwrap_or_else(|| stamp.id());
         let task_name = safe_task_name(message.task_name.as_deref(), (stamp.mint)());
         let device = self.device(&target).map(|_| target.clone());
-        let made = Session {
-            asker: id.clone(),
-            asker_role: role,
-            task_name: task_name.clone(),
-            device: device.clone(),
-            accepted: false,
-            pending: None,
-            queue: VecDeque::new(),
-            device_away: None,
-            asker_away: None,
-            ended: None,
-        };
-        self.sessions.insert(session.clone(), made);
+        self.sessions.insert(session.clone(), Session::new(id.clone(), role, task_name.clone(), device.clone()));
         if let Some(client) = self.clients.get_mut(&id) {
             client.asked.insert(session.clone());
         }
@@ -51,6 +39,19 @@ impl Server {
         }
         let asked = Asked { session, asker: id, asker_role: role, tongue, target, task_name, message };
         out.push(Effect::Open(Box::new(asked)));
+    }
+
+    /// A session of the hub's own. One for a device that is not there ends with the first COMMAND.
+    pub(super) fn begin(&mut self, session: Text, device: Text, task_name: Text, out: &mut Vec<Effect>) {
+        if self.sessions.contains_key(&session) {
+            return;
+        }
+        let Some(client) = self.clients.get_mut(&device).filter(|client| client.role == ClientType::Device) else {
+            return out.push(Effect::Cancel { session, why: Why::DeviceLost });
+        };
+        client.works.insert(session.clone());
+        let made = Session::new("".into(), ClientType::Constellation, task_name, Some(device));
+        self.sessions.insert(session, Session { accepted: true, ..made });
     }
 
     /// Whom a TASK is for, or why it is refused.
@@ -85,7 +86,7 @@ impl Server {
     }
 
     pub(super) fn accepted(&mut self, id: Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let Some(session) = self.sessions.get_mut(&id).filter(|session| !session.accepted) else { return };
         session.accepted = true;
         if let Some(asker) = self.clients.get(&session.asker) {
             out.push(Effect::send(asker.connection, say::ack(Some(id), stamp)));
@@ -111,12 +112,14 @@ impl Server {
         };
         match self.sessions.get_mut(&id) {
             None => out.push(failed("the session is over")),
-            Some(session) if !session.accepted || session.device.is_none() => {
+            Some(session) if session.device.is_none() => {
                 out.push(failed("the session has no device to command"));
             }
             Some(session) if session.queue.len() >= queue => out.push(failed("too many commands wait in this session")),
             Some(session) => {
                 session.queue.push_back(order);
+                // The hub works on it, so it has taken it, and whoever asked hears that first.
+                self.accepted(id.clone(), stamp, out);
                 self.send_next(&id, stamp, out);
             }
         }
@@ -185,6 +188,7 @@ impl Server {
 
     /// The end goes to whoever asked, and to the device of a constellation's task, as one and the same frame.
     pub(super) fn finished(&mut self, id: &Text, end: End, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        self.accepted(id.clone(), stamp, out);
         let Some(session) = self.sessions.get_mut(id) else { return };
         let frame = say::task_end(id.clone(), end, stamp);
         let device = session.device.clone().filter(|device| *device != session.asker);
@@ -234,6 +238,23 @@ impl Server {
             self.timers.remove(&(pending.ends, Timer::Command(id.clone(), pending.response.clone())));
         }
         Some(session)
+    }
+}
+
+impl Session {
+    fn new(asker: Text, asker_role: ClientType, task_name: Text, device: Option<Text>) -> Session {
+        Session {
+            asker,
+            asker_role,
+            task_name,
+            device,
+            accepted: false,
+            pending: None,
+            queue: VecDeque::new(),
+            device_away: None,
+            asker_away: None,
+            ended: None,
+        }
     }
 }
 
