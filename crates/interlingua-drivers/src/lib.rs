@@ -2,12 +2,13 @@
 //!
 //! [`store`] keeps what must survive the process, [`keys`] seals what must not be read, [`files`] are the text tools of a
 //! workspace, [`tools`] are programs of a directory, [`local`] is both of them as one peer, and [`child`] is a program that is
-//! spoken to line by line for as long as it runs. Each module depends on the
-//! core alone; none knows a protocol.
+//! spoken to line by line for as long as it runs; [`models`] are asked. Each module depends on the core alone; none knows a
+//! protocol.
 
 pub mod child;
 pub mod files;
 pub mod keys;
 pub mod local;
+pub mod models;
 pub mod store;
 pub mod tools;
