@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`question`], [`fault`], [`card`] (who can be
 //! called), [`task`] (the state machine of a kept exchange), [`agent`] (a model that uses skills), [`team`] (several that
-//! answer and vote), [`graph`] (a plan of many calls), [`model`] (what a model says), [`journal`] (what is written down),
+//! answer and vote), [`graph`] (a plan of many calls), [`site`] (a website that is driven), [`model`] (what a model says), [`journal`] (what is written down),
 //! [`ports`] and [`peer`] (what the outside world must offer).
 //!
 //! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
@@ -30,6 +30,7 @@ pub mod query;
 pub mod question;
 pub mod secret;
 pub mod session;
+pub mod site;
 pub mod task;
 pub mod team;
 pub mod words;
