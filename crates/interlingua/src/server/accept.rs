@@ -1,6 +1,7 @@
 //! The accept loop: one port carries HTTP/1.1, HTTP/2 and WebSocket; a socket in the data directory carries the same.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use hyper_util::server::conn::auto::Builder;
 use metrics::Gauge;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -72,10 +73,19 @@ impl std::fmt::Debug for Acceptor {
     }
 }
 
+/// The next connection. What is written to it leaves at once: an event must not wait until the one before it is acknowledged.
+async fn accepted(listener: &TcpListener) -> std::io::Result<(TcpStream, SocketAddr)> {
+    let (stream, theirs) = listener.accept().await?;
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "small writes to a connection may be held back");
+    }
+    Ok((stream, theirs))
+}
+
 impl Acceptor {
     pub async fn tcp(self, listener: TcpListener, tls: LiveTls) {
         loop {
-            let (stream, theirs) = match listener.accept().await {
+            let (stream, theirs) = match accepted(&listener).await {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -83,7 +93,6 @@ impl Acceptor {
                     continue;
                 }
             };
-            let _ = stream.set_nodelay(true);
             let Ok(ours) = stream.local_addr() else { continue };
             // With no place free the next ones wait where the system keeps them, and are taken in their order.
             let Ok(place) = self.connections.clone().acquire_owned().await else { return };
@@ -215,4 +224,18 @@ pub fn bind_unix(path: &Path) -> std::io::Result<UnixListener> {
     let listener = UnixListener::bind(path)?;
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     Ok(listener)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn m_45_small_writes_are_not_held_back() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (theirs, ours) = tokio::join!(TcpStream::connect(address), accepted(&listener));
+        assert!(!theirs.expect("connected").nodelay().expect("TCP has the option"), "not by itself");
+        assert!(ours.expect("accepted").0.nodelay().expect("TCP has the option"));
+    }
 }

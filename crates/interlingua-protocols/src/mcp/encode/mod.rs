@@ -74,6 +74,8 @@ pub struct Beside<'a> {
     pub fault: Option<&'a Fault>,
     /// The token by which a conversation with an agent goes on.
     pub conversation: Option<&'a str>,
+    /// Anyone may have it: only then may a server's word that it is public be passed on.
+    pub public: bool,
 }
 
 impl Encoder<'_> {

@@ -24,6 +24,10 @@ impl Encoder<'_> {
                 if self.version.is_modern() && !hinted {
                     Cache::NONE.write(object);
                 }
+            } else if key == "cacheScope" && self.version.is_modern() {
+                // A server does not know whom this hub lets read it.
+                let public = beside.public && value.as_str() == "\"public\"";
+                object.text(key, if public { "public" } else { "private" });
             } else if self.version.is_modern() || !matches!(key, "ttlMs" | "cacheScope") {
                 object.value(key, value);
             }

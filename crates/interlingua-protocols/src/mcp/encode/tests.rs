@@ -101,6 +101,24 @@ fn m_13_every_modern_result_says_its_kind_and_who_answers() {
 }
 
 #[test]
+fn m_37_public_is_passed_on_only_where_anyone_may_have_it() {
+    let encoder = encoder(Version::LATEST, &Verbatim);
+    let done = Finished::completed(Output::default());
+    let scope = |said: &str, public: bool| {
+        let result = format!(r#"{{"contents":[],"ttlMs":5,"cacheScope":"{said}"}}"#);
+        let beside = Beside { public, ..Beside::default() };
+        let read = written(|out| encoder.read(&done, Some(&raw(&result, "mcp/2026-07-28")), &by(), &beside, out));
+        let read = Json::parse(read.into_bytes().into()).expect("JSON");
+        assert_eq!(read.tree()["ttlMs"], 5);
+        read.tree()["cacheScope"].as_str().expect("a scope").to_owned()
+    };
+    assert_eq!(scope("public", true), "public");
+    for (said, public) in [("public", false), ("private", true), ("private", false), ("nonsense", true)] {
+        assert_eq!(scope(said, public), "private", "{said} {public}");
+    }
+}
+
+#[test]
 fn what_another_protocol_answered_is_said_in_blocks_and_losses_are_told() {
     let mut output = Output { structured: Some(json!({"n": 1}).into()), ..Output::default() };
     output.artifacts = vec!["a1".into()];

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use interlingua_core::{
     Answer, Ask, Call, Caller, Completes, Delivery, Digest, Fault, FaultKind, Inbound, Input, Json, Limits, Meta,
-    Missing, Noun, OnDisconnect, Part, Principal, Provenance, Question, Raw, Request, Signal, SkillKind, Target,
-    TaskId,
+    Missing, Noun, OnDisconnect, Part, PeerId, Principal, Provenance, Question, Raw, Request, Signal, SkillKind,
+    Target, TaskId,
 };
 use interlingua_protocols::mcp::decode::{self, Complete, Filter, Invoke, Method, Read, Reference, Refused, Said};
 use interlingua_protocols::mcp::definition::{CONVERSATION, MESSAGE};
@@ -71,6 +71,7 @@ impl Asker {
             conversation: None,
             confirm: false,
             uri: None,
+            public: false,
             brought: Vec::new(),
         }
     }
@@ -211,8 +212,14 @@ impl Asker {
         if let Some(state) = &read.resume.state {
             return self.resumed(about, state, &read.resume.responses).await;
         }
-        let about = About { brought: brought(&read.resume.responses), ..about };
+        let public = self.anyone_reads(&peer, &uri);
+        let about = About { brought: brought(&read.resume.responses), public, ..about };
         self.open(about, Ask::Read { peer, uri }, None, params).await
+    }
+
+    fn anyone_reads(&self, peer: &PeerId, uri: &str) -> bool {
+        let catalogue = self.shared.hub.registry.catalogue();
+        catalogue.peers.get(peer).and_then(|registered| registered.reader(uri)).is_some_and(|reader| reader.public)
     }
 
     async fn complete(&self, complete: Complete) -> Reply {

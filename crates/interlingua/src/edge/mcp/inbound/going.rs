@@ -54,6 +54,8 @@ pub(super) struct About {
     pub(super) confirm: bool,
     /// The resource that is read, as the client calls it.
     pub(super) uri: Option<Text>,
+    /// Anyone may read it.
+    pub(super) public: bool,
     /// Answers that came with the call, before the hub asked: a client may know what its server will want.
     pub(super) brought: Vec<(String, Json)>,
 }
@@ -362,7 +364,8 @@ impl Going {
         finished.output.artifacts.clear();
         let encoder = self.about.encoder();
         let conversation = self.about.conversation.as_deref();
-        let beside = Beside { losses: &self.losses, conversation, ..Beside::default() };
+        let public = self.about.public;
+        let beside = Beside { losses: &self.losses, conversation, public, ..Beside::default() };
         let mut out = Vec::with_capacity(512);
         match (&finished.outcome, self.about.verb) {
             (Outcome::Failed(fault), verb) => match fault::spelling(fault, self.about.said.version, verb) {

@@ -153,6 +153,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
         conversation: None,
         confirm: false,
         uri: None,
+        public: false,
         brought: Vec::new(),
     };
     let open = about.questions(place.task).await?;
