@@ -80,13 +80,9 @@ impl Duplex for Live {
         {
             self.work = None;
         }
-        // What the work said in this turn comes before its end. A queue may also say "not now" while it holds something: the
-        // runtime makes who reads much give way. So only its own word that it is over is the end.
-        match (self.records.poll_recv(cx), &self.work) {
-            (Poll::Ready(Some(record)), _) => Poll::Ready(Some(record)),
-            (Poll::Ready(None), None) => Poll::Ready(None),
-            (Poll::Ready(None), Some(_)) | (Poll::Pending, _) => Poll::Pending,
-        }
+        // What the work said in this turn comes before its end. A channel that has nothing to give in this turn may have
+        // something in the next: only a closed one is empty for good, and it is closed when the work is gone.
+        self.records.poll_recv(cx)
     }
 
     fn signal(&mut self, signal: Signal) -> Result<(), Fault> {
@@ -357,27 +353,27 @@ async fn late(until: Option<Instant>) {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+
     use super::*;
 
-    /// The runtime lets a task take so many things in one turn, and then queues say "not now" whatever they hold.
+    /// The runtime lets a task take so much in one turn, and then has every channel say that it is empty.
     #[tokio::test]
-    async fn the_last_record_is_read_wherever_the_reader_is_made_to_give_way() {
-        for count in 0..300 {
-            tokio::task::yield_now().await;
-            let (out, records) = mpsc::channel(RECORDS);
-            let work = async move {
-                for _ in 0..=count {
-                    let progress = Event::Progress { done: None, total: None, note: None };
-                    let _ = out.send(Record::emitted(progress)).await;
-                }
-            };
-            let (signals, _incoming) = mpsc::channel(1);
-            let mut live = Live { work: Some(Box::pin(work)), records, signals };
-            let mut read = 0;
-            while std::future::poll_fn(|cx| live.poll_next(cx)).await.is_some() {
-                read += 1;
-            }
-            assert_eq!(read, count + 1);
+    async fn a_turn_that_is_used_up_loses_no_outcome() {
+        let (fill, mut others) = mpsc::channel(1_000);
+        for _ in 0..1_000 {
+            fill.try_send(()).expect("room");
         }
+        let finished = || Record::emitted(Event::Finished(Finished::cancelled(Party::Caller, CancelWhy::Asked)));
+        let Reply::Live(mut live) = told(vec![finished()]) else { panic!("it goes on") };
+        let mut turns = 0;
+        let record = poll_fn(|cx| {
+            turns += 1;
+            while turns == 1 && others.poll_recv(cx).is_ready() {}
+            live.poll_next(cx)
+        });
+        assert!(matches!(record.await, Some(Record::Emitted { event: Event::Finished(_), .. })));
+        assert_eq!(turns, 2, "nothing was there in the first turn");
+        assert!(poll_fn(|cx| live.poll_next(cx)).await.is_none());
     }
 }
