@@ -9,7 +9,7 @@ use crate::call::{Call, Raw};
 use crate::card::Skill;
 use crate::event::{Answer, Finished, Signal};
 use crate::fault::Fault;
-use crate::id::{MessageId, TaskId};
+use crate::id::{MessageId, TaskId, Uri};
 use crate::journal::Record;
 use crate::principal::Principal;
 use crate::question::Question;
@@ -62,6 +62,30 @@ pub trait Peer: Send + Sync {
     /// Can it be asked how an argument could go on?
     fn completes(&self) -> bool {
         false
+    }
+
+    /// Has it tell of a resource for as long as what this returns is held; what it tells is news of the hub. `None` when it
+    /// tells of none, or of no more.
+    fn follow(&self, _uri: &Uri) -> Option<Following> {
+        None
+    }
+}
+
+/// Held by whoever wants to know of a resource. Dropped, its peer need not tell of it any more.
+pub struct Following {
+    _until_dropped: Box<dyn Send + Sync>,
+}
+
+impl Following {
+    /// What is dropped with it lets go of the resource.
+    pub fn new(held: impl Send + Sync + 'static) -> Following {
+        Following { _until_dropped: Box::new(held) }
+    }
+}
+
+impl std::fmt::Debug for Following {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Following")
     }
 }
 

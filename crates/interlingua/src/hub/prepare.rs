@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interlingua_core::peer::Peer;
+use interlingua_core::peer::{Following, Peer};
 use interlingua_core::task::{Asking, Task};
 use interlingua_core::words::say;
 use interlingua_core::{
     Addressee, Ask, Call, Completes, Confirm, Digest, Fault, FaultKind, Feature, Health, Input, Json, KindSet, Missing,
     Noun, Part, PeerId, Principal, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Target, TaskId, Text,
-    Version, Via, Why, words,
+    Uri, Version, Via, Why, words,
 };
 
 use super::audit::AuditLine;
@@ -129,6 +129,13 @@ impl Hub {
         found
             .and_then(|reader| ready(catalogue, reader, Why::Named, None))
             .ok_or_else(|| Fault::caller(FaultKind::NotFound(Noun::Resource), format!("no resource '{uri}'")))
+    }
+
+    /// Has a peer tell of a resource that this principal may read, for as long as what is returned is held; `None` when the peer
+    /// does not tell.
+    pub fn follow_resource(&self, by: &Principal, peer: &PeerId, uri: &Uri) -> Result<Option<Following>, Fault> {
+        let ready = self.by_resource(by, &self.registry.catalogue(), peer, uri)?;
+        Ok(ready.peer.follow(uri))
     }
 
     /// Whoever may call a skill or read a resource may ask how its arguments could go on.

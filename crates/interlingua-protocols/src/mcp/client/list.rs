@@ -61,11 +61,12 @@ pub struct Server {
     pub logging: bool,
 }
 
-/// Whether a server has a kind of thing, and tells when its list changes.
+/// Whether a server has a kind of thing, and what it tells of it: when its list changes, when one of it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Offer {
     pub offered: bool,
     pub list_changed: bool,
+    pub subscribe: bool,
 }
 
 impl Server {
@@ -76,7 +77,11 @@ impl Server {
         let info = result.object("serverInfo").or(in_meta).unwrap_or(Members::absent());
         let text = |members: &Members, key| members.text(key).map(|text| Text::from(&*text));
         let offer = |key| match capabilities.object(key) {
-            Some(offer) => Offer { offered: true, list_changed: offer.bool("listChanged") == Some(true) },
+            Some(offer) => Offer {
+                offered: true,
+                list_changed: offer.bool("listChanged") == Some(true),
+                subscribe: offer.bool("subscribe") == Some(true),
+            },
             None => Offer::default(),
         };
         Server {

@@ -3,7 +3,7 @@
 use interlingua_testkit::Say;
 
 use super::*;
-use crate::support::{events, send};
+use crate::support::{events, reaches, send, start};
 
 #[tokio::test]
 async fn m_16_servers_of_every_era_and_transport_are_called_alike() {
@@ -77,6 +77,27 @@ async fn m_36_no_credential_or_header_of_a_caller_reaches_a_server() {
 }
 
 #[tokio::test]
+async fn m_37_what_is_read_for_one_is_kept_for_nobody_else_and_public_is_what_anyone_may_read() {
+    let (log, open_log) = (Log::new(), Log::new());
+    let (own, open) = (server("modern", &log).await, server("modern", &open_log).await);
+    let open = url(&open).replace("{ trust_hints", "{ public: true, trust_hints");
+    let access = "access: { tokens: [{ name: ann, token: ilg_ann-token-of-some-length, skills: ['*'] }] }\n";
+    let hub = builder_with(&[("own", url(&own)), ("open", open)], access).start().await;
+    listed(&hub, "own").await;
+    listed(&hub, "open").await;
+    let mut ann = Modern::new(&hub);
+    ann.headers = vec![("authorization", "Bearer ilg_ann-token-of-some-length")];
+    for (peer, scope, log) in [("own", "private", &log), ("open", "public", &open_log)] {
+        let uri = json!({"uri": format!("interlingua://peers/{peer}/test://one")});
+        for client in [&Modern::new(&hub), &ann] {
+            let read = client.result("resources/read", uri.clone()).await;
+            assert_eq!((&read["cacheScope"], &read["ttlMs"]), (&json!(scope), &json!(60_000)), "{peer}: {read}");
+        }
+        assert_eq!(log.count("read test://one"), 2, "{peer}: each asked the server");
+    }
+}
+
+#[tokio::test]
 async fn m_35_names_and_marked_arguments_are_repeated_in_headers_and_a_bad_mark_drops_one_tool() {
     let everywhere = Everywhere::start(&[("far", "http", "modern")]).await;
     call(&everywhere.hub, "far/regional", json!({"region": "eu west"})).await;
@@ -115,6 +136,30 @@ async fn a_task_of_the_server_is_followed_to_its_end() {
     let everywhere = Everywhere::start(&[("far", "http", "modern")]).await;
     let answer = call(&everywhere.hub, "far/task", json!({})).await;
     assert_eq!(said(&answer), "by and by", "{answer}");
+    let failed = call(&everywhere.hub, "far/task_fails", json!({})).await;
+    assert_eq!(fault(&failed), "peer_failed", "{failed}");
+    assert!(failed.to_string().contains("out of paper"), "{failed}");
+}
+
+#[tokio::test]
+async fn a_task_of_the_server_that_is_cancelled_here_is_cancelled_there() {
+    let everywhere = Everywhere::start(&[("far", "http", "modern"), ("near", "stdio", "modern")]).await;
+    for (name, log) in everywhere.names.iter().zip(&everywhere.logs) {
+        let task = start(&everywhere.hub, json!({"skill": format!("{name}/task_works"), "arguments": {}})).await;
+        until("the server to have it", async || log.count("call task_works") == 1).await;
+        everywhere.hub.post_json(&format!("/api/tasks/{task}/signals"), &json!({"cancel": true})).await;
+        reaches(&everywhere.hub, &task, "cancelled").await;
+        until("the server to be told", async || log.count("task cancelled task_works") == 1).await;
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_taken_up_where_it_stood() {
+    let everywhere = Everywhere::start(&[("far", "http", "legacy")]).await;
+    let answer = call(&everywhere.hub, "far/resumed", json!({})).await;
+    assert_eq!(said(&answer), "after the break", "{answer}");
+    let log = &everywhere.logs[0];
+    assert_eq!((log.count("resume before-the-break"), log.count("call resumed")), (1, 1), "called once, read twice");
 }
 
 #[tokio::test]

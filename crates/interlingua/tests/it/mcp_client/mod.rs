@@ -4,6 +4,7 @@ mod calls;
 mod children;
 mod eras;
 mod faults;
+mod follow;
 mod lists;
 mod questions;
 
@@ -14,6 +15,7 @@ use interlingua_testkit::{Hub, HubBuilder, Peer, root};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::mcp::Modern;
 use crate::support::until;
 
 /// What a server wrote down, in a directory of its own.
@@ -68,8 +70,13 @@ fn url(server: &Peer) -> String {
 }
 
 fn builder(peers: &[(&str, String)]) -> HubBuilder {
+    builder_with(peers, "")
+}
+
+/// With more lines of configuration.
+fn builder_with(peers: &[(&str, String)], more: &str) -> HubBuilder {
     let lines: String = peers.iter().map(|(name, line)| format!("  {name}: {line}\n")).collect();
-    Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&format!("peers:\n{lines}"))
+    Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&format!("{more}peers:\n{lines}"))
 }
 
 /// A hub with these peers, once they have been listed.

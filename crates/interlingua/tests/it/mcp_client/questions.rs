@@ -73,6 +73,32 @@ async fn m_17_questions_of_a_legacy_server_come_one_after_another() {
 }
 
 #[tokio::test]
+async fn a_task_of_a_server_that_asks_goes_on_with_the_answer() {
+    let everywhere = Everywhere::start(&[("far", "http", "modern"), ("near", "stdio", "modern")]).await;
+    for name in &everywhere.names {
+        let waiting = call(&everywhere.hub, &format!("{name}/task_asks"), json!({})).await;
+        assert_eq!(waiting["questions"][0]["text"], "Which name?", "{name}: {waiting}");
+        answer(&everywhere.hub, &waiting, &waiting["questions"][0], json!({"arguments": {"name": "Ada"}})).await;
+        let given = outcome(&everywhere.hub, &waiting).await;
+        assert_eq!(given, json!({"name": {"action": "accept", "content": {"name": "Ada"}}}), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_must_be_visited_first_is_asked_for_and_the_call_made_again() {
+    let everywhere = Everywhere::start(&[("far", "http", "legacy"), ("near", "stdio", "legacy")]).await;
+    for (name, log) in everywhere.names.iter().zip(&everywhere.logs) {
+        let waiting = call(&everywhere.hub, &format!("{name}/visit"), json!({})).await;
+        let question = &waiting["questions"][0];
+        assert_eq!((&question["kind"], &question["text"]), (&json!("visit"), &json!("Please agree.")), "{waiting}");
+        assert!(question.to_string().contains("https://example.com/consent"), "{question}");
+        answer(&everywhere.hub, &waiting, question, json!({"visited": true})).await;
+        let done = reaches(&everywhere.hub, waiting["task"].as_str().expect("a task"), "completed").await;
+        assert_eq!((said(&done).as_str(), log.count("call visit")), ("been there", 2), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_caller_who_cannot_be_asked_declines_at_once() {
     let everywhere = Everywhere::start(&[("l", "stdio", "legacy"), ("m", "http", "modern")]).await;
     let route = |name: &str| {

@@ -3,7 +3,8 @@
     server.py stdio ERA LOG          ERA: modern | legacy | strict (a legacy one that ends over a question it does not know)
     server.py HOST:PORT ERA LOG      ERA: modern | legacy | old
 
-LOG gets a line for everything that happens: `start PID`, `call NAME`, `cancelled ID`, `list KIND`, `header NAME VALUE`.
+LOG gets a line for everything that happens: `start PID`, `call NAME`, `cancelled ID`, `list KIND`, `header NAME VALUE`,
+`read URI`, `subscribe URI`, `unsubscribe URI`, `listen URIS`, `unlisten URIS`, `resume EVENT`, `task cancelled ID`.
 What a tool does is in its name. Standard library only.
 """
 
@@ -54,6 +55,13 @@ TOOLS = [
     {"name": "large", "inputSchema": schema()},
     {"name": "again", "inputSchema": schema()},
     {"name": "task", "inputSchema": schema()},
+    {"name": "task_asks", "inputSchema": schema()},
+    {"name": "task_works", "inputSchema": schema()},
+    {"name": "task_fails", "inputSchema": schema()},
+    {"name": "visit", "inputSchema": schema()},
+    {"name": "resumed", "inputSchema": schema()},
+    {"name": "touch", "inputSchema": schema()},
+    {"name": "change_prompts", "inputSchema": schema()},
     {"name": "remote", "inputSchema": {"$ref": os.environ.get("REMOTE_SCHEMA", "#")}},
     {"name": "regional", "inputSchema": schema(region={"type": "string", "x-mcp-header": "Region"})},
     {"name": "bad_mark", "inputSchema": schema(a={"type": "number", "x-mcp-header": "A"})},
@@ -162,12 +170,28 @@ def call(params, caller, request):
     if name == "again":
         return text("enough") if params.get("requestState") == "more" else {
             "resultType": "input_required", "requestState": "more"}
-    if name == "task":
-        return {"resultType": "task", "taskId": "task-7", "pollIntervalMs": 10}
+    if name.startswith("task"):
+        return {"resultType": "task", "taskId": name, "pollIntervalMs": 10}
+    if name == "visit":
+        state["visits"] = state.get("visits", 0) + 1
+        if state["visits"] == 1:
+            raise Failure(-32042, "Go there first", {"elicitations": [
+                {"mode": "url", "elicitationId": "e1", "url": "https://example.com/consent", "message": "Please agree."}]})
+        return text("been there")
+    if name == "resumed":
+        return text("after the break")
+    if name == "touch":
+        for told in list(followers):
+            told({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "test://one"}})
+        return text("touched")
+    if name == "change_prompts":
+        state["prompts"] = state.get("prompts", 0) + 1
+        tell({"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"})
+        return text("changed")
     if name == "change":
         state["extra"] += 1
         for _ in range(20):
-            broadcast({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+            tell({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         return text("changed")
     if name == "drop":
         notify("notifications/progress", {"progressToken": meta["progressToken"], "progress": 1})
@@ -188,7 +212,63 @@ def broadcast(message):
         stream.put(message)
 
 
-CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {}, "resources": {}, "completions": {}}
+# Who follows test://one, and who listens to lists: by a stream each in the modern era.
+followers = []
+listeners = []
+
+
+def tell(message):
+    if ERA == "modern":
+        for told in list(listeners):
+            told(message)
+    else:
+        broadcast(message)
+
+
+def listen(request, send):
+    """Begins to tell what a modern client listens to; returns how to end it."""
+    wanted, subscription = request["params"]["notifications"], request["id"]
+    tagged = lambda message: send({**message, "params": {
+        **message.get("params", {}), "_meta": {"io.modelcontextprotocol/subscriptionId": subscription}}})
+    uris = " ".join(wanted.get("resourceSubscriptions", []))
+    note("listen", uris or "-")
+    if "test://one" in uris:
+        followers.append(tagged)
+    listeners.append(tagged)
+    tagged({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {"notifications": wanted}})
+
+    def end():
+        note("unlisten", uris or "-")
+        listeners.remove(tagged)
+        if tagged in followers:
+            followers.remove(tagged)
+    return end
+
+
+CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {"listChanged": True},
+                "resources": {"subscribe": True}, "completions": {}}
+
+
+def task(method, params):
+    """What becomes of the tasks that tools began: each as its name says."""
+    name = params["taskId"]
+    head = {"taskId": name, "pollIntervalMs": 10, "createdAt": "2026-01-01T00:00:00Z", "ttlMs": None}
+    if method == "tasks/cancel":
+        note("task cancelled", name)
+        return {}
+    if method == "tasks/update":
+        state["update"] = params["inputResponses"]
+        return {}
+    state["polls"] = state.get("polls", 0) + 1
+    if name == "task_works" or (name == "task" and state["polls"] < 3):
+        return {**head, "status": "working", "statusMessage": "at it"}
+    if name == "task_fails":
+        return {**head, "status": "failed", "error": {"code": -32603, "message": "out of paper"}}
+    if name == "task_asks" and "update" not in state:
+        asks = {"method": "elicitation/create", "params": {"mode": "form", **elicit("Which name?")}}
+        return {**head, "status": "input_required", "inputRequests": {"name": asks}}
+    done = text(json.dumps(state["update"])) if name == "task_asks" else text("by and by")
+    return {**head, "status": "completed", "result": done}
 
 
 def answer(request, caller):
@@ -219,26 +299,28 @@ def answer(request, caller):
             page["nextCursor"] = str(at + 10)
         return page
     if method == "prompts/list":
-        return {"prompts": [{"name": "greet", "arguments": [{"name": "who", "required": True}]}]}
+        return {"prompts": [{"name": "greet", "arguments": [{"name": "who", "required": True}]}]
+                + [{"name": f"prompt_{n}"} for n in range(state.get("prompts", 0))]}
     if method == "resources/list":
         return {"resources": [{"uri": "test://one", "name": "one", "mimeType": "text/plain"}]}
     if method == "resources/templates/list":
         return {"resourceTemplates": [{"uriTemplate": "test://many/{id}", "name": "many"}]}
     if method == "resources/read":
+        note("read", params["uri"])
         if params["uri"] == "test://one":
-            return {"contents": [{"uri": "test://one", "mimeType": "text/plain", "text": "first"}]}
+            kept = {"resultType": "complete", "ttlMs": 60000, "cacheScope": "public"} if ERA == "modern" else {}
+            return {"contents": [{"uri": "test://one", "mimeType": "text/plain", "text": "first"}], **kept}
         raise Failure(-32002, "Resource not found")
     if method == "prompts/get":
         return {"messages": [{"role": "user", "content": {"type": "text", "text": "Hello " + params["arguments"]["who"]}}]}
     if method == "completion/complete":
         return {"completion": {"values": ["paris", "parma"], "hasMore": False}}
-    if method == "tasks/get":
-        state["polls"] = state.get("polls", 0) + 1
-        if state["polls"] < 3:
-            return {"taskId": "task-7", "status": "working", "statusMessage": "at it", "pollIntervalMs": 10}
-        return {"taskId": "task-7", "status": "completed", "result": text("by and by")}
-    if method == "tasks/cancel":
+    if method in ("resources/subscribe", "resources/unsubscribe"):
+        note(method.split("/")[1], params["uri"])
+        followers[:] = [broadcast] if method == "resources/subscribe" else []
         return {}
+    if method.startswith("tasks/"):
+        return task(method, params)
     if method == "tools/call":
         return call(params, caller, request)
     raise Failure(-32601, "Method not found")
@@ -261,7 +343,7 @@ def say(message):
 
 
 def serve_stdio():
-    running = {}
+    running, listening = {}, {}
     print(f"started as {ERA}", file=sys.stderr, flush=True)
     for line in sys.stdin:
         message = json.loads(line)
@@ -269,7 +351,10 @@ def serve_stdio():
             running[message["id"].split("-")[0]].answers.put(message)
         elif "id" not in message:
             if message["method"] == "notifications/cancelled":
-                note("cancelled", message["params"]["requestId"])
+                number = message["params"]["requestId"]
+                listening.pop(number)() if number in listening else note("cancelled", number)
+        elif message["method"] == "subscriptions/listen" and ERA == "modern":
+            listening[message["id"]] = listen(message, say)
         else:
             caller = Caller(say)
             if message["method"] == "tools/call":
@@ -306,14 +391,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.close_connection = True
 
-    def event(self, data, kind=None):
-        lines = ([f"event: {kind}"] if kind else []) + [f"data: {data}", "", ""]
+    def event(self, data, kind=None, number=None):
+        lines = ([f"event: {kind}"] if kind else []) + ([f"id: {number}", "retry: 10"] if number else [])
+        lines += [f"data: {data}", "", ""]
         self.wfile.write("\n".join(lines).encode())
         self.wfile.flush()
 
     def do_GET(self):
         if ERA == "modern":
             return self.plain(405)
+        if self.headers.get("last-event-id"):
+            note("resume", self.headers["last-event-id"])
+            self.stream()
+            return self.event(json.dumps(state["resumed"]))
         mine = queue.Queue()
         streams.append(mine)
         self.stream()
@@ -352,19 +442,32 @@ class Handler(http.server.BaseHTTPRequestHandler):
                                     "error": {"code": -32600, "message": "Bad Request: no session"}})
         self.reply(body)
 
+    def listen(self, body):
+        self.stream()
+        end = listen(body, lambda message: self.event(json.dumps(message)))
+        # Nothing more is sent on this connection: what can be read of it is its end.
+        self.rfile.read(1)
+        end()
+
     def reply(self, body):
         headers = {}
+        if body["method"] == "subscriptions/listen" and ERA == "modern":
+            return self.listen(body)
         if body["method"] == "initialize" and ERA == "legacy":
             session = f"session-{state['greetings'] + 1}"
             sessions.add(session)
             note("session", session)
             headers["mcp_session_id"] = session
-        if body["method"] != "tools/call" or body["params"]["name"] in ("echo", "once", "forget"):
+        if body["method"] != "tools/call" or body["params"]["name"] in ("echo", "once", "forget", "visit"):
             reply = respond(body, Caller(lambda _: None))
             unknown = ERA == "modern" and reply.get("error", {}).get("code") == -32601
             return self.plain(404 if unknown else 200, reply, **headers)
         if body["params"]["name"] == "garbage":
             return self.plain(200, ["not", "a", "message"])
+        if body["params"]["name"] == "resumed":
+            state["resumed"] = respond(body, Caller(lambda _: None))
+            self.stream()
+            return self.event("", number="before-the-break")
         self.stream()
         caller = Caller(lambda message: self.event(json.dumps(message)))
         self.server.running = caller

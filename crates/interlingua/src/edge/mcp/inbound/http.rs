@@ -14,16 +14,15 @@ use bytes::Bytes;
 use futures_util::stream::unfold;
 use http::{HeaderMap, Method, StatusCode};
 use interlingua_core::{Fault, FaultKind, OnDisconnect, PeerId};
-use interlingua_protocols::mcp::decode::{self, Filter, Refused, Said};
-use interlingua_protocols::mcp::encode::{Encoder, notify};
+use interlingua_protocols::mcp::decode::{self, Refused, Said};
 use interlingua_protocols::mcp::{Era, Version, fault, headers, meta};
 use interlingua_protocols::rpc::{self, Frame, Id, Message};
 
+use super::Scope;
 use super::ask::{Asker, Reply};
 use super::frames;
 use super::going::{Asks, Ended, Going, Next};
-use super::listen::Telling;
-use super::{SERVER, Scope, Spelling};
+use super::listen;
 use crate::edge::Shared;
 use crate::edge::mcp::PROTOCOL;
 use crate::server::body;
@@ -178,7 +177,7 @@ impl Arrived {
         match asker.ask(method, &request.params, header).await {
             Reply::Now(ended) => ended_response(&id, ended),
             Reply::Going(going) => answer(id, going).await,
-            Reply::Listen(filter) => listen(&asker, id, filter),
+            Reply::Listen(filter) => listen::stream(&asker, id, filter),
             Reply::Session(_) => {
                 self::refused(Some(&id), &Refused::no_such_method(&request.method, asker.said.version))
             }
@@ -327,45 +326,4 @@ fn streamed(id: Id, going: Box<Going>, first: Option<Vec<u8>>) -> response::Resp
             }),
         }
     }))
-}
-
-/// `subscriptions/listen`: what changed, until somebody leaves.
-fn listen(asker: &Asker, id: Id, filter: Filter) -> Response {
-    let hub = &asker.shared.hub;
-    let settings = asker.shared.mcp.settings();
-    let mode = settings.mode(&asker.scope);
-    let telling = Telling::new(hub.news.listen(), asker.scope.clone(), Spelling(mode), Some(id.clone()));
-    let first = frames::event(None, &notify::acknowledged(&filter, &id));
-    let (stopping, version) = (hub.supervisor.stopping().clone(), asker.said.version);
-    let state = (Some(telling), vec![first], filter, id, stopping);
-    frames::response(unfold(state, move |(telling, mut ready, filter, id, stopping)| async move {
-        if let Some(frame) = ready.pop() {
-            return Some((frame, (telling, ready, filter, id, stopping)));
-        }
-        let mut telling = telling?;
-        let told = tokio::select! {
-            told = tokio::time::timeout(frames::KEEP_ALIVE, telling.next(|| filter.clone())) => told,
-            () = stopping.cancelled() => Ok(None),
-        };
-        match told {
-            Err(_) => Some((frames::COMMENT, (Some(telling), ready, filter, id, stopping))),
-            Ok(Some(told)) => {
-                ready = told.iter().rev().map(|message| frames::event(None, message)).collect();
-                let frame = ready.pop()?;
-                Some((frame, (Some(telling), ready, filter, id, stopping)))
-            }
-            Ok(None) => {
-                let frame = frames::event(None, &message(&id, &listened(version, &id)));
-                Some((frame, (None, ready, filter, id, stopping)))
-            }
-        }
-    }))
-}
-
-/// The result of a listen that the hub ends.
-fn listened(version: Version, id: &Id) -> Vec<u8> {
-    let encoder = Encoder { version, server: SERVER, addresses: &interlingua_protocols::mcp::content::Verbatim };
-    let mut out = Vec::new();
-    encoder.listened(id, &mut out);
-    out
 }

@@ -13,7 +13,9 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::stream::unfold;
 use http::{HeaderValue, StatusCode};
-use interlingua_core::{Answer, Fault, FaultKind, Input, Noun, OnDisconnect, Principal, QuestionId, QuestionKind};
+use interlingua_core::{
+    Answer, Fault, FaultKind, Input, Noun, OnDisconnect, Principal, QuestionId, QuestionKind, Text,
+};
 use interlingua_protocols::mcp::capabilities::Client;
 use interlingua_protocols::mcp::decode::{self, Method, Refused, Said};
 use interlingua_protocols::mcp::encode::Encoder;
@@ -24,7 +26,7 @@ use serde_json::json;
 use super::ask::{Asker, Reply};
 use super::going::{Asks, Ended, Going, Next, answered};
 use super::http::{Arrived, end_message, ended_response, faulted, refused};
-use super::listen::Telling;
+use super::listen::{self, Telling};
 use super::resume::{self, Place};
 use super::sessions::{Memory, Running, Session};
 use super::{INSTRUCTIONS, SERVER, Spelling, frames};
@@ -198,17 +200,27 @@ impl Arrived {
     fn about_session(&self, within: &Within, method: Method) -> Ended {
         match method {
             Method::SetLevel(level) => within.memory.set_level(level),
-            Method::Subscribe(uri) => {
-                if !within.memory.subscribe(uri) {
-                    return Err(Refused::params("this session follows as many resources as it can"));
-                }
-            }
+            Method::Subscribe(uri) => self.subscribe(within, uri)?,
             Method::Unsubscribe(uri) => within.memory.unsubscribe(&uri),
             _ => return Err(Refused::params("this session has begun already")),
         }
         let mut out = Vec::new();
         encoder(within.session.version).empty(&mut out);
         Ok(out)
+    }
+
+    fn subscribe(&self, within: &Within, uri: Text) -> Result<(), Refused> {
+        let following = listen::followed(&self.shared, &within.by, &self.scope, &uri).map_err(|fault| {
+            let code = match fault.kind {
+                FaultKind::NotFound(_) => fault::RESOURCE_NOT_FOUND,
+                _ => rpc::INVALID_PARAMS,
+            };
+            Refused { error: fault::not_found(&fault, code, &uri), status: 200 }
+        })?;
+        if within.memory.subscribe(uri, following) {
+            return Ok(());
+        }
+        Err(Refused::params("this session follows as many resources as it can"))
     }
 
     /// What wants no answer: an answer to a question, or a notification.

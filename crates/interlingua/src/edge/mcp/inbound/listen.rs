@@ -4,20 +4,80 @@
 
 use std::time::Duration;
 
-use interlingua_core::{Kinds, Notice, Party, Text};
+use axum::response::Response;
+use futures_util::stream::unfold;
+use interlingua_core::peer::Following;
+use interlingua_core::{Fault, FaultKind, Kinds, Notice, Party, Principal, Text};
+use interlingua_protocols::mcp::Version;
 use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::decode::Filter;
+use interlingua_protocols::mcp::encode::Encoder;
 use interlingua_protocols::mcp::encode::notify::{self, Changed};
 use interlingua_protocols::rpc::Id;
 use tokio::time::Instant;
 
-use super::{Scope, Spelling};
+use super::ask::Asker;
+use super::http::message;
+use super::{SERVER, Scope, Spelling, frames};
+use crate::edge::Shared;
 use crate::hub::news::{Heard, Listener};
 
 /// How long more of the same is waited for.
 const MOMENT: Duration = Duration::from_millis(50);
 /// How many updates of resources are held within one moment.
 const MAX_HELD: usize = 1_000;
+
+/// `subscriptions/listen`: what changed, until somebody leaves. What nobody tells of is not acknowledged.
+pub(super) fn stream(asker: &Asker, id: Id, mut filter: Filter) -> Response {
+    let hub = &asker.shared.hub;
+    let follow = |uri: &Text| followed(&asker.shared, &asker.by, &asker.scope, uri).ok();
+    let held: Vec<(Text, Following)> =
+        std::mem::take(&mut filter.updates).into_iter().filter_map(|uri| Some((uri.clone(), follow(&uri)?))).collect();
+    filter.updates = held.iter().map(|(uri, _)| uri.clone()).collect();
+    let mode = asker.shared.mcp.settings().mode(&asker.scope);
+    let telling = Telling::new(hub.news.listen(), asker.scope.clone(), Spelling(mode), Some(id.clone()));
+    let first = frames::event(None, &notify::acknowledged(&filter, &id));
+    let (stopping, version) = (hub.supervisor.stopping().clone(), asker.said.version);
+    let state = (Some((telling, held)), vec![first], filter, id, stopping);
+    frames::response(unfold(state, move |(telling, mut ready, filter, id, stopping)| async move {
+        if let Some(frame) = ready.pop() {
+            return Some((frame, (telling, ready, filter, id, stopping)));
+        }
+        let (mut telling, held) = telling?;
+        let told = tokio::select! {
+            told = tokio::time::timeout(frames::KEEP_ALIVE, telling.next(|| filter.clone())) => told,
+            () = stopping.cancelled() => Ok(None),
+        };
+        match told {
+            Err(_) => Some((frames::COMMENT, (Some((telling, held)), ready, filter, id, stopping))),
+            Ok(Some(told)) => {
+                ready = told.iter().rev().map(|message| frames::event(None, message)).collect();
+                let frame = ready.pop()?;
+                Some((frame, (Some((telling, held)), ready, filter, id, stopping)))
+            }
+            Ok(None) => {
+                let frame = frames::event(None, &message(&id, &listened(version, &id)));
+                Some((frame, (None, ready, filter, id, stopping)))
+            }
+        }
+    }))
+}
+
+/// The result of a listen that the hub ends.
+fn listened(version: Version, id: &Id) -> Vec<u8> {
+    let encoder = Encoder { version, server: SERVER, addresses: &interlingua_protocols::mcp::content::Verbatim };
+    let mut out = Vec::new();
+    encoder.listened(id, &mut out);
+    out
+}
+
+/// Has the peer whose resource this is tell of it, for as long as what is returned is held.
+pub(super) fn followed(shared: &Shared, by: &Principal, scope: &Scope, uri: &str) -> Result<Following, Fault> {
+    let listing = shared.mcp.listings.now(&shared.hub, scope, &shared.mcp.settings());
+    let (peer, own) = listing.resource(uri)?;
+    let told = shared.hub.follow_resource(by, &peer, &own)?;
+    told.ok_or_else(|| Fault::caller(FaultKind::InvalidInput, format!("{peer} does not tell when this changes")))
+}
 
 /// Hears news and tells what its client wants to hear.
 pub(super) struct Telling {

@@ -2,13 +2,14 @@
 //! nobody comes back to costs nothing and any process with the hub's keys can serve it. What changes while it lives (log
 //! level, subscriptions, requests under way) is in memory, bounded, and let go of when the session is idle.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use interlingua_core::peer::Following;
 use interlingua_core::ports::Expect;
 use interlingua_core::{Digest, Fault, Level, Principal, TaskId, Text, Time};
 use interlingua_protocols::mcp::Version;
@@ -77,7 +78,8 @@ pub(super) struct Memory(Mutex<Changing>);
 #[derive(Debug, Default)]
 struct Changing {
     level: Option<Level>,
-    subscriptions: BTreeSet<Text>,
+    /// Resources by the client's address, each held with its peer.
+    subscriptions: BTreeMap<Text, Following>,
     running: HashMap<Id, CancellationToken>,
     /// Ends the stream that was opened last.
     stream: Option<CancellationToken>,
@@ -98,21 +100,23 @@ impl Memory {
     }
 
     /// False when there are too many.
-    pub(super) fn subscribe(&self, uri: Text) -> bool {
+    pub(super) fn subscribe(&self, uri: Text, following: Following) -> bool {
         let mut changing = self.lock();
-        changing.subscriptions.len() < MAX_SUBSCRIPTIONS && {
-            changing.subscriptions.insert(uri);
-            true
+        let takes = changing.subscriptions.len() < MAX_SUBSCRIPTIONS || changing.subscriptions.contains_key(&uri);
+        if takes {
+            changing.subscriptions.insert(uri, following);
         }
+        takes
     }
 
     pub(super) fn unsubscribe(&self, uri: &str) {
-        self.lock().subscriptions.remove(uri);
+        let let_go = self.lock().subscriptions.remove(uri);
+        drop(let_go);
     }
 
     /// What its stream tells of.
     pub(super) fn filter(&self) -> Filter {
-        let updates = self.lock().subscriptions.iter().cloned().collect();
+        let updates = self.lock().subscriptions.keys().cloned().collect();
         Filter { tools: true, prompts: true, resources: true, updates }
     }
 
@@ -148,6 +152,7 @@ impl Memory {
         if let Some(stream) = changing.stream.take() {
             stream.cancel();
         }
+        changing.subscriptions.clear();
     }
 }
 

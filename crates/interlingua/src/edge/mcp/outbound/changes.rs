@@ -35,15 +35,20 @@ impl Changes {
             return false;
         }
         if let Some(uri) = params.text("uri") {
-            let mut seen = self.lock();
-            let known = seen.updated.iter().any(|one| **one == *uri);
-            if !known && seen.updated.len() < MAX_UPDATED {
-                seen.updated.push((&*uri).into());
-            }
-            drop(seen);
-            self.notify.notify_one();
+            self.updated([(&*uri).into()]);
         }
         true
+    }
+
+    pub(super) fn updated(&self, uris: impl IntoIterator<Item = Uri>) {
+        let mut seen = self.lock();
+        for uri in uris {
+            if !seen.updated.contains(&uri) && seen.updated.len() < MAX_UPDATED {
+                seen.updated.push(uri);
+            }
+        }
+        drop(seen);
+        self.notify.notify_one();
     }
 
     pub(super) fn add(&self, lists: &[List]) {

@@ -7,6 +7,7 @@
 //! | [`link`] | how messages travel |
 //! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it |
 //! | [`listing`], [`card`], [`refresh`], [`changes`], [`pins`] | what it offers, kept on disk, kept true, and watched for changes |
+//! | [`follow`] | what it is asked to tell of by itself |
 //! | [`credentials`] | what the hub shows of itself |
 //!
 //! Deliberately absent: any credential or header of a caller's, redirects, and calls sent twice that may have happened.
@@ -15,6 +16,7 @@ mod card;
 mod changes;
 mod connect;
 mod credentials;
+mod follow;
 mod link;
 mod listing;
 mod peer;

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use interlingua_core::peer::{Calling, Dispatch, Peer};
-use interlingua_core::{Fault, FaultKind, Health, Party, PeerId, Retry, Text};
+use interlingua_core::peer::{Calling, Dispatch, Following, Peer};
+use interlingua_core::{Fault, FaultKind, Health, Party, PeerId, Retry, Text, Uri};
 use interlingua_drivers::child::Program;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -149,6 +149,16 @@ impl Peer for McpPeer {
     fn completes(&self) -> bool {
         self.completes.load(Ordering::Relaxed)
     }
+
+    /// Whether it tells of resources at all is known once it has been greeted.
+    fn follow(&self, uri: &Uri) -> Option<Following> {
+        if self.upstream.current().is_some_and(|session| !session.server.resources.subscribe) {
+            return None;
+        }
+        let following = self.upstream.follows.follow(uri);
+        self.wake();
+        following
+    }
 }
 
 impl Probed for McpPeer {
@@ -190,6 +200,15 @@ impl Probed for McpPeer {
 }
 
 impl McpPeer {
+    /// Opens a session if there is none, so that the server can tell what it is to tell.
+    pub(super) fn wake(&self) {
+        if self.upstream.current().is_some() || self.upstream.follows.is_empty() {
+            return;
+        }
+        let upstream = self.upstream.clone();
+        self.upstream.supervisor.run_until_stop(async move { drop(upstream.session().await) });
+    }
+
     /// What is shown of it before it has been heard.
     pub(super) fn health(&self) -> Health {
         if self.upstream.current().is_some() { Health::Up } else { Health::Starting }

@@ -4,11 +4,10 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use interlingua_core::{Fault, Health, Notice};
-use interlingua_protocols::mcp::client::encode::{self, LISTEN, Manner};
 use interlingua_protocols::mcp::client::list::List;
-use interlingua_protocols::rpc::Message;
 
 use super::card::shown;
+use super::follow;
 use super::peer::McpPeer;
 use super::session::{Session, Unanswered};
 use crate::client::health::is_registered;
@@ -16,8 +15,6 @@ use crate::hub::Hub;
 
 /// Servers tell of many changes at once: so long is waited for more.
 const DEBOUNCE: Duration = Duration::from_millis(50);
-/// Before a stream of changes that ended is opened again.
-const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 
 /// Lists for as long as the peer is registered.
 pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<McpPeer>) {
@@ -79,31 +76,8 @@ impl McpPeer {
         }
         self.listed.send_replace(true);
         if seen.lists.len() == List::ALL.len() {
-            self.listen(session);
+            follow::start(self, session);
         }
-    }
-
-    /// Modern servers tell of changes only to who listens (2026-07-28, subscriptions).
-    fn listen(self: &Arc<Self>, session: Arc<Session>) {
-        if !session.version.is_modern() || !session.server.tells_changes() {
-            return;
-        }
-        let weak = Arc::downgrade(self);
-        self.upstream.supervisor.run_until_stop(async move {
-            loop {
-                let current = weak.upgrade().and_then(|peer| peer.upstream.current());
-                if !current.is_some_and(|current| Arc::ptr_eq(&current, &session)) {
-                    return;
-                }
-                let Some(changes) = weak.upgrade().map(|peer| peer.upstream.changes.clone()) else { return };
-                match heard(&session, &changes).await {
-                    Err(Unanswered::Error(_)) => return,
-                    // What changes while nobody listens is not told again.
-                    Ok(()) | Err(Unanswered::Trouble(_) | Unanswered::Late) => changes.add(&List::ALL[..3]),
-                }
-                tokio::time::sleep(LISTEN_AGAIN).await;
-            }
-        });
     }
 }
 
@@ -115,27 +89,5 @@ async fn fetch(session: &Session, list: List) -> Result<Vec<interlingua_core::Js
         // One that has resources need not have templates.
         Err(Unanswered::Error(_)) if list == List::Templates => Ok(Vec::new()),
         listed => listed,
-    }
-}
-
-/// Listens until the server ends it.
-async fn heard(session: &Session, changes: &super::changes::Changes) -> Result<(), Unanswered> {
-    let server = &session.server;
-    let outgoing = encode::request(session.next_id(), LISTEN, &Manner::own(session.version), |params| {
-        params.object("notifications", |wanted| {
-            wanted.bool("toolsListChanged", server.tools.list_changed);
-            wanted.bool("promptsListChanged", server.prompts.list_changed);
-            wanted.bool("resourcesListChanged", server.resources.list_changed);
-        });
-    });
-    let mut calls = session.link.open(&outgoing, None).await?;
-    loop {
-        match calls.next().await? {
-            Message::Response(response) => return response.outcome.map(drop).map_err(Unanswered::Error),
-            Message::Notification(notification) => {
-                changes.heard(&notification.method, &notification.params);
-            }
-            Message::Request(_) => {}
-        }
     }
 }

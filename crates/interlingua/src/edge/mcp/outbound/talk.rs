@@ -36,6 +36,10 @@ pub(super) struct Flight {
 }
 
 impl Flight {
+    pub(super) fn new(session: Arc<Session>, id: u64, calls: Calls) -> Flight {
+        Flight { session, id, calls, answered: false }
+    }
+
     /// The next message; the answer is the last.
     pub(super) async fn next(&mut self) -> Result<Message, Lost> {
         let message = self.calls.next().await;
@@ -184,7 +188,7 @@ impl Talk {
             let trouble = match session.link.open(&outgoing, Some(self.dispatch.by.owner())).await {
                 Ok(calls) => {
                     self.peer.note(&self.hub, Went::Reached { knock: None });
-                    return Ok(Flight { session, id, calls, answered: false });
+                    return Ok(Flight::new(session, id, calls));
                 }
                 Err(trouble) => trouble,
             };

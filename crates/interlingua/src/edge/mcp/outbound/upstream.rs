@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::changes::Changes;
+use super::follow::Follows;
 use super::link::streamable::Endpoint;
 use super::session::Session;
 use crate::hub::supervisor::Supervisor;
@@ -30,6 +31,7 @@ pub(super) struct Upstream {
     /// Of a program's standard error.
     pub(super) tail: Tail,
     pub(super) changes: Arc<Changes>,
+    pub(super) follows: Arc<Follows>,
     /// A program nobody has used for so long is ended.
     pub(super) idle: Option<Duration>,
     era: Mutex<Option<Era>>,
@@ -65,6 +67,7 @@ impl Upstream {
             idle,
             tail: Tail::default(),
             changes: Arc::default(),
+            follows: Arc::default(),
             era: Mutex::new(era),
             state: Mutex::new(State::None),
         }
@@ -163,8 +166,11 @@ impl Upstream {
     /// True when there is nothing to watch any more.
     fn rest(&self, idle: Duration) -> bool {
         let mut state = self.state();
+        let unused = |session: &Session, used: &Instant| {
+            used.elapsed() >= idle && session.link.calls() == 0 && self.follows.is_empty()
+        };
         let session = match &*state {
-            State::Open { session, used } if used.elapsed() >= idle && session.link.calls() == 0 => session.clone(),
+            State::Open { session, used } if unused(session, used) => session.clone(),
             State::Open { session, .. } => return session.link.is_closed(),
             State::None | State::Opening(_) | State::Resting => return true,
         };

@@ -80,9 +80,14 @@ impl Link {
     }
 
     pub(super) fn is_closed(&self) -> bool {
+        self.closed().is_cancelled()
+    }
+
+    /// Cancelled when nothing more goes or comes.
+    pub(super) fn closed(&self) -> &CancellationToken {
         match self {
-            Link::Pipe(pipe) => pipe.ears.closed.is_cancelled(),
-            Link::Streamable(http) => http.closed.is_cancelled(),
+            Link::Pipe(pipe) => &pipe.ears.closed,
+            Link::Streamable(http) => &http.closed,
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use interlingua_core::{Json, Owner};
 use interlingua_protocols::mcp::client::encode::{self, Outgoing};
+use interlingua_protocols::mcp::meta::{META, SUBSCRIPTION_ID};
 use interlingua_protocols::mcp::question;
 use interlingua_protocols::members::Members;
 use interlingua_protocols::rpc::{self, Frame, Message, Notification, Request};
@@ -111,6 +112,12 @@ impl Ears {
         match &*notification.method {
             "notifications/progress" => {
                 if let Some(id) = notification.params.number("progressToken") {
+                    self.table.progress(id, Message::Notification(notification));
+                }
+            }
+            encode::ACKNOWLEDGED => {
+                let subscription = notification.params.object(META).and_then(|meta| meta.number(SUBSCRIPTION_ID));
+                if let Some(id) = subscription {
                     self.table.progress(id, Message::Notification(notification));
                 }
             }
