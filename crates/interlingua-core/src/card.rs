@@ -216,6 +216,31 @@ impl Effects {
         }
     }
 
+    /// In words, as hubs tell each other.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let named = [
+            ("reads", self.reads),
+            ("writes", self.writes),
+            ("destroys", self.destroys),
+            ("spends", self.spends),
+            ("idempotent", self.idempotent),
+        ];
+        named.into_iter().filter(|(_, is)| *is).map(|(name, _)| name)
+    }
+
+    /// What a peer claims in these words; what it leaves out it claims not to do.
+    pub fn claimed(names: &[&str]) -> Effects {
+        let says = |name: &str| names.contains(&name);
+        Effects {
+            reads: says("reads"),
+            writes: says("writes"),
+            destroys: says("destroys"),
+            spends: says("spends"),
+            idempotent: says("idempotent"),
+            claimed_by: CardFrom::Manifest,
+        }
+    }
+
     /// Does calling it change anything outside the hub?
     pub const fn change(self) -> bool {
         self.writes || self.destroys || self.spends

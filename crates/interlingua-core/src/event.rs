@@ -177,7 +177,7 @@ impl Why {
     }
 }
 
-/// Index 0 opens (with `header`) or, after `last`, replaces; indices have no gap; `last` closes.
+/// Index 0 opens (with `header`) or replaces; indices have no gap; `last` closes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chunk {
     pub artifact: ArtifactId,
@@ -234,18 +234,37 @@ pub enum Answer {
     Dismissed,
 }
 
-/// The whole answer of an exchange whose events were streamed: what was said under [`Output::said`], then the output's own
-/// parts.
+/// The whole answer of an exchange whose events were streamed: what was said under [`Output::said`], the output's own parts,
+/// then what its artifacts hold.
 pub fn collect<'a>(finished: &Finished, events: impl IntoIterator<Item = &'a Event>) -> Vec<Part> {
-    let Some(id) = &finished.output.said else { return finished.output.parts.clone() };
+    let output = &finished.output;
     let mut parts: Vec<Part> = Vec::new();
+    let mut made: Vec<(&ArtifactId, Vec<Part>)> =
+        output.artifacts.iter().map(|artifact| (artifact, Vec::new())).collect();
     for event in events {
-        if let Event::Said { message, channel: Channel::Answer, parts: more, .. } = event
-            && message == id
-        {
-            parts.extend(more.iter().cloned());
+        match event {
+            Event::Said { message, channel: Channel::Answer, parts: more, .. }
+                if output.said.as_ref() == Some(message) =>
+            {
+                parts.extend(more.iter().cloned());
+            }
+            Event::Artifact(chunk) => {
+                if let Some((_, held)) = made.iter_mut().find(|(artifact, _)| **artifact == chunk.artifact) {
+                    if chunk.index == 0 {
+                        held.clear();
+                    }
+                    held.extend(chunk.parts.iter().cloned());
+                }
+            }
+            Event::Said { .. }
+            | Event::Started(_)
+            | Event::Progress { .. }
+            | Event::Asked(_)
+            | Event::Settled { .. }
+            | Event::Finished(_) => {}
         }
     }
-    parts.extend(finished.output.parts.iter().cloned());
+    parts.extend(output.parts.iter().cloned());
+    parts.extend(made.into_iter().flat_map(|(_, held)| held));
     parts
 }

@@ -161,6 +161,42 @@ pub enum Feature {
 }
 
 impl FaultKind {
+    /// The whole list.
+    pub fn all() -> impl Iterator<Item = FaultKind> {
+        const PLAIN: [FaultKind; 18] = [
+            FaultKind::Malformed,
+            FaultKind::Unauthenticated,
+            FaultKind::Denied,
+            FaultKind::InvalidInput,
+            FaultKind::Unanswered,
+            FaultKind::Conflict,
+            FaultKind::AlreadyFinished,
+            FaultKind::TooLarge,
+            FaultKind::Busy,
+            FaultKind::BudgetSpent,
+            FaultKind::Loop,
+            FaultKind::Unreachable,
+            FaultKind::PeerFailed,
+            FaultKind::PeerDeclined,
+            FaultKind::BadReply,
+            FaultKind::OutcomeUnknown,
+            FaultKind::Deadline,
+            FaultKind::Internal,
+        ];
+        const NOUNS: [Noun; 4] = [Noun::Skill, Noun::Task, Noun::Resource, Noun::Session];
+        const FEATURES: [Feature; 7] = [
+            Feature::Operation,
+            Feature::Media,
+            Feature::Version,
+            Feature::Extension,
+            Feature::Push,
+            Feature::ExtendedCard,
+            Feature::SwitchedOff,
+        ];
+        let detailed = NOUNS.map(FaultKind::NotFound).into_iter().chain(FEATURES.map(FaultKind::Unsupported));
+        PLAIN.into_iter().chain(detailed)
+    }
+
     /// The spelling used in logs, metrics and our own extensions of each wire.
     pub fn as_str(self) -> &'static str {
         match self {

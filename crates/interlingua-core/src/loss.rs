@@ -41,6 +41,18 @@ pub enum LossKind {
 }
 
 impl LossKind {
+    /// The kind of this spelling.
+    pub fn named(name: &str) -> Option<LossKind> {
+        let all = [
+            LossKind::Dropped,
+            LossKind::Flattened,
+            LossKind::Approximated,
+            LossKind::AnsweredByHub,
+            LossKind::Unordered,
+        ];
+        all.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             LossKind::Dropped => "dropped",

@@ -59,6 +59,11 @@ pub enum View {
 pub trait Peer: Send + Sync {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling;
 
+    /// How well it has been reached lately, from 0 to 100; `None` where nothing has to be reached.
+    fn score(&self) -> Option<u8> {
+        None
+    }
+
     /// Can it be asked how an argument could go on?
     fn completes(&self) -> bool {
         false

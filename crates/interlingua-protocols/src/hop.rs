@@ -3,6 +3,10 @@
 
 use interlingua_core::{Call, Deadline, DeadlineBy, HubId, Limits, Priority, Time, Trace, Via};
 
+/// The tag of a skill that was taken from another hub. It is not taken again: two hubs that know each other would go on
+/// giving each other their own skills back.
+pub const IMPORTED: &str = "imported";
+
 pub const VIA: &str = "interlingua-via";
 pub const DEADLINE: &str = "interlingua-deadline";
 pub const PRIORITY: &str = "interlingua-priority";

@@ -2,6 +2,8 @@
 
 #[path = "../../../fuzz/checks/a2a.rs"]
 mod a2a;
+#[path = "../../../fuzz/checks/a2a_client.rs"]
+mod a2a_client;
 #[path = "../../../fuzz/checks/aip.rs"]
 mod aip;
 #[path = "../../../fuzz/checks/core.rs"]
@@ -29,6 +31,11 @@ fn replay(target: &str, check: fn(&[u8])) {
 #[test]
 fn a_34_a2a_json_seeds_hold() {
     replay("a2a_json", a2a::json);
+}
+
+#[test]
+fn a_44_a2a_client_seeds_hold() {
+    replay("a2a_client", a2a_client::said);
 }
 
 #[test]

@@ -125,12 +125,13 @@ impl Task {
         Ok(Decision::default().record(Record::Emitted { event, losses, raw }))
     }
 
-    /// Index 0 opens or, after `last`, replaces; the rest follow without a gap.
+    /// Index 0 opens or replaces: a peer that is taken up again tells what it has made from the beginning. The rest follow
+    /// without a gap.
     fn admit(&self, chunk: Chunk) -> Result<Chunk, Fault> {
         let so_far = self.artifacts.get(&chunk.artifact).map(Vec::as_slice).unwrap_or_default();
         let closed = so_far.last().is_some_and(|last| last.last);
         let fits = match chunk.index {
-            0 => so_far.is_empty() || closed,
+            0 => true,
             next => !closed && so_far.last().is_some_and(|last| last.index + 1 == next),
         };
         if !fits {

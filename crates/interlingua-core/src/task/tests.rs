@@ -168,6 +168,9 @@ fn artifact_chunks_come_in_order_or_are_a_bad_reply() {
     let mut task = dispatched(true);
     assert_eq!(task.decide(chunk(1, false), NOW).expect_err("not open").kind, FaultKind::BadReply);
     step(&mut task, chunk(0, false));
+    step(&mut task, chunk(1, false));
+    step(&mut task, chunk(0, false));
+    assert_eq!(task.artifacts.values().map(Vec::len).collect::<Vec<_>>(), [1], "a peer begins anew");
     step(&mut task, chunk(1, true));
     assert_eq!(task.decide(chunk(2, false), NOW).expect_err("closed").kind, FaultKind::BadReply);
     step(&mut task, chunk(0, true));

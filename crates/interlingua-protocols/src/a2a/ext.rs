@@ -198,6 +198,8 @@ pub(super) fn schemas<'a>(ours: &mut Object<'_>, skills: impl Iterator<Item = (&
                     object.value("outputSchema", &output.0);
                 }
                 object.text("version", &skill.version);
+                object.text("kind", skill.kind.as_str());
+                object.array("effects", skill.effects.names(), write_string);
             });
         }
     });

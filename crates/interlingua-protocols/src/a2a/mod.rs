@@ -7,6 +7,7 @@
 //! Deliberately absent: which peer a path or tenant means, who may see a task, and everything that waits.
 
 pub mod card;
+pub mod client;
 pub mod decode;
 pub mod encode;
 pub mod ext;

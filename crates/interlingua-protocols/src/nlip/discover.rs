@@ -1,8 +1,8 @@
 //! The answer to "what can you do": skills as lines for people and as one `interlingua-skills` list for programs, schemas
 //! included. NLIP itself has no card.
 
+use interlingua_core::Skill;
 use interlingua_core::json::Tree;
-use interlingua_core::{Effects, Skill};
 use serde_json::json;
 
 use super::client::skills::IMPORTED;
@@ -45,7 +45,7 @@ fn structured(skill: &Skill) -> Tree {
         "description": &*skill.description,
         "version": &*skill.version,
         "input": skill.input.0.tree(),
-        "effects": effects(skill.effects),
+        "effects": skill.effects.names().collect::<Vec<_>>(),
     });
     if let Some(output) = &skill.output {
         value["output"] = output.0.tree().clone();
@@ -60,15 +60,4 @@ fn structured(skill: &Skill) -> Tree {
         value["examples"] = skill.examples.iter().map(|example| &**example).collect();
     }
     value
-}
-
-fn effects(effects: Effects) -> Vec<&'static str> {
-    let named = [
-        (effects.reads, "reads"),
-        (effects.writes, "writes"),
-        (effects.destroys, "destroys"),
-        (effects.spends, "spends"),
-        (effects.idempotent, "idempotent"),
-    ];
-    named.into_iter().filter(|(has, _)| *has).map(|(_, name)| name).collect()
 }

@@ -123,39 +123,7 @@ pub(super) fn read(content: &Json, peer: &PeerId, text: &str) -> Option<Fault> {
 }
 
 fn named(kind: &str, of: Option<&str>) -> Option<FaultKind> {
-    const PLAIN: [FaultKind; 18] = [
-        FaultKind::Malformed,
-        FaultKind::Unauthenticated,
-        FaultKind::Denied,
-        FaultKind::InvalidInput,
-        FaultKind::Unanswered,
-        FaultKind::Conflict,
-        FaultKind::AlreadyFinished,
-        FaultKind::TooLarge,
-        FaultKind::Busy,
-        FaultKind::BudgetSpent,
-        FaultKind::Loop,
-        FaultKind::Unreachable,
-        FaultKind::PeerFailed,
-        FaultKind::PeerDeclined,
-        FaultKind::BadReply,
-        FaultKind::OutcomeUnknown,
-        FaultKind::Deadline,
-        FaultKind::Internal,
-    ];
-    const NOUNS: [Noun; 4] = [Noun::Skill, Noun::Task, Noun::Resource, Noun::Session];
-    const FEATURES: [Feature; 7] = [
-        Feature::Operation,
-        Feature::Media,
-        Feature::Version,
-        Feature::Extension,
-        Feature::Push,
-        Feature::ExtendedCard,
-        Feature::SwitchedOff,
-    ];
-    let detailed = NOUNS.map(FaultKind::NotFound).into_iter().chain(FEATURES.map(FaultKind::Unsupported));
-    let mut all = PLAIN.into_iter().chain(detailed);
-    all.find(|known| known.as_str() == kind && (of.is_none() || detail(*known) == of))
+    FaultKind::all().find(|known| known.as_str() == kind && (of.is_none() || detail(*known) == of))
 }
 
 impl Invalid {

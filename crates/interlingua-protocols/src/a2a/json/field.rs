@@ -10,7 +10,7 @@ use interlingua_core::{Json, Text, Time};
 use crate::a2a::invalid::{Invalid, Problem};
 
 /// Is a value there? A null is passed.
-pub(super) fn present(reader: &mut Reader<'_>) -> Result<bool, Invalid> {
+pub(in crate::a2a) fn present(reader: &mut Reader<'_>) -> Result<bool, Invalid> {
     if reader.kind()? == Kind::Null {
         reader.null()?;
         return Ok(false);
@@ -18,7 +18,7 @@ pub(super) fn present(reader: &mut Reader<'_>) -> Result<bool, Invalid> {
     Ok(true)
 }
 
-pub(super) fn text(reader: &mut Reader<'_>) -> Result<Option<Text>, Invalid> {
+pub(in crate::a2a) fn text(reader: &mut Reader<'_>) -> Result<Option<Text>, Invalid> {
     if !present(reader)? {
         return Ok(None);
     }
@@ -29,11 +29,11 @@ pub(super) fn text(reader: &mut Reader<'_>) -> Result<Option<Text>, Invalid> {
 }
 
 /// An empty string is the default value, which ProtoJSON does not tell from absent.
-pub(super) fn non_empty(reader: &mut Reader<'_>) -> Result<Option<Text>, Invalid> {
+pub(in crate::a2a) fn non_empty(reader: &mut Reader<'_>) -> Result<Option<Text>, Invalid> {
     Ok(text(reader)?.filter(|text| !text.is_empty()))
 }
 
-pub(super) fn texts(reader: &mut Reader<'_>) -> Result<Vec<Text>, Invalid> {
+pub(in crate::a2a) fn texts(reader: &mut Reader<'_>) -> Result<Vec<Text>, Invalid> {
     let mut all = Vec::new();
     list(reader, |reader| {
         all.extend(text(reader)?);
@@ -43,7 +43,7 @@ pub(super) fn texts(reader: &mut Reader<'_>) -> Result<Vec<Text>, Invalid> {
 }
 
 /// Calls `each` before every element.
-pub(super) fn list<'a>(
+pub(in crate::a2a) fn list<'a>(
     reader: &mut Reader<'a>,
     mut each: impl FnMut(&mut Reader<'a>) -> Result<(), Invalid>,
 ) -> Result<(), Invalid> {
@@ -57,7 +57,7 @@ pub(super) fn list<'a>(
 }
 
 /// Calls `each` with every key of an object; what it does not know it must skip.
-pub(super) fn object<'a>(
+pub(in crate::a2a) fn object<'a>(
     reader: &mut Reader<'a>,
     mut each: impl FnMut(&str, &mut Reader<'a>) -> Result<(), Invalid>,
 ) -> Result<(), Invalid> {
@@ -67,12 +67,12 @@ pub(super) fn object<'a>(
     reader.object(|key, reader| each(&key, reader).map_err(|invalid| invalid.under(&key)))
 }
 
-pub(super) fn skip(reader: &mut Reader<'_>) -> Result<(), Invalid> {
+pub(in crate::a2a) fn skip(reader: &mut Reader<'_>) -> Result<(), Invalid> {
     reader.skip()?;
     Ok(())
 }
 
-pub(super) fn bool(reader: &mut Reader<'_>) -> Result<Option<bool>, Invalid> {
+pub(in crate::a2a) fn bool(reader: &mut Reader<'_>) -> Result<Option<bool>, Invalid> {
     if !present(reader)? {
         return Ok(None);
     }
@@ -83,7 +83,7 @@ pub(super) fn bool(reader: &mut Reader<'_>) -> Result<Option<bool>, Invalid> {
 }
 
 /// A count. ProtoJSON writes an `int32` as a number and reads it from a string, too.
-pub(super) fn count(reader: &mut Reader<'_>) -> Result<Option<u32>, Invalid> {
+pub(in crate::a2a) fn count(reader: &mut Reader<'_>) -> Result<Option<u32>, Invalid> {
     if !present(reader)? {
         return Ok(None);
     }
@@ -96,7 +96,7 @@ pub(super) fn count(reader: &mut Reader<'_>) -> Result<Option<u32>, Invalid> {
 }
 
 /// An object kept as it came.
-pub(super) fn metadata(reader: &mut Reader<'_>, frame: &Bytes) -> Result<Option<Json>, Invalid> {
+pub(in crate::a2a) fn metadata(reader: &mut Reader<'_>, frame: &Bytes) -> Result<Option<Json>, Invalid> {
     if !present(reader)? {
         return Ok(None);
     }
@@ -106,18 +106,18 @@ pub(super) fn metadata(reader: &mut Reader<'_>, frame: &Bytes) -> Result<Option<
     Ok(Some(Json::slice(frame, reader.skip()?)))
 }
 
-pub(super) fn any(reader: &mut Reader<'_>, frame: &Bytes) -> Result<Json, Invalid> {
+pub(in crate::a2a) fn any(reader: &mut Reader<'_>, frame: &Bytes) -> Result<Json, Invalid> {
     Ok(Json::slice(frame, reader.skip()?))
 }
 
 /// RFC 3339.
-pub(super) fn time(text: &str) -> Result<Time, Invalid> {
+pub(in crate::a2a) fn time(text: &str) -> Result<Time, Invalid> {
     let stamp: jiff::Timestamp = text.parse().map_err(|_| Invalid::whole(Problem::NotATime))?;
     u64::try_from(stamp.as_millisecond()).map(Time).map_err(|_| Invalid::whole(Problem::NotATime))
 }
 
 /// Either alphabet, padded or not (ProtoJSON).
-pub(super) fn base64(text: &str) -> Result<Bytes, Invalid> {
+pub(in crate::a2a) fn base64(text: &str) -> Result<Bytes, Invalid> {
     const LENIENT: GeneralPurposeConfig =
         GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let safe = text.contains(['-', '_']);

@@ -4,7 +4,7 @@
 //! TypeScript definitions (`kind`, states in lower case), its HTTP binding is ProtoJSON of the older proto (`content` for
 //! `parts`, resource names for ids). The dialect is known before a byte is read: a value is never probed for its generation.
 
-mod field;
+pub(super) mod field;
 mod names;
 mod parts;
 mod push;

@@ -134,14 +134,7 @@ const LOSSES: usize = 100;
 
 fn losses(content: &Json) -> Vec<Loss> {
     let read = |loss: &interlingua_core::json::Tree| {
-        let kind = match loss.get("kind")?.as_str()? {
-            "dropped" => LossKind::Dropped,
-            "flattened" => LossKind::Flattened,
-            "approximated" => LossKind::Approximated,
-            "answered_by_hub" => LossKind::AnsweredByHub,
-            "unordered" => LossKind::Unordered,
-            _ => return None,
-        };
+        let kind = LossKind::named(loss.get("kind")?.as_str()?)?;
         Some(Loss::new(loss.get("what")?.as_str()?, kind))
     };
     content.tree().as_array().into_iter().flatten().take(LOSSES).filter_map(read).collect()

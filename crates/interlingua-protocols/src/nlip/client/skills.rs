@@ -7,14 +7,13 @@
 use std::collections::HashSet;
 
 use interlingua_core::json::Tree;
-use interlingua_core::{CardFrom, Effects, Json, PeerId, Schema, Skill, SkillId, SkillKind, Text};
+use interlingua_core::{Effects, Json, PeerId, Schema, Skill, SkillId, SkillKind, Text};
 
 use super::jar::TokenJar;
 use crate::nlip::labels;
 use crate::nlip::wire::{CONTROL, Message, Submessage};
 
-/// The mark of a skill that was taken from another hub.
-pub const IMPORTED: &str = "imported";
+pub use crate::hop::IMPORTED;
 
 /// How much of one hub is taken.
 const MOST: usize = 1_000;
@@ -88,13 +87,5 @@ fn schema(tree: &Tree) -> Option<Schema> {
 /// What it says of itself; without a word, anything.
 fn effects(claimed: Option<&Tree>) -> Effects {
     let Some(names) = claimed.and_then(Tree::as_array) else { return Effects::unknown() };
-    let says = |name: &str| names.iter().any(|claim| claim.as_str() == Some(name));
-    Effects {
-        reads: says("reads"),
-        writes: says("writes"),
-        destroys: says("destroys"),
-        spends: says("spends"),
-        idempotent: says("idempotent"),
-        claimed_by: CardFrom::Manifest,
-    }
+    Effects::claimed(&names.iter().filter_map(Tree::as_str).collect::<Vec<_>>())
 }

@@ -1,0 +1,60 @@
+//! What an agent answers, in the wire of a binding: an update, or a refusal. What cannot be read is [`Invalid`].
+
+use bytes::Bytes;
+use interlingua_core::Json;
+
+use super::fault::Refusal;
+use crate::a2a::Version;
+use crate::a2a::invalid::{Invalid, Problem};
+use crate::a2a::json::Dialect;
+use crate::a2a::json::read::Source;
+use crate::a2a::method::Method;
+use crate::a2a::wire::Update;
+use crate::rpc::{self, Frame, Message};
+
+/// A JSON-RPC response: the whole answer, or one event of a stream.
+pub fn rpc(frame: &Bytes, method: Method, version: Version, depth: usize) -> Result<Result<Update, Refusal>, Invalid> {
+    let response = match rpc::decode(frame, depth) {
+        Ok(Frame::One(Message::Response(response))) => response,
+        Ok(Frame::One(Message::Request(_) | Message::Notification(_)) | Frame::Batch(_)) => {
+            return Err(Invalid::whole(Problem::Protobuf("a response is wanted")));
+        }
+        Err(wrong) => match wrong.problem {
+            rpc::Problem::Json(bad) => return Err(bad.into()),
+            rpc::Problem::Shape(what) => return Err(Invalid::whole(Problem::Protobuf(what))),
+        },
+    };
+    match response.outcome {
+        Err(error) => Ok(Err(Refusal::of_rpc(&error))),
+        Ok(result) => {
+            let none = Bytes::from_static(b"null");
+            let frame = result.json().map_or(&none, Json::as_bytes);
+            update(&Source { frame, dialect: Dialect::of_rpc(version), depth }, method).map(Ok)
+        }
+    }
+}
+
+/// The body of a success over HTTP with JSON, or one event of a stream; an event may be an error.
+pub fn http(frame: &Bytes, method: Method, version: Version, depth: usize) -> Result<Result<Update, Refusal>, Invalid> {
+    let invalid = match update(&Source { frame, dialect: Dialect::of_http(version), depth }, method) {
+        Ok(update) => return Ok(Ok(update)),
+        Err(invalid) => invalid,
+    };
+    match Json::parse_within(frame.clone(), depth) {
+        Ok(json) if json.get("error").is_some() => Ok(Err(Refusal::of_http(None, &json, None))),
+        Ok(_) | Err(_) => Err(invalid),
+    }
+}
+
+fn update(source: &Source<'_>, method: Method) -> Result<Update, Invalid> {
+    match method {
+        Method::Send | Method::Stream | Method::Subscribe => source.update(),
+        Method::Get | Method::Cancel => source.task().map(Update::Task),
+        Method::List
+        | Method::PushCreate
+        | Method::PushGet
+        | Method::PushList
+        | Method::PushDelete
+        | Method::ExtendedCard => Err(Invalid::whole(Problem::UnknownValue)),
+    }
+}

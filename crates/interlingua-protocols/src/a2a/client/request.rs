@@ -1,0 +1,124 @@
+//! An operation on the wire of a binding (sections 9 and 11).
+
+use bytes::Bytes;
+
+use crate::a2a::Version;
+use crate::a2a::json::{Dialect, write};
+use crate::a2a::method::Method;
+use crate::a2a::wire::Send;
+use crate::object::Object;
+use crate::rpc;
+
+/// What the hub asks of agents.
+#[derive(Debug, Clone, Copy)]
+pub enum Ask<'a> {
+    Send(&'a Send),
+    Stream(&'a Send),
+    Get { task: &'a str },
+    Cancel { task: &'a str },
+    Subscribe { task: &'a str },
+}
+
+impl Ask<'_> {
+    pub fn method(&self) -> Method {
+        match self {
+            Ask::Send(_) => Method::Send,
+            Ask::Stream(_) => Method::Stream,
+            Ask::Get { .. } => Method::Get,
+            Ask::Cancel { .. } => Method::Cancel,
+            Ask::Subscribe { .. } => Method::Subscribe,
+        }
+    }
+}
+
+/// The newest message of a task is enough.
+const HISTORY: u64 = 1;
+
+/// The body of a JSON-RPC request.
+pub fn rpc(ask: &Ask<'_>, version: Version, tenant: Option<&str>, id: u64) -> Bytes {
+    let params = params(ask, Dialect::of_rpc(version), tenant);
+    let mut out = Vec::with_capacity(params.len() + 96);
+    let params = interlingua_core::Json::slice(&params, (0, params.len()));
+    let name = ask.method().name(version).unwrap_or_default();
+    rpc::write_request(&rpc::Id::number(id), name, Some(&params), &mut out);
+    out.into()
+}
+
+fn params(ask: &Ask<'_>, dialect: Dialect, tenant: Option<&str>) -> Bytes {
+    let (task, history) = match ask {
+        Ask::Send(send) | Ask::Stream(send) => return write::send(send, tenant, dialect),
+        Ask::Get { task } => (*task, Some(HISTORY)),
+        Ask::Cancel { task } | Ask::Subscribe { task } => (*task, None),
+    };
+    let mut out = Vec::with_capacity(96);
+    let mut object = Object::open(&mut out);
+    object.text("id", task);
+    if let Some(history) = history {
+        object.number("historyLength", history);
+    }
+    if let (Dialect::V1, Some(tenant)) = (dialect, tenant) {
+        object.text("tenant", tenant);
+    }
+    object.finish();
+    out.into()
+}
+
+/// A request over HTTP with JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpRequest {
+    pub verb: Verb,
+    /// Below the interface's address, beginning with a slash.
+    pub path: String,
+    pub body: Option<Bytes>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Get,
+    Post,
+}
+
+pub fn http(ask: &Ask<'_>, version: Version, tenant: Option<&str>) -> HttpRequest {
+    let prefix = match (version, tenant) {
+        (Version::V1, None) => String::new(),
+        (Version::V1, Some(tenant)) => format!("/{}", escaped(tenant)),
+        (Version::V03, _) => "/v1".to_owned(),
+    };
+    let dialect = Dialect::of_http(version);
+    let post = |path: String, body| HttpRequest { verb: Verb::Post, path: format!("{prefix}{path}"), body: Some(body) };
+    match ask {
+        // The tenant stands in the path.
+        Ask::Send(send) => post("/message:send".into(), write::send(send, None, dialect)),
+        Ask::Stream(send) => post("/message:stream".into(), write::send(send, None, dialect)),
+        Ask::Get { task } => HttpRequest {
+            verb: Verb::Get,
+            path: format!("{prefix}/tasks/{}?historyLength={HISTORY}", escaped(task)),
+            body: None,
+        },
+        Ask::Cancel { task } => post(format!("/tasks/{}:cancel", escaped(task)), Bytes::from_static(b"{}")),
+        Ask::Subscribe { task } => post(format!("/tasks/{}:subscribe", escaped(task)), Bytes::from_static(b"{}")),
+    }
+}
+
+/// The text of the specification says POST where its proto says GET: whoever does not know the one is asked by the other.
+pub fn other_verb(ask: &Ask<'_>, request: &HttpRequest) -> Option<HttpRequest> {
+    match (ask, request.verb) {
+        (Ask::Subscribe { .. }, Verb::Post) => {
+            Some(HttpRequest { verb: Verb::Get, path: request.path.clone(), body: None })
+        }
+        (Ask::Subscribe { .. }, Verb::Get)
+        | (Ask::Send(_) | Ask::Stream(_) | Ask::Get { .. } | Ask::Cancel { .. }, _) => None,
+    }
+}
+
+/// A step of a path. An agent's id of a task may be any text.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}

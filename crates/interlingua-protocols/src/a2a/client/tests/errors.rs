@@ -1,0 +1,90 @@
+//! The table of errors, read by name, by code and by status.
+
+use std::time::Duration;
+
+use interlingua_core::{FaultKind, Retry};
+
+use super::*;
+use crate::a2a::Version;
+use crate::a2a::client::decode;
+use crate::a2a::client::fault::{Refusal, Why};
+use crate::a2a::fault::Error;
+use crate::a2a::method::Method;
+
+fn info(reason: &str) -> Value {
+    json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "a2a-protocol.org"}])
+}
+
+fn http(status: u16, body: &Value) -> Why {
+    Refusal::of_http(Some(status), &body.clone().into(), None).why
+}
+
+#[test]
+fn a_31_an_error_is_known_by_its_name_whatever_its_status() {
+    // The statuses of 1.0.0 and of 1.0.1.
+    for (statuses, reason, why) in [
+        ([409, 400], "TASK_NOT_CANCELABLE", Why::NotCancelable),
+        ([415, 400], "CONTENT_TYPE_NOT_SUPPORTED", Why::Media),
+        ([502, 500], "INVALID_AGENT_RESPONSE", Why::BadReply),
+        ([404, 404], "TASK_NOT_FOUND", Why::TaskNotFound),
+        ([501, 400], "UNSUPPORTED_OPERATION", Why::Unsupported),
+        ([501, 400], "VERSION_NOT_SUPPORTED", Why::Version),
+    ] {
+        for status in statuses {
+            assert_eq!(
+                http(status, &json!({"error": {"code": status, "details": info(reason)}})),
+                why,
+                "{reason} {status}"
+            );
+        }
+    }
+    assert_eq!(http(404, &Value::Null), Why::Method);
+    assert_eq!(http(503, &json!("down")), Why::Busy);
+    assert_eq!(http(418, &json!({"message": "teapot"})), Why::Internal);
+    assert_eq!(http(400, &json!({"code": -32001, "message": "no task"})), Why::TaskNotFound);
+}
+
+#[test]
+fn a_31_what_our_own_server_says_is_understood_in_both_generations() {
+    let fault = interlingua_core::Fault::caller(FaultKind::AlreadyFinished, "over");
+    let error = Error::of(&fault, Some(Method::Cancel));
+    for version in [Version::V1, Version::V03] {
+        let body =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{}}}", String::from_utf8_lossy(&error.rpc(version)));
+        let heard = decode::rpc(&body.into(), Method::Cancel, version, 64).expect("readable").expect_err("refused");
+        assert_eq!((heard.why, &*heard.message), (Why::NotCancelable, "over"));
+    }
+    let heard = decode::http(&error.http(), Method::Stream, Version::V1, 64).expect("readable").expect_err("refused");
+    assert_eq!(heard.why, Why::NotCancelable);
+}
+
+#[test]
+fn a_refusal_becomes_a_fault_that_says_whose_and_whether_to_come_again() {
+    let busy = Refusal::of_http(
+        Some(503),
+        &json!({"error": {"message": "later", "details": [{"retryDelay": "1.500s"}]}}).into(),
+        Some(Duration::from_secs(9)),
+    );
+    let fault = busy.fault(&"p".into());
+    assert_eq!((fault.kind, fault.retry), (FaultKind::Busy, Retry::After(Some(Duration::from_millis(1500)))));
+    assert_eq!(&*fault.public, "p is busy: later");
+    let unknown = Refusal::of_status(401, None).fault(&"p".into());
+    assert_eq!((unknown.kind, unknown.retry), (FaultKind::Unreachable, Retry::No));
+    assert!(Refusal::of_status(405, None).is_elsewhere() && !Refusal::of_status(400, None).is_elsewhere());
+    assert!(Refusal::of_status(500, None).is_outcome() && !Refusal::of_status(429, None).is_outcome());
+}
+
+#[test]
+fn what_is_no_answer_is_invalid_and_never_an_empty_success() {
+    for garbage in [
+        "",
+        "<html>",
+        "[]",
+        "{}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}",
+    ] {
+        decode::rpc(&Bytes::from(garbage), Method::Send, Version::V1, 64).expect_err(garbage);
+        decode::http(&Bytes::from(garbage), Method::Get, Version::V1, 64).expect_err(garbage);
+    }
+}
