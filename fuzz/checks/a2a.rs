@@ -1,13 +1,16 @@
-//! What must hold of the A2A codec for any bytes: no panic, and what can be read in a dialect is read the same from what it was
-//! written as there.
+//! What must hold of the A2A codec for any bytes: no panic, and what can be read in a dialect, or as a message of the proto, is
+//! read the same from what it was written as there.
+#![allow(dead_code, reason = "each target uses one of them")]
 
 use bytes::Bytes;
-use interlingua_core::Time;
+use interlingua_core::{Json, Time};
 use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::decode::{Context, Door, Wants, decode};
+use interlingua_protocols::a2a::grpc::{self, Frames};
 use interlingua_protocols::a2a::json::read::Source;
 use interlingua_protocols::a2a::json::{Dialect, write};
-use interlingua_protocols::a2a::method::{Method, decode_params};
+use interlingua_protocols::a2a::method::{Method, decode_grpc, decode_params};
+use interlingua_protocols::a2a::proto;
 use interlingua_protocols::hop::Headers;
 
 const DEPTH: usize = 64;
@@ -49,6 +52,39 @@ pub(crate) fn json(data: &[u8]) {
             let _ = decode_params(method, Some(&frame), version, DEPTH);
         }
     }
+}
+
+pub(crate) fn proto(data: &[u8]) {
+    for version in [Version::V1, Version::V03] {
+        for method in Method::ALL {
+            let _ = decode_grpc(method, data, version, DEPTH);
+            if let Ok(json) = proto::request_to_json(method, version, data, DEPTH) {
+                let written = proto::request_from_json(method, version, &json).expect("what was read can be written");
+                let again = proto::request_to_json(method, version, &written, DEPTH);
+                same(&json, &again.expect("what was written can be read"));
+            }
+            if let Ok(json) = proto::answer_to_json(method, version, data, DEPTH) {
+                let written = proto::answer_from_json(method, version, &json).expect("what was read can be written");
+                let again = proto::answer_to_json(method, version, &written, DEPTH);
+                same(&json, &again.expect("what was written can be read"));
+            }
+        }
+    }
+    let mut frames = Frames::new(1 << 16);
+    for piece in data.chunks(7) {
+        frames.push(piece);
+        while let Ok(Some(message)) = frames.take() {
+            assert_eq!(grpc::unframe(&grpc::frame(&message)), Ok(message));
+        }
+    }
+    let text = String::from_utf8_lossy(data);
+    assert_eq!(grpc::unescape(&grpc::escape(&text)), text);
+    let _ = (grpc::timeout(&text), grpc::reason(&text));
+}
+
+fn same(json: &Bytes, again: &Bytes) {
+    let parsed = |json: &Bytes| Json::parse_within(json.clone(), 2 * DEPTH).expect("it is JSON, and no deeper");
+    assert_eq!(parsed(json), parsed(again));
 }
 
 /// 0.3 carries objects only: another value comes back inside one.

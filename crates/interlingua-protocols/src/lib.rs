@@ -4,7 +4,8 @@
 //! Every protocol has a folder with the same files: `wire` (its own types, faithful to its specification), `decode`,
 //! `encode`, `fault` (the closed list of faults in its spelling), `discover`. No folder names another protocol; what several
 //! wires are built of stands beside them: [`rpc`] (JSON-RPC 2.0), [`members`] and [`object`] (a JSON object read in one
-//! pass, and written member by member), [`hop`] (headers between hubs), [`oauth`] (how a client comes by a token).
+//! pass, and written member by member), [`protobuf`] (fields by number), [`hop`] (headers between hubs), [`oauth`] (how a
+//! client comes by a token).
 
 pub mod a2a;
 pub mod aip;
@@ -15,5 +16,6 @@ pub mod members;
 pub mod nlip;
 pub mod oauth;
 pub mod object;
+pub mod protobuf;
 pub mod rpc;
 pub mod sse;

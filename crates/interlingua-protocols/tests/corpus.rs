@@ -39,6 +39,11 @@ fn a_44_a2a_client_seeds_hold() {
 }
 
 #[test]
+fn a_34_a2a_proto_seeds_hold() {
+    replay("a2a_proto", a2a::proto);
+}
+
+#[test]
 fn core_json_seeds_hold() {
     replay("core_json", core::json);
 }

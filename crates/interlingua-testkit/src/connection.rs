@@ -26,6 +26,8 @@ pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// What came after the body.
+    pub trailers: HeaderMap,
 }
 
 impl Answer {
@@ -116,8 +118,10 @@ impl Connection {
     pub async fn try_send(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, hyper::Error> {
         within("an answer", async {
             let (parts, body) = self.open(request).await?.into_parts();
-            let body = body.collect().await?.to_bytes();
-            Ok(Answer { status: parts.status.as_u16(), headers: parts.headers, body })
+            let body = body.collect().await?;
+            let trailers = body.trailers().cloned().unwrap_or_default();
+            let (status, headers) = (parts.status.as_u16(), parts.headers);
+            Ok(Answer { status, headers, body: body.to_bytes(), trailers })
         })
         .await
     }
@@ -128,7 +132,8 @@ impl Connection {
         Events { status: response.status().as_u16(), body: response.into_body(), read: BytesMut::new() }
     }
 
-    async fn open(&mut self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, hyper::Error> {
+    /// Sends a request; the body of its answer is still to come.
+    pub(crate) async fn open(&mut self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, hyper::Error> {
         match &mut self.sender {
             Sender::Http1(sender) => {
                 if !request.headers().contains_key("host") {

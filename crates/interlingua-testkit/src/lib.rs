@@ -5,6 +5,7 @@
 //! - [`Scripted`]: a peer whose every answer the test decides, and which remembers what it was sent.
 //! - [`Collector`]: where a hub sends its traces; [`Disk`]: one that remembers only what was synced.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
+//! - [`grpc`]: a call, message by message, with its status.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
 //! - [`mcp`]: the official MCP suite, servers and SDK, and the fixture server the suite is run against.
 //! - [`hostile`]: the corpus of input meant to break a server, each with the answer it deserves.
@@ -15,6 +16,7 @@
 mod collector;
 mod connection;
 mod disk;
+pub mod grpc;
 pub mod hostile;
 mod hub;
 pub mod mcp;

@@ -73,12 +73,28 @@ struct Interface {
     version: Version,
 }
 
-const INTERFACES: [Interface; 4] = [
+const INTERFACES: [Interface; 6] = [
     Interface { binding: "JSONRPC", version: Version::V1 },
     Interface { binding: "HTTP+JSON", version: Version::V1 },
+    Interface { binding: GRPC, version: Version::V1 },
     Interface { binding: "JSONRPC", version: Version::V03 },
     Interface { binding: "HTTP+JSON", version: Version::V03 },
+    Interface { binding: GRPC, version: Version::V03 },
 ];
+
+const GRPC: &str = "GRPC";
+
+impl Interface {
+    /// Where it is spoken for this agent, if it is. gRPC has one address for all agents, and 0.3 no word for which is meant.
+    fn url<'a>(self, facts: &Facts<'a>) -> Option<&'a str> {
+        match (self.version, self.binding, facts.tenant) {
+            (Version::V03, _, _) if facts.readers == Readers::New => None,
+            (Version::V03, GRPC, Some(_)) => None,
+            (Version::V1 | Version::V03, GRPC, _) => facts.grpc,
+            (Version::V1 | Version::V03, _, _) => Some(facts.url),
+        }
+    }
+}
 
 pub fn card(facts: &Facts<'_>) -> Json {
     Object::json(|card| {
@@ -110,18 +126,13 @@ pub fn card(facts: &Facts<'_>) -> Json {
 }
 
 fn interfaces(card: &mut Object<'_>, facts: &Facts<'_>) {
-    let grpc = facts.grpc.map(|address| (address, Interface { binding: "GRPC", version: Version::V1 }));
-    let (new, old) = INTERFACES.split_at(2);
-    let new = new.iter().map(|interface| (facts.url, *interface));
-    let old = old.iter().filter(|_| facts.readers == Readers::Any).map(|interface| (facts.url, *interface));
-    let all = new.chain(grpc).chain(old);
+    let all = INTERFACES.into_iter().filter_map(|interface| Some((interface.url(facts)?, interface)));
     card.array("supportedInterfaces", all, |(url, interface), out| {
         let mut object = Object::open(out);
         object.text("url", url);
         object.text("protocolBinding", interface.binding);
         object.text("protocolVersion", interface.version.as_str());
-        // Only gRPC has one address for all agents.
-        if let (Some(tenant), "GRPC") = (facts.tenant, interface.binding) {
+        if let (Some(tenant), GRPC) = (facts.tenant, interface.binding) {
             object.text("tenant", tenant);
         }
         object.finish();
@@ -184,9 +195,11 @@ fn old_members(card: &mut Object<'_>, facts: &Facts<'_>) {
     card.text("protocolVersion", "0.3.0");
     card.text("url", facts.url);
     card.text("preferredTransport", "JSONRPC");
-    card.array("additionalInterfaces", ["JSONRPC", "HTTP+JSON"], |transport, out| {
+    let old = INTERFACES.into_iter().filter(|interface| interface.version == Version::V03);
+    let old = old.filter_map(|interface| Some((interface.url(facts)?, interface.binding)));
+    card.array("additionalInterfaces", old, |(url, transport), out| {
         let mut object = Object::open(out);
-        object.text("url", facts.url);
+        object.text("url", url);
         object.text("transport", transport);
         object.finish();
     });

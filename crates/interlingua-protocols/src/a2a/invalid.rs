@@ -4,6 +4,8 @@ use std::fmt;
 
 use interlingua_core::json::BadJson;
 
+use crate::protobuf::BadProtobuf;
+
 /// A request that is not one of the protocol's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
@@ -17,7 +19,7 @@ pub enum Problem {
     #[error("it is not JSON: {0}")]
     Json(#[from] BadJson),
     #[error("it is not a message of the protocol: {0}")]
-    Protobuf(&'static str),
+    Protobuf(#[from] BadProtobuf),
     #[error("must be an object")]
     NotAnObject,
     #[error("must be an array")]
@@ -88,6 +90,12 @@ impl Invalid {
 
 impl From<BadJson> for Invalid {
     fn from(bad: BadJson) -> Invalid {
+        Invalid::whole(bad)
+    }
+}
+
+impl From<BadProtobuf> for Invalid {
+    fn from(bad: BadProtobuf) -> Invalid {
         Invalid::whole(bad)
     }
 }

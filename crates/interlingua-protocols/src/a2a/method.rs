@@ -8,6 +8,7 @@ use super::Version;
 use super::invalid::{Invalid, Problem};
 use super::json::Dialect;
 use super::json::read::{Source, check_page, state_named, time};
+use super::proto;
 use super::wire::{Asked, List, Operation};
 
 /// What a client can ask for.
@@ -69,6 +70,33 @@ impl Method {
         })
     }
 
+    /// The name in gRPC.
+    pub fn grpc(self, version: Version) -> Option<&'static str> {
+        match (version, self) {
+            (Version::V1, _)
+            | (
+                Version::V03,
+                Method::Send
+                | Method::Stream
+                | Method::Get
+                | Method::Cancel
+                | Method::PushCreate
+                | Method::PushGet
+                | Method::PushDelete,
+            ) => self.name(Version::V1),
+            (Version::V03, Method::Subscribe) => Some("TaskSubscription"),
+            (Version::V03, Method::PushList) => Some("ListTaskPushNotificationConfig"),
+            (Version::V03, Method::ExtendedCard) => Some("GetAgentCard"),
+            (Version::V03, Method::List) => None,
+        }
+    }
+
+    /// The method of this name in gRPC: there the service says which generation is spoken.
+    pub fn of_grpc(name: &str, version: Version) -> Result<Method, Invalid> {
+        let found = Method::ALL.into_iter().find(|method| method.grpc(version) == Some(name));
+        found.ok_or_else(|| Invalid::whole(Problem::Method(name.chars().take(100).collect())))
+    }
+
     /// The method of this name. One of the other generation is told apart from one that is nobody's.
     pub fn named(name: &str, version: Version) -> Result<Method, Invalid> {
         let of = |version| Method::ALL.into_iter().find(|method| method.name(version) == Some(name));
@@ -93,7 +121,16 @@ impl Method {
 /// The parameters of a JSON-RPC call; absent ones are an empty object.
 pub fn decode_params(method: Method, params: Option<&Bytes>, version: Version, depth: usize) -> Result<Asked, Invalid> {
     let none = Bytes::from_static(b"{}");
-    let source = Source { frame: params.unwrap_or(&none), dialect: Dialect::of_rpc(version), depth };
+    decode_request(method, &Source { frame: params.unwrap_or(&none), dialect: Dialect::of_rpc(version), depth })
+}
+
+/// The request of a gRPC call.
+pub fn decode_grpc(method: Method, message: &[u8], version: Version, depth: usize) -> Result<Asked, Invalid> {
+    let frame = proto::request_to_json(method, version, message, depth)?;
+    decode_request(method, &Source { frame: &frame, dialect: Dialect::of_http(version), depth })
+}
+
+fn decode_request(method: Method, source: &Source<'_>) -> Result<Asked, Invalid> {
     match method {
         Method::Send => source.send().map(|(send, tenant)| asked(Operation::Send(Box::new(send)), tenant)),
         Method::Stream => source.send().map(|(send, tenant)| asked(Operation::Stream(Box::new(send)), tenant)),

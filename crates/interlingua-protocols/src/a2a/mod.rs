@@ -1,6 +1,7 @@
 //! Agent2Agent (A2A) 1.0 and 0.3: tasks and messages between agents, over JSON-RPC, HTTP with JSON, and gRPC.
 //!
-//! [`wire`] has the data model both generations share; [`json`] reads and writes it in each generation's spelling. From there
+//! [`wire`] has the data model both generations share; [`json`] reads and writes it in each generation's spelling, [`proto`]
+//! turns that into protocol buffers and back, [`grpc`] frames them. From there
 //! one [`decode`] leads into the model and one [`encode`] out of it, whatever the binding. [`fault`] is the table of errors,
 //! [`card`] what an agent says of itself, [`ext`] our own extension for what the protocol has no field for.
 //!
@@ -12,9 +13,11 @@ pub mod decode;
 pub mod encode;
 pub mod ext;
 pub mod fault;
+pub mod grpc;
 pub mod invalid;
 pub mod json;
 pub mod method;
+pub mod proto;
 #[cfg(test)]
 mod tests;
 pub mod wire;

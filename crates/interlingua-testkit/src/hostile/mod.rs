@@ -108,7 +108,8 @@ mod tests {
     use super::*;
 
     fn answer(status: u16, body: &str) -> Answer {
-        Answer { status, headers: ::http::HeaderMap::new(), body: Bytes::copy_from_slice(body.as_bytes()) }
+        let (headers, trailers) = Default::default();
+        Answer { status, headers, body: Bytes::copy_from_slice(body.as_bytes()), trailers }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use axum::response::Response;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method};
 use interlingua_core::{Fault, FaultKind, Feature, Subject};
+use interlingua_protocols::a2a;
 
 use super::shape::Shape;
 use crate::hub::Hub;
@@ -114,7 +115,8 @@ fn check_content_type(method: &Method, path: &str, headers: &HeaderMap) -> Resul
     };
     let kind = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let json = kind.eq_ignore_ascii_case("application/json") || kind.to_ascii_lowercase().ends_with("+json");
-    if json {
+    let grpc = a2a::grpc::is_media(kind) && a2a::grpc::is_path(path);
+    if json || grpc {
         return Ok(());
     }
     let text = format!("content type '{kind}' is not taken here: send application/json");

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode};
 use http_body_util::Full;
 use interlingua_core::{Fault, FaultKind, Feature, Retry};
 use interlingua_protocols::envelope::encode::Stamp;
-use interlingua_protocols::{envelope, mcp, nlip, rpc};
+use interlingua_protocols::{a2a, envelope, mcp, nlip, rpc};
 
 use crate::api;
 use crate::edge;
@@ -21,6 +21,7 @@ pub enum Shape {
     Mcp,
     A2aRpc,
     A2aHttp,
+    A2aGrpc,
     Api,
 }
 
@@ -44,6 +45,7 @@ impl Shape {
     /// A refusal: status, body and headers.
     pub fn refuse(self, fault: &Fault) -> Response {
         let (status, body) = match self {
+            Shape::A2aGrpc => return edge::a2a::inbound::refuse_grpc(fault),
             Shape::Nlip => {
                 let message = nlip::encode::refused(fault, &[], nlip::encode::ReplyTo::default());
                 (nlip::fault::status(fault), nlip::json::encode(&message, nlip::json::Keys::Lower).into())
@@ -80,8 +82,11 @@ impl Shape {
     }
 }
 
-/// JSON-RPC at an agent's address, HTTP with JSON below it; cards are plain JSON.
+/// JSON-RPC at an agent's address, HTTP with JSON below it; cards are plain JSON; gRPC has paths of its own.
 fn a2a(path: &str) -> Option<Shape> {
+    if a2a::grpc::is_path(path) {
+        return Some(Shape::A2aGrpc);
+    }
     let below = match path.strip_prefix("/agents/") {
         Some(rest) => rest.split_once('/')?.1,
         None => path.strip_prefix('/')?,

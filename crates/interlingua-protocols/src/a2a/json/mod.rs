@@ -13,6 +13,7 @@ pub mod write;
 
 use super::Version;
 
+pub(in crate::a2a) use field::base64;
 pub use names::{state, state_name};
 
 /// How the data model is spelled.

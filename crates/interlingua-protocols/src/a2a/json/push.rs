@@ -63,6 +63,7 @@ impl Found {
                 let name = field::non_empty(reader)?;
                 self.task = name.as_deref().and_then(task_of_name).or(self.task.take());
             }
+            "configId" if dialect == Dialect::V03Proto => self.id = field::non_empty(reader)?.or(self.id.take()),
             // `{config: {name, pushNotificationConfig}}` is how a set is asked for in the older proto.
             "config" if dialect == Dialect::V03Proto => {
                 field::object(reader, |key, reader| self.v03(key, reader, dialect))?;
@@ -120,6 +121,11 @@ fn authentication(reader: &mut Reader<'_>, dialect: Dialect) -> Result<Option<Au
 /// `tasks/{id}` and `tasks/{id}/pushNotificationConfigs/{config}` of the older proto.
 pub(super) fn task_of_name(name: &str) -> Option<Text> {
     let id = name.strip_prefix("tasks/")?.split('/').next()?;
+    (!id.is_empty()).then(|| id.into())
+}
+
+pub(super) fn config_of_name(name: &str) -> Option<Text> {
+    let (_, id) = name.strip_prefix("tasks/")?.split_once("/pushNotificationConfigs/")?;
     (!id.is_empty()).then(|| id.into())
 }
 

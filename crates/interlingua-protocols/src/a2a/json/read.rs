@@ -129,6 +129,12 @@ impl Source<'_> {
                 "id" => named.id = field::non_empty(reader)?,
                 "taskId" | "task_id" => named.task = field::non_empty(reader)?,
                 "pushNotificationConfigId" => named.config = field::non_empty(reader)?,
+                // The older proto names what it means by a path.
+                "name" | "parent" if self.dialect == Dialect::V03Proto => {
+                    let path = field::non_empty(reader)?;
+                    named.id = path.as_deref().and_then(push::task_of_name);
+                    named.config = path.as_deref().and_then(push::config_of_name);
+                }
                 "tenant" => named.tenant = field::non_empty(reader)?,
                 "historyLength" | "history_length" => named.history = field::count(reader)?,
                 _ => field::skip(reader)?,

@@ -2,7 +2,9 @@
 
 mod events;
 mod faults;
+mod grpc;
 mod messages;
+mod proto;
 mod requests;
 
 use bytes::Bytes;

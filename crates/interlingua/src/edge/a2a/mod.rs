@@ -1,5 +1,5 @@
-//! A2A at the edge: agents are found, asked and followed over JSON-RPC and HTTP with JSON, in both generations of the protocol,
-//! and webhooks are told what becomes of a task.
+//! A2A at the edge: agents are found, asked and followed over JSON-RPC, HTTP with JSON and gRPC, in both generations of the
+//! protocol, and webhooks are told what becomes of a task.
 //!
 //! Every peer of the hub is an agent with a card and an address of its own; the hub itself is one for all of them.
 

@@ -3,6 +3,8 @@
 mod access;
 mod cards;
 mod errors;
+mod grpc;
+mod grpc_errors;
 mod older;
 mod push;
 mod streams;

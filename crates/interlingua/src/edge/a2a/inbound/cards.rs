@@ -107,7 +107,7 @@ pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
     let (catalogue, settings) = (hub.registry.catalogue(), hub.settings.load());
     let skills = skills(asking);
     let of = card_of(asking).and_then(|peer| catalogue.peers.get(&peer));
-    let url = asking.arrived.url(&asking.door);
+    let (url, grpc) = (asking.arrived.url(&asking.door), asking.arrived.authority());
     let words = card::words("hub", "Says what this hub can do, and does it, when asked in plain words");
     let mut listed: Vec<Listed<'_>> = skills.iter().map(|skill| listed(skill, &asking.door)).collect();
     if of.is_none() || listed.is_empty() {
@@ -120,7 +120,7 @@ pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
         version: of.map_or(env!("CARGO_PKG_VERSION"), |of| &of.card.version),
         provider: of.and_then(|of| of.card.provider.as_ref()),
         url: &url,
-        grpc: None,
+        grpc: Some(&grpc),
         tenant: peer_of(&asking.door).map(PeerId::as_str),
         skills: listed,
         capabilities: asking.settings.capabilities,

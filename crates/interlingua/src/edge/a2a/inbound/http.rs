@@ -93,7 +93,7 @@ async fn answered(
         meters.protocol(PROTOCOL).invalid.increment(1);
         Error::invalid(&wrong)
     };
-    speaks(arrived, route.version).map_err(invalid)?;
+    arrived.speaks(route.version).map_err(invalid)?;
     let query = Query::<Vec<(String, String)>>::try_from_uri(arrived.uri).map(|Query(query)| query).unwrap_or_default();
     let asked = decode_http(&route, &query, &frame, arrived.shared.bounds().depth).map_err(invalid)?;
     laps.done(Phase::Decode);
@@ -124,20 +124,6 @@ fn routed<'p>(verb: &Verb, path: &'p str) -> Result<Route<'p>, Error> {
             error
         }
     })
-}
-
-/// A path belongs to one version; a client that says another means another path.
-fn speaks(arrived: &Arrived<'_>, version: Version) -> Result<(), Invalid> {
-    let said = arrived.version()?;
-    let silent = arrived.text(interlingua_protocols::a2a::VERSION_HEADER).is_none_or(str::is_empty);
-    match (said, version) {
-        (Version::V1, Version::V1) | (Version::V03, Version::V03) => Ok(()),
-        // Nothing said is 0.3, whose paths are others: the path itself says 1.0.
-        (Version::V03, Version::V1) if silent => Ok(()),
-        (Version::V03, Version::V1) | (Version::V1, Version::V03) => {
-            Err(Invalid::whole(Problem::OtherVersion(arrived.uri.path().to_owned(), version.as_str())))
-        }
-    }
 }
 
 /// In the media type the client speaks itself.

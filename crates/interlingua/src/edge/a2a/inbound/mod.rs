@@ -1,8 +1,9 @@
-//! They call us. One agent is asked for one thing ([`Asking::perform`]); [`rpc`] and [`http`] are the two ways there, [`cards`]
-//! says where the agents are.
+//! They call us. One agent is asked for one thing ([`Asking::perform`]); [`rpc`], [`http`] and [`grpc`] are the ways there,
+//! [`cards`] says where the agents are.
 
 mod cards;
 mod feed;
+mod grpc;
 mod http;
 mod links;
 mod list;
@@ -18,10 +19,12 @@ use axum::routing::{any, get, post};
 use interlingua_core::{CancelWhy, Fault, FaultKind, Feature, Noun, PeerId, Principal, Signal, TaskId, Text};
 use interlingua_protocols::a2a::decode::Door;
 use interlingua_protocols::a2a::encode::{self, View};
-use interlingua_protocols::a2a::invalid::Invalid;
+use interlingua_protocols::a2a::grpc::service;
+use interlingua_protocols::a2a::invalid::{Invalid, Problem};
 use interlingua_protocols::a2a::wire::{Answer, Operation, PushConfig};
 use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSION_HEADER, Version, ext};
 
+pub(crate) use self::grpc::refusal as refuse_grpc;
 pub(crate) use self::http::refusal as refuse_http;
 pub(crate) use self::rpc::refusal as refuse_rpc;
 
@@ -45,6 +48,8 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/agents/{peer}/a2a", peer.clone())
         .route("/agents/{peer}/a2a/", peer)
         .route("/agents/{peer}/a2a/{*path}", any(http::peer))
+        .route(&format!("/{}/{{method}}", service(Version::V1)), any(grpc::new))
+        .route(&format!("/{}/{{method}}", service(Version::V03)), any(grpc::old))
 }
 
 /// A request that arrived, before anything in it is believed.
@@ -69,6 +74,20 @@ impl Arrived<'_> {
         Version::parse(self.text(VERSION_HEADER).or_else(|| asked.next()))
     }
 
+    /// A path belongs to one version; a client that says another means another path.
+    fn speaks(&self, version: Version) -> Result<(), Invalid> {
+        let said = self.version()?;
+        let silent = self.text(VERSION_HEADER).is_none_or(str::is_empty);
+        match (said, version) {
+            (Version::V1, Version::V1) | (Version::V03, Version::V03) => Ok(()),
+            // Nothing said is 0.3, whose paths are others: the path itself says 1.0.
+            (Version::V03, Version::V1) if silent => Ok(()),
+            (Version::V03, Version::V1) | (Version::V1, Version::V03) => {
+                Err(Invalid::whole(Problem::OtherVersion(self.uri.path().to_owned(), version.as_str())))
+            }
+        }
+    }
+
     /// The extensions a client activates of which we know something: there is one.
     fn activates(&self) -> bool {
         let lists = [EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER].into_iter().flat_map(|name| self.headers.get_all(name));
@@ -83,6 +102,18 @@ impl Arrived<'_> {
             (Some(host), _) => format!("{scheme}://{host}"),
             (None, Some(address)) => format!("{scheme}://{address}"),
             (None, None) => String::new(),
+        }
+    }
+
+    /// `host:port` as gRPC clients want it, the port always said.
+    fn authority(&self) -> String {
+        let base = self.base();
+        let (scheme, host) = base.split_once("://").unwrap_or_default();
+        let said = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        match (said, scheme) {
+            (true, _) => host.to_owned(),
+            (false, "https") => format!("{host}:443"),
+            (false, _) => format!("{host}:80"),
         }
     }
 

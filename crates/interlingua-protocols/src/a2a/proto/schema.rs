@@ -1,0 +1,68 @@
+//! What a message of the proto has, as far as its JSON goes: numbers, names, kinds. The tables stand in [`super::v1`] and
+//! [`super::v03`].
+
+/// A message of the proto.
+#[derive(Debug)]
+pub(super) struct Schema(pub(super) &'static [Field]);
+
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) number: u32,
+    /// As JSON spells it.
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) presence: Presence,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    Text,
+    /// Base64 in JSON.
+    Bytes,
+    Bool,
+    Int,
+    /// Names by number.
+    Enum(&'static [&'static str]),
+    Message(&'static Schema),
+    /// By a text as key.
+    Map(&'static Schema),
+    MapOfText,
+    /// `google.protobuf.Struct`: an object.
+    Struct,
+    /// `google.protobuf.Value`: any JSON.
+    Value,
+    /// `google.protobuf.Timestamp`: RFC 3339.
+    Time,
+}
+
+/// When a field is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// A default value is the same as none.
+    Plain,
+    /// A default value is a value: `optional`, and members of a `oneof`.
+    Explicit,
+    /// None is a default value, which says something.
+    Always,
+    Repeated,
+}
+
+pub(super) const fn one(number: u32, name: &'static str, kind: Kind) -> Field {
+    Field { number, name, kind, presence: Presence::Plain }
+}
+
+pub(super) const fn text(number: u32, name: &'static str) -> Field {
+    one(number, name, Kind::Text)
+}
+
+pub(super) const fn optional(number: u32, name: &'static str, kind: Kind) -> Field {
+    Field { number, name, kind, presence: Presence::Explicit }
+}
+
+pub(super) const fn always(number: u32, name: &'static str, kind: Kind) -> Field {
+    Field { number, name, kind, presence: Presence::Always }
+}
+
+pub(super) const fn many(number: u32, name: &'static str, kind: Kind) -> Field {
+    Field { number, name, kind, presence: Presence::Repeated }
+}

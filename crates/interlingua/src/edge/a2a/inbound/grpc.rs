@@ -1,0 +1,243 @@
+//! gRPC (section 10): a service for each generation, on the hub's one port. Which agent is meant is the request's `tenant`.
+//!
+//! A call is one message and one answer, or a stream of them; its status comes after them. A deadline ends the answer, not the
+//! task: whoever asks again finds it (section 3.1). Compression is not offered.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Method as Verb, StatusCode, Uri};
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::Frame;
+use interlingua_core::{Fault, FaultKind, Feature};
+use interlingua_protocols::a2a::decode::Door;
+use interlingua_protocols::a2a::fault::{Error, Grpc};
+use interlingua_protocols::a2a::grpc::{self, BadFrame};
+use interlingua_protocols::a2a::invalid::Invalid;
+use interlingua_protocols::a2a::json::{Dialect, write};
+use interlingua_protocols::a2a::method::{Method, decode_grpc};
+use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, Version, ext, proto};
+use tokio::time::Instant;
+
+use super::feed::Feed;
+use super::{Arrived, Reply};
+use crate::edge::Shared;
+use crate::edge::a2a::PROTOCOL;
+use crate::server::body;
+use crate::server::connection::Connection;
+use crate::telemetry::meters::Phase;
+
+const TIMEOUT: &str = "grpc-timeout";
+/// What a deadline is when a client names one beyond all time.
+const FAR: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// `lf.a2a.v1`.
+pub(super) async fn new(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(name): Path<String>,
+    verb: Verb,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Body,
+) -> Response {
+    let door = Door::Hub;
+    let arrived = Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door };
+    respond(&arrived, Version::V1, &verb, &name, body).await
+}
+
+/// `a2a.v1` of 0.3.
+pub(super) async fn old(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    Path(name): Path<String>,
+    verb: Verb,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Body,
+) -> Response {
+    let door = Door::Hub;
+    let arrived = Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door };
+    respond(&arrived, Version::V03, &verb, &name, body).await
+}
+
+async fn respond(arrived: &Arrived<'_>, version: Version, verb: &Verb, name: &str, body: Body) -> Response {
+    if *verb != Verb::POST || !arrived.text(CONTENT_TYPE.as_str()).is_some_and(grpc::is_media) {
+        return refusal(&Fault::caller(FaultKind::Unsupported(Feature::Media), "a call is a POST of application/grpc"));
+    }
+    let until = match deadline(arrived) {
+        Ok(until) => until,
+        Err(error) => return refuse(&error),
+    };
+    let answering = answered(arrived, version, name, body, until);
+    let answer = match until {
+        Some(until) => tokio::time::timeout_at(until, answering).await.unwrap_or_else(|_| Err(late())),
+        None => answering.await,
+    };
+    let mut response = answer.unwrap_or_else(|error| refuse(&error));
+    if arrived.activates() {
+        let name = match version {
+            Version::V1 => EXTENSIONS_HEADER,
+            Version::V03 => OLD_EXTENSIONS_HEADER,
+        };
+        response.headers_mut().insert(name, HeaderValue::from_static(ext::URI));
+    }
+    response
+}
+
+/// When the client stops to wait.
+fn deadline(arrived: &Arrived<'_>) -> Result<Option<Instant>, Error> {
+    let Some(text) = arrived.text(TIMEOUT) else { return Ok(None) };
+    match grpc::timeout(text) {
+        Some(span) => Ok(Some(Instant::now() + span.min(FAR))),
+        None => Err(Error::of(&Fault::caller(FaultKind::Malformed, "grpc-timeout must be digits and a unit"), None)),
+    }
+}
+
+fn late() -> Error {
+    Error::of(&Fault::caller(FaultKind::Deadline, "the deadline of the call passed; the task, if any, goes on"), None)
+}
+
+async fn answered(
+    arrived: &Arrived<'_>,
+    version: Version,
+    name: &str,
+    body: Body,
+    until: Option<Instant>,
+) -> Result<Response, Error> {
+    let meters = &arrived.shared.hub.meters;
+    let invalid = |wrong: Invalid| {
+        meters.protocol(PROTOCOL).invalid.increment(1);
+        Error::invalid(&wrong)
+    };
+    let method = Method::of_grpc(name, version).map_err(invalid)?;
+    let of = |fault: Fault| {
+        if fault.kind == FaultKind::Internal {
+            tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
+        }
+        Error::of(&fault, Some(method))
+    };
+    let body = body::read(body, arrived.shared.bounds().body).await.map_err(of)?;
+    let mut laps = meters.laps();
+    let message = grpc::unframe(&body).map_err(unframed)?;
+    arrived.speaks(version).map_err(invalid)?;
+    let asked = decode_grpc(method, &message, version, arrived.shared.bounds().depth).map_err(invalid)?;
+    laps.done(Phase::Decode);
+    let asking = arrived.asking(version, asked.tenant.as_deref()).map_err(of)?;
+    let reply = asking.perform(asked.operation).await.map_err(of)?;
+    let mut laps = meters.laps();
+    let telling = Telling { method, version };
+    let response = match reply {
+        Reply::Whole(answer) => {
+            let message = telling.message(&write::answer(&answer, Dialect::of_http(version)))?;
+            whole(message)
+        }
+        Reply::Stream(feed) => stream(*feed, telling, until),
+    };
+    laps.done(Phase::Encode);
+    Ok(response)
+}
+
+fn unframed(bad: BadFrame) -> Error {
+    let kind = match bad {
+        BadFrame::Compressed => FaultKind::Unsupported(Feature::Operation),
+        BadFrame::Malformed => FaultKind::Malformed,
+        BadFrame::TooLarge => FaultKind::TooLarge,
+    };
+    let mut error = Error::of(&Fault::caller(kind, bad.to_string()), None);
+    // So gRPC itself calls it.
+    if bad == BadFrame::Compressed {
+        error.row.grpc = Grpc::Unimplemented;
+    }
+    error
+}
+
+/// As what the answers to a call are written.
+#[derive(Clone, Copy)]
+struct Telling {
+    method: Method,
+    version: Version,
+}
+
+impl Telling {
+    fn message(self, json: &[u8]) -> Result<Bytes, Error> {
+        let message = proto::answer_from_json(self.method, self.version, json);
+        message.map(|message| grpc::frame(&message)).map_err(|wrong| {
+            tracing::error!(error = %wrong, method = ?self.method, "an answer does not fit its message");
+            Error::of(&Fault::hub(FaultKind::Internal, "the answer could not be written"), None)
+        })
+    }
+}
+
+/// Its head; a status may follow at once or after the messages.
+fn head(body: Body) -> Response {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(grpc::MEDIA));
+    response
+}
+
+fn whole(message: Bytes) -> Response {
+    let body = Full::new(message).with_trailers(async { Some(Ok(done())) });
+    head(Body::new(body))
+}
+
+fn done() -> HeaderMap {
+    HeaderMap::from_iter([(http::HeaderName::from_static("grpc-status"), HeaderValue::from_static("0"))])
+}
+
+fn status(error: &Error) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert("grpc-status", HeaderValue::from(u16::from(error.row.grpc.number())));
+    let texts = [("grpc-message", grpc::escape(&error.message)), ("grpc-status-details-bin", grpc::details(error))];
+    for (name, text) in texts {
+        headers.extend(HeaderValue::from_str(&text).ok().map(|value| (http::HeaderName::from_static(name), value)));
+    }
+    headers
+}
+
+/// Nothing but a status.
+fn refuse(error: &Error) -> Response {
+    let mut response = head(Body::empty());
+    response.headers_mut().extend(status(error));
+    response
+}
+
+/// A refusal before anything was read. What is no gRPC at all is told so by HTTP.
+pub(crate) fn refusal(fault: &Fault) -> Response {
+    let mut response = refuse(&Error::of(fault, None));
+    if fault.kind == FaultKind::Unsupported(Feature::Media) {
+        *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    }
+    response
+}
+
+fn stream(feed: Feed, telling: Telling, until: Option<Instant>) -> Response {
+    let frames = unfold(Some(feed), move |feed| async move {
+        let mut feed = feed?;
+        let next = match until {
+            Some(until) => tokio::time::timeout_at(until, feed.next()).await,
+            None => Ok(feed.next().await),
+        };
+        let end = match next {
+            Ok(Ok(Some(told))) => {
+                match telling.message(&write::update(&told.update, Dialect::of_http(telling.version))) {
+                    Ok(message) => return Some((Ok::<_, Infallible>(Frame::data(message)), Some(feed))),
+                    Err(error) => status(&error),
+                }
+            }
+            Ok(Ok(None)) => done(),
+            Ok(Err(fault)) => status(&Error::of(&fault, Some(telling.method))),
+            Err(_) => status(&late()),
+        };
+        Some((Ok(Frame::trailers(end)), None))
+    });
+    head(Body::new(StreamBody::new(frames)))
+}
