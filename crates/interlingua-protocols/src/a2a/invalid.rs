@@ -20,6 +20,8 @@ pub enum Problem {
     Json(#[from] BadJson),
     #[error("it is not a message of the protocol: {0}")]
     Protobuf(#[from] BadProtobuf),
+    #[error("it is not a message of the protocol: {0}")]
+    Shape(&'static str),
     #[error("must be an object")]
     NotAnObject,
     #[error("must be an array")]

@@ -17,11 +17,11 @@ pub fn rpc(frame: &Bytes, method: Method, version: Version, depth: usize) -> Res
     let response = match rpc::decode(frame, depth) {
         Ok(Frame::One(Message::Response(response))) => response,
         Ok(Frame::One(Message::Request(_) | Message::Notification(_)) | Frame::Batch(_)) => {
-            return Err(Invalid::whole(Problem::Protobuf("a response is wanted")));
+            return Err(Invalid::whole(Problem::Shape("a response is wanted")));
         }
         Err(wrong) => match wrong.problem {
             rpc::Problem::Json(bad) => return Err(bad.into()),
-            rpc::Problem::Shape(what) => return Err(Invalid::whole(Problem::Protobuf(what))),
+            rpc::Problem::Shape(what) => return Err(Invalid::whole(Problem::Shape(what))),
         },
     };
     match response.outcome {
