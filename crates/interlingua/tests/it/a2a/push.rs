@@ -60,6 +60,31 @@ async fn a_19_configurations_are_made_read_listed_and_deleted() {
     assert!(!hub.log().contains("secret"), "a credential is in the log");
 }
 
+/// Made for a task that is over, a configuration has nothing to tell and is written a last time: a delete may come before that.
+#[tokio::test]
+async fn a_19_a_configuration_that_was_deleted_does_not_come_back() {
+    let hub = telling().await;
+    let done = task(&hub, "tck-complete-task-1").await;
+    let mut connection = hub.connect().await;
+    for run in 0..60 {
+        let named = json!({"taskId": done["id"], "id": format!("c{run}")});
+        let mut config = named.clone();
+        config["url"] = "http://127.0.0.1:9/".into();
+        let call = |method: &str, params: &Value| {
+            let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+            super::post("/a2a", &[super::V1], &body)
+        };
+        for (method, params) in
+            [("CreateTaskPushNotificationConfig", &config), ("DeleteTaskPushNotificationConfig", &named)]
+        {
+            let answer = connection.send(call(method, params)).await.json();
+            assert!(answer.get("error").is_none(), "{answer}");
+        }
+    }
+    let listed = result(&hub, "ListTaskPushNotificationConfigs", json!({"taskId": done["id"]})).await;
+    assert_eq!(listed["configs"].as_array().map(Vec::len).unwrap_or_default(), 0, "{listed}");
+}
+
 #[tokio::test]
 async fn a_20_a_webhook_is_told_every_event_in_order_with_its_credentials() {
     let (hub, webhook) = (telling().await, Scripted::http(|_, _| Say::Json(Value::Null)).await);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_core::ports::{Expect, Records};
+use interlingua_core::ports::{Expect, Records, StoreFault};
 use interlingua_core::{Fault, Principal, Secret, TaskId, Text, Time};
 use interlingua_drivers::keys::Keyring;
 use interlingua_protocols::a2a::Version;
@@ -117,19 +117,30 @@ impl<'a> Configs<'a> {
         Configs { records: &hub.store.records, keys: &hub.keys, now: hub.now() }
     }
 
-    pub(super) async fn put(&self, task: TaskId, kept: &Kept) -> Result<(), Fault> {
+    /// Writes what was asked for, whatever was there; the revision it has now.
+    pub(super) async fn put(&self, task: TaskId, kept: &Kept) -> Result<u64, Fault> {
+        Ok(self.write(task, kept, Expect::Anything).await??)
+    }
+
+    /// Writes how far a webhook was told; `None` when what is written is not `revision` any more: it was deleted or replaced.
+    pub(super) async fn advance(&self, task: TaskId, kept: &Kept, revision: u64) -> Result<Option<u64>, Fault> {
+        match self.write(task, kept, Expect::Revision(revision)).await? {
+            Ok(revision) => Ok(Some(revision)),
+            Err(StoreFault::Moved { .. }) => Ok(None),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    async fn write(&self, task: TaskId, kept: &Kept, expect: Expect) -> Result<Result<u64, StoreFault>, Fault> {
         let (key, plain) = (key(task, &kept.id), serde_json::to_vec(kept).map_err(Fault::internal)?);
         let sealed = self.keys.seal(KIND, key.as_bytes(), &plain).map_err(Fault::internal)?;
         let until = Some(self.now.after(KEPT));
-        self.records.put(KIND, &key, Bytes::from(sealed), until, Expect::Anything, self.now).await?;
-        Ok(())
+        Ok(self.records.put(KIND, &key, Bytes::from(sealed), until, expect, self.now).await)
     }
 
-    /// As it is written now; `None` when it was deleted.
-    pub(super) async fn get(&self, task: TaskId, id: &str) -> Result<Option<Kept>, Fault> {
-        let key = key(task, id);
-        let found = self.records.get(KIND, &key, self.now).await?;
-        found.map(|item| self.open(&key, &item.value)).transpose()
+    /// The revision that is written now; `None` when it was deleted.
+    pub(super) async fn revision(&self, task: TaskId, id: &str) -> Result<Option<u64>, Fault> {
+        Ok(self.records.get(KIND, &key(task, id), self.now).await?.map(|item| item.revision))
     }
 
     fn open(&self, key: &str, sealed: &[u8]) -> Result<Kept, Fault> {
@@ -150,8 +161,8 @@ impl<'a> Configs<'a> {
         theirs.map(|item| self.open(&item.key, &item.value)).collect()
     }
 
-    /// All that have something left to tell.
-    pub(super) async fn all(&self) -> Result<Vec<(TaskId, Kept)>, Fault> {
+    /// All that have something left to tell, and their revisions.
+    pub(super) async fn all(&self) -> Result<Vec<(TaskId, Kept, u64)>, Fault> {
         let (mut found, mut after) = (Vec::new(), None::<String>);
         loop {
             let page = self.records.list(KIND, after.as_deref(), PAGE, self.now).await?;
@@ -159,7 +170,7 @@ impl<'a> Configs<'a> {
             for item in page {
                 let task = item.key.split('/').next().and_then(|task| task.parse().ok());
                 match (task, self.open(&item.key, &item.value)) {
-                    (Some(task), Ok(kept)) if kept.stands == Stands::Telling => found.push((task, kept)),
+                    (Some(task), Ok(kept)) if kept.stands == Stands::Telling => found.push((task, kept, item.revision)),
                     (Some(_), Ok(_)) => {}
                     (None, _) | (_, Err(_)) => tracing::warn!("a push configuration cannot be read"),
                 }

@@ -32,6 +32,8 @@ pub(super) struct Delivery {
     pub(super) private: Private,
     pub(super) task: TaskId,
     pub(super) kept: Kept,
+    /// Of the configuration as it was last written: another one is another's to tell.
+    pub(super) revision: u64,
 }
 
 /// Why telling stopped before the task's end.
@@ -56,8 +58,11 @@ impl Delivery {
             }
         };
         self.kept.stands = stands;
-        if let Err(fault) = self.written().await {
-            tracing::error!(task = %self.task, error = %fault, "how far a webhook was told cannot be written");
+        match self.written().await {
+            Ok(()) | Err(Stop::Gone | Stop::Disabled) => {}
+            Err(Stop::Broken(fault)) => {
+                tracing::error!(task = %self.task, error = %fault, "how far a webhook was told cannot be written");
+            }
         }
     }
 
@@ -94,7 +99,7 @@ impl Delivery {
             };
             self.tell(&body).await?;
             self.kept.told = Some(place);
-            self.written().await.map_err(Stop::Broken)?;
+            self.written().await?;
         }
         Ok(())
     }
@@ -119,15 +124,15 @@ impl Delivery {
     }
 
     async fn still_wanted(&self) -> Result<(), Stop> {
-        let written = Configs::of(&self.hub).get(self.task, &self.kept.id).await.map_err(Stop::Broken)?;
-        match written {
-            Some(written) if written == self.kept => Ok(()),
-            Some(_) | None => Err(Stop::Gone),
-        }
+        let written = Configs::of(&self.hub).revision(self.task, &self.kept.id).await.map_err(Stop::Broken)?;
+        if written == Some(self.revision) { Ok(()) } else { Err(Stop::Gone) }
     }
 
-    async fn written(&self) -> Result<(), Fault> {
-        Configs::of(&self.hub).put(self.task, &self.kept).await
+    /// A configuration that was deleted meanwhile stays so.
+    async fn written(&mut self) -> Result<(), Stop> {
+        let written = Configs::of(&self.hub).advance(self.task, &self.kept, self.revision).await;
+        self.revision = written.map_err(Stop::Broken)?.ok_or(Stop::Gone)?;
+        Ok(())
     }
 
     fn request(&self, body: &Bytes) -> Result<Request<Full<Bytes>>, Fault> {

@@ -72,8 +72,8 @@ impl Push {
             return Err(Fault::caller(FaultKind::InvalidInput, text));
         }
         let kept = Kept::new(id.clone(), by, &wanted, version, from);
-        configs.put(task, &kept).await?;
-        self.tell(shared, task, kept);
+        let revision = configs.put(task, &kept).await?;
+        self.tell(shared, task, kept, revision);
         Ok(PushConfig { id: Some(id), task: Some(task.to_string().into()), ..wanted })
     }
 
@@ -98,19 +98,20 @@ impl Push {
 
     /// After a start: every webhook that was not told all of its task.
     pub async fn resume(&self, shared: &Shared) -> Result<(), Fault> {
-        for (task, kept) in Configs::of(&shared.hub).all().await? {
-            self.tell(shared, task, kept);
+        for (task, kept, revision) in Configs::of(&shared.hub).all().await? {
+            self.tell(shared, task, kept, revision);
         }
         Ok(())
     }
 
-    fn tell(&self, shared: &Shared, task: TaskId, kept: Kept) {
+    fn tell(&self, shared: &Shared, task: TaskId, kept: Kept, revision: u64) {
         let delivery = deliver::Delivery {
             hub: shared.hub.clone(),
             webhooks: self.webhooks.clone(),
             private: shared.a2a.load().push_private,
             task,
             kept,
+            revision,
         };
         shared.hub.supervisor.run_until_stop(delivery.run());
     }
