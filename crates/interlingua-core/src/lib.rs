@@ -28,6 +28,7 @@ pub mod ports;
 pub mod principal;
 pub mod query;
 pub mod question;
+pub mod reach;
 pub mod secret;
 pub mod session;
 pub mod site;

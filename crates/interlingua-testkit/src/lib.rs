@@ -3,6 +3,7 @@
 //! - [`Hub`]: the hub's program on a free port with a data directory that is gone afterwards; killed, stopped, restarted.
 //! - [`Peer`]: somebody else's server, started from a command, such as the reference NLIP server in Python.
 //! - [`Scripted`]: a peer whose every answer the test decides, and which remembers what it was sent.
+//! - [`pages`]: a few pages for a browser.
 //! - [`Collector`]: where a hub sends its traces; [`Disk`]: one that remembers only what was synced.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`grpc`]: a call, message by message, with its status.
@@ -20,6 +21,7 @@ pub mod grpc;
 pub mod hostile;
 mod hub;
 pub mod mcp;
+pub mod pages;
 mod peer;
 pub mod port;
 mod process;

@@ -18,6 +18,8 @@ pub struct Plan {
     pub origins: Vec<Origin>,
     pub steps: Vec<Bound>,
     pub limit: std::time::Duration,
+    /// It may change something: then nothing is pressed that was only guessed.
+    pub changes: bool,
     /// Parameters that no step uses.
     pub ignored: Vec<Text>,
 }
@@ -69,6 +71,8 @@ impl Doing {
 pub struct Typed {
     pub value: String,
     pub secret: bool,
+    /// The parameter it came from: a name for where it is typed.
+    pub parameter: Option<Text>,
 }
 
 impl std::fmt::Debug for Typed {
@@ -105,6 +109,7 @@ impl Site {
             origins: self.origins.clone(),
             steps: steps.collect::<Result<_, _>>()?,
             limit: action.limit,
+            changes: action.effects.change(),
             ignored: ignored
                 .into_iter()
                 .filter(|name| !action.parameters.iter().any(|one| one.name == *name))
@@ -122,6 +127,7 @@ impl Site {
         let typed = |template: &super::Template| Typed {
             value: template.fill(values, str::to_owned),
             secret: template.slots().any(|(name, _)| secret(name)),
+            parameter: template.slots().next().map(|(name, _)| name.clone()),
         };
         let does = match &step.does {
             Does::Navigate { to } => Doing::Navigate(self.destination(number, to, values)?),

@@ -3,7 +3,8 @@
 //!
 //! Reading order: [`Site`] and [`Step`] (what a definition says), [`read`] (how it is read and what is wrong with it),
 //! [`Template`] (values with placeholders), [`bind`] (parameters into steps), [`skill`] (what callers see of an action),
-//! [`repair`] (which element is meant when the page was redesigned), [`extract`] (what is taken out of a page),
+//! [`repair`] (which element is meant when the page was redesigned), [`proposal`] (the definition with what was mended),
+//! [`extract`] (what is taken out of a page),
 //! [`Trouble`] (what can go wrong on the way).
 //!
 //! Pure: no browser, no network, no file, no clock. A definition is code that acts in the user's name, so nothing in it can
@@ -12,6 +13,7 @@
 mod address;
 pub mod bind;
 pub mod extract;
+pub mod proposal;
 mod read;
 pub mod repair;
 mod skill;

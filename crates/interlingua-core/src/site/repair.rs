@@ -49,8 +49,11 @@ pub struct Chosen {
 
 /// The candidate that is meant, if one clearly is.
 pub fn choose(known: &Fingerprint, candidates: &[Fingerprint]) -> Option<Chosen> {
-    let mut scored: Vec<(usize, f64)> =
-        candidates.iter().enumerate().map(|(index, candidate)| (index, score(known, candidate))).collect();
+    best(candidates.iter().map(|candidate| score(known, candidate)))
+}
+
+fn best(scores: impl Iterator<Item = f64>) -> Option<Chosen> {
+    let mut scored: Vec<(usize, f64)> = scores.enumerate().collect();
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let (index, best) = *scored.first()?;
     let ahead = best - scored.get(1).map_or(0.0, |(_, next)| *next);
@@ -118,8 +121,15 @@ fn same_kind(a: &Fingerprint, b: &Fingerprint) -> bool {
     a == 0 || a == b
 }
 
-/// What can be known of an element that was never seen: what its selector and the parameter typed into it call it.
-pub fn guess(selector: &str, tag: &str, parameter: Option<&str>) -> Fingerprint {
+/// What can be known of an element that was never seen: its kind, and what its selector and its sequence call it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Called {
+    pub kind: Fingerprint,
+    pub words: Vec<String>,
+}
+
+/// Reads the last part of a selector; `also` are names that others have for the element.
+pub fn called(selector: &str, tag: &str, also: &[&str]) -> Called {
     let mut known = Fingerprint { tag: tag.to_owned(), ..Fingerprint::default() };
     let last = selector.rsplit([' ', '>']).next().unwrap_or_default();
     let mut rest = last;
@@ -135,14 +145,44 @@ pub fn guess(selector: &str, tag: &str, parameter: Option<&str>) -> Fingerprint 
         }
         rest = &after[end..];
     }
-    let named: String = last.chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
+    let named: String = last.chars().take_while(char::is_ascii_alphanumeric).collect();
     if !named.is_empty() && known.tag.is_empty() {
         known.tag = named.to_ascii_lowercase();
     }
-    if known.field.is_empty() {
-        known.field = parameter.unwrap_or_default().to_owned();
+    let Fingerprint { id, field, placeholder, name, test, classes, tag, input, .. } = known;
+    let words =
+        [id, field, placeholder, name, test].into_iter().chain(classes).chain(also.iter().map(ToString::to_string));
+    Called {
+        kind: Fingerprint { tag, input, ..Fingerprint::default() },
+        words: words.filter(|word| !word.is_empty()).collect(),
     }
-    known
+}
+
+/// The candidate that goes by one of these names, if one clearly does.
+pub fn choose_called(called: &Called, candidates: &[Fingerprint]) -> Option<Chosen> {
+    best(candidates.iter().map(|candidate| score_called(called, candidate)))
+}
+
+fn score_called(called: &Called, candidate: &Fingerprint) -> f64 {
+    if !same_kind(&called.kind, candidate) {
+        return 0.0;
+    }
+    let classes = candidate.classes.join(" ");
+    let Fingerprint { id, field, label, placeholder, name, test, text, .. } = candidate;
+    let places = [id, field, label, placeholder, name, test, text, &classes];
+    let by = |word: &String| places.iter().map(|place| similar(word, place)).fold(0.0, f64::max);
+    let named = called.words.iter().map(by).fold(0.0, f64::max);
+    match (called.kind.input.as_str(), called.words.is_empty()) {
+        ("", _) => named,
+        (input, true) => {
+            if input == candidate.input {
+                0.6
+            } else {
+                0.0
+            }
+        }
+        (input, false) => 0.85 * named + if input == candidate.input { 0.15 } else { 0.0 },
+    }
 }
 
 fn attribute(known: &mut Fingerprint, inside: &str) {

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::bind::Doing;
-use super::repair::{Alike, Fingerprint, Leaf, choose, choose_rows, guess, score};
+use super::repair::{Alike, Fingerprint, Leaf, called, choose, choose_called, choose_rows, score};
 use super::*;
 use crate::fault::FaultKind;
 use crate::id::PeerId;
@@ -346,8 +346,21 @@ fn w_46_a_control_never_seen_is_found_by_what_its_selector_calls_it() {
         seen("dest", "Going to", "destination"),
         seen("d", "When", "date"),
     ];
-    assert_eq!(choose(&guess("#from", "input", Some("origin")), &page).map(|chosen| chosen.index), Some(0));
-    assert_eq!(guess("form button[type='submit']", "", None).input, "submit");
+    let find = |selector: &str, tag: &str, also: &[&str]| {
+        choose_called(&called(selector, tag, also), &page).map(|chosen| chosen.index)
+    };
+    assert_eq!(find("#from", "input", &["origin"]), Some(0));
+    assert_eq!(find("#to", "input", &["destination"]), Some(1));
+    assert_eq!(find("#unheard-of", "input", &[]), None);
+    let button = |text: &str, input: &str| Fingerprint {
+        tag: "button".into(),
+        input: input.into(),
+        text: text.into(),
+        ..Fingerprint::default()
+    };
+    let submit = called("form button[type='submit']", "button", &["search_flights"]);
+    let buttons = [button("Sign in", "submit"), button("Search flights", "button")];
+    assert_eq!(choose_called(&submit, &buttons).map(|chosen| chosen.index), Some(1));
 }
 
 #[test]

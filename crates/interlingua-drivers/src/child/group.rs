@@ -73,6 +73,11 @@ impl Group {
         Ok(())
     }
 
+    /// The id of the group.
+    pub(crate) fn leader(&self) -> Option<i32> {
+        self.id.map(|id| id.as_raw_nonzero().get())
+    }
+
     /// The three ends of its pipes; only the first call has them.
     pub(crate) fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         (self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take())

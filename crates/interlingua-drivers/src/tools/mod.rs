@@ -35,7 +35,6 @@
 mod aide;
 mod catalogue;
 mod definition;
-mod exchange;
 mod fields;
 mod manifest;
 mod peer;

@@ -11,12 +11,12 @@ use interlingua_core::{Call, Digest, Fault, FaultKind, Feature, Noun, PeerId, Sk
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::catalogue::{Catalogue, fingerprint};
-use super::exchange::{Running, WAITING_EVENTS};
 use super::fields::ManifestProblem;
 use super::manifest::CustomTool;
 use super::run::{Voice, allowed, command, run};
 use crate::child::group::Group;
 use crate::child::redact::Redact;
+use crate::exchange::{Running, WAITING_EVENTS};
 
 /// How many calls of one tool may wait for their turn.
 const MAX_WAITING: usize = 256;

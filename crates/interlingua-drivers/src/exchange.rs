@@ -1,6 +1,6 @@
-//! A running program as the hub sees it: records as they come, a cancel that may still go in.
+//! Running work as the hub sees it: records as they come, a cancel that may still go in.
 //!
-//! Nothing runs by itself: the work advances when the hub asks for the next record, so a slow reader slows the program
+//! Nothing runs by itself: the work advances when the hub asks for the next record, so a slow reader slows the work
 //! down and dropping the exchange ends it.
 
 use std::future::Future;
@@ -12,11 +12,11 @@ use interlingua_core::{CancelWhy, Event, Fault, FaultKind, Feature, Finished, Re
 use tokio::sync::{mpsc, oneshot};
 
 /// How many events may wait for the hub to read them.
-pub(super) const WAITING_EVENTS: usize = 64;
+pub(crate) const WAITING_EVENTS: usize = 64;
 
 type Work = Pin<Box<dyn Future<Output = Finished> + Send>>;
 
-pub(super) struct Running {
+pub(crate) struct Running {
     /// Gone once it has finished.
     work: Option<Work>,
     finished: Option<Finished>,
@@ -25,7 +25,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(work: Work, events: mpsc::Receiver<Event>, cancel: oneshot::Sender<CancelWhy>) -> Running {
+    pub(crate) fn new(work: Work, events: mpsc::Receiver<Event>, cancel: oneshot::Sender<CancelWhy>) -> Running {
         Running { work: Some(work), finished: None, events, cancel: Some(cancel) }
     }
 }
@@ -63,7 +63,7 @@ impl Duplex for Running {
             }
             Signal::Answered { .. } | Signal::Said { .. } => Err(Fault::hub(
                 FaultKind::Unsupported(Feature::Operation),
-                "this tool takes its arguments once and nothing after them",
+                "this takes its arguments once and nothing after them",
             )),
         }
     }

@@ -1,0 +1,178 @@
+//! One Chromium process, from its start to its end. Dropped, it and all it started are killed and its directory is removed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use interlingua_core::json::Tree;
+use serde_json::json;
+use tokio::io::AsyncReadExt;
+use tokio::process::{ChildStderr, Command};
+
+use super::Background;
+use super::link::{Link, Lost};
+use crate::child::group::Group;
+
+const STARTING: Duration = Duration::from_secs(30);
+/// The browser reads commands on descriptor 3 and answers on 4; a shell puts our two pipes there and becomes the browser.
+const PLACED: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#;
+const COMMON: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH"];
+
+const FLAGS: [&str; 29] = [
+    "--headless",
+    "--remote-debugging-pipe",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-breakpad",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    "--disable-features=Translate,MediaRouter,OptimizationHints,AutofillServerCommunication,HttpsUpgrades,DialMediaRouteProvider,InterestFeedContentSuggestions",
+    "--disable-gpu",
+    "--disable-hang-monitor",
+    "--disable-popup-blocking",
+    "--disable-prompt-on-repost",
+    "--disable-sync",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--hide-scrollbars",
+    "--metrics-recording-only",
+    "--mute-audio",
+    "--password-store=basic",
+    "--window-size=1280,900",
+    // Whatever is in no context of ours reaches nobody.
+    "--proxy-server=http://127.0.0.1:9",
+];
+
+#[derive(Debug)]
+pub(super) struct Chromium {
+    pub(super) link: Link,
+    pub(super) born: Instant,
+    pub(super) calls: AtomicU32,
+    /// Memory at the last look, in bytes.
+    pub(super) memory: AtomicU64,
+    group: Group,
+    /// After the group: what still runs would write into it.
+    _home: Home,
+}
+
+impl Chromium {
+    pub(super) async fn start(program: &Path, directory: &Path, background: &Background) -> Result<Chromium, String> {
+        let home = Home::make(directory).map_err(|error| format!("no directory for it: {error}"))?;
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(PLACED).arg(program).args(FLAGS);
+        command.arg("--proxy-bypass-list=<-loopback>").arg(format!("--user-data-dir={}", home.0.display()));
+        if rustix::process::geteuid().is_root() {
+            command.arg("--no-sandbox");
+        }
+        let common = COMMON.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
+        command.env_clear().envs(common).env("HOME", &home.0).current_dir(&home.0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::start(&mut command).await.map_err(|error| error.to_string())?;
+        let (Some(input), Some(output), Some(errors)) = group.pipes() else {
+            return Err("a pipe is missing".to_owned());
+        };
+        let (link, work) = Link::open(input, output);
+        background(Box::pin(work));
+        background(Box::pin(swallow(errors)));
+        let chromium = Chromium {
+            link,
+            born: Instant::now(),
+            calls: AtomicU32::new(0),
+            memory: AtomicU64::new(0),
+            group,
+            _home: home,
+        };
+        let ready = async {
+            chromium.link.ask::<Tree>(None, "Browser.getVersion", json!({})).await?;
+            chromium.link.ask::<Tree>(None, "Target.setDiscoverTargets", json!({"discover": true})).await
+        };
+        match tokio::time::timeout(STARTING, ready).await {
+            Ok(Ok(_)) => Ok(chromium),
+            Ok(Err(Lost::Gone)) => Err("it ended at once".to_owned()),
+            Ok(Err(lost)) => Err(lost.to_string()),
+            Err(_) => Err(format!("it did not answer within {} s", STARTING.as_secs())),
+        }
+    }
+
+    /// Looks at the memory of the process and of those it started.
+    pub(super) fn weigh(&self) {
+        if let Some(leader) = self.group.leader() {
+            self.memory.store(group_memory(leader), Ordering::Relaxed);
+        }
+    }
+}
+
+/// A pipe nobody reads would stop the browser. What it says there is for its makers.
+async fn swallow(mut errors: ChildStderr) {
+    let mut chunk = vec![0; 4 * 1024];
+    while let Ok(1..) = errors.read(&mut chunk).await {}
+}
+
+/// Memory of all processes of a group that is not shared with others, as Linux counts it; elsewhere nothing is known.
+fn group_memory(leader: i32) -> u64 {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    let page = 4_096;
+    let of = |path: PathBuf| -> Option<u64> {
+        let stat = std::fs::read_to_string(path.join("stat")).ok()?;
+        // After the name, which may hold anything but is closed by the last parenthesis.
+        let group: i32 = stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()?;
+        let pages = std::fs::read_to_string(path.join("statm")).ok().filter(|_| group == leader)?;
+        let mut pages = pages.split_whitespace().skip(1).map(|number| number.parse::<u64>().unwrap_or(0));
+        let (resident, shared) = (pages.next()?, pages.next()?);
+        Some(resident.saturating_sub(shared) * page)
+    };
+    entries.filter_map(|entry| of(entry.ok()?.path())).sum()
+}
+
+/// A directory of its own, removed in the end.
+#[derive(Debug)]
+struct Home(PathBuf);
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+impl Home {
+    fn make(directory: &Path) -> io::Result<Home> {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::create_dir_all(directory)?;
+        let directory = directory.canonicalize()?;
+        loop {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = directory.join(format!("chromium-{}-{number}", std::process::id()));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Home(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // Processes that were just killed may write a last time: what is left is removed at the next start.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Removes what processes of earlier hubs left behind.
+pub(super) fn sweep(directory: &Path) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    let own = format!("chromium-{}-", std::process::id());
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("chromium-") && !name.starts_with(&own) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}

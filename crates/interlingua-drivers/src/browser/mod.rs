@@ -1,0 +1,41 @@
+//! A browser that is driven: the machine's own Chromium, over a pipe, one fresh context for every call.
+//!
+//! Reading order: `find` (which program), `chromium` (one process), `link` (the DevTools protocol, as far as it is needed),
+//! `page` (one context with one page), `engine.js` (what runs beside a page and finds, waits and reads), [`Browser`] (the
+//! pool), `play` (a bound sequence, step by step), `mend` (when an element is not where it was), [`proxy`] (who a page may
+//! speak to), [`SitePeer`] (a site as the hub calls it), [`file`] (definitions on disk).
+//!
+//! # What is contained
+//!
+//! A call has cookies, storage and cache of its own, which are gone afterwards, also when it fails. Pages speak to the
+//! world through the hub's proxy only, which admits the origins of the definition and looks at the address a name resolves
+//! to; downloads, permissions, dialogs, file choosers and new windows are refused. Chromium's own sandbox is on unless the
+//! hub runs as root, where it cannot work. The process ends with its pipe, so that none outlives the hub.
+//!
+//! Deliberately absent: frames of other origins (they are neither searched nor pressed), closed shadow roots, scripts in
+//! definitions, and any model.
+
+mod chromium;
+pub mod file;
+mod find;
+mod link;
+mod mend;
+mod page;
+mod peer;
+mod play;
+mod pool;
+pub mod proxy;
+#[cfg(test)]
+mod tests;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+pub use find::{NotFound, find};
+pub use peer::SitePeer;
+pub use play::{Played, Stopped};
+pub use pool::{Browser, Settings};
+
+/// Runs work beside the calls: whoever holds the browser decides where, and awaits it when it stops.
+pub type Background = Arc<dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync>;

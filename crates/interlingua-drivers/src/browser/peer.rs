@@ -1,0 +1,260 @@
+//! A site as the hub calls it: each action a skill, each step a sign of progress.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use interlingua_core::json::Tree;
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::site::bind::{Bound, Plan};
+use interlingua_core::site::proposal::propose;
+use interlingua_core::site::repair::Fingerprint;
+use interlingua_core::site::{Site, Trouble, skills};
+use interlingua_core::{
+    Blob, Body, Channel, Digest, Event, Fault, FaultKind, Feature, Finished, INLINE_LIMIT, Json, Level, MessageId,
+    Outcome, Output, Part, Party, PeerId, Piece, Provenance, Skill, Text, Trust, Usage,
+};
+use serde_json::Map;
+use tokio::sync::{OnceCell, mpsc, oneshot};
+
+use super::play::{Played, Player, Stopped};
+use super::pool::Browser;
+use super::proxy::{Proxy, Rules};
+use crate::exchange::{Running, WAITING_EVENTS};
+
+/// Results kept for actions that allow it.
+const MAX_CACHED: usize = 256;
+
+/// One site behind one browser.
+#[derive(Debug)]
+pub struct SitePeer {
+    id: PeerId,
+    site: Site,
+    browser: Arc<Browser>,
+    proxy: OnceCell<Proxy>,
+    /// What elements looked like when they were last used, by action and step.
+    seen: Mutex<HashMap<(Text, usize), Fingerprint>>,
+    cached: Mutex<HashMap<Digest, (Instant, Duration, Output)>>,
+}
+
+impl SitePeer {
+    pub fn new(id: PeerId, site: Site, browser: Arc<Browser>) -> SitePeer {
+        SitePeer { id, site, browser, proxy: OnceCell::new(), seen: Mutex::default(), cached: Mutex::default() }
+    }
+
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    pub fn skills(&self) -> Vec<Skill> {
+        skills(&self.site, &self.id)
+    }
+
+    fn begin(self: Arc<Self>, dispatch: Dispatch) -> Result<Reply, Fault> {
+        let unsupported = || {
+            Fault::hub(
+                FaultKind::Unsupported(Feature::Operation),
+                "an action of a site can be called, and nothing else",
+            )
+        };
+        let args = dispatch.call.input().ok_or_else(unsupported)?.args.clone();
+        let action = dispatch.skill.id.skill.as_str();
+        let plan = self.site.bind(action, args.as_ref()).map_err(|trouble| trouble.fault(&self.id, false))?;
+        let key = self.key(&plan, args.as_ref());
+        if let Some(known) = key.and_then(|key| self.known(&key)) {
+            return Ok(Reply::Done(Box::new(Finished::completed(known)), None));
+        }
+        let (events, heard) = mpsc::channel(WAITING_EVENTS);
+        let (cancel, cancelled) = oneshot::channel();
+        let voice = Voice { events, key: dispatch.key, of: plan.steps.len(), id: self.id.clone() };
+        let work = Box::pin(async move {
+            tokio::select! {
+                finished = self.run(plan, voice, key) => finished,
+                // The page is dropped, and its context with it.
+                Ok(why) = cancelled => Finished::cancelled(Party::Caller, why),
+            }
+        });
+        Ok(Reply::Live(Box::new(Running::new(work, heard, cancel))))
+    }
+
+    /// One action from its arguments to its end, heard by nobody.
+    #[cfg(test)]
+    pub(super) async fn try_out(&self, action: &str, args: Tree) -> Result<Finished, Trouble> {
+        let args = Json::from_tree(args);
+        let plan = self.site.bind(action, Some(&args))?;
+        let (events, mut heard) = mpsc::channel(WAITING_EVENTS);
+        let voice = Voice { events, key: "k".into(), of: plan.steps.len(), id: self.id.clone() };
+        let key = self.key(&plan, Some(&args));
+        let deaf = async { while heard.recv().await.is_some() {} };
+        Ok(tokio::join!(self.run(plan, voice, key), deaf).0)
+    }
+
+    #[cfg(test)]
+    pub(super) fn remembers(&self, action: &str, args: &Tree) -> bool {
+        let args = Json::from_tree(args.clone());
+        let plan = self.site.bind(action, Some(&args)).unwrap();
+        self.key(&plan, Some(&args)).is_some_and(|key| self.known(&key).is_some())
+    }
+
+    async fn run(&self, plan: Plan, voice: Voice, key: Option<Digest>) -> Finished {
+        for name in &plan.ignored {
+            voice.note(Level::Warning, 0, &format!("the parameter {name} is used by no step")).await;
+        }
+        let limit = plan.limit + OVER;
+        let played = match tokio::time::timeout(limit, self.play(&plan, &voice)).await {
+            Ok(played) => played,
+            Err(_) => Err(stopped(Trouble::Timeout { step: 0 })),
+        };
+        match played {
+            Ok(played) => {
+                self.remember(&plan, &played);
+                for mended in &played.mended {
+                    let text = format!(
+                        "step {}: {} was not there; {} was used ({}, {:.2})",
+                        mended.step,
+                        mended.from,
+                        mended.to,
+                        mended.level.as_str(),
+                        mended.score
+                    );
+                    voice.note(Level::Warning, mended.step, &text).await;
+                }
+                let output = self.output(&plan, played, true);
+                self.keep(key, &plan.action, &output);
+                Finished::completed(output)
+            }
+            Err(stopped) => {
+                let Stopped { trouble, committed, so_far } = *stopped;
+                Finished {
+                    outcome: Outcome::Failed(trouble.fault(&self.id, committed)),
+                    output: self.output(&plan, so_far, false),
+                    usage: Usage::default(),
+                }
+            }
+        }
+    }
+
+    async fn play(&self, plan: &Plan, voice: &Voice) -> Result<Played, Box<Stopped>> {
+        let opened = self.proxy.get_or_try_init(|| Proxy::open(Rules::of(&self.site), self.browser.background())).await;
+        let proxy = opened.map_err(|error| stopped(Trouble::NoBrowser(error.to_string())))?;
+        let mut lease = self.browser.lease(proxy.address()).await.map_err(stopped)?;
+        let known = |step: usize| {
+            let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.get(&(plan.action.clone(), step)).cloned()
+        };
+        let player = Player::new(&mut lease.page, plan, proxy.rules(), &known);
+        player.play(&|number, step| voice.progress(number, step)).await
+    }
+
+    fn remember(&self, plan: &Plan, played: &Played) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        for (step, print) in &played.seen {
+            let mended = played.mended.iter().any(|mended| mended.step == *step);
+            // What was only guessed is not what the definition means.
+            if !mended {
+                seen.insert((plan.action.clone(), *step), print.clone());
+            }
+        }
+    }
+
+    /// `extracted_data` is what callers came for; the rest says how it was got. All of it is the page's word.
+    fn output(&self, plan: &Plan, played: Played, whole: bool) -> Output {
+        let mut structured = Map::new();
+        let rows = played.rows.map_or(0, |rows| {
+            let count = rows.len();
+            structured.insert("extracted_data".into(), Tree::Array(rows));
+            count
+        });
+        if !played.named.is_empty() {
+            structured.insert("extracts".into(), Tree::Object(played.named));
+        }
+        if !played.address.is_empty() {
+            structured.insert("source_url".into(), played.address.as_str().into());
+        }
+        if let Some(proposed) = propose(&self.site, &plan.action, &played.mended).filter(|_| whole) {
+            structured.insert("proposed".into(), proposed);
+        }
+        structured.insert("trace".into(), Tree::Array(played.trace));
+        let source = Some(Text::from(played.address.as_str())).filter(|address| !address.is_empty());
+        let provenance = Provenance { by: Party::Peer(self.id.clone()), source, trust: Trust::World };
+        let structured = Json::from_tree(Tree::Object(structured));
+        let mut parts = Vec::new();
+        if whole {
+            let text = format!("{} of {}: {rows} rows", plan.action, self.site.name);
+            parts.push(Part::text(text, Provenance::hub()));
+            parts.push(Part::new(Body::Data(structured.clone()), provenance.clone()));
+        }
+        for (number, picture) in (1..).zip(played.pictures).filter(|(_, picture)| picture.len() <= INLINE_LIMIT) {
+            let mut part = Part::new(Body::Blob(Blob::Inline(picture)), provenance.clone());
+            part.media = Some("image/jpeg".into());
+            part.name = Some(format!("page-{number}.jpg").into());
+            parts.push(part);
+        }
+        Output { parts, structured: Some(structured), ..Output::default() }
+    }
+
+    /// Under which a result may be kept; `None` where the definition does not allow it.
+    fn key(&self, plan: &Plan, args: Option<&Json>) -> Option<Digest> {
+        self.site.actions.get(&plan.action)?.cached?;
+        let args = args.map_or(Digest([0; 32]), Json::digest);
+        Some(Digest::of_fields([plan.action.as_bytes(), &args.0]))
+    }
+
+    fn known(&self, key: &Digest) -> Option<Output> {
+        let cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let (when, long, output) = cached.get(key)?;
+        (when.elapsed() < *long).then(|| output.clone())
+    }
+
+    fn keep(&self, key: Option<Digest>, action: &Text, output: &Output) {
+        let long = self.site.actions.get(action).and_then(|action| action.cached);
+        let (Some(key), Some(long)) = (key, long) else { return };
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.retain(|_, (when, long, _)| when.elapsed() < *long);
+        if cached.len() < MAX_CACHED {
+            cached.insert(key, (Instant::now(), long, output.clone()));
+        }
+    }
+}
+
+/// What is added to a sequence's own time for its page and its picture.
+const OVER: Duration = Duration::from_secs(60);
+
+fn stopped(trouble: Trouble) -> Box<Stopped> {
+    Box::new(Stopped { trouble, committed: false, so_far: Played::default() })
+}
+
+impl Peer for SitePeer {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(async move { self.begin(dispatch) })
+    }
+}
+
+/// What whoever watches hears.
+struct Voice {
+    events: mpsc::Sender<Event>,
+    key: MessageId,
+    of: usize,
+    id: PeerId,
+}
+
+impl Voice {
+    /// Whoever is too slow to hear of every step hears of the next.
+    fn progress(&self, number: usize, step: &Bound) {
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred steps at most")]
+        let (done, total) = ((number - 1) as f64, self.of as f64);
+        let note = format!("step {number} of {}: {}", self.of, step.does.as_str());
+        let _ = self.events.try_send(Event::Progress { done: Some(done), total: Some(total), note: Some(note.into()) });
+    }
+
+    async fn note(&self, level: Level, number: usize, text: &str) {
+        let said = Event::Said {
+            message: MessageId::from(format!("{}.note.{number}", self.key)),
+            channel: Channel::Note(level),
+            piece: Piece::Whole,
+            parts: vec![Part::text(text, Provenance::peer(self.id.clone()))],
+        };
+        // Nobody reads any more: the call is being dropped.
+        let _ = self.events.send(said).await;
+    }
+}

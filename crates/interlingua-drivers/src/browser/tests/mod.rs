@@ -1,0 +1,88 @@
+//! Against a real browser and pages of our own that behave as badly as real ones.
+
+mod actions;
+mod attacks;
+mod life;
+mod redesign;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use interlingua_core::json::Tree;
+use interlingua_core::site::{Site, Trouble, read};
+use interlingua_core::{Fault, Finished, Outcome, PeerId};
+use serde_json::json;
+
+use super::{Background, Browser, Settings, SitePeer};
+use interlingua_testkit::pages::Pages;
+
+/// A browser with a directory of its own, which is gone afterwards.
+pub(super) struct Bench {
+    pub(super) browser: Arc<Browser>,
+    pub(super) directory: tempfile::TempDir,
+}
+
+impl Bench {
+    pub(super) fn new() -> Bench {
+        Bench::with(|_| {})
+    }
+
+    pub(super) fn with(change: impl FnOnce(&mut Settings)) -> Bench {
+        let directory = tempfile::tempdir().unwrap();
+        let mut settings = Settings::new(directory.path());
+        change(&mut settings);
+        Bench { browser: Browser::new(settings, background()), directory }
+    }
+
+    pub(super) fn site(&self, site: Site) -> SitePeer {
+        SitePeer::new(PeerId::from("site"), site, Arc::clone(&self.browser))
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.browser.stop();
+    }
+}
+
+pub(super) fn background() -> Background {
+    let runtime = tokio::runtime::Handle::current();
+    Arc::new(move |work| {
+        runtime.spawn(work);
+    })
+}
+
+/// A site of these actions at this server.
+pub(super) fn site(server: &Pages, actions: Tree) -> Site {
+    site_at(&server.base(), actions)
+}
+
+pub(super) fn site_at(base: &str, actions: Tree) -> Site {
+    read(json!({"interface_id": "s", "name": "S", "base_url": base, "description": "d", "actions": actions})).unwrap()
+}
+
+pub(super) fn airline(server: &Pages) -> Site {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/site/airline_booking.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    read(serde_json::from_str(&text.replace("https://www.airline.com", &server.base())).unwrap()).unwrap()
+}
+
+pub(super) fn structured(finished: &Finished) -> &Tree {
+    assert_eq!(finished.outcome, Outcome::Completed, "{finished:?}");
+    finished.output.structured.as_ref().unwrap().tree()
+}
+
+pub(super) fn rows(finished: &Finished) -> &Tree {
+    &structured(finished)["extracted_data"]
+}
+
+/// The fault and its code.
+pub(super) fn fault(tried: Result<Finished, Trouble>) -> (Fault, String) {
+    match tried.unwrap().outcome {
+        Outcome::Failed(fault) => {
+            let code = fault.peer_code.clone().unwrap_or_default().to_string();
+            (fault, code)
+        }
+        other => panic!("{other:?}"),
+    }
+}
