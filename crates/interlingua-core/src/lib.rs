@@ -2,14 +2,16 @@
 //!
 //! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`question`], [`fault`], [`card`] (who can be
 //! called), [`task`] (the state machine of a kept exchange), [`agent`] (a model that uses skills), [`team`] (several that
-//! answer and vote), [`graph`] (a plan of many calls), [`site`] (a website that is driven), [`model`] (what a model says), [`journal`] (what is written down),
-//! [`ports`] and [`peer`] (what the outside world must offer).
+//! answer and vote), [`graph`] (a plan of many calls), [`site`] (a website that is driven), [`bus`] (agents that write to one
+//! another), [`model`] (what a model says), [`journal`] (what is written down), [`ports`] and [`peer`] (what the outside
+//! world must offer).
 //!
 //! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
 //! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
 //! its own and converts.
 
 pub mod agent;
+pub mod bus;
 pub mod call;
 pub mod card;
 pub mod content;

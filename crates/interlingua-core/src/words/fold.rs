@@ -44,7 +44,7 @@ fn base(c: char) -> char {
 }
 
 /// The folded form of a text.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         c.to_lowercase().for_each(|lower| fold_char(lower, &mut out));

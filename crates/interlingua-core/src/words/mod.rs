@@ -38,6 +38,7 @@ mod value;
 mod tests;
 
 pub use field::{form, missing};
+pub(crate) use fold::fold;
 pub use lexicon::{Language, Locale};
 pub use matcher::{BadPhrase, Found, MAX_CANDIDATES, MAX_PHRASES, Match, Matcher, Problem};
 pub use pattern::{BadPattern, Flaw, MAX_PATTERN, MAX_SLOTS};

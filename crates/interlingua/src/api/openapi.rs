@@ -5,8 +5,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::view::{
-    AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest, ExchangeView, NumberedEvent,
-    PageView, PeerView, QuestionView, SignalRequest, SkillView, TaskView,
+    AgentCardView, AgentView, AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest,
+    ExchangeView, MessageView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, SignalRequest,
+    SkillView, TaskView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -29,6 +30,21 @@ const PAGE: &[(&str, &str)] =
 const SEARCH: &[(&str, &str)] = &[
     ("query", "Words to rank skills by"),
     ("after", "The cursor `next` of the page before"),
+    ("limit", "How many items at most, up to 200; 50 without it"),
+];
+const AGENTS: &[(&str, &str)] = &[
+    ("skill", "Only those that offer exactly this skill"),
+    ("tag", "Only those with a skill of this tag"),
+    ("provider", "Only those of this organisation"),
+    ("q", "Only those that say all of these words of themselves"),
+    ("registered", "`true`: only those that were registered here"),
+    ("after", "The cursor `next` of the page before"),
+    ("limit", "How many items at most, up to 200; 50 without it"),
+];
+const MESSAGES: &[(&str, &str)] = &[
+    ("agent", "What waits for this agent, the most urgent first"),
+    ("topic", "What was published on these topics: `*` stands for one step, `**` for all that follow"),
+    ("after", "Of topics: the number of the last one seen; without it, what comes, or the first page of what there is"),
     ("limit", "How many items at most, up to 200; 50 without it"),
 ];
 const TASKS: &[(&str, &str)] = &[
@@ -88,7 +104,44 @@ const fn answering(operation: Operation, status: &'static str) -> Operation {
     Operation { status, ..operation }
 }
 
-fn operations() -> Vec<Operation> {
+/// Agents, and what they write to one another.
+fn agents() -> Vec<Operation> {
+    vec![
+        page("/api/agents", "find_agents", "Who can be sent a message", AGENTS, schema::<PageView<AgentView>>),
+        answering(
+            post(
+                "/api/agents",
+                "register_agent",
+                "Register an agent, or replace its registration",
+                schema::<AgentCardView>,
+                schema::<AgentView>,
+            ),
+            "201",
+        ),
+        get("/api/agents/{id}", "read_agent", "One agent", schema::<AgentView>),
+        delete("/api/agents/{id}", "unregister_agent", "Unregister an agent"),
+        streamed(page(
+            "/api/messages",
+            "read_messages",
+            "Messages that wait for an agent, or events on topics after `Last-Event-ID`: as they come, or a page of those there are",
+            MESSAGES,
+            schema::<PageView<NumberedMessage>>,
+        )),
+        streamed(post(
+            "/api/messages",
+            "send_message",
+            "Send a message, or an array of them; the answer is a message, or an array of them",
+            schema::<MessageView>,
+            schema::<MessageView>,
+        )),
+        Operation {
+            query: &[("agent", "Whose message it is")],
+            ..delete("/api/messages/{id}", "put_message_aside", "An agent has read a message that wants no answer")
+        },
+    ]
+}
+
+fn exchanges() -> Vec<Operation> {
     vec![
         page("/api/peers", "list_peers", "Who can be called", PAGE, schema::<PageView<PeerView>>),
         page("/api/skills", "list_skills", "What they can do", SEARCH, schema::<PageView<SkillView>>),
@@ -173,7 +226,7 @@ pub fn document() -> Value {
         .for_serialize();
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
-    for operation in operations() {
+    for operation in exchanges().into_iter().chain(agents()) {
         let described = describe(&operation, &mut generator);
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = described;
@@ -253,7 +306,9 @@ mod tests {
     #[test]
     fn every_path_of_the_contract_is_described() {
         let document = document();
-        for path in ["peers", "skills", "exchanges", "tasks", "conversations", "confirmations", "audit"] {
+        for path in
+            ["peers", "skills", "agents", "messages", "exchanges", "tasks", "conversations", "confirmations", "audit"]
+        {
             assert!(document["paths"].get(format!("/api/{path}")).is_some(), "{path}");
         }
         assert!(

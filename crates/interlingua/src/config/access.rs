@@ -33,6 +33,7 @@ pub struct AccessToken {
     pub digest: Digest,
     pub skills: Vec<String>,
     pub approve: bool,
+    pub register: bool,
     pub expires: Option<Time>,
 }
 
@@ -53,6 +54,9 @@ struct Written {
     /// It may say yes to what waits for a confirmation.
     #[serde(default)]
     approve: bool,
+    /// It may register agents, which others then find and call.
+    #[serde(default)]
+    register: bool,
     /// From then on it is refused, such as `2027-01-31T00:00:00Z`.
     expires: Option<String>,
 }
@@ -74,7 +78,8 @@ impl TryFrom<Written> for AccessToken {
             (None, None) => return Err("a caller needs a `token` or its `sha256`"),
         };
         let expires = written.expires.as_deref().map(time).transpose()?;
-        Ok(AccessToken { name: written.name, digest, skills: written.skills, approve: written.approve, expires })
+        let Written { name, skills, approve, register, .. } = written;
+        Ok(AccessToken { name, digest, skills, approve, register, expires })
     }
 }
 

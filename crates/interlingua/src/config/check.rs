@@ -126,17 +126,23 @@ fn is_name_byte(byte: u8) -> bool {
 }
 
 fn peer_name(name: &str, found: &mut Found) {
-    let path = format!("peers.{name}");
+    if let Some(problem) = name_problem(name) {
+        found.refuse(format!("peers.{name}"), problem);
+    }
+}
+
+/// Why this cannot be the name of a peer; `None` when it can.
+pub fn name_problem(name: &str) -> Option<String> {
     if RESERVED.contains(&name) {
-        return found.refuse(path, format!("the name `{name}` is reserved; call this peer something else"));
+        return Some(format!("the name `{name}` is reserved; call this peer something else"));
     }
     if name.contains("__") {
-        return found.refuse(path, "a peer's name has no `__`: it separates peer and skill in tool names");
+        return Some("a peer's name has no `__`: it separates peer and skill in tool names".into());
     }
     let edges = name.starts_with(['-', '_']) || name.ends_with(['-', '_']);
-    if name.is_empty() || name.len() > NAME || edges || !name.bytes().all(is_name_byte) {
-        found.refuse(path, "a peer's name is 1 to 50 letters, digits, `-` or `_`, with a letter or digit at both ends");
-    }
+    let unfit = name.is_empty() || name.len() > NAME || edges || !name.bytes().all(is_name_byte);
+    let rule = "a peer's name is 1 to 50 letters, digits, `-` or `_`, with a letter or digit at both ends";
+    unfit.then(|| rule.into())
 }
 
 fn peer(name: &str, peer: &Peer, found: &mut Found) {

@@ -45,6 +45,7 @@ use serde::Deserialize;
 
 pub use a2a::A2a;
 pub use access::{Access, AccessToken, Anonymous};
+pub use check::name_problem;
 pub(crate) use check::real;
 pub use document::{Environment, Sources};
 pub use hooks::{Asks, Failure, Hook, HookPhase, Moment};

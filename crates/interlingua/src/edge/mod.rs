@@ -104,6 +104,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters.protocol(mcp::PROTOCOL);
     shared.hub.meters.protocol(a2a::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
+    shared.hub.meters.protocol(crate::hub::bus::WIRE);
     shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
     local::register(&shared.hub, config).await?;
     let mut starting = Vec::new();
@@ -114,7 +115,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     }
     // Whoever asks first should find them listed; one that is slow holds up nobody.
     futures_util::future::join_all(starting.iter().map(|peer| peer.listed(FIRST_LISTS))).await;
-    Ok(())
+    api::restore_agents(&shared.hub).await
 }
 
 /// How long a start waits for peers to say what they offer.

@@ -8,6 +8,7 @@
 
 pub mod admission;
 pub mod audit;
+pub mod bus;
 pub mod clock;
 mod conversations;
 mod door;
@@ -118,6 +119,7 @@ pub struct Hub {
     pub audit: Audit,
     pub meters: Meters,
     pub news: news::News,
+    pub bus: bus::Bus,
     /// Who is asked before and after a dispatch.
     pub hooks: ArcSwap<Hooks>,
     schemas: Schemas,
@@ -145,6 +147,7 @@ impl Hub {
             audit,
             meters,
             news: news::News::default(),
+            bus: bus::Bus::default(),
             hooks: ArcSwap::default(),
             schemas: Schemas::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),

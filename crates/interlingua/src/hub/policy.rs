@@ -25,6 +25,8 @@ impl Action {
 
 /// The scope that lets its holder say yes.
 pub const APPROVE_SCOPE: &str = "approve";
+/// The scope that lets its holder register agents: what they offer is then found by everybody who may call it.
+pub const REGISTER_SCOPE: &str = "register";
 
 /// The built-in policy: the hub's Owner may everything, an Anonymous caller what is public, everyone else what the scopes of
 /// every link of the chain allow.
@@ -41,11 +43,16 @@ impl Policy {
 
     /// May they answer questions that are for approvers?
     pub fn approves(&self, by: &Principal, now: Time) -> bool {
+        self.holds(by, APPROVE_SCOPE, now)
+    }
+
+    /// Does every link of the chain hold this right?
+    pub fn holds(&self, by: &Principal, right: &str, now: Time) -> bool {
         by.links().iter().all(|link| match link.subject {
             Subject::HubOwner => true,
             Subject::Anonymous => false,
             Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
-                in_force(link, now) && link.scopes.iter().any(|scope| &**scope == APPROVE_SCOPE)
+                in_force(link, now) && link.scopes.iter().any(|scope| **scope == *right)
             }
         })
     }

@@ -24,7 +24,7 @@ use super::tls::{self, TlsFault};
 use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
-use crate::hub::policy::APPROVE_SCOPE;
+use crate::hub::policy::{APPROVE_SCOPE, REGISTER_SCOPE};
 use crate::hub::{FrontDoor, Hub, Settings, entropy};
 use crate::telemetry::meters;
 
@@ -212,6 +212,9 @@ fn grants(config: &Config, owner: &str) -> HashMap<Digest, Grant> {
                 token.skills.iter().map(|skill| skill.as_str().into()).collect();
             if token.approve {
                 scopes.push(APPROVE_SCOPE.into());
+            }
+            if token.register {
+                scopes.push(REGISTER_SCOPE.into());
             }
             (token.digest, Grant { subject: Subject::User(token.name.as_str().into()), scopes, until: token.expires })
         })

@@ -2,6 +2,7 @@
 
 mod a2a;
 mod api;
+mod bus;
 mod cli;
 mod crash;
 mod envelope;

@@ -80,11 +80,9 @@ pub struct PhraseView {
 
 impl From<&Card> for PeerView {
     fn from(card: &Card) -> PeerView {
-        let (health, down_since, quarantined) = match card.health {
-            Health::Starting => ("starting", None, false),
-            Health::Up => ("up", None, false),
-            Health::Slow => ("slow", None, false),
-            Health::Down { since, quarantined } => ("down", Some(since.to_string()), quarantined),
+        let (down_since, quarantined) = match card.health {
+            Health::Starting | Health::Up | Health::Slow => (None, false),
+            Health::Down { since, quarantined } => (Some(since.to_string()), quarantined),
         };
         PeerView {
             name: card.peer.to_string(),
@@ -92,7 +90,7 @@ impl From<&Card> for PeerView {
             description: card.description.to_string(),
             version: card.version.to_string(),
             class: class(card.class).into(),
-            health: health.into(),
+            health: health(card.health).into(),
             down_since,
             quarantined,
             skills: card.skills.len(),
@@ -100,6 +98,15 @@ impl From<&Card> for PeerView {
             seen: card.seen.to_string(),
             problems: Vec::new(),
         }
+    }
+}
+
+pub(super) fn health(health: Health) -> &'static str {
+    match health {
+        Health::Starting => "starting",
+        Health::Up => "up",
+        Health::Slow => "slow",
+        Health::Down { .. } => "down",
     }
 }
 

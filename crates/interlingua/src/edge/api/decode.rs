@@ -18,7 +18,8 @@ pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const MAX_KEY: usize = 255;
 
 /// What kinds of question this interface has an answer for.
-const ANSWERABLE: KindSet = KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT);
+pub(super) const ANSWERABLE: KindSet =
+    KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT);
 
 /// How the caller wants to hear of its exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +34,16 @@ pub(super) enum Manner {
 
 /// A JSON body of the shape that is wanted here.
 pub(super) fn body<T: DeserializeOwned>(bytes: Bytes, depth: usize) -> Result<T, Fault> {
+    fit(&json(bytes, depth)?)
+}
+
+pub(super) fn json(bytes: Bytes, depth: usize) -> Result<Json, Fault> {
     let malformed = |error| Fault::caller(FaultKind::Malformed, format!("the body is not JSON: {error}"));
-    let json = Json::parse_within(bytes, depth).map_err(malformed)?;
+    Json::parse_within(bytes, depth).map_err(malformed)
+}
+
+/// JSON of the shape that is wanted here.
+pub(super) fn fit<T: DeserializeOwned>(json: &Json) -> Result<T, Fault> {
     serde_json::from_slice(json.as_bytes())
         .map_err(|error| Fault::caller(FaultKind::InvalidInput, format!("the body does not fit: {error}")))
 }
@@ -108,7 +117,7 @@ fn asked(request: &ExchangeRequest) -> Result<(Target, Input, Missing), Fault> {
     }
 }
 
-fn wrong(path: &'static str, problem: &'static str) -> Fault {
+pub(super) fn wrong(path: &'static str, problem: &'static str) -> Fault {
     Fault::caller(FaultKind::InvalidInput, format!("{} {problem}", &path[1..])).field(path, problem)
 }
 
@@ -120,7 +129,7 @@ pub(super) fn key(headers: &HeaderMap) -> Result<Option<&str>, Fault> {
     value.to_str().ok().filter(fits).map(Some).ok_or_else(unfit)
 }
 
-fn hop_of(headers: &HeaderMap) -> Headers<'_> {
+pub(super) fn hop_of(headers: &HeaderMap) -> Headers<'_> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     Headers {
         via: text(hop::VIA),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use futures_util::stream::unfold;
+use futures_util::stream::{Stream, StreamExt, unfold};
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use interlingua_core::{Entry, Event, Fault, FaultKind, Finished};
@@ -19,8 +19,8 @@ use crate::hub::Running;
 use crate::hub::live::Reader;
 
 /// How long nothing may be sent.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-const COMMENT: Bytes = Bytes::from_static(b": the exchange goes on\n\n");
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
+pub(super) const COMMENT: Bytes = Bytes::from_static(b": the exchange goes on\n\n");
 
 pub(super) const LAST_EVENT_ID: &str = "last-event-id";
 
@@ -52,11 +52,12 @@ pub(super) fn of_task(reader: Reader, stopping: CancellationToken) -> Response {
 }
 
 fn stream(source: Source) -> Response {
-    let frames = unfold(source, |source| async move {
-        let (frame, source) = next(source).await?;
-        Some((Ok::<Bytes, Infallible>(frame), source))
-    });
-    let mut response = Response::new(Body::from_stream(frames));
+    respond(unfold(source, next))
+}
+
+/// Frames as they come.
+pub(super) fn respond(frames: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+    let mut response = Response::new(Body::from_stream(frames.map(Ok::<Bytes, Infallible>)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -109,8 +110,13 @@ fn frame(seq: Option<u64>, event: &Event) -> Bytes {
     let view = EventView::from(event);
     // Views hold text, numbers and checked JSON: writing them has no way to fail.
     let data = view.data().unwrap_or_default();
+    named(view.name(), seq, &data)
+}
+
+/// One event with its name, its number and its data.
+pub(super) fn named(name: &str, seq: Option<u64>, data: &str) -> Bytes {
     let id = seq.map(|seq| format!("id: {seq}\n")).unwrap_or_default();
-    format!("event: {}\n{id}{}\n", view.name(), data_lines(&data)).into()
+    format!("event: {name}\n{id}{}\n", data_lines(data)).into()
 }
 
 /// JSON of others may have line ends between its tokens, and each line of data is a line of its own.

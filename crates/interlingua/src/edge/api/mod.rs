@@ -6,11 +6,13 @@
 //!
 //! Deliberately absent: rights. What a caller may see or do is decided by the hub for every path alike.
 
+mod agents;
 mod confirmations;
 mod decode;
 mod events;
 mod exchanges;
 mod lists;
+mod messages;
 mod page;
 mod tasks;
 
@@ -41,6 +43,10 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/openapi.json", get(description))
         .route("/api/peers", get(lists::peers))
         .route("/api/skills", get(lists::skills))
+        .route("/api/agents", get(agents::list).post(agents::register))
+        .route("/api/agents/{id}", get(agents::read).delete(agents::unregister))
+        .route("/api/messages", get(messages::read).post(messages::send))
+        .route("/api/messages/{id}", delete(messages::put_aside))
         .route("/api/exchanges", post(exchanges::open))
         .route("/api/exchanges/{id}", delete(tasks::cancel))
         .route("/api/tasks", get(tasks::list).post(tasks::start))
@@ -53,6 +59,11 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/conversations/{id}", delete(lists::forget_conversation))
         .route("/api/audit", get(lists::audit))
         .method_not_allowed_fallback(not_allowed)
+}
+
+/// Agents that registered before the last stop.
+pub async fn restore_agents(hub: &Arc<crate::hub::Hub>) -> Result<(), Fault> {
+    agents::restore(hub).await
 }
 
 /// The methods that are taken are in the `Allow` header, which the router adds.

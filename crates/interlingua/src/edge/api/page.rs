@@ -34,6 +34,43 @@ pub(super) struct TasksPaged {
     limit: Option<usize>,
 }
 
+/// What agents must have to be found.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AgentsPaged {
+    #[serde(alias = "capability")]
+    pub(super) skill: Option<String>,
+    pub(super) tag: Option<String>,
+    pub(super) provider: Option<String>,
+    #[serde(alias = "query")]
+    pub(super) q: Option<String>,
+    pub(super) registered: Option<bool>,
+    pub(super) after: Option<String>,
+    limit: Option<usize>,
+}
+
+/// Whose messages: those that wait for an agent, or events on topics.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MessagesPaged {
+    pub(super) agent: Option<String>,
+    pub(super) topic: Option<String>,
+    pub(super) after: Option<String>,
+    limit: Option<usize>,
+}
+
+impl AgentsPaged {
+    pub(super) fn limit(&self) -> usize {
+        within(self.limit)
+    }
+}
+
+impl MessagesPaged {
+    pub(super) fn limit(&self) -> usize {
+        within(self.limit)
+    }
+}
+
 impl Paged {
     pub(super) fn limit(&self) -> usize {
         within(self.limit)

@@ -1,0 +1,191 @@
+//! `/api/agents`: who can be sent a message, found by what they offer; and agents that register themselves.
+//!
+//! Every peer that its reader may see is an agent here, whatever it speaks. A registered one belongs to whoever registered
+//! it: they alone read its messages, answer for it and unregister it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use http::header::LOCATION;
+use http::{HeaderValue, StatusCode, Uri};
+use interlingua_core::bus::{Search, shorthand};
+use interlingua_core::{
+    Card, CardFrom, CardSource, Effects, Fault, FaultKind, Health, Meta, Noun, PeerId, Principal, Provider, RouteClass,
+    Schema, Skill, SkillId, SkillKind, Time,
+};
+
+use super::decode::{self, wrong};
+use super::page::{self, AgentsPaged};
+use super::{Answered, Asker, answer, nothing};
+use crate::api::view::{AgentCardView, AgentView, CapabilityView, PageView};
+use crate::config::name_problem;
+use crate::edge::Shared;
+use crate::hub::bus::{Reach, Registration};
+use crate::hub::policy::Action;
+use crate::hub::registry::{Catalogue, Registered};
+use crate::server::body;
+
+/// No card is longer.
+const MAX_CARD: usize = 256 * 1024;
+const MAX_CAPABILITIES: usize = 200;
+/// Of the name of a capability.
+const MAX_NAME: usize = 64;
+
+pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+    let query: AgentsPaged = page::query(&uri)?;
+    let limit = query.limit();
+    let search = Search { skill: query.skill, tag: query.tag, provider: query.provider, words: query.q };
+    let catalogue = shared.hub.registry.catalogue();
+    let after = query.after.as_deref().unwrap_or_default();
+    let peers = catalogue.peers.values().filter(|peer| peer.card.peer.as_str() > after);
+    let found = peers.filter_map(|peer| {
+        let skills = seen(&shared, &asker.by, &catalogue, peer)?;
+        let view = view(&shared, &asker.by, peer, &skills);
+        let wanted = query.registered.is_none_or(|registered| view.registered == registered);
+        (wanted && search.fits(&peer.card, skills.iter().map(|skill| &**skill))).then_some(view)
+    });
+    let (items, next) = page::cut(found, limit, |view: &AgentView| view.card.agent_id.clone());
+    answer(StatusCode::OK, &PageView { items, next })
+}
+
+pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
+    answer(StatusCode::OK, &found(&shared, &asker.by, &PeerId::from(id)).ok_or_else(no_such_agent)?)
+}
+
+fn found(shared: &Shared, by: &Principal, id: &PeerId) -> Option<AgentView> {
+    let catalogue = shared.hub.registry.catalogue();
+    let peer = catalogue.peers.get(id)?;
+    let skills = seen(shared, by, &catalogue, peer)?;
+    Some(view(shared, by, peer, &skills))
+}
+
+/// The skills of a peer that this principal may see. Of its own agent it sees all; a peer with none to see is not there.
+fn seen(shared: &Shared, by: &Principal, catalogue: &Catalogue, peer: &Registered) -> Option<Vec<Arc<Skill>>> {
+    let (policy, now) = (shared.hub.policy.load(), shared.hub.now());
+    let own = shared.hub.bus.speaks_for(by, peer.card.peer.as_str());
+    let newest = peer.card.skills.iter().filter_map(|skill| catalogue.skill(&skill.id, None));
+    let mut skills: Vec<Arc<Skill>> =
+        newest.filter(|skill| own || policy.allows(by, Action::List, skill, now)).cloned().collect();
+    skills.dedup_by(|a, b| a.id == b.id);
+    (own || by.is_hub_owner() || !skills.is_empty()).then_some(skills)
+}
+
+fn view(shared: &Shared, by: &Principal, peer: &Registered, skills: &[Arc<Skill>]) -> AgentView {
+    let agent = shared.hub.bus.agent(peer.card.peer.as_str());
+    let own = agent.as_ref().filter(|agent| agent.is_of(by));
+    let waiting = own.and_then(|agent| agent.inbox.as_ref()).map(|inbox| inbox.waiting());
+    let view = AgentView::new(&peer.card, skills.iter().map(|skill| &**skill), agent.as_deref());
+    AgentView { waiting, ..view }
+}
+
+pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
+    let (hub, by) = (&shared.hub, &asker.by);
+    if by.is_anonymous() {
+        let text = "agents are registered by callers who say who they are";
+        return Err(Fault::caller(FaultKind::Unauthenticated, text).into());
+    }
+    if !hub.may_register(by) {
+        return Err(Fault::caller(FaultKind::Denied, "this credential may not register agents").into());
+    }
+    let bytes = body::read(body, shared.bounds().body.min(MAX_CARD as u64)).await?;
+    let card: AgentCardView = decode::body(bytes, shared.bounds().depth)?;
+    let registration = registration(card, by, hub.now())?;
+    let name = registration.card.peer.clone();
+    hub.register_agent(by, registration, None).await?;
+    let mut response = answer(StatusCode::CREATED, &found(&shared, by, &name).ok_or_else(no_such_agent)?)?;
+    if let Ok(place) = HeaderValue::from_str(&format!("/api/agents/{name}")) {
+        response.headers_mut().insert(LOCATION, place);
+    }
+    Ok(response)
+}
+
+pub(super) async fn unregister(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
+    shared.hub.unregister_agent(&asker.by, &PeerId::from(id)).await?;
+    Ok(nothing())
+}
+
+/// Takes up the registrations that are kept.
+pub(super) async fn restore(hub: &Arc<crate::hub::Hub>) -> Result<(), Fault> {
+    let called = async |registration: &Registration| {
+        let text = format!("agent '{}' has no way to it", registration.card.peer);
+        Err(Fault::hub(FaultKind::Unreachable, text))
+    };
+    let restored = hub.restore_agents(called).await?;
+    if restored > 0 {
+        tracing::info!(agents = restored, "took up registered agents");
+    }
+    Ok(())
+}
+
+fn registration(view: AgentCardView, by: &Principal, now: Time) -> Result<Registration, Fault> {
+    if let Some(problem) = name_problem(&view.agent_id) {
+        return Err(Fault::caller(FaultKind::InvalidInput, problem).field("/agent_id", "is not a name"));
+    }
+    if view.capabilities.len() > MAX_CAPABILITIES {
+        return Err(wrong("/capabilities", "are too many"));
+    }
+    if view.metadata.as_ref().is_some_and(|metadata| !metadata.is_object()) {
+        return Err(wrong("/metadata", "is not an object"));
+    }
+    let peer = PeerId::from(view.agent_id);
+    let mut skills: Vec<Skill> = Vec::with_capacity(view.capabilities.len());
+    for capability in &view.capabilities {
+        let skill = skill(&peer, capability, &view.version)?;
+        if skills.iter().any(|known| known.id == skill.id) {
+            return Err(wrong("/capabilities", "has a name twice"));
+        }
+        skills.push(skill);
+    }
+    let contact = view.contact.filter(|contact| !contact.is_empty());
+    let url = contact.clone().filter(|contact| contact.contains("://"));
+    let provider = view.owner.filter(|owner| !owner.is_empty()).map(|name| Provider {
+        name: name.into(),
+        url: url.as_deref().map(Into::into),
+        contact: contact.as_deref().filter(|_| url.is_none()).map(Into::into),
+    });
+    let digests: Vec<&[u8]> = skills.iter().map(|skill| skill.digest.0.as_slice()).collect();
+    let source = CardSource { from: CardFrom::Manifest, digest: interlingua_core::Digest::of_fields(digests) };
+    let card = Card {
+        peer,
+        title: view.name.into(),
+        description: view.description.into(),
+        version: view.version.into(),
+        class: RouteClass::Agent,
+        provider,
+        skills,
+        resources: Vec::new(),
+        sources: vec![source],
+        health: Health::Starting,
+        telemetry: None,
+        seen: now,
+        raw: None,
+    };
+    let contact = contact.map(Into::into);
+    Ok(Registration { owner: by.owner(), card, reach: Reach::Inbox, contact, meta: Meta(view.metadata), at: now })
+}
+
+/// What an agent claims of its effects is not known, so it may do anything.
+fn skill(peer: &PeerId, capability: &CapabilityView, version: &str) -> Result<Skill, Fault> {
+    let name = &capability.name;
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(letter) {
+        return Err(wrong("/capabilities", "have names of 1 to 64 letters, digits, '-', '_' and '.'"));
+    }
+    let schema =
+        |given| shorthand::schema(given).ok_or_else(|| wrong("/capabilities", "have schemas that are objects"));
+    let input: Schema = schema(&capability.input_schema)?;
+    let id = SkillId::new(peer.clone(), name.as_str());
+    let mut skill = Skill::new(id, SkillKind::Tool, capability.description.as_str(), input, Effects::unknown());
+    skill.output = capability.output_schema.as_ref().map(schema).transpose()?;
+    skill.version = version.into();
+    skill.tags = match capability.tags.as_slice() {
+        [] => vec![name.as_str().into()],
+        tags => tags.iter().map(|tag| tag.as_str().into()).collect(),
+    };
+    Ok(skill.sealed())
+}
+
+fn no_such_agent() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Resource), "no such agent")
+}

@@ -1,0 +1,169 @@
+//! Registrations: durable, each with its owner. A name is whoever's registers it first; configuration comes before.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+use bytes::Bytes;
+use interlingua_core::peer::Peer;
+use interlingua_core::ports::Expect;
+use interlingua_core::{Card, Fault, FaultKind, Meta, Noun, Owner, PeerId, Principal, Text, Time, Uri};
+use serde::{Deserialize, Serialize};
+
+use super::Agent;
+use super::inbox::{self, Handle};
+use super::peer::Fetching;
+use crate::hub::Hub;
+use crate::hub::audit::AuditLine;
+use crate::hub::policy::REGISTER_SCOPE;
+
+const KIND: &str = "agent";
+/// How many agents may be registered, besides those of configuration.
+const MAX_AGENTS: u64 = 2_000;
+/// How many are read at once.
+const PAGE: usize = 200;
+
+/// What is kept of an agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Registration {
+    pub owner: Owner,
+    pub card: Card,
+    pub reach: Reach,
+    /// Whom to ask about it, as it was written.
+    pub contact: Option<Text>,
+    pub meta: Meta,
+    pub at: Time,
+}
+
+/// How an agent gets its messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reach {
+    /// It fetches them.
+    Inbox,
+    /// It is called there.
+    Url(Uri),
+}
+
+impl Hub {
+    /// May this principal register agents at all?
+    pub fn may_register(&self, by: &Principal) -> bool {
+        self.policy.load().holds(by, REGISTER_SCOPE, self.now())
+    }
+
+    /// Is the name free for this principal? Its own registration it may replace.
+    pub fn check_agent_name(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
+        let taken = |text: String| Err(Fault::caller(FaultKind::Conflict, text));
+        match self.bus.agent(name.as_str()) {
+            Some(agent) if agent.is_of(by) => Ok(()),
+            Some(_) => taken(format!("an agent '{name}' is registered by somebody else")),
+            None if self.registry.catalogue().peers.contains_key(name) => {
+                taken(format!("'{name}' is a peer of this hub's configuration"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps a registration and adds the agent, or replaces it whole. `peer`: how it is called, when it does not fetch.
+    pub async fn register_agent(
+        self: &Arc<Self>,
+        by: &Principal,
+        registration: Registration,
+        peer: Option<Arc<dyn Peer>>,
+    ) -> Result<Arc<Agent>, Fault> {
+        let name = registration.card.peer.clone();
+        self.check_agent_name(by, &name)?;
+        let now = self.now();
+        if self.bus.agent(name.as_str()).is_none() && self.store.records.count(KIND, now).await? >= MAX_AGENTS {
+            return Err(Fault::hub(FaultKind::Busy, "as many agents as this hub registers"));
+        }
+        let value = serde_json::to_vec(&registration).map_err(Fault::internal)?;
+        let put = self.store.records.put(KIND, name.as_str(), Bytes::from(value), None, Expect::Anything, now);
+        put.await?;
+        let agent = self.add_agent(registration, peer).await?;
+        self.audit.write(AuditLine::new("register_agent", by.owner()).on(name));
+        Ok(agent)
+    }
+
+    async fn add_agent(
+        self: &Arc<Self>,
+        registration: Registration,
+        peer: Option<Arc<dyn Peer>>,
+    ) -> Result<Arc<Agent>, Fault> {
+        let (card, name) = (registration.card.clone(), registration.card.peer.clone());
+        let inbox = match (&registration.reach, &peer) {
+            (Reach::Inbox, None) => Some(self.inbox_of(&name).await?),
+            (Reach::Inbox, Some(_)) | (Reach::Url(_), _) => None,
+        };
+        let peer = match (&inbox, peer) {
+            (Some(inbox), _) => Arc::new(Fetching::new(name.clone(), inbox.clone(), self)) as Arc<dyn Peer>,
+            (None, Some(peer)) => peer,
+            (None, None) => return Err(Fault::hub(FaultKind::Internal, "an agent without a way to it")),
+        };
+        self.register(card, peer).await?;
+        let agent = Arc::new(Agent { registration, inbox });
+        self.change_agents(|agents| drop(agents.insert(name, agent.clone())));
+        Ok(agent)
+    }
+
+    /// The inbox that is there, or the one its records give.
+    async fn inbox_of(self: &Arc<Self>, name: &PeerId) -> Result<Handle, Fault> {
+        let known = self.bus.agent(name.as_str()).and_then(|agent| agent.inbox.clone());
+        match known {
+            Some(inbox) => Ok(inbox),
+            None => inbox::open(self, name).await,
+        }
+    }
+
+    /// Forgets an agent. One that is somebody else's, or of configuration, is not there to be forgotten.
+    pub async fn unregister_agent(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
+        let agent = self.bus.agent(name.as_str()).filter(|agent| agent.is_of(by)).ok_or_else(no_such_agent)?;
+        self.store.records.take(KIND, name.as_str(), self.now()).await?;
+        self.change_agents(|agents| drop(agents.remove(name)));
+        if let Some(inbox) = &agent.inbox {
+            inbox.close();
+        }
+        self.unregister(name).await?;
+        self.audit.write(AuditLine::new("unregister_agent", by.owner()).on(name));
+        Ok(())
+    }
+
+    /// After a start: every registration there is, in order of name. Those that must be called are given to `make`.
+    pub async fn restore_agents(
+        self: &Arc<Self>,
+        make: impl AsyncFn(&Registration) -> Result<Arc<dyn Peer>, Fault>,
+    ) -> Result<usize, Fault> {
+        let (mut after, mut restored) = (None::<Text>, 0);
+        loop {
+            let page = self.store.records.list(KIND, after.as_deref(), PAGE, self.now()).await?;
+            let Some(last) = page.last() else { return Ok(restored) };
+            after = Some(last.key.clone());
+            for item in page {
+                let Ok(mut registration) = serde_json::from_slice::<Registration>(&item.value) else {
+                    tracing::error!(agent = %item.key, "a registration cannot be read");
+                    continue;
+                };
+                if self.registry.catalogue().peers.contains_key(&registration.card.peer) {
+                    tracing::warn!(agent = %item.key, "a registered agent has the name of a configured peer");
+                    continue;
+                }
+                registration.card.health = interlingua_core::Health::Starting;
+                let peer = match &registration.reach {
+                    Reach::Inbox => None,
+                    Reach::Url(_) => Some(make(&registration).await?),
+                };
+                self.add_agent(registration, peer).await?;
+                restored += 1;
+            }
+        }
+    }
+
+    fn change_agents(&self, edit: impl FnOnce(&mut BTreeMap<PeerId, Arc<Agent>>)) {
+        let _one = self.bus.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut agents = BTreeMap::clone(&self.bus.agents.load());
+        edit(&mut agents);
+        self.bus.agents.store(Arc::new(agents));
+    }
+}
+
+pub(super) fn no_such_agent() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Resource), "no such agent")
+}

@@ -1,0 +1,416 @@
+//! The inbox of an agent, driven: one owner of its state, which decides, writes and only then shows.
+//!
+//! Whoever sends or answers waits until it is written; readers wait for what was. A reader that leaves loses nothing. An
+//! agent is up while somebody reads for it, and down when nobody has for a while.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use interlingua_core::bus::inbox::{Fate, Gone, Inbox, Input, Record};
+use interlingua_core::bus::{Kind, Message};
+use interlingua_core::ports::{Append, Appended, Expected};
+use interlingua_core::{Fault, FaultKind, Health, Log, MessageId, PeerId, Time, TopicId, journal};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::hub::Hub;
+
+/// How many wishes may wait for the driver of one inbox.
+const MAX_COMMANDS: usize = 256;
+/// How many messages one exchange may be behind.
+pub(super) const MAX_TOLD: usize = 64;
+/// A fold is kept after so many records.
+const SNAPSHOT_EVERY: u64 = 256;
+/// How many records are read at once.
+const PAGE: usize = 500;
+/// An agent for which nobody reads this long is down.
+const AWAY: Duration = Duration::from_secs(10);
+
+type Answer<T> = oneshot::Sender<Result<T, Fault>>;
+
+enum Command {
+    Take {
+        input: Input,
+        done: Answer<()>,
+    },
+    /// What the agent tells of a request it works on, before it answers.
+    Tell {
+        message: Box<Message>,
+        done: Answer<()>,
+    },
+    /// Puts a request, and hears what comes of it.
+    Ask {
+        message: Box<Message>,
+        until: Time,
+        told: mpsc::Sender<Message>,
+        done: Answer<()>,
+    },
+    /// Hears of a request that waits already; false when it is unknown.
+    Attach {
+        id: MessageId,
+        told: mpsc::Sender<Message>,
+        done: Answer<bool>,
+    },
+    Came,
+    Left,
+}
+
+/// The way to one inbox. Cloning shares it.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    commands: mpsc::Sender<Command>,
+    shelf: Arc<Shelf>,
+}
+
+impl std::fmt::Debug for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Command")
+    }
+}
+
+/// What readers look at.
+#[derive(Debug)]
+struct Shelf {
+    inbox: Mutex<Inbox>,
+    changed: watch::Sender<u64>,
+    closed: tokio_util::sync::CancellationToken,
+}
+
+impl Shelf {
+    fn look<T>(&self, look: impl FnOnce(&mut Inbox) -> T) -> T {
+        look(&mut self.inbox.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Handle {
+    async fn send<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T, Fault> {
+        let (done, answered) = oneshot::channel();
+        let gone = || Fault::hub(FaultKind::Unreachable, "this agent is not registered any more");
+        match self.commands.try_send(command(done)) {
+            Ok(()) => answered.await.unwrap_or_else(|_| Err(gone())),
+            Err(mpsc::error::TrySendError::Full(_)) => {
+                Err(Fault::hub(FaultKind::Busy, "too much is said to this agent at once"))
+            }
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(gone()),
+        }
+    }
+
+    /// A message that wants no answer.
+    pub async fn put(&self, message: Message, until: Time) -> Result<(), Fault> {
+        let input = Input::Put { message: Box::new(message), until };
+        self.send(|done| Command::Take { input, done }).await
+    }
+
+    /// What the agent says: an answer, or something about a request it works on.
+    pub async fn said(&self, message: Message) -> Result<(), Fault> {
+        match message.kind {
+            Kind::Response => {
+                let input = Input::Answer(Box::new(message));
+                self.send(|done| Command::Take { input, done }).await
+            }
+            Kind::Request | Kind::Event | Kind::Query | Kind::Artifact => {
+                self.send(|done| Command::Tell { message: Box::new(message), done }).await
+            }
+        }
+    }
+
+    pub async fn read(&self, id: MessageId) -> Result<(), Fault> {
+        self.send(|done| Command::Take { input: Input::Read(id), done }).await
+    }
+
+    /// Does a request with this id wait?
+    pub fn awaits(&self, id: &str) -> bool {
+        self.shelf.look(|inbox| inbox.fate(&id.into()) == Fate::Waits)
+    }
+
+    /// What was answered to a request.
+    pub(super) fn answer(&self, id: &MessageId) -> Option<Message> {
+        self.shelf.look(|inbox| match inbox.fate(id) {
+            Fate::Answered(answer) => Some(answer.clone()),
+            Fate::Waits | Fate::Unknown => None,
+        })
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.shelf.look(|inbox| inbox.len())
+    }
+
+    /// All that waits, most urgent first, and what comes.
+    pub fn reading(&self) -> Reading {
+        // A full channel means the driver is alive and will see the next one that comes.
+        let _ = self.commands.try_send(Command::Came);
+        Reading { handle: self.clone(), changed: self.shelf.changed.subscribe(), shown: BTreeSet::new() }
+    }
+
+    pub(super) async fn ask(&self, message: Message, until: Time) -> Result<mpsc::Receiver<Message>, Fault> {
+        let (told, hears) = mpsc::channel(MAX_TOLD);
+        self.send(|done| Command::Ask { message: Box::new(message), until, told, done }).await?;
+        Ok(hears)
+    }
+
+    /// `None`: nothing is known of it.
+    pub(super) async fn attach(&self, id: MessageId) -> Result<Option<mpsc::Receiver<Message>>, Fault> {
+        let (told, hears) = mpsc::channel(MAX_TOLD);
+        let known = self.send(|done| Command::Attach { id, told, done }).await?;
+        Ok(known.then_some(hears))
+    }
+
+    /// Nobody waits for the answer any more. What cannot be said now is left to the message's own end.
+    pub(super) fn withdraw(&self, id: MessageId) {
+        let (done, _) = oneshot::channel();
+        let _ = self.commands.try_send(Command::Take { input: Input::Withdraw(id), done });
+    }
+
+    pub(super) fn close(&self) {
+        self.shelf.closed.cancel();
+    }
+}
+
+/// Somebody who reads for an agent.
+#[derive(Debug)]
+pub struct Reading {
+    handle: Handle,
+    changed: watch::Receiver<u64>,
+    shown: BTreeSet<u64>,
+}
+
+impl Reading {
+    /// The next message not shown yet; `None` when the agent is gone. Cancel safe.
+    pub async fn next(&mut self, now: impl Fn() -> Time) -> Option<(u64, Message)> {
+        loop {
+            self.changed.borrow_and_update();
+            if let Some(found) = self.shown_now(now()) {
+                return Some(found);
+            }
+            tokio::select! {
+                changed = self.changed.changed() => changed.ok()?,
+                () = self.handle.shelf.closed.cancelled() => return None,
+            }
+        }
+    }
+
+    /// What is there without waiting.
+    pub fn shown_now(&mut self, now: Time) -> Option<(u64, Message)> {
+        let shown = &mut self.shown;
+        let found = self.handle.shelf.look(|inbox| {
+            inbox.prune(shown);
+            inbox.next(shown, now).map(|(seq, message)| (seq, message.clone()))
+        })?;
+        self.shown.insert(found.0);
+        Some(found)
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        let _ = self.handle.commands.try_send(Command::Left);
+    }
+}
+
+fn log(name: &PeerId) -> Log {
+    Log::Topic(TopicId(format!("inbox/{name}").into()))
+}
+
+/// Folds the records of an inbox, and drives it for as long as the agent is registered.
+pub(super) async fn open(hub: &Arc<Hub>, name: &PeerId) -> Result<Handle, Fault> {
+    let (mut inbox, mut seq) = (Inbox::default(), 0);
+    if let Some(kept) = hub.store.journal.latest(log(name)).await? {
+        inbox = serde_json::from_slice(&kept.bytes).map_err(Fault::internal)?;
+        seq = kept.seq;
+    }
+    loop {
+        let page = hub.store.journal.read(log(name), seq, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        seq = last.seq;
+        for stored in page {
+            inbox.apply(stored.seq, journal::from_bytes(&stored.bytes).map_err(Fault::internal)?);
+        }
+    }
+    // Retention may have taken the last records; their numbers are not used again.
+    seq = seq.max(hub.store.journal.last(log(name)).await?);
+    let shelf = Arc::new(Shelf {
+        inbox: Mutex::new(inbox),
+        changed: watch::Sender::new(seq),
+        closed: tokio_util::sync::CancellationToken::new(),
+    });
+    let (commands, waiting) = mpsc::channel(MAX_COMMANDS);
+    let driver = Driver {
+        hub: Arc::downgrade(hub),
+        name: name.clone(),
+        shelf: shelf.clone(),
+        seq,
+        kept: seq,
+        heard: HashMap::new(),
+        readers: 0,
+        quiet: None,
+    };
+    hub.supervisor.run_until_stop(driver.run(waiting));
+    Ok(Handle { commands, shelf })
+}
+
+struct Driver {
+    hub: Weak<Hub>,
+    name: PeerId,
+    shelf: Arc<Shelf>,
+    seq: u64,
+    /// Up to where a fold was kept.
+    kept: u64,
+    /// Who waits for what is said of a request. As many as there are requests.
+    heard: HashMap<MessageId, mpsc::Sender<Message>>,
+    readers: usize,
+    /// Since when nobody reads.
+    quiet: Option<Instant>,
+}
+
+impl Driver {
+    async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        let closed = self.shelf.closed.clone();
+        loop {
+            let (away, past) = (self.quiet.map(|since| since + AWAY), self.expiry());
+            tokio::select! {
+                () = closed.cancelled() => return,
+                command = commands.recv() => match command {
+                    None => return,
+                    Some(command) => self.obey(command).await,
+                },
+                () = at(away) => self.show(false),
+                () = at(past) => drop(self.take(Input::Clock).await),
+            }
+        }
+    }
+
+    fn expiry(&self) -> Option<Instant> {
+        let until = self.shelf.look(|inbox| inbox.next_expiry())?;
+        Some(self.hub.upgrade()?.clock.instant(until))
+    }
+
+    async fn obey(&mut self, command: Command) {
+        match command {
+            Command::Take { input, done } => drop(done.send(self.take(input).await)),
+            Command::Ask { message, until, told, done } => {
+                let id = message.id.clone();
+                let taken = self.take(Input::Put { message, until }).await;
+                if taken.is_ok() {
+                    self.listen(id, told);
+                }
+                drop(done.send(taken));
+            }
+            Command::Attach { id, told, done } => drop(done.send(Ok(self.listen(id, told)))),
+            Command::Tell { message, done } => drop(done.send(self.tell(*message))),
+            Command::Came => {
+                self.readers += 1;
+                self.show(true);
+            }
+            Command::Left => {
+                self.readers = self.readers.saturating_sub(1);
+                self.quiet = (self.readers == 0).then(Instant::now);
+            }
+        }
+    }
+
+    /// Passes on what is said of a request from now on; what was answered already, at once.
+    fn listen(&mut self, id: MessageId, told: mpsc::Sender<Message>) -> bool {
+        let answer = self.shelf.look(|inbox| match inbox.fate(&id) {
+            Fate::Waits => Some(None),
+            Fate::Answered(answer) => Some(Some(answer.clone())),
+            Fate::Unknown => None,
+        });
+        match answer {
+            None => return false,
+            Some(Some(answer)) => drop(told.try_send(answer)),
+            Some(None) => {
+                self.heard.retain(|_, told| !told.is_closed());
+                self.heard.insert(id, told);
+            }
+        }
+        true
+    }
+
+    fn tell(&mut self, message: Message) -> Result<(), Fault> {
+        let nothing = || Fault::caller(FaultKind::NotFound(interlingua_core::Noun::Resource), "no such request waits");
+        let id = MessageId(message.correlation.clone().ok_or_else(nothing)?);
+        let told = self.heard.get(&id).ok_or_else(nothing)?;
+        told.try_send(message).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => Fault::hub(FaultKind::Busy, "too much is said of this request"),
+            mpsc::error::TrySendError::Closed(_) => nothing(),
+        })
+    }
+
+    /// Decides, writes, and shows what was written.
+    async fn take(&mut self, input: Input) -> Result<(), Fault> {
+        let gone = || Fault::hub(FaultKind::Internal, "the hub is shutting down");
+        let hub = self.hub.upgrade().ok_or_else(gone)?;
+        let now = hub.now();
+        let records = self.shelf.look(|inbox| inbox.decide(input, now))?;
+        if records.is_empty() {
+            return Ok(());
+        }
+        let bytes = records.iter().map(journal::to_bytes).collect::<Result<_, _>>().map_err(Fault::internal)?;
+        let append = Append {
+            log: log(&self.name),
+            expected: Expected::At(self.seq),
+            at: now,
+            records: bytes,
+            unique: None,
+            row: None,
+        };
+        match hub.store.journal.append(append).await? {
+            Appended::At(_) => {}
+            Appended::Exists { .. } => return Err(gone()),
+        }
+        for record in records {
+            self.seq += 1;
+            let seq = self.seq;
+            self.pass_on(&record);
+            self.shelf.look(|inbox| inbox.apply(seq, record));
+        }
+        self.shelf.changed.send_replace(self.seq);
+        self.snapshot(&hub, now).await
+    }
+
+    /// Whoever waits for an answer hears it, once it is written.
+    fn pass_on(&mut self, record: &Record) {
+        match record {
+            Record::Put { .. } => {}
+            Record::Gone { id, how } => {
+                let told = self.heard.remove(id);
+                if let (Some(told), Gone::Answered(answer)) = (told, how) {
+                    // One that is as far behind as it may be looks for the answer when it has caught up.
+                    let _ = told.try_send((**answer).clone());
+                }
+            }
+        }
+    }
+
+    async fn snapshot(&mut self, hub: &Hub, now: Time) -> Result<(), Fault> {
+        if self.seq - self.kept < SNAPSHOT_EVERY {
+            return Ok(());
+        }
+        let fold = self.shelf.look(|inbox| serde_json::to_vec(inbox)).map_err(Fault::internal)?;
+        hub.store.journal.snapshot(log(&self.name), self.seq, now, fold.into()).await?;
+        self.kept = self.seq;
+        Ok(())
+    }
+
+    /// Shows whether somebody reads for the agent.
+    fn show(&mut self, here: bool) {
+        self.quiet = None;
+        let Some(hub) = self.hub.upgrade() else { return };
+        let health = if here { Health::Up } else { Health::Down { since: hub.now(), quarantined: false } };
+        let shown = hub.registry.catalogue().peers.get(&self.name).map(|registered| registered.card.health);
+        if shown.is_some_and(|shown| std::mem::discriminant(&shown) != std::mem::discriminant(&health))
+            && let Err(fault) = hub.registry.set_health(&self.name, health)
+        {
+            tracing::error!(agent = %self.name, error = %fault, "its health could not be shown");
+        }
+    }
+}
+
+/// At that moment, or never.
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,264 @@
+//! An agent that fetches its messages, as a peer: a call waits in its inbox until it has answered.
+//!
+//! The agent sees a request whose id names the exchange; it may tell of progress and share artifacts under that id before it
+//! responds. After a crash of the hub the request still waits, or its answer is there: the exchange is taken up again.
+
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use interlingua_core::bus::{Kind, Message, shorthand};
+use interlingua_core::peer::{Calling, Dispatch, Duplex, Peer, Reply};
+use interlingua_core::{
+    ArtifactId, Ask, Body, Call, Chunk, Event, Fault, FaultKind, Feature, Finished, Json, MessageId, Meta, Output,
+    Part, Party, PeerId, Provenance, Record, Schema, Secret, Sent, Signal, Text,
+};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+
+use super::inbox::Handle;
+use crate::hub::Hub;
+
+/// A request that nobody can cancel any more is forgotten this long after its deadline.
+const GRACE: Duration = Duration::from_secs(60);
+
+#[derive(Debug)]
+pub(super) struct Fetching {
+    name: PeerId,
+    inbox: Handle,
+    hub: Weak<Hub>,
+}
+
+impl Fetching {
+    pub(super) fn new(name: PeerId, inbox: Handle, hub: &Arc<Hub>) -> Fetching {
+        Fetching { name, inbox, hub: Arc::downgrade(hub) }
+    }
+}
+
+impl Peer for Fetching {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(async move {
+            let gone = || Fault::hub(FaultKind::Internal, "the hub is shutting down");
+            let hub = self.hub.upgrade().ok_or_else(gone)?;
+            let id = MessageId::from(dispatch.task.to_string());
+            let told = match &dispatch.remote {
+                Some(_) => self.inbox.attach(id.clone()).await?,
+                None => {
+                    let deadline = dispatch.call.limits.deadline.map_or(hub.now(), |deadline| deadline.at);
+                    let message = request(&self.name, id.clone(), &dispatch, &hub);
+                    Some(self.inbox.ask(message, deadline.after(GRACE)).await?)
+                }
+            };
+            let Some(told) = told else {
+                let text = format!("agent '{}' knows nothing of this request any more", self.name);
+                let fault = Fault::new(FaultKind::OutcomeUnknown, Party::Peer(self.name.clone()), text);
+                return Ok(Reply::Done(Box::new(Finished::failed(fault)), None));
+            };
+            let learnt = Sent::learnt(dispatch.key.clone(), Some(Secret::new(id.as_str())), true);
+            let waits = Waits {
+                agent: self.clone(),
+                hub,
+                id,
+                output: dispatch.skill.output.clone(),
+                told,
+                learnt: dispatch.remote.is_none().then_some(learnt),
+                shared: 0,
+                over: false,
+                waker: None,
+            };
+            Ok(Reply::Live(Box::new(waits)))
+        })
+    }
+}
+
+/// The message an agent finds.
+fn request(to: &PeerId, id: MessageId, dispatch: &Dispatch, hub: &Hub) -> Message {
+    let call = &dispatch.call;
+    let ours = call.wire.as_ref().is_some_and(|wire| wire.protocol() == WIRE);
+    let meta = call.meta.0.as_ref().filter(|_| ours);
+    let said = |key: &str| meta.and_then(|meta| meta.get(SAID)?.get(key)?.as_str()).map(Text::from);
+    let owner = dispatch.by.owner();
+    let kind = said("kind").and_then(|kind| Kind::parse(&kind)).unwrap_or(Kind::Request);
+    Message {
+        id,
+        kind,
+        from: said("from").map_or_else(|| PeerId::from(owner.to_string()), PeerId),
+        to: Some(to.clone()),
+        topic: None,
+        skill: Some(dispatch.skill.id.skill.clone()),
+        content: content(call),
+        correlation: said("id").or_else(|| call.id_given.then(|| call.id.0.clone())),
+        priority: call.limits.priority,
+        at: hub.now(),
+        meta: Meta(meta.and_then(|meta| meta.get(SAID)?.get("metadata")).cloned().map(Json::from)),
+        by: owner,
+        readers: Vec::new(),
+    }
+}
+
+/// What a call came in by that a message between agents made.
+pub const WIRE: &str = "bus";
+/// Where the metadata of such a call says what its message said. Calls that came otherwise are not believed there.
+pub const SAID: &str = "message";
+
+/// The arguments; else what was said, in words and in data.
+fn content(call: &Call) -> Json {
+    let Ask::Invoke { input, .. } = &call.ask else { return Json::empty_object() };
+    if let Some(args) = input.args.as_ref().filter(|args| args.is_object()) {
+        return args.clone();
+    }
+    let mut content = Map::new();
+    let words = input.words();
+    if !words.is_empty() {
+        content.insert("text".into(), Value::String(words.into_owned()));
+    }
+    let data: Vec<Value> = input
+        .parts
+        .iter()
+        .filter_map(|part| match &part.body {
+            Body::Data(data) => Some(data.tree().clone()),
+            Body::Text { .. }
+            | Body::Blob(_)
+            | Body::Link
+            | Body::Code { .. }
+            | Body::Place { .. }
+            | Body::Other { .. } => None,
+        })
+        .collect();
+    if !data.is_empty() {
+        content.insert("data".into(), Value::Array(data));
+    }
+    Json::from_tree(Value::Object(content))
+}
+
+/// An exchange that waits for an agent.
+struct Waits {
+    agent: Arc<Fetching>,
+    hub: Arc<Hub>,
+    id: MessageId,
+    output: Option<Schema>,
+    told: mpsc::Receiver<Message>,
+    learnt: Option<Sent>,
+    /// How many artifacts were shared so far.
+    shared: u32,
+    over: bool,
+    waker: Option<Waker>,
+}
+
+impl Waits {
+    fn event(&mut self, message: Message) -> Event {
+        let agent = &self.agent.name;
+        match message.kind {
+            Kind::Response | Kind::Request | Kind::Query => {
+                self.over = true;
+                Event::Finished(finished(agent, &message.content, self.output.as_ref()))
+            }
+            Kind::Event => progress(&message.content),
+            Kind::Artifact => {
+                self.shared += 1;
+                let named = message.content.get("artifact_id").and_then(Value::as_str).map(str::to_owned);
+                let artifact = ArtifactId::from(named.unwrap_or_else(|| format!("artifact-{}", self.shared)));
+                let told = message.content.get("content").cloned().map_or(message.content.clone(), Json::from_tree);
+                let mut part = Part::new(body(told), Provenance::peer(agent.clone()));
+                part.name = message.content.get("name").and_then(Value::as_str).map(Into::into);
+                Event::Artifact(Chunk { artifact, index: 0, last: true, parts: vec![part], header: None })
+            }
+        }
+    }
+}
+
+impl Waits {
+    /// Nothing more will be said: there is an answer that found no room, or the agent or its request is gone.
+    fn unheard(&mut self) -> Event {
+        if let Some(answer) = self.agent.inbox.answer(&self.id) {
+            return self.event(answer);
+        }
+        let text = format!("agent '{}' was unregistered, or did not answer in time", self.agent.name);
+        let party = Party::Peer(self.agent.name.clone());
+        Event::Finished(Finished::failed(Fault::new(FaultKind::OutcomeUnknown, party, text)))
+    }
+}
+
+fn body(value: Json) -> Body {
+    match value.tree().as_str() {
+        Some(text) => Body::Text { text: text.into(), language: None },
+        None => Body::Data(value),
+    }
+}
+
+fn progress(content: &Json) -> Event {
+    let number = |key: &str| content.get(key).and_then(Value::as_f64).filter(|number| number.is_finite());
+    let note = ["note", "message", "text"].into_iter().find_map(|key| content.get(key)?.as_str());
+    Event::Progress { done: number("done"), total: number("total"), note: note.map(Into::into) }
+}
+
+/// `{"status": "success", "result": …}` and `{"status": "error", "error": …}`; anything else is the result itself.
+fn finished(agent: &PeerId, content: &Json, promised: Option<&Schema>) -> Finished {
+    let status = content.get("status").and_then(Value::as_str);
+    if status == Some("error") {
+        let text = content.get("error").and_then(Value::as_str).unwrap_or("it failed").to_owned();
+        return Finished::failed(Fault::new(FaultKind::PeerFailed, Party::Peer(agent.clone()), text));
+    }
+    let result = match (status, content.get("result")) {
+        (Some("success"), Some(result)) => Json::from_tree(result.clone()),
+        _ => content.clone(),
+    };
+    let part = Part::new(body(result.clone()), Provenance::peer(agent.clone()));
+    let told = shorthand::result(&result, promised);
+    // Words are words; everything else is data, and obeys the schema if there is one.
+    let structured = (promised.is_some() || result.tree().as_str().is_none()).then_some(told);
+    Finished::completed(Output { parts: vec![part], structured, ..Output::default() })
+}
+
+impl Duplex for Waits {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Record>> {
+        if let Some(learnt) = self.learnt.take() {
+            return Poll::Ready(Some(Record::Sent(learnt)));
+        }
+        if self.over {
+            return Poll::Ready(None);
+        }
+        match Pin::new(&mut self.told).poll_recv(cx) {
+            Poll::Pending => {
+                self.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+            Poll::Ready(Some(message)) => {
+                let event = self.event(message);
+                Poll::Ready(Some(Record::emitted(event)))
+            }
+            Poll::Ready(None) => {
+                let event = self.unheard();
+                self.over = true;
+                Poll::Ready(Some(Record::emitted(event)))
+            }
+        }
+    }
+
+    fn signal(&mut self, signal: Signal) -> Result<(), Fault> {
+        match signal {
+            Signal::Cancel(_) => {
+                self.agent.inbox.withdraw(self.id.clone());
+                self.over = true;
+                if let Some(waker) = self.waker.take() {
+                    waker.wake();
+                }
+                Ok(())
+            }
+            Signal::Answered { .. } | Signal::Said { .. } => {
+                let kind = FaultKind::Unsupported(Feature::Operation);
+                Err(Fault::caller(kind, "nothing can be added to a message that was sent"))
+            }
+        }
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        // When the hub stops the request stays: the exchange goes on after the next start.
+        if !self.over && !self.hub.supervisor.stopping().is_cancelled() {
+            self.agent.inbox.withdraw(self.id.clone());
+        }
+    }
+}
