@@ -42,27 +42,27 @@ impl Peer for Fetching {
             let gone = || Fault::hub(FaultKind::Internal, "the hub is shutting down");
             let hub = self.hub.upgrade().ok_or_else(gone)?;
             let id = MessageId::from(dispatch.task.to_string());
-            let told = match &dispatch.remote {
-                Some(_) => self.inbox.attach(id.clone()).await?,
+            let (learnt, told) = match &dispatch.remote {
+                Some(_) => match self.inbox.attach(id.clone()).await? {
+                    Some(told) => (None, Told::Heard(told)),
+                    None => return Ok(Reply::Done(Box::new(Finished::failed(unknown(&self.name))), None)),
+                },
                 None => {
                     let deadline = dispatch.call.limits.deadline.map_or(hub.now(), |deadline| deadline.at);
                     let message = request(&self.name, id.clone(), &dispatch, &hub);
-                    Some(self.inbox.ask(message, deadline.after(GRACE)).await?)
+                    let (inbox, until) = (self.inbox.clone(), deadline.after(GRACE));
+                    let asking = Box::pin(async move { inbox.ask(message, until).await });
+                    let learnt = Sent::learnt(dispatch.key.clone(), Some(Secret::new(id.as_str())), true);
+                    (Some(learnt), Told::Asking(asking))
                 }
             };
-            let Some(told) = told else {
-                let text = format!("agent '{}' knows nothing of this request any more", self.name);
-                let fault = Fault::new(FaultKind::OutcomeUnknown, Party::Peer(self.name.clone()), text);
-                return Ok(Reply::Done(Box::new(Finished::failed(fault)), None));
-            };
-            let learnt = Sent::learnt(dispatch.key.clone(), Some(Secret::new(id.as_str())), true);
             let waits = Waits {
                 agent: self.clone(),
                 hub,
                 id,
                 output: dispatch.skill.output.clone(),
                 told,
-                learnt: dispatch.remote.is_none().then_some(learnt),
+                learnt,
                 shared: 0,
                 over: false,
                 waker: None,
@@ -70,6 +70,11 @@ impl Peer for Fetching {
             Ok(Reply::Live(Box::new(waits)))
         })
     }
+}
+
+fn unknown(agent: &PeerId) -> Fault {
+    let text = format!("agent '{agent}' knows nothing of this request any more");
+    Fault::new(FaultKind::OutcomeUnknown, Party::Peer(agent.clone()), text)
 }
 
 /// The message an agent finds.
@@ -132,13 +137,21 @@ fn content(call: &Call) -> Json {
     Json::from_tree(Value::Object(content))
 }
 
+/// What is heard of a request.
+enum Told {
+    /// It is being put into the inbox. Before that the exchange has learnt its name, so that after a crash it finds what waits
+    /// there.
+    Asking(Pin<Box<dyn Future<Output = Result<mpsc::Receiver<Message>, Fault>> + Send>>),
+    Heard(mpsc::Receiver<Message>),
+}
+
 /// An exchange that waits for an agent.
 struct Waits {
     agent: Arc<Fetching>,
     hub: Arc<Hub>,
     id: MessageId,
     output: Option<Schema>,
-    told: mpsc::Receiver<Message>,
+    told: Told,
     learnt: Option<Sent>,
     /// How many artifacts were shared so far.
     shared: u32,
@@ -169,6 +182,11 @@ impl Waits {
 }
 
 impl Waits {
+    fn wait(&mut self, cx: &Context<'_>) -> Poll<Option<Record>> {
+        self.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
     /// Nothing more will be said: there is an answer that found no room, or the agent or its request is gone.
     fn unheard(&mut self) -> Event {
         if let Some(answer) = self.agent.inbox.answer(&self.id) {
@@ -219,11 +237,22 @@ impl Duplex for Waits {
         if self.over {
             return Poll::Ready(None);
         }
-        match Pin::new(&mut self.told).poll_recv(cx) {
-            Poll::Pending => {
-                self.waker = Some(cx.waker().clone());
-                Poll::Pending
-            }
+        let heard = match &mut self.told {
+            Told::Heard(told) => told,
+            Told::Asking(asking) => match asking.as_mut().poll(cx) {
+                Poll::Pending => return self.wait(cx),
+                Poll::Ready(Ok(told)) => {
+                    self.told = Told::Heard(told);
+                    return self.poll_next(cx);
+                }
+                Poll::Ready(Err(fault)) => {
+                    self.over = true;
+                    return Poll::Ready(Some(Record::emitted(Event::Finished(Finished::failed(fault)))));
+                }
+            },
+        };
+        match heard.poll_recv(cx) {
+            Poll::Pending => self.wait(cx),
             Poll::Ready(Some(message)) => {
                 let event = self.event(message);
                 Poll::Ready(Some(Record::emitted(event)))
