@@ -14,6 +14,7 @@ pub mod hop;
 pub mod mcp;
 pub mod members;
 pub mod nlip;
+pub mod nlweb;
 pub mod oauth;
 pub mod object;
 pub mod protobuf;

@@ -14,6 +14,8 @@ mod mcp;
 mod mcp_client;
 #[path = "../../../fuzz/checks/nlip.rs"]
 mod nlip;
+#[path = "../../../fuzz/checks/nlweb.rs"]
+mod nlweb;
 #[path = "../../../fuzz/checks/oauth.rs"]
 mod oauth;
 
@@ -61,6 +63,11 @@ fn n_46_nlip_cbor_seeds_hold() {
 #[test]
 fn m_41_mcp_json_seeds_hold() {
     replay("mcp_json", mcp::json);
+}
+
+#[test]
+fn q_51_nlweb_json_seeds_hold() {
+    replay("nlweb_json", nlweb::json);
 }
 
 #[test]

@@ -1,0 +1,404 @@
+//! An answer in the generation of its request, whole or as a stream.
+//!
+//! What an answer says is the same in all of them: items, a summary, questions, a promise, a failure. A stream begins with
+//! what is known at once, and ends with what its generation calls the end.
+
+use interlingua_core::json::Tree;
+use interlingua_core::{CancelWhy, Fault, Finished, Loss, Outcome, Output, Question, QuestionKind, Text};
+use serde_json::{Map, json};
+
+use super::decode::{Invalid, Refused};
+use super::fault;
+use super::item::{Item, items};
+use super::wire::{Asked, Dialect, MAX_ITEMS};
+
+/// Where an exchange stands.
+#[derive(Debug, Clone, Copy)]
+pub enum Stand<'a> {
+    Finished(&'a Finished),
+    /// With what brings the answer back to it.
+    Asked(&'a Question),
+    /// It goes on; the token finds it again.
+    Promised {
+        token: &'a str,
+        note: Option<&'a str>,
+    },
+    Refused(&'a Fault),
+}
+
+/// What surrounds an answer.
+#[derive(Debug, Clone)]
+pub struct Envelope {
+    pub dialect: Dialect,
+    /// The hub's id of the request, or the caller's own in the first generation.
+    pub id: Text,
+    /// Who answered.
+    pub site: Text,
+    /// To be sent with the next request of this conversation.
+    pub conversation: Option<Text>,
+    pub losses: Vec<Loss>,
+    summarize: bool,
+    most: usize,
+    first: usize,
+    least_score: f64,
+}
+
+impl Envelope {
+    pub fn of(asked: &Asked, id: Text, site: Text) -> Envelope {
+        Envelope {
+            dialect: asked.dialect,
+            id: asked.query_id.clone().unwrap_or(id),
+            site,
+            conversation: None,
+            losses: Vec::new(),
+            summarize: asked.modes.summarize || asked.modes.generate,
+            most: asked.most,
+            first: asked.first,
+            least_score: asked.least_score,
+        }
+    }
+
+    /// Of a request that does not say how many items it wants.
+    pub fn for_any(mut self) -> Envelope {
+        self.most = MAX_ITEMS;
+        self
+    }
+
+    /// Of a request that could not be read.
+    pub fn unread(dialect: Dialect, id: Text) -> Envelope {
+        let (site, losses) = ("".into(), Vec::new());
+        Envelope {
+            dialect,
+            id,
+            site,
+            conversation: None,
+            losses,
+            summarize: false,
+            most: 0,
+            first: 0,
+            least_score: 0.0,
+        }
+    }
+}
+
+/// One event of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// Only the last generation names its events.
+    pub name: Option<&'static str>,
+    pub data: Tree,
+}
+
+/// The HTTP status of a whole answer.
+pub fn status(dialect: Dialect, stand: &Stand<'_>) -> u16 {
+    match stand {
+        Stand::Promised { .. } if dialect == Dialect::Named => 202,
+        Stand::Refused(fault) => fault::status(fault),
+        Stand::Finished(_) | Stand::Asked(_) | Stand::Promised { .. } => 200,
+    }
+}
+
+/// The whole answer as one object.
+pub fn whole(envelope: &Envelope, stand: &Stand<'_>) -> Tree {
+    let said = said(envelope, stand);
+    match envelope.dialect {
+        Dialect::Flat => flat_whole(envelope, &said),
+        Dialect::Content | Dialect::Results | Dialect::Named => {
+            let mut object = Map::new();
+            object.insert("_meta".into(), meta(envelope, &said));
+            object.extend(body(envelope, &said));
+            Tree::Object(object)
+        }
+    }
+}
+
+/// The rows of an output with the site they are from, for answers made of several.
+pub fn rows(output: &Output, site: &str) -> Vec<Tree> {
+    items(output, site).iter().map(Item::nested).collect()
+}
+
+/// What a stream says at once, before anything is known.
+pub fn begin(envelope: &Envelope) -> Vec<Frame> {
+    match envelope.dialect {
+        Dialect::Flat => vec![flat(envelope, "api_version", json!({"api_version": "0.1"}))],
+        Dialect::Named => {
+            let start = json!({"_meta": {"version": envelope.dialect.version(), "request_id": &*envelope.id}});
+            vec![Frame { name: Some("start"), data: start }]
+        }
+        // Their first event says what kind of answer it is.
+        Dialect::Content | Dialect::Results => Vec::new(),
+    }
+}
+
+/// A sign of life on the way, where the generation has one.
+pub fn progress(envelope: &Envelope, note: &str) -> Option<Frame> {
+    (envelope.dialect == Dialect::Flat)
+        .then(|| flat(envelope, "intermediate_message", json!({"content": note.chars().take(300).collect::<String>()})))
+}
+
+/// What a stream ends with.
+pub fn end(envelope: &Envelope, stand: &Stand<'_>) -> Vec<Frame> {
+    let said = said(envelope, stand);
+    match envelope.dialect {
+        Dialect::Flat => flat_end(envelope, &said),
+        Dialect::Content | Dialect::Results => {
+            let mut frames = vec![Frame { name: None, data: json!({"_meta": meta(envelope, &said)}) }];
+            frames.extend(pieces(envelope, &said).into_iter().map(|data| Frame { name: None, data }));
+            frames
+        }
+        Dialect::Named => {
+            let results = pieces(envelope, &said).into_iter().map(|data| Frame { name: Some("result"), data });
+            let mut frames: Vec<Frame> = results.collect();
+            let mut data = json!({"_meta": meta(envelope, &said)});
+            if let Said::Questions(..) | Said::Promise(..) | Said::Failure(..) = said {
+                data.as_object_mut().into_iter().for_each(|data| data.extend(body(envelope, &said)));
+                frames.clear();
+            }
+            frames.push(Frame { name: Some("complete"), data });
+            frames
+        }
+    }
+}
+
+/// A request that could not be read: the answer, and its status.
+pub fn refused(refused: &Refused, id: Text) -> (u16, Tree) {
+    let envelope = Envelope::unread(refused.dialect, id);
+    (400, failed(&envelope, refused.invalid.code(), &refused.invalid.to_string()))
+}
+
+/// The same for `await`.
+pub fn refused_wait(invalid: &Invalid, id: Text) -> Tree {
+    failed(&Envelope::unread(Dialect::Named, id), invalid.code(), &invalid.to_string())
+}
+
+fn failed(envelope: &Envelope, code: &'static str, message: &str) -> Tree {
+    let said = Said::Failure(code.into(), message.to_owned());
+    match envelope.dialect {
+        Dialect::Flat => json!({"message_type": "error", "query_id": &*envelope.id, "error": message, "status": 400}),
+        Dialect::Content | Dialect::Results | Dialect::Named => {
+            let mut object = Map::new();
+            object.insert("_meta".into(), meta(envelope, &said));
+            object.extend(body(envelope, &said));
+            Tree::Object(object)
+        }
+    }
+}
+
+/// An answer before it is spelled.
+enum Said {
+    Answer(Vec<Item>, Option<String>),
+    Questions(Tree),
+    Promise(String, Option<String>),
+    Failure(Text, String),
+}
+
+fn said(envelope: &Envelope, stand: &Stand<'_>) -> Said {
+    match stand {
+        Stand::Refused(fault) => Said::Failure(fault::code(fault).into(), fault.public.to_string()),
+        Stand::Promised { token, note } => Said::Promise((*token).to_owned(), note.map(str::to_owned)),
+        Stand::Asked(question) => Said::Questions(elicitation(question)),
+        Stand::Finished(finished) => match &finished.outcome {
+            Outcome::Completed => answer(envelope, finished),
+            Outcome::Failed(fault) => Said::Failure(fault::code(fault).into(), fault.public.to_string()),
+            Outcome::Cancelled { why, .. } => Said::Failure("CANCELLED".into(), cancelled(*why)),
+        },
+    }
+}
+
+fn cancelled(why: CancelWhy) -> String {
+    format!("cancelled: {}", why.as_str())
+}
+
+fn answer(envelope: &Envelope, finished: &Finished) -> Said {
+    let found = items(&finished.output, &envelope.site).into_iter().filter(|item| item.score >= envelope.least_score);
+    let found: Vec<Item> = found.skip(envelope.first).take(envelope.most).collect();
+    let texts: Vec<&str> = finished.output.parts.iter().filter_map(|part| part.as_text()).collect();
+    // Where there are rows, their words are wanted only by those who ask for them.
+    let text = Some(texts.join("\n")).filter(|text| !text.is_empty() && (found.is_empty() || envelope.summarize));
+    Said::Answer(found, text)
+}
+
+/// What is asked, one question for each field.
+fn elicitation(question: &Question) -> Tree {
+    let questions = match &question.kind {
+        QuestionKind::Input { form, choices } if choices.is_empty() => fields(question, form.0.tree()),
+        QuestionKind::Input { choices, .. } => {
+            let options: Vec<&str> = choices.iter().map(|choice| &*choice.text).collect();
+            vec![json!({"id": "choice", "text": &*question.text, "type": "single_select", "options": options})]
+        }
+        QuestionKind::Confirm(_) => {
+            vec![json!({"id": "confirm", "text": &*question.text, "type": "single_select", "options": ["yes", "no"]})]
+        }
+        QuestionKind::Visit { url } => {
+            vec![json!({"id": "visit", "text": format!("{} {url}", question.text), "type": "text"})]
+        }
+        QuestionKind::Credential { .. } | QuestionKind::Model(_) | QuestionKind::Roots => {
+            vec![json!({"id": "answer", "text": &*question.text, "type": "text"})]
+        }
+    };
+    json!({"text": &*question.text, "questions": questions})
+}
+
+fn fields(question: &Question, form: &Tree) -> Vec<Tree> {
+    let properties = form.get("properties").and_then(Tree::as_object);
+    let asked = properties.into_iter().flatten().map(|(name, property)| {
+        let text =
+            property.get("description").and_then(Tree::as_str).map_or_else(|| name.replace('_', " "), str::to_owned);
+        match property.get("enum").and_then(Tree::as_array) {
+            Some(options) => json!({"id": name, "text": text, "type": "single_select", "options": options}),
+            None => json!({"id": name, "text": text, "type": "text"}),
+        }
+    });
+    let asked: Vec<Tree> = asked.collect();
+    if asked.is_empty() { vec![json!({"id": "answer", "text": &*question.text, "type": "text"})] } else { asked }
+}
+
+fn meta(envelope: &Envelope, said: &Said) -> Tree {
+    let kind = match said {
+        Said::Answer(..) => "answer",
+        Said::Questions(_) => "elicitation",
+        Said::Promise(..) => "promise",
+        Said::Failure(..) => "failure",
+    };
+    let mut meta = json!({"version": envelope.dialect.version(), "request_id": &*envelope.id});
+    match envelope.dialect {
+        Dialect::Results | Dialect::Content => {
+            let mut letters = kind.chars();
+            let first: String = letters.next().map(|c| c.to_ascii_uppercase()).into_iter().collect();
+            meta["response_type"] = format!("{first}{}", letters.as_str()).into();
+        }
+        Dialect::Named | Dialect::Flat => meta["response_type"] = kind.into(),
+    }
+    if let Some(conversation) = &envelope.conversation {
+        let mut session = json!({"conversation_id": &**conversation});
+        if let Said::Questions(_) = said {
+            session["state_token"] = (**conversation).into();
+        }
+        meta["session_context"] = session;
+    }
+    if !envelope.losses.is_empty() {
+        meta["losses"] =
+            envelope.losses.iter().map(|loss| json!({"what": &*loss.what, "kind": loss.kind.as_str()})).collect();
+    }
+    meta
+}
+
+/// The members beside `_meta`.
+fn body(envelope: &Envelope, said: &Said) -> Map<String, Tree> {
+    let mut body = Map::new();
+    match said {
+        Said::Answer(items, text) => {
+            let results = spelled(envelope, items, text.as_deref());
+            match envelope.dialect {
+                Dialect::Content => body.insert("content".into(), results.into()),
+                Dialect::Flat | Dialect::Results | Dialect::Named => body.insert("results".into(), results.into()),
+            };
+        }
+        Said::Questions(elicitation) => {
+            body.insert("elicitation".into(), elicitation.clone());
+        }
+        Said::Promise(token, note) => {
+            let mut promise = json!({"token": token, "estimated_time": 5});
+            if let Some(note) = note {
+                promise["progress"] = note.as_str().into();
+            }
+            body.insert("promise".into(), promise);
+        }
+        Said::Failure(code, message) => {
+            body.insert("error".into(), json!({"code": &**code, "message": message}));
+        }
+    }
+    body
+}
+
+/// The same as events: items in one, the summary in another.
+fn pieces(envelope: &Envelope, said: &Said) -> Vec<Tree> {
+    let Said::Answer(items, text) = said else { return vec![Tree::Object(body(envelope, said))] };
+    let key = if envelope.dialect == Dialect::Content { "content" } else { "results" };
+    let piece = |results: Vec<Tree>| json!({key: results});
+    let mut pieces = Vec::new();
+    if !items.is_empty() || text.is_none() {
+        pieces.push(piece(spelled(envelope, items, None)));
+    }
+    if let Some(text) = text {
+        pieces.push(piece(spelled(envelope, &[], Some(text))));
+    }
+    pieces
+}
+
+fn spelled(envelope: &Envelope, items: &[Item], text: Option<&str>) -> Vec<Tree> {
+    let item = |(index, item): (usize, &Item)| {
+        let mut object = item.nested();
+        match envelope.dialect {
+            Dialect::Content => json!({"type": "resource", "resource": object}),
+            Dialect::Named => {
+                object["index"] = (envelope.first + index).into();
+                object
+            }
+            Dialect::Results | Dialect::Flat => object,
+        }
+    };
+    let mut all: Vec<Tree> = items.iter().enumerate().map(item).collect();
+    all.extend(text.map(|text| match envelope.dialect {
+        Dialect::Content => json!({"type": "text", "text": text}),
+        Dialect::Results | Dialect::Flat => json!({"@type": "Summary", "text": text}),
+        Dialect::Named => json!({"@type": "SearchSummary", "text": text}),
+    }));
+    all
+}
+
+/// A message of the first generation.
+fn flat(envelope: &Envelope, kind: &str, mut message: Tree) -> Frame {
+    message["message_type"] = kind.into();
+    message["query_id"] = (*envelope.id).into();
+    Frame { name: None, data: message }
+}
+
+fn flat_end(envelope: &Envelope, said: &Said) -> Vec<Frame> {
+    let mut frames = match said {
+        Said::Answer(items, text) => {
+            let mut frames = Vec::new();
+            if !items.is_empty() {
+                let results: Vec<Tree> = items.iter().map(Item::flat).collect();
+                frames.push(flat(envelope, "result_batch", json!({"results": results})));
+            }
+            frames.extend(text.as_ref().map(|text| flat(envelope, "summary", json!({"message": text}))));
+            if frames.is_empty() {
+                frames.push(flat(envelope, "no_results", json!({"message": "nothing was found"})));
+            }
+            frames
+        }
+        Said::Questions(elicitation) => {
+            let thread = envelope.conversation.as_deref();
+            let message =
+                json!({"content": elicitation["text"], "questions": elicitation["questions"], "thread_id": thread});
+            vec![flat(envelope, "ask_user", message)]
+        }
+        Said::Promise(token, _) => vec![flat(envelope, "promise", json!({"token": token}))],
+        Said::Failure(code, message) => {
+            vec![flat(envelope, "error", json!({"error": message, "code": &**code, "status": 500}))]
+        }
+    };
+    if !envelope.losses.is_empty() {
+        let losses: Vec<Tree> = envelope.losses.iter().map(|loss| json!({"what": &*loss.what})).collect();
+        frames.push(flat(envelope, "losses", json!({"losses": losses})));
+    }
+    frames.push(flat(envelope, "complete", json!({})));
+    frames
+}
+
+/// One object: results, and one member for each other message.
+fn flat_whole(envelope: &Envelope, said: &Said) -> Tree {
+    let mut whole = json!({"query_id": &*envelope.id, "results": []});
+    for frame in flat_end(envelope, said) {
+        let Tree::Object(mut message) = frame.data else { continue };
+        message.remove("query_id");
+        let kind = message.remove("message_type").and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
+        match kind.as_str() {
+            "result_batch" => whole["results"] = message.remove("results").unwrap_or_default(),
+            "complete" => {}
+            _ => whole[kind] = Tree::Object(message),
+        }
+    }
+    whole
+}

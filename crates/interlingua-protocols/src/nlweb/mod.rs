@@ -1,0 +1,22 @@
+//! NLWeb: websites that are asked in natural language and answer with schema.org objects. `ask` and `await`, over HTTP, in
+//! five generations that differ in almost every name; each request says by its shape which one its sender speaks.
+//!
+//! Reading order: [`wire`] (generations, and what a request and an answer are in all of them), [`decode`] (a request of
+//! anyone's), [`encode`] (an answer in the words of the request), [`fault`] (the closed list in this protocol's codes),
+//! [`client`] (the other side: requests of ours, answers of anyone's), [`discover`] (lists of sites).
+//!
+//! Pure: no connection, no clock, no model. What is deliberately absent: ranking (the hub's), decontextualisation, and the
+//! keys that the first generation streams to browsers.
+
+pub mod client;
+pub mod decode;
+pub mod discover;
+pub mod encode;
+pub mod fault;
+mod form;
+mod item;
+#[cfg(test)]
+mod tests;
+pub mod wire;
+
+pub use wire::{Asked, Dialect, Modes};
