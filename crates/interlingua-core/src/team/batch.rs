@@ -14,6 +14,11 @@ impl Draft {
         let mut votes: Vec<(Seat, u32, Vote)> = Vec::new();
         let before = self.team.answers.len();
         for Ready { seat, round, what } in self.spent(batch) {
+            // A vote ends its round (C-06), though it is counted with the rest of its batch: what comes after it, a failure
+            // too, belongs to a round that is over.
+            if votes.iter().any(|(voter, ..)| *voter == seat) {
+                continue;
+            }
             let Some(current) = self.team.round(seat, round).cloned() else { continue };
             match what {
                 What::Said(channel, text) => self.effect(Effect::Forward { seat, channel, text }),
@@ -22,10 +27,6 @@ impl Draft {
                 What::Spent(_) => {}
                 What::Failed(why) => self.kill(seat, round, why),
                 What::Ended(turn) => {
-                    // A second response of the same round cannot be meant.
-                    if votes.iter().any(|(voter, ..)| *voter == seat) {
-                        continue;
-                    }
                     if let Some(vote) = self.ended(seat, &current, &turn) {
                         votes.push((seat, round, vote));
                     }

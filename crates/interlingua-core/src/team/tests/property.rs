@@ -107,8 +107,6 @@ fn check_answers(before: &Team, after: &Team) {
 fn step(play: &mut Play, batch: &[(u8, Move)]) {
     let before = play.team.clone();
     let mut ready = Vec::new();
-    // A member is heard once in a batch: what it says next belongs to the next one.
-    let mut heard = Vec::new();
     let mut wait = 0;
     for (who, one) in batch {
         if let Move::Wait(seconds) = one {
@@ -116,10 +114,7 @@ fn step(play: &mut Play, batch: &[(u8, Move)]) {
         }
         let running: Vec<Seat> = play.team.seats().filter(|seat| play.running(*seat).is_some()).collect();
         let Some(seat) = running.get(usize::from(*who) % running.len().max(1)) else { continue };
-        if !heard.contains(seat) {
-            heard.push(*seat);
-            ready.extend(what(&play.team, one).map(|what| play.ready(*seat, what)));
-        }
+        ready.extend(what(&play.team, one).map(|what| play.ready(*seat, what)));
     }
     let records = play.happen(Happening::Ready(ready));
     check_votes(&before, &records, play.now);

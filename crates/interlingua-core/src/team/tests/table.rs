@@ -74,6 +74,27 @@ fn c_06_a_valid_vote_is_recorded_with_the_revision_it_is_for() {
 }
 
 #[test]
+fn c_06_what_comes_after_a_vote_in_its_batch_belongs_to_a_round_that_is_over() {
+    let failure = || What::Failed(Fault::hub(FaultKind::Unreachable, "gone"));
+    let mut play = Play::new(plan(&["ann", "bob"]));
+    play.answers(A, "Paris");
+    let batch = vec![play.ready(A, ended(vec![vote("agent1")])), play.ready(A, failure())];
+    let records = play.happen(Happening::Ready(batch));
+    assert!(matches!(records.as_slice(), [Record::Voted { .. }]), "{records:?}");
+    assert!(!play.is_killed(A) && play.voted(A) == Some(A));
+}
+
+#[test]
+fn c_10_a_failure_before_a_vote_in_its_batch_kills_and_the_vote_is_passed_over() {
+    let failure = || What::Failed(Fault::hub(FaultKind::Unreachable, "gone"));
+    let mut play = Play::new(plan(&["ann", "bob"]));
+    play.answers(A, "Paris");
+    let batch = vec![play.ready(A, failure()), play.ready(A, ended(vec![vote("agent1")]))];
+    play.happen(Happening::Ready(batch));
+    assert!(play.is_killed(A) && play.voted(A).is_none());
+}
+
+#[test]
 fn c_07_a_vote_with_something_unseen_is_ignored_and_the_member_runs_again() {
     let mut play = Play::new(abc());
     play.answers(A, "Paris");
