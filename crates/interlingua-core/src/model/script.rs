@@ -24,7 +24,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::{Args, Event, Failure, FailureKind, Piece, Prompt, Stop, Tokens};
-use crate::content::Part;
+use crate::content::{Body, Part};
 use crate::id::Text;
 use crate::json::Tree;
 
@@ -144,7 +144,20 @@ impl Script {
 
 fn last_words(prompt: &Prompt) -> String {
     let last = prompt.messages.last().map(|message| message.parts()).unwrap_or_default();
-    last.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n")
+    last.iter().filter_map(words).collect::<Vec<_>>().join("\n")
+}
+
+/// Data is read as it is written.
+fn words(part: &Part) -> Option<&str> {
+    match &part.body {
+        Body::Data(json) => Some(json.as_str()),
+        Body::Text { .. }
+        | Body::Blob(_)
+        | Body::Link
+        | Body::Code { .. }
+        | Body::Place { .. }
+        | Body::Other { .. } => part.as_text(),
+    }
 }
 
 impl Scripted {
