@@ -18,5 +18,6 @@ pub mod nlweb;
 pub mod oauth;
 pub mod object;
 pub mod protobuf;
+pub mod providers;
 pub mod rpc;
 pub mod sse;

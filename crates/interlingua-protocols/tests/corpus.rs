@@ -18,6 +18,8 @@ mod nlip;
 mod nlweb;
 #[path = "../../../fuzz/checks/oauth.rs"]
 mod oauth;
+#[path = "../../../fuzz/checks/providers.rs"]
+mod providers;
 
 fn replay(target: &str, check: fn(&[u8])) {
     let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/fuzz").join(target);
@@ -88,4 +90,9 @@ fn m_41_event_streams_hold() {
 #[test]
 fn m_39_what_is_said_for_a_token_holds() {
     replay("oauth", oauth::said);
+}
+
+#[test]
+fn answers_of_providers_hold() {
+    replay("providers", providers::stream);
 }
