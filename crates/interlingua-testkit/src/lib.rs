@@ -4,6 +4,7 @@
 //! - [`Peer`]: somebody else's server, started from a command, such as the reference NLIP server in Python.
 //! - [`Scripted`]: a peer whose every answer the test decides, and which remembers what it was sent.
 //! - [`pages`]: a few pages for a browser.
+//! - [`provider`]: one of models, that answers in four spellings and in every wrong way.
 //! - [`Collector`]: where a hub sends its traces; [`Disk`]: one that remembers only what was synced.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`grpc`]: a call, message by message, with its status.
@@ -25,6 +26,7 @@ pub mod pages;
 mod peer;
 pub mod port;
 mod process;
+pub mod provider;
 pub mod raw;
 pub mod scripted;
 mod websocket;
