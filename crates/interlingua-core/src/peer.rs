@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use crate::call::{Call, Raw};
 use crate::card::Skill;
@@ -67,6 +68,17 @@ pub trait Peer: Send + Sync {
     /// Can it be asked how an argument could go on?
     fn completes(&self) -> bool {
         false
+    }
+
+    /// Does a call under a key it has had go on with what was begun under it, whatever the skill's effects? Then the hub
+    /// may send it again after a crash.
+    fn resumes(&self) -> bool {
+        false
+    }
+
+    /// How long a call of it may take when its caller does not say; `None` is what the hub says for all.
+    fn patience(&self) -> Option<Duration> {
+        None
     }
 
     /// Has it tell of a resource for as long as what this returns is held; what it tells is news of the hub. `None` when it

@@ -9,7 +9,7 @@ use interlingua_core::ports::Unique;
 use interlingua_core::task::Task;
 use interlingua_core::{
     Ask, Call, Completes, Deadline, DeadlineBy, Digest, Fault, FaultKind, Inbound, Json, Principal, Request, Target,
-    TaskId,
+    TaskId, Time,
 };
 use tower::{Layer, Service};
 use tracing::Instrument;
@@ -59,7 +59,7 @@ impl Hub {
     /// Inside the admission layer.
     async fn opened(self: Arc<Self>, request: Request, permit: Option<Permit>) -> Result<Running, Fault> {
         let Request { by, connection, inbound } = request;
-        let Inbound::Call(call) = inbound else {
+        let Inbound::Call(mut call) = inbound else {
             return Err(Fault::hub(FaultKind::Internal, "only calls come through this door"));
         };
         let now = self.now();
@@ -72,6 +72,7 @@ impl Hub {
                 None => line,
             });
         })?;
+        wait_longer(&mut call, &prepared, now);
         let keep = must_keep(&call, &prepared);
         let mut laps = self.meters.laps();
         let unique = keep.then(|| self.replay_key(&by, connection, &call)).flatten();
@@ -131,6 +132,16 @@ fn must_keep(call: &Call, prepared: &Prepared) -> bool {
     let Prepared::Ready(ready) = prepared else { return true };
     let twice_matters = call.id_given && !ready.skill.effects.idempotent;
     call.limits.keep || ready.skill.always_kept || twice_matters
+}
+
+/// A peer may need longer than the hub waits by default. What a caller says holds.
+fn wait_longer(call: &mut Call, prepared: &Prepared, now: Time) {
+    let Prepared::Ready(ready) = prepared else { return };
+    if let Some(patience) = ready.peer.patience()
+        && call.limits.deadline.is_none_or(|deadline| deadline.set_by == DeadlineBy::Hub)
+    {
+        call.limits.deadline = Some(Deadline { at: now.after(patience), set_by: DeadlineBy::Hub });
+    }
 }
 
 /// What was called by name.

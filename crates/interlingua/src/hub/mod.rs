@@ -25,6 +25,7 @@ mod prepare;
 mod recover;
 pub mod registry;
 mod running;
+pub mod runs;
 mod signals;
 pub mod supervisor;
 #[cfg(test)]
@@ -120,6 +121,8 @@ pub struct Hub {
     pub meters: Meters,
     pub news: news::News,
     pub bus: bus::Bus,
+    /// Who waits for records of agents, teams and plans.
+    pub runs: runs::Runs,
     /// Who is asked before and after a dispatch.
     pub hooks: ArcSwap<Hooks>,
     schemas: Schemas,
@@ -148,6 +151,7 @@ impl Hub {
             meters,
             news: news::News::default(),
             bus: bus::Bus::default(),
+            runs: runs::Runs::default(),
             hooks: ArcSwap::default(),
             schemas: Schemas::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),

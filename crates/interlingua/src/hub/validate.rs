@@ -7,6 +7,8 @@ use interlingua_core::{Digest, Fault, FaultKind, Json, Party, Schema, Skill};
 use jsonschema::Validator;
 use moka::sync::Cache;
 
+use super::Hub;
+
 /// How many compiled schemas are kept.
 const MAX_SCHEMAS: u64 = 10_000;
 /// How many problems of one input are told.
@@ -78,6 +80,14 @@ impl Schemas {
             fault.public = first.into();
         }
         Err(fault)
+    }
+}
+
+impl Hub {
+    /// Does this value fit this schema? Compiled once, like those of skills.
+    pub fn fits(&self, schema: &Schema, value: &Json) -> Result<(), Fault> {
+        let fault = || Fault::hub(FaultKind::InvalidInput, "it does not fit");
+        self.schemas.fits(schema.0.digest(), schema, value, "the whole", fault)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use interlingua_core::task::{CANCEL_GRACE, Effect, Happening};
+use interlingua_core::task::{CANCEL_GRACE, Effect, Happening, Standing};
 use interlingua_core::{CancelWhy, Event, Fault, OnDisconnect, Record, Signal, Time};
 
 use super::Driver;
@@ -63,6 +63,12 @@ impl Driver {
             Ok(()) => Ok(VecDeque::new()),
             Err(_) => self.decide(Happening::CancelGraceOver),
         }
+    }
+
+    /// Whoever started it is gone for good, so it is cancelled, also while it waits for an answer.
+    pub(in crate::hub) fn let_go(&mut self) -> Result<VecDeque<Effect>, Fault> {
+        let (by, signal) = (self.task.by.clone(), Signal::Cancel(CancelWhy::Superseded));
+        self.decide(Happening::Signal { by, standing: Standing { owns: true, approves: false }, signal })
     }
 
     /// The caller of an exchange not kept is gone: its manners say what becomes of it.
