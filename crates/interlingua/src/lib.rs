@@ -1,9 +1,10 @@
 //! The hub and its program.
 //!
 //! [`config`] is what can be said in a file or on the command line; [`server`] accepts connections and guards them; [`edge`]
-//! speaks each protocol, `client` is what those share that call others, [`api`] the hub's own HTTP interface; [`hub`] is the service behind the one door; [`telemetry`] is
+//! speaks each protocol, [`agents`] are those backed by a model, `client` is what those share that call others, [`api`] the hub's own HTTP interface; [`hub`] is the service behind the one door; [`telemetry`] is
 //! what can be seen of it from outside; [`cli`] is the program.
 
+pub mod agents;
 pub mod api;
 pub mod cli;
 mod client;

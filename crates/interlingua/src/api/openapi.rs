@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::view::{
     AgentCardView, AgentView, AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest,
     ExchangeView, MessageView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, SignalRequest,
-    SkillView, TaskView,
+    SkillView, StepView, TaskView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -172,6 +172,13 @@ fn exchanges() -> Vec<Operation> {
             "Its events after `Last-Event-ID`: as they come until it has finished, or a page of those there are",
             PAGE,
             schema::<PageView<NumberedEvent>>,
+        )),
+        streamed(page(
+            "/api/tasks/{id}/timeline",
+            "read_timeline",
+            "What an agent or a team did, step by step: as it happens until it is over, or a page of what there is",
+            PAGE,
+            schema::<PageView<StepView>>,
         )),
         answering(
             post(

@@ -47,6 +47,8 @@ Examples:
     Call(CallArguments),
     /// Ask in plain words
     Ask(AskArguments),
+    /// Talk to an agent, a team or any peer that understands words
+    Chat(ChatArguments),
     /// Say yes to what waits for a confirmation
     Approve(DecideArguments),
     /// Say no to what waits for a confirmation
@@ -57,6 +59,11 @@ Examples:
   interlingua check hub.yaml            prints every problem with file, line, column and what was meant; exit code 3
   interlingua check --json hub.yaml     the same for programs")]
     Check(CheckArguments),
+    /// Print a configuration of MassGen as one of a hub
+    #[command(after_help = "\
+Examples:
+  interlingua migrate massgen.yaml > hub.yaml    what is not taken over is told on standard error")]
+    Migrate(MigrateArguments),
     /// Print the JSON Schema of the configuration: every key there is
     #[command(after_help = "\
 Examples:
@@ -140,6 +147,12 @@ pub struct CheckArguments {
     /// For programs: one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct MigrateArguments {
+    /// The file as MassGen reads it
+    pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -320,6 +333,22 @@ pub struct CallArguments {
     pub text: Option<String>,
     #[command(flatten)]
     pub exchange: ExchangeArguments,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+/// Who is talked to.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua chat researcher                     a conversation on the terminal; /help there
+  interlingua chat panel < questions.txt          a question each line, the answers on standard output")]
+pub struct ChatArguments {
+    /// The peer: an agent, a team, or any peer that understands words
+    pub peer: String,
+    /// Go on with this conversation
+    #[arg(long, value_name = "TOKEN")]
+    pub conversation: Option<String>,
     #[command(flatten)]
     pub hub: HubArguments,
 }

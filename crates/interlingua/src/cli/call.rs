@@ -3,7 +3,7 @@
 //! A question ends the hub's response, not the exchange: it is asked on the terminal, the answer is sent, and the events
 //! are followed from where they stopped. Ctrl-C cancels.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use interlingua_core::Json;
@@ -84,23 +84,34 @@ async fn exchange(
         }
         return Ok(Exit::Done);
     }
-    let mut watcher = Watcher::new(&client, screen);
+    let mut watcher = Watcher::new(&client, screen, Notes::fitting());
     let interrupted = tokio::select! {
         done = watcher.run(&request, &extras) => return done,
         _ = tokio::signal::ctrl_c() => true,
     };
     debug_assert!(interrupted, "the other arm returns");
-    let task = watcher.task.take();
-    drop(watcher);
-    if let Some(task) = task {
-        // A kept exchange does not end with its connection.
-        let _ = client.delete(&format!("/api/tasks/{}", escaped(&task))).await;
-    }
+    watcher.cancel().await;
     Err(Failure::new(Exit::Interrupted, "interrupted; the call was cancelled"))
 }
 
+/// Where what happens beside the answer is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notes {
+    /// In one line that changes.
+    Bar,
+    /// A line each.
+    Lines,
+}
+
+impl Notes {
+    /// A line that changes needs a terminal.
+    fn fitting() -> Notes {
+        if std::io::stderr().is_terminal() { Notes::Bar } else { Notes::Lines }
+    }
+}
+
 /// Follows one exchange to its end.
-struct Watcher<'a> {
+pub(super) struct Watcher<'a> {
     client: &'a Client,
     screen: Screen,
     bar: ProgressBar,
@@ -109,18 +120,32 @@ struct Watcher<'a> {
     open: Vec<QuestionView>,
     /// Of which message pieces were already written.
     streamed: Option<String>,
+    notes: Notes,
+    /// What somebody thinks aloud, until the line is whole: the message and its text.
+    thinking: Option<(String, String)>,
+    /// The conversation it belongs to, once the hub has said it.
+    pub(super) conversation: Option<String>,
 }
 
 impl<'a> Watcher<'a> {
-    fn new(client: &'a Client, screen: Screen) -> Watcher<'a> {
+    pub(super) fn new(client: &'a Client, screen: Screen, notes: Notes) -> Watcher<'a> {
         // Hidden by itself where standard error is not a terminal.
         let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-        Watcher { client, screen, bar, task: None, open: Vec::new(), streamed: None }
+        let (task, open, streamed) = Default::default();
+        Watcher { client, screen, bar, task, open, streamed, notes, thinking: None, conversation: None }
     }
 
-    async fn run(&mut self, request: &ExchangeRequest, extras: &Extras<'_>) -> Result<Exit, Failure> {
+    /// Cancels what is followed. A kept exchange does not end with its connection.
+    pub(super) async fn cancel(&mut self) {
+        if let Some(task) = self.task.take() {
+            let _ = self.client.delete(&format!("/api/tasks/{}", escaped(&task))).await;
+        }
+    }
+
+    pub(super) async fn run(&mut self, request: &ExchangeRequest, extras: &Extras<'_>) -> Result<Exit, Failure> {
         if self.screen.json {
             let view: ExchangeView = self.client.post("/api/exchanges", request, extras).await?;
+            self.conversation.clone_from(&view.conversation);
             self.screen.value(&view)?;
             return Ok(match &view.finished {
                 Some(finished) => ended(finished),
@@ -148,7 +173,9 @@ impl<'a> Watcher<'a> {
     /// Shows events until the exchange has finished, or the response ends.
     async fn follow(&mut self, events: &mut Events) -> Result<Option<FinishedView>, Failure> {
         self.task = events.task().or_else(|| self.task.take());
+        self.conversation = events.conversation().or_else(|| self.conversation.take());
         while let Some(event) = events.next().await? {
+            self.thought_over(&event);
             match event {
                 EventView::Started(route) => self.aside(&format!("→ {} ({})", route.skill, route.why)),
                 EventView::Said(said) => self.said(&said)?,
@@ -178,9 +205,7 @@ impl<'a> Watcher<'a> {
     fn said(&mut self, said: &SaidView) -> Result<(), Failure> {
         let text = said.parts.iter().filter_map(shown).collect::<Vec<_>>().join("\n");
         if said.channel != "answer" {
-            if !text.is_empty() {
-                self.aside(&format!("{}: {text}", said.channel));
-            }
+            self.thinks(said, &text);
             return Ok(());
         }
         self.streamed = Some(said.message.clone());
@@ -188,9 +213,39 @@ impl<'a> Watcher<'a> {
         self.bar.suspend(|| self.screen.write(&format!("{}{end}", plain(&text))))
     }
 
+    /// Thoughts come in pieces; they are shown a line at a time, with whose they are.
+    fn thinks(&mut self, said: &SaidView, text: &str) {
+        let whose = said.parts.first().map_or("", |part| part.by.as_str());
+        let (_, line) = self.thinking.get_or_insert_with(|| (said.message.clone(), format!("{whose}: ")));
+        line.push_str(text);
+        if said.piece != "delta" {
+            self.think_aloud();
+        }
+    }
+
+    fn think_aloud(&mut self) {
+        if let Some((_, line)) = self.thinking.take().filter(|(_, line)| !line.trim().is_empty()) {
+            self.aside(&line);
+        }
+    }
+
+    /// Anything but more of the same thought ends it.
+    fn thought_over(&mut self, event: &EventView) {
+        let goes_on = match (event, &self.thinking) {
+            (EventView::Said(said), Some((message, _))) => said.message == *message && said.channel != "answer",
+            _ => false,
+        };
+        if !goes_on {
+            self.think_aloud();
+        }
+    }
+
     fn progress(&self, progress: &ProgressView) {
         if let Some(note) = &progress.note {
-            self.bar.set_message(plain(note));
+            match self.notes {
+                Notes::Bar => self.bar.set_message(plain(note)),
+                Notes::Lines => self.aside(&format!("· {note}")),
+            }
         }
         if let (Some(done), Some(total)) = (progress.done, progress.total)
             && total > 0.0

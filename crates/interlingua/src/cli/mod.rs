@@ -1,11 +1,12 @@
 //! The program `interlingua`: its commands, what they print and how they end.
 //!
-//! [`arguments`] is what can be typed. `check`, `schema`, `doctor`, `connect` and `completions` need no hub; `serve` is one, and
+//! [`arguments`] is what can be typed. `check`, `migrate`, `schema`, `doctor`, `connect` and `completions` need no hub; `serve` is one, and
 //! `mcp` where there is none; the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
 
 mod answer;
 pub mod arguments;
 mod call;
+mod chat;
 mod check;
 mod client;
 pub mod connect;
@@ -14,6 +15,7 @@ mod doctor;
 mod exit;
 mod list;
 mod mcp;
+mod migrate;
 mod screen;
 mod serve;
 mod table;
@@ -52,6 +54,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Serve(arguments) => serve::serve(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Migrate(arguments) => migrate::migrate(&arguments),
         Command::Schema => {
             Screen::people().say(&format!("{:#}", crate::config::schema::schema()))?;
             Ok(Exit::Done)
@@ -65,6 +68,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Tasks(arguments) => client::attached(list::tasks(&arguments)),
         Command::Call(arguments) => client::attached(call::call(arguments)),
         Command::Ask(arguments) => client::attached(call::ask(arguments)),
+        Command::Chat(arguments) => client::attached(chat::chat(arguments)),
         Command::Approve(arguments) => client::attached(decide::decide(&arguments, true)),
         Command::Deny(arguments) => client::attached(decide::decide(&arguments, false)),
     }

@@ -7,10 +7,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::problem::nearest;
-use super::{Asks, Binding, Config, McpPeer, NlipPeer, Peer, Problem, Speaks};
+use super::{Asks, Binding, Config, McpPeer, NlipPeer, Peer, Problem, Speaks, check_agents};
 
 /// Names with a meaning of their own in some spelling of a skill.
-const RESERVED: [&str; 5] = ["mcp", "local", "hub", "graph", "custom_tool"];
+pub(super) const RESERVED: [&str; 5] = ["mcp", "local", "hub", "graph", "custom_tool"];
 
 /// No longer name of a peer fits into every spelling of its skills.
 const NAME: usize = 50;
@@ -25,17 +25,17 @@ pub(super) struct Found {
 }
 
 impl Found {
-    fn refuse(&mut self, path: impl Into<String>, message: impl Into<String>) {
+    pub(super) fn refuse(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem::new(path, message));
     }
 
-    fn require(&mut self, holds: bool, path: &str, message: &str) {
+    pub(super) fn require(&mut self, holds: bool, path: &str, message: &str) {
         if !holds {
             self.refuse(path, message);
         }
     }
 
-    fn warn(&mut self, path: impl Into<String>, message: impl Into<String>) {
+    pub(super) fn warn(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.warnings.push(Problem::new(path, message));
     }
 }
@@ -45,14 +45,15 @@ pub(super) fn check(config: &Config) -> Found {
     listen(config, &mut found);
     numbers(config, &mut found);
     for (name, peer) in &config.peers {
-        peer_name(name, &mut found);
+        peer_name("peers", name, &mut found);
         self::peer(name, peer, &mut found);
     }
     for name in config.scripts.keys() {
-        peer_name(name, &mut found);
+        peer_name("scripts", name, &mut found);
         let alone = !config.peers.contains_key(name);
         found.require(alone, &format!("scripts.{name}"), "there is a peer of this name, too");
     }
+    check_agents::check(config, &mut found);
     front_door(config, &mut found);
     access(config, &mut found);
     tools(config, &mut found);
@@ -125,9 +126,9 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-fn peer_name(name: &str, found: &mut Found) {
+pub(super) fn peer_name(section: &str, name: &str, found: &mut Found) {
     if let Some(problem) = name_problem(name) {
-        found.refuse(format!("peers.{name}"), problem);
+        found.refuse(format!("{section}.{name}"), problem);
     }
 }
 
@@ -219,7 +220,7 @@ fn nlip_peer(path: &str, nlip: &NlipPeer, found: &mut Found) {
     authorities(path, nlip.ca.as_deref(), found);
 }
 
-fn url(text: &str, schemes: &[&str]) -> Result<http::Uri, String> {
+pub(super) fn url(text: &str, schemes: &[&str]) -> Result<http::Uri, String> {
     let uri: http::Uri = text.parse().map_err(|_| "this is not a URL".to_owned())?;
     match (uri.scheme_str(), uri.host()) {
         (Some(scheme), Some(host)) if schemes.contains(&scheme) && !host.is_empty() => Ok(uri),
@@ -227,7 +228,7 @@ fn url(text: &str, schemes: &[&str]) -> Result<http::Uri, String> {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+pub(super) fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
@@ -242,10 +243,12 @@ fn front_door(config: &Config, found: &mut Found) {
     if BUILT_IN.contains(&name) {
         return;
     }
-    if config.peers.contains_key(name) || config.scripts.contains_key(name) {
+    let known =
+        || config.peers.keys().chain(config.scripts.keys()).chain(config.agents.keys()).chain(config.teams.keys());
+    if known().any(|known| known == name) {
         return;
     }
-    let meant = nearest(name, config.peers.keys().map(String::as_str));
+    let meant = nearest(name, known().map(String::as_str));
     let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     found.refuse("front_door", format!("there is no peer `{name}`{hint}"));
 }

@@ -124,11 +124,13 @@ fn finish(
 
 /// Relative paths start at the folder of the file.
 fn anchor(config: &mut Config, base: &Path) {
-    let Config { tls, store, tools, peers, scripts, hooks, .. } = config;
+    let Config { tls, store, tools, peers, scripts, hooks, models, agents, .. } = config;
     let mut paths: Vec<&mut PathBuf> = vec![&mut store.embedded];
     paths.extend(tls.iter_mut().flat_map(|tls| [&mut tls.cert, &mut tls.key]));
     paths.extend(tools.directory.iter_mut());
     paths.extend(scripts.values_mut());
+    paths.extend(models.values_mut().filter_map(|model| model.file.as_mut()));
+    paths.extend(agents.values_mut().filter_map(|agent| agent.output.as_mut()));
     paths.extend(tools.workspace.iter_mut());
     paths.extend(tools.roots.iter_mut().map(|root| &mut root.path));
     for peer in peers.values_mut() {

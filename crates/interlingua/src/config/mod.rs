@@ -2,7 +2,7 @@
 //!
 //! One file here for each section. [`load()`] reads a file: [`document`] gives a tree whose values know their places, the
 //! types below are made from it, and [`check`] looks at what types cannot say. [`schema`] is the JSON Schema of the same
-//! types. [`diff`] says what a reload would change, [`watch`] when to try one.
+//! types. [`diff`] says what a reload would change, [`watch`] when to try one. [`massgen`] reads somebody else's.
 //!
 //! An unknown key is an error with file, line, column, path and the nearest name. Every key that is accepted has an
 //! effect; keys of protocols this hub does not speak yet are refused with a text that says so ([`later`]). Relative
@@ -12,7 +12,9 @@
 
 mod a2a;
 mod access;
+mod agents;
 mod check;
+mod check_agents;
 pub mod diff;
 mod document;
 mod hooks;
@@ -20,8 +22,10 @@ mod hub;
 mod limits;
 mod listen;
 mod load;
+pub mod massgen;
 mod mcp;
 mod mcp_peer;
+mod models;
 mod nlip;
 mod overrides;
 mod peers;
@@ -31,6 +35,7 @@ mod scalar;
 pub mod schema;
 mod secret;
 mod store;
+mod teams;
 mod telemetry;
 #[cfg(test)]
 mod tests;
@@ -45,6 +50,7 @@ use serde::Deserialize;
 
 pub use a2a::A2a;
 pub use access::{Access, AccessToken, Anonymous};
+pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
 pub use check::name_problem;
 pub(crate) use check::real;
 pub use document::{Environment, Sources};
@@ -55,6 +61,7 @@ pub use listen::{Listen, Tls};
 pub use load::{Loaded, Rejected, load, load_text, without_file};
 pub use mcp::{Mcp, McpView, McpViewTool, SkillRef, ToolNames};
 pub use mcp_peer::{McpChanges, McpPeer, McpPlace};
+pub use models::{Model, Price, Provider};
 pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
 pub use overrides::Overrides;
 pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, Speaks, matches};
@@ -63,6 +70,7 @@ pub use retention::Retention;
 pub use scalar::{Rate, Size, Span};
 pub use secret::{Key, Secret};
 pub use store::Store;
+pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates};
 pub use telemetry::{Log, LogFormat, Telemetry};
 pub use tools::{Permission, Root, Tools};
 
@@ -90,6 +98,12 @@ pub struct Config {
     pub hooks: IndexMap<String, Hook>,
     /// Agents whose lines are written in a file: for demonstrations and for rehearsing clients. By name, the file.
     pub scripts: IndexMap<String, PathBuf>,
+    /// Models that agents speak with, by name.
+    pub models: IndexMap<String, Model>,
+    /// Agents backed by a model, by name: peers with the skill `chat`.
+    pub agents: IndexMap<String, Agent>,
+    /// Teams of agents, by name: peers with the skill `chat`.
+    pub teams: IndexMap<String, Team>,
     /// The peer that gets requests in plain words. Without it the hub matches them to skills itself.
     pub front_door: Option<String>,
     pub access: Access,
@@ -128,9 +142,7 @@ pub(crate) fn later(steps: &[String]) -> Option<String> {
         ["peers", _, protocol @ ("a2a" | "aip" | "nlweb" | "site")] => {
             Some(format!("this hub cannot speak {protocol} yet; it can speak nlip and mcp"))
         }
-        [key @ ("aip" | "browser" | "models" | "agents" | "teams")] => {
-            Some(format!("this hub does not have `{key}` yet"))
-        }
+        [key @ ("aip" | "browser")] => Some(format!("this hub does not have `{key}` yet")),
         ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),
         ["access", "policy"] => Some("this hub has no policy files yet; give rights with `tokens`".into()),
         _ => None,

@@ -12,6 +12,8 @@ pub struct Nlip {
     /// Off: the NLIP doors are closed, and the routing envelope answers an explicit `disabled` error.
     pub enabled: bool,
     pub schema_version: SchemaVersion,
+    /// Calls of agents travel as routed messages, unless a request, an agent or its team says otherwise.
+    pub agents: bool,
     pub router: Router,
     pub translation: Translation,
     pub tokens: Tokens,
@@ -22,6 +24,7 @@ impl Default for Nlip {
         Nlip {
             enabled: true,
             schema_version: SchemaVersion::default(),
+            agents: false,
             router: Router::default(),
             translation: Translation::default(),
             tokens: Tokens::default(),

@@ -119,7 +119,7 @@ fn what_this_hub_cannot_do_yet_is_said_so() {
         wrong("peers: { files: { site: ./airline.yaml } }"),
         "hub.yaml:1:19: peers.files.site: this hub cannot speak site yet; it can speak nlip and mcp"
     );
-    assert_eq!(wrong("models: {}"), "hub.yaml:1:1: models: this hub does not have `models` yet");
+    assert_eq!(wrong("browser: {}"), "hub.yaml:1:1: browser: this hub does not have `browser` yet");
     assert_eq!(
         wrong("access: { policy: ./policy.cedar }"),
         "hub.yaml:1:11: access.policy: this hub has no policy files yet; give rights with `tokens`"
@@ -313,6 +313,7 @@ fn r_44_every_key_of_the_nlip_block_reaches_the_configuration() {
     let text = "\
 nlip:
   enabled: false
+  agents: true
   schema_version: \"1.0\"
   router:
     enabled: false
@@ -378,7 +379,8 @@ fn document_keys(text: &str) -> Vec<String> {
             document::Value::List(items) => items.iter().for_each(|(_, item)| walk(item, path, keys)),
             document::Value::Map(entries) => {
                 for (key, value) in entries {
-                    let named = ["peers", "hooks", "mcp.views", "mcp.views.*.tools"].contains(&path);
+                    let named = ["peers", "hooks", "models", "agents", "teams", "mcp.views", "mcp.views.*.tools"]
+                        .contains(&path);
                     let name = if named { "*" } else { &key.name };
                     let below = document::join(path, name);
                     keys.push(below.clone());

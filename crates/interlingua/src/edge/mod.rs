@@ -22,6 +22,7 @@ use http::HeaderMap;
 use interlingua_core::{Fault, Principal, Secret, Subject};
 use metrics_exporter_prometheus::PrometheusHandle;
 
+use crate::agents;
 use crate::config::{Config, Peer, Speaks};
 use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
@@ -107,6 +108,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters.protocol(crate::hub::bus::WIRE);
     shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
     local::register(&shared.hub, config).await?;
+    agents::prepare(shared, config)?.register(&shared.hub).await?;
     let mut starting = Vec::new();
     for (name, peer) in &config.peers {
         if let Registered::Starts(peer) = prepare(&shared.hub, name, peer).await?.register(&shared.hub).await? {

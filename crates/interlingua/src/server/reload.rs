@@ -10,6 +10,7 @@ use interlingua_drivers::keys::KeyFault;
 
 use super::run::{Server, admission_limits, bounds, certificate, rules, settings};
 use super::tls::TlsFault;
+use crate::agents;
 use crate::config::diff::{Changes, PeerChange, diff};
 use crate::config::{Config, Loaded, Rejected};
 use crate::edge::{self, envelope};
@@ -75,6 +76,7 @@ impl Server {
         for (name, peer) in wanted.filter_map(|(name, _)| Some((name, new.peers.get(name)?))) {
             peers.push(edge::prepare(&self.hub, name, peer).await?);
         }
+        let roster = agents::prepare(&self.shared, &new)?;
         if changes.live.contains(&"tools") {
             edge::local::register(&self.hub, &new).await?;
         }
@@ -84,6 +86,15 @@ impl Server {
         }
         for (name, _) in changes.peers.iter().filter(|(_, change)| *change == PeerChange::Removed) {
             self.hub.unregister(&PeerId::from(name.as_str())).await?;
+        }
+        if changes.live.iter().any(|key| ["models", "agents", "teams", "nlip"].contains(key)) {
+            roster.register(&self.hub).await?;
+            let (old, kept) = (&self.config, |name: &&String| {
+                !new.agents.contains_key(*name) && !new.teams.contains_key(*name) && !new.peers.contains_key(*name)
+            });
+            for name in old.agents.keys().chain(old.teams.keys()).filter(kept) {
+                self.hub.unregister(&PeerId::from(name.as_str())).await?;
+            }
         }
         self.hub.hooks.store(Arc::new(hooks));
         self.tls.store(tls);

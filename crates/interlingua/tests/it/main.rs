@@ -1,6 +1,7 @@
 //! The one integration-test binary: each test of the whole is a module here, because each binary links everything again.
 
 mod a2a;
+mod agents;
 mod api;
 mod bus;
 mod cli;

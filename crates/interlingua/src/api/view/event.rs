@@ -20,6 +20,19 @@ pub struct NumberedEvent {
     pub event: EventView,
 }
 
+/// One step of an agent or a team.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepView {
+    pub seq: u64,
+    pub at: String,
+    /// What happened: `thought`, `called`, `returned`; `round_begun`, `answered`, `voted`, `chosen`; `finished`.
+    pub step: String,
+    /// As it was written down; its form depends on the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub data: Option<Json>,
+}
+
 impl NumberedEvent {
     pub fn new(seq: u64, at: Time, event: &Event) -> NumberedEvent {
         NumberedEvent { seq, at: at.to_string(), event: event.into() }

@@ -20,7 +20,7 @@ pub use card::{EffectsView, PeerView, PhraseView, SkillView};
 pub use content::{PartKind, PartView};
 pub use event::{
     ArtifactView, AskedView, EventView, FinishedView, LossView, NumberedEvent, OutcomeView, ProgressView, RouteView,
-    SaidView, SettledView, StartedView, UsageView,
+    SaidView, SettledView, StartedView, StepView, UsageView,
 };
 pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use question::{ChoiceView, ConfirmView, QuestionView};

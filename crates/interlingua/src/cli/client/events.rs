@@ -27,6 +27,12 @@ impl Events {
         place.rsplit('/').next().map(str::to_owned)
     }
 
+    /// The token of the conversation these events belong to, when the hub said so.
+    pub(in crate::cli) fn conversation(&self) -> Option<String> {
+        let token = self.answer.headers.get("interlingua-conversation")?.to_str().ok()?;
+        Some(token.to_owned())
+    }
+
     /// The next event this program knows; none when the response has ended.
     pub(in crate::cli) async fn next(&mut self) -> Result<Option<EventView>, Failure> {
         loop {

@@ -15,6 +15,7 @@ mod lists;
 mod messages;
 mod page;
 mod tasks;
+mod timeline;
 
 use std::sync::{Arc, LazyLock};
 
@@ -52,6 +53,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/tasks", get(tasks::list).post(tasks::start))
         .route("/api/tasks/{id}", get(tasks::read).delete(tasks::cancel))
         .route("/api/tasks/{id}/events", get(tasks::events))
+        .route("/api/tasks/{id}/timeline", get(timeline::read))
         .route("/api/tasks/{id}/signals", post(tasks::signal))
         .route("/api/confirmations", get(confirmations::list))
         .route("/api/confirmations/{id}", get(confirmations::read).post(confirmations::decide))

@@ -1,10 +1,11 @@
 //! The routing envelope at the edge: `POST /nlip/route`.
 //!
 //! [`Routing`] is what stands between requests: what configuration says ([`settings`]), how tools are called today
-//! ([`names`]), and the one table of sessions ([`sessions`]; H-07). [`inbound`] answers one message. Running tools is the
+//! ([`names`]), and the one table of sessions ([`sessions`]; H-07). [`inbound`] answers one message, [`inside`] sends calls of the hub's own agents the same way. Running tools is the
 //! hub's, behind its one door; there is no way around it, so nothing is ever run twice (H-22).
 
 pub mod inbound;
+mod inside;
 mod memory;
 mod names;
 mod promise;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use interlingua_core::ports::Records;
 
+pub(crate) use inside::Inside;
 pub use names::{Claim, Plug};
 pub use sessions::MAX_SESSIONS;
 pub use settings::Settings;

@@ -177,6 +177,7 @@ fn r_44_every_key_of_the_block_is_tested() {
     let tested = [
         ("enabled", "r_04"),
         ("schema_version", "r_33_schema_version"),
+        ("agents", "r_31_the_nearest_setting"),
         ("router.enabled", "r_04"),
         ("router.session_timeout_hours", "r_26"),
         ("router.default_timeout", "r_33_default_timeout"),
@@ -202,7 +203,13 @@ fn r_44_every_key_of_the_block_is_tested() {
     let mut known: Vec<&str> = tested.iter().map(|(key, _)| *key).collect();
     known.sort_unstable();
     assert_eq!(keys, known);
-    let here = [include_str!("settings.rs"), include_str!("sessions.rs"), include_str!("parallel.rs")].concat();
+    let here = [
+        include_str!("settings.rs"),
+        include_str!("sessions.rs"),
+        include_str!("parallel.rs"),
+        include_str!("../agents/routed.rs"),
+    ];
+    let here = here.concat();
     for (key, test) in tested {
         assert!(here.contains(&format!("async fn {test}")), "{key}: there is no test {test}");
     }

@@ -1,0 +1,394 @@
+//! Drives one run: what the machine decides is written down, then done; what comes of it happens to the machine.
+
+use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::future::{AbortHandle, abortable};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use interlingua_core::agent::{Effect, Happening, Phase, Record, Run, ToolResult, fold, history};
+use interlingua_core::model::Prompt;
+use interlingua_core::{
+    Addressee, Answer, Call, CancelWhy, Event, Fault, Finished, Json, MessageId, Outcome, Output, Part, Party,
+    Provenance, Question, QuestionId, QuestionKind, Schema, Signal, TaskId, Text, Time, Trust, Usage,
+};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::errand::Errands;
+use super::log::RunLog;
+use super::memory::Memory;
+use super::seats::{self, Order, Permission, Role, Sitting};
+use crate::hub::{QUESTION_EXPIRES, entropy};
+
+/// Something under way.
+type Doing = Pin<Box<dyn Future<Output = Option<Happening>> + Send>>;
+
+pub(super) struct Engine {
+    errands: Arc<Errands>,
+    log: RunLog,
+    run: Run,
+    doing: FuturesUnordered<Doing>,
+    /// The team at whose table it sits, and what that says.
+    sitting: Option<Arc<Sitting>>,
+    orders: Option<mpsc::Receiver<Order>>,
+    /// By the model's name for the call.
+    calls: HashMap<Text, AbortHandle>,
+    memory: Option<Memory>,
+    /// What was said before this hub started again stands in the exchange already: what is said now has another name.
+    life: Option<Life>,
+}
+
+/// A run that was taken up again.
+struct Life {
+    mark: String,
+    /// The first turn that is said in it.
+    from: u32,
+}
+
+impl Engine {
+    /// Runs to the end. Only a store that fails keeps it from saying how it ended.
+    pub(super) async fn work(errands: Errands, signals: mpsc::Receiver<Signal>) {
+        let (task, desk) = (errands.line.task, errands.line.desk.clone());
+        let failed = match Engine::open(errands).await {
+            Ok((mut engine, effects)) => engine.drive(effects, signals).await.err(),
+            Err(fault) => Some(fault),
+        };
+        if let Some(fault) = failed {
+            tracing::error!(%task, error = %fault, cause = ?fault.source, "a run could not go on");
+            desk.emit(Event::Finished(Finished::failed(fault)));
+        }
+    }
+
+    /// A new run, or one that stands in the journal.
+    async fn open(mut errands: Errands) -> Result<(Engine, Vec<Effect>), Fault> {
+        let hub = errands.line.hub.clone();
+        let (log, entries) = RunLog::open::<Record>(hub.clone(), errands.line.task).await?;
+        let conversation = errands.line.call.conversation.as_ref();
+        let memory = conversation.map(|id| Memory::of(&errands.agent.name, &errands.line.by, id));
+        let sitting = match seats::is_marked(&errands.line.call) {
+            true => Some(errands.agent.seats.claim(&errands.line.call).await?),
+            false => None,
+        };
+        let orders = sitting.as_ref().and_then(|sitting| sitting.orders());
+        let team = sitting.as_ref().and_then(|sitting| sitting.nlip);
+        errands.routes = errands.agent.routes.wanted(asked_for_routes(&errands.line.call), team);
+        let errands = Arc::new(errands);
+        let (doing, calls) = Default::default();
+        if !entries.is_empty() {
+            let run = fold(entries).map_err(Fault::internal)?;
+            let life = Some(Life { mark: format!("{:08x}", entropy::bits() >> 96), from: run.turn });
+            let effects = run.resume();
+            return Ok((Engine { errands, log, run, doing, sitting, orders, calls, memory, life }, effects));
+        }
+        let earlier = match &memory {
+            Some(memory) => memory.recall(&hub).await?,
+            None => Vec::new(),
+        };
+        let asks = errands.line.call.caller.can_answer.has(interlingua_core::KindSet::INPUT);
+        let plan = errands.agent.plan(&hub, &errands.line.through, asks);
+        let (plan, messages) = match &sitting {
+            Some(sitting) => sitting.begin(&plan),
+            None => {
+                let messages = errands.line.call.input().map(|input| history(&earlier, input));
+                (plan, messages.unwrap_or_default())
+            }
+        };
+        let now = hub.now();
+        let run = Run::begun(plan.clone(), messages.clone(), now);
+        let mut engine = Engine { errands, log, run, doing, sitting, orders, calls, memory, life: None };
+        let decision = engine.run.decide(Happening::Begin, now)?;
+        let mut records = vec![Record::Begun { plan: Box::new(plan), messages }];
+        records.extend(decision.records);
+        engine.log.append(&records, now).await?;
+        records[1..].iter().for_each(|record| engine.run.apply(record));
+        Ok((engine, decision.effects))
+    }
+
+    async fn drive(&mut self, effects: Vec<Effect>, mut signals: mpsc::Receiver<Signal>) -> Result<(), Fault> {
+        let mut happened = self.perform(effects);
+        while self.run.finished().is_none() {
+            let happening = match happened.pop_front() {
+                Some(happening) => happening,
+                None => self.next(&mut signals).await,
+            };
+            let effects = self.happen(happening).await?;
+            happened.extend(self.perform(effects));
+        }
+        self.finish().await;
+        Ok(())
+    }
+
+    /// Waits for one thing to happen.
+    async fn next(&mut self, signals: &mut mpsc::Receiver<Signal>) -> Happening {
+        let clock = self.errands.line.hub.clock;
+        loop {
+            let timer = self.run.next_timer().map(|at| clock.instant(at));
+            let happening = tokio::select! {
+                biased;
+                Some(signal) = signals.recv() => told(signal),
+                Some(order) = ordered(&mut self.orders) => Some(self.ordered(order)),
+                Some(done) = self.doing.next() => done,
+                () = until(timer) => Some(Happening::Timer),
+            };
+            if let Some(happening) = happening {
+                return happening;
+            }
+        }
+    }
+
+    /// Decides, writes down, applies. What it leads to is done after that.
+    async fn happen(&mut self, happening: Happening) -> Result<Vec<Effect>, Fault> {
+        if let Happening::Returned { call, .. } = &happening {
+            self.calls.remove(call);
+        }
+        let now = self.now();
+        let decision = self.run.decide(happening, now)?;
+        self.log.append(&decision.records, now).await?;
+        decision.records.iter().for_each(|record| self.run.apply(record));
+        Ok(decision.effects)
+    }
+
+    fn now(&self) -> Time {
+        self.errands.line.hub.now()
+    }
+
+    /// Begins what is to be done; what is done at once has happened already.
+    fn perform(&mut self, effects: Vec<Effect>) -> VecDeque<Happening> {
+        let mut happened = VecDeque::new();
+        for effect in effects {
+            match effect {
+                Effect::Think(prompt) => self.think(*prompt),
+                Effect::Summarise(prompt) => self.summarise(*prompt),
+                Effect::Call(calling) => {
+                    let call = calling.call.clone();
+                    let skill = calling.skill.to_string().into();
+                    let errand = self.errands.clone().run(*calling);
+                    match self.sitting.clone() {
+                        None => self.begin(call, errand),
+                        Some(sitting) => self.begin(call.clone(), permitted(sitting, call, skill, errand)),
+                    }
+                }
+                Effect::Ask { call, question } => {
+                    let asked = ask(self.errands.clone(), question);
+                    self.begin(call, asked);
+                }
+                Effect::Drop { call } => {
+                    if let Some(handle) = self.calls.remove(&call) {
+                        handle.abort();
+                    }
+                }
+                Effect::Check { schema, value } => {
+                    let checked = self.errands.line.hub.fits(&schema, &value);
+                    happened.push_back(Happening::Checked(checked.map_err(|fault| fault.public)));
+                }
+                Effect::Decided { calls, text, trust } => match self.sitting.clone() {
+                    Some(sitting) => self.doing.push(Box::pin(async move {
+                        sitting.decided(&calls, &text, trust).await;
+                        matches!(sitting.role, Role::Evaluate(_)).then_some(Happening::Released)
+                    })),
+                    // Nobody judges a run that is not part of a team.
+                    None => happened.push_back(Happening::Released),
+                },
+                Effect::Emit(event) => self.emit(event),
+                // Said once all is written: see `finish`.
+                Effect::Finish(_) => {}
+            }
+        }
+        happened
+    }
+
+    /// What the team says to its member.
+    fn ordered(&self, order: Order) -> Happening {
+        match order {
+            Order::Again { results, say } => Happening::SentBack { results, say },
+            Order::Tell(parts) => Happening::Told(parts),
+            Order::Stop if matches!(self.run.phase, Phase::Deciding { .. }) => Happening::Released,
+            Order::Stop => Happening::Cancel(CancelWhy::Superseded),
+        }
+    }
+
+    fn think(&mut self, prompt: Prompt) {
+        let (voice, errands) = (self.errands.agent.voice.clone(), self.errands.clone());
+        let (heard_by, mark) = (self.run.clone(), self.life.as_ref().map(|life| life.mark.clone()));
+        self.doing.push(Box::pin(async move {
+            let hear = |event: &interlingua_core::model::Event| {
+                if let Some(event) = heard_by.hear(event) {
+                    errands.line.desk.emit(marked(event, mark.as_deref()));
+                }
+            };
+            Some(match voice.ask(prompt, hear).await {
+                Ok(reply) => Happening::Replied(Box::new(reply)),
+                Err(broken) => Happening::Broke(broken),
+            })
+        }));
+    }
+
+    fn summarise(&mut self, prompt: Prompt) {
+        let voice = self.errands.agent.voice.clone();
+        self.doing.push(Box::pin(async move {
+            Some(match voice.ask(prompt, |_| ()).await {
+                Ok(reply) => Happening::Replied(Box::new(reply)),
+                Err(broken) => Happening::Broke(broken),
+            })
+        }));
+    }
+
+    /// A call of the model, until its result is there or it is let go of.
+    fn begin(&mut self, call: Text, work: impl Future<Output = ToolResult> + Send + 'static) {
+        let (work, handle) = abortable(work);
+        self.calls.insert(call.clone(), handle);
+        self.doing.push(Box::pin(async move {
+            let result = work.await.ok()?;
+            Some(Happening::Returned { call, result })
+        }));
+    }
+
+    fn emit(&self, event: Event) {
+        self.errands.line.desk.emit(marked(event, self.life.as_ref().map(|life| life.mark.as_str())));
+    }
+
+    /// Remembers the conversation, then says how it ended.
+    async fn finish(&mut self) {
+        let Some(finished) = self.run.finished().cloned() else { return };
+        if finished.outcome == Outcome::Completed
+            && let Err(fault) = self.remember().await
+        {
+            tracing::warn!(task = %self.errands.line.task, error = %fault, "an agent could not remember a conversation");
+        }
+        let output = self.renamed(finished.output);
+        self.errands.line.desk.emit(Event::Finished(Finished { output, ..finished }));
+    }
+
+    async fn remember(&mut self) -> Result<(), Fault> {
+        let (Some(memory), Some(last)) = (&self.memory, &self.run.last_said) else { return Ok(()) };
+        let asked = self.errands.line.call.input().map(|input| history(&[], input));
+        let asked = asked.and_then(|mut messages| messages.pop()).map(|message| message.parts().to_vec());
+        let answered = vec![Part::text(last.text.clone(), self.own())];
+        memory.keep(&self.errands.line.hub, &asked.unwrap_or_default(), &answered).await
+    }
+
+    fn own(&self) -> Provenance {
+        Provenance { by: Party::Peer(self.errands.agent.name.clone()), source: None, trust: self.run.trust }
+    }
+
+    /// In a run that was taken up again an answer has the name it was streamed under, or is given whole when that was
+    /// before.
+    fn renamed(&self, output: Output) -> Output {
+        let (Some(life), Some(_), Some(last)) = (&self.life, &output.said, &self.run.last_said) else { return output };
+        if last.turn >= life.from {
+            let said = output.said.map(|id| marked_id(&id, Some(&life.mark)));
+            return Output { said, ..output };
+        }
+        let mut parts = vec![Part::text(last.text.clone(), self.own())];
+        parts.extend(output.parts);
+        Output { said: None, parts, ..output }
+    }
+}
+
+/// Does the request itself say whether calls travel as routed messages?
+fn asked_for_routes(call: &Call) -> Option<bool> {
+    let meta = call.meta.0.as_ref()?;
+    meta.get(ROUTES).or_else(|| meta.get("metadata")?.get(ROUTES))?.as_bool()
+}
+
+fn told(signal: Signal) -> Option<Happening> {
+    match signal {
+        Signal::Said { input, .. } => Some(Happening::Told(input.parts)),
+        Signal::Cancel(why) => Some(Happening::Cancel(why)),
+        // Answers go to the desk.
+        Signal::Answered { .. } => None,
+    }
+}
+
+async fn ordered(orders: &mut Option<mpsc::Receiver<Order>>) -> Option<Order> {
+    match orders {
+        Some(orders) => orders.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A call of a member of a team: made once the team lets it, and heard of before its result is read.
+async fn permitted(
+    sitting: Arc<Sitting>,
+    call: Text,
+    skill: Text,
+    errand: impl Future<Output = ToolResult>,
+) -> ToolResult {
+    match sitting.wants(&call, &skill).await {
+        Permission::Denied(text) => {
+            ToolResult { parts: vec![Part::text(text, Provenance::hub())], failed: true, usage: Usage::default() }
+        }
+        Permission::Granted => {
+            let result = errand.await;
+            sitting.returned().await;
+            result
+        }
+    }
+}
+
+async fn until(timer: Option<tokio::time::Instant>) {
+    match timer {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn marked_id(id: &MessageId, mark: Option<&str>) -> MessageId {
+    match mark {
+        None => id.clone(),
+        Some(mark) => MessageId::from(format!("{id}.{mark}")),
+    }
+}
+
+fn marked(event: Event, mark: Option<&str>) -> Event {
+    match event {
+        Event::Said { message, channel, piece, parts } => {
+            Event::Said { message: marked_id(&message, mark), channel, piece, parts }
+        }
+        event @ (Event::Started(_)
+        | Event::Progress { .. }
+        | Event::Artifact(_)
+        | Event::Asked(_)
+        | Event::Settled { .. }
+        | Event::Finished(_)) => event,
+    }
+}
+
+/// Asks whoever called the agent, in its model's words.
+async fn ask(errands: Arc<Errands>, question: Text) -> ToolResult {
+    let form = json!({
+        "type": "object",
+        "properties": {ANSWER: {"type": "string"}},
+        "required": [ANSWER],
+    });
+    let asked = errands.line.desk.ask(Question {
+        id: QuestionId(TaskId(0), 0),
+        to: Addressee::Caller,
+        kind: QuestionKind::Input { form: Schema(form.into()), choices: Vec::new() },
+        text: question,
+        asked_by: Party::Peer(errands.agent.name.clone()),
+        expires: errands.line.hub.now().after(QUESTION_EXPIRES),
+        resume: None,
+        name: None,
+    });
+    let answer = asked.answer.await.unwrap_or(Answer::Dismissed);
+    let said = match answer {
+        Answer::Given(input) => {
+            let written = input.args.as_ref().and_then(|args: &Json| args.get(ANSWER)?.as_str());
+            let text: Text = written.map_or_else(|| input.words().into_owned(), str::to_owned).into();
+            Ok(Part::text(text, Provenance { trust: input.trust.min(Trust::Caller), ..Provenance::caller() }))
+        }
+        Answer::Granted | Answer::Token(_) | Answer::Visited | Answer::Declined | Answer::Dismissed => {
+            Err(Part::text("There was no answer.", Provenance::hub()))
+        }
+    };
+    let failed = said.is_err();
+    let parts = vec![said.unwrap_or_else(|part| part)];
+    ToolResult { parts, failed, usage: Usage::default() }
+}
+
+/// The key of a request's own metadata.
+const ROUTES: &str = "interlingua/nlip";
+/// The one field of the form an agent asks with.
+const ANSWER: &str = "answer";

@@ -1,0 +1,28 @@
+//! Agents backed by a model. Each is a peer with the skill `chat`, so that whoever can call a peer can talk to one, in
+//! whatever protocol, and every skill of the hub can be one of its tools.
+//!
+//! What an agent does is decided by the pure machine in `interlingua_core::agent`; here is what the machine asks for:
+//! models are asked ([`voice`], those of others by [`hosted`]), skills called ([`errand`], by way of [`line`]), callers asked
+//! back ([`desk`]), records written ([`log`]). [`engine`] drives one run, [`talk`] is its end towards the hub. [`team`] are
+//! several agents at one table, [`seats`] their places.
+//!
+//! A call of an agent goes through the hub's one door like any other, under the name of whoever asked, through the agent:
+//! its rights are what both may. It is a child of the run, with an id that is the same after a restart, so that a run which
+//! is taken up again is handed the call it made and nothing is done twice.
+
+mod desk;
+mod engine;
+mod errand;
+mod hosted;
+mod line;
+mod log;
+mod memory;
+mod peer;
+mod roster;
+mod seats;
+mod talk;
+mod team;
+mod voice;
+
+pub use roster::{Roster, prepare};
+pub(crate) use team::plan;

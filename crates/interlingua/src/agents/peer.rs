@@ -1,0 +1,61 @@
+//! An agent as the hub calls it.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::{Fault, FaultKind};
+use tokio::sync::mpsc;
+
+use super::desk::Desk;
+use super::engine::Engine;
+use super::errand::Errands;
+use super::line::Line;
+use super::roster::Agent;
+use super::talk::{MAX_SIGNALS, Talk};
+use crate::hub::Hub;
+
+/// Holds the hub weakly: the hub holds it.
+#[derive(Debug)]
+pub(super) struct AgentPeer {
+    hub: Weak<Hub>,
+    agent: Arc<Agent>,
+}
+
+impl AgentPeer {
+    pub(super) fn new(hub: &Arc<Hub>, agent: Arc<Agent>) -> AgentPeer {
+        AgentPeer { hub: Arc::downgrade(hub), agent }
+    }
+}
+
+impl Peer for AgentPeer {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(async move {
+            let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
+            let hub = self.hub.upgrade().ok_or_else(gone)?;
+            let desk = Arc::new(Desk::new(dispatch.task, dispatch.asked));
+            let line = Line {
+                through: dispatch.by.through(self.agent.link()),
+                hub,
+                name: self.agent.name.clone(),
+                desk: desk.clone(),
+                task: dispatch.task,
+                by: dispatch.by,
+                call: dispatch.call,
+            };
+            let errands = Errands { line, agent: self.agent.clone(), routes: false };
+            let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
+            let work = Some(Box::pin(Engine::work(errands, incoming)) as _);
+            Ok(Reply::Live(Box::new(Talk { work, desk, signals })))
+        })
+    }
+
+    /// A call under a key that is known finds its run.
+    fn resumes(&self) -> bool {
+        true
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        self.agent.patience()
+    }
+}

@@ -1,0 +1,114 @@
+//! Teams: several agents that work on one question, see each other's answers without names, improve and vote.
+//!
+//! How a team comes to its answer is decided by the pure machine in `interlingua_core::team`. Here its members are started
+//! and heard: each round of a member is an exchange of its own, a child of the team's ([`round`]), so that it is kept,
+//! cancelled and taken up after a restart like any other. An agent of this hub sits at the table ([`super::seats`]): its
+//! decisions are judged while it works. Any other peer that can be talked to answers in words, which are read as a decision.
+//!
+//! Deliberately absent: workspaces of members. The file tools have one workspace, so there is nothing to keep apart.
+
+mod engine;
+mod round;
+mod rules;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::team::Plan;
+use interlingua_core::{
+    CardFrom, Effects, Fault, FaultKind, Link, PeerId, Proof, Schema, Skill, SkillId, SkillKind, Subject,
+};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::desk::Desk;
+use super::line::Line;
+use super::roster::CHAT;
+use super::seats::Seats;
+use super::talk::{MAX_SIGNALS, Talk};
+use crate::hub::Hub;
+use engine::Engine;
+pub(crate) use rules::plan;
+
+/// How long the hub waits for a team beyond its own limit of time: it ends by itself.
+const GRACE: Duration = Duration::from_secs(120);
+
+#[derive(Debug)]
+pub(super) struct Team {
+    pub(super) name: PeerId,
+    pub(super) title: String,
+    pub(super) description: String,
+    pub(super) public: bool,
+    /// Do calls of members travel as routed messages?
+    pub(super) nlip: Option<bool>,
+    /// Without the task, which comes with a call.
+    pub(super) plan: Plan,
+    /// Members that are agents of this hub.
+    pub(super) agents: HashSet<PeerId>,
+}
+
+impl Team {
+    /// What a team does its members do, under their own rules of consent.
+    pub(super) fn skill(&self) -> Skill {
+        let effects = Effects::reads_only(CardFrom::Configuration);
+        let input = Schema(json!({"type": "object"}).into());
+        let id = SkillId::new(self.name.clone(), CHAT);
+        let mut skill = Skill::new(id, SkillKind::Agent, self.description.as_str(), input, effects);
+        skill.always_kept = true;
+        skill.public = self.public;
+        skill.sealed()
+    }
+
+    /// What the team adds to the chain of whoever asked: it may talk to its members and nothing else.
+    fn link(&self) -> Link {
+        let scopes = self.plan.members.iter().map(|member| format!("{}/*", member.id).into()).collect();
+        Link { subject: Subject::Agent(self.name.clone()), proof: Proof::InProcess, scopes, until: None }
+    }
+}
+
+/// Holds the hub weakly: the hub holds it.
+#[derive(Debug)]
+pub(super) struct TeamPeer {
+    hub: Weak<Hub>,
+    team: Arc<Team>,
+    seats: Arc<Seats>,
+}
+
+impl TeamPeer {
+    pub(super) fn new(hub: &Arc<Hub>, team: Arc<Team>, seats: Arc<Seats>) -> TeamPeer {
+        TeamPeer { hub: Arc::downgrade(hub), team, seats }
+    }
+}
+
+impl Peer for TeamPeer {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(async move {
+            let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
+            let hub = self.hub.upgrade().ok_or_else(gone)?;
+            let desk = Arc::new(Desk::new(dispatch.task, dispatch.asked));
+            let line = Line {
+                through: dispatch.by.through(self.team.link()),
+                hub,
+                name: self.team.name.clone(),
+                desk: desk.clone(),
+                task: dispatch.task,
+                by: dispatch.by,
+                call: dispatch.call,
+            };
+            let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
+            let work = Engine::work(self.team.clone(), Arc::new(line), self.seats.clone(), incoming);
+            Ok(Reply::Live(Box::new(Talk { work: Some(Box::pin(work)), desk, signals })))
+        })
+    }
+
+    /// A call under a key that is known finds its run.
+    fn resumes(&self) -> bool {
+        true
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        Some(self.team.plan.rules.times.whole + GRACE)
+    }
+}

@@ -1,0 +1,97 @@
+//! A configured model, ready to be asked: at its pace, with patience, again where that helps.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use interlingua_core::agent::Price;
+use interlingua_core::model::{Broken, Event, Manners, Model, Pace, Prompt, Reply};
+use interlingua_core::{Fault, FaultKind};
+use interlingua_drivers::models::{Gate, Scripted, ask};
+
+use interlingua_protocols::providers::Provider;
+
+use super::hosted::Hosted;
+use crate::config;
+use crate::hub::supervisor::Supervisor;
+
+pub(super) struct Voice {
+    model: Arc<dyn Model>,
+    gate: Arc<Gate>,
+    manners: Manners,
+    pub(super) price: Price,
+}
+
+impl std::fmt::Debug for Voice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Voice").field("manners", &self.manners).finish_non_exhaustive()
+    }
+}
+
+impl Voice {
+    pub(super) fn new(name: &str, config: &config::Model, supervisor: &Supervisor) -> Result<Voice, Fault> {
+        Ok(Voice {
+            model: model(name, config, supervisor)?,
+            gate: Gate::new(pace(config)),
+            manners: manners(config),
+            price: Price { read: micro(config.price.read), written: micro(config.price.written) },
+        })
+    }
+
+    /// Waits for its turn, then asks; `hear` is given what is said as it comes.
+    pub(super) async fn ask(&self, prompt: Prompt, hear: impl FnMut(&Event) + Send) -> Result<Reply, Broken> {
+        let _pass = self.gate.enter().await;
+        ask(self.model.clone(), prompt, self.manners, hear).await
+    }
+}
+
+fn model(name: &str, config: &config::Model, supervisor: &Supervisor) -> Result<Arc<dyn Model>, Fault> {
+    let provider = match config.provider {
+        config::Provider::Scripted => return scripted(name, config),
+        config::Provider::Openai => Provider::Openai,
+        config::Provider::Anthropic => Provider::Anthropic,
+        config::Provider::Gemini => Provider::Gemini,
+        config::Provider::Ollama => Provider::Ollama,
+    };
+    let base = config.base_url.as_deref().or(config.provider.base_url()).unwrap_or_default();
+    let model = config.model.as_deref().unwrap_or_default();
+    let key = config.api_key.as_ref().map(|key| key.expose().clone());
+    Ok(Arc::new(Hosted::new(provider, model, base, key, supervisor)?))
+}
+
+fn scripted(name: &str, config: &config::Model) -> Result<Arc<dyn Model>, Fault> {
+    let file = config.file.as_deref().unwrap_or(Path::new(""));
+    let wrong = |error| {
+        let text = format!("models.{name}.file: {}: {error}", file.display());
+        Fault::hub(FaultKind::InvalidInput, text)
+    };
+    Ok(Arc::new(Scripted::read(file).map_err(wrong)?))
+}
+
+fn pace(config: &config::Model) -> Pace {
+    let per_minute = config.rate.map(|rate| {
+        let seconds = rate.per.as_secs().max(1);
+        u32::try_from(u64::from(rate.count) * 60 / seconds).unwrap_or(u32::MAX).max(1)
+    });
+    Pace { at_once: config.at_once, per_minute }
+}
+
+fn manners(config: &config::Model) -> Manners {
+    let mut manners = Manners::default();
+    if let Some(span) = config.timeout {
+        let patience = &mut manners.patience;
+        patience.whole = span.0;
+        patience.first = patience.first.min(span.0);
+        patience.gap = patience.gap.min(span.0).max(Duration::from_millis(1));
+    }
+    if let Some(attempts) = config.attempts {
+        manners.backoff.attempts = attempts;
+    }
+    manners
+}
+
+/// In millionths; a price that is no number is none.
+pub(super) fn micro(money: f64) -> u64 {
+    let scaled = (money * 1_000_000.0).round();
+    if scaled.is_finite() && scaled > 0.0 { scaled.min(9.0e18) as u64 } else { 0 }
+}

@@ -1,0 +1,127 @@
+//! `chat`: a conversation with one peer, line by line. What it says streams; what it does is told beside it.
+//!
+//! Lines come from a terminal or a pipe; with a pipe the command ends with the last of them, and fails when an answer did.
+//! What begins with a slash is for this program.
+
+use std::io::IsTerminal;
+
+use super::arguments::ChatArguments;
+use super::call::{Notes, Watcher};
+use super::client::{Client, Extras};
+use super::screen::Screen;
+use super::{Exit, Failure};
+use crate::api::view::ExchangeRequest;
+
+/// What is said to this program instead of the peer.
+#[derive(Debug, PartialEq, Eq)]
+enum Line<'a> {
+    Say(&'a str),
+    Nothing,
+    Help,
+    New,
+    Leave,
+    Unknown(&'a str),
+}
+
+fn read(line: &str) -> Line<'_> {
+    match line.trim() {
+        "" => Line::Nothing,
+        "/help" | "/?" => Line::Help,
+        "/new" => Line::New,
+        "/exit" | "/quit" => Line::Leave,
+        other => match other.strip_prefix('/') {
+            // Two slashes say one.
+            Some(said) if said.starts_with('/') => Line::Say(said),
+            Some(_) => Line::Unknown(other),
+            None => Line::Say(other),
+        },
+    }
+}
+
+const HELP: &str = "/new begins another conversation, /exit leaves, // says a line that begins with a slash";
+
+pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
+    let client = Client::new(&arguments.hub)?;
+    let screen = Screen { json: arguments.hub.json };
+    let asks = std::io::stdin().is_terminal() && !screen.json;
+    let mut conversation = arguments.conversation;
+    let mut last = Exit::Done;
+    if asks {
+        screen.note(&format!("talking to {}; /help", arguments.peer));
+    }
+    loop {
+        if asks {
+            screen.prompt();
+        }
+        // Not held on to: an answer may ask, and its answer is a line, too.
+        let mut line = String::new();
+        if !std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0) {
+            break;
+        }
+        match read(&line) {
+            Line::Nothing => {}
+            Line::Help => screen.note(HELP),
+            Line::New => conversation = None,
+            Line::Leave => break,
+            Line::Unknown(command) => screen.note(&format!("there is no {command}; {HELP}")),
+            Line::Say(text) => {
+                let said = say(&client, screen, &arguments.peer, text, &mut conversation).await;
+                last = match said {
+                    Ok(exit) => exit,
+                    // On a terminal one answer that failed is not the end of a conversation.
+                    Err(failure) if asks && failure.exit != Exit::Unreachable => {
+                        screen.complain(&failure.message);
+                        failure.exit
+                    }
+                    Err(failure) => return Err(failure),
+                };
+            }
+        }
+    }
+    if let Some(conversation) = conversation.filter(|_| asks) {
+        screen.note(&format!("go on with: interlingua chat {} --conversation {conversation}", arguments.peer));
+    }
+    Ok(if asks { Exit::Done } else { last })
+}
+
+/// One thing said, and its answer; the conversation goes on with the next.
+async fn say(
+    client: &Client,
+    screen: Screen,
+    peer: &str,
+    text: &str,
+    conversation: &mut Option<String>,
+) -> Result<Exit, Failure> {
+    let request = ExchangeRequest {
+        peer: Some(peer.to_owned()),
+        text: Some(text.to_owned()),
+        conversation: conversation.clone(),
+        ..ExchangeRequest::default()
+    };
+    let extras = Extras::default();
+    let mut watcher = Watcher::new(client, screen, Notes::Lines);
+    let done = tokio::select! {
+        done = watcher.run(&request, &extras) => done,
+        _ = tokio::signal::ctrl_c() => {
+            watcher.cancel().await;
+            Err(Failure::new(Exit::Interrupted, "interrupted; the answer was cancelled"))
+        }
+    };
+    if let Some(token) = watcher.conversation.take() {
+        *conversation = Some(token);
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, read};
+
+    #[test]
+    fn a_slash_is_for_the_program_and_two_say_one() {
+        assert_eq!(read(" hello "), Line::Say("hello"));
+        assert_eq!(read("//etc"), Line::Say("/etc"));
+        assert_eq!((read("/new"), read("/quit"), read("")), (Line::New, Line::Leave, Line::Nothing));
+        assert_eq!(read("/nwe"), Line::Unknown("/nwe"));
+    }
+}

@@ -1,0 +1,19 @@
+//! `migrate`: a configuration of MassGen, printed as one of a hub. What has no counterpart is told beside it.
+
+use super::arguments::MigrateArguments;
+use super::screen::{Screen, plain};
+use super::{Exit, Failure};
+use crate::config::massgen::{convert, yaml};
+
+pub(super) fn migrate(arguments: &MigrateArguments) -> Result<Exit, Failure> {
+    let file = &arguments.file;
+    let bad = |text: String| Failure::new(Exit::Configuration, format!("{}: {text}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| bad(error.kind().to_string()))?;
+    let converted = convert(&text).map_err(|error| bad(error.to_string()))?;
+    let screen = Screen::people();
+    screen.say(yaml(&converted.config).trim_end())?;
+    for (path, note) in &converted.notes {
+        screen.note(&plain(&format!("{path}: {note}")));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,113 @@
+//! What types cannot say of models, agents and teams: that they exist, fit together, and have what their provider needs.
+
+use super::check::{Found, is_loopback, peer_name, url};
+use super::problem::nearest;
+use super::{Agent, Config, Model, Provider, Team};
+use crate::agents::plan;
+
+pub(super) fn check(config: &Config, found: &mut Found) {
+    for (name, model) in &config.models {
+        self::model(&format!("models.{name}"), model, found);
+    }
+    for (name, agent) in &config.agents {
+        let path = format!("agents.{name}");
+        peer_name("agents", name, found);
+        let alone = !config.peers.contains_key(name) && !config.scripts.contains_key(name);
+        found.require(alone, &path, "there is a peer of this name, too");
+        self::agent(&path, agent, config, found);
+    }
+    for (name, team) in &config.teams {
+        let path = format!("teams.{name}");
+        peer_name("teams", name, found);
+        let others =
+            [config.peers.contains_key(name), config.scripts.contains_key(name), config.agents.contains_key(name)];
+        found.require(!others.contains(&true), &path, "there is a peer of this name, too");
+        self::team(&path, team, config, found);
+    }
+}
+
+/// Members that can be talked to, whose names are known, and rules that let someone begin.
+fn team(path: &str, team: &Team, config: &Config, found: &mut Found) {
+    for member in &team.agents {
+        let known = config.agents.contains_key(member) || config.peers.contains_key(member);
+        if !known && !config.scripts.contains_key(member) {
+            let meant = nearest(member, config.agents.keys().chain(config.peers.keys()).map(String::as_str));
+            let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+            found.refuse(format!("{path}.agents"), format!("there is no agent or peer `{member}`{hint}"));
+        }
+    }
+    for name in team.shares.keys().filter(|name| !team.agents.contains(name)) {
+        found.refuse(format!("{path}.shares.{name}"), "this is no member of the team");
+    }
+    if let Err(fault) = plan(team) {
+        found.refuse(path, fault.public.to_string());
+    }
+    found.require(!team.times.whole.0.is_zero(), &format!("{path}.times.whole"), "must be longer than 0");
+    let spends = team.budget.money.is_none_or(|money| money.is_finite() && money > 0.0);
+    found.require(spends, &format!("{path}.budget.money"), "must be more than 0");
+}
+
+fn model(path: &str, model: &Model, found: &mut Found) {
+    match (model.provider, &model.file) {
+        (Provider::Scripted, None) => found.refuse(path, "a scripted model needs the `file` of its lines"),
+        (Provider::Scripted, Some(_)) => {
+            let hosted = model.model.is_some() || model.base_url.is_some() || model.api_key.is_some();
+            found.require(!hosted, path, "a scripted model has a `file` only: no `model`, `base_url` or `api_key`");
+        }
+        (_, Some(_)) => found.refuse(format!("{path}.file"), "only a scripted model has a file"),
+        (_, None) => {
+            let named = model.model.as_ref().is_some_and(|name| !name.trim().is_empty());
+            found.require(named, path, "which `model` of this provider?");
+            base_url(path, model, found);
+        }
+    }
+    for (key, value) in [("at_once", model.at_once), ("attempts", model.attempts)] {
+        found.require(value != Some(0), &format!("{path}.{key}"), "must be more than 0");
+    }
+    let patient = model.timeout.is_none_or(|span| !span.0.is_zero());
+    found.require(patient, &format!("{path}.timeout"), "must be longer than 0");
+    for (key, price) in [("read", model.price.read), ("written", model.price.written)] {
+        found.require(price.is_finite() && price >= 0.0, &format!("{path}.price.{key}"), "a price is 0 or more");
+    }
+}
+
+fn base_url(path: &str, model: &Model, found: &mut Found) {
+    let Some(given) = &model.base_url else { return };
+    let at = format!("{path}.base_url");
+    match url(given, &["http", "https"]) {
+        Err(message) => found.refuse(at, message),
+        Ok(uri) => {
+            let open = uri.scheme_str() == Some("http") && !uri.host().is_some_and(is_loopback);
+            found.require(!(open && model.api_key.is_some()), &at, "the key would travel unencrypted; use https");
+        }
+    }
+}
+
+fn agent(path: &str, agent: &Agent, config: &Config, found: &mut Found) {
+    if !config.models.contains_key(&agent.model) {
+        let meant = nearest(&agent.model, config.models.keys().map(String::as_str));
+        let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+        found.refuse(format!("{path}.model"), format!("there is no such model in `models`{hint}"));
+    }
+    for pattern in &agent.skills {
+        let fits = pattern == "*"
+            || pattern.split_once('/').is_some_and(|(peer, skill)| !peer.is_empty() && !skill.is_empty());
+        found.require(
+            fits,
+            &format!("{path}.skills"),
+            "a pattern is `peer/skill`, where `*` stands for any letters, or `*`",
+        );
+    }
+    let budget = &agent.budget;
+    let spends = budget.money.is_none_or(|money| money.is_finite() && money > 0.0);
+    found.require(spends, &format!("{path}.budget.money"), "must be more than 0");
+    for (key, fits) in [
+        ("budget.tokens", budget.tokens != Some(0)),
+        ("budget.turns", budget.turns > 0),
+        ("budget.time", !budget.time.0.is_zero()),
+        ("context.tokens", agent.context.tokens > 0),
+        ("parallel", agent.parallel > 0),
+    ] {
+        found.require(fits, &format!("{path}.{key}"), "must be more than 0");
+    }
+}

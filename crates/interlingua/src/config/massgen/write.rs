@@ -1,0 +1,51 @@
+//! A value as YAML that a person would write: blocks for what is large, one line for what is small.
+
+use serde_json::Value;
+
+/// What fits into one line stays in one.
+const LINE: usize = 100;
+
+pub fn yaml(value: &Value) -> String {
+    let mut text = String::new();
+    block(value, 0, &mut text);
+    text
+}
+
+fn block(value: &Value, depth: usize, text: &mut String) {
+    let Value::Object(members) = value else {
+        text.push_str(&flow(value));
+        text.push('\n');
+        return;
+    };
+    for (key, value) in members {
+        text.push_str(&"  ".repeat(depth));
+        let line = flow(value);
+        let large = depth < 2 && matches!(value, Value::Object(members) if !members.is_empty());
+        if value.is_object() && (large || line.len() > LINE) {
+            text.push_str(&format!("{key}:\n"));
+            block(value, depth + 1, text);
+        } else {
+            text.push_str(&format!("{key}: {line}\n"));
+        }
+    }
+}
+
+/// In one line. Texts are quoted as in JSON, which YAML reads the same way.
+fn flow(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<String> = members.iter().map(|(key, value)| format!("{key}: {}", flow(value))).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::String(text) if is_plain(text) => text.clone(),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => value.to_string(),
+    }
+}
+
+/// A word that means nothing else in YAML.
+fn is_plain(text: &str) -> bool {
+    let word = text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte));
+    word && !["true", "false", "null", "yes", "no", "on", "off"].contains(&text.to_lowercase().as_str())
+}
