@@ -1,4 +1,5 @@
-//! A pool of connections, HTTP/1.1 or HTTP/2 as the peer offers. Redirects are not followed, bodies are read up to a bound.
+//! A pool of connections, HTTP/1.1 or HTTP/2 as the peer offers. Redirects are not followed, bodies are read up to a bound. Where
+//! others choose the address, it is guarded: see [`super::guard`].
 
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use hyper_util::rt::TokioTimer;
 use interlingua_core::ports::StoreFault;
 use rustls::ClientConfig;
 
+use super::guard::{Guarded, Private};
 use super::lost::{Begun, Lost, Why};
 use crate::hub::supervisor::Supervisor;
 
@@ -33,7 +35,8 @@ pub(crate) fn whole(bytes: Bytes) -> Body {
 /// One pool. Cloning shares it.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
-    client: Client<HttpsConnector<HttpConnector>, Body>,
+    client: Client<HttpsConnector<HttpConnector<Guarded>>, Body>,
+    private: Private,
 }
 
 /// Connections are driven under the supervisor: nothing of theirs outlives the hub.
@@ -52,8 +55,14 @@ where
 }
 
 impl Pool {
+    /// To whom configuration names.
     pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor) -> Pool {
-        let mut tcp = HttpConnector::new();
+        Pool::guarded(tls, supervisor, Private::Allowed)
+    }
+
+    /// To whom others name.
+    pub(crate) fn guarded(tls: ClientConfig, supervisor: &Supervisor, private: Private) -> Pool {
+        let mut tcp = HttpConnector::new_with_resolver(Guarded(private));
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(CONNECT));
@@ -65,11 +74,14 @@ impl Pool {
             .pool_timer(TokioTimer::new())
             .timer(TokioTimer::new())
             .build(connector);
-        Pool { client }
+        Pool { client, private }
     }
 
     /// Sends a request; its answer's body is still to be read.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, Lost> {
+        if !request.uri().host().is_some_and(|host| self.private.admits_host(host)) {
+            return Err(Lost::unconnected("an address that this hub does not call"));
+        }
         self.client
             .request(request)
             .await

@@ -2,10 +2,12 @@
 //! there. Nothing here knows a protocol.
 //!
 //! [`http`] is a pool of connections, [`tls`] whom to believe, [`lost`] why nothing came back, [`retry`] when to try again,
-//! [`health`] whether a peer can be reached, [`place`] which other addresses are still a peer's own.
+//! [`health`] whether a peer can be reached, [`place`] which other addresses are still a peer's own, [`guard`] which are called
+//! at all when others choose them.
 //!
 //! Deliberately absent: redirects (a peer must not send the hub's requests elsewhere), cookies, proxies.
 
+pub(crate) mod guard;
 pub(crate) mod health;
 pub(crate) mod http;
 pub(crate) mod lost;

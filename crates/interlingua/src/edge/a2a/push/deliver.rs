@@ -6,7 +6,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Request};
-use http_body_util::Full;
 use interlingua_core::{Entry, Fault, TaskId};
 use interlingua_protocols::a2a::encode::{NoAddresses, Telling, View};
 use interlingua_protocols::a2a::json::{Dialect, write};
@@ -135,9 +134,9 @@ impl Delivery {
         Ok(())
     }
 
-    fn request(&self, body: &Bytes) -> Result<Request<Full<Bytes>>, Fault> {
+    fn request(&self, body: &Bytes) -> Result<Request<Bytes>, Fault> {
         let uri = guard::check_url(&self.kept.url, self.private)?;
-        let mut request = Request::post(uri).body(Full::new(body.clone())).map_err(Fault::internal)?;
+        let mut request = Request::post(uri).body(body.clone()).map_err(Fault::internal)?;
         let headers = request.headers_mut();
         let media = match self.kept.version() {
             Version::V1 => MEDIA,
