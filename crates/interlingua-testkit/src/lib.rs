@@ -10,11 +10,13 @@
 //! - [`grpc`]: a call, message by message, with its status.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
 //! - [`mcp`]: the official MCP suite, servers and SDK, and the fixture server the suite is run against.
+//! - [`browser`]: a person who signs in.
 //! - [`hostile`]: the corpus of input meant to break a server, each with the answer it deserves.
 //!
 //! Everything waits with a limit and panics with what it was waiting for: a test that hangs tells nothing.
 //! Nothing here knows the hub's types; it sees the hub as any stranger does.
 
+pub mod browser;
 mod collector;
 mod connection;
 mod disk;

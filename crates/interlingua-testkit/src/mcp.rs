@@ -59,7 +59,12 @@ impl Suite {
 
     /// Runs it against a client: the suite's own servers are given to `client` as its last argument, one after the other.
     pub async fn client(self, client: &str, expected_failures: Option<&Path>) -> Verdict {
-        self.run("client", &["--command".to_owned(), client.to_owned()], expected_failures).await
+        let mut arguments = vec!["--command".to_owned(), client.to_owned()];
+        if self == Suite::Active {
+            // The older suite has no default set for clients; what it has besides, the newer one has too.
+            arguments.extend(["--suite".to_owned(), "auth".to_owned()]);
+        }
+        self.run("client", &arguments, expected_failures).await
     }
 
     async fn run(self, mode: &str, arguments: &[String], expected_failures: Option<&Path>) -> Verdict {

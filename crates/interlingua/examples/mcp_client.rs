@@ -4,7 +4,8 @@
 //! `MCP_CONFORMANCE_SCENARIO=tools_call cargo run -p interlingua --example mcp_client -- http://127.0.0.1:9000/mcp`
 //!
 //! The hub finds the era, lists what there is and keeps watching by itself. This program then calls what the scenario
-//! names, or every tool once, and answers whatever is asked with the defaults of the form.
+//! names, or every tool once, and answers whatever is asked with the defaults of the form. Where somebody must sign in, it is the
+//! browser that does.
 
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
@@ -19,6 +20,7 @@ use interlingua_core::{
     Answer, Ask, Call, Card, Health, Inbound, Input, KindSet, PeerId, Principal, Proof, Question, QuestionKind,
     Request, Schema, Skill, SkillId, SkillKind, Target,
 };
+use interlingua_testkit::browser;
 use serde_json::{Map, Value, json};
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -30,6 +32,10 @@ const PATIENCE: Duration = Duration::from_secs(12);
 const LISTING: Duration = Duration::from_secs(3);
 /// A call that asks more often than this is not going to end.
 const ROUNDS: usize = 8;
+/// Whoever must sign in more often than this gives up.
+const SIGN_INS: usize = 8;
+/// What the suite expects a client to be known by where a document will do.
+const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
@@ -39,23 +45,59 @@ async fn main() -> Result<(), Failure> {
     let context: Value = context.map_or(Ok(Value::Null), |text| serde_json::from_str(&text))?;
 
     let folder = std::env::temp_dir().join(format!("interlingua-mcp-client-{}", std::process::id()));
-    let server = Server::start(&config(&url, &folder)?).await?;
-    let done = exercise(&server.hub, &scenario, &context).await;
+    let server = Server::start(&config(&url, &scenario, &context, &folder)?).await?;
+    let done = tokio::select! {
+        done = exercise(&server.hub, &scenario, &context) => done,
+        () = sign_in(&server.hub) => unreachable!("it signs in as long as it is asked"),
+    };
     server.stop().await;
     std::fs::remove_dir_all(folder)?;
     done
 }
 
-fn config(url: &str, folder: &std::path::Path) -> Result<Config, Failure> {
-    let yaml = format!("peers: {{ {PEER}: {{ mcp: {{ url: {url:?} }}, effects: reads }} }}\n");
+fn config(url: &str, scenario: &str, context: &Value, folder: &std::path::Path) -> Result<Config, Failure> {
+    let oauth = oauth(scenario, context);
+    let yaml = format!("peers: {{ {PEER}: {{ mcp: {{ url: {url:?}, oauth: {oauth} }}, effects: reads }} }}\n");
     let overrides =
         Overrides { listen: Some("127.0.0.1:0".parse()?), data: Some(folder.join("data")), ..Overrides::default() };
     let loaded = load_text(&yaml, &folder.join("interlingua.yaml"), &overrides, &|name| std::env::var(name).ok());
     Ok(loaded.map_err(|rejected| rejected.render())?.config)
 }
 
+/// What the scenario says of the client.
+fn oauth(scenario: &str, context: &Value) -> Value {
+    let mut oauth = json!({ "client_metadata": DOCUMENT });
+    if scenario.starts_with("auth/client-credentials") {
+        oauth["grant"] = json!("client_credentials");
+    }
+    for (name, key) in
+        [("client_id", "client_id"), ("client_secret", "client_secret"), ("private_key_pem", "private_key")]
+    {
+        if !context[name].is_null() {
+            oauth[key] = context[name].clone();
+        }
+    }
+    oauth
+}
+
+/// A person who opens every link once, as often as new ones come. It ends never.
+async fn sign_in(hub: &Arc<Hub>) {
+    let mut seen = Vec::new();
+    loop {
+        let new = hub.sign_ins.waiting().into_iter().map(|waiting| waiting.url).find(|url| !seen.contains(url));
+        match new {
+            Some(url) if seen.len() < SIGN_INS => {
+                let page = browser::sign_in(&url).await;
+                println!("signed in: HTTP {}", page.status);
+                seen.push(url);
+            }
+            Some(_) | None => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    }
+}
+
 async fn exercise(hub: &Arc<Hub>, scenario: &str, context: &Value) -> Result<(), Failure> {
-    found(hub).await?;
+    found(hub, scenario).await?;
     for (name, arguments) in calls(hub, scenario, context) {
         let ended = call(hub, &name, arguments).await;
         println!("{scenario}: {name} {ended:?}");
@@ -64,7 +106,7 @@ async fn exercise(hub: &Arc<Hub>, scenario: &str, context: &Value) -> Result<(),
 }
 
 /// Waits until the hub has connected and listed. A server without a single tool is given a while to list one.
-async fn found(hub: &Arc<Hub>) -> Result<(), Failure> {
+async fn found(hub: &Arc<Hub>, scenario: &str) -> Result<(), Failure> {
     let peer = PeerId::from(PEER);
     let holds = async |what: fn(&Card) -> bool| {
         while !hub.registry.catalogue().peers.get(&peer).is_some_and(|known| what(&known.card)) {
@@ -73,7 +115,9 @@ async fn found(hub: &Arc<Hub>) -> Result<(), Failure> {
     };
     let up = tokio::time::timeout(PATIENCE, holds(|card| card.health == Health::Up));
     up.await.map_err(|_| "the server was not reached in time")?;
-    let _none = tokio::time::timeout(LISTING, holds(|card| !card.skills.is_empty())).await;
+    // It may be reached and want to know who calls.
+    let patience = if scenario.starts_with("auth/") { PATIENCE } else { LISTING };
+    let _none = tokio::time::timeout(patience, holds(|card| !card.skills.is_empty())).await;
     Ok(())
 }
 
@@ -134,7 +178,7 @@ async fn call(hub: &Arc<Hub>, name: &str, arguments: Value) -> Result<Value, Fai
     let target = Target::Skill(SkillId::new(PEER, name), None);
     let ask = Ask::Invoke { target, input: Input::args(arguments.into()) };
     let mut call = Call::new(format!("client-{name}"), ask);
-    call.caller.can_answer = KindSet::INPUT.with(KindSet::MODEL).with(KindSet::ROOTS);
+    call.caller.can_answer = KindSet::INPUT.with(KindSet::VISIT).with(KindSet::MODEL).with(KindSet::ROOTS);
     let by = Principal::hub_owner(Proof::InProcess);
     let request = Request { by: by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
     let mut running = hub.open(request).await?;

@@ -20,7 +20,13 @@ pub(super) async fn peers(arguments: &ListArguments) -> Result<Exit, Failure> {
         let about = if peer.description.is_empty() { &peer.title } else { &peer.description };
         table.row([&peer.name, &peer.health, &peer.class, &peer.skills.to_string(), about]);
     }
-    show(&arguments.hub, &page, &table)
+    let exit = show(&arguments.hub, &page, &table)?;
+    let screen = Screen { json: arguments.hub.json };
+    let troubled = page.items.iter().filter(|_| !screen.json);
+    for (name, problem) in troubled.flat_map(|peer| peer.problems.iter().map(move |problem| (&peer.name, problem))) {
+        screen.note(&plain(&format!("{name}: {problem}")));
+    }
+    Ok(exit)
 }
 
 pub(super) async fn skills(arguments: &SkillsArguments) -> Result<Exit, Failure> {

@@ -2,12 +2,15 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use interlingua_drivers::keys::SigningKey;
 use interlingua_drivers::tools::Aide;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::problem::nearest;
-use super::{Asks, Binding, Config, McpPeer, NlipPeer, Peer, Problem, Speaks, check_agents};
+use super::{
+    Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, OAuth, OAuthGrant, Peer, Problem, Speaks, check_agents,
+};
 
 /// Names with a meaning of their own in some spelling of a skill.
 pub(super) const RESERVED: [&str; 5] = ["mcp", "local", "hub", "graph", "custom_tool"];
@@ -66,6 +69,11 @@ fn listen(config: &Config, found: &mut Found) {
     if let Some(id) = &config.hub.id {
         let fits = (1..=64).contains(&id.len()) && id.bytes().all(is_name_byte);
         found.require(fits, "hub.id", "an id is 1 to 64 letters, digits, `-` or `_`");
+    }
+    if let Some(given) = &config.hub.url
+        && let Err(message) = url(given, &["http", "https"])
+    {
+        found.refuse("hub.url", message);
     }
     let Some(tls) = &config.tls else {
         if !config.listen.0.ip().is_loopback() && !config.insecure {
@@ -157,11 +165,12 @@ fn mcp_peer(path: &str, mcp: &McpPeer, found: &mut Found) {
     match (&mcp.command, &mcp.url) {
         (Some(command), None) => {
             found.require(!command.trim().is_empty(), &format!("{path}.command"), "expected a program");
-            let http_only = mcp.token.is_some() || !mcp.headers.is_empty() || mcp.ca.is_some();
+            let signs_in = mcp.oauth.is_some() || mcp.credentials == McpCredentials::Caller;
+            let http_only = mcp.token.is_some() || !mcp.headers.is_empty() || mcp.ca.is_some() || signs_in;
             found.require(
                 !http_only,
                 path,
-                "`token`, `headers` and `ca` are for a server with a `url`; give a program `env`",
+                "`token`, `headers`, `oauth`, `credentials` and `ca` are for a server with a `url`; give a program `env`",
             );
         }
         (None, Some(given)) => {
@@ -185,11 +194,53 @@ fn mcp_url(path: &str, mcp: &McpPeer, given: &str, found: &mut Found) {
     if uri.scheme_str() == Some("http") && secret && !mcp.insecure && !uri.host().is_some_and(is_loopback) {
         found.refuse(path, "token and headers would travel unencrypted; use https, or set `insecure: true` here");
     }
+    let given = mcp.token.is_some() || mcp.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+    let signs_in = mcp.oauth.is_some() || mcp.credentials == McpCredentials::Caller;
+    found.require(
+        !given || !signs_in,
+        path,
+        "a `token` is sent as it is: `oauth` and `credentials` are for a server without",
+    );
+    if let Some(given) = &mcp.oauth {
+        let machine = given.grant == OAuthGrant::ClientCredentials;
+        let callers = mcp.credentials == McpCredentials::Caller;
+        found.require(!(machine && callers), path, "`client_credentials` are the hub's own: no caller has any");
+        oauth(&format!("{path}.oauth"), given, found);
+    }
     for name in mcp.headers.keys() {
         let known = http::HeaderName::try_from(name.as_str());
         found.require(known.is_ok(), &format!("{path}.headers"), &format!("`{name}` is not the name of a header"));
     }
     authorities(path, mcp.ca.as_deref(), found);
+}
+
+fn oauth(path: &str, oauth: &OAuth, found: &mut Found) {
+    let at = |key: &str| format!("{path}.{key}");
+    let shows = oauth.client_secret.is_some() || oauth.private_key.is_some();
+    found.require(
+        !shows || oauth.client_id.is_some(),
+        &at("client_id"),
+        "a secret or a key belongs to a client: name it",
+    );
+    let one = oauth.client_secret.is_none() || oauth.private_key.is_none();
+    found.require(one, path, "either a `client_secret` or a `private_key`, not both");
+    if oauth.grant == OAuthGrant::ClientCredentials {
+        found.require(shows, path, "`client_credentials` need a `client_secret` or a `private_key`");
+    }
+    if let Some(key) = &oauth.private_key {
+        let readable = key.expose().text().and_then(SigningKey::from_pem).is_some();
+        found.require(readable, &at("private_key"), "expected a private key in PEM form (PKCS #8), P-256 or RSA");
+    }
+    if let Some(given) = &oauth.client_metadata
+        && let Err(message) = url(given, &["https"])
+    {
+        found.refuse(at("client_metadata"), message);
+    }
+    for scope in &oauth.scopes {
+        let fits =
+            !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
+        found.require(fits, &at("scopes"), "a scope has no spaces and no quotation marks");
+    }
 }
 
 fn authorities(path: &str, ca: Option<&Path>, found: &mut Found) {

@@ -10,6 +10,8 @@ pub struct Hub {
     pub id: Option<String>,
     /// Its name for people, on its card and status page. Default: Interlingua.
     pub name: Option<String>,
+    /// Where people and other machines reach the hub, such as `https://hub.example`. Default: where it listens.
+    pub url: Option<String>,
 }
 
 impl Hub {

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::oauth::OAuth;
 use super::scalar::Span;
 use super::secret::Secret;
 
@@ -28,6 +29,10 @@ pub struct McpPeer {
     pub url: Option<String>,
     /// Sent as the bearer token. A caller's own is never sent.
     pub token: Option<Secret>,
+    /// Whose credentials the server is shown where it wants a token and none is configured.
+    pub credentials: McpCredentials,
+    /// How the hub comes by that token. Without it: as the server says, and somebody signs in with a browser.
+    pub oauth: Option<OAuth>,
     /// More headers to send.
     pub headers: IndexMap<String, Secret>,
     /// A PEM file of authorities to trust instead of the machine's own.
@@ -36,6 +41,17 @@ pub struct McpPeer {
     pub changes: McpChanges,
     /// Send token and headers even where they can be read on the way (neither TLS nor loopback).
     pub insecure: bool,
+}
+
+/// A server that wants a token says so; until then nobody is asked to sign in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum McpCredentials {
+    /// One token, the hub's own, for all who may call.
+    #[default]
+    Hub,
+    /// Each caller signs in for itself; the hub's own token only lists what there is.
+    Caller,
 }
 
 /// A definition is remembered as it was first seen.

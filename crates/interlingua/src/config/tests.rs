@@ -357,6 +357,40 @@ nlip:
 }
 
 #[test]
+fn m_39_how_a_token_is_come_by_is_checked_before_it_is_needed() {
+    let peer = |more: &str| format!("peers: {{ p: {{ mcp: {{ {more} }} }} }}");
+    let at = |more: &str| peer(&format!("url: 'https://p.example/mcp', {more}"));
+    for good in [
+        "credentials: caller",
+        "oauth: { scopes: [a, b] }",
+        "oauth: { client_id: c, client_secret: s }",
+        "oauth: { grant: client_credentials, client_id: c, client_secret: s }",
+        "oauth: { client_metadata: 'https://hub.example/c.json' }",
+    ] {
+        right(&at(good));
+    }
+    for (bad, says) in [
+        ("token: t, credentials: caller", "`oauth` and `credentials` are for a server without"),
+        ("headers: { Authorization: t }, oauth: {}", "`oauth` and `credentials` are for a server without"),
+        ("oauth: { client_secret: s }", "p.mcp.oauth.client_id: a secret or a key belongs to a client"),
+        ("oauth: { grant: client_credentials, client_id: c }", "need a `client_secret` or a `private_key`"),
+        ("oauth: { client_id: c, private_key: none }", "p.mcp.oauth.private_key: expected a private key in PEM form"),
+        ("oauth: { client_metadata: 'http://hub.example/c.json' }", "p.mcp.oauth.client_metadata"),
+        ("oauth: { scopes: ['a b'] }", "a scope has no spaces"),
+        (
+            "credentials: caller, oauth: { grant: client_credentials, client_id: c, client_secret: s }",
+            "no caller has any",
+        ),
+        ("oauth: { clientid: c }", "client_id"),
+    ] {
+        let refused = wrong(&at(bad));
+        assert!(refused.contains(says), "{bad}: {refused}");
+    }
+    assert!(wrong(&peer("command: x, credentials: caller")).contains("are for a server with a `url`"));
+    assert!(wrong("hub: { url: hub.example }").contains("hub.url"));
+}
+
+#[test]
 fn the_example_loads_and_uses_every_key_of_the_schema() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/interlingua.yaml");
     let text = std::fs::read_to_string(&file).unwrap();

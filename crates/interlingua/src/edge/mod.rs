@@ -8,6 +8,7 @@ pub mod hooks;
 pub mod local;
 pub mod mcp;
 pub mod nlip;
+pub mod oauth;
 pub mod status;
 pub(crate) mod stored;
 
@@ -94,6 +95,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .merge(envelope::inbound::http::routes())
         .merge(mcp::inbound::http::routes())
         .merge(a2a::inbound::routes())
+        .merge(oauth::routes())
         .merge(api::routes())
         .merge(status::routes())
 }
@@ -118,6 +120,15 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     // Whoever asks first should find them listed; one that is slow holds up nobody.
     futures_util::future::join_all(starting.iter().map(|peer| peer.listed(FIRST_LISTS))).await;
     api::restore_agents(&shared.hub).await
+}
+
+/// Where configuration has servers that tokens may be kept for. Those of any other are removed.
+pub(crate) async fn forget_tokens(hub: &Hub, config: &Config) -> Result<(), Fault> {
+    let places = config.peers.iter().filter_map(|(name, peer)| {
+        let Speaks::Mcp(mcp) = &peer.speaks else { return None };
+        crate::client::oauth::place(name, mcp.url.as_deref()?)
+    });
+    crate::client::oauth::retain(hub, &places.collect::<Vec<_>>()).await
 }
 
 /// How long a start waits for peers to say what they offer.

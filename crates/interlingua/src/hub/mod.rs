@@ -47,6 +47,8 @@ pub use large::pieces;
 pub use prepare::QUESTION_EXPIRES;
 pub use running::{Running, Settled};
 
+pub use crate::client::oauth::{Desk as SignIns, SignIn};
+
 use admission::{Admission, AdmissionLimits};
 use audit::Audit;
 use clock::Clock;
@@ -125,6 +127,8 @@ pub struct Hub {
     pub runs: runs::Runs,
     /// Who is asked before and after a dispatch.
     pub hooks: ArcSwap<Hooks>,
+    /// Who was sent to sign in somewhere, for a peer that wants a token.
+    pub sign_ins: SignIns,
     schemas: Schemas,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
@@ -153,6 +157,7 @@ impl Hub {
             bus: bus::Bus::default(),
             runs: runs::Runs::default(),
             hooks: ArcSwap::default(),
+            sign_ins: SignIns::default(),
             schemas: Schemas::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,

@@ -64,7 +64,11 @@ impl Guard {
         if headers.contains_key(ORIGIN) && !text(headers, ORIGIN.as_str()).is_some_and(same_origin) {
             return Err(denied("requests from other sites' pages are not taken"));
         }
-        if let Some("cross-site" | "same-site") = text(headers, "sec-fetch-site") {
+        let visit = *method == Method::GET
+            && text(headers, "sec-fetch-mode") == Some("navigate")
+            && text(headers, "sec-fetch-dest") == Some("document")
+            && crate::edge::oauth::is_visited(path);
+        if let (Some("cross-site" | "same-site"), false) = (text(headers, "sec-fetch-site"), visit) {
             return Err(denied("requests from other sites' pages are not taken"));
         }
         check_content_encoding(headers)?;
@@ -133,12 +137,16 @@ mod tests {
     use super::*;
 
     fn judge(method: &Method, headers: &[(&'static str, &str)]) -> Option<FaultKind> {
+        judge_at("/nlip", method, headers)
+    }
+
+    fn judge_at(path: &str, method: &Method, headers: &[(&'static str, &str)]) -> Option<FaultKind> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().expect("a header"));
         }
         let guard = Guard { hosts: vec!["hub.example".into()], loopback_only: true };
-        guard.judge(method, "/nlip", None, &map).err().map(|fault| fault.kind)
+        guard.judge(method, path, None, &map).err().map(|fault| fault.kind)
     }
 
     #[test]
@@ -164,6 +172,22 @@ mod tests {
             judge(&Method::GET, &[("host", "localhost"), ("sec-fetch-site", "cross-site")]),
             Some(FaultKind::Denied)
         );
+        let visit = [
+            ("host", "localhost"),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ];
+        assert_eq!(judge(&Method::GET, &visit), Some(FaultKind::Denied), "nobody comes here by another site's link");
+        assert_eq!(judge_at("/oauth/callback", &Method::GET, &visit), None);
+        let framed = [
+            ("host", "localhost"),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "iframe"),
+        ];
+        assert_eq!(judge_at("/oauth/callback", &Method::GET, &framed), Some(FaultKind::Denied));
+        assert_eq!(judge_at("/oauth/callback", &post, &visit), Some(FaultKind::Denied));
         assert_eq!(judge(&post, &[("content-type", "application/nlip+json")]), None);
         assert_eq!(judge(&post, &[("content-encoding", "identity"), json]), None);
         assert_eq!(judge(&post, &[("content-encoding", "gzip"), json]), Some(FaultKind::Unsupported(Feature::Media)));

@@ -96,6 +96,7 @@ impl Server {
                 self.hub.unregister(&PeerId::from(name.as_str())).await?;
             }
         }
+        edge::forget_tokens(&self.hub, &new).await?;
         self.hub.hooks.store(Arc::new(hooks));
         self.tls.store(tls);
         self.shared.routing.apply(routing);

@@ -1,7 +1,7 @@
 //! A hub from its configuration: store, keys, peers, listeners. Also how a program embeds one.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,6 +90,7 @@ impl Server {
         let push = edge::a2a::Push::new(&hub)?;
         let shared =
             Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp, a2a, push });
+        edge::forget_tokens(&hub, config).await?;
         edge::register(&shared, config).await?;
         let taken = hub.recover().await?;
         if taken > 0 {
@@ -150,6 +151,13 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     let listener = TcpListener::bind(wanted).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let _ = shared.address.set(address);
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let reached = SocketAddr::new(
+        if address.ip().is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { address.ip() },
+        address.port(),
+    );
+    let own = format!("{scheme}://{reached}");
+    shared.hub.sign_ins.set_base(config.hub.url.as_deref().unwrap_or(&own), config.hub.url.is_some());
     let guard = Guard { hosts: Vec::new(), loopback_only: address.ip().is_loopback() };
     let supervisor = &shared.hub.supervisor;
     let places = || {

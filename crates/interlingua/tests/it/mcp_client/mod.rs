@@ -6,6 +6,7 @@ mod eras;
 mod faults;
 mod follow;
 mod lists;
+mod oauth;
 mod questions;
 
 use std::net::SocketAddr;

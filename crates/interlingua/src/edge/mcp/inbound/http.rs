@@ -25,6 +25,7 @@ use super::going::{Asks, Ended, Going, Next};
 use super::listen;
 use crate::edge::Shared;
 use crate::edge::mcp::PROTOCOL;
+use crate::edge::oauth::resource;
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::shape::{self, Shape};
@@ -84,12 +85,17 @@ pub(super) struct Arrived {
 
 impl Arrived {
     async fn answer(self, method: &Method, body: Body) -> Response {
-        match *method {
+        let (shared, scope) = (self.shared.clone(), self.scope.clone());
+        let mut response = match *method {
             Method::POST => self.post(body).await,
             Method::GET if self.has_session() => self.get().await,
             Method::DELETE if self.has_session() => self.delete().await,
             _ => Shape::Mcp.not_allowed("POST"),
+        };
+        if response.status() == StatusCode::UNAUTHORIZED {
+            resource::challenge(&shared, &scope.path(), &mut response);
         }
+        response
     }
 
     /// Sessions are of the legacy era: a modern request that names one means nothing by it.

@@ -103,6 +103,17 @@ pub(super) enum Scope {
     View(Text),
 }
 
+impl Scope {
+    /// The endpoint's path.
+    fn path(&self) -> String {
+        match self {
+            Scope::All => "/mcp".to_owned(),
+            Scope::Peer(peer) => format!("/agents/{peer}/mcp"),
+            Scope::View(view) => format!("/mcp/{view}"),
+        }
+    }
+}
+
 /// Addresses as this client reads them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spelling(Mode);

@@ -20,7 +20,7 @@ use super::link::pipe::Pipe;
 use super::link::streamable::{Endpoint, Streamable};
 use super::link::{Link, Refused, Trouble, child, old_sse};
 use super::session::{self, Session, Unanswered, answer};
-use super::upstream::{Place, Upstream};
+use super::upstream::{Place, Unopened, Upstream, waits};
 use crate::client::lost::Lost;
 use crate::edge::mcp::outbound::session::ask;
 
@@ -34,12 +34,15 @@ const SECOND: u64 = 2;
 
 impl Upstream {
     /// A session with the server, however it is reached.
-    pub(super) async fn connect(&self) -> Result<Session, Fault> {
+    pub(super) async fn connect(&self) -> Result<Session, Unopened> {
         let connected = match tokio::time::timeout(START, self.greet()).await {
             Ok(connected) => connected,
             Err(_) => Err(Unanswered::Late),
         };
-        let session = connected.map_err(|unanswered| self.unreachable(&unanswered))?;
+        let session = connected.map_err(|unanswered| match unanswered {
+            Unanswered::Trouble(Trouble::SignIn(sign_in)) => Unopened::SignIn(sign_in),
+            other => Unopened::Fault(self.unreachable(&other)),
+        })?;
         self.remember(session.version.era());
         Ok(session)
     }
@@ -61,6 +64,7 @@ impl Upstream {
             Unanswered::Trouble(Trouble::Refused(Refused { status, .. })) => {
                 (FaultKind::Unreachable, format!("{name} cannot be reached: it answers HTTP {status}"))
             }
+            Unanswered::Trouble(Trouble::SignIn(_)) => return waits(name),
             Unanswered::Late => (FaultKind::Unreachable, format!("{name} does not answer")),
             Unanswered::Error(_) => (FaultKind::Unreachable, format!("{name} refuses to speak with this hub")),
             Unanswered::Trouble(_) => (FaultKind::Unreachable, format!("{name} cannot be reached")),

@@ -8,10 +8,11 @@
 //! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it |
 //! | [`listing`], [`card`], [`refresh`], [`changes`], [`pins`] | what it offers, kept on disk, kept true, and watched for changes |
 //! | [`follow`] | what it is asked to tell of by itself |
-//! | [`credentials`] | what the hub shows of itself |
+//! | [`credentials`], [`callers`], [`sign_in`] | what the hub shows of itself, or of each caller, and how somebody is asked for it |
 //!
 //! Deliberately absent: any credential or header of a caller's, redirects, and calls sent twice that may have happened.
 
+mod callers;
 mod card;
 mod changes;
 mod connect;
@@ -23,6 +24,7 @@ mod peer;
 mod pins;
 mod refresh;
 mod session;
+mod sign_in;
 mod talk;
 mod upstream;
 mod work;
@@ -60,6 +62,7 @@ impl Prepared {
     pub async fn register(self, hub: &Arc<Hub>) -> Result<Registered, Fault> {
         self.peer.show(hub, self.peer.health()).await?;
         refresh::watch(hub, &self.peer);
+        refresh::watch_sign_ins(hub, &self.peer);
         health::watch(hub, &self.peer);
         Ok(Registered(self.peer))
     }

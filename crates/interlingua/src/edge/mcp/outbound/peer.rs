@@ -5,21 +5,25 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Following, Peer};
-use interlingua_core::{Fault, FaultKind, Health, Party, PeerId, Retry, Text, Uri};
+use interlingua_core::{Fault, FaultKind, Health, Party, PeerId, Principal, Retry, Text, Uri};
 use interlingua_drivers::child::Program;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::callers::Callers;
 use super::credentials::Credentials;
+use super::link::Trouble;
 use super::link::streamable::Endpoint;
 use super::listing::{Kept, Listing};
 use super::pins::Pins;
+use super::session::Unanswered;
 use super::talk::Talk;
-use super::upstream::{Place, Upstream};
+use super::upstream::{Place, Unopened, Upstream};
 use crate::client::health::{Breaker, Probed, Went};
 use crate::client::http::Pool;
+use crate::client::oauth::Authority;
 use crate::client::tls::{self, Trust};
-use crate::config::{self, McpChanges, McpPlace};
+use crate::config::{self, McpChanges, McpCredentials, McpPlace};
 use crate::hub::Hub;
 
 /// The longest line a program may say.
@@ -29,7 +33,10 @@ const LINE: usize = 64 << 20;
 #[derive(Debug)]
 pub struct McpPeer {
     pub(super) name: PeerId,
+    /// With the hub's own credentials.
     pub(super) upstream: Arc<Upstream>,
+    /// Where each caller has its own.
+    callers: Option<Callers>,
     pub(super) config: config::Peer,
     pub(super) is_hub: bool,
     pub(super) timeout: Option<Duration>,
@@ -54,7 +61,7 @@ impl McpPeer {
         config: &config::Peer,
         mcp: &config::McpPeer,
     ) -> Result<McpPeer, Fault> {
-        let (place, spelt) = place(hub, mcp)?;
+        let (place, spelt, callers) = place(hub, &name, mcp)?;
         let kept = Kept::of(name.as_str(), &spelt);
         let listing = kept.load(hub).await.unwrap_or_default();
         let idle = mcp.idle.map(|span| span.0);
@@ -62,6 +69,7 @@ impl McpPeer {
         Ok(McpPeer {
             name,
             upstream: Arc::new(upstream),
+            callers,
             config: config.clone(),
             is_hub: config.hub,
             timeout: config.timeout.map(|span| span.0),
@@ -92,6 +100,7 @@ impl McpPeer {
         if down.is_some() {
             all.extend(self.upstream.tail.lines().into_iter().map(|line| format!("standard error: {line}").into()));
         }
+        all.extend(self.upstream.account().and_then(|account| account.trouble()).map(Text::from));
         all.extend(self.problems.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         if let Err(fault) = hub.registry.set_problems(&self.name, all.into_iter()) {
             tracing::error!(peer = %self.name, error = %fault, "its problems could not be shown");
@@ -106,12 +115,25 @@ impl McpPeer {
             let fault = Fault::new(FaultKind::Unreachable, Party::Peer(self.name.clone()), text);
             return Err(fault.retry(Retry::After(Some(wait))));
         }
-        Talk::new(self, hub, dispatch).run().await
+        let upstream = self.reached_by(&dispatch.by)?;
+        Talk::new(self, hub, dispatch, upstream).run().await
+    }
+
+    /// The server as this principal reaches it. The hub's own token is for nobody where each caller has one.
+    fn reached_by(&self, by: &Principal) -> Result<Arc<Upstream>, Fault> {
+        match &self.callers {
+            None => Ok(self.upstream.clone()),
+            Some(_) if by.is_anonymous() => {
+                let text = format!("{} is called with each caller's own account: show who you are", self.name);
+                Err(Fault::caller(FaultKind::Denied, text))
+            }
+            Some(callers) => Ok(callers.upstream(&self.upstream, by.owner())),
+        }
     }
 }
 
-/// Where it is, and how that is spelt.
-fn place(hub: &Arc<Hub>, mcp: &config::McpPeer) -> Result<(Place, String), Fault> {
+/// Where it is, how that is spelt, and callers that have credentials of their own there.
+fn place(hub: &Arc<Hub>, name: &PeerId, mcp: &config::McpPeer) -> Result<(Place, String, Option<Callers>), Fault> {
     match mcp.place() {
         McpPlace::Program { command, args } => {
             let environment =
@@ -124,19 +146,25 @@ fn place(hub: &Arc<Hub>, mcp: &config::McpPeer) -> Result<(Place, String), Fault
                 allowed: mcp.pass.clone(),
                 line: LINE,
             };
-            Ok((Place::Program(program), format!("{command}\0{}", args.join("\0"))))
+            Ok((Place::Program(program), format!("{command}\0{}", args.join("\0")), None))
         }
         McpPlace::Url(url) => {
             let bad = || Fault::hub(FaultKind::Internal, format!("{url} is not an address that can be called"));
             let uri: http::Uri = url.parse().map_err(|_| bad())?;
             let tls = tls::config(&Trust::of(mcp.ca.as_deref(), &uri))?;
+            let oauth = mcp.oauth.clone().unwrap_or_default();
+            let authority = Arc::new(Authority::new(hub, name, &uri, mcp.ca.as_deref(), &oauth)?);
+            let callers = match mcp.credentials {
+                McpCredentials::Hub => None,
+                McpCredentials::Caller => Some(Callers::new(authority.clone())),
+            };
             let endpoint = Endpoint {
                 pool: Pool::new(tls, &hub.supervisor),
                 uri,
-                credentials: Arc::new(Credentials::of(mcp)?),
+                credentials: Arc::new(Credentials::of(mcp, Some(authority))?),
                 supervisor: hub.supervisor.clone(),
             };
-            Ok((Place::Http(Box::new(endpoint)), url.to_owned()))
+            Ok((Place::Http(Box::new(endpoint)), url.to_owned(), callers))
         }
     }
 }
@@ -179,9 +207,14 @@ impl Probed for McpPeer {
         let Some(session) = self.upstream.current() else {
             match self.upstream.session().await {
                 Ok(_) => self.note(hub, Went::Reached { knock: None }),
-                Err(fault) => {
-                    self.note(hub, Went::Missed);
-                    self.show_problems(hub, Some(&fault));
+                Err(unopened) => {
+                    // It answered, and wants to know who calls.
+                    let went = match unopened {
+                        Unopened::SignIn(_) => Went::Reached { knock: None },
+                        Unopened::Fault(_) => Went::Missed,
+                    };
+                    self.note(hub, went);
+                    self.show_problems(hub, Some(&unopened.fault()));
                 }
             }
             return;
@@ -192,7 +225,11 @@ impl Probed for McpPeer {
             Err(why) => {
                 let fault = self.upstream.unreachable(&why);
                 self.upstream.forget(&session);
-                self.note(hub, Went::Missed);
+                let went = match why {
+                    Unanswered::Trouble(Trouble::SignIn(_)) => Went::Reached { knock: None },
+                    Unanswered::Trouble(_) | Unanswered::Error(_) | Unanswered::Late => Went::Missed,
+                };
+                self.note(hub, went);
                 self.show_problems(hub, Some(&fault));
             }
         }

@@ -10,7 +10,7 @@ use super::card::shown;
 use super::follow;
 use super::peer::McpPeer;
 use super::session::{Session, Unanswered};
-use crate::client::health::is_registered;
+use crate::client::health::{Probed, is_registered};
 use crate::hub::Hub;
 
 /// Servers tell of many changes at once: so long is waited for more.
@@ -29,6 +29,23 @@ pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<McpPeer>) {
                 return;
             }
             peer.refresh(&hub).await;
+        }
+    });
+}
+
+/// Connects and lists as soon as somebody has signed in.
+pub(super) fn watch_sign_ins(hub: &Arc<Hub>, peer: &Arc<McpPeer>) {
+    let Some(account) = peer.upstream.account() else { return };
+    let mut news = account.news();
+    let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
+    hub.supervisor.run_until_stop(async move {
+        while news.changed().await.is_ok() {
+            let (Some(hub), Some(peer)) = (known.upgrade(), watched.upgrade()) else { return };
+            if !is_registered(&hub, &peer) {
+                return;
+            }
+            peer.probe(&hub).await;
+            peer.upstream.changes.add(&List::ALL);
         }
     });
 }

@@ -56,6 +56,7 @@ impl std::fmt::Display for Unanswered {
             Unanswered::Trouble(Trouble::SessionGone) => f.write_str("it does not know the session any more"),
             Unanswered::Trouble(Trouble::Refused(refused)) => write!(f, "HTTP {}", refused.status),
             Unanswered::Trouble(Trouble::TooMany) => f.write_str("too many calls are in flight"),
+            Unanswered::Trouble(Trouble::SignIn(_)) => f.write_str("somebody must sign in first"),
             Unanswered::Error(error) => write!(f, "error {}: {}", error.code, error.message),
             Unanswered::Late => f.write_str("no answer in time"),
         }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interlingua_core::peer::{Dispatch, Reply, View};
-use interlingua_core::{Fault, FaultKind, Finished, Loss, Noun, Party, Question, Record, Retry, Sent, Skill};
+use interlingua_core::peer::{Answering, Dispatch, Reply, View};
+use interlingua_core::{Answer, Fault, FaultKind, Finished, Loss, Noun, Party, Question, Record, Retry, Sent, Skill};
 use interlingua_protocols::mcp::client::decode::Leg;
 use interlingua_protocols::mcp::client::encode::{self, Manner, Verb};
 use interlingua_protocols::mcp::client::list::List;
@@ -16,12 +16,14 @@ use tokio::time::Instant;
 use super::link::{Calls, Refused, Trouble};
 use super::peer::McpPeer;
 use super::session::Session;
+use super::sign_in;
+use super::upstream::{Unopened, Upstream, waits};
 use super::work::{self, Step};
 use crate::client::health::{Probed, Went};
 use crate::client::lost::{Begun, Lost, Why};
 use crate::client::retry;
 use crate::edge::stored;
-use crate::hub::{Hub, QUESTION_EXPIRES};
+use crate::hub::{Hub, QUESTION_EXPIRES, SignIn};
 
 /// How often a server may want a call again with its state and ask nothing.
 const MAX_ROUNDS: u32 = 8;
@@ -64,19 +66,15 @@ pub(super) enum Ended {
     Refused(Fault),
     /// It was begun, and this is its outcome.
     Failed(Fault),
+    /// Nothing was begun: somebody must sign in first.
+    SignIn(SignIn),
 }
 
 impl Ended {
     pub(super) fn fault(self) -> Fault {
         match self {
             Ended::Refused(fault) | Ended::Failed(fault) => fault,
-        }
-    }
-
-    fn reply(self) -> Result<Reply, Fault> {
-        match self {
-            Ended::Refused(fault) => Err(fault),
-            Ended::Failed(fault) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
+            Ended::SignIn(sign_in) => waits(&sign_in.peer),
         }
     }
 }
@@ -86,6 +84,7 @@ pub(super) struct Talk {
     pub(super) peer: Arc<McpPeer>,
     pub(super) hub: Arc<Hub>,
     pub(super) dispatch: Dispatch,
+    upstream: Arc<Upstream>,
     pub(super) losses: Vec<Loss>,
     /// What configuration allows one call.
     pub(super) until: Option<Instant>,
@@ -93,22 +92,28 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    pub(super) fn new(peer: Arc<McpPeer>, hub: Arc<Hub>, dispatch: Dispatch) -> Talk {
+    pub(super) fn new(peer: Arc<McpPeer>, hub: Arc<Hub>, dispatch: Dispatch, upstream: Arc<Upstream>) -> Talk {
         let losses = encode::losses(&dispatch.call);
         let until = peer.timeout.map(|span| Instant::now() + span);
-        Talk { peer, hub, dispatch, losses, until, rounds: 0 }
+        Talk { peer, hub, dispatch, upstream, losses, until, rounds: 0 }
     }
 
     pub(super) async fn run(mut self) -> Result<Reply, Fault> {
         match self.begin().await {
             Ok(Begin::Replied(replied)) => self.reply(replied).await,
             Ok(Begin::Step(step)) => Ok(work::live(self, step)),
-            Err(ended) => ended.reply(),
+            Err(Ended::Refused(fault)) => Err(fault),
+            Err(Ended::Failed(fault)) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
+            Err(Ended::SignIn(sign_in)) => self.sends_to_sign_in(&sign_in),
         }
     }
 
     async fn begin(&mut self) -> Result<Begin, Ended> {
         match (self.dispatch.answering.take(), self.dispatch.remote.take()) {
+            (Some(answering), _) if sign_in::is_asked(&answering.question) => {
+                self.signed_in(&answering).await?;
+                self.call(None).await
+            }
             (Some(answering), _) => {
                 let resumed = state::resume(&answering).map_err(|error| {
                     let text = format!("{} cannot go on without an answer: {}", self.peer.name, error.message);
@@ -160,7 +165,7 @@ impl Talk {
             return Err(ended);
         }
         let flight = self.open(answers).await.map_err(|again| match again {
-            Ended::Refused(_) => ended,
+            Ended::Refused(_) | Ended::SignIn(_) => ended,
             failed @ Ended::Failed(_) => failed,
         })?;
         Ok(Begin::Step(Step::Flight(flight, None)))
@@ -195,9 +200,10 @@ impl Talk {
             match trouble {
                 Trouble::SessionGone if !greeted_again => {
                     greeted_again = true;
-                    self.peer.upstream.forget(&session);
+                    self.upstream.forget(&session);
                 }
                 Trouble::SessionGone => return Err(Ended::Refused(self.unreachable())),
+                Trouble::SignIn(sign_in) => return Err(Ended::SignIn(sign_in)),
                 Trouble::TooMany => return Err(Ended::Refused(self.fault(FaultKind::Busy, "is busy"))),
                 Trouble::Refused(refused) => return Err(self.refused(&refused)),
                 Trouble::Lost(lost) => {
@@ -217,15 +223,18 @@ impl Talk {
 
     pub(super) async fn session(&self) -> Result<Arc<Session>, Ended> {
         let opened = match self.until {
-            None => self.peer.upstream.session().await,
-            Some(until) => match tokio::time::timeout_at(until, self.peer.upstream.session()).await {
+            None => self.upstream.session().await,
+            Some(until) => match tokio::time::timeout_at(until, self.upstream.session()).await {
                 Ok(opened) => opened,
                 Err(_) => return Err(Ended::Refused(self.too_late())),
             },
         };
-        opened.map_err(|fault| {
-            self.peer.note(&self.hub, Went::Missed);
-            Ended::Refused(fault)
+        opened.map_err(|unopened| match unopened {
+            Unopened::SignIn(sign_in) => Ended::SignIn(sign_in),
+            Unopened::Fault(fault) => {
+                self.peer.note(&self.hub, Went::Missed);
+                Ended::Refused(fault)
+            }
         })
     }
 
@@ -262,6 +271,34 @@ impl Talk {
 
     fn skill(&self) -> &Skill {
         &self.dispatch.skill
+    }
+
+    /// The caller's own account, or for an owner of the hub the hub's: a question with a link. Anybody else waits.
+    fn sends_to_sign_in(mut self, sign_in: &SignIn) -> Result<Reply, Fault> {
+        let may = sign_in.owner.is_some() || self.dispatch.by.is_hub_owner();
+        if !may {
+            return Err(waits(&self.peer.name));
+        }
+        let question = sign_in::question(sign_in, self.hub.now().after(QUESTION_EXPIRES));
+        if !self.dispatch.call.caller.can_answer.has(question.kind.set()) {
+            let text = format!("{}: {}", question.text, sign_in.url);
+            return Err(Fault::caller(FaultKind::Unanswered, text));
+        }
+        Ok(work::told(self.asks(vec![question], None)))
+    }
+
+    /// Waits until whoever was sent has come back. A link may be opened long before that.
+    async fn signed_in(&self, answering: &Answering) -> Result<(), Ended> {
+        if answering.answer != Answer::Visited {
+            let text = format!("{} cannot be called before somebody signs in", self.peer.name);
+            return Err(Ended::Failed(Fault::caller(FaultKind::Unanswered, text)));
+        }
+        let Some(account) = self.upstream.account() else { return Ok(()) };
+        let late = match self.until {
+            Some(until) => until,
+            None => Instant::now() + QUESTION_EXPIRES,
+        };
+        tokio::time::timeout_at(late, account.settled()).await.map_err(|_| Ended::Failed(self.too_late()))
     }
 
     pub(super) fn fault(&self, kind: FaultKind, what: &str) -> Fault {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use interlingua_core::{Fault, FaultKind, PeerId};
+use interlingua_core::{Fault, FaultKind, Owner, Party, PeerId, Retry};
 use interlingua_drivers::child::{Program, Tail};
 use interlingua_protocols::mcp::Era;
 use interlingua_protocols::mcp::client::list::List;
@@ -14,6 +14,8 @@ use super::changes::Changes;
 use super::follow::Follows;
 use super::link::streamable::Endpoint;
 use super::session::Session;
+use crate::client::oauth::{Account, Authority};
+use crate::hub::SignIn;
 use crate::hub::supervisor::Supervisor;
 
 /// Where a server is.
@@ -38,7 +40,30 @@ pub(super) struct Upstream {
     state: Mutex<State>,
 }
 
-type Opened = Option<Result<Arc<Session>, Fault>>;
+type Opened = Option<Result<Arc<Session>, Unopened>>;
+
+/// Why there is no session.
+#[derive(Debug, Clone)]
+pub(super) enum Unopened {
+    Fault(Fault),
+    /// Somebody must sign in first.
+    SignIn(SignIn),
+}
+
+impl Unopened {
+    pub(super) fn fault(self) -> Fault {
+        match self {
+            Unopened::Fault(fault) => fault,
+            Unopened::SignIn(sign_in) => waits(&sign_in.peer),
+        }
+    }
+}
+
+/// For whom it is nothing to be done about.
+pub(super) fn waits(name: &PeerId) -> Fault {
+    let text = format!("{name} wants credentials that the hub does not have: somebody must sign in");
+    Fault::new(FaultKind::Unreachable, Party::Peer(name.clone()), text).retry(Retry::After(None))
+}
 
 #[derive(Debug)]
 enum State {
@@ -73,6 +98,26 @@ impl Upstream {
         }
     }
 
+    /// The same server, reached with a token of this caller's own.
+    pub(super) fn of_caller(&self, authority: &Arc<Authority>, owner: Owner) -> Upstream {
+        let place = match &self.place {
+            Place::Http(endpoint) => {
+                let credentials = Arc::new(endpoint.credentials.of_caller(authority, owner));
+                Place::Http(Box::new(Endpoint { credentials, ..(**endpoint).clone() }))
+            }
+            Place::Program(program) => Place::Program(program.clone()),
+        };
+        Upstream::new(self.name.clone(), place, self.supervisor.clone(), self.idle, self.remembered())
+    }
+
+    /// Where its token comes from.
+    pub(super) fn account(&self) -> Option<&Arc<Account>> {
+        match &self.place {
+            Place::Http(endpoint) => endpoint.credentials.account(),
+            Place::Program(_) => None,
+        }
+    }
+
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,13 +131,14 @@ impl Upstream {
     }
 
     /// The session, opened if there is none. However many wait, one opens it; whoever leaves takes nothing along.
-    pub(super) async fn session(self: &Arc<Self>) -> Result<Arc<Session>, Fault> {
+    pub(super) async fn session(self: &Arc<Self>) -> Result<Arc<Session>, Unopened> {
         let mut opening = match self.enter() {
             Ok(session) => return Ok(session),
             Err(opening) => opening,
         };
         let opened = opening.wait_for(Option::is_some).await.ok().and_then(|opened| opened.clone());
-        opened.unwrap_or_else(|| Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down")))
+        let gone = || Unopened::Fault(Fault::hub(FaultKind::Unreachable, "the hub is shutting down"));
+        opened.unwrap_or_else(|| Err(gone()))
     }
 
     fn enter(self: &Arc<Self>) -> Result<Arc<Session>, watch::Receiver<Opened>> {

@@ -18,6 +18,7 @@ use interlingua_protocols::rpc::Message;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::lost::Lost;
+use crate::hub::SignIn;
 use pipe::Pipe;
 use streamable::{Events, Streamable};
 use table::Place;
@@ -38,19 +39,32 @@ pub(super) enum Trouble {
     Refused(Refused),
     /// Too many calls are in flight.
     TooMany,
+    /// Somebody must sign in first; the server has not looked at the call.
+    SignIn(SignIn),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) status: u16,
     pub(super) retry_after: Option<Duration>,
-    /// `WWW-Authenticate`, which says what credentials it wants.
-    pub(super) challenge: Option<String>,
 }
 
 impl From<Lost> for Trouble {
     fn from(lost: Lost) -> Trouble {
         Trouble::Lost(lost)
+    }
+}
+
+impl Trouble {
+    /// For where nobody can do anything about it.
+    pub(super) fn lost(self) -> Lost {
+        match self {
+            Trouble::Lost(lost) => lost,
+            Trouble::SessionGone => Lost::unconnected("it does not know the session any more"),
+            Trouble::Refused(refused) => Lost::unconnected(format!("it answers HTTP {}", refused.status)),
+            Trouble::TooMany => Lost::unconnected("too many calls are in flight"),
+            Trouble::SignIn(_) => Lost::unconnected("somebody must sign in first"),
+        }
     }
 }
 

@@ -73,7 +73,7 @@ async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, 
             match endpoint.post(&to, &HeaderMap::new(), line).await {
                 Ok(response) if accepted(&response) => {}
                 Ok(response) => return format!("it answered HTTP {}", response.status()),
-                Err(lost) => return lost.to_string(),
+                Err(trouble) => return trouble.lost().to_string(),
             }
         }
         "nobody uses it any more".to_owned()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -24,6 +24,7 @@ use super::table::Table;
 use super::{Calls, Refused, Source, Trouble};
 use crate::client::http::{Pool, read, retry_after, whole};
 use crate::client::lost::{Begun, Lost, Why};
+use crate::client::oauth::Judged;
 use crate::edge::mcp::outbound::changes::Changes;
 use crate::edge::mcp::outbound::credentials::Credentials;
 use crate::hub::supervisor::Supervisor;
@@ -36,6 +37,8 @@ const LAST_EVENT_ID: &str = "last-event-id";
 pub(super) const LIMIT: usize = 64 << 20;
 /// How often a stream that broke off is taken up without anything new on it.
 const MAX_RESUMES: u32 = 5;
+/// How often one request is sent again with another token.
+const MAX_RENEWALS: u32 = 2;
 const RESUME_AFTER: Duration = Duration::from_millis(500);
 /// A server may ask for a pause, not for any.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -50,29 +53,48 @@ pub(in super::super) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn request(&self, method: Method, uri: &Uri) -> http::request::Builder {
-        let mut request = Request::builder().method(method).uri(uri);
-        if let Some(headers) = request.headers_mut() {
-            self.credentials.apply(headers);
+    /// Sends a request with the hub's credentials. One that was refused for its token was not looked at: it is sent again with
+    /// another, if there is one.
+    async fn send(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        body: &Bytes,
+    ) -> Result<Response<Incoming>, Trouble> {
+        let mut renewals = 0;
+        loop {
+            let mut request = Request::new(whole(body.clone()));
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = uri.clone();
+            let sent = self.credentials.apply(request.headers_mut()).await;
+            request.headers_mut().extend(headers.clone());
+            let response = self.pool.send(request).await?;
+            match self.credentials.judge(&sent, &response).await {
+                Judged::Again if renewals < MAX_RENEWALS => renewals += 1,
+                Judged::Answer | Judged::Again => return Ok(response),
+                Judged::SignIn(sign_in) => return Err(Trouble::SignIn(sign_in)),
+            }
         }
-        request
     }
 
-    pub(super) async fn post(&self, uri: &Uri, headers: &HeaderMap, body: Bytes) -> Result<Response<Incoming>, Lost> {
-        let mut request = self.request(Method::POST, uri).header(CONTENT_TYPE, JSON).header(ACCEPT, BOTH);
-        if let Some(given) = request.headers_mut() {
-            given.extend(headers.clone());
-        }
-        self.pool.send(request.body(whole(body)).map_err(Lost::unconnected)?).await
+    pub(super) async fn post(
+        &self,
+        uri: &Uri,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, Trouble> {
+        let mut all = headers.clone();
+        all.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        all.insert(ACCEPT, HeaderValue::from_static(BOTH));
+        self.send(&Method::POST, uri, &all, &body).await
     }
 
     /// An event stream; the error is the status that is not one.
-    pub(super) async fn stream(&self, headers: &HeaderMap) -> Result<Result<Response<Incoming>, Refused>, Lost> {
-        let mut request = self.request(Method::GET, &self.uri).header(ACCEPT, EVENTS);
-        if let Some(given) = request.headers_mut() {
-            given.extend(headers.clone());
-        }
-        let response = self.pool.send(request.body(whole(Bytes::new())).map_err(Lost::unconnected)?).await?;
+    pub(super) async fn stream(&self, headers: &HeaderMap) -> Result<Result<Response<Incoming>, Refused>, Trouble> {
+        let mut all = headers.clone();
+        all.insert(ACCEPT, HeaderValue::from_static(EVENTS));
+        let response = self.send(&Method::GET, &self.uri, &all, &Bytes::new()).await?;
         let is_stream = response.status() == StatusCode::OK && is_media(response.headers(), EVENTS);
         Ok(if is_stream { Ok(response) } else { Err(refused(&response)) })
     }
@@ -118,7 +140,7 @@ impl Streamable {
         self.headers.contains_key(SESSION)
     }
 
-    async fn post(&self, outgoing: &Outgoing) -> Result<Response<Incoming>, Lost> {
+    async fn post(&self, outgoing: &Outgoing) -> Result<Response<Incoming>, Trouble> {
         let mut headers = self.headers.clone();
         for (name, value) in &outgoing.headers {
             let name = HeaderName::try_from(name.as_str()).map_err(Lost::unconnected)?;
@@ -170,7 +192,7 @@ impl Streamable {
     }
 
     pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<(), Lost> {
-        let response = self.post(outgoing).await?;
+        let response = self.post(outgoing).await.map_err(Trouble::lost)?;
         match response.status() {
             status if status.is_success() => Ok(()),
             status => Err(Lost::broken(format!("it answered a notification with HTTP {status}"))),
@@ -218,13 +240,7 @@ impl Streamable {
         }
         let supervisor = self.endpoint.supervisor.clone();
         supervisor.run_until_stop(async move {
-            let mut request = self.endpoint.request(Method::DELETE, &self.endpoint.uri);
-            if let Some(headers) = request.headers_mut() {
-                headers.extend(self.headers.clone());
-            }
-            if let Ok(request) = request.body(whole(Bytes::new())) {
-                let _ = self.endpoint.pool.send(request).await;
-            }
+            let _ = self.endpoint.send(&Method::DELETE, &self.endpoint.uri, &self.headers, &Bytes::new()).await;
         });
     }
 }
@@ -245,11 +261,7 @@ fn is_media(headers: &HeaderMap, media: &str) -> bool {
 }
 
 pub(super) fn refused<B>(response: &Response<B>) -> Refused {
-    Refused {
-        status: response.status().as_u16(),
-        retry_after: retry_after(response.headers()),
-        challenge: response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).map(str::to_owned),
-    }
+    Refused { status: response.status().as_u16(), retry_after: retry_after(response.headers()) }
 }
 
 /// The events of one answer, or of the server's own stream.
@@ -348,7 +360,7 @@ impl Events {
         if let Some(last) = &self.last {
             headers.insert(LAST_EVENT_ID, last.clone());
         }
-        match self.http.endpoint.stream(&headers).await? {
+        match self.http.endpoint.stream(&headers).await.map_err(Trouble::lost)? {
             Ok(response) => {
                 self.parser = Parser::new(LIMIT);
                 self.body = Some(response.into_body());

@@ -1,0 +1,35 @@
+//! How the hub comes by a token that a server wants (OAuth 2.1).
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::secret::Secret;
+
+/// All of it is optional: a server says what it wants, and the hub registers itself where it is not known.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OAuth {
+    pub grant: OAuthGrant,
+    /// The client that the hub is to the authorization server, where it was made known before.
+    pub client_id: Option<String>,
+    pub client_secret: Option<Secret>,
+    /// Instead of a secret: a key that signs, in PEM form (PKCS #8), P-256 or RSA; `file:PATH`.
+    pub private_key: Option<Secret>,
+    /// The address of a document that describes the client. Default: the hub's own, where `hub.url` begins with https.
+    pub client_metadata: Option<String>,
+    /// What to ask for. Default: what the server names.
+    pub scopes: Vec<String>,
+    /// The authorization server may be inside the hub's own network.
+    pub private_addresses: bool,
+}
+
+/// Who says yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OAuthGrant {
+    /// Somebody who signs in with a browser.
+    #[default]
+    AuthorizationCode,
+    /// Nobody: the hub itself is let in, by its secret or its key.
+    ClientCredentials,
+}
