@@ -89,7 +89,7 @@ mod tests {
         let pair = |n: usize| [turn(Role::User, &format!("q{n}")), turn(Role::Agent, &"a".repeat(10_000))];
         let turns: Vec<Turn> = (0..100).flat_map(pair).collect();
         let kept: Vec<Turn> = serde_json::from_slice(&fitted(turns).expect("bytes")).expect("turns");
-        assert!(!kept.is_empty() && kept.len() % 2 == 0 && kept.len() < 200, "{}", kept.len());
+        assert!(!kept.is_empty() && kept.len().is_multiple_of(2) && kept.len() < 200, "{}", kept.len());
         assert_eq!(kept[0].role, Role::User);
         assert_eq!(kept[kept.len() - 2].parts[0].as_text(), Some("q99"));
     }

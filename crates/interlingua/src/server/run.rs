@@ -151,14 +151,9 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     let listener = TcpListener::bind(wanted).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let _ = shared.address.set(address);
-    let scheme = if config.tls.is_some() { "https" } else { "http" };
-    let reached = SocketAddr::new(
-        if address.ip().is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { address.ip() },
-        address.port(),
-    );
-    let own = format!("{scheme}://{reached}");
-    shared.hub.sign_ins.set_base(config.hub.url.as_deref().unwrap_or(&own), config.hub.url.is_some());
-    let guard = Guard { hosts: Vec::new(), loopback_only: address.ip().is_loopback() };
+    shared.hub.sign_ins.set_base(&reached(config, address), config.hub.url.is_some());
+    let named = config.hub.url.as_ref().and_then(|url| url.parse::<http::Uri>().ok()?.host().map(str::to_owned));
+    let guard = Guard { hosts: named.into_iter().collect(), loopback_only: address.ip().is_loopback() };
     let supervisor = &shared.hub.supervisor;
     let places = || {
         let most = usize::try_from(config.limits.connections).unwrap_or(usize::MAX);
@@ -177,6 +172,16 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     supervisor.run_until_stop(acceptor.tcp(listener, tls));
     supervisor.run_until_stop(local.unix(unix));
     Ok(address)
+}
+
+/// Where people reach the hub: as configuration says, else where it listens.
+fn reached(config: &Config, address: SocketAddr) -> String {
+    if let Some(url) = &config.hub.url {
+        return url.clone();
+    }
+    let ip = if address.ip().is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { address.ip() };
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
 }
 
 pub(super) fn bounds(config: &Config) -> Bounds {
