@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use interlingua_core::peer::Peer;
 use interlingua_core::ports::Indexed;
-use interlingua_core::{Card, Fault, PeerId, Skill};
+use interlingua_core::{Card, Fault, Kinds, PeerId, Skill};
 
 use super::Hub;
 use super::audit::AuditLine;
+use super::registry::Change;
 
 impl Hub {
     /// Adds a peer or replaces it whole.
@@ -22,12 +23,39 @@ impl Hub {
         Ok(())
     }
 
+    /// Many peers at once: they can be called when `placed` runs, and found by words a little later.
+    pub async fn register_all(&self, changes: Vec<Change>, placed: impl FnOnce()) -> Result<(), Fault> {
+        let lines: Vec<(&'static str, PeerId)> = changes.iter().map(written).collect();
+        let changed = self.registry.apply(changes);
+        placed();
+        let catalogue = self.registry.catalogue();
+        for ((action, _), (peer, kinds)) in lines.into_iter().zip(changed?) {
+            // Health and telemetry come and go all the time; the audit is of what can be called.
+            if kinds == Kinds::default() {
+                continue;
+            }
+            let skills = catalogue.peers.get(&peer).map(|registered| &*registered.card.skills).unwrap_or_default();
+            self.store.index.replace(peer.as_str(), skills.iter().map(indexed).collect()).await?;
+            self.audit.write(AuditLine::new(action, "hub").on(&peer));
+            self.news.changed(peer, kinds);
+        }
+        Ok(())
+    }
+
     pub async fn unregister(&self, peer: &PeerId) -> Result<bool, Fault> {
         self.store.index.replace(peer.as_str(), Vec::new()).await?;
         let Some(changed) = self.registry.unregister(peer)? else { return Ok(false) };
         self.audit.write(AuditLine::new("unregister", "hub").on(peer));
         self.news.changed(peer.clone(), changed);
         Ok(true)
+    }
+}
+
+/// What the audit says of a change.
+fn written(change: &Change) -> (&'static str, PeerId) {
+    match change {
+        Change::Put(card, _) => ("register", card.peer.clone()),
+        Change::Remove(peer) => ("unregister", peer.clone()),
     }
 }
 

@@ -17,6 +17,22 @@ pub const MAX_SKILLS: usize = 100_000;
 /// How many problems of one peer are kept.
 const MAX_PROBLEMS: usize = 100;
 
+/// One change of many that are made at once.
+pub enum Change {
+    /// Adds a peer or replaces it whole.
+    Put(Box<Card>, Arc<dyn Peer>),
+    Remove(PeerId),
+}
+
+impl std::fmt::Debug for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Change::Put(card, _) => f.debug_tuple("Put").field(&card.peer).finish(),
+            Change::Remove(peer) => f.debug_tuple("Remove").field(peer).finish(),
+        }
+    }
+}
+
 /// Something that can be called, and what it says of itself.
 #[derive(Clone)]
 pub struct Registered {
@@ -159,6 +175,27 @@ impl Registry {
         let mut removed = None;
         self.change(|peers| removed = peers.remove(peer))?;
         Ok(removed.map(|old| differences(Some(&old.card), None)))
+    }
+
+    /// Many changes for the price of one; what each peer now lists otherwise than before.
+    pub fn apply(&self, changes: Vec<Change>) -> Result<Vec<(PeerId, Kinds)>, Fault> {
+        let mut changed = Vec::with_capacity(changes.len());
+        self.change(|peers| {
+            for change in changes {
+                let (id, old, new) = match change {
+                    Change::Put(card, peer) => {
+                        let id = card.peer.clone();
+                        let new = Registered::new(*card, peer);
+                        let card = new.card.clone();
+                        (id.clone(), peers.insert(id, new), Some(card))
+                    }
+                    Change::Remove(id) => (id.clone(), peers.remove(&id), None),
+                };
+                let old = old.map(|old| old.card);
+                changed.push((id, differences(old.as_deref(), new.as_deref())));
+            }
+        })?;
+        Ok(changed)
     }
 
     pub fn set_health(&self, peer: &PeerId, health: Health) -> Result<(), Fault> {

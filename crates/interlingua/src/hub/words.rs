@@ -6,7 +6,7 @@ use interlingua_core::words::rank::{Bar, Ranked, quoted_args, rank};
 use interlingua_core::words::{Language, Locale, Match, say};
 use interlingua_core::{
     Addressee, Answer, Body, Call, Choice, Fault, FaultKind, Input, Json, KindSet, Noun, Part, PeerId, Principal,
-    Question, QuestionKind, Schema, SkillId, Text, Time, Why, task, words,
+    Question, QuestionKind, Schema, SkillId, SkillKind, Text, Time, Why, task, words,
 };
 
 use super::Hub;
@@ -131,6 +131,29 @@ impl Hub {
 }
 
 impl Hub {
+    /// The tool of this peer that words mean, and what they say of its arguments; `None` when they mean none, or several.
+    pub async fn tool_for(
+        &self,
+        by: &Principal,
+        peer: &PeerId,
+        input: &Input,
+    ) -> Result<Option<(SkillId, Json)>, Fault> {
+        let (catalogue, text) = (self.registry.catalogue(), input.words());
+        let may = |id: &SkillId| {
+            let tool = catalogue.skill(id, None).filter(|skill| skill.kind == SkillKind::Tool);
+            id.peer == *peer && tool.is_some_and(|skill| self.may_call(by, skill))
+        };
+        if let Match::One(found) = catalogue.matcher.match_words(&text, self.now(), None, may) {
+            return Ok(Some((found.skill, found.args)));
+        }
+        let mut hits = self.store.index.search(&text, MAX_HITS).await?;
+        hits.retain(|hit| hit.skill.parse().is_ok_and(|id| may(&id)));
+        let bar = Bar { threshold: self.settings.load().match_threshold, ..Bar::default() };
+        let Ranked::One(id) = rank(&hits, bar) else { return Ok(None) };
+        let args = catalogue.skill(&id, None).map(|skill| quoted_args(skill, &text));
+        Ok(args.map(|args| (id, args)))
+    }
+
     /// Do these words name one skill beyond doubt, by a phrase of it?
     pub fn names_a_skill(&self, by: &Principal, input: &Input) -> bool {
         let catalogue = self.registry.catalogue();
