@@ -3,12 +3,12 @@
 
 use bytes::Bytes;
 use interlingua_core::graph::{Graph, Rules};
-use interlingua_core::{TaskId, Time};
+use interlingua_core::{Json, TaskId, Time};
 use interlingua_protocols::aip::link::{Heard, Identity, Link, Pulse, Tongue};
 use interlingua_protocols::aip::server::say::Stamp;
 use interlingua_protocols::aip::server::{Connection, Happening, Server};
-use interlingua_protocols::aip::wire::ClientType;
-use interlingua_protocols::aip::{ClientMessage, Limits, ServerMessage, constellation};
+use interlingua_protocols::aip::wire::{ClientType, ToolType};
+use interlingua_protocols::aip::{ClientMessage, Limits, ServerMessage, constellation, discover, plan};
 
 pub(crate) fn json(data: &[u8]) {
     let (frame, limits) = (Bytes::copy_from_slice(data), Limits::default());
@@ -25,6 +25,13 @@ pub(crate) fn json(data: &[u8]) {
         let written = constellation::write(&graph);
         let again = constellation::read(written.as_bytes(), usize::MAX).expect("what was written can be read");
         again.check().expect("and is a plan");
+    }
+    if let Ok(text) = std::str::from_utf8(data) {
+        let batches = plan::commands(text, |_| ToolType::Action).unwrap_or_default();
+        assert!(batches.iter().all(|batch| !batch.is_empty()), "a COMMAND has actions");
+    }
+    if let Ok(list) = Json::parse(frame) {
+        assert!(discover::tools("d", &list).iter().all(|(skill, key)| *skill.id.skill.0 == *key.name));
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! [`store`] keeps what must survive the process, [`keys`] seals what must not be read, [`files`] are the text tools of a
 //! workspace, [`tools`] are programs of a directory, [`local`] is both of them as one peer, [`child`] is a program that is
-//! spoken to line by line for as long as it runs, [`models`] are asked, and [`browser`] drives websites. Each module depends
-//! on the core alone; none knows a protocol.
+//! spoken to line by line for as long as it runs, [`models`] are asked, [`browser`] drives websites, and [`machine`] is what
+//! this machine says of itself. Each module depends on the core alone; none knows a protocol.
 
 pub mod browser;
 pub mod child;
@@ -11,6 +11,7 @@ mod exchange;
 pub mod files;
 pub mod keys;
 pub mod local;
+pub mod machine;
 pub mod models;
 pub mod store;
 pub mod tools;

@@ -193,3 +193,8 @@ pub fn system_info(card: &Card) -> Json {
         out.object("custom_metadata", |custom| custom.text("description", &card.description));
     })
 }
+
+/// What a constellation is told of a device that is not there.
+pub fn unknown(device: &str) -> Json {
+    Object::json(|out| out.text("error", &format!("Device {device} not found or no system info available")))
+}

@@ -94,6 +94,11 @@ impl Link {
         self.who.as_ref()
     }
 
+    /// It said who it is, and the server has not answered yet.
+    pub fn is_pending(&self) -> bool {
+        self.who.is_none() && self.asked
+    }
+
     /// It gave a sign of life: a frame, a ping, a pong.
     pub fn alive(&mut self, now: Time) {
         self.heard = self.heard.max(now);

@@ -4,7 +4,7 @@
 //! [`wire`] is faithful to the Python implementation, frame for frame: every declared member in its order, nulls included.
 //! What that implementation lacks and its own description promises is the profile [`PROFILE`]: the same frames, with more in
 //! `metadata` and `messages` ([`profile`]). [`decode`] and [`encode`] lead to the model and back, [`discover`] makes cards,
-//! [`fault`] spells refusals, [`constellation`] is the plan format, [`link`] and [`server`] are the rules of a connection and
+//! [`fault`] spells refusals, [`plan`] reads lists of commands, [`constellation`] is the plan format, [`link`] and [`server`] are the rules of a connection and
 //! of the server behind all of them, without sockets or clocks. [`binary`] is the transfer of files beside the frames.
 //!
 //! Deliberately absent: sockets, timers, the choice of what a task needs (that is a planner's work), and the other way round,
@@ -20,6 +20,7 @@ pub mod encode;
 pub mod fault;
 pub mod layers;
 pub mod link;
+pub mod plan;
 pub mod profile;
 pub mod server;
 pub mod wire;

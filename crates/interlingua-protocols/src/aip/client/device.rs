@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use interlingua_core::{Json, Text};
 
-use super::line::{Line, Phase, Wants};
+use super::line::{Line, Phase, Step, Wants};
 use crate::aip::link::Tongue;
 use crate::aip::server::say::Stamp;
 use crate::aip::wire::{
@@ -29,6 +29,8 @@ pub struct Device {
     tongue: Tongue,
     line: Line,
     info: Json,
+    /// What it tells of its tools, in the wider profile.
+    tools: Option<Json>,
     platform: Text,
     running: Option<ServerMessage>,
     queue: VecDeque<ServerMessage>,
@@ -81,6 +83,16 @@ pub enum Effect {
     },
 }
 
+impl From<Step> for Effect {
+    fn from(step: Step) -> Effect {
+        match step {
+            Step::Connect => Effect::Connect,
+            Step::Close => Effect::Close,
+            Step::Send(message) => Effect::Send(message),
+        }
+    }
+}
+
 impl Device {
     /// `instance` names the running program, and no other that ever ran.
     pub fn new(id: Text, instance: Text, tongue: Tongue, line: Line, info: Json, platform: Text) -> Device {
@@ -90,6 +102,7 @@ impl Device {
             tongue,
             line,
             info,
+            tools: None,
             platform,
             running: None,
             queue: VecDeque::new(),
@@ -100,6 +113,11 @@ impl Device {
 
     pub fn line(&self) -> &Line {
         &self.line
+    }
+
+    /// What it can do, as its `list_tools` would say it: told with the next REGISTER, or with news of how it is.
+    pub fn set_tools(&mut self, tools: Json) {
+        self.tools = Some(tools);
     }
 
     pub fn step(&mut self, what: Happening, by: &mut Stamp<'_>) -> Vec<Effect> {
@@ -126,20 +144,9 @@ impl Device {
         out
     }
 
-    fn wants(&mut self, wants: Wants, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        match wants {
-            Wants::Connect => out.push(Effect::Connect),
-            Wants::Close => out.push(Effect::Close),
-            Wants::Register => {
-                let register = self.register(by);
-                self.send(register, out);
-            }
-            Wants::Heartbeat => {
-                let heartbeat = self.message(ClientKind::Heartbeat, Status::Ok, by);
-                self.send(heartbeat, out);
-            }
-            Wants::Nothing => {}
-        }
+    fn wants(&self, wants: Wants, by: &Stamp<'_>, out: &mut Vec<Effect>) {
+        let heartbeat = || self.message(ClientKind::Heartbeat, Status::Ok, by);
+        out.extend(wants.step(|| self.register(by), heartbeat).map(Effect::from));
     }
 
     fn message(&self, kind: ClientKind, status: Status, by: &Stamp<'_>) -> ClientMessage {
@@ -162,6 +169,9 @@ impl Device {
             if self.tongue == Tongue::Profile {
                 out.text("profile", PROFILE);
                 out.text("instance", &self.instance);
+                if let Some(tools) = &self.tools {
+                    out.value("tools", tools);
+                }
                 let begun = self.begun();
                 profile::write_resumes(out, begun.iter().map(|(session, begun)| (&**session, begun.as_slice())));
             }
@@ -334,7 +344,12 @@ impl Device {
         }
         let mut message = self.message(ClientKind::DeviceInfoResponse, Status::Ok, by);
         message.prev_response_id = question;
-        message.metadata = Some(Object::json(|out| out.value("system_info", &self.info)));
+        message.metadata = Some(Object::json(|out| {
+            out.value("system_info", &self.info);
+            if let Some(tools) = &self.tools {
+                out.value("tools", tools);
+            }
+        }));
         self.send(message, out);
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use interlingua_core::Time;
 
 use crate::aip::backoff::Backoff;
+use crate::aip::wire::ClientMessage;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pulse {
@@ -54,6 +55,31 @@ pub enum Wants {
     Heartbeat,
     Close,
     Nothing,
+}
+
+/// What whoever stands on a line has to do for it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    Connect,
+    Close,
+    Send(Box<ClientMessage>),
+}
+
+impl Wants {
+    /// Each end has a REGISTER and a HEARTBEAT of its own.
+    pub fn step(
+        self,
+        register: impl FnOnce() -> ClientMessage,
+        heartbeat: impl FnOnce() -> ClientMessage,
+    ) -> Option<Step> {
+        match self {
+            Wants::Connect => Some(Step::Connect),
+            Wants::Close => Some(Step::Close),
+            Wants::Register => Some(Step::Send(Box::new(register()))),
+            Wants::Heartbeat => Some(Step::Send(Box::new(heartbeat()))),
+            Wants::Nothing => None,
+        }
+    }
 }
 
 impl Line {

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use interlingua_core::{Json, Text};
 
-use super::line::{Line, Phase, Wants};
+use super::line::{Line, Phase, Step, Wants};
 use crate::aip::link::Tongue;
 use crate::aip::server::say::Stamp;
 use crate::aip::wire::{ClientKind, ClientMessage, ClientType, ServerKind, ServerMessage, Status};
@@ -81,6 +81,16 @@ pub enum Effect {
     },
 }
 
+impl From<Step> for Effect {
+    fn from(step: Step) -> Effect {
+        match step {
+            Step::Connect => Effect::Connect,
+            Step::Close => Effect::Close,
+            Step::Send(message) => Effect::Send(message),
+        }
+    }
+}
+
 impl Orchestrator {
     pub fn new(name: Text, target: Text, tongue: Tongue, line: Line) -> Orchestrator {
         Orchestrator { name, target, tongue, line, waiting: VecDeque::new(), asked: None, running: BTreeSet::new() }
@@ -115,16 +125,9 @@ impl Orchestrator {
         out
     }
 
-    fn wants(&mut self, wants: Wants, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        match wants {
-            Wants::Connect => out.push(Effect::Connect),
-            Wants::Close => out.push(Effect::Close),
-            Wants::Register => out.push(Effect::Send(Box::new(self.register(by)))),
-            Wants::Heartbeat => {
-                out.push(Effect::Send(Box::new(self.message(ClientKind::Heartbeat, Status::Ok, by))));
-            }
-            Wants::Nothing => {}
-        }
+    fn wants(&self, wants: Wants, by: &Stamp<'_>, out: &mut Vec<Effect>) {
+        let heartbeat = || self.message(ClientKind::Heartbeat, Status::Ok, by);
+        out.extend(wants.step(|| self.register(by), heartbeat).map(Effect::from));
     }
 
     fn message(&self, kind: ClientKind, status: Status, by: &Stamp<'_>) -> ClientMessage {

@@ -4,8 +4,8 @@
 //! unlike the Python reader, what is read back is enforced again. Enumerations are read whatever their case, an unknown word is
 //! the default. Lists are taken where the format has maps.
 //!
-//! A task may call any skill, not only a device in words: `task_data` may have `skill`, `arguments`, `capability` and
-//! `idempotent`; a line's `metadata` may have `condition` with `pointer` and `equals`.
+//! A task may call any skill, not only a device in words: `task_data` may have `skill` (with its peer, or of the target),
+//! `arguments`, `capability` and `idempotent`; a line's `metadata` may have `condition` with `pointer` and `equals`.
 
 mod read;
 #[cfg(test)]
@@ -56,7 +56,8 @@ fn status_word(state: &State) -> &'static str {
     }
 }
 
-fn standing_word(standing: Standing) -> &'static str {
+/// How a plan stands as a whole, in the words of the format.
+pub fn standing_word(standing: Standing) -> &'static str {
     match standing {
         Standing::Empty => "created",
         Standing::Ready => "ready",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use interlingua_core::graph::{Condition, Dependency, Edge, Ending, Node, Plan, Want};
 use interlingua_core::json::Reader;
-use interlingua_core::{CancelWhy, EdgeId, Fault, FaultKind, Json, Meta, NodeId, Text};
+use interlingua_core::{CancelWhy, EdgeId, Fault, FaultKind, Json, Meta, NodeId, SkillId, Text};
 
 use super::{PRIORITIES, priority};
 use crate::aip::invalid::{Invalid, Problem};
@@ -85,9 +85,13 @@ fn node(item: &Json, at: At) -> Result<(Node, Option<Ending>), Invalid> {
     let data = task.object("task_data").unwrap_or_else(Members::absent);
     let word =
         |members: &Members, key: &str| members.text(key).filter(|text| !text.is_empty()).map(|text| Text::from(&*text));
-    let want = match word(&task, "target_device_id") {
-        Some(device) => Want::Peer(device.as_ref().into()),
-        None => Want::Any {
+    let skill = word(&data, "skill");
+    let whole = skill.as_deref().and_then(|skill| skill.parse::<SkillId>().ok());
+    let want = match (word(&task, "target_device_id"), &whole) {
+        (Some(device), _) => Want::Peer(device.as_ref().into()),
+        // A skill with its peer says who is meant.
+        (None, Some(whole)) => Want::Peer(whole.peer.clone()),
+        (None, None) => Want::Any {
             capability: word(&data, "capability"),
             platform: word(&task, "device_type").map(|kind| kind.to_lowercase().into()),
         },
@@ -98,7 +102,7 @@ fn node(item: &Json, at: At) -> Result<(Node, Option<Ending>), Invalid> {
     for tip in task.list("tips").unwrap_or_default() {
         node.hints.push(tip.tree().as_str().map(Text::from).ok_or_else(|| at.bad("tips", Problem::NotText))?);
     }
-    node.skill = word(&data, "skill").map(|skill| skill.as_ref().into());
+    node.skill = whole.map(|whole| whole.skill).or_else(|| skill.map(|skill| skill.as_ref().into()));
     node.args = data.get("arguments").filter(Json::is_object);
     node.repeatable = data.bool("idempotent").unwrap_or_default();
     node.priority = priority(spoken_priority(&task));

@@ -2,10 +2,10 @@
 
 use super::say::{self, Stamp};
 use super::{Connection, Effect, Others, Pull, Server, Timer};
+use crate::aip::discover::unknown;
 use crate::aip::link::Tongue;
 use crate::aip::profile;
 use crate::aip::wire::{ClientMessage, ClientType};
-use crate::object::Object;
 use interlingua_core::{Json, Text};
 
 /// How many devices may be asked at once.
@@ -84,8 +84,4 @@ impl Server {
         self.timers.remove(&(pull.until, Timer::Pull(question.clone())));
         out.push(Effect::send(pull.asker, say::device_info(pull.request, self.known(&pull.device), stamp)));
     }
-}
-
-fn unknown(device: &str) -> Json {
-    Object::json(|out| out.text("error", &format!("Device {device} not found or no system info available")))
 }

@@ -301,6 +301,11 @@ impl Server {
         }
     }
 
+    /// For what begins from now on.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.rules = rules;
+    }
+
     pub fn step(&mut self, what: Happening, others: Others<'_>, stamp: &mut Stamp<'_>) -> Vec<Effect> {
         let mut out = Vec::new();
         match what {
