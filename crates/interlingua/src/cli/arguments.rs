@@ -37,6 +37,14 @@ Examples:
   interlingua mcp -c hub.yaml           the same for the hub of that configuration
   interlingua connect claude            writes the client's snippet")]
     Mcp(McpArguments),
+    /// Join a hub, or another AIP server, as a device that offers the tools of this machine
+    #[command(after_help = "\
+Examples:
+  interlingua device --hub ws://127.0.0.1:7447                 a hub of this program
+  interlingua device --hub ws://127.0.0.1:5000/ws --key KEY    another server, frame for frame as it speaks
+  interlingua device --hub wss://hub.example -c device.yaml    with the tools of this configuration
+  interlingua device --hub ws://127.0.0.1:7447 --mcp 'npx -y @modelcontextprotocol/server-filesystem .'")]
+    Device(DeviceArguments),
     /// Who can be called through the hub
     Peers(ListArguments),
     /// What can be called, or what fits some words best
@@ -49,6 +57,17 @@ Examples:
     Ask(AskArguments),
     /// Talk to an agent, a team or any peer that understands words
     Chat(ChatArguments),
+    /// Work through a plan of many calls, and watch it
+    #[command(after_help = "\
+Examples:
+  interlingua run plan.yaml                     drawn anew with every change
+  interlingua run plan.json --json              every event as a line of JSON, for programs
+  interlingua run plan.yaml --planner critic    an agent is asked after every step whether the plan should change
+
+A plan has `tasks` and `dependencies`, as UFO's TaskConstellation writes them. A task has `description` for words, or
+`task_data: { skill: PEER/SKILL, arguments: {…} }`; `target_device_id`, `device_type` or `task_data: { capability: … }` say
+who does it. Ctrl-C cancels the plan.")]
+    Run(RunArguments),
     /// Say yes to what waits for a confirmation
     Approve(DecideArguments),
     /// Say no to what waits for a confirmation
@@ -138,6 +157,31 @@ pub struct McpArguments {
     /// The data directory, instead of the file's
     #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
     pub data: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct DeviceArguments {
+    /// The server to join; without a path, that of this program's hubs
+    #[arg(long, value_name = "URL", env = "INTERLINGUA_HUB")]
+    pub hub: String,
+    /// What the device is called; default: the name of this machine
+    #[arg(long)]
+    pub id: Option<String>,
+    /// The server's key, or the device's own
+    #[arg(long, value_name = "KEY", env = "INTERLINGUA_DEVICE_KEY", hide_env_values = true)]
+    pub key: Option<Token>,
+    /// The configuration whose tools are offered
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data directory of the device; default: the file's, or ./device-data
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Trust the authorities in this PEM file instead of the machine's own
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// One more MCP server whose tools are offered, by its URL or the command that starts it; may be given several times
+    #[arg(long, value_name = "[NAME=]URL|COMMAND")]
+    pub mcp: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -370,6 +414,27 @@ pub struct AskArguments {
     pub peer: Option<String>,
     #[command(flatten)]
     pub exchange: ExchangeArguments,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The plan, in YAML or JSON; `-` for standard input
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+    /// How many steps may run at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub width: Option<u16>,
+    /// A peer that is asked after every step whether the plan should change
+    #[arg(long, value_name = "NAME")]
+    pub planner: Option<String>,
+    /// Do not wait: print the id of the task
+    #[arg(long)]
+    pub detach: bool,
+    /// How long it may take; default: a day
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub deadline: Option<Span>,
     #[command(flatten)]
     pub hub: HubArguments,
 }

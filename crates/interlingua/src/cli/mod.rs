@@ -11,11 +11,13 @@ mod check;
 mod client;
 pub mod connect;
 mod decide;
+mod device;
 mod doctor;
 mod exit;
 mod list;
 mod mcp;
 mod migrate;
+mod run;
 mod screen;
 mod serve;
 mod table;
@@ -61,6 +63,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         }
         Command::Doctor(arguments) => doctor::examine(&arguments),
         Command::Mcp(arguments) => mcp::mcp(&arguments),
+        Command::Device(arguments) => device::device(arguments),
         Command::Connect(arguments) => connect::connect(&arguments),
         Command::Completions { shell } => completions(shell),
         Command::Peers(arguments) => client::attached(list::peers(&arguments)),
@@ -69,6 +72,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Call(arguments) => client::attached(call::call(arguments)),
         Command::Ask(arguments) => client::attached(call::ask(arguments)),
         Command::Chat(arguments) => client::attached(chat::chat(arguments)),
+        Command::Run(arguments) => client::attached(run::run(arguments)),
         Command::Approve(arguments) => client::attached(decide::decide(&arguments, true)),
         Command::Deny(arguments) => client::attached(decide::decide(&arguments, false)),
     }

@@ -2,8 +2,9 @@
 //! there. Nothing here knows a protocol.
 //!
 //! [`http`] is a pool of connections, [`tls`] whom to believe, [`lost`] why nothing came back, [`retry`] when to try again,
-//! [`health`] whether a peer can be reached, [`place`] which other addresses are still a peer's own, [`guard`] which are called
-//! at all when others choose them, [`oauth`] how the hub comes by a token that a server wants.
+//! [`health`] whether a peer can be reached, [`websocket`] a connection that is wanted again, [`place`] which other addresses
+//! are still a peer's own, [`guard`] which are called at all when others choose them, [`oauth`] how the hub comes by a token
+//! that a server wants.
 //!
 //! Deliberately absent: redirects (a peer must not send the hub's requests elsewhere), cookies, proxies.
 
@@ -15,3 +16,4 @@ pub(crate) mod oauth;
 pub(crate) mod place;
 pub(crate) mod retry;
 pub(crate) mod tls;
+pub(crate) mod websocket;

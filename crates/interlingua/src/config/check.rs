@@ -9,7 +9,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::problem::nearest;
 use super::{
-    Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, OAuth, OAuthGrant, Peer, Problem, Speaks, check_agents,
+    AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, OAuth, OAuthGrant, Peer, Problem, Speaks,
+    check_agents,
 };
 
 /// Names with a meaning of their own in some spelling of a skill.
@@ -58,6 +59,7 @@ pub(super) fn check(config: &Config) -> Found {
     }
     check_agents::check(config, &mut found);
     front_door(config, &mut found);
+    aip(config, &mut found);
     access(config, &mut found);
     tools(config, &mut found);
     hooks(config, &mut found);
@@ -158,6 +160,7 @@ fn peer(name: &str, peer: &Peer, found: &mut Found) {
     match &peer.speaks {
         Speaks::Nlip(nlip) => nlip_peer(&format!("peers.{name}.nlip"), nlip, found),
         Speaks::Mcp(mcp) => mcp_peer(&format!("peers.{name}.mcp"), mcp, found),
+        Speaks::Aip(aip) => aip_peer(&format!("peers.{name}.aip"), aip, found),
     }
 }
 
@@ -240,6 +243,35 @@ fn oauth(path: &str, oauth: &OAuth, found: &mut Found) {
         let fits =
             !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
         found.require(fits, &at("scopes"), "a scope has no spaces and no quotation marks");
+    }
+}
+
+fn aip_peer(path: &str, aip: &AipPeer, found: &mut Found) {
+    let uri = match url(&aip.url, &["ws", "wss", "http", "https"]) {
+        Ok(uri) => uri,
+        Err(message) => return found.refuse(format!("{path}.url"), message),
+    };
+    let plain = matches!(uri.scheme_str(), Some("http" | "ws"));
+    if plain && aip.key.is_some() && !aip.insecure && !uri.host().is_some_and(is_loopback) {
+        found.refuse(
+            format!("{path}.key"),
+            "the key would travel unencrypted; use https or wss, or set `insecure: true` here",
+        );
+    }
+    found.require(!aip.target.is_empty(), &format!("{path}.target"), "expected the id of a device");
+    let heard = aip.heartbeat.is_none_or(|span| !span.0.is_zero());
+    found.require(heard, &format!("{path}.heartbeat"), "must be longer than 0");
+    authorities(path, aip.ca.as_deref(), found);
+}
+
+fn aip(config: &Config, found: &mut Found) {
+    found.require(!config.aip.heartbeat.0.is_zero(), "aip.heartbeat", "must be longer than 0");
+    let keys: Vec<_> = config.aip.devices.values().filter_map(|device| device.key.as_ref()).collect();
+    let shared = config.aip.key.as_ref();
+    let distinct = keys.iter().enumerate().all(|(index, key)| !keys[..index].contains(key) && Some(*key) != shared);
+    found.require(distinct, "aip.devices", "every device's key is its own, and not the key of all");
+    for id in config.aip.devices.keys() {
+        found.require(!id.is_empty() && id.len() <= 4096, "aip.devices", "an id has 1 to 4096 characters");
     }
 }
 

@@ -137,6 +137,7 @@ fn anchor(config: &mut Config, base: &Path) {
         match &mut peer.speaks {
             super::Speaks::Nlip(nlip) => paths.extend(nlip.ca.as_mut()),
             super::Speaks::Mcp(mcp) => paths.extend(mcp.ca.iter_mut().chain(&mut mcp.directory)),
+            super::Speaks::Aip(aip) => paths.extend(aip.ca.as_mut()),
         }
     }
     paths.extend(hooks.values_mut().map(|hook| &mut hook.home));

@@ -13,6 +13,7 @@
 mod a2a;
 mod access;
 mod agents;
+mod aip;
 mod check;
 mod check_agents;
 pub mod diff;
@@ -52,6 +53,7 @@ use serde::Deserialize;
 pub use a2a::A2a;
 pub use access::{Access, AccessToken, Anonymous};
 pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
+pub use aip::{Aip, AipDevice, AipPeer};
 pub use check::name_problem;
 pub(crate) use check::real;
 pub use document::{Environment, Sources};
@@ -95,6 +97,7 @@ pub struct Config {
     pub nlip: Nlip,
     pub mcp: Mcp,
     pub a2a: A2a,
+    pub aip: Aip,
     pub tools: Tools,
     /// Who is asked before a call, or told after it, by name and in this order.
     pub hooks: IndexMap<String, Hook>,
@@ -141,10 +144,10 @@ pub const SOCKET: &str = "hub.sock";
 pub(crate) fn later(steps: &[String]) -> Option<String> {
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     match steps.as_slice() {
-        ["peers", _, protocol @ ("a2a" | "aip" | "nlweb" | "site")] => {
-            Some(format!("this hub cannot speak {protocol} yet; it can speak nlip and mcp"))
+        ["peers", _, protocol @ ("a2a" | "nlweb" | "site")] => {
+            Some(format!("this hub cannot speak {protocol} yet; it can speak nlip, mcp and aip"))
         }
-        [key @ ("aip" | "browser")] => Some(format!("this hub does not have `{key}` yet")),
+        [key @ "browser"] => Some(format!("this hub does not have `{key}` yet")),
         ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),
         ["access", "policy"] => Some("this hub has no policy files yet; give rights with `tokens`".into()),
         _ => None,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::aip::AipPeer;
 use super::mcp_peer::McpPeer;
 use super::scalar::Span;
 use super::secret::Secret;
@@ -30,6 +31,7 @@ pub struct Peer {
 pub enum Speaks {
     Nlip(NlipPeer),
     Mcp(Box<McpPeer>),
+    Aip(Box<AipPeer>),
 }
 
 /// What configuration says of all skills of a peer: only it can take effects away.
@@ -112,6 +114,8 @@ pub(super) struct Written {
     nlip: Option<NlipPeer>,
     /// It is an MCP server: a program, or reached by a URL.
     mcp: Option<McpPeer>,
+    /// It is a device, reached through an AIP server.
+    aip: Option<AipPeer>,
     /// Its name for people.
     title: Option<String>,
     /// What it is for; searched when a request comes in plain words.
@@ -147,9 +151,11 @@ impl TryFrom<Written> for Peer {
     fn try_from(written: Written) -> Result<Peer, Self::Error> {
         let nlip = written.nlip.map(Speaks::Nlip);
         let mcp = written.mcp.map(|mcp| Speaks::Mcp(Box::new(mcp)));
-        let mut spoken = [nlip, mcp].into_iter().flatten();
-        let speaks =
-            spoken.next().ok_or("a peer needs its protocol and address: `nlip: { url: … }` or `mcp: { … }`")?;
+        let aip = written.aip.map(|aip| Speaks::Aip(Box::new(aip)));
+        let mut spoken = [nlip, mcp, aip].into_iter().flatten();
+        let speaks = spoken
+            .next()
+            .ok_or("a peer needs its protocol and address: `nlip: { url: … }`, `mcp: { … }` or `aip: { … }`")?;
         if spoken.next().is_some() {
             return Err("a peer speaks exactly one protocol; make it two peers");
         }

@@ -66,7 +66,7 @@ hub.yaml:2:47: limits.rate: expected a rate, such as `200/s`
 hub.yaml:2:60: limits.depth: expected a whole number from 0 to 65535, found something else
 hub.yaml:3:14: retention.taks: unknown key `taks`; did you mean `tasks`?
 hub.yaml:5:8: peers.a.nlip: the key `url` is missing
-hub.yaml:6:3: peers.b: a peer needs its protocol and address: `nlip: { url: … }` or `mcp: { … }`";
+hub.yaml:6:3: peers.b: a peer needs its protocol and address: `nlip: { url: … }`, `mcp: { … }` or `aip: { … }`";
     assert_eq!(wrong(text), expected);
 }
 
@@ -117,7 +117,7 @@ fn aliases_are_allowed_and_bombs_are_not() {
 fn what_this_hub_cannot_do_yet_is_said_so() {
     assert_eq!(
         wrong("peers: { files: { site: ./airline.yaml } }"),
-        "hub.yaml:1:19: peers.files.site: this hub cannot speak site yet; it can speak nlip and mcp"
+        "hub.yaml:1:19: peers.files.site: this hub cannot speak site yet; it can speak nlip, mcp and aip"
     );
     assert_eq!(wrong("browser: {}"), "hub.yaml:1:1: browser: this hub does not have `browser` yet");
     assert_eq!(
@@ -145,7 +145,7 @@ peers:
         .values()
         .map(|peer| match &peer.speaks {
             Speaks::Nlip(nlip) => nlip.token.as_ref().unwrap().expose().text().unwrap(),
-            Speaks::Mcp(_) => panic!("none of these"),
+            Speaks::Mcp(_) | Speaks::Aip(_) => panic!("none of these"),
         })
         .collect();
     assert_eq!(tokens, ["s3cret", "from-file"]);
@@ -413,8 +413,17 @@ fn document_keys(text: &str) -> Vec<String> {
             document::Value::List(items) => items.iter().for_each(|(_, item)| walk(item, path, keys)),
             document::Value::Map(entries) => {
                 for (key, value) in entries {
-                    let named = ["peers", "hooks", "models", "agents", "teams", "mcp.views", "mcp.views.*.tools"]
-                        .contains(&path);
+                    let named = [
+                        "peers",
+                        "hooks",
+                        "models",
+                        "agents",
+                        "teams",
+                        "mcp.views",
+                        "mcp.views.*.tools",
+                        "aip.devices",
+                    ]
+                    .contains(&path);
                     let name = if named { "*" } else { &key.name };
                     let below = document::join(path, name);
                     keys.push(below.clone());

@@ -2,6 +2,7 @@
 //! what comes back. No edge knows another.
 
 pub mod a2a;
+pub mod aip;
 pub mod api;
 pub mod envelope;
 pub mod hooks;
@@ -45,6 +46,7 @@ pub struct Shared {
     pub mcp: mcp::inbound::Desk,
     pub a2a: ArcSwap<a2a::Settings>,
     pub push: a2a::Push,
+    pub aip: Arc<aip::Desk>,
 }
 
 /// How much one message may be.
@@ -96,6 +98,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .merge(mcp::inbound::http::routes())
         .merge(a2a::inbound::routes())
         .merge(oauth::routes())
+        .merge(aip::inbound::routes())
         .merge(api::routes())
         .merge(status::routes())
 }
@@ -106,11 +109,14 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters.protocol(envelope::PROTOCOL);
     shared.hub.meters.protocol(mcp::PROTOCOL);
     shared.hub.meters.protocol(a2a::PROTOCOL);
+    shared.hub.meters.protocol(aip::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
     shared.hub.meters.protocol(crate::hub::bus::WIRE);
+    shared.aip.start();
     shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
     local::register(&shared.hub, config).await?;
     agents::prepare(shared, config)?.register(&shared.hub).await?;
+    aip::graph::register(&shared.hub).await?;
     let mut starting = Vec::new();
     for (name, peer) in &config.peers {
         if let Registered::Starts(peer) = prepare(&shared.hub, name, peer).await?.register(&shared.hub).await? {
@@ -139,6 +145,7 @@ const FIRST_LISTS: Duration = Duration::from_millis(1_500);
 pub enum Prepared {
     Nlip(Box<nlip::outbound::Prepared>),
     Mcp(mcp::outbound::Prepared),
+    Aip(Box<aip::outbound::Prepared>),
 }
 
 /// What is known of a peer once it is registered.
@@ -155,6 +162,7 @@ pub async fn prepare(hub: &Arc<Hub>, name: &str, peer: &Peer) -> Result<Prepared
     match &peer.speaks {
         Speaks::Nlip(nlip) => nlip::outbound::prepare(hub, name, peer, nlip).map(Box::new).map(Prepared::Nlip),
         Speaks::Mcp(mcp) => mcp::outbound::prepare(hub, name, peer, mcp).await.map(Prepared::Mcp),
+        Speaks::Aip(aip) => aip::outbound::prepare(hub, name, peer, aip).map(Box::new).map(Prepared::Aip),
     }
 }
 
@@ -164,6 +172,7 @@ impl Prepared {
         match self {
             Prepared::Nlip(peer) => peer.register(hub).await.map(|()| Registered::Known),
             Prepared::Mcp(peer) => peer.register(hub).await.map(Registered::Starts),
+            Prepared::Aip(peer) => peer.register(hub).await.map(|()| Registered::Known),
         }
     }
 }

@@ -101,6 +101,7 @@ impl Server {
         self.tls.store(tls);
         self.shared.routing.apply(routing);
         self.shared.mcp.apply(edge::mcp::inbound::Settings::new(&new.mcp));
+        self.shared.aip.apply(edge::aip::Settings::new(&new.aip));
         self.shared.a2a.store(Arc::new(edge::a2a::Settings::new(&new)));
         self.take_effect(&new, &changes);
         self.config = new;

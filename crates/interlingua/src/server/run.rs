@@ -88,8 +88,9 @@ impl Server {
         let mcp = edge::mcp::inbound::Desk::new(edge::mcp::inbound::Settings::new(&config.mcp));
         let a2a = ArcSwap::from_pointee(edge::a2a::Settings::new(config));
         let push = edge::a2a::Push::new(&hub)?;
+        let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
         let shared =
-            Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp, a2a, push });
+            Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp, a2a, push, aip });
         edge::forget_tokens(&hub, config).await?;
         edge::register(&shared, config).await?;
         let taken = hub.recover().await?;
@@ -136,6 +137,11 @@ pub fn router(shared: &Arc<Shared>, guard: Guard) -> Router {
 }
 
 async fn not_found(request: axum::extract::Request) -> axum::response::Response {
+    // Clients that look for a WebSocket where there is none know only one answer that says so for good.
+    if request.headers().contains_key(http::header::UPGRADE) {
+        let denied = Fault::caller(interlingua_core::FaultKind::Denied, "there is no WebSocket at this path");
+        return super::shape::Shape::of(request.uri().path()).refuse(&denied);
+    }
     let path = request.uri().path();
     let kind = interlingua_core::FaultKind::NotFound(interlingua_core::Noun::Resource);
     super::shape::Shape::of(path).refuse(&Fault::caller(kind, "there is nothing at this path"))

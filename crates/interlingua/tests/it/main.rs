@@ -2,6 +2,7 @@
 
 mod a2a;
 mod agents;
+mod aip;
 mod api;
 mod bus;
 mod cli;

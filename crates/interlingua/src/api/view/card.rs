@@ -17,7 +17,7 @@ pub struct PeerView {
     /// Since when, for one that is down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down_since: Option<String>,
-    /// Its definition changed and waits for a decision.
+    /// It is kept apart: its definition changed and waits for a decision, or it left and may come back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quarantined: bool,
     /// How many skills it has.

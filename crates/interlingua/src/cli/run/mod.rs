@@ -1,0 +1,165 @@
+//! `run`: works through a plan on the hub, and shows where it stands.
+//!
+//! On a terminal the plan is drawn anew with every change; elsewhere each change is a line. With `--json` each event is one line
+//! of JSON, the last one with the whole plan. Ctrl-C cancels it.
+
+mod board;
+
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use interlingua_core::Json;
+use serde_json::{Value, json};
+
+use self::board::Board;
+use super::arguments::RunArguments;
+use super::client::{Client, Extras};
+use super::list::escaped;
+use super::screen::{Screen, plain};
+use super::{Exit, Failure};
+use crate::api::view::{EventView, ExchangeRequest, FinishedView, OutcomeView, TaskView};
+use crate::config::Span;
+
+/// No plan is larger than the default body of a request.
+const PLAN: u64 = 64 << 20;
+/// A plan may take longer than a call.
+const DEADLINE: Span = Span::hours(24);
+
+pub(super) async fn run(arguments: RunArguments) -> Result<Exit, Failure> {
+    let plan = read(&arguments.plan)?;
+    let mut given = json!({ "plan": plan });
+    if let Some(width) = arguments.width {
+        given["width"] = width.into();
+    }
+    if let Some(planner) = &arguments.planner {
+        given["planner"] = planner.as_str().into();
+    }
+    let request = ExchangeRequest {
+        skill: Some("graph/run".to_owned()),
+        arguments: Some(Json::from_tree(given)),
+        deadline: Some(arguments.deadline.unwrap_or(DEADLINE)),
+        ..ExchangeRequest::default()
+    };
+    let client = Client::new(&arguments.hub)?;
+    let screen = Screen { json: arguments.hub.json };
+    let task: TaskView = client.post("/api/tasks", &request, &Extras { key: None, last_event: None }).await?;
+    if arguments.detach {
+        screen.say(&task.id)?;
+        return Ok(Exit::Done);
+    }
+    let mut watcher = Watcher::new(screen);
+    tokio::select! {
+        done = watcher.follow(&client, &task.id) => done,
+        _ = tokio::signal::ctrl_c() => {
+            let _ = client.delete(&format!("/api/tasks/{}", escaped(&task.id))).await;
+            Err(Failure::new(Exit::Interrupted, "interrupted; the plan was cancelled"))
+        }
+    }
+}
+
+/// A plan in YAML or JSON, from a file or from standard input.
+fn read(path: &Path) -> Result<Value, Failure> {
+    let bad = |message: String| Failure::new(Exit::Usage, message);
+    let shown = path.display();
+    let text = if path == Path::new("-") {
+        let mut text = String::new();
+        let read = std::io::stdin().lock().take(PLAN).read_to_string(&mut text);
+        read.map_err(|error| bad(format!("cannot read standard input: {}", error.kind())))?;
+        text
+    } else {
+        std::fs::read_to_string(path).map_err(|error| bad(format!("cannot read {shown}: {}", error.kind())))?
+    };
+    let plan: Value = serde_saphyr::from_str(&text).map_err(|error| bad(format!("{shown} is no plan: {error}")))?;
+    if plan.is_object() {
+        Ok(plan)
+    } else {
+        Err(bad(format!("{shown} is no plan: expected `tasks` and `dependencies`")))
+    }
+}
+
+struct Watcher {
+    screen: Screen,
+    bar: ProgressBar,
+    board: Board,
+    /// Drawn anew, or told line by line.
+    drawn: bool,
+}
+
+impl Watcher {
+    fn new(screen: Screen) -> Watcher {
+        let drawn = !screen.json && std::io::stderr().is_terminal();
+        let bar = if drawn { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{msg}") {
+            bar.set_style(style);
+        }
+        Watcher { screen, bar, board: Board::default(), drawn }
+    }
+
+    /// To the end; a connection that is lost on the way is taken up after the last event seen.
+    async fn follow(&mut self, client: &Client, task: &str) -> Result<Exit, Failure> {
+        let path = format!("/api/tasks/{}/events", escaped(task));
+        let mut last: Option<String> = None;
+        loop {
+            let extras = Extras { key: None, last_event: last.as_deref() };
+            let mut events = client.get_events(&path, &extras).await?;
+            let mut heard = false;
+            while let Some(event) = events.next().await? {
+                heard = true;
+                match event {
+                    EventView::Said(said) => {
+                        for part in said.parts.iter().filter_map(|part| part.data.as_ref()) {
+                            self.told(part.tree())?;
+                        }
+                    }
+                    EventView::Finished(finished) => return self.finish(&finished),
+                    EventView::Asked(question) => self.aside(&format!("waits for an answer: {}", question.text)),
+                    EventView::Started(_) | EventView::Progress(_) | EventView::Artifact(_) | EventView::Settled(_) => {
+                    }
+                }
+            }
+            last = events.last.clone().or(last);
+            if !heard {
+                return Err(Failure::new(Exit::Unreachable, "the hub closed the connection before the end"));
+            }
+        }
+    }
+
+    fn aside(&self, text: &str) {
+        self.bar.suspend(|| self.screen.note(&plain(text)));
+    }
+
+    fn told(&mut self, event: &Value) -> Result<(), Failure> {
+        if self.screen.json {
+            return self.screen.say(&event.to_string());
+        }
+        let line = self.board.take(event);
+        if self.drawn {
+            self.bar.set_message(self.board.draw(self.screen.width()));
+        } else if let Some(line) = line {
+            self.screen.note(&plain(&line));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, finished: &FinishedView) -> Result<Exit, Failure> {
+        self.bar.finish_and_clear();
+        let plan = finished.structured.as_ref().map(Json::tree);
+        if self.screen.json {
+            let last = json!({"event_type": "finished", "outcome": finished.outcome, "constellation": plan});
+            self.screen.say(&last.to_string())?;
+        } else if let Some(plan) = plan {
+            self.board.become_plan(plan);
+            self.screen.say(&self.board.draw(self.screen.width()))?;
+        }
+        match finished.outcome {
+            OutcomeView::Completed => Ok(Exit::Done),
+            OutcomeView::Failed => {
+                let fault = finished.fault.as_ref();
+                let exit = fault.map_or(Exit::Failed, |fault| Exit::of_fault(fault.exit_code));
+                Err(Failure::new(exit, fault.map_or("the plan failed".into(), |fault| plain(&fault.message))))
+            }
+            OutcomeView::Cancelled => Err(Failure::new(Exit::Failed, "the plan was cancelled")),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The `aip:` block: how devices and orchestrators come in; and a peer that is a device behind somebody else's server.
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::peers::EffectsOverride;
+use super::scalar::Span;
+use super::secret::Secret;
+
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Aip {
+    /// Off: no device and no orchestrator is let in.
+    pub enabled: bool,
+    /// What devices and orchestrators bring as `?token=`, and programs as `X-API-Key`. Without it they come in as the hub's
+    /// own user, or with a token of `access`.
+    pub key: Option<Secret>,
+    /// The agent that plans what a device does to fulfil a task told in words. Without it a task is a list of commands, or
+    /// words that fit one of the device's tools.
+    pub planner: Option<String>,
+    /// The name under which a device looks its tools up. Default: by its platform.
+    pub agent_name: Option<String>,
+    /// A connection that is silent this long is asked for a sign of life, and has as long to give it.
+    pub heartbeat: Span,
+    /// How long a device that left is remembered, and its sessions wait for it where both sides can take them up again.
+    pub grace: Span,
+    /// How long after a device came in it is asked for its tools, unless it told them; `0s` is never.
+    pub list_tools: Span,
+    /// What is known of devices before they come, by their id.
+    pub devices: IndexMap<String, AipDevice>,
+}
+
+impl Default for Aip {
+    fn default() -> Self {
+        Aip {
+            enabled: true,
+            key: None,
+            planner: None,
+            agent_name: None,
+            heartbeat: Span::seconds(20),
+            grace: Span::seconds(30),
+            list_tools: Span::seconds(5),
+            devices: IndexMap::new(),
+        }
+    }
+}
+
+/// A device that may come.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AipDevice {
+    /// Its own key: nobody else is let in under its id, and it under no other.
+    pub key: Option<Secret>,
+    /// Its system, until it says so itself.
+    pub os: Option<String>,
+    /// What it is good for, added to what it says itself.
+    pub capabilities: Vec<String>,
+    /// Whatever else is worth knowing of it.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// What its tools do, instead of what it says itself.
+    pub effects: Option<EffectsOverride>,
+    /// Believe it that a tool only collects data.
+    pub trust_hints: bool,
+    /// Anyone may call it, without a credential.
+    pub public: bool,
+    /// Tools that are offered; `*` stands for any letters. Default: all.
+    pub allow: Option<Vec<String>>,
+    /// Tools that are not offered; wins over `allow`.
+    pub deny: Vec<String>,
+}
+
+/// A device behind an AIP server that is not this hub.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AipPeer {
+    /// The server, such as `ws://127.0.0.1:5000/ws`.
+    pub url: String,
+    /// The id of the device.
+    pub target: String,
+    /// The server's key.
+    pub key: Option<Secret>,
+    /// What this hub calls itself there. Default: its own id.
+    pub name: Option<String>,
+    /// Speak the wider profile `aip-1`, which this hub's own server knows.
+    #[serde(default)]
+    pub profile: bool,
+    /// How often the server is told that we are there, and how long it has to answer.
+    pub heartbeat: Option<Span>,
+    /// A PEM file of authorities to trust instead of the machine's own.
+    pub ca: Option<PathBuf>,
+    /// Send the key even where it can be read on the way (neither TLS nor loopback).
+    #[serde(default)]
+    pub insecure: bool,
+}

@@ -1,0 +1,404 @@
+//! Where sockets, tasks and devices meet: the server's rules behind a short lock, and everything they say to do.
+//!
+//! Frames, closes and orders are put into queues under the lock, so that they leave in the order in which the rules said them;
+//! whatever may wait (opening a task, describing a peer) is done after it. Nothing is awaited with the lock held.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use interlingua_core::peer::Dispatch;
+use interlingua_core::{Json, MessageId, PeerId, Principal, TaskId, Text, Time};
+use interlingua_protocols::aip::discover;
+use interlingua_protocols::aip::link::Identity;
+use interlingua_protocols::aip::server::say::{self, End, Stamp};
+use interlingua_protocols::aip::server::{Asked, Connection, Effect, Happening, Order, Server, Why};
+use interlingua_protocols::aip::wire::{ClientType, Command, CommandResult, ServerMessage};
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use super::inbound::task;
+use super::registrar::Registrar;
+use super::settings::Settings;
+use crate::hub::policy::Action;
+use crate::hub::{Hub, entropy};
+
+/// How many frames may wait for one connection. A client that reads slower than this is gone.
+const QUEUE: usize = 256;
+/// How many results of tasks are remembered for whoever asks by name.
+const RESULTS: usize = 1_000;
+
+/// What a connection is told to do.
+#[derive(Debug)]
+pub(super) enum Out {
+    Admit(Identity),
+    Frame(Box<ServerMessage>),
+    Probe,
+    Close(u16),
+}
+
+/// What came of an order.
+#[derive(Debug)]
+pub(super) struct Given {
+    pub(super) results: Vec<CommandResult>,
+    pub(super) lines: Vec<Text>,
+}
+
+/// The device left, or the session ended, before there was a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lost;
+
+#[derive(Debug)]
+pub struct Desk {
+    hub: Weak<Hub>,
+    state: Mutex<State>,
+    settings: ArcSwap<Settings>,
+    pub(super) registrar: Registrar,
+    /// Something is due earlier than what is waited for.
+    sooner: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    server: Server,
+    sockets: HashMap<Connection, Socket>,
+    /// Whose each client id is.
+    askers: HashMap<Text, (Connection, Principal)>,
+    orders: HashMap<u64, Waiting>,
+    /// Tasks of clients that are followed, and how to stop that.
+    followed: HashMap<Text, oneshot::Sender<Why>>,
+    /// Sessions whose call is on its way to a device, by the id of the call.
+    openings: HashMap<MessageId, Text>,
+    /// Sessions that tasks work in, so that what they call of the device belongs to the same.
+    runs: HashMap<TaskId, Text>,
+    results: VecDeque<(Text, Json)>,
+    numbered: u64,
+    /// What is waited for.
+    timer: Option<Time>,
+}
+
+#[derive(Debug)]
+struct Socket {
+    out: mpsc::Sender<Out>,
+    by: Option<Principal>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    session: Text,
+    reply: oneshot::Sender<Given>,
+}
+
+impl Desk {
+    pub fn new(hub: &Arc<Hub>, settings: Settings) -> Arc<Desk> {
+        let state = State {
+            server: Server::new(settings.rules),
+            sockets: HashMap::new(),
+            askers: HashMap::new(),
+            orders: HashMap::new(),
+            followed: HashMap::new(),
+            openings: HashMap::new(),
+            runs: HashMap::new(),
+            results: VecDeque::new(),
+            numbered: 0,
+            timer: None,
+        };
+        Arc::new(Desk {
+            hub: Arc::downgrade(hub),
+            state: Mutex::new(state),
+            settings: ArcSwap::from_pointee(settings),
+            registrar: Registrar::default(),
+            sooner: Notify::new(),
+        })
+    }
+
+    /// Begins to keep time, and to show devices as peers.
+    pub fn start(self: &Arc<Self>) {
+        if let Some(hub) = self.hub() {
+            hub.supervisor.run_until_stop(self.clone().keep_time());
+            hub.supervisor.run_until_stop(self.clone().keep_registered());
+        }
+    }
+
+    /// Devices that are connected are shown as the new settings say when they next come in.
+    pub fn apply(&self, settings: Settings) {
+        self.state().server.set_rules(settings.rules);
+        self.settings.store(Arc::new(settings));
+    }
+
+    pub(super) fn settings(&self) -> Arc<Settings> {
+        self.settings.load_full()
+    }
+
+    pub(super) fn hub(&self) -> Option<Arc<Hub>> {
+        self.hub.upgrade()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn keep_time(self: Arc<Self>) {
+        while let Some(hub) = self.hub() {
+            let clock = hub.clock;
+            drop(hub);
+            let next = {
+                let mut state = self.state();
+                state.timer = state.server.next_timer();
+                state.timer
+            };
+            let due = async {
+                match next {
+                    Some(at) => tokio::time::sleep_until(clock.instant(at)).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = due => self.step(Happening::Tick),
+                () = self.sooner.notified() => {}
+            }
+        }
+    }
+
+    /// Something happened: the rules decide what follows, and it is done.
+    pub(super) fn step(self: &Arc<Self>, what: Happening) {
+        let Some(hub) = self.hub() else { return };
+        let catalogue = hub.registry.catalogue();
+        let others = |name: &str| catalogue.peers.contains_key(&PeerId::from(name)) && !self.registrar.is_device(name);
+        let mut mint = entropy::bits;
+        let mut later = Vec::new();
+        {
+            let mut state = self.state();
+            let effects = state.server.step(what, &others, &mut Stamp { now: hub.now(), mint: &mut mint });
+            // Devices first: one that is let in is told so only once it can be found.
+            effects.iter().for_each(|effect| self.registrar.note(effect));
+            for effect in effects {
+                later.extend(state.perform(effect));
+            }
+            let next = state.server.next_timer();
+            if next.is_some_and(|next| state.timer.is_none_or(|timer| next < timer)) {
+                state.timer = next;
+                self.sooner.notify_one();
+            }
+        }
+        for effect in later {
+            self.follow_up(&hub, effect);
+        }
+    }
+
+    fn follow_up(self: &Arc<Self>, hub: &Arc<Hub>, later: Later) {
+        match later {
+            Later::Open(asked, by, connection, stop) => {
+                let following = task::follow(self.clone(), hub.clone(), *asked, by, connection, stop);
+                hub.supervisor.run(following);
+            }
+            Later::Describe { to, request, target, by } => {
+                let catalogue = hub.registry.catalogue();
+                let (policy, now) = (hub.policy.load(), hub.now());
+                let listed = |card: &interlingua_core::Card| {
+                    card.skills.iter().any(|skill| policy.allows(&by, Action::List, skill, now))
+                };
+                let card = catalogue.peers.get(&PeerId(target.clone())).map(|it| &it.card).filter(|card| listed(card));
+                let info = match card {
+                    Some(card) => discover::system_info(card),
+                    None => discover::unknown(&target),
+                };
+                let mut mint = entropy::bits;
+                let frame = say::device_info(request, info, &mut Stamp { now, mint: &mut mint });
+                self.state().push(to, Out::Frame(Box::new(frame)));
+            }
+            Later::ListTools(device) => self.list_tools_later(hub, device),
+        }
+    }
+
+    /// A connection that is not known yet.
+    pub(super) fn enter(&self) -> (Connection, mpsc::Receiver<Out>) {
+        let (out, told) = mpsc::channel(QUEUE);
+        let mut state = self.state();
+        state.numbered += 1;
+        let connection = Connection(state.numbered);
+        state.sockets.insert(connection, Socket { out, by: None });
+        (connection, told)
+    }
+
+    /// Who stands behind a connection, now that it said its name.
+    pub(super) fn proved(&self, connection: Connection, by: Principal) {
+        if let Some(socket) = self.state().sockets.get_mut(&connection) {
+            socket.by = Some(by);
+        }
+    }
+
+    pub(super) fn left(self: &Arc<Self>, connection: Connection) {
+        {
+            let mut state = self.state();
+            state.sockets.remove(&connection);
+            state.askers.retain(|_, (of, _)| *of != connection);
+        }
+        self.step(Happening::Closed(connection));
+    }
+
+    pub(super) fn has_device(&self, device: &str) -> bool {
+        self.state().server.has_device(device)
+    }
+
+    /// Ids and roles of whoever is connected.
+    pub(super) fn clients(&self) -> Vec<(Text, ClientType)> {
+        self.state().server.clients().map(|(id, role)| (id.clone(), role)).collect()
+    }
+
+    /// Tells a device what to do within a session, and waits for what comes of it.
+    pub(super) async fn command(
+        self: &Arc<Self>,
+        session: &Text,
+        agent: Text,
+        actions: Vec<Command>,
+        timeout: Option<Duration>,
+    ) -> Result<Given, Lost> {
+        let (reply, given) = oneshot::channel();
+        let key = {
+            let mut state = self.state();
+            state.numbered += 1;
+            let key = state.numbered;
+            state.orders.insert(key, Waiting { session: session.clone(), reply });
+            key
+        };
+        let _ordered = Ordered { desk: self, key };
+        let order = Order { key, agent, actions, timeout };
+        self.step(Happening::Command { session: session.clone(), order });
+        given.await.map_err(|_| Lost)
+    }
+
+    /// The session that a call of a device belongs to: that of its caller's own task, if the task works on this hub.
+    pub(super) async fn session_of(&self, hub: &Hub, dispatch: &Dispatch) -> Option<Text> {
+        let parent = dispatch.call.parent?;
+        if let Some(session) = self.state().runs.get(&parent) {
+            return Some(session.clone());
+        }
+        let above = hub.store.journal.task(parent).await.ok().flatten()?.parent?;
+        self.state().runs.get(&above).cloned()
+    }
+
+    /// The call with this id is for this session.
+    pub(super) fn opening(&self, call: MessageId, session: Text) {
+        self.state().openings.insert(call, session);
+    }
+
+    pub(super) fn opened(&self, call: &MessageId) -> Option<Text> {
+        self.state().openings.remove(call)
+    }
+
+    /// From now on what this task calls of a device belongs to this session, until the guard is dropped.
+    pub(super) fn works_in(self: &Arc<Self>, task: TaskId, session: Text) -> Running {
+        self.state().runs.insert(task, session);
+        Running { desk: self.clone(), task }
+    }
+
+    /// A task of a client ended.
+    pub(super) fn ended(self: &Arc<Self>, session: Text, task_name: Text, end: End) {
+        self.remember(task_name, &end);
+        self.state().followed.remove(&session);
+        self.step(Happening::Finished { session, end });
+    }
+
+    /// For whoever asks by the name of the task.
+    pub(super) fn remember(&self, task_name: Text, end: &End) {
+        let result = end.result.clone().unwrap_or_else(Json::null);
+        let result = match &end.error {
+            Some(error) => serde_json::json!({"error": &**error, "result": result.tree()}).into(),
+            None => result,
+        };
+        let mut state = self.state();
+        state.results.retain(|(name, _)| *name != task_name);
+        if state.results.len() >= RESULTS {
+            state.results.pop_front();
+        }
+        state.results.push_back((task_name, result));
+    }
+
+    pub(super) fn result(&self, task_name: &str) -> Option<Json> {
+        self.state().results.iter().find(|(name, _)| **name == *task_name).map(|(_, result)| result.clone())
+    }
+}
+
+/// What is done once the lock is free.
+enum Later {
+    Open(Box<Asked>, Principal, u64, oneshot::Receiver<Why>),
+    Describe { to: Connection, request: Option<Text>, target: Text, by: Principal },
+    ListTools(Text),
+}
+
+impl State {
+    fn perform(&mut self, effect: Effect) -> Option<Later> {
+        match effect {
+            Effect::Send(to, frame) => self.push(to, Out::Frame(frame)),
+            Effect::Close(of, code) => self.push(of, Out::Close(code)),
+            Effect::Probe(of) => self.push(of, Out::Probe),
+            Effect::Admit(of, who) => {
+                let by = self.sockets.get(&of).and_then(|socket| socket.by.clone());
+                self.askers.insert(who.id.clone(), (of, by.unwrap_or_else(Principal::anonymous)));
+                self.push(of, Out::Admit(who));
+            }
+            Effect::Results { key, results, lines, session: _ } => {
+                if let Some(waiting) = self.orders.remove(&key) {
+                    let _ = waiting.reply.send(Given { results, lines });
+                }
+            }
+            Effect::Cancel { session, why } => {
+                // A task that is not wanted is cancelled and lets go of its orders itself; one whose device is gone hears it here.
+                if why == Why::DeviceLost {
+                    self.orders.retain(|_, waiting| waiting.session != session);
+                }
+                if let Some(stop) = self.followed.remove(&session) {
+                    let _ = stop.send(why);
+                }
+            }
+            Effect::Open(asked) => {
+                let (connection, by) = self.askers.get(&asked.asker)?.clone();
+                let (stop, stopped) = oneshot::channel();
+                self.followed.insert(asked.session.clone(), stop);
+                return Some(Later::Open(asked, by, connection.0, stopped));
+            }
+            Effect::Describe { to, request, target } => {
+                let by = self.sockets.get(&to).and_then(|socket| socket.by.clone())?;
+                return Some(Later::Describe { to, request, target, by });
+            }
+            Effect::Joined { device, tools: None, .. } => return Some(Later::ListTools(device)),
+            // The registrar has noted these.
+            Effect::Joined { .. } | Effect::Left { .. } | Effect::Removed { .. } | Effect::Telemetry { .. } => {}
+        }
+        None
+    }
+
+    /// One that does not read what it is sent is let go: its queue ends, and its connection with it.
+    fn push(&mut self, to: Connection, out: Out) {
+        let full = self.sockets.get(&to).is_some_and(|socket| socket.out.try_send(out).is_err());
+        if full {
+            self.sockets.remove(&to);
+        }
+    }
+}
+
+/// An order that is waited for, until it is not.
+struct Ordered<'d> {
+    desk: &'d Desk,
+    key: u64,
+}
+
+impl Drop for Ordered<'_> {
+    fn drop(&mut self) {
+        self.desk.state().orders.remove(&self.key);
+    }
+}
+
+/// A task that works in a session.
+#[derive(Debug)]
+pub(super) struct Running {
+    desk: Arc<Desk>,
+    task: TaskId,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.desk.state().runs.remove(&self.task);
+    }
+}

@@ -1,0 +1,110 @@
+//! One step of a plan: a call through the door, in the name of whoever asked for the plan.
+
+use std::sync::Arc;
+
+use interlingua_core::graph::{Ending, Node};
+use interlingua_core::{
+    Ask, Call, CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Input, Json, MessageId, OnDisconnect, Outcome,
+    Part, PeerId, Principal, Request, Signal, SkillId, Target, TaskId, Text,
+};
+
+use crate::hub::{Hub, Running};
+
+/// How many events of an answer are put together.
+const SAID: usize = 10_000;
+
+/// Who asks, and for which plan.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) hub: Arc<Hub>,
+    pub(super) by: Principal,
+    pub(super) task: TaskId,
+}
+
+impl Caller {
+    /// Calls a peer and waits for what comes of it. The call is kept under its key: asked again, it is the same one. Dropped
+    /// before its end it is cancelled, unless the hub itself stops: then it waits for the next start, as the plan does.
+    pub(super) async fn call(self, key: MessageId, target: Target, input: Input) -> Result<Finished, Fault> {
+        let mut call = Call::new(key, Ask::Invoke { target, input });
+        call.id_given = true;
+        call.parent = Some(self.task);
+        call.limits.keep = true;
+        call.limits.on_disconnect = OnDisconnect::Detach;
+        let request = Request { by: self.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
+        let running = self.hub.open(request).await?;
+        let mut held = Held { caller: self, running, over: false };
+        let mut said = Vec::new();
+        while let Some(entry) = held.running.next().await? {
+            match entry.record.event() {
+                Some(Event::Finished(finished)) => {
+                    held.over = true;
+                    let mut whole = finished.clone();
+                    whole.output.parts = interlingua_core::collect(finished, &said);
+                    return Ok(whole);
+                }
+                Some(event @ Event::Said { .. }) if said.len() < SAID => said.push(event.clone()),
+                Some(_) | None => {}
+            }
+        }
+        Err(Fault::hub(FaultKind::Internal, "a step ended without an outcome"))
+    }
+}
+
+struct Held {
+    caller: Caller,
+    running: Running,
+    over: bool,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let Caller { hub, by, .. } = &self.caller;
+        if self.over || hub.supervisor.stopping().is_cancelled() {
+            return;
+        }
+        let (hub, by, task) = (hub.clone(), by.clone(), self.running.id());
+        self.caller.hub.supervisor.run(async move {
+            let _ = hub.signal(by, task, Signal::Cancel(CancelWhy::Superseded)).await;
+        });
+    }
+}
+
+/// What a step asks of the peer that was chosen for it.
+pub(super) fn asked(node: &Node, peer: &PeerId) -> (Target, Input) {
+    match &node.skill {
+        Some(skill) => {
+            let mut input = Input::args(node.args.clone().unwrap_or_else(Json::empty_object));
+            if !node.words.is_empty() {
+                input.parts = Input::text(&words(node)).parts;
+            }
+            (Target::Skill(SkillId { peer: peer.clone(), skill: skill.clone() }, None), input)
+        }
+        None => (Target::Peer(peer.clone()), Input::text(&words(node))),
+    }
+}
+
+fn words(node: &Node) -> String {
+    let said: &str = if node.words.is_empty() { &node.name } else { &node.words };
+    if node.hints.is_empty() {
+        return said.to_owned();
+    }
+    let tips: Vec<String> = node.hints.iter().map(|hint| format!(" - {hint}")).collect();
+    format!("{said}\nTips for Completion:\n{}", tips.join("\n"))
+}
+
+/// How a step ended, by what came of its call.
+pub(super) fn ending(called: Result<Finished, Fault>) -> Ending {
+    match called {
+        Err(fault) => Ending::Failed(fault),
+        Ok(Finished { outcome: Outcome::Failed(fault), .. }) => Ending::Failed(fault),
+        Ok(Finished { outcome: Outcome::Cancelled { why, .. }, .. }) => Ending::Cancelled(why),
+        Ok(Finished { outcome: Outcome::Completed, output, .. }) => Ending::Completed(result(output)),
+    }
+}
+
+/// Structured, else its words.
+pub(super) fn result(output: interlingua_core::Output) -> Option<Json> {
+    let words: Vec<&str> = output.parts.iter().filter_map(Part::as_text).collect();
+    let text: Option<Text> = (!words.is_empty()).then(|| words.join("\n").into());
+    output.structured.or_else(|| text.map(|text| Json::from_tree((&*text).into())))
+}

@@ -1,0 +1,182 @@
+//! The small HTTP interface of the Python server, answer for answer: who is connected, a task for a device, what came of it.
+//!
+//! A task may name any peer of the hub, too: it is then opened here, and its result is found by its name all the same.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use bytes::Bytes;
+use http::HeaderMap;
+use interlingua_core::{Json, Link, PeerId, Principal, Proof, Subject, Text, uuid_v4};
+use interlingua_protocols::aip::link::Tongue;
+use interlingua_protocols::aip::safe_task_name;
+use interlingua_protocols::aip::server::{Asked, Happening};
+use interlingua_protocols::aip::wire::{ClientKind, ClientMessage, ClientType, Status};
+use interlingua_protocols::members::Members;
+use serde_json::{Value, json};
+
+use super::entry::{self, Pass};
+use super::task;
+use crate::edge::Shared;
+use crate::edge::aip::settings::KeyOf;
+use crate::hub::entropy;
+use crate::server::connection::Connection;
+use crate::server::shape;
+
+const KEY: &str = "x-api-key";
+
+pub fn routes() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/api/clients", get(clients))
+        .route("/api/health", get(health))
+        .route("/api/dispatch", post(dispatch))
+        .route("/api/task_result/{name}", get(task_result))
+}
+
+fn answer(status: u16, body: &Value) -> Response {
+    shape::json(status, body.to_string().into())
+}
+
+fn detail(status: u16, text: &str) -> Response {
+    answer(status, &json!({"detail": text}))
+}
+
+/// As the Python server: no key is 422, a wrong one 401. Without a configured key the hub's own user needs none.
+fn admit(shared: &Shared, connection: &Connection, headers: &HeaderMap) -> Result<Principal, Box<Response>> {
+    let settings = shared.aip.settings();
+    let wrong = || Box::new(detail(401, "Invalid API key"));
+    if let Some(key) = headers.get(KEY) {
+        let key_of_all =
+            Link { subject: Subject::User("aip".into()), proof: Proof::Key, scopes: vec!["*".into()], until: None };
+        return match entry::by_token(shared, &settings, key.as_bytes()) {
+            Ok(Pass::Known(by)) => Ok(by),
+            Ok(Pass::Key(KeyOf::Everybody)) => Ok(Principal::new(key_of_all)),
+            Ok(Pass::Key(KeyOf::Device(_))) | Err(_) => Err(wrong()),
+        };
+    }
+    let by = shared.access.transport(connection, headers, shared.hub.now()).map_err(|_| wrong())?;
+    let named = headers.contains_key(http::header::AUTHORIZATION);
+    if by.is_anonymous() || (settings.has_key() && !named) {
+        let missing =
+            json!({"type": "missing", "loc": ["header", "X-API-Key"], "msg": "Field required", "input": null});
+        return Err(Box::new(answer(422, &json!({"detail": [missing]}))));
+    }
+    Ok(by)
+}
+
+fn online(shared: &Shared) -> Vec<String> {
+    shared.aip.clients().iter().map(|(id, _)| id.to_string()).collect()
+}
+
+async fn clients(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+) -> Response {
+    match admit(&shared, &connection, &headers) {
+        Ok(_) => answer(200, &json!({"online_clients": online(&shared)})),
+        Err(refusal) => *refusal,
+    }
+}
+
+async fn health(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+) -> Response {
+    match admit(&shared, &connection, &headers) {
+        Ok(_) => answer(200, &json!({"status": "healthy", "online_clients": online(&shared)})),
+        Err(refusal) => *refusal,
+    }
+}
+
+async fn task_result(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+    Path(name): Path<String>,
+) -> Response {
+    if let Err(refusal) = admit(&shared, &connection, &headers) {
+        return *refusal;
+    }
+    match shared.aip.result(&name) {
+        None => answer(200, &json!({"status": "pending"})),
+        Some(result) => answer(200, &json!({"status": "done", "result": result.tree()})),
+    }
+}
+
+async fn dispatch(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let by = match admit(&shared, &connection, &headers) {
+        Ok(by) => by,
+        Err(refusal) => return *refusal,
+    };
+    let said = match Json::parse_within(body, shared.bounds().depth) {
+        Ok(json) if json.is_object() => Members::of(&json),
+        Ok(_) | Err(_) => return detail(422, "Input should be a valid dictionary"),
+    };
+    let text = |key: &str| said.text(key).filter(|text| !text.is_empty()).map(|text| Text::from(&*text));
+    let Some(request) = text("request") else { return detail(400, "Empty task content") };
+    let Some(client) = text("client_id") else { return detail(400, "Empty client ID") };
+    let task_name = match said.has("task_name") {
+        false => uuid_v4(entropy::bits()).into(),
+        true => match text("task_name").filter(|name| safe_task_name(Some(name), 0) == *name) {
+            Some(name) => name,
+            None => {
+                let rule = "must be a non-empty string of characters [A-Za-z0-9._-] and must not start with '.'";
+                return detail(400, &format!("Invalid task_name: {rule}"));
+            }
+        },
+    };
+    let session: Text = uuid_v4(entropy::bits()).into();
+    let told = json!({
+        "status": "dispatched", "task_name": &*task_name, "client_id": &*client, "session_id": &*session,
+    });
+    if shared.aip.has_device(&client) {
+        shared.aip.step(Happening::Announce { device: client, session, task_name, request });
+    } else if is_peer(&shared, &client) {
+        open(&shared, by, connection.id, Task { session, target: client, task_name, request });
+    } else {
+        return detail(404, "Client not online");
+    }
+    answer(200, &told)
+}
+
+fn is_peer(shared: &Shared, name: &str) -> bool {
+    shared.hub.registry.catalogue().peers.contains_key(&PeerId::from(name)) && !shared.aip.registrar.is_device(name)
+}
+
+struct Task {
+    session: Text,
+    target: Text,
+    task_name: Text,
+    request: Text,
+}
+
+/// A task for a peer that is no device: nobody is connected who would ask for it.
+fn open(shared: &Arc<Shared>, by: Principal, connection: u64, task: Task) {
+    let mut message = ClientMessage::new(ClientKind::Task, Status::Continue, ClientType::Constellation);
+    message.request = Some(task.request);
+    let asked = Asked {
+        session: task.session,
+        asker: "".into(),
+        asker_role: ClientType::Constellation,
+        tongue: Tongue::Plain,
+        target: task.target,
+        task_name: task.task_name,
+        message,
+    };
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let following = task::follow(shared.aip.clone(), shared.hub.clone(), asked, by, connection, stopped);
+    shared.hub.supervisor.run(async move {
+        following.await;
+        drop(stop);
+    });
+}

@@ -1,0 +1,114 @@
+//! A task that a client asked for: opened like any call, followed to its end, and told.
+
+use std::sync::Arc;
+
+use interlingua_core::{
+    CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Loss, Part, Principal, Record, Request, Signal,
+};
+use interlingua_protocols::aip::link::Tongue;
+use interlingua_protocols::aip::server::say::End;
+use interlingua_protocols::aip::server::{Asked, Happening, Why};
+use interlingua_protocols::aip::{decode, encode, fault};
+use tokio::sync::oneshot;
+
+use crate::edge::aip::desk::Desk;
+use crate::hub::{Hub, Running, entropy};
+
+/// How much of an answer is put together, in bytes, and how many losses are told.
+const SAID: usize = 16 * 1024 * 1024;
+const LOSSES: usize = 256;
+
+pub(in crate::edge::aip) async fn follow(
+    desk: Arc<Desk>,
+    hub: Arc<Hub>,
+    asked: Asked,
+    by: Principal,
+    connection: u64,
+    mut stop: oneshot::Receiver<Why>,
+) {
+    // A device that has just come in may not be shown yet.
+    desk.registrar.settled().await;
+    let Asked { session, target, .. } = &asked;
+    let peer = desk.registrar.name(target).map_or_else(|| target.clone(), |name| name.0);
+    let call = {
+        let addressed = Asked { target: peer, ..asked.clone() };
+        decode::task(&addressed, entropy::message_id(), desk.settings().rules.grace, hub.now())
+    };
+    let id = call.id.clone();
+    desk.opening(id.clone(), session.clone());
+    let opened = hub.open(Request { by: by.clone(), connection, inbound: Inbound::Call(Box::new(call)) }).await;
+    let mut running = match opened {
+        Ok(running) => running,
+        Err(refused) => {
+            desk.opened(&id);
+            let error = fault::refusal(&refused, target, session);
+            desk.remember(asked.task_name.clone(), &End::failed(error.clone()));
+            return desk.step(Happening::Refused { session: session.clone(), error });
+        }
+    };
+    desk.step(Happening::Accepted { session: session.clone() });
+    let mut story = Story::default();
+    let finished = tokio::select! {
+        biased;
+        why = &mut stop => {
+            // Whoever asked is gone, or the device: the task is told to stop, or finds out by itself.
+            if let Ok(Why::Unwanted) = why {
+                let _ = hub.signal(by, running.id(), Signal::Cancel(CancelWhy::Disconnected)).await;
+            }
+            running.told();
+            desk.opened(&id);
+            return;
+        }
+        finished = story.read(&desk, &asked, &mut running) => finished,
+    };
+    desk.opened(&id);
+    let end = encode::end(&finished, story.losses, asked.tongue).value;
+    desk.ended(asked.session, asked.task_name, end);
+}
+
+/// What is put together on the way.
+#[derive(Default)]
+struct Story {
+    said: Vec<Event>,
+    weight: usize,
+    losses: Vec<Loss>,
+}
+
+impl Story {
+    /// Reads to the end; what there is to tell on the way is told.
+    async fn read(&mut self, desk: &Arc<Desk>, asked: &Asked, running: &mut Running) -> Finished {
+        loop {
+            let entry = match running.next().await {
+                Ok(Some(entry)) => entry,
+                Ok(None) => {
+                    return Finished::failed(Fault::hub(FaultKind::Internal, "the task ended without an outcome"));
+                }
+                Err(fault) => return Finished::failed(fault),
+            };
+            if let Record::Emitted { losses, .. } = &entry.record {
+                let room = LOSSES.saturating_sub(self.losses.len());
+                self.losses.extend(losses.iter().take(room).cloned());
+            }
+            let Some(event) = entry.record.event() else { continue };
+            if let Event::Finished(finished) = event {
+                let mut whole = finished.clone();
+                whole.output.parts = interlingua_core::collect(finished, &self.said);
+                return whole;
+            }
+            self.keep(event);
+            let lines = if asked.tongue == Tongue::Profile { encode::lines(event) } else { Vec::new() };
+            if !lines.is_empty() {
+                desk.step(Happening::Notes { session: asked.session.clone(), lines });
+            }
+        }
+    }
+
+    fn keep(&mut self, event: &Event) {
+        if let Event::Said { parts, .. } = event
+            && self.weight < SAID
+        {
+            self.weight += parts.iter().map(Part::weight).sum::<usize>();
+            self.said.push(event.clone());
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The Agent Interaction Protocol: devices and orchestrators that are connected to this hub, and devices behind others' servers.
+//!
+//! [`desk`] holds the rules of the server, which are pure, and does what they say; [`inbound`] is the sockets and the small
+//! HTTP interface; [`registrar`] shows devices as peers; [`outbound`] calls them, and devices of other servers; [`device`] is
+//! this program as a device itself, [`graph`] works through plans over many of them.
+
+pub(crate) mod desk;
+pub mod device;
+pub mod graph;
+pub mod inbound;
+pub mod outbound;
+mod registrar;
+mod settings;
+
+pub use desk::Desk;
+pub use settings::Settings;
+
+/// What this protocol is called in spans and metrics.
+pub const PROTOCOL: &str = "aip";
+
+/// As it may stand in a query: every byte that is not a letter or a digit is escaped.
+fn escaped(text: &str) -> String {
+    let escape = |byte: u8| {
+        if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    text.bytes().map(escape).collect()
+}

@@ -1,0 +1,209 @@
+//! A task told in words, at a device: what is done, by whom it is planned.
+//!
+//! A list of commands is done as it stands. Otherwise the configured planner, an agent like any other, is given the words and
+//! calls the device's tools as it calls any skill; without one, the words must fit one of the tools, and a human yes is asked
+//! for unless it only reads.
+
+use std::sync::Arc;
+
+use interlingua_core::peer::Dispatch;
+use interlingua_core::{
+    Ask, Call, Event, FaultKind, Finished, Inbound, Input, Json, Output, PeerId, Request, SkillId, Target, Text, Via,
+};
+use interlingua_protocols::aip::encode;
+use interlingua_protocols::aip::link::Tongue;
+use interlingua_protocols::aip::plan::commands;
+use interlingua_protocols::aip::server::say::End;
+use interlingua_protocols::aip::wire::{Command, CommandResult, ResultStatus};
+
+use super::device::{DevicePeer, Own};
+use super::going::{Ended, News};
+use crate::hub::Hub;
+
+pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch, news: News) -> Ended {
+    let request = request(&dispatch);
+    // A task that a client asked for has its session; for any other caller there is one from here on.
+    let (session, own) = match peer.desk.opened(&dispatch.call.id) {
+        Some(session) => (session, None),
+        None => {
+            let own = Own::begin(&peer, &dispatch, "task");
+            (own.session.clone(), Some(own))
+        }
+    };
+    let _works = peer.desk.works_in(dispatch.task, session.clone());
+    let ended = match commands(&request, |tool| peer.tool_type(tool)) {
+        Some(batches) => listed(&peer, &hub, &dispatch, &session, batches, &news).await,
+        None if request.trim().is_empty() => peer.failed(FaultKind::InvalidInput, "nothing was asked of the device"),
+        None => match peer.desk.settings().planner.clone() {
+            Some(planner) => planned(&peer, &hub, &dispatch, &session, &planner, &request, &news).await,
+            None => matched(&peer, &hub, &dispatch, &request, &news).await,
+        },
+    };
+    if let Some(own) = own {
+        let end: End = encode::end(&ended.0, Vec::new(), Tongue::Plain).value;
+        own.finish(end);
+    }
+    ended
+}
+
+fn request(dispatch: &Dispatch) -> String {
+    let Some(input) = dispatch.call.input() else { return String::new() };
+    let given = input.args.as_ref().and_then(|args| args.get("request")?.as_str());
+    given.map_or_else(|| input.words().into_owned(), str::to_owned)
+}
+
+/// One COMMAND after the other; the first action that fails ends it.
+async fn listed(
+    peer: &DevicePeer,
+    hub: &Hub,
+    dispatch: &Dispatch,
+    session: &Text,
+    batches: Vec<Vec<Command>>,
+    news: &News,
+) -> Ended {
+    let settings = peer.desk.settings();
+    let refused = batches.iter().flatten().find(|action| !settings.offers(&peer.device, &action.tool_name));
+    if let Some(action) = refused {
+        return peer.failed(FaultKind::Denied, format!("the tool {} is not offered here", action.tool_name));
+    }
+    let mut all = Vec::new();
+    for batch in batches {
+        let timeout = DevicePeer::time_left(hub, dispatch);
+        let count = batch.len();
+        let Ok(given) = peer.desk.command(session, peer.agent(), batch, timeout).await else { return peer.lost() };
+        peer.tell(&given, &dispatch.key, news);
+        let failed = given.results.iter().find(|result| result.status != ResultStatus::Success);
+        let error = match failed {
+            Some(result) => Some(result.error.clone().unwrap_or_else(|| "an action failed".into())),
+            None if given.results.len() != count => Some("the device left out a result".into()),
+            None => None,
+        };
+        all.extend(given.results);
+        if let Some(error) = error {
+            let (mut finished, losses) = peer.failed(FaultKind::PeerFailed, error);
+            finished.output = results(&all);
+            return (finished, losses);
+        }
+    }
+    (Finished::completed(results(&all)), Vec::new())
+}
+
+/// What each action gave, in order.
+fn results(all: &[CommandResult]) -> Output {
+    let values =
+        all.iter().map(|result| result.result.as_ref().map_or(serde_json::Value::Null, |it| it.tree().clone()));
+    Output { structured: Some(Json::from_tree(values.collect())), ..Output::default() }
+}
+
+async fn planned(
+    peer: &Arc<DevicePeer>,
+    hub: &Arc<Hub>,
+    dispatch: &Dispatch,
+    session: &Text,
+    planner: &PeerId,
+    request: &str,
+    news: &News,
+) -> Ended {
+    if peer.tool_names().is_empty() && !peer.desk.registrar.has_tools(&peer.device) {
+        peer.desk.list_tools(&peer.device).await;
+        peer.desk.registrar.settled().await;
+    }
+    let catalogue = hub.registry.catalogue();
+    let skills = catalogue.peers.get(&peer.name).map(|registered| &*registered.card.skills).unwrap_or_default();
+    let tools: Vec<String> =
+        skills.iter().filter(|skill| skill.id.skill.as_str() != super::device::DO).map(|s| s.id.to_string()).collect();
+    let told = format!("{request}\n\nThe device is {}. Its skills: {}", peer.name, tools.join(", "));
+    child(peer, hub, dispatch, Some(session), Target::Peer(planner.clone()), Input::text(&told), news).await
+}
+
+/// The tool that the words mean. Changing something because words seem to say so needs a human yes.
+async fn matched(peer: &Arc<DevicePeer>, hub: &Arc<Hub>, dispatch: &Dispatch, request: &str, news: &News) -> Ended {
+    match hub.tool_for(&dispatch.by, &peer.name, &Input::text(request)).await {
+        Err(fault) => (Finished::failed(fault), Vec::new()),
+        Ok(None) => peer.failed(FaultKind::Unanswered, nothing_fits(&peer.tool_names())),
+        Ok(Some((skill, args))) => {
+            let target = Target::Skill(skill, None);
+            child(peer, hub, dispatch, None, target, Input::args(args), news).await
+        }
+    }
+}
+
+fn nothing_fits(tools: &[&str]) -> String {
+    let known = if tools.is_empty() { "it has told of no tools".to_owned() } else { tools.join(", ") };
+    format!(
+        "no planner is configured, and the words fit none of the device's tools ({known}); a list of commands is done as it stands"
+    )
+}
+
+/// A call on behalf of this one: in its caller's name, within its time, and gone when it goes.
+async fn child(
+    peer: &Arc<DevicePeer>,
+    hub: &Arc<Hub>,
+    dispatch: &Dispatch,
+    session: Option<&Text>,
+    target: Target,
+    input: Input,
+    news: &News,
+) -> Ended {
+    let changes = match &target {
+        Target::Skill(id, _) => changes_something(hub, id),
+        Target::Capability(_) | Target::Peer(_) | Target::Words => false,
+    };
+    let mut call = Call::new(format!("{}-plan", dispatch.task), Ask::Invoke { target, input });
+    call.id_given = true;
+    call.parent = Some(dispatch.task);
+    call.limits.deadline = dispatch.call.limits.deadline;
+    call.limits.priority = dispatch.call.limits.priority;
+    call.limits.confirm = changes;
+    call.trace.clone_from(&dispatch.call.trace);
+    call.via = dispatch.call.via.clone().and_then(before_us);
+    let request = Request { by: dispatch.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
+    let mut running = match hub.open(request).await {
+        Ok(running) => running,
+        Err(fault) => return (Finished::failed(fault), Vec::new()),
+    };
+    let _works = session.map(|session| peer.desk.works_in(running.id(), session.clone()));
+    let mut said = Vec::new();
+    loop {
+        match running.next().await {
+            Err(fault) => return (Finished::failed(fault), Vec::new()),
+            Ok(None) => return peer.failed(FaultKind::Internal, "the planner ended without an outcome"),
+            Ok(Some(entry)) => match entry.record.event() {
+                Some(Event::Finished(finished)) => return (whole(finished, &said), Vec::new()),
+                Some(event @ (Event::Said { .. } | Event::Progress { .. })) => {
+                    if said.len() < SAID {
+                        said.push(event.clone());
+                    }
+                    news.tell(event.clone());
+                }
+                Some(Event::Asked(question)) => news.tell(Event::Progress {
+                    done: None,
+                    total: None,
+                    note: Some(format!("waits for an answer: {}", question.text).into()),
+                }),
+                Some(Event::Started(_) | Event::Artifact(_) | Event::Settled { .. }) | None => {}
+            },
+        }
+    }
+}
+
+/// How many events of an answer are put together.
+const SAID: usize = 10_000;
+
+/// The outcome with what was said on the way.
+fn whole(finished: &Finished, said: &[Event]) -> Finished {
+    let mut whole = finished.clone();
+    whole.output.parts = interlingua_core::collect(finished, said);
+    whole.output.said = None;
+    whole
+}
+
+fn changes_something(hub: &Hub, id: &SkillId) -> bool {
+    hub.registry.catalogue().skill(id, None).is_none_or(|skill| skill.effects.change())
+}
+
+/// The way as it was before this hub: the call goes on inside it.
+fn before_us(mut via: Via) -> Option<Via> {
+    via.hubs.pop();
+    (!via.hubs.is_empty()).then_some(via)
+}

@@ -1,0 +1,117 @@
+//! What the `aip:` block says, as the running edge uses it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use interlingua_core::{CardFrom, Digest, Effects, Json, PeerId, Text};
+use interlingua_protocols::aip::link::Pulse;
+use interlingua_protocols::aip::server::Rules;
+use interlingua_protocols::aip::wire::ToolType;
+
+use crate::config::{self, Aip, AipDevice, EffectsOverride, matches};
+
+#[derive(Debug)]
+pub struct Settings {
+    pub(super) enabled: bool,
+    /// The agent that plans tasks told in words.
+    pub(super) planner: Option<PeerId>,
+    pub(super) pulse: Pulse,
+    pub(super) rules: Rules,
+    /// How long after it came in a device is asked for its tools.
+    pub(super) list_tools: Option<Duration>,
+    agent_name: Option<Text>,
+    /// Keys are kept as digests: comparing those leaks nothing through time.
+    key: Option<Digest>,
+    device_keys: HashMap<Digest, Text>,
+    devices: HashMap<Text, AipDevice>,
+}
+
+/// Whose a key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum KeyOf {
+    Everybody,
+    Device(Text),
+}
+
+fn digest(secret: &config::Secret) -> Digest {
+    Digest::of(secret.expose().value().unwrap_or_default())
+}
+
+impl Settings {
+    pub fn new(aip: &Aip) -> Settings {
+        let keys =
+            aip.devices.iter().filter_map(|(id, device)| Some((digest(device.key.as_ref()?), id.as_str().into())));
+        Settings {
+            enabled: aip.enabled,
+            planner: aip.planner.as_deref().map(PeerId::from),
+            pulse: Pulse { ping: aip.heartbeat.0, timeout: aip.heartbeat.0, ..Pulse::default() },
+            rules: Rules { grace: aip.grace.0, ..Rules::default() },
+            list_tools: Some(aip.list_tools.0).filter(|span| !span.is_zero()),
+            agent_name: aip.agent_name.as_deref().map(Text::from),
+            key: aip.key.as_ref().map(digest),
+            device_keys: keys.collect(),
+            devices: aip.devices.iter().map(|(id, device)| (id.as_str().into(), device.clone())).collect(),
+        }
+    }
+
+    pub(super) fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    pub(super) fn key(&self, given: &[u8]) -> Option<KeyOf> {
+        let given = Digest::of(given);
+        if self.key == Some(given) {
+            return Some(KeyOf::Everybody);
+        }
+        self.device_keys.get(&given).cloned().map(KeyOf::Device)
+    }
+
+    /// Has this device a key of its own?
+    pub(super) fn has_own_key(&self, device: &str) -> bool {
+        self.devices.get(device).is_some_and(|device| device.key.is_some())
+    }
+
+    pub(super) fn agent_name(&self, platform: Option<&str>) -> Text {
+        if let Some(name) = &self.agent_name {
+            return name.clone();
+        }
+        match platform {
+            Some("windows") => "HostAgent".into(),
+            Some("android" | "mobile") => "MobileAgent".into(),
+            Some(_) | None => "LinuxAgent".into(),
+        }
+    }
+
+    /// What configuration knows of a device, in the form that cards are merged from.
+    pub(super) fn account(&self, device: &str) -> Option<Json> {
+        let device = self.devices.get(device)?;
+        let account = serde_json::json!({
+            "os": device.os,
+            "capabilities": device.capabilities,
+            "metadata": device.metadata,
+        });
+        Some(account.into())
+    }
+
+    pub(super) fn offers(&self, device: &str, tool: &str) -> bool {
+        let Some(device) = self.devices.get(device) else { return true };
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
+        device.allow.as_deref().is_none_or(any) && !any(&device.deny)
+    }
+
+    pub(super) fn is_public(&self, device: &str) -> bool {
+        self.devices.get(device).is_some_and(|device| device.public)
+    }
+
+    pub(super) fn effects(&self, device: &str, tool_type: ToolType) -> Effects {
+        let device = self.devices.get(device);
+        match device.and_then(|device| device.effects) {
+            Some(EffectsOverride::Reads) => Effects::reads_only(CardFrom::Configuration),
+            Some(EffectsOverride::Unknown) => Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() },
+            None if tool_type == ToolType::DataCollection && device.is_some_and(|device| device.trust_hints) => {
+                Effects::reads_only(CardFrom::Manifest)
+            }
+            None => Effects::unknown(),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `interlingua device`: the program as a device, at a hub and at a server that speaks as the Python one does.
+
+use std::process::Command;
+
+use interlingua_testkit::{Hub, Process};
+use serde_json::{Value, json};
+
+use super::hub;
+use crate::support::until;
+
+struct Device {
+    _directory: tempfile::TempDir,
+    process: Process,
+}
+
+fn device(url: &str, id: &str, more: &[&str]) -> Device {
+    let directory = tempfile::tempdir().expect("a directory");
+    let tools = directory.path().join("device-data/tools");
+    std::fs::create_dir_all(&tools).expect("a directory");
+    let greet = "name: greet\ndescription: Greets.\ninput: { type: object, properties: { who: { type: string } } }\n\
+                 effects: { reads: true, idempotent: true }\ncommand: [sh, -c, 'cat']\n";
+    std::fs::write(tools.join("greet.yaml"), greet).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
+    command.current_dir(directory.path()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
+    command.args(["device", "--hub", url, "--id", id]).args(more);
+    Device { process: Process::start(command), _directory: directory }
+}
+
+async fn peer(hub: &Hub, name: &str) -> Option<Value> {
+    let peers = hub.get("/api/peers").await.json();
+    peers["items"].as_array().expect("peers").iter().find(|peer| peer["name"] == name).cloned()
+}
+
+async fn is_up(hub: &Hub, name: &str) {
+    until("the device is up and has told its tools", async || {
+        let up = peer(hub, name).await.is_some_and(|peer| peer["health"] == "up");
+        up && hub.get("/api/skills").await.text().contains(&format!("{name}/greet"))
+    })
+    .await;
+}
+
+async fn greets(hub: &Hub, name: &str) {
+    let call = json!({"skill": format!("{name}/greet"), "arguments": {"who": "you"}});
+    let answer = hub.post_json("/api/exchanges", &call).await;
+    assert_eq!(answer.json()["finished"]["structured"], json!({"who": "you"}), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn a_device_offers_its_tools_to_a_hub_and_comes_back_after_a_restart() {
+    let mut hub = hub("key: s3cret").await;
+    let url = format!("ws://{}", hub.address());
+    let device = device(&url, "box", &["--key", "s3cret"]);
+    is_up(&hub, "box").await;
+    greets(&hub, "box").await;
+    let wrong = json!({"skill": "box/read_file", "arguments": {"path": "not there"}});
+    let answer = hub.post_json("/api/exchanges", &wrong).await;
+    assert_eq!(answer.json()["finished"]["outcome"], "failed", "{}", answer.text());
+    let shown = peer(&hub, "box").await.expect("a peer");
+    assert_eq!(shown["description"], format!("a device ({})", std::env::consts::OS));
+    hub.restart().await;
+    is_up(&hub, "box").await;
+    greets(&hub, "box").await;
+    assert!(!device.process.output().contains("s3cret"));
+}
+
+#[tokio::test]
+async fn p_45_p_46_at_a_plain_server_every_command_is_answered_and_the_connection_comes_back() {
+    let hub = crate::support::hub("aip: { list_tools: 10ms }").await;
+    let url = format!("ws://{}/ws", hub.address());
+    let _device = device(&url, "box", &[]);
+    is_up(&hub, "box").await;
+    greets(&hub, "box").await;
+    let request =
+        json!([{"tool_name": "greet", "parameters": {"who": "a"}}, {"tool_name": "nothing"}, {"tool_name": "greet"}]);
+    let call = json!({"skill": "box/do", "arguments": {"request": request.to_string()}});
+    let answer = hub.post_json("/api/exchanges", &call).await.json();
+    assert_eq!(answer["finished"]["outcome"], "failed", "{answer}");
+    assert_eq!(answer["finished"]["fault"]["message"], "there is no tool nothing here", "{answer}");
+    assert_eq!(answer["finished"]["structured"], json!([{"who": "a"}, null, null]), "one result for each action");
+}
