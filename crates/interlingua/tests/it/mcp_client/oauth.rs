@@ -267,3 +267,17 @@ async fn m_38_a_401_of_the_hub_names_where_it_says_what_it_wants() {
     assert_eq!(hub.get("/.well-known/oauth-protected-resource").await.json()["resource"], hub.url(""));
     assert_eq!(hub.get("/.well-known/oauth-protected-resource/nowhere").await.status, 404);
 }
+
+#[tokio::test]
+async fn m_39_a_hub_with_an_address_of_its_own_is_known_by_it_and_describes_itself_there() {
+    let config = "hub: { name: Alpha, url: \"https://hub.example/\" }\n";
+    let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(config).start().await;
+    let described = send(&hub, Method::GET, "/oauth/client.json", &[("host", "hub.example")], None).await;
+    assert_eq!(described.status, 200, "{}", described.text());
+    let described = described.json();
+    assert_eq!(described["client_id"], "https://hub.example/oauth/client.json", "{described}");
+    assert_eq!(described["redirect_uris"], json!(["https://hub.example/oauth/callback"]));
+    assert_eq!((&described["client_name"], &described["application_type"]), (&json!("Alpha"), &json!("web")));
+    let other = send(&hub, Method::GET, "/oauth/client.json", &[("host", "other.example")], None).await;
+    assert_eq!(other.status, 403, "a name that leads here and is not the hub's");
+}
