@@ -124,7 +124,8 @@ Examples:
   interlingua serve -c hub.yaml                              reads it again when it changes, and on SIGHUP
   interlingua serve --nlip http://127.0.0.1:9003/nlip        with one more peer
   interlingua serve --nlip concierge=http://127.0.0.1:9003/nlip   and its name
-  interlingua serve --mcp 'npx -y @modelcontextprotocol/server-filesystem .'   with the tools of an MCP server")]
+  interlingua serve --mcp 'npx -y @modelcontextprotocol/server-filesystem .'   with the tools of an MCP server
+  interlingua serve --site airline.yaml                      with a website that a browser drives")]
 pub struct ServeArguments {
     /// The configuration file
     #[arg(short, long, value_name = "FILE")]
@@ -141,11 +142,20 @@ pub struct ServeArguments {
     /// One more MCP server, by its URL or the command that starts it; may be given several times
     #[arg(long, value_name = "[NAME=]URL|COMMAND")]
     pub mcp: Vec<String>,
+    /// One more website, by the file that says how to use it; may be given several times
+    #[arg(long, value_name = "[NAME=]FILE")]
+    pub site: Vec<String>,
 }
 
 impl ServeArguments {
     pub fn overrides(&self) -> Overrides {
-        Overrides { listen: self.listen, data: self.data.clone(), nlip: self.nlip.clone(), mcp: self.mcp.clone() }
+        Overrides {
+            listen: self.listen,
+            data: self.data.clone(),
+            nlip: self.nlip.clone(),
+            mcp: self.mcp.clone(),
+            site: self.site.clone(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::arguments::DoctorArguments;
 use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
-use crate::config::{self, Config, Overrides};
+use crate::config::{self, Config, Overrides, Speaks};
 
 /// Files a hub has open besides connections: database, logs, tools.
 const FILES: u64 = 256;
@@ -93,7 +93,18 @@ pub(super) fn machine(config: &Config) -> Vec<Finding> {
         open_files(config),
         clock(),
         tools(config),
+        browser(config),
     ]
+}
+
+/// Needed only by a hub that drives websites.
+fn browser(config: &Config) -> Finding {
+    let driven = config.peers.values().any(|peer| matches!(peer.speaks, Speaks::Site(_)));
+    match (interlingua_drivers::browser::find(config.browser.program()), driven) {
+        (Ok(program), _) => finding("browser", Verdict::Good, program.display().to_string()),
+        (Err(problem), true) => finding("browser", Verdict::Bad, problem.to_string()),
+        (Err(problem), false) => finding("browser", Verdict::Warning, format!("{problem}; only websites need it")),
+    }
 }
 
 fn data(config: &Config) -> Finding {

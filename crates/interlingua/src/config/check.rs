@@ -9,8 +9,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::problem::nearest;
 use super::{
-    AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, OAuth, OAuthGrant, Peer, Problem, Speaks,
-    check_agents,
+    AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Problem,
+    Speaks, check_agents,
 };
 
 /// Names with a meaning of their own in some spelling of a skill.
@@ -116,6 +116,7 @@ fn numbers(config: &Config, found: &mut Found) {
         ("limits.connections", limits.connections.into()),
         ("nlip.router.session_timeout_hours", router.session_timeout_hours.into()),
         ("nlip.router.max_parallel_calls", router.max_parallel_calls.into()),
+        ("browser.contexts", config.browser.contexts.into()),
         ("retention.tasks_count", config.retention.tasks_count),
         ("retention.audit_count", config.retention.audit_count),
     ] {
@@ -161,6 +162,9 @@ fn peer(name: &str, peer: &Peer, found: &mut Found) {
         Speaks::Nlip(nlip) => nlip_peer(&format!("peers.{name}.nlip"), nlip, found),
         Speaks::Mcp(mcp) => mcp_peer(&format!("peers.{name}.mcp"), mcp, found),
         Speaks::Aip(aip) => aip_peer(&format!("peers.{name}.aip"), aip, found),
+        Speaks::Nlweb(nlweb) => nlweb_peer(&format!("peers.{name}.nlweb"), nlweb, found),
+        // Its definition is read, and checked, with the configuration.
+        Speaks::Site(_) => {}
     }
 }
 
@@ -301,6 +305,24 @@ fn nlip_peer(path: &str, nlip: &NlipPeer, found: &mut Found) {
         );
     }
     authorities(path, nlip.ca.as_deref(), found);
+}
+
+fn nlweb_peer(path: &str, nlweb: &NlwebPeer, found: &mut Found) {
+    let uri = match url(&nlweb.url, &["http", "https"]) {
+        Ok(uri) => uri,
+        Err(message) => return found.refuse(format!("{path}.url"), message),
+    };
+    if uri.scheme_str() == Some("http")
+        && nlweb.token.is_some()
+        && !nlweb.insecure
+        && !uri.host().is_some_and(is_loopback)
+    {
+        found.refuse(
+            format!("{path}.token"),
+            "the token would travel unencrypted; use https, or set `insecure: true` here",
+        );
+    }
+    authorities(path, nlweb.ca.as_deref(), found);
 }
 
 pub(super) fn url(text: &str, schemes: &[&str]) -> Result<http::Uri, String> {

@@ -20,7 +20,11 @@ impl Loaded {
     /// Every file whose change may change the configuration or what it points to.
     pub fn files(&self) -> Vec<PathBuf> {
         let tls = self.config.tls.iter().flat_map(|tls| [&tls.cert, &tls.key]);
-        self.sources.files().map(Path::to_path_buf).chain(tls.cloned()).collect()
+        let sites = self.config.peers.values().filter_map(|peer| match &peer.speaks {
+            super::Speaks::Site(site) => Some(site.file.clone()),
+            super::Speaks::Nlip(_) | super::Speaks::Mcp(_) | super::Speaks::Aip(_) | super::Speaks::Nlweb(_) => None,
+        });
+        self.sources.files().map(Path::to_path_buf).chain(tls.cloned()).chain(sites).collect()
     }
 }
 
@@ -118,13 +122,26 @@ fn finish(
     }
     let found = check::check(&config);
     let warnings = found.warnings.into_iter().map(placed).collect();
-    let problems: Vec<Problem> = found.problems.into_iter().map(placed).collect();
+    let problems: Vec<Problem> = found.problems.into_iter().chain(read_sites(&mut config)).map(placed).collect();
     if problems.is_empty() { Ok(Loaded { config, sources, warnings }) } else { Err(Rejected { problems, sources }) }
+}
+
+/// Definitions are read with the configuration that names them, so that one with a mistake is never applied.
+fn read_sites(config: &mut Config) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, peer) in &mut config.peers {
+        if let super::Speaks::Site(site) = &mut peer.speaks
+            && let Err(found) = site.read()
+        {
+            problems.extend(found.into_iter().map(|problem| Problem::new(format!("peers.{name}.site"), problem)));
+        }
+    }
+    problems
 }
 
 /// Relative paths start at the folder of the file.
 fn anchor(config: &mut Config, base: &Path) {
-    let Config { tls, store, tools, peers, scripts, hooks, models, agents, .. } = config;
+    let Config { tls, store, tools, peers, scripts, hooks, models, agents, browser, .. } = config;
     let mut paths: Vec<&mut PathBuf> = vec![&mut store.embedded];
     paths.extend(tls.iter_mut().flat_map(|tls| [&mut tls.cert, &mut tls.key]));
     paths.extend(tools.directory.iter_mut());
@@ -138,7 +155,12 @@ fn anchor(config: &mut Config, base: &Path) {
             super::Speaks::Nlip(nlip) => paths.extend(nlip.ca.as_mut()),
             super::Speaks::Mcp(mcp) => paths.extend(mcp.ca.iter_mut().chain(&mut mcp.directory)),
             super::Speaks::Aip(aip) => paths.extend(aip.ca.as_mut()),
+            super::Speaks::Nlweb(nlweb) => paths.extend(nlweb.ca.as_mut()),
+            super::Speaks::Site(site) => paths.push(&mut site.file),
         }
+    }
+    if browser.program().is_some() {
+        paths.push(&mut browser.path);
     }
     paths.extend(hooks.values_mut().map(|hook| &mut hook.home));
     for path in paths {

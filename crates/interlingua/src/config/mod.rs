@@ -28,6 +28,7 @@ mod mcp;
 mod mcp_peer;
 mod models;
 mod nlip;
+mod nlweb;
 mod oauth;
 mod overrides;
 mod peers;
@@ -36,6 +37,7 @@ mod retention;
 mod scalar;
 pub mod schema;
 mod secret;
+mod site;
 mod store;
 mod teams;
 mod telemetry;
@@ -66,6 +68,7 @@ pub use mcp::{Mcp, McpView, McpViewTool, SkillRef, ToolNames};
 pub use mcp_peer::{McpChanges, McpCredentials, McpPeer, McpPlace};
 pub use models::{Model, Price, Provider};
 pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
+pub use nlweb::NlwebPeer;
 pub use oauth::{OAuth, OAuthGrant};
 pub use overrides::Overrides;
 pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, Speaks, matches};
@@ -73,6 +76,7 @@ pub use problem::{At, Problem};
 pub use retention::Retention;
 pub use scalar::{Rate, Size, Span};
 pub use secret::{Key, Secret};
+pub use site::{Browser, SitePeer};
 pub use store::Store;
 pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates};
 pub use telemetry::{Log, LogFormat, Telemetry};
@@ -98,6 +102,7 @@ pub struct Config {
     pub mcp: Mcp,
     pub a2a: A2a,
     pub aip: Aip,
+    pub browser: Browser,
     pub tools: Tools,
     /// Who is asked before a call, or told after it, by name and in this order.
     pub hooks: IndexMap<String, Hook>,
@@ -144,10 +149,9 @@ pub const SOCKET: &str = "hub.sock";
 pub(crate) fn later(steps: &[String]) -> Option<String> {
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     match steps.as_slice() {
-        ["peers", _, protocol @ ("a2a" | "nlweb" | "site")] => {
-            Some(format!("this hub cannot speak {protocol} yet; it can speak nlip, mcp and aip"))
-        }
-        [key @ "browser"] => Some(format!("this hub does not have `{key}` yet")),
+        ["peers", _, protocol @ "a2a"] => Some(format!(
+            "this hub cannot speak {protocol} yet; it can speak nlip, mcp, aip and nlweb, and drive a site"
+        )),
         ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),
         ["access", "policy"] => Some("this hub has no policy files yet; give rights with `tokens`".into()),
         _ => None,

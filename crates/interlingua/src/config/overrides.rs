@@ -1,8 +1,8 @@
 //! What the command line of `serve` says on top of the file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{Config, Listen, McpPeer, McpPlace, NlipPeer, Peer, Problem, Speaks};
+use super::{Config, Listen, McpPeer, McpPlace, NlipPeer, Peer, Problem, SitePeer, Speaks};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overrides {
@@ -13,6 +13,8 @@ pub struct Overrides {
     pub nlip: Vec<String>,
     /// MCP servers, as `URL`, `COMMAND ARGUMENTS…`, or either behind `NAME=`.
     pub mcp: Vec<String>,
+    /// Definitions of websites, as `FILE` or `NAME=FILE`.
+    pub site: Vec<String>,
 }
 
 impl Overrides {
@@ -37,6 +39,12 @@ impl Overrides {
             };
             let name = name.map_or_else(|| free_name(config, &word, "tools"), str::to_owned);
             add(config, "--mcp", name, Speaks::Mcp(Box::new(peer)))?;
+        }
+        for argument in &self.site {
+            let (name, file) = named(argument);
+            let word = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = name.map_or_else(|| free_name(config, &word, "site"), str::to_owned);
+            add(config, "--site", name, Speaks::Site(SitePeer::new(file)))?;
         }
         Ok(())
     }

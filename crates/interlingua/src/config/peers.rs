@@ -7,8 +7,10 @@ use serde::Deserialize;
 
 use super::aip::AipPeer;
 use super::mcp_peer::McpPeer;
+use super::nlweb::NlwebPeer;
 use super::scalar::Span;
 use super::secret::Secret;
+use super::site::SitePeer;
 
 /// A peer that is configured. Its `speaks` is exactly one of the protocol keys.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -32,6 +34,9 @@ pub enum Speaks {
     Nlip(NlipPeer),
     Mcp(Box<McpPeer>),
     Aip(Box<AipPeer>),
+    Nlweb(NlwebPeer),
+    /// No protocol at all: a browser drives it.
+    Site(SitePeer),
 }
 
 /// What configuration says of all skills of a peer: only it can take effects away.
@@ -116,6 +121,10 @@ pub(super) struct Written {
     mcp: Option<McpPeer>,
     /// It is a device, reached through an AIP server.
     aip: Option<AipPeer>,
+    /// It is a site that is asked in natural language.
+    nlweb: Option<NlwebPeer>,
+    /// It is a website without an interface for programs: the file that says how to use it.
+    site: Option<PathBuf>,
     /// Its name for people.
     title: Option<String>,
     /// What it is for; searched when a request comes in plain words.
@@ -152,10 +161,12 @@ impl TryFrom<Written> for Peer {
         let nlip = written.nlip.map(Speaks::Nlip);
         let mcp = written.mcp.map(|mcp| Speaks::Mcp(Box::new(mcp)));
         let aip = written.aip.map(|aip| Speaks::Aip(Box::new(aip)));
-        let mut spoken = [nlip, mcp, aip].into_iter().flatten();
-        let speaks = spoken
-            .next()
-            .ok_or("a peer needs its protocol and address: `nlip: { url: … }`, `mcp: { … }` or `aip: { … }`")?;
+        let site = written.site.map(|file| Speaks::Site(SitePeer::new(file)));
+        let nlweb = written.nlweb.map(Speaks::Nlweb);
+        let mut spoken = [nlip, mcp, aip, nlweb, site].into_iter().flatten();
+        let speaks = spoken.next().ok_or(
+            "a peer needs its protocol and address: `nlip: { url: … }`, `mcp: { … }`, `aip: { … }`, `nlweb: { url: … }` or `site: FILE`",
+        )?;
         if spoken.next().is_some() {
             return Err("a peer speaks exactly one protocol; make it two peers");
         }

@@ -116,8 +116,8 @@ fn aliases_are_allowed_and_bombs_are_not() {
 #[test]
 fn what_this_hub_cannot_do_yet_is_said_so() {
     assert_eq!(
-        wrong("peers: { files: { site: ./airline.yaml } }"),
-        "hub.yaml:1:19: peers.files.site: this hub cannot speak site yet; it can speak nlip, mcp and aip"
+        wrong("peers: { files: { a2a: ./card.json } }"),
+        "hub.yaml:1:19: peers.files.a2a: this hub cannot speak a2a yet; it can speak nlip, mcp, aip and nlweb, and drive a site"
     );
     assert_eq!(wrong("browser: {}"), "hub.yaml:1:1: browser: this hub does not have `browser` yet");
     assert_eq!(
@@ -145,7 +145,7 @@ peers:
         .values()
         .map(|peer| match &peer.speaks {
             Speaks::Nlip(nlip) => nlip.token.as_ref().unwrap().expose().text().unwrap(),
-            Speaks::Mcp(_) | Speaks::Aip(_) => panic!("none of these"),
+            Speaks::Mcp(_) | Speaks::Aip(_) | Speaks::Nlweb(_) | Speaks::Site(_) => panic!("none of these"),
         })
         .collect();
     assert_eq!(tokens, ["s3cret", "from-file"]);

@@ -9,7 +9,9 @@ pub mod hooks;
 pub mod local;
 pub mod mcp;
 pub mod nlip;
+pub mod nlweb;
 pub mod oauth;
+pub mod site;
 pub mod status;
 pub(crate) mod stored;
 
@@ -99,6 +101,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .merge(a2a::inbound::routes())
         .merge(oauth::routes())
         .merge(aip::inbound::routes())
+        .merge(nlweb::inbound::routes())
         .merge(api::routes())
         .merge(status::routes())
 }
@@ -110,6 +113,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters.protocol(mcp::PROTOCOL);
     shared.hub.meters.protocol(a2a::PROTOCOL);
     shared.hub.meters.protocol(aip::PROTOCOL);
+    shared.hub.meters.protocol(nlweb::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
     shared.hub.meters.protocol(crate::hub::bus::WIRE);
     shared.aip.start();
@@ -117,6 +121,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     local::register(&shared.hub, config).await?;
     agents::prepare(shared, config)?.register(&shared.hub).await?;
     aip::graph::register(&shared.hub).await?;
+    site::open(&shared.hub, config);
     let mut starting = Vec::new();
     for (name, peer) in &config.peers {
         if let Registered::Starts(peer) = prepare(&shared.hub, name, peer).await?.register(&shared.hub).await? {
@@ -146,6 +151,8 @@ pub enum Prepared {
     Nlip(Box<nlip::outbound::Prepared>),
     Mcp(mcp::outbound::Prepared),
     Aip(Box<aip::outbound::Prepared>),
+    Nlweb(Box<nlweb::outbound::Prepared>),
+    Site(Box<site::Prepared>),
 }
 
 /// What is known of a peer once it is registered.
@@ -163,6 +170,8 @@ pub async fn prepare(hub: &Arc<Hub>, name: &str, peer: &Peer) -> Result<Prepared
         Speaks::Nlip(nlip) => nlip::outbound::prepare(hub, name, peer, nlip).map(Box::new).map(Prepared::Nlip),
         Speaks::Mcp(mcp) => mcp::outbound::prepare(hub, name, peer, mcp).await.map(Prepared::Mcp),
         Speaks::Aip(aip) => aip::outbound::prepare(hub, name, peer, aip).map(Box::new).map(Prepared::Aip),
+        Speaks::Nlweb(nlweb) => nlweb::outbound::prepare(hub, name, peer, nlweb).map(Box::new).map(Prepared::Nlweb),
+        Speaks::Site(site) => site::prepare(hub, name, peer, site).map(Box::new).map(Prepared::Site),
     }
 }
 
@@ -173,6 +182,8 @@ impl Prepared {
             Prepared::Nlip(peer) => peer.register(hub).await.map(|()| Registered::Known),
             Prepared::Mcp(peer) => peer.register(hub).await.map(Registered::Starts),
             Prepared::Aip(peer) => peer.register(hub).await.map(|()| Registered::Known),
+            Prepared::Nlweb(peer) => peer.register(hub).await.map(|()| Registered::Known),
+            Prepared::Site(peer) => peer.register(hub).await.map(|()| Registered::Known),
         }
     }
 }

@@ -40,6 +40,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use interlingua_core::ports::Store;
 use interlingua_core::{Health, HubId, PeerId, SkillId, Text, Time};
+use interlingua_drivers::browser::Browser;
 use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use door::Door;
@@ -129,6 +130,8 @@ pub struct Hub {
     pub hooks: ArcSwap<Hooks>,
     /// Who was sent to sign in somewhere, for a peer that wants a token.
     pub sign_ins: SignIns,
+    /// What drives websites; set once, before peers are registered.
+    pub browser: OnceLock<Arc<Browser>>,
     schemas: Schemas,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
@@ -158,6 +161,7 @@ impl Hub {
             runs: runs::Runs::default(),
             hooks: ArcSwap::default(),
             sign_ins: SignIns::default(),
+            browser: OnceLock::new(),
             schemas: Schemas::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,

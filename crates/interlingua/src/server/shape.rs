@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode};
 use http_body_util::Full;
 use interlingua_core::{Fault, FaultKind, Feature, Retry};
 use interlingua_protocols::envelope::encode::Stamp;
-use interlingua_protocols::{a2a, envelope, mcp, nlip, rpc};
+use interlingua_protocols::{a2a, envelope, mcp, nlip, nlweb, rpc};
 
 use crate::api;
 use crate::edge;
@@ -22,6 +22,7 @@ pub enum Shape {
     A2aRpc,
     A2aHttp,
     A2aGrpc,
+    Nlweb,
     Api,
 }
 
@@ -38,7 +39,7 @@ impl Shape {
         {
             Shape::Mcp
         } else {
-            a2a(path).unwrap_or(Shape::Api)
+            a2a(path).or_else(|| nlweb_path(path)).unwrap_or(Shape::Api)
         }
     }
 
@@ -63,6 +64,11 @@ impl Shape {
             }
             Shape::A2aRpc => edge::a2a::inbound::refuse_rpc(fault),
             Shape::A2aHttp => edge::a2a::inbound::refuse_http(fault),
+            Shape::Nlweb => {
+                let envelope = nlweb::encode::Envelope::unread(nlweb::Dialect::Named, "".into());
+                let body = nlweb::encode::whole(&envelope, &nlweb::encode::Stand::Refused(fault));
+                (nlweb_status(fault), body.to_string().into())
+            }
             Shape::Api => {
                 let body = api::view::ErrorBody { error: fault.into() };
                 (api::fault::status(fault).as_u16(), serde_json::to_vec(&body).unwrap_or_default().into())
@@ -96,6 +102,20 @@ fn a2a(path: &str) -> Option<Shape> {
         ".well-known/agent-card.json" => Some(Shape::A2aHttp),
         _ if below.starts_with("a2a/") => Some(Shape::A2aHttp),
         _ => None,
+    }
+}
+
+fn nlweb_path(path: &str) -> Option<Shape> {
+    let one = path.strip_prefix("/agents/").and_then(|rest| rest.split_once('/')).map(|(_, below)| below);
+    let asks = matches!(path, "/ask" | "/ask/" | "/await" | "/sites" | "/who") || one == Some("ask");
+    asks.then_some(Shape::Nlweb)
+}
+
+/// A request refused before it was read is never an answer.
+fn nlweb_status(fault: &Fault) -> u16 {
+    match nlweb::fault::status(fault) {
+        200 => 503,
+        status => status,
     }
 }
 

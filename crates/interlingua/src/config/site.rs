@@ -1,0 +1,53 @@
+//! Websites that are driven, and the browser that drives them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use interlingua_core::site::Site;
+use interlingua_drivers::browser::file;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A website that is driven as its definition says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SitePeer {
+    /// The definition, in YAML or JSON.
+    pub file: PathBuf,
+    /// What it says. Part of the configuration: a changed definition is a changed peer.
+    pub site: Option<Arc<Site>>,
+}
+
+impl SitePeer {
+    pub fn new(file: impl Into<PathBuf>) -> SitePeer {
+        SitePeer { file: file.into(), site: None }
+    }
+
+    /// Reads the definition; every problem names file, action and step.
+    pub(super) fn read(&mut self) -> Result<(), Vec<String>> {
+        self.site = Some(Arc::new(file::read(&self.file)?));
+        Ok(())
+    }
+}
+
+/// The browser that drives websites: the machine's own Chromium, started when it is first needed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Browser {
+    /// The program; `auto` looks where Chromium and Chrome usually are.
+    pub path: PathBuf,
+    /// How many calls have a page at the same time; each takes about 60 MB.
+    pub contexts: u16,
+}
+
+impl Default for Browser {
+    fn default() -> Self {
+        Browser { path: "auto".into(), contexts: 8 }
+    }
+}
+
+impl Browser {
+    /// The program that is named, if one is.
+    pub fn program(&self) -> Option<&Path> {
+        (self.path != Path::new("auto")).then_some(self.path.as_path())
+    }
+}

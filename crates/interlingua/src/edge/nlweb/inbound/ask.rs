@@ -1,0 +1,341 @@
+//! `/ask`: decode, authenticate, the hub's door, encode.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Extension, Path, State};
+use axum::response::Response;
+use futures_util::future::join_all;
+use http::{HeaderMap, Uri};
+use interlingua_core::json::Tree;
+use interlingua_core::{
+    Answer, ConversationId, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Loss, Noun, Outcome, Output,
+    Principal, Question, Record, Request, Signal, Text,
+};
+use interlingua_protocols::hop::{self, Headers};
+use interlingua_protocols::nlweb::decode::{self, Arrived};
+use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
+use interlingua_protocols::nlweb::{Asked, Dialect};
+
+use super::{promise, sites, stream};
+use crate::edge::Shared;
+use crate::edge::nlweb::PROTOCOL;
+use crate::hub::{Running, entropy};
+use crate::server::body;
+use crate::server::connection::Connection;
+use crate::server::shape::{self, Shape};
+use crate::telemetry::meters::Phase;
+
+/// A whole answer that takes longer is promised.
+const PROMISE_AFTER: Duration = Duration::from_secs(2);
+
+pub(super) async fn front(
+    state: State<Arc<Shared>>,
+    connection: Extension<Connection>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    answer(state.0, connection.0, &uri, &headers, body, None).await
+}
+
+pub(super) async fn one_peer(
+    state: State<Arc<Shared>>,
+    connection: Extension<Connection>,
+    Path(peer): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    answer(state.0, connection.0, &uri, &headers, body, Some(peer.into())).await
+}
+
+async fn answer(
+    shared: Arc<Shared>,
+    connection: Connection,
+    uri: &Uri,
+    headers: &HeaderMap,
+    body: Body,
+    peer: Option<Text>,
+) -> Response {
+    let frame = match body::read(body, shared.bounds().body).await {
+        Ok(frame) => frame,
+        Err(fault) => return Shape::Nlweb.refuse(&fault),
+    };
+    let mut laps = shared.hub.meters.laps();
+    let arrived =
+        Arrived { query: uri.query().unwrap_or_default(), body: &frame, form: false, depth: shared.bounds().depth };
+    let mut asked = match decode::ask(arrived) {
+        Ok(asked) => asked,
+        Err(refused) => {
+            shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
+            let (status, answer) = encode::refused(&refused, id());
+            return shape::json(status, answer.to_string().into());
+        }
+    };
+    laps.done(Phase::Decode);
+    if let Some(peer) = peer {
+        asked.sites = vec![peer];
+    }
+    let asker = Asker { shared, connection, headers, asked };
+    let envelope = Envelope::of(&asker.asked, id(), asker.asked.sites.first().cloned().unwrap_or_default());
+    match asker.open(envelope.clone()).await {
+        Ok((by, opened, envelope)) => asker.respond(&by, opened, envelope).await,
+        Err(fault) => told(&envelope, &Stand::Refused(&fault)),
+    }
+}
+
+/// Names a request to its sender.
+fn id() -> Text {
+    format!("{:032x}", entropy::bits()).into()
+}
+
+/// One answer, whole.
+pub(super) fn told(envelope: &Envelope, stand: &Stand<'_>) -> Response {
+    let mut response =
+        shape::json(encode::status(envelope.dialect, stand), encode::whole(envelope, stand).to_string().into());
+    if let Stand::Refused(fault) = stand {
+        if fault.kind == FaultKind::Internal {
+            tracing::error!(error = %fault, cause = ?fault.source, "a question could not be answered");
+        }
+        shape::add_headers(&mut response, fault);
+    }
+    response
+}
+
+/// What came of a request at the door.
+enum Opened {
+    Running(Running),
+    /// An answer that did not fit: the question stands.
+    Again(Box<Question>),
+    /// Several sites were asked; all of them have answered.
+    Merged(Box<Finished>),
+}
+
+struct Asker<'a> {
+    shared: Arc<Shared>,
+    connection: Connection,
+    headers: &'a HeaderMap,
+    asked: Asked,
+}
+
+impl Asker<'_> {
+    async fn open(&self, mut envelope: Envelope) -> Result<(Principal, Opened, Envelope), Fault> {
+        let hub = &self.shared.hub;
+        let by = self.shared.authenticate(&self.connection, self.headers, &[])?;
+        let conversation = self.conversation(&by).await?;
+        envelope.conversation = Some(hub.conversation_token(&by, &conversation)?.into());
+        if let Some((live, question)) = hub.waiting_in(&by, &conversation) {
+            let input = Input::text(&self.asked.text);
+            match hub.read_answer(&question, input.clone()) {
+                Some(answer) => {
+                    let running = self.answered(&by, &question, answer, live.seq()).await?;
+                    return Ok((by, Opened::Running(running), envelope));
+                }
+                None if !hub.names_a_skill(&by, &input) => {
+                    return Ok((by, Opened::Again(Box::new(question)), envelope));
+                }
+                // Words that are another request withdraw the question.
+                None => drop(hub.answer(by.clone(), question.id, Answer::Declined).await),
+            }
+        }
+        let opened = match self.asked.sites.as_slice() {
+            [] => Opened::Running(self.call(&by, &conversation, None).await?),
+            [site] => Opened::Running(self.call(&by, &conversation, Some(site)).await?),
+            several => Opened::Merged(Box::new(self.merged(&by, &conversation, several).await?)),
+        };
+        Ok((by, opened, envelope))
+    }
+
+    /// The one whose token was brought back, one turn on; else a new one.
+    async fn conversation(&self, by: &Principal) -> Result<ConversationId, Fault> {
+        let hub = &self.shared.hub;
+        let token = self.asked.state.as_ref().or(self.asked.conversation.as_ref());
+        match token.and_then(|token| hub.open_conversation(by, token)) {
+            None => Ok(hub.new_conversation()),
+            Some(id) => hub.next_turn(by, &id).await.map(|_| id),
+        }
+    }
+
+    async fn answered(
+        &self,
+        by: &Principal,
+        question: &Question,
+        answer: Answer,
+        after: u64,
+    ) -> Result<Running, Fault> {
+        let (hub, task) = (&self.shared.hub, question.id.0);
+        let signal = Signal::Answered { question: question.id, message: entropy::message_id(), answer };
+        hub.signal(by.clone(), task, signal).await?;
+        hub.follow(by, task, after).await
+    }
+
+    async fn call(&self, by: &Principal, conversation: &ConversationId, site: Option<&Text>) -> Result<Running, Fault> {
+        let hub = &self.shared.hub;
+        let peer = match site {
+            None => None,
+            Some(site) => Some(sites::named(&self.shared, by, site).ok_or_else(|| no_such_site(site))?),
+        };
+        let mut call = self.asked.call(entropy::message_id().as_str(), peer.as_deref());
+        call.conversation = Some(conversation.clone());
+        let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
+        let headers = Headers {
+            via: text(hop::VIA),
+            deadline: text(hop::DEADLINE),
+            priority: text(hop::PRIORITY),
+            traceparent: text(hop::TRACEPARENT),
+            tracestate: text(hop::TRACESTATE),
+            baggage: text(hop::BAGGAGE),
+        };
+        let hop = headers.decode(hub.now()).map_err(|bad| Fault::caller(FaultKind::Malformed, bad.to_string()))?;
+        hop.apply(&mut call);
+        let inbound = Inbound::Call(Box::new(call));
+        hub.open(Request { by: by.clone(), connection: self.connection.id, inbound }).await
+    }
+
+    /// All of them at once; their rows together, and the first failure if nobody has any. Questions of one among several
+    /// cannot be told apart and count as none.
+    async fn merged(&self, by: &Principal, conversation: &ConversationId, sites: &[Text]) -> Result<Finished, Fault> {
+        let calls = sites.iter().map(|site| self.of_site(by, conversation, site));
+        let (mut rows, mut parts, mut failure) = (Vec::new(), Vec::new(), None);
+        for (site, ended) in sites.iter().zip(join_all(calls).await) {
+            match ended {
+                Ok(Finished { outcome: Outcome::Completed, output, .. }) => {
+                    parts.extend(output.parts.iter().filter(|part| part.as_text().is_some()).cloned());
+                    rows.extend(encode::rows(&output, site));
+                }
+                Ok(Finished { outcome: Outcome::Failed(fault), .. }) | Err(fault) => {
+                    failure.get_or_insert(fault);
+                }
+                Ok(Finished { outcome: Outcome::Cancelled { .. }, .. }) => {}
+            }
+        }
+        match (rows.is_empty() && parts.is_empty(), failure) {
+            (true, Some(fault)) => Err(fault),
+            _ => {
+                let structured = Some(Json::from_tree(serde_json::json!({"results": Tree::Array(rows)})));
+                Ok(Finished::completed(Output { parts, structured, ..Output::default() }))
+            }
+        }
+    }
+
+    async fn of_site(&self, by: &Principal, conversation: &ConversationId, site: &Text) -> Result<Finished, Fault> {
+        finished(self.call(by, conversation, Some(site)).await?).await
+    }
+
+    async fn respond(&self, by: &Principal, opened: Opened, mut envelope: Envelope) -> Response {
+        let running = match opened {
+            Opened::Running(running) => running,
+            Opened::Again(question) => return self.at_once(&envelope, &Stand::Asked(&question)),
+            Opened::Merged(finished) => return self.at_once(&envelope, &Stand::Finished(&finished)),
+        };
+        if self.asked.streaming {
+            return stream::of(running, envelope);
+        }
+        whole(&self.shared, by, running, &mut envelope).await
+    }
+
+    /// An answer that is known already, in the form that was asked for.
+    fn at_once(&self, envelope: &Envelope, stand: &Stand<'_>) -> Response {
+        match self.asked.streaming {
+            true => stream::known(envelope, stand),
+            false => told(envelope, stand),
+        }
+    }
+}
+
+fn no_such_site(site: &str) -> Fault {
+    let text = format!("there is no site `{}`", site.chars().take(100).collect::<String>());
+    Fault::caller(FaultKind::NotFound(Noun::Skill), text)
+}
+
+/// Reads an exchange to its end. A question is declined: nobody could answer it.
+async fn finished(mut running: Running) -> Result<Finished, Fault> {
+    while let Some(entry) = running.next().await? {
+        match entry.record.event() {
+            Some(Event::Finished(finished)) => return Ok(finished.clone()),
+            Some(Event::Asked(question)) => return Err(Fault::caller(FaultKind::Unanswered, question.text.clone())),
+            Some(_) | None => {}
+        }
+    }
+    Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down"))
+}
+
+/// The end, a question, or a promise when neither comes soon and the generation knows promises.
+async fn whole(shared: &Shared, by: &Principal, mut running: Running, envelope: &mut Envelope) -> Response {
+    let listening = listen(&mut running);
+    let heard = match envelope_promises(envelope.dialect) {
+        false => listening.await.map(Some),
+        true => tokio::time::timeout(PROMISE_AFTER, listening).await.map_or(Ok(None), |heard| heard.map(Some)),
+    };
+    match heard {
+        Err(fault) => told(envelope, &Stand::Refused(&fault)),
+        Ok(Some(listened)) => listened.told(envelope),
+        Ok(None) => match promise::give(shared, by, &mut running).await {
+            Ok(token) => told(envelope, &Stand::Promised { token: &token, note: None }),
+            Err(fault) => told(envelope, &Stand::Refused(&fault)),
+        },
+    }
+}
+
+fn envelope_promises(dialect: Dialect) -> bool {
+    match dialect {
+        Dialect::Flat | Dialect::Content => false,
+        Dialect::Results | Dialect::Named => true,
+    }
+}
+
+/// How far an exchange was heard.
+pub(super) struct Listened {
+    losses: Vec<Loss>,
+    /// Who was asked.
+    site: Option<Text>,
+    heard: Heard,
+}
+
+enum Heard {
+    Finished(Box<Finished>),
+    Asked(Box<Question>),
+}
+
+impl Listened {
+    pub(super) fn told(self, envelope: &mut Envelope) -> Response {
+        envelope.losses.extend(self.losses);
+        if let Some(site) = self.site.filter(|_| envelope.site.is_empty()) {
+            envelope.site = site;
+        }
+        match self.heard {
+            Heard::Finished(finished) => told(envelope, &Stand::Finished(&finished)),
+            Heard::Asked(question) => told(envelope, &Stand::Asked(&question)),
+        }
+    }
+}
+
+/// Reads to the end or to the first question.
+pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
+    let (mut lost, mut said, mut site) = (Vec::new(), Vec::new(), None);
+    while let Some(entry) = running.next().await? {
+        let Record::Emitted { event, losses, .. } = &entry.record else { continue };
+        lost.extend(losses.iter().cloned());
+        let heard = match event {
+            Event::Finished(finished) => {
+                let mut finished = finished.clone();
+                finished.output.parts = interlingua_core::collect(&finished, &said);
+                Heard::Finished(Box::new(finished))
+            }
+            Event::Asked(question) => Heard::Asked(Box::new(question.clone())),
+            Event::Said { .. } => {
+                said.push(event.clone());
+                continue;
+            }
+            Event::Started(route) => {
+                site = Some(route.skill.peer.0.clone());
+                continue;
+            }
+            Event::Progress { .. } | Event::Artifact(_) | Event::Settled { .. } => continue,
+        };
+        return Ok(Listened { losses: lost, site, heard });
+    }
+    Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start"))
+}

@@ -1,0 +1,116 @@
+//! Which sites there are: the peers of the hub that the asker may call.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use axum::response::Response;
+use http::{HeaderMap, Uri};
+use interlingua_core::site::Address;
+use interlingua_core::{Fault, PeerId, Principal};
+use interlingua_protocols::nlweb::decode::{self, Arrived};
+use interlingua_protocols::nlweb::discover::{self, Site};
+use interlingua_protocols::nlweb::encode;
+
+use crate::edge::Shared;
+use crate::hub::policy::Action;
+use crate::server::connection::Connection;
+use crate::server::shape::{self, Shape};
+
+/// How many skills a search looks at, and how many sites it names.
+const RANKED: usize = 200;
+const NAMED: usize = 10;
+
+/// Peers with at least one skill that this principal may see, by name.
+fn visible(shared: &Shared, by: &Principal) -> BTreeMap<String, Site> {
+    let catalogue = shared.hub.registry.catalogue();
+    let (policy, now) = (shared.hub.policy.load_full(), shared.hub.now());
+    let mut sites = BTreeMap::new();
+    for skill in catalogue.newest().filter(|skill| policy.allows(by, Action::List, skill, now)) {
+        if let Some(registered) = catalogue.peers.get(&skill.id.peer) {
+            let name = skill.id.peer.to_string();
+            let description = registered.card.description.to_string();
+            sites.entry(name.clone()).or_insert(Site { name, description });
+        }
+    }
+    sites
+}
+
+/// The peer that a site's name means: its own name, or the host it is at.
+pub(super) fn named(shared: &Shared, by: &Principal, site: &str) -> Option<String> {
+    let sites = visible(shared, by);
+    if sites.contains_key(site) {
+        return Some(site.to_owned());
+    }
+    let catalogue = shared.hub.registry.catalogue();
+    let at = |peer: &str| {
+        let card = &catalogue.peers.get(&PeerId::from(peer))?.card;
+        let provider = card.provider.as_ref()?;
+        let address = Address::parse(provider.url.as_deref()?).ok()?;
+        let host = address.origin.host.trim_start_matches("www.").to_owned();
+        Some((host, provider.name.to_string()))
+    };
+    let wanted = site.trim_start_matches("www.");
+    sites.into_keys().find(|peer| at(peer).is_some_and(|(host, name)| host == wanted || name == site))
+}
+
+pub(super) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+) -> Response {
+    match shared.authenticate(&connection, &headers, &[]) {
+        Ok(by) => {
+            let sites: Vec<Site> = visible(&shared, &by).into_values().collect();
+            shape::json(200, discover::sites(&sites).to_string().into())
+        }
+        Err(fault) => Shape::Nlweb.refuse(&fault),
+    }
+}
+
+/// Which sites fit a question, by what their skills say of themselves.
+pub(super) async fn who(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    let body = bytes::Bytes::new();
+    let arrived = Arrived { query: uri.query().unwrap_or_default(), body: &body, form: false, depth: 1 };
+    let asked = match decode::ask(arrived) {
+        Ok(asked) => asked,
+        Err(refused) => {
+            let (status, answer) = encode::refused(&refused, "".into());
+            return shape::json(status, answer.to_string().into());
+        }
+    };
+    let found = async {
+        let by = shared.authenticate(&connection, &headers, &[])?;
+        ranked(&shared, &by, &asked.text).await
+    };
+    match found.await {
+        Ok(found) => {
+            let id = asked.query_id.as_deref().unwrap_or_default();
+            shape::json(200, discover::who(id, &found).to_string().into())
+        }
+        Err(fault) => Shape::Nlweb.refuse(&fault),
+    }
+}
+
+async fn ranked(shared: &Shared, by: &Principal, words: &str) -> Result<Vec<(Site, f64)>, Fault> {
+    let mut sites = visible(shared, by);
+    let hits = shared.hub.store.index.search(words, RANKED).await.map_err(Fault::internal)?;
+    let mut found = Vec::new();
+    for hit in hits {
+        let peer = hit.skill.split_once('/').map_or(&*hit.skill, |(peer, _)| peer);
+        // The best skill of a site is its place.
+        if let Some(site) = sites.remove(peer) {
+            let down = f64::from(u32::try_from(found.len()).unwrap_or(u32::MAX));
+            found.push((site, 100.0 - 5.0 * down));
+        }
+        if found.len() == NAMED {
+            break;
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,7 @@
+//! NLWeb where it meets HTTP: the hub asked like a site ([`inbound`]), and sites that are asked ([`outbound`]).
+
+pub mod inbound;
+pub mod outbound;
+
+/// What it is called in counts.
+pub const PROTOCOL: &str = "nlweb";

@@ -1,0 +1,64 @@
+//! What the hub shows of a site that is asked. It has no card of its own: configuration says what it is for.
+
+use interlingua_core::{
+    Card, CardFrom, CardSource, Digest, Effects, Health, PeerId, Provider, RouteClass, Schema, Skill, SkillId,
+    SkillKind, Text, Time,
+};
+use serde_json::json;
+
+use crate::config::{EffectsOverride, NlwebPeer, Peer};
+
+/// The one thing such a site does.
+pub(super) const ASK: &str = "ask";
+
+pub(super) fn card(name: &PeerId, config: &Peer, nlweb: &NlwebPeer, seen: Time) -> Card {
+    let title: Text = config.title.as_deref().unwrap_or(name.as_str()).into();
+    let description: Text = match &config.description {
+        Some(description) => description.as_str().into(),
+        None => format!("{title}, a site that answers questions about what it offers.").into(),
+    };
+    let skills = if config.offers(ASK) { vec![ask(name, config, &title, &description)] } else { Vec::new() };
+    let digest = Digest::of_fields([title.as_bytes(), description.as_bytes(), nlweb.url.as_bytes()]);
+    Card {
+        peer: name.clone(),
+        provider: Some(Provider { name: title.clone(), url: Some(nlweb.url.as_str().into()), contact: None }),
+        title,
+        description,
+        version: "1".into(),
+        class: RouteClass::Agent,
+        skills,
+        resources: Vec::new(),
+        sources: vec![CardSource { from: CardFrom::Configuration, digest }],
+        health: Health::Starting,
+        telemetry: None,
+        seen,
+        raw: None,
+    }
+}
+
+fn ask(name: &PeerId, config: &Peer, title: &Text, description: &Text) -> Skill {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in plain words."},
+            "site": {"type": "string", "description": "One of the sites behind it; all of them without."},
+            "mode": {"type": "string", "enum": ["list", "summarize", "generate"], "description": "Items alone, with a summary, or an answer made of them."},
+        },
+        "required": ["query"],
+    });
+    let output = json!({"type": "object", "properties": {"results": {"type": "array", "items": {"type": "object"}}}, "required": ["results"]});
+    let id = SkillId { peer: name.clone(), skill: ASK.into() };
+    let mut skill = Skill::new(id, SkillKind::Agent, description.clone(), Schema(input.into()), effects(config));
+    skill.title = title.clone();
+    skill.output = Some(Schema(output.into()));
+    skill.public = config.public;
+    skill.sealed()
+}
+
+/// To ask is to read, unless configuration knows better.
+fn effects(config: &Peer) -> Effects {
+    match config.effects {
+        Some(EffectsOverride::Unknown) => Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() },
+        Some(EffectsOverride::Reads) | None => Effects::reads_only(CardFrom::Configuration),
+    }
+}

@@ -1,0 +1,129 @@
+//! One request to a site and its answer, JSON or events, read up to a bound.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{Method, Request, Uri};
+use http_body_util::BodyExt;
+use interlingua_core::Secret;
+use interlingua_core::json::Tree;
+use interlingua_protocols::nlweb::client::{self, Reply};
+use interlingua_protocols::sse::Parser;
+
+use crate::client::http::{Pool, retry_after, whole};
+use crate::client::lost::{Begun, Lost, Why};
+
+const JSON: &str = "application/json";
+const EITHER: &str = "text/event-stream, application/json;q=0.9";
+/// All that one answer may hold.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+const MAX_EVENT: usize = 4 * 1024 * 1024;
+const DEPTH: usize = 64;
+
+/// What came back.
+#[derive(Debug)]
+pub(super) struct Received {
+    pub(super) status: u16,
+    pub(super) reply: Reply,
+    pub(super) retry_after: Option<std::time::Duration>,
+}
+
+/// Where a site is, and how it is shown who asks.
+#[derive(Debug)]
+pub(super) struct Http {
+    pub(super) pool: Pool,
+    pub(super) door: Uri,
+    pub(super) token: Option<Secret>,
+}
+
+impl Http {
+    pub(super) async fn ask(
+        &self,
+        request: &client::Request,
+        headers: &[(&'static str, String)],
+    ) -> Result<Received, Lost> {
+        match request {
+            client::Request::Get(query) => {
+                let separator = if self.door.query().is_some() { '&' } else { '?' };
+                let uri: Uri = format!("{}{separator}{query}", self.door).parse().map_err(Lost::unconnected)?;
+                self.send(Method::GET, uri, Bytes::new(), headers).await
+            }
+            client::Request::Post(body) => {
+                self.send(Method::POST, self.door.clone(), body.to_string().into(), headers).await
+            }
+        }
+    }
+
+    /// Looks after a promise, beside the door.
+    pub(super) async fn wait(&self, body: &Tree, headers: &[(&'static str, String)]) -> Result<Received, Lost> {
+        let mut parts = self.door.clone().into_parts();
+        let path = self.door.path().trim_end_matches('/');
+        let beside = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        parts.path_and_query = Some(format!("{beside}/await").parse().map_err(Lost::unconnected)?);
+        let uri = Uri::from_parts(parts).map_err(Lost::unconnected)?;
+        self.send(Method::POST, uri, body.to_string().into(), headers).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        uri: Uri,
+        body: Bytes,
+        headers: &[(&'static str, String)],
+    ) -> Result<Received, Lost> {
+        let mut request = Request::builder().method(method).uri(uri).header(ACCEPT, EITHER);
+        if !body.is_empty() {
+            request = request.header(CONTENT_TYPE, JSON);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        if let Some(token) = self.token.as_ref().and_then(Secret::text) {
+            request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let response = self.pool.send(request.body(whole(body)).map_err(Lost::unconnected)?).await?;
+        let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
+        let media = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let events = media.to_ascii_lowercase().starts_with("text/event-stream");
+        let reply = read(response, events).await?;
+        Ok(Received { status, reply, retry_after })
+    }
+
+    /// Is anybody there? Any answer will do.
+    pub(super) async fn probe(&self) -> Result<(), Lost> {
+        let request = Request::builder().method(Method::HEAD).uri(&self.door).body(whole(Bytes::new()));
+        let answered = self.pool.send(request.map_err(Lost::unconnected)?);
+        match tokio::time::timeout(crate::client::http::CONNECT, answered).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(lost)) if lost.begun == Begun::Perhaps => Ok(()),
+            Ok(Err(lost)) => Err(lost),
+            Err(late) => Err(Lost::unconnected(late)),
+        }
+    }
+}
+
+/// Reads an answer to its end: a whole object, or events as they come.
+async fn read(response: http::Response<hyper::body::Incoming>, events: bool) -> Result<Reply, Lost> {
+    let too_large = || Lost::new(Begun::Perhaps, Why::TooLarge, "an answer without end");
+    let (mut body, mut reply) = (response.into_body(), Reply::default());
+    let (mut parser, mut all, mut size) = (Parser::new(MAX_EVENT), Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(Lost::broken)?;
+        let Ok(data) = frame.into_data() else { continue };
+        size += data.len();
+        if size > MAX_ANSWER {
+            return Err(too_large());
+        }
+        if !events {
+            all.extend_from_slice(&data);
+            continue;
+        }
+        parser.feed(&data);
+        while let Some(event) = parser.take().map_err(|_| too_large())? {
+            reply.hear(&event.data, DEPTH);
+        }
+    }
+    if !events {
+        reply.hear(&Bytes::from(all), DEPTH);
+    }
+    Ok(reply)
+}

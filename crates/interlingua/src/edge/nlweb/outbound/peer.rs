@@ -1,0 +1,349 @@
+//! One question to a site, from the call to what the hub is told.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use interlingua_core::json::Tree;
+use interlingua_core::peer::{Calling, Dispatch, Duplex, Peer, Reply as Told};
+use interlingua_core::{
+    Addressee, Answer, Body, Event, Fault, FaultKind, Feature, Finished, Input, Loss, LossKind, Outcome, Output, Part,
+    Party, PeerId, Provenance, Question as Asked, QuestionId, QuestionKind, Record, Retry, Schema, Secret, Sent,
+    Signal, Trust,
+};
+use interlingua_protocols::hop;
+use interlingua_protocols::nlweb::client::{self, Asks, Question, Reply, Session};
+use interlingua_protocols::nlweb::{Dialect, Modes, fault};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::http::{Http, Received};
+use crate::client::health::{Breaker, Probed, Went};
+use crate::client::http::Pool;
+use crate::client::lost::{Begun, Lost, Why};
+use crate::client::retry;
+use crate::client::tls::{self, Trust as Whom};
+use crate::config;
+use crate::hub::{Hub, QUESTION_EXPIRES};
+
+/// How long between two looks at a promise, at least and at most.
+const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
+
+/// The generations in the order they are tried.
+const TRIED: [Dialect; 2] = [Dialect::Named, Dialect::Flat];
+
+/// A site that configuration names. Holds the hub weakly: the hub holds it.
+#[derive(Debug)]
+pub struct NlwebPeer {
+    name: PeerId,
+    http: Http,
+    breaker: Breaker,
+    hub: Weak<Hub>,
+    timeout: Option<Duration>,
+    /// Which of [`TRIED`] it speaks, plus one; 0 until it has answered.
+    spoken: AtomicU8,
+}
+
+impl NlwebPeer {
+    pub(super) fn new(
+        hub: &Arc<Hub>,
+        name: PeerId,
+        config: &config::Peer,
+        nlweb: &config::NlwebPeer,
+    ) -> Result<NlwebPeer, Fault> {
+        let bad = |_| Fault::hub(FaultKind::Internal, format!("{} is not an address that can be called", nlweb.url));
+        let door: http::Uri = nlweb.url.parse().map_err(bad)?;
+        let tls = tls::config(&Whom::of(nlweb.ca.as_deref(), &door))?;
+        let token = nlweb.token.as_ref().map(|token| token.expose().clone());
+        Ok(NlwebPeer {
+            name,
+            http: Http { pool: Pool::new(tls, &hub.supervisor), door, token },
+            breaker: Breaker::new(),
+            hub: Arc::downgrade(hub),
+            timeout: config.timeout.map(|span| span.0),
+            spoken: AtomicU8::new(0),
+        })
+    }
+
+    fn fault(&self, kind: FaultKind, what: &str) -> Fault {
+        Fault::new(kind, Party::Peer(self.name.clone()), format!("{} {what}", self.name))
+    }
+
+    async fn converse(&self, dispatch: Dispatch) -> Result<Told, Fault> {
+        let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
+        let hub = self.hub.upgrade().ok_or_else(gone)?;
+        if let Err(wait) = self.breaker.admit(Instant::now()) {
+            return Err(self.fault(FaultKind::Unreachable, "cannot be reached").retry(Retry::After(Some(wait))));
+        }
+        let asked = self.question(&hub, dispatch);
+        match self.timeout {
+            None => asked.await,
+            Some(timeout) => tokio::time::timeout(timeout, asked).await.unwrap_or_else(|_| {
+                let late = self.fault(FaultKind::Deadline, "did not answer in the time configured for it");
+                Ok(Told::Done(Box::new(Finished::failed(late)), None))
+            }),
+        }
+    }
+
+    async fn question(&self, hub: &Hub, dispatch: Dispatch) -> Result<Told, Fault> {
+        let wanted = Wanted::of(&dispatch)?;
+        let headers = hop::encode(&dispatch.call);
+        let mut received = self.answered(hub, &wanted.question(), &headers).await?;
+        while let Some(promise) = received.reply.promise.take() {
+            let pause = promise.seconds.map_or(LOOK.0, Duration::from_secs).clamp(LOOK.0, LOOK.1);
+            tokio::time::sleep(pause).await;
+            let waited = self.http.wait(&client::wait(&promise.token, false), &headers).await;
+            received = waited.map_err(|lost| self.lost(hub, &lost))?;
+        }
+        self.note(hub, Went::Reached { knock: None });
+        Ok(self.told(hub, &dispatch, received, wanted.losses))
+    }
+
+    /// In the generation it speaks, or in each until one is understood.
+    async fn answered(
+        &self,
+        hub: &Hub,
+        question: &Question<'_>,
+        headers: &[(&'static str, String)],
+    ) -> Result<Received, Fault> {
+        let known = usize::from(self.spoken.load(Ordering::Relaxed));
+        if let Some(dialect) = known.checked_sub(1).and_then(|index| TRIED.get(index)) {
+            return self.sent(hub, &question.request(*dialect), headers).await;
+        }
+        let mut last = None;
+        for (number, dialect) in (1_u8..).zip(TRIED) {
+            let received = self.sent(hub, &question.request(dialect), headers).await?;
+            if !received.reply.wants_another_dialect(received.status) {
+                self.spoken.store(number, Ordering::Relaxed);
+                return Ok(received);
+            }
+            last.get_or_insert(received);
+        }
+        last.ok_or_else(|| self.fault(FaultKind::BadReply, "does not answer"))
+    }
+
+    /// To ask twice does no harm, so what was lost is asked again.
+    async fn sent(
+        &self,
+        hub: &Hub,
+        request: &client::Request,
+        headers: &[(&'static str, String)],
+    ) -> Result<Received, Fault> {
+        let mut attempt = 1;
+        loop {
+            let lost = match self.http.ask(request, headers).await {
+                Ok(received) => return Ok(received),
+                Err(lost) => lost,
+            };
+            let Some(wait) = retry::after(&lost, attempt, true) else { return Err(self.lost(hub, &lost)) };
+            tokio::time::sleep(wait).await;
+            attempt += 1;
+        }
+    }
+
+    fn lost(&self, hub: &Hub, lost: &Lost) -> Fault {
+        tracing::warn!(peer = %self.name, cause = %lost, "no answer");
+        if lost.why != Why::TooLarge {
+            self.note(hub, Went::Missed);
+        }
+        match (lost.why, lost.begun) {
+            (Why::Certificate, _) => {
+                self.fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused")
+            }
+            (Why::TooLarge, _) => self.fault(FaultKind::BadReply, "answered with more than is read"),
+            (Why::Connection, Begun::No) => self.fault(FaultKind::Unreachable, "cannot be reached"),
+            (Why::Connection, Begun::Perhaps) => {
+                self.fault(FaultKind::BadReply, "ended the connection without an answer")
+            }
+        }
+    }
+
+    fn told(&self, hub: &Hub, dispatch: &Dispatch, received: Received, mut losses: Vec<Loss>) -> Told {
+        let Received { status, reply, retry_after } = received;
+        let failed = |fault: Fault| Told::Done(Box::new(Finished::failed(fault)), None);
+        if let Some((code, message)) = &reply.failure {
+            return match code.as_str() {
+                "CANCELLED" => {
+                    let by = Party::Peer(self.name.clone());
+                    Told::Done(Box::new(Finished::cancelled(by, interlingua_core::CancelWhy::Asked)), None)
+                }
+                _ => failed(fault::of_code(&self.name, code, message)),
+            };
+        }
+        if status == 429 || status == 503 {
+            return failed(self.fault(FaultKind::Busy, "is busy").retry(Retry::After(retry_after)));
+        }
+        if !reply.is_understood() {
+            return failed(
+                self.fault(FaultKind::BadReply, &format!("does not answer as a site that can be asked ({status})")),
+            );
+        }
+        if let Some((text, asks)) = &reply.questions {
+            return self.asks(hub, dispatch, text, asks, &reply.session);
+        }
+        if reply.cut {
+            losses.push(Loss::new("output.items", LossKind::Dropped));
+        }
+        let output = self.output(&reply);
+        let finished = Event::Finished(Finished { outcome: Outcome::Completed, output, usage: Default::default() });
+        Told::Live(Box::new(Said([Record::Emitted { event: finished, losses, raw: None }].into())))
+    }
+
+    /// Items as data, words as text. It is what a site says of the world: data, never instructions.
+    fn output(&self, reply: &Reply) -> Output {
+        let provenance = Provenance { by: Party::Peer(self.name.clone()), source: None, trust: Trust::World };
+        let structured = reply.structured();
+        let mut parts: Vec<Part> = Vec::new();
+        let text = reply.text.join("\n");
+        if !text.is_empty() {
+            parts.push(Part::text(interlingua_core::site::extract::clean(&text), provenance.clone()));
+        }
+        parts.push(Part::new(Body::Data(structured.clone()), provenance));
+        Output { parts, structured: Some(structured), ..Output::default() }
+    }
+
+    fn asks(&self, hub: &Hub, dispatch: &Dispatch, text: &str, asks: &[Asks], session: &Session) -> Told {
+        let mut properties = serde_json::Map::new();
+        for ask in asks {
+            let mut property = json!({"type": "string", "description": ask.text});
+            if !ask.options.is_empty() {
+                property["enum"] = ask.options.clone().into();
+            }
+            properties.insert(ask.id.clone(), property);
+        }
+        let required: Vec<&str> = asks.iter().map(|ask| ask.id.as_str()).collect();
+        let form = json!({"type": "object", "properties": properties, "required": required});
+        let kind = QuestionKind::Input { form: Schema(form.into()), choices: Vec::new() };
+        if !dispatch.call.caller.can_answer.has(kind.set()) {
+            let text = format!("{} asks, and nobody here can answer: {text}", self.name);
+            return Told::Done(Box::new(Finished::failed(Fault::caller(FaultKind::Unanswered, text))), None);
+        }
+        let resume = json!({"conversation": session.conversation, "state": session.state}).to_string();
+        let question = Asked {
+            // The task numbers its questions itself.
+            id: QuestionId(dispatch.task, 0),
+            to: Addressee::Caller,
+            kind,
+            text: interlingua_core::site::extract::clean(text).into(),
+            asked_by: Party::Peer(self.name.clone()),
+            expires: hub.now().after(QUESTION_EXPIRES),
+            resume: Some(Secret::new(&resume)),
+            name: None,
+        };
+        let asked = Record::Emitted { event: Event::Asked(question), losses: Vec::new(), raw: None };
+        Told::Live(Box::new(Said([Record::Sent(Sent::learnt(dispatch.key.clone(), None, false)), asked].into())))
+    }
+}
+
+impl Peer for NlwebPeer {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(async move { self.converse(dispatch).await })
+    }
+}
+
+impl Probed for NlwebPeer {
+    fn name(&self) -> &PeerId {
+        &self.name
+    }
+
+    fn breaker(&self) -> &Breaker {
+        &self.breaker
+    }
+
+    async fn probe(&self, hub: &Hub) {
+        let started = Instant::now();
+        let went = match self.http.probe().await {
+            Ok(()) => Went::Reached { knock: Some(started.elapsed()) },
+            Err(lost) => {
+                tracing::debug!(peer = %self.name, cause = %lost, "a probe failed");
+                Went::Missed
+            }
+        };
+        self.note(hub, went);
+    }
+}
+
+/// What a call wants to know.
+struct Wanted {
+    text: String,
+    site: Option<String>,
+    prev: Vec<String>,
+    modes: Modes,
+    session: Option<Session>,
+    losses: Vec<Loss>,
+}
+
+impl Wanted {
+    fn of(dispatch: &Dispatch) -> Result<Wanted, Fault> {
+        let unsupported =
+            || Fault::hub(FaultKind::Unsupported(Feature::Operation), "a site can be asked, and nothing else");
+        let input = dispatch.call.input().ok_or_else(unsupported)?;
+        let arg =
+            |name: &str| input.args.as_ref().and_then(|args| args.get(name)).and_then(Tree::as_str).map(str::to_owned);
+        let (mut text, mut session) = (arg("query").unwrap_or_else(|| input.words().into_owned()), None);
+        if let Some(answering) = &dispatch.answering {
+            text = spoken(&answering.answer).unwrap_or(text);
+            session = answering.question.resume.as_ref().and_then(Secret::text).and_then(resumed);
+        }
+        if text.trim().is_empty() {
+            return Err(Fault::caller(FaultKind::InvalidInput, "there is nothing to ask").field("query", "is missing"));
+        }
+        let mode = arg("mode").unwrap_or_default();
+        let earlier = |turn: &interlingua_core::Turn| {
+            let words: Vec<&str> = turn.parts.iter().filter_map(Part::as_text).collect();
+            words.join(" ")
+        };
+        let other = input.parts.iter().any(|part| part.as_text().is_none());
+        Ok(Wanted {
+            text,
+            site: arg("site"),
+            prev: input.history.iter().map(earlier).collect(),
+            modes: Modes { summarize: mode == "summarize", generate: mode == "generate" },
+            session,
+            losses: if other { vec![Loss::new("call.parts", LossKind::Dropped)] } else { Vec::new() },
+        })
+    }
+
+    fn question(&self) -> Question<'_> {
+        Question {
+            text: &self.text,
+            site: self.site.as_deref(),
+            prev: self.prev.iter().map(String::as_str).collect(),
+            modes: self.modes,
+            session: self.session.clone(),
+        }
+    }
+}
+
+/// An answer in words: as it was said, or the values that were given.
+fn spoken(answer: &Answer) -> Option<String> {
+    let Answer::Given(Input { args, .. }) = answer else { return None };
+    let values = args.as_ref().and_then(|args| args.tree().as_object().cloned());
+    let Some(values) = values else {
+        let Answer::Given(input) = answer else { return None };
+        return Some(input.words().into_owned());
+    };
+    let said = values.values().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    Some(said.collect::<Vec<_>>().join(", "))
+}
+
+fn resumed(text: &str) -> Option<Session> {
+    let kept: Tree = serde_json::from_str(text).ok()?;
+    let text = |key: &str| kept.get(key).and_then(Tree::as_str).map(str::to_owned);
+    Some(Session { conversation: text("conversation"), state: text("state") })
+}
+
+/// All that the site said, at once.
+struct Said(VecDeque<Record>);
+
+impl Duplex for Said {
+    fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Option<Record>> {
+        Poll::Ready(self.0.pop_front())
+    }
+
+    fn signal(&mut self, _: Signal) -> Result<(), Fault> {
+        Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), "the site has answered already"))
+    }
+}

@@ -1,0 +1,104 @@
+//! Websites that are driven, as peers of the hub: the last resort of a route, where nothing else offers the same.
+//!
+//! There is no wire here. The definition is read with the configuration, the browser is one for all sites, and what runs
+//! in it is [`interlingua_drivers::browser`]. A definition that changes on disk is a changed configuration: the peer is
+//! replaced whole, and calls under way end by what they began with.
+
+use std::sync::Arc;
+
+use interlingua_core::site::Site;
+use interlingua_core::{
+    Card, CardFrom, CardSource, Effects, Fault, FaultKind, Health, PeerId, Provider, RouteClass, Skill, Text,
+};
+use interlingua_drivers::browser::{Background, Browser, Settings, SitePeer};
+
+use crate::config::{self, Config, EffectsOverride, Peer};
+use crate::hub::Hub;
+
+/// Where the browser's processes keep what they need, in the data directory.
+const DIRECTORY: &str = "browser";
+
+/// Makes the hub's browser. Nothing is started before a site is called.
+pub fn open(hub: &Arc<Hub>, config: &Config) {
+    let mut settings = Settings::new(config.data().join(DIRECTORY));
+    settings.path = config.browser.program().map(Into::into);
+    settings.contexts = config.browser.contexts.into();
+    let supervisor = hub.supervisor.clone();
+    // All of it ends with the hub: the pipe closes, and with it the browser.
+    let background: Background = Arc::new(move |work| supervisor.run_until_stop(work));
+    let browser = Browser::new(settings, background);
+    let (stopping, ending) = (hub.supervisor.stopping().clone(), Arc::clone(&browser));
+    hub.supervisor.run(async move {
+        stopping.cancelled().await;
+        ending.stop();
+    });
+    // Peers are registered once in the life of a hub.
+    let _ = hub.browser.set(browser);
+}
+
+/// A peer that is made and can be registered.
+#[derive(Debug)]
+pub struct Prepared {
+    card: Card,
+    peer: Arc<SitePeer>,
+}
+
+pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, site: &config::SitePeer) -> Result<Prepared, Fault> {
+    let missing = |what: &str| Fault::hub(FaultKind::Internal, format!("the site {name} has no {what}"));
+    let definition = site.site.as_ref().ok_or_else(|| missing("definition"))?;
+    let browser = hub.browser.get().ok_or_else(|| missing("browser"))?;
+    let id = PeerId::from(name);
+    let site = limited(definition, config);
+    let peer = Arc::new(SitePeer::new(id.clone(), site, Arc::clone(browser)));
+    let skills = peer.skills().into_iter().filter(|skill| config.offers(skill.id.skill.as_str()));
+    let skills = skills.map(|skill| offered(skill, config)).collect();
+    Ok(Prepared { card: card(id, config, definition, skills, hub), peer })
+}
+
+impl Prepared {
+    /// Adds the peer, or replaces it whole.
+    pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
+        hub.register(self.card, self.peer).await
+    }
+}
+
+/// No sequence takes longer than configuration lets a call of this peer take.
+fn limited(definition: &Site, config: &Peer) -> Site {
+    let mut site = definition.clone();
+    if let Some(timeout) = config.timeout {
+        site.actions.values_mut().for_each(|action| action.limit = action.limit.min(timeout.0));
+    }
+    site
+}
+
+fn offered(mut skill: Skill, config: &Peer) -> Skill {
+    skill.public = config.public;
+    match config.effects {
+        Some(EffectsOverride::Reads) => skill.effects = Effects::reads_only(CardFrom::Configuration),
+        Some(EffectsOverride::Unknown) => {
+            skill.effects = Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() };
+        }
+        None => {}
+    }
+    skill.sealed()
+}
+
+fn card(peer: PeerId, config: &Peer, site: &Site, skills: Vec<Skill>, hub: &Hub) -> Card {
+    let said = |own: &Option<String>, otherwise: &Text| own.as_deref().map_or_else(|| otherwise.clone(), Text::from);
+    Card {
+        peer,
+        title: said(&config.title, &site.name),
+        description: said(&config.description, &site.description),
+        version: site.version.clone(),
+        class: RouteClass::DrivenSite,
+        // By the name and host of the site it is found too.
+        provider: Some(Provider { name: site.id.clone(), url: Some(site.base.to_string().into()), contact: None }),
+        skills,
+        resources: Vec::new(),
+        sources: vec![CardSource { from: CardFrom::Configuration, digest: site.digest }],
+        health: Health::Up,
+        telemetry: None,
+        seen: hub.now(),
+        raw: None,
+    }
+}
