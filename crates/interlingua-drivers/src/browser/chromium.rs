@@ -69,11 +69,7 @@ impl Chromium {
     pub(super) async fn start(program: &Path, directory: &Path, background: &Background) -> Result<Chromium, String> {
         let home = Home::make(directory).map_err(|error| format!("no directory for it: {error}"))?;
         let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(PLACED).arg(program).args(FLAGS);
-        command.arg("--proxy-bypass-list=<-loopback>").arg(format!("--user-data-dir={}", home.0.display()));
-        if rustix::process::geteuid().is_root() {
-            command.arg("--no-sandbox");
-        }
+        command.arg("-c").arg(PLACED).arg(program).args(arguments(&home.0, rustix::process::geteuid().is_root()));
         let common = COMMON.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
         command.env_clear().envs(common).env("HOME", &home.0).current_dir(&home.0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -110,6 +106,17 @@ impl Chromium {
             self.memory.store(group_memory(leader), Ordering::Relaxed);
         }
     }
+}
+
+/// What a browser is started with. Its own sandbox cannot work for root, and is on for anybody else.
+fn arguments(home: &Path, root: bool) -> Vec<String> {
+    let mut arguments: Vec<String> = FLAGS.map(String::from).to_vec();
+    arguments.push("--proxy-bypass-list=<-loopback>".to_owned());
+    arguments.push(format!("--user-data-dir={}", home.display()));
+    if root {
+        arguments.push("--no-sandbox".to_owned());
+    }
+    arguments
 }
 
 /// A pipe nobody reads would stop the browser. What it says there is for its makers.
@@ -174,5 +181,35 @@ pub(super) fn sweep(directory: &Path) {
         if name.starts_with("chromium-") && !name.starts_with(&own) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn w_68_the_sandbox_is_on_and_no_port_is_open() {
+        let user = arguments(Path::new("/x"), false);
+        assert!(!user.iter().any(|flag| flag == "--no-sandbox"));
+        assert!(arguments(Path::new("/x"), true).iter().any(|flag| flag == "--no-sandbox"));
+        assert!(user.iter().any(|flag| flag == "--remote-debugging-pipe"));
+        assert!(!user.iter().any(|flag| flag.starts_with("--remote-debugging-port")));
+        assert!(user.iter().any(|flag| flag == "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"));
+    }
+
+    #[test]
+    fn w_52_what_earlier_hubs_left_is_swept_and_our_own_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let own = Home::make(directory.path()).unwrap();
+        std::fs::create_dir(directory.path().join("chromium-1-0")).unwrap();
+        std::fs::create_dir(directory.path().join("other")).unwrap();
+        sweep(directory.path());
+        let entries = std::fs::read_dir(directory.path()).unwrap();
+        let mut left: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [own.0.file_name().unwrap(), "other".as_ref()]);
+        drop(own);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 }
