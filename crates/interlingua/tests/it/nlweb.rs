@@ -35,7 +35,7 @@ async fn ask(hub: &Hub, body: Value) -> Answer {
 
 fn nested(text: &str, more: Value) -> Value {
     let mut body = json!({"query": {"text": text}, "prefer": {"streaming": false}});
-    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
     body
 }
 

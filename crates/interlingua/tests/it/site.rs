@@ -81,8 +81,8 @@ async fn w_13_w_41_site_asks_for_what_is_missing_before_a_page_is_opened() {
     let asked = hub.post_json("/nlip", &said).await.json();
     assert!(asked["content"].as_str().is_some_and(|text| text.contains("date")), "{asked}");
     assert!(pages.asked().is_empty());
-    let refused =
-        Modern::new(&hub).ask("tools/call", json!({"name": "airline__search_flights", "arguments": {"origin": "NYC"}}));
+    let client = Modern::new(&hub);
+    let refused = client.ask("tools/call", json!({"name": "airline__search_flights", "arguments": {"origin": "NYC"}}));
     let refused = refused.await.text();
     assert!(refused.contains("destination") && refused.contains("isError"), "{refused}");
     let unknown = json!({"skill": "airline/fly", "arguments": {}});
@@ -94,8 +94,8 @@ async fn w_13_w_41_site_asks_for_what_is_missing_before_a_page_is_opened() {
 async fn w_48_site_redesigned_is_mended_and_the_proposal_takes_its_place() {
     let pages = Pages::start([("/flights", html(REBUILT))]).await;
     let hub = hub(&pages).await;
-    let call =
-        || Modern::new(&hub).result("tools/call", json!({"name": "airline__search_flights", "arguments": args()}));
+    let client = Modern::new(&hub);
+    let call = || client.result("tools/call", json!({"name": "airline__search_flights", "arguments": args()}));
     let result = call().await["structuredContent"].clone();
     assert_eq!(result["extracted_data"][0], first(), "{result}");
     assert_eq!(result["proposed"]["version"], "1.0.1", "{result}");
