@@ -21,8 +21,8 @@ pub const BLOCK: &str = "mcp/content";
 pub trait Addresses {
     /// An address that this party gave, as the other side can use it.
     fn outward(&self, by: &Party, uri: &str) -> Uri;
-    /// Where stored bytes can be read.
-    fn blob(&self, digest: &Digest) -> Option<Uri>;
+    /// Where stored bytes can be read; `media` is what they will be said to be.
+    fn blob(&self, digest: &Digest, media: Option<&str>) -> Option<Uri>;
 
     /// Is any address other than it was given?
     fn rewrites(&self) -> bool {
@@ -39,7 +39,7 @@ impl Addresses for Verbatim {
         uri.into()
     }
 
-    fn blob(&self, _: &Digest) -> Option<Uri> {
+    fn blob(&self, _: &Digest, _: Option<&str>) -> Option<Uri> {
         None
     }
 }
@@ -147,7 +147,7 @@ impl Writer<'_> {
             Body::Text { .. } => self.embedded(part, out),
             Body::Data(json) => self.text(json.as_str(), part, out),
             Body::Blob(blob) => self.blob(blob, part, losses, out),
-            Body::Link => self.link(part, part.uri.as_deref().unwrap_or_default(), losses, out),
+            Body::Link => self.link(part, part.uri.as_deref().unwrap_or_default(), None, losses, out),
             Body::Code { source, .. } => {
                 losses.push(Loss::new("part.code.language", LossKind::Flattened));
                 self.text(source, part, out);
@@ -178,9 +178,9 @@ impl Writer<'_> {
     fn blob(&self, blob: &Blob, part: &Part, losses: &mut Vec<Loss>, out: &mut Vec<u8>) {
         let bytes = match blob {
             Blob::Inline(bytes) => bytes,
-            Blob::Stored { digest, .. } => {
-                match self.addresses.blob(digest) {
-                    Some(uri) => self.link(part, &uri, losses, out),
+            Blob::Stored { digest, len } => {
+                match self.addresses.blob(digest, part.media.as_deref()) {
+                    Some(uri) => self.link(part, &uri, Some(*len), losses, out),
                     None => {
                         losses.push(Loss::new("part.blob", LossKind::Dropped));
                         self.text("(content that is too large to be shown here)", part, out);
@@ -212,7 +212,7 @@ impl Writer<'_> {
         block.finish();
     }
 
-    fn link(&self, part: &Part, uri: &str, losses: &mut Vec<Loss>, out: &mut Vec<u8>) {
+    fn link(&self, part: &Part, uri: &str, size: Option<u64>, losses: &mut Vec<Loss>, out: &mut Vec<u8>) {
         let uri = match &part.body {
             Body::Link => self.addresses.outward(&part.provenance.by, uri),
             _ => uri.into(),
@@ -224,9 +224,14 @@ impl Writer<'_> {
         let mut block = Object::open(out);
         block.text("type", "resource_link");
         block.text("uri", &uri);
-        block.text("name", part.name.as_deref().unwrap_or(&uri));
+        // The address of what the hub holds says nothing to people.
+        let unnamed = if size.is_some() { "content" } else { &*uri };
+        block.text("name", part.name.as_deref().unwrap_or(unnamed));
         if let Some(media) = &part.media {
             block.text("mimeType", media);
+        }
+        if let Some(size) = size {
+            block.number("size", size);
         }
         self.free(part, &mut block);
         block.finish();
@@ -315,7 +320,7 @@ mod tests {
             }
         }
 
-        fn blob(&self, digest: &Digest) -> Option<Uri> {
+        fn blob(&self, digest: &Digest, _: Option<&str>) -> Option<Uri> {
             Some(format!("hub://blobs/{digest}").into())
         }
     }
@@ -354,6 +359,23 @@ mod tests {
         assert!(link.contains(r#""uri":"hub://p/urn:x:1""#), "{link}");
         let embedded = r#"{"type":"resource","resource":{"uri":"mem:a","text":"t"}}"#;
         assert!(through(embedded, Version::LATEST, &Prefixed).0.contains(r#""uri":"hub://p/mem:a""#));
+    }
+
+    #[test]
+    fn what_is_stored_is_a_link_where_it_can_be_read_and_a_loss_where_not() {
+        let mut part = Part::new(Body::Blob(Blob::Stored { digest: Digest([7; 32]), len: 300_000 }), by());
+        part.media = Some("image/png".into());
+        let write = |addresses: &dyn Addresses| {
+            let (mut out, mut losses) = (Vec::new(), Vec::new());
+            Writer { version: Version::LATEST, addresses }.block(&part, &mut losses, &mut out);
+            (String::from_utf8(out).expect("UTF-8"), losses)
+        };
+        let uri = format!("hub://blobs/{}", Digest([7; 32]));
+        let link = format!(
+            r#"{{"type":"resource_link","uri":"{uri}","name":"content","mimeType":"image/png","size":300000}}"#
+        );
+        assert_eq!(write(&Prefixed), (link, Vec::new()));
+        assert_eq!(write(&Verbatim).1, [Loss::new("part.blob", LossKind::Dropped)]);
     }
 
     #[test]

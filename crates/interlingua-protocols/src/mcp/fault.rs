@@ -263,6 +263,36 @@ mod tests {
     }
 
     #[test]
+    fn m_18_an_extension_that_is_missing_is_named_on_both_legs() {
+        let error = tasks_not_declared();
+        assert_eq!(error.code, MISSING_CAPABILITY);
+        let data = error.data.clone().expect("data");
+        let tasks = serde_json::json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+        assert_eq!(data.tree()["requiredCapabilities"], tasks);
+        let heard = heard(&error, Verb::Call, &"p".into());
+        assert_eq!(super::error(&heard, MISSING_CAPABILITY).data, Some(data));
+    }
+
+    #[test]
+    fn a_servers_protocol_error_stays_one_and_a_tool_that_failed_is_an_outcome() {
+        let heard = heard(&rpc::Error::new(-32603, "broken"), Verb::Call, &"p".into());
+        assert_eq!(
+            spelling(&heard, Version::LATEST, Verb::Call),
+            Spelling::Error { code: rpc::INTERNAL_ERROR, status: 200 }
+        );
+        let failed = Fault { peer_code: None, ..heard };
+        assert_eq!(spelling(&failed, Version::LATEST, Verb::Call), Spelling::Outcome);
+    }
+
+    #[test]
+    fn the_address_of_a_resource_that_is_not_there_stands_in_the_error() {
+        let fault = Fault::caller(FaultKind::NotFound(Noun::Resource), "Resource not found");
+        let error = not_found(&fault, rpc::INVALID_PARAMS, "test://a");
+        let data = error.data.expect("data");
+        assert_eq!((&data.tree()["uri"], &data.tree()["kind"]), (&"test://a".into(), &"not_found".into()));
+    }
+
+    #[test]
     fn a_servers_error_keeps_its_code_and_text() {
         let fault = heard(&rpc::Error::new(-32602, "Unknown tool"), Verb::Call, &"p".into());
         assert_eq!((fault.kind, fault.peer_code.as_deref()), (FaultKind::NotFound(Noun::Skill), Some("-32602")));

@@ -76,6 +76,8 @@ pub struct Settings {
     pub replay: Duration,
     /// How long a conversation is kept after its last turn.
     pub conversations: Duration,
+    /// How long a finished task is kept.
+    pub tasks: Duration,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
 }
@@ -102,6 +104,7 @@ impl Default for Settings {
             deadline: Duration::from_secs(300),
             replay: Duration::from_secs(24 * 3600),
             conversations: Duration::from_secs(24 * 3600),
+            tasks: Duration::from_secs(30 * 24 * 3600),
             match_threshold: 0.45,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, TaskId};
+use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, OnDisconnect, TaskId};
 
 use super::Hub;
 use super::driver::{Driver, Launch, Launched};
@@ -137,6 +137,16 @@ impl Running {
     /// Its caller was told its id and goes on by it: dropping this is not leaving.
     pub fn told(&mut self) {
         self.over |= self.is_kept();
+    }
+
+    /// Makes it a task that its caller goes on with by its id, and that outlives them, here and after a restart.
+    pub async fn hand_out(&mut self) -> Result<TaskId, Fault> {
+        if let Way::Inline(driver) = &mut self.way {
+            driver.task.call.limits.on_disconnect = OnDisconnect::Detach;
+        }
+        let task = self.keep().await?;
+        self.told();
+        Ok(task)
     }
 
     /// Reads to the end, or to the first question. Events on the way go to `each`.

@@ -211,6 +211,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         deadline: config.limits.deadline.0,
         replay: config.limits.replay.0,
         conversations: config.retention.conversations.0,
+        tasks: config.retention.tasks.0,
         ..Settings::default()
     }
 }

@@ -314,3 +314,50 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn requests_about_a_task_are_named_by_it() {
+    for method in [encode::TASK_GET, encode::TASK_UPDATE, encode::TASK_CANCEL] {
+        let about = |version| encode::request(1, method, &Manner::own(version), |params| params.text("taskId", "t é"));
+        let sent = about(Version::LATEST);
+        let headers: Vec<(&str, &str)> = sent.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!(headers, [("mcp-method", method), ("mcp-name", "=?base64?dCDDqQ==?=")]);
+        assert!(about(Version::LATEST_LEGACY).headers.is_empty(), "headers are of the modern era");
+    }
+}
+
+#[test]
+fn a_receipt_is_taken_for_whoever_cannot_hold_one_except_by_callers_of_the_same_version() {
+    let mut call = calling("{}");
+    assert!(encode::takes_receipts(&call, Version::LATEST), "a caller of another protocol waits with the hub");
+    call.wire = Some(Version::LATEST_LEGACY.wire());
+    assert!(encode::takes_receipts(&call, Version::LATEST));
+    call.wire = Some(Version::LATEST.wire());
+    assert!(!encode::takes_receipts(&call, Version::LATEST), "the server decides as it would without a hub");
+    call.meta = interlingua_core::Meta(Some(json!({"io.modelcontextprotocol/tasks": {}}).into()));
+    assert!(encode::takes_receipts(&call, Version::LATEST));
+    let declared = |receipts| {
+        let manner = Manner { receipts, ..Manner::own(Version::LATEST) };
+        let sent = body(&encode::call(1, &calling("{}"), &tool(), &manner, None));
+        sent["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"]["extensions"].clone()
+    };
+    assert_eq!(declared(true), json!({"io.modelcontextprotocol/tasks": {}}));
+    assert_eq!(declared(false), json!(null));
+}
+
+#[test]
+fn a_task_that_failed_keeps_the_code_its_call_would_have_had() {
+    let task = json!({"taskId": "t", "status": "failed", "error": {"code": -32603, "message": "out of paper"}});
+    let ended = leg(Verb::Call, Version::LATEST).task(Ok(members(task))).expect("understood");
+    let TaskState::Ended(finished, _) = ended else { panic!("{ended:?}") };
+    let Outcome::Failed(fault) = finished.outcome else { panic!("it failed") };
+    assert_eq!((fault.kind, fault.peer_code.as_deref()), (FaultKind::PeerFailed, Some("-32603")));
+    assert_eq!(&*fault.public, "p failed: out of paper");
+}
+
+#[test]
+fn what_a_server_tells_of_its_resources_is_read_from_its_capabilities() {
+    let server = |resources: Value| Server::decode(&members(json!({"capabilities": {"resources": resources}})));
+    assert!(server(json!({"subscribe": true})).resources.subscribe);
+    assert!(!server(json!({"listChanged": true})).resources.subscribe);
+}

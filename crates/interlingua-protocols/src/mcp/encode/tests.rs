@@ -17,7 +17,7 @@ impl Addresses for Prefixed {
         }
     }
 
-    fn blob(&self, _: &Digest) -> Option<Uri> {
+    fn blob(&self, _: &Digest, _: Option<&str>) -> Option<Uri> {
         None
     }
 
@@ -173,4 +173,24 @@ fn m_14_a_question_is_asked_under_its_number_with_the_state_to_bring_back() {
     assert_eq!(result.tree()["resultType"], "input_required");
     assert_eq!(result.tree()["inputRequests"]["q3"]["method"], "roots/list");
     assert_eq!(result.tree()["requestState"], "sealed");
+}
+
+#[test]
+fn a_question_keeps_the_name_its_server_gave_it_where_that_is_one_questions_alone() {
+    let asked = |number: u32, name: Option<&str>| Question {
+        id: QuestionId(TaskId(7), number),
+        to: interlingua_core::Addressee::Caller,
+        kind: QuestionKind::Roots,
+        text: "?".into(),
+        asked_by: by(),
+        expires: Time(1),
+        resume: None,
+        name: name.map(|name| Box::new(name.into())),
+    };
+    let keys = |open: &[Question]| open.iter().map(|question| input_key(question, open)).collect::<Vec<_>>();
+    assert_eq!(keys(&[asked(0, Some("from")), asked(1, Some("to")), asked(2, None)]), ["from", "to", "q2"]);
+    assert_eq!(keys(&[asked(0, Some("a")), asked(1, Some("a"))]), ["q0", "q1"], "two of one name");
+    assert_eq!(keys(&[asked(0, Some("q1")), asked(1, None)]), ["q0", "q1"], "the name of another's number");
+    let long = "n".repeat(LONGEST_NAME + 1);
+    assert_eq!(keys(&[asked(0, Some("")), asked(1, Some(&long))]), ["q0", "q1"], "no name, and too long a one");
 }

@@ -39,14 +39,24 @@ pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Failure> {
 
 fn load(arguments: &McpArguments) -> Result<Loaded, Failure> {
     let environment = |name: &str| std::env::var(name).ok();
-    // Without a file nobody was told a port: any will do, since only the socket is used.
-    let listen = arguments.config.is_none().then(Listen::any_port);
-    let overrides = Overrides { listen, data: arguments.data.clone(), ..Overrides::default() };
+    let overrides = Overrides { data: arguments.data.clone(), ..Overrides::default() };
     let loaded = match &arguments.config {
         Some(file) => config::load(file, &overrides, &environment),
         None => config::without_file(&overrides),
     };
-    loaded.map_err(|rejected| Failure::new(Exit::Configuration, rejected.render()))
+    let mut loaded = loaded.map_err(|rejected| Failure::new(Exit::Configuration, rejected.render()))?;
+    loaded.config.listen = port(loaded.config.listen);
+    Ok(loaded)
+}
+
+/// This client needs no port: it speaks through the socket. One that configuration names is taken if it is free; the usual one
+/// is left to the hub that is started by itself, and one that is taken, by the hub of another client perhaps, is no reason to
+/// fail.
+fn port(configured: Listen) -> Listen {
+    if configured != Listen::default() && std::net::TcpListener::bind(configured.0).is_ok() {
+        return configured;
+    }
+    Listen::any_port()
 }
 
 async fn run(loaded: Loaded) -> Result<Exit, Failure> {
@@ -71,4 +81,19 @@ async fn run(loaded: Loaded) -> Result<Exit, Failure> {
 
 async fn answers(socket: &Path) -> bool {
     UnixStream::connect(socket).await.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_taken_only_where_it_is_asked_for_and_free() {
+        assert_eq!(port(Listen::default()), Listen::any_port());
+        let taken = std::net::TcpListener::bind(Listen::any_port().0).expect("a port");
+        let address = Listen(taken.local_addr().expect("an address"));
+        assert_eq!(port(address), Listen::any_port());
+        drop(taken);
+        assert_eq!(port(address), address);
+    }
 }

@@ -19,8 +19,12 @@ struct Piped {
 
 impl Piped {
     fn start(directory: &std::path::Path) -> Piped {
+        Piped::start_with(directory, &["mcp", "--data", "data"])
+    }
+
+    fn start_with(directory: &std::path::Path, arguments: &[&str]) -> Piped {
         let mut child = Command::new(env!("CARGO_BIN_EXE_interlingua"))
-            .args(["mcp", "--data", "data"])
+            .args(arguments)
             .current_dir(directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -135,4 +139,26 @@ async fn what_writes_is_asked_for_in_the_client_of_a_pipe_and_a_cancelled_call_e
     })
     .await;
     piped.end().await;
+}
+
+#[tokio::test]
+async fn two_clients_with_hubs_of_their_own_do_not_want_the_same_port() {
+    let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = taken.local_addr().expect("an address").port();
+    // The usual port, and one that somebody else has.
+    let files = ["mcp: { names: bare }\n".to_owned(), format!("listen: 127.0.0.1:{port}\n")];
+    let mut both = Vec::new();
+    for text in files.iter().chain(&files) {
+        let directory = tempfile::tempdir().expect("a directory");
+        std::fs::write(directory.path().join("hub.yaml"), text).expect("written");
+        let piped = Piped::start_with(directory.path(), &["mcp", "-c", "hub.yaml", "--data", "data"]);
+        both.push((piped, directory));
+    }
+    for (piped, _) in &mut both {
+        piped.say(modern(1, "tools/list", json!({}))).await;
+        assert!(piped.answer(json!(1)).await["result"]["tools"].is_array());
+    }
+    for (piped, _directory) in both {
+        piped.end().await;
+    }
 }

@@ -76,3 +76,32 @@ async fn what_a_program_that_does_not_start_says_is_shown() {
     let refused = call(&hub, "broken/anything", json!({})).await;
     assert_eq!(refused["error"]["kind"], "not_found", "{refused}");
 }
+
+/// A server of a few lines that ends whenever a tool is called.
+const MORTAL: &str = r#"
+while read -r line; do
+  id=${line#*\"id\":}; id=${id%%[,\}]*}
+  case $line in
+    *'"initialize"'*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"m\",\"version\":\"1\"}}}" ;;
+    *'"tools/list"'*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"tools\":[{\"name\":\"end\",\"inputSchema\":{\"type\":\"object\"}}]}}" ;;
+    *'"tools/call"'*) exit 3 ;;
+    *'"id":'*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32601,\"message\":\"unknown\"}}" ;;
+  esac
+done
+"#;
+
+/// A hundred in `make test`, a thousand in `make soak`.
+#[tokio::test]
+async fn m_28_no_program_is_left_behind_after_many_restarts_of_a_server() {
+    let rounds = if std::env::var_os("SOAK_SECONDS").is_some() { 1_000 } else { 100 };
+    let line = "{ mcp: { command: sh, args: [mortal.sh] } }".to_owned();
+    let hub = builder(&[("mortal", line)]).file("mortal.sh", MORTAL).start().await;
+    listed(&hub, "mortal").await;
+    for round in 0..rounds {
+        let ended = call(&hub, "mortal/end", json!({})).await;
+        assert_eq!(fault(&ended), "outcome_unknown", "{round}: {ended}");
+    }
+    let children = format!("/proc/{0}/task/{0}/children", hub.id());
+    let count = || std::fs::read_to_string(&children).unwrap_or_default().split_whitespace().count();
+    until("one program at most", async || count() <= 1).await;
+}

@@ -1,5 +1,6 @@
 //! The hub as a client of MCP servers: programs and HTTP, modern, legacy and of 2024, well and unwell.
 
+mod callers;
 mod calls;
 mod children;
 mod eras;
@@ -102,6 +103,16 @@ async fn peer(hub: &Hub, name: &str) -> Value {
 
 async fn call(hub: &Hub, skill: &str, arguments: Value) -> Value {
     hub.post_json("/api/exchanges", &json!({"skill": skill, "arguments": arguments})).await.json()
+}
+
+/// A routing envelope with one call, by the name MCP clients know the tool by.
+fn enveloped(tool: &str) -> Value {
+    json!({
+        "format": {"content_type": "application/json"},
+        "control": {"message_type": "request", "message_id": format!("of {tool}")},
+        "content": {},
+        "tool_calls": [{"tool_id": "t", "tool_name": format!("mcp__{tool}"), "parameters": {}}],
+    })
 }
 
 /// The words of the first part of an outcome.

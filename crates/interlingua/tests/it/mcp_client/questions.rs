@@ -101,12 +101,12 @@ async fn an_address_that_must_be_visited_first_is_asked_for_and_the_call_made_ag
 #[tokio::test]
 async fn a_caller_who_cannot_be_asked_declines_at_once() {
     let everywhere = Everywhere::start(&[("l", "stdio", "legacy"), ("m", "http", "modern")]).await;
-    let route = |name: &str| {
-        json!({"message_type": "request", "message_id": format!("m-{name}"), "content": {"tool_calls": [
-            {"tool_id": "t", "tool_name": format!("mcp__{name}__ask"), "parameters": {}}]}})
-    };
-    for name in ["l", "m"] {
-        let answer = everywhere.hub.post_json("/nlip/route", &route(name)).await;
-        assert!(!answer.text().contains("\"pending\""), "{name}: {}", answer.text());
-    }
+    // A client that declared nothing: a legacy server is told no and goes on, a modern one has ended its request.
+    let client = Modern::new(&everywhere.hub);
+    let declined = client.call("l__ask", json!({})).await;
+    let given: Value = serde_json::from_str(declined["content"][0]["text"].as_str().expect("text")).expect("JSON");
+    assert_eq!(given, json!({"name": {"action": "decline"}}), "{declined}");
+    let ended = client.call("m__ask", json!({})).await;
+    assert_eq!(ended["isError"], true, "{ended}");
+    assert_eq!(ended["_meta"]["interlingua/fault"]["kind"], "unanswered", "{ended}");
 }

@@ -4,7 +4,7 @@
     server.py HOST:PORT ERA LOG      ERA: modern | legacy | old
 
 LOG gets a line for everything that happens: `start PID`, `call NAME`, `cancelled ID`, `list KIND`, `header NAME VALUE`,
-`read URI`, `subscribe URI`, `unsubscribe URI`, `listen URIS`, `unlisten URIS`, `resume EVENT`, `task cancelled ID`.
+`read URI`, `subscribe URI`, `unsubscribe URI`, `listen URIS`, `unlisten URIS`, `resume EVENT`, `task asked about ID`, `task cancelled ID`.
 What a tool does is in its name. Standard library only.
 """
 
@@ -43,6 +43,7 @@ TOOLS = [
     {"name": "die", "inputSchema": schema()},
     {"name": "die_reading", "inputSchema": schema(), "annotations": {"readOnlyHint": True}},
     {"name": "hang", "inputSchema": schema()},
+    {"name": "slow", "inputSchema": schema(seconds={"type": "number"})},
     {"name": "progress", "inputSchema": schema()},
     {"name": "flood", "inputSchema": schema()},
     {"name": "garbage", "inputSchema": schema()},
@@ -146,6 +147,9 @@ def call(params, caller, request):
         return text("alive again")
     if name == "hang":
         time.sleep(1000)
+    if name == "slow":
+        time.sleep(float(args.get("seconds", 1)))
+        return text("at last")
     if name == "progress":
         for done in (1, 2):
             notify("notifications/progress", {"progressToken": meta["progressToken"], "progress": done, "total": 2})
@@ -259,6 +263,7 @@ def task(method, params):
     if method == "tasks/update":
         state["update"] = params["inputResponses"]
         return {}
+    note("task asked about", name)
     state["polls"] = state.get("polls", 0) + 1
     if name == "task_works" or (name == "task" and state["polls"] < 3):
         return {**head, "status": "working", "statusMessage": "at it"}

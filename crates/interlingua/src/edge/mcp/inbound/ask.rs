@@ -4,24 +4,23 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    Answer, Ask, Call, Caller, Completes, Delivery, Digest, Fault, FaultKind, Inbound, Input, Json, Limits, Meta,
-    Missing, Noun, OnDisconnect, Part, PeerId, Principal, Provenance, Question, Raw, Request, Signal, SkillKind,
-    Target, TaskId,
+    Answer, Ask, Call, Caller, Completes, Delivery, Fault, FaultKind, Finished, Inbound, Input, Json, Limits, Meta,
+    Missing, OnDisconnect, Output, Part, Party, PeerId, Principal, Provenance, Question, Raw, Request, Signal,
+    SkillKind, Target, Text,
 };
 use interlingua_protocols::mcp::decode::{self, Complete, Filter, Invoke, Method, Read, Reference, Refused, Said};
 use interlingua_protocols::mcp::definition::{CONVERSATION, MESSAGE};
-use interlingua_protocols::mcp::encode::task::{Standing, State as TaskState};
-use interlingua_protocols::mcp::encode::{Cache, Encoder, input_key};
+use interlingua_protocols::mcp::encode::{ARTIFACTS, Beside, Cache, Encoder, input_key};
 use interlingua_protocols::mcp::fault::Verb;
 use interlingua_protocols::mcp::{fault, headers, meta, question};
 use interlingua_protocols::members::Members;
 use interlingua_protocols::object::Object;
 
-use super::going::{About, Asks, Ended, Going, answered};
+use super::going::{About, Asks, Called, Ended, Going, answered};
 use super::listing::{Entry, Listing};
 use super::state::State;
 use super::views::with_fixed;
-use super::{INSTRUCTIONS, SERVER, Scope, Spelling};
+use super::{INSTRUCTIONS, SERVER, Scope, Spelling, artifacts};
 use crate::edge::Shared;
 use crate::hub::entropy;
 use crate::server::connection::{Connection, From};
@@ -54,12 +53,12 @@ pub(super) enum Reply {
 pub(super) type Header<'a> = &'a (dyn Fn(&str) -> Option<&'a str> + Sync);
 
 impl Asker {
-    fn listing(&self) -> Arc<Listing> {
+    pub(super) fn listing(&self) -> Arc<Listing> {
         let desk = &self.shared.mcp;
         desk.listings.now(&self.shared.hub, &self.scope, &desk.settings())
     }
 
-    fn about(&self, listing: &Listing, verb: Verb, call: Digest) -> About {
+    pub(super) fn about(&self, listing: &Listing, verb: Verb, call: Called) -> About {
         About {
             shared: self.shared.clone(),
             by: self.by.clone(),
@@ -72,11 +71,12 @@ impl Asker {
             confirm: false,
             uri: None,
             public: false,
+            detached: false,
             brought: Vec::new(),
         }
     }
 
-    fn encoder(&self) -> Encoder<'static> {
+    pub(super) fn encoder(&self) -> Encoder<'static> {
         Encoder {
             version: self.said.version,
             server: SERVER,
@@ -84,8 +84,8 @@ impl Asker {
         }
     }
 
-    fn refuse(&self, fault: &Fault) -> Reply {
-        let about = self.about(&self.listing(), Verb::Other, Digest([0; 32]));
+    pub(super) fn refuse(&self, fault: &Fault) -> Reply {
+        let about = self.about(&self.listing(), Verb::Other, Called::default());
         Reply::Now(about.refuse(fault))
     }
 
@@ -146,6 +146,7 @@ impl Asker {
         {
             return Reply::Now(Err(Refused { error, status: 400 }));
         }
+        let about = About { detached: entry.skill.always_kept && self.said.client.tasks, ..about };
         if let Some(state) = &invoke.resume.state {
             return self.resumed(about, state, &invoke.resume.responses).await;
         }
@@ -205,6 +206,9 @@ impl Asker {
         let listing = self.listing();
         let about = self.about(&listing, Verb::Read, called("resources/read", &read.uri, None));
         let about = About { uri: Some(read.uri.clone()), ..about };
+        if read.uri.starts_with(ARTIFACTS) {
+            return self.artifact(&about, &read.uri).await;
+        }
         let (peer, uri) = match listing.resource(&read.uri) {
             Ok(found) => found,
             Err(fault) => return Reply::Now(about.refuse(&fault)),
@@ -217,6 +221,20 @@ impl Asker {
         self.open(about, Ask::Read { peer, uri }, None, params).await
     }
 
+    /// Content that a result of theirs linked to.
+    async fn artifact(&self, about: &About, uri: &str) -> Reply {
+        let part = artifacts::read(&self.shared.hub, &self.by, uri, self.shared.bounds().body).await;
+        Reply::Now(match part {
+            Err(fault) => about.refuse(&fault),
+            Ok(part) => {
+                let read = Finished::completed(Output { parts: vec![part], ..Output::default() });
+                let mut out = Vec::new();
+                about.encoder().read(&read, None, &Party::Hub, &Beside::default(), &mut out);
+                Ok(out)
+            }
+        })
+    }
+
     fn anyone_reads(&self, peer: &PeerId, uri: &str) -> bool {
         let catalogue = self.shared.hub.registry.catalogue();
         catalogue.peers.get(peer).and_then(|registered| registered.reader(uri)).is_some_and(|reader| reader.public)
@@ -224,7 +242,7 @@ impl Asker {
 
     async fn complete(&self, complete: Complete) -> Reply {
         let listing = self.listing();
-        let about = self.about(&listing, Verb::Other, Digest([0; 32]));
+        let about = self.about(&listing, Verb::Other, Called::default());
         let of = match &complete.of {
             Reference::Prompt(name) => listing.prompt(name).cloned().map(Completes::Skill),
             Reference::Template(uri) => listing.resource(uri).map(|(peer, uri)| Completes::Template(peer, uri)),
@@ -270,7 +288,7 @@ impl Asker {
         call.limits = Limits {
             deadline: said.deadline,
             priority: said.priority,
-            on_disconnect: self.on_disconnect,
+            on_disconnect: if about.detached { OnDisconnect::Detach } else { self.on_disconnect },
             confirm: about.confirm,
             ..Limits::default()
         };
@@ -290,7 +308,7 @@ impl Asker {
     /// The same call again, with what it asked for.
     async fn resumed(&self, about: About, state: &str, responses: &Members) -> Reply {
         let hub = &self.shared.hub;
-        let Some(state) = State::open(hub, &self.by, &about.call, state) else {
+        let Some(state) = State::open(hub, &self.by, &about.call.digest(), state) else {
             return Reply::Now(Err(Refused::params("requestState is not valid for this call, or not any more")));
         };
         let open = match about.questions(state.task).await {
@@ -314,109 +332,10 @@ impl Asker {
             Err(fault) => Reply::Now(about.refuse(&fault)),
         }
     }
-
-    async fn task_get(&self, id: &str) -> Reply {
-        let hub = &self.shared.hub;
-        let about = self.about(&self.listing(), Verb::Call, Digest([0; 32]));
-        let found = match decode::task(id) {
-            Some(id) => hub.task(&self.by, id).await,
-            None => Err(no_such_task()),
-        };
-        let task = match found {
-            Ok(task) => task,
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
-        };
-        let (id, created, updated) = (task.id, task.created, task.updated);
-        let cancelled = task
-            .finished()
-            .is_some_and(|finished| interlingua_protocols::mcp::encode::task::is_cancelled(&finished.outcome));
-        let (mut ended, mut open) = (None, Vec::new());
-        if task.finished().is_some() {
-            match self.ended(id).await {
-                Ok(end) => ended = Some(end),
-                Err(fault) => return Reply::Now(about.refuse(&fault)),
-            }
-        } else {
-            match about.questions(id).await {
-                Ok(questions) => open = questions,
-                Err(fault) => return Reply::Now(about.refuse(&fault)),
-            }
-        }
-        let state = match &ended {
-            _ if cancelled => TaskState::Cancelled,
-            Some(Ok(result)) => TaskState::Completed(result),
-            Some(Err(refused)) => TaskState::Failed(&refused.error),
-            None if open.is_empty() => TaskState::Working,
-            None => TaskState::Waiting(&open),
-        };
-        let mut out = Vec::new();
-        about.encoder().task(&Standing { id, created, updated, ttl_ms: None, note: None, state }, &mut out);
-        Reply::Now(Ok(out))
-    }
-
-    /// What a finished task ended in, as the call itself would have.
-    async fn ended(&self, task: TaskId) -> Result<Ended, Fault> {
-        let about = self.about(&self.listing(), Verb::Call, Digest([0; 32]));
-        let said = Said { progress: None, log: None, client: Default::default(), ..about.said.clone() };
-        let running = self.shared.hub.follow(&self.by, task, 0).await?;
-        Ok(Going::new(About { said, asks: Asks::AsRequests, ..about }, running).end().await)
-    }
-
-    async fn task_update(&self, id: &str, responses: &Members) -> Reply {
-        let hub = &self.shared.hub;
-        let about = self.about(&self.listing(), Verb::Other, Digest([0; 32]));
-        let found = match decode::task(id) {
-            Some(id) => hub.row(&self.by, id).await,
-            None => Err(no_such_task()),
-        };
-        let open = match found {
-            Ok(row) => about.questions(row.task).await,
-            Err(fault) => Err(fault),
-        };
-        let given = match open.map(|open| sorted(open, responses)) {
-            Ok(Ok((given, _))) => given,
-            Ok(Err(problem)) => return Reply::Now(Err(Refused::params(problem))),
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
-        };
-        for signal in given {
-            if let Signal::Answered { question, .. } = &signal
-                && let Err(fault) = hub.signal(self.by.clone(), question.0, signal.clone()).await
-            {
-                return Reply::Now(about.refuse(&fault));
-            }
-        }
-        self.acknowledged()
-    }
-
-    async fn task_cancel(&self, id: &str) -> Reply {
-        let hub = &self.shared.hub;
-        let cancelled = match decode::task(id) {
-            Some(id) => hub.signal(self.by.clone(), id, Signal::Cancel(interlingua_core::CancelWhy::Asked)).await,
-            None => Err(no_such_task()),
-        };
-        match cancelled {
-            // One that is over has nothing to be cancelled; the wish is acknowledged all the same.
-            Ok(()) => self.acknowledged(),
-            Err(fault) if fault.kind == FaultKind::AlreadyFinished => self.acknowledged(),
-            Err(fault) => self.refuse(&fault),
-        }
-    }
-
-    fn acknowledged(&self) -> Reply {
-        let mut out = Vec::new();
-        self.encoder().empty(&mut out);
-        Reply::Now(Ok(out))
-    }
 }
 
-fn no_such_task() -> Fault {
-    Fault::caller(FaultKind::NotFound(Noun::Task), "no such task")
-}
-
-/// Which call it was: the same with another name or other arguments is another one.
-fn called(method: &str, name: &str, args: Option<&Json>) -> Digest {
-    let args = args.map_or([0; 32], |args| args.digest().0);
-    Digest::of_fields([method.as_bytes(), name.as_bytes(), &args])
+fn called(method: &'static str, name: &Text, args: Option<&Json>) -> Called {
+    Called { method, name: name.clone(), args: args.cloned() }
 }
 
 /// What was said to an agent, and the token of its conversation. Words alone are words; other arguments stay what they are.
@@ -444,10 +363,10 @@ fn brought(responses: &Members) -> Vec<(String, Json)> {
     responses.iter().take(MOST).map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-type Sorted = (Vec<Signal>, Vec<Question>);
+pub(super) type Sorted = (Vec<Signal>, Vec<Question>);
 
 /// Answers to those questions that were answered, and the questions that are left. What belongs to no question is nothing.
-fn sorted(open: Vec<Question>, responses: &Members) -> Result<Sorted, &'static str> {
+pub(super) fn sorted(open: Vec<Question>, responses: &Members) -> Result<Sorted, &'static str> {
     let (mut given, mut left) = (Vec::new(), Vec::new());
     for asked in &open {
         match responses.get(&input_key(asked, &open)) {

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use interlingua_core::{
     Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Json, Level, Loss, Noun,
-    Outcome, Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, Text, collect,
+    Outcome, Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, Text, Uri,
+    collect,
 };
+use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::decode::{Refused, Said};
 use interlingua_protocols::mcp::encode::task::{Standing, State as TaskState};
 use interlingua_protocols::mcp::encode::{Beside, Encoder, input_key, notify};
@@ -19,7 +21,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::state::State;
-use super::{SERVER, Spelling};
+use super::{SERVER, Spelling, artifacts};
 use crate::edge::Shared;
 use crate::hub::{Running, entropy};
 
@@ -46,8 +48,8 @@ pub(super) struct About {
     pub(super) spelling: Spelling,
     pub(super) asks: Asks,
     pub(super) verb: Verb,
-    /// Of what was called: what is handed out is good for no other call.
-    pub(super) call: Digest,
+    /// What was called: what is handed out is good for no other call.
+    pub(super) call: Called,
     /// The token of a conversation with an agent.
     pub(super) conversation: Option<String>,
     /// A person is asked before it is done.
@@ -56,8 +58,26 @@ pub(super) struct About {
     pub(super) uri: Option<Text>,
     /// Anyone may read it.
     pub(super) public: bool,
+    /// It was opened so that it outlives its client, who may be given a receipt; until then leaving is a cancel all the same.
+    pub(super) detached: bool,
     /// Answers that came with the call, before the hub asked: a client may know what its server will want.
     pub(super) brought: Vec<(String, Json)>,
+}
+
+/// Which call it was: the same with another name or other arguments is another one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Called {
+    pub(super) method: &'static str,
+    pub(super) name: Text,
+    pub(super) args: Option<Json>,
+}
+
+impl Called {
+    /// Most calls are never asked anything, and need none.
+    pub(super) fn digest(&self) -> Digest {
+        let args = self.args.as_ref().map_or([0; 32], |args| args.digest().0);
+        Digest::of_fields([self.method.as_bytes(), self.name.as_bytes(), &args])
+    }
 }
 
 pub(super) struct Going {
@@ -75,6 +95,8 @@ pub(super) struct Going {
     asked: Vec<QuestionId>,
     /// How far it was read.
     pub(super) seq: u64,
+    /// Its client was told what came of it, or how to ask.
+    over: bool,
 }
 
 /// What comes next of a call.
@@ -84,9 +106,24 @@ pub(super) enum Next {
     Ended(Ended),
 }
 
+/// As this client spells them; what is stored is for this caller alone.
+impl Addresses for About {
+    fn outward(&self, by: &Party, uri: &str) -> Uri {
+        self.spelling.outward(by, uri)
+    }
+
+    fn blob(&self, digest: &Digest, media: Option<&str>) -> Option<Uri> {
+        artifacts::address(&self.shared.hub, &self.by, digest, media)
+    }
+
+    fn rewrites(&self) -> bool {
+        self.spelling.rewrites()
+    }
+}
+
 impl About {
     pub(super) fn encoder(&self) -> Encoder<'_> {
-        Encoder { version: self.said.version, server: SERVER, addresses: &self.spelling }
+        Encoder { version: self.said.version, server: SERVER, addresses: self }
     }
 
     /// A fault as this protocol says it.
@@ -145,7 +182,7 @@ impl About {
 
     /// The result that asks.
     pub(super) fn input_required(&self, questions: &[Question], state: State) -> Ended {
-        let state = match state.seal(&self.shared.hub, &self.by, &self.call) {
+        let state = match state.seal(&self.shared.hub, &self.by, &self.call.digest()) {
             Ok(state) => state,
             Err(fault) => return self.refuse(&fault),
         };
@@ -181,12 +218,14 @@ impl Going {
             due: receipt.then(|| Instant::now() + PATIENCE),
             asked: Vec::new(),
             seq: 0,
+            over: false,
         }
     }
 
     /// These questions need not be put again.
-    pub(super) fn having_asked(self, asked: Vec<QuestionId>) -> Going {
-        Going { asked, ..self }
+    pub(super) fn having_asked(mut self, asked: Vec<QuestionId>) -> Going {
+        self.asked = asked;
+        self
     }
 
     pub(super) fn task(&self) -> TaskId {
@@ -209,6 +248,12 @@ impl Going {
 
     /// What comes next. Cancel safe while nothing was returned.
     pub(super) async fn next(&mut self) -> Next {
+        let next = self.advance().await;
+        self.over |= matches!(next, Next::Ended(_));
+        next
+    }
+
+    async fn advance(&mut self) -> Next {
         loop {
             let entry = match self.due {
                 None => self.running.next().await,
@@ -394,17 +439,27 @@ impl Going {
     async fn receipt(&mut self) -> Ended {
         self.due = None;
         let hub = self.about.shared.hub.clone();
-        let task = match self.running.keep().await {
+        let task = match self.running.hand_out().await {
             Ok(task) => task,
             Err(fault) => return self.about.refuse(&fault),
         };
-        self.running.told();
         let now = hub.now();
         let standing =
             Standing { id: task, created: now, updated: now, ttl_ms: None, note: None, state: TaskState::Working };
         let mut out = Vec::new();
         self.about.encoder().task_created(&standing, &mut out);
         Ok(out)
+    }
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        if !self.about.detached || self.over {
+            return;
+        }
+        let (hub, by, task) = (self.about.shared.hub.clone(), self.about.by.clone(), self.task());
+        let cancel = Signal::Cancel(interlingua_core::CancelWhy::Disconnected);
+        self.about.shared.hub.supervisor.run(async move { drop(hub.signal(by, task, cancel).await) });
     }
 }
 

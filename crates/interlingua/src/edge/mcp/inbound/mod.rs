@@ -6,9 +6,11 @@
 //! | [`http`] | the endpoint: which era a request is of, and the modern one |
 //! | `legacy`, `sessions`, `resume` | the legacy era: sessions, their streams, and lost ones taken up again |
 //! | `ask` | one request, whatever its transport: lists, calls, reads, prompts, completions, tasks |
+//! | `tasks` | calls that go on without their client, by the id it was given |
 //! | `going` | a call that runs: its events as notifications, its questions, its result |
 //! | `listing` | what is listed, and what its names mean; made once for each state of the catalogue |
 //! | `views` | parts of the hub with an address and names of their own |
+//! | `artifacts` | content too large for a result, and how its caller reads it |
 //! | `state` | what is handed out to be brought back with an answer |
 //! | `listen` | what changed, for whoever listens |
 //! | `frames` | server-sent events |
@@ -16,6 +18,7 @@
 //! Deliberately absent: what a call is allowed to do, which is decided behind the hub's door, and anything a peer of another
 //! protocol would need to know.
 
+mod artifacts;
 mod ask;
 mod frames;
 mod going;
@@ -26,6 +29,7 @@ mod listing;
 mod resume;
 mod sessions;
 mod state;
+mod tasks;
 mod views;
 
 use std::collections::HashMap;
@@ -126,7 +130,7 @@ impl Addresses for Spelling {
         }
     }
 
-    fn blob(&self, _: &Digest) -> Option<Uri> {
+    fn blob(&self, _: &Digest, _: Option<&str>) -> Option<Uri> {
         None
     }
 

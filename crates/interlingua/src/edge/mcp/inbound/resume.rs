@@ -11,14 +11,14 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use futures_util::stream::{once, unfold};
-use interlingua_core::{Digest, Fault, FaultKind, Json, Noun, TaskId};
+use interlingua_core::{Fault, FaultKind, Json, Noun, TaskId};
 use interlingua_protocols::mcp::decode::Said;
 use interlingua_protocols::mcp::fault::Verb;
 use interlingua_protocols::rpc::Id;
 
 use super::Spelling;
 use super::frames;
-use super::going::{About, Asks, Going, Next, request};
+use super::going::{About, Asks, Called, Going, Next, request};
 use super::http::{Arrived, end_message, faulted};
 use super::legacy::Within;
 
@@ -149,11 +149,12 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
         spelling: Spelling(mode),
         asks: Asks::AsRequests,
         verb: place.verb,
-        call: Digest([0; 32]),
+        call: Called::default(),
         conversation: None,
         confirm: false,
         uri: None,
         public: false,
+        detached: false,
         brought: Vec::new(),
     };
     let open = about.questions(place.task).await?;

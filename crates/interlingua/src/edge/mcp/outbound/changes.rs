@@ -62,10 +62,15 @@ impl Changes {
         self.notify.notify_one();
     }
 
+    /// Has somebody looked at all of it?
+    pub(super) fn are_seen(&self) -> bool {
+        *self.lock() == Seen::default()
+    }
+
     /// Waits until there is something.
     pub(super) async fn wait(&self) {
         loop {
-            if *self.lock() != Seen::default() {
+            if !self.are_seen() {
                 return;
             }
             self.notify.notified().await;

@@ -72,6 +72,7 @@ impl McpPeer {
     }
 
     async fn refresh(self: &Arc<Self>, hub: &Arc<Hub>) {
+        let _listing = self.upstream.listing.clone();
         let seen = self.upstream.changes.take();
         for uri in seen.updated {
             hub.news.publish(Notice::Updated(self.name.clone(), uri));

@@ -34,6 +34,8 @@ pub(super) struct Upstream {
     pub(super) tail: Tail,
     pub(super) changes: Arc<Changes>,
     pub(super) follows: Arc<Follows>,
+    /// Held while it is listed.
+    pub(super) listing: Arc<()>,
     /// A program nobody has used for so long is ended.
     pub(super) idle: Option<Duration>,
     era: Mutex<Option<Era>>,
@@ -93,6 +95,7 @@ impl Upstream {
             tail: Tail::default(),
             changes: Arc::default(),
             follows: Arc::default(),
+            listing: Arc::default(),
             era: Mutex::new(era),
             state: Mutex::new(State::None),
         }
@@ -213,7 +216,8 @@ impl Upstream {
     fn rest(&self, idle: Duration) -> bool {
         let mut state = self.state();
         let unused = |session: &Session, used: &Instant| {
-            used.elapsed() >= idle && session.link.calls() == 0 && self.follows.is_empty()
+            let listed = Arc::strong_count(&self.listing) == 1 && self.changes.are_seen();
+            used.elapsed() >= idle && session.link.calls() == 0 && listed && self.follows.is_empty()
         };
         let session = match &*state {
             State::Open { session, used } if unused(session, used) => session.clone(),
