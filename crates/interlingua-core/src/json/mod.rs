@@ -26,7 +26,19 @@ pub type Tree = serde_json::Value;
 #[derive(Clone)]
 pub struct Json {
     raw: Bytes,
-    tree: OnceLock<Arc<Tree>>,
+    made: OnceLock<Arc<Made>>,
+}
+
+/// What was made of a value, once for all who hold it.
+struct Made {
+    tree: Tree,
+    digest: OnceLock<Digest>,
+}
+
+impl Made {
+    fn of(tree: Tree) -> Arc<Made> {
+        Arc::new(Made { tree, digest: OnceLock::new() })
+    }
 }
 
 impl Json {
@@ -39,28 +51,28 @@ impl Json {
         let mut reader = Reader::new(&raw, depth)?;
         let (start, end) = reader.skip()?;
         reader.end()?;
-        Ok(Json { raw: raw.slice(start..end), tree: OnceLock::new() })
+        Ok(Json { raw: raw.slice(start..end), made: OnceLock::new() })
     }
 
     /// A value that [`Reader::skip`] passed over in `frame`: already checked, so it is only sliced.
     pub fn slice(frame: &Bytes, span: (usize, usize)) -> Json {
-        Json { raw: frame.slice(span.0..span.1), tree: OnceLock::new() }
+        Json { raw: frame.slice(span.0..span.1), made: OnceLock::new() }
     }
 
     pub fn from_tree(tree: Tree) -> Json {
         // Writing a tree of strings, numbers and maps with string keys has no way to fail.
         let raw = serde_json::to_vec(&tree).unwrap_or_else(|_| b"null".to_vec());
-        let json = Json { raw: raw.into(), tree: OnceLock::new() };
-        let _ = json.tree.set(Arc::new(tree));
+        let json = Json { raw: raw.into(), made: OnceLock::new() };
+        let _ = json.made.set(Made::of(tree));
         json
     }
 
     pub fn null() -> Json {
-        Json { raw: Bytes::from_static(b"null"), tree: OnceLock::new() }
+        Json { raw: Bytes::from_static(b"null"), made: OnceLock::new() }
     }
 
     pub fn empty_object() -> Json {
-        Json { raw: Bytes::from_static(b"{}"), tree: OnceLock::new() }
+        Json { raw: Bytes::from_static(b"{}"), made: OnceLock::new() }
     }
 
     pub fn as_bytes(&self) -> &Bytes {
@@ -74,7 +86,7 @@ impl Json {
     /// The parsed value, made once. A number that does not survive the trip through `i64`, `u64` or `f64` is text here, so
     /// that a schema or rule that compares it fails closed.
     pub fn tree(&self) -> &Tree {
-        self.tree.get_or_init(|| Arc::new(reader::tree(&self.raw)))
+        &self.made.get_or_init(|| Made::of(reader::tree(&self.raw))).tree
     }
 
     pub fn get(&self, key: &str) -> Option<&Tree> {
@@ -90,7 +102,16 @@ impl Json {
     }
 
     /// Of the value, not of its spelling: keys sorted, white space dropped, one spelling of escapes, numbers as written.
+    ///
+    /// Of a value that was looked into, such as a schema, it is made once.
     pub fn digest(&self) -> Digest {
+        match self.made.get() {
+            Some(made) => *made.digest.get_or_init(|| self.canonical_digest()),
+            None => self.canonical_digest(),
+        }
+    }
+
+    fn canonical_digest(&self) -> Digest {
         let mut canonical = Vec::with_capacity(self.raw.len());
         reader::canonical(&self.raw, &mut canonical);
         Digest::of(&canonical)
@@ -132,6 +153,6 @@ impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(d)?;
         let text: Box<str> = raw.into();
-        Ok(Json { raw: Bytes::from(text.into_string()), tree: OnceLock::new() })
+        Ok(Json { raw: Bytes::from(text.into_string()), made: OnceLock::new() })
     }
 }

@@ -51,6 +51,15 @@ fn the_digest_is_of_the_value_not_of_its_spelling() {
     assert_ne!(a, c, "numbers count as written");
 }
 
+#[test]
+fn the_digest_of_a_value_that_was_looked_into_is_the_same() {
+    let json = Json::parse(Bytes::from(r#"{"b": 1, "a": [1, "x"]}"#)).unwrap();
+    let before = json.digest();
+    assert!(json.get("a").is_some());
+    assert_eq!((json.digest(), json.clone().digest()), (before, before));
+    assert_eq!(Json::from_tree(json.tree().clone()).digest(), before);
+}
+
 fn value() -> impl Strategy<Value = Tree> {
     let leaf = prop_oneof![
         Just(json!(null)),

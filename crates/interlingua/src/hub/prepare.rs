@@ -247,10 +247,11 @@ impl Hub {
             return Ok(None);
         }
         let args = ready.args.get_or_insert_with(Json::empty_object);
-        let missing = words::missing(&ready.skill.input, args);
-        if !missing.is_empty() && call.caller.missing == Missing::Question && call.caller.can_answer.has(KindSet::INPUT)
-        {
-            return Ok(Some(self.ask_missing(&ready.skill, &missing, call)));
+        if call.caller.missing == Missing::Question && call.caller.can_answer.has(KindSet::INPUT) {
+            let missing = words::missing(&ready.skill.input, args);
+            if !missing.is_empty() {
+                return Ok(Some(self.ask_missing(&ready.skill, &missing, call)));
+            }
         }
         self.schemas.check(ready.skill.input.0.digest(), &ready.skill.input, args)?;
         Ok(None)

@@ -145,7 +145,7 @@ impl Calls {
             Source::Answered(message) => message.take().ok_or_else(|| Lost::broken("it was answered already")),
             Source::Pipe(closed) => tokio::select! {
                 biased;
-                Some(event) = events.recv() => Ok(event),
+                event = events.next() => Ok(event),
                 answered = response => match answered {
                     Ok(response) => Ok(Message::Response(response)),
                     Err(_) => Err(Lost::broken("the connection was closed before there was an answer")),
@@ -154,7 +154,7 @@ impl Calls {
             },
             Source::Events(stream) => tokio::select! {
                 biased;
-                Some(event) = events.recv() => Ok(event),
+                event = events.next() => Ok(event),
                 message = stream.next() => message,
             },
         }

@@ -4,12 +4,12 @@
 //! call in flight, or, when there are several, to the newest, but only if all of them are of the same owner: nobody is ever
 //! asked what another one's call wants to know.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use interlingua_core::Owner;
 use interlingua_protocols::rpc::{Message, Response};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, oneshot};
 
 /// How many messages may wait for a call's reader. Progress and notes beyond that are dropped.
 const WAITING: usize = 64;
@@ -22,8 +22,43 @@ pub(super) struct Table(Mutex<HashMap<u64, Waiter>>);
 #[derive(Debug)]
 struct Waiter {
     owner: Option<Owner>,
-    events: mpsc::Sender<Message>,
+    events: Arc<Inbox>,
     response: Option<oneshot::Sender<Response>>,
+}
+
+/// Messages that wait for a call's reader. Most calls never get one: nothing is made ahead for them.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    waiting: Mutex<VecDeque<Message>>,
+    told: Notify,
+}
+
+impl Inbox {
+    /// Given back when there is no room.
+    fn put(&self, message: Message) -> Result<(), Message> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() >= WAITING {
+            return Err(message);
+        }
+        waiting.push_back(message);
+        drop(waiting);
+        self.told.notify_one();
+        Ok(())
+    }
+
+    fn take(&self) -> Option<Message> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// The next message; one reader at a time. Cancel safe.
+    pub(super) async fn next(&self) -> Message {
+        loop {
+            match self.take() {
+                Some(message) => return message,
+                None => self.told.notified().await,
+            }
+        }
+    }
 }
 
 /// One call's end of the table. Dropped, it is out of it.
@@ -31,7 +66,7 @@ struct Waiter {
 pub(super) struct Place {
     table: Arc<Table>,
     id: u64,
-    pub(super) events: mpsc::Receiver<Message>,
+    pub(super) events: Arc<Inbox>,
     pub(super) response: oneshot::Receiver<Response>,
 }
 
@@ -48,14 +83,14 @@ impl Table {
 
     /// `owner`: who may be asked; `None` for what the hub asks on its own account. `None` when there are too many.
     pub(super) fn enter(self: &Arc<Self>, id: u64, owner: Option<Owner>) -> Option<Place> {
-        let (events, receiver) = mpsc::channel(WAITING);
+        let events = Arc::new(Inbox::default());
         let (response, answered) = oneshot::channel();
         let mut calls = self.lock();
         if calls.len() >= MAX_CALLS {
             return None;
         }
-        calls.insert(id, Waiter { owner, events, response: Some(response) });
-        Some(Place { table: self.clone(), id, events: receiver, response: answered })
+        calls.insert(id, Waiter { owner, events: events.clone(), response: Some(response) });
+        Some(Place { table: self.clone(), id, events, response: answered })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -78,7 +113,7 @@ impl Table {
     /// Progress of this call.
     pub(super) fn progress(&self, id: u64, message: Message) {
         if let Some(waiter) = self.lock().get(&id) {
-            let _ = waiter.events.try_send(message);
+            let _ = waiter.events.put(message);
         }
     }
 
@@ -96,15 +131,13 @@ impl Table {
                 newest = other;
             }
         }
-        newest.2.events.try_send(message).map_err(|refused| match refused {
-            mpsc::error::TrySendError::Full(message) | mpsc::error::TrySendError::Closed(message) => message,
-        })
+        newest.2.events.put(message)
     }
 
     /// Something that may concern any of them.
     pub(super) fn everyone(&self, message: &Message) {
         for waiter in self.lock().values() {
-            let _ = waiter.events.try_send(message.clone());
+            let _ = waiter.events.put(message.clone());
         }
     }
 }
@@ -131,10 +164,10 @@ mod tests {
         assert!(table.nameless(note()).is_err(), "nobody is there");
         let _own = table.enter(1, None).expect("a place");
         assert!(table.nameless(note()).is_err(), "the hub itself is not asked");
-        let mut ann = table.enter(2, owner("ann")).expect("a place");
-        let mut again = table.enter(3, owner("ann")).expect("a place");
+        let ann = table.enter(2, owner("ann")).expect("a place");
+        let again = table.enter(3, owner("ann")).expect("a place");
         assert!(table.nameless(note()).is_ok());
-        assert!(again.events.try_recv().is_ok() && ann.events.try_recv().is_err());
+        assert!(again.events.take().is_some() && ann.events.take().is_none());
         let bob = table.enter(4, owner("bob")).expect("a place");
         assert!(table.nameless(note()).is_err(), "whose is it?");
         drop(bob);
@@ -151,5 +184,7 @@ mod tests {
         }
         table.answer(Response { id: interlingua_protocols::rpc::Id::number(1), outcome: Ok(Members::absent()) });
         assert!(place.response.try_recv().is_ok(), "the answer has a way of its own");
+        let held = std::iter::from_fn(|| place.events.take()).count();
+        assert_eq!(held, WAITING, "and no more is held than there is room for");
     }
 }
