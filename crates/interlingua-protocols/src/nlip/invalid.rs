@@ -44,6 +44,7 @@ impl Invalid {
             | Problem::NoJsonForm
             | Problem::BadCall(_)
             | Problem::BadAnswer(_)
+            | Problem::BadTopic(_)
             | Problem::BadHeader(_) => Class::Schema,
         }
     }
@@ -97,6 +98,8 @@ pub enum Problem {
     BadCall(&'static str),
     #[error("not an answer: {0}")]
     BadAnswer(&'static str),
+    #[error("{0}")]
+    BadTopic(&'static str),
     #[error("{0}")]
     BadHeader(crate::hop::BadHop),
 }

@@ -12,6 +12,8 @@ pub const LOSSES: &str = "interlingua-losses";
 pub const FAULT: &str = "interlingua-fault";
 pub const RESULT: &str = "interlingua-result";
 pub const SKILLS: &str = "interlingua-skills";
+/// Events on topics: what a client wants of them, and each as it comes.
+pub const TOPIC: &str = "interlingua-topic";
 /// On a WebSocket, where no header goes with a message.
 pub const VIA: &str = "interlingua-via";
 

@@ -20,6 +20,7 @@ pub mod json;
 pub mod labels;
 pub mod phrases;
 pub mod tokens;
+pub mod topic;
 pub mod upload;
 pub mod wire;
 

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::view::{
     AgentCardView, AgentView, AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest,
-    ExchangeView, MessageView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, SignalRequest,
-    SkillView, StepView, TaskView,
+    ExchangeView, MessageView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest,
+    ShareRequest, SharedArtifactView, SignalRequest, SkillView, StepView, TaskView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -45,6 +45,11 @@ const MESSAGES: &[(&str, &str)] = &[
     ("agent", "What waits for this agent, the most urgent first"),
     ("topic", "What was published on these topics: `*` stands for one step, `**` for all that follow"),
     ("after", "Of topics: the number of the last one seen; without it, what comes, or the first page of what there is"),
+    ("limit", "How many items at most, up to 200; 50 without it"),
+];
+const ARTIFACTS: &[(&str, &str)] = &[
+    ("task", "Only what this task made"),
+    ("after", "The cursor `next` of the page before"),
     ("limit", "How many items at most, up to 200; 50 without it"),
 ];
 const TASKS: &[(&str, &str)] = &[
@@ -141,6 +146,56 @@ fn agents() -> Vec<Operation> {
     ]
 }
 
+/// What agents share, and what tasks made.
+fn artifacts() -> Vec<Operation> {
+    vec![
+        page(
+            "/api/artifacts",
+            "list_artifacts",
+            "What you may read, newest first",
+            ARTIFACTS,
+            schema::<PageView<SharedArtifactView>>,
+        ),
+        answering(
+            post(
+                "/api/artifacts",
+                "share_artifact",
+                "Share text or JSON, or announce bytes",
+                schema::<ShareRequest>,
+                schema::<SharedArtifactView>,
+            ),
+            "201",
+        ),
+        get("/api/artifacts/{id}", "read_artifact", "One of them", schema::<SharedArtifactView>),
+        delete("/api/artifacts/{id}", "forget_artifact", "Forget one of your own"),
+        get("/api/artifacts/{id}/content", "fetch_artifact", "Its bytes, whole or a range", bytes),
+        Operation {
+            method: "put",
+            ..get(
+                "/api/artifacts/{id}/content",
+                "fill_artifact",
+                "The bytes of one that waits for them",
+                schema::<SharedArtifactView>,
+            )
+        },
+        Operation {
+            method: "put",
+            takes: Some(schema::<RelistRequest>),
+            ..get(
+                "/api/artifacts/{id}/access",
+                "relist_artifact",
+                "Another list of who may read it",
+                schema::<SharedArtifactView>,
+            )
+        },
+    ]
+}
+
+/// Of any kind.
+fn bytes(_: &mut SchemaGenerator) -> Value {
+    json!({ "type": "string", "format": "binary" })
+}
+
 fn exchanges() -> Vec<Operation> {
     vec![
         page("/api/peers", "list_peers", "Who can be called", PAGE, schema::<PageView<PeerView>>),
@@ -233,7 +288,7 @@ pub fn document() -> Value {
         .for_serialize();
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
-    for operation in exchanges().into_iter().chain(agents()) {
+    for operation in exchanges().into_iter().chain(agents()).chain(artifacts()) {
         let described = describe(&operation, &mut generator);
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = described;
@@ -313,9 +368,18 @@ mod tests {
     #[test]
     fn every_path_of_the_contract_is_described() {
         let document = document();
-        for path in
-            ["peers", "skills", "agents", "messages", "exchanges", "tasks", "conversations", "confirmations", "audit"]
-        {
+        for path in [
+            "peers",
+            "skills",
+            "agents",
+            "messages",
+            "artifacts",
+            "exchanges",
+            "tasks",
+            "conversations",
+            "confirmations",
+            "audit",
+        ] {
             assert!(document["paths"].get(format!("/api/{path}")).is_some(), "{path}");
         }
         assert!(

@@ -47,6 +47,8 @@ Examples:
     Device(DeviceArguments),
     /// Who can be called through the hub
     Peers(ListArguments),
+    /// Who can be sent a message; register an agent, or unregister it
+    Agents(AgentsArguments),
     /// What can be called, or what fits some words best
     Skills(SkillsArguments),
     /// Tasks of the hub, or one of them
@@ -303,6 +305,36 @@ Examples:
   interlingua peers
   interlingua peers --json | jq -r '.items[].name'")]
 pub struct ListArguments {
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua agents                            all of them
+  interlingua agents --skill search_hotels      those that offer exactly this
+  interlingua agents hotels in Paris            those that say all of these words of themselves
+  interlingua agents --register card.json       from then on it fetches its messages from /api/messages
+  interlingua agents --unregister agent_hotel")]
+pub struct AgentsArguments {
+    /// Words they must say of themselves
+    pub query: Vec<String>,
+    /// Only those that offer exactly this skill
+    #[arg(long)]
+    pub skill: Option<String>,
+    /// Only those with a skill of this tag
+    #[arg(long)]
+    pub tag: Option<String>,
+    /// Only those of this organisation
+    #[arg(long)]
+    pub provider: Option<String>,
+    /// Register the agent whose card is in this file; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "skill", "tag", "provider", "unregister"])]
+    pub register: Option<PathBuf>,
+    /// Unregister an agent of yours
+    #[arg(long, value_name = "ID", conflicts_with_all = ["query", "skill", "tag", "provider"])]
+    pub unregister: Option<String>,
     #[command(flatten)]
     pub hub: HubArguments,
 }

@@ -100,7 +100,7 @@ fn described(task: &TaskView) -> String {
 }
 
 /// Every page, within reason; what is left has its cursor.
-async fn all<T: DeserializeOwned>(hub: &HubArguments, path: &str) -> Result<PageView<T>, Failure> {
+pub(super) async fn all<T: DeserializeOwned>(hub: &HubArguments, path: &str) -> Result<PageView<T>, Failure> {
     let client = Client::new(hub)?;
     let mut page: PageView<T> = client.get(path).await?;
     for _ in 1..PAGES {
@@ -112,7 +112,7 @@ async fn all<T: DeserializeOwned>(hub: &HubArguments, path: &str) -> Result<Page
     Ok(page)
 }
 
-fn show<T: Serialize>(hub: &HubArguments, page: &PageView<T>, table: &Table) -> Result<Exit, Failure> {
+pub(super) fn show<T: Serialize>(hub: &HubArguments, page: &PageView<T>, table: &Table) -> Result<Exit, Failure> {
     let screen = Screen { json: hub.json };
     if screen.json {
         screen.value(page)?;

@@ -3,6 +3,7 @@
 //! [`arguments`] is what can be typed. `check`, `migrate`, `schema`, `doctor`, `connect` and `completions` need no hub; `serve` is one, and
 //! `mcp` where there is none; the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
 
+mod agents;
 mod answer;
 pub mod arguments;
 mod call;
@@ -67,6 +68,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Connect(arguments) => connect::connect(&arguments),
         Command::Completions { shell } => completions(shell),
         Command::Peers(arguments) => client::attached(list::peers(&arguments)),
+        Command::Agents(arguments) => client::attached(agents::agents(&arguments)),
         Command::Skills(arguments) => client::attached(list::skills(&arguments)),
         Command::Tasks(arguments) => client::attached(list::tasks(&arguments)),
         Command::Call(arguments) => client::attached(call::call(arguments)),

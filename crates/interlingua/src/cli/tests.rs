@@ -28,6 +28,7 @@ fn the_help_lists_the_commands_in_their_order() {
         "mcp",
         "device",
         "peers",
+        "agents",
         "skills",
         "tasks",
         "call",

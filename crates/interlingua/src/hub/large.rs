@@ -36,10 +36,24 @@ const PIECE: usize = 256 * 1024;
 
 /// Stored content, piece by piece.
 pub fn pieces(blobs: Arc<dyn Blobs>, digest: Digest) -> impl Stream<Item = Result<Bytes, StoreFault>> + Send {
-    try_unfold(0_u64, move |offset| {
+    between(blobs, digest, 0, u64::MAX)
+}
+
+/// A part of it: from the first byte up to, and not with, the last.
+pub fn between(
+    blobs: Arc<dyn Blobs>,
+    digest: Digest,
+    first: u64,
+    last: u64,
+) -> impl Stream<Item = Result<Bytes, StoreFault>> + Send {
+    try_unfold(first, move |offset| {
         let blobs = blobs.clone();
         async move {
-            let piece = blobs.read(digest, offset, PIECE).await?;
+            let limit = usize::try_from(last.saturating_sub(offset)).unwrap_or(usize::MAX).min(PIECE);
+            if limit == 0 {
+                return Ok(None);
+            }
+            let piece = blobs.read(digest, offset, limit).await?;
             let next = offset + piece.len() as u64;
             Ok((!piece.is_empty()).then_some((piece, next)))
         }

@@ -7,6 +7,7 @@
 //! is run by the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
 
 pub mod admission;
+pub mod artifacts;
 pub mod audit;
 pub mod bus;
 pub mod clock;
@@ -44,7 +45,7 @@ use interlingua_drivers::browser::Browser;
 use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use door::Door;
-pub use large::pieces;
+pub use large::{between, pieces};
 pub use prepare::QUESTION_EXPIRES;
 pub use running::{Running, Settled};
 

@@ -129,7 +129,7 @@ fn check_content_type(method: &Method, path: &str, headers: &HeaderMap) -> Resul
 
 /// Paths whose body is a file.
 pub fn is_upload(path: &str) -> bool {
-    path.starts_with("/nlip/uploads/")
+    path.starts_with("/nlip/uploads/") || (path.starts_with("/api/artifacts/") && path.ends_with("/content"))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::invalid::{Invalid, Problem};
 use super::labels::{self, take_history};
 use super::phrases::{self, Hook, Wish};
 use super::tokens::{self, Tokens};
+use super::topic::Topic;
 use super::wire::{Format, Message, Submessage};
 use super::{encode::ReplyTo, part};
 use crate::hop::{Headers, Hop};
@@ -67,6 +68,8 @@ pub struct Incoming {
 pub enum Meaning {
     /// Something for the hub's door.
     Ask(Inbound),
+    /// Something about events on topics.
+    Topic(Topic),
     /// A control message asks where large content goes (clause 6.4).
     Upload,
     /// A control message asks the hub to say who it is (first draft, clause 6.5).
@@ -140,6 +143,9 @@ impl Said<'_> {
     fn meaning(self, ours: Ours, mut parts: Vec<Part>, credentials: &[Secret]) -> Result<Meaning, Invalid> {
         if let Some(answer) = ours.answer {
             return Ok(Meaning::Ask(answer.signal(self.context.message.clone(), credentials)?));
+        }
+        if let Some(topic) = ours.topic {
+            return Ok(Meaning::Topic(topic));
         }
         let history = take_history(&mut parts);
         let input = Input { args: None, parts, history, trust: Trust::Caller };

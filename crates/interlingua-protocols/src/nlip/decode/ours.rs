@@ -12,6 +12,7 @@ use super::Door;
 use crate::hop::{self, Hop};
 use crate::nlip::invalid::{Invalid, Problem};
 use crate::nlip::labels;
+use crate::nlip::topic::Topic;
 use crate::nlip::wire::Submessage;
 
 /// What was found, apart from the parts.
@@ -19,6 +20,7 @@ use crate::nlip::wire::Submessage;
 pub(super) struct Ours {
     pub(super) calls: Vec<NamedCall>,
     pub(super) answer: Option<Answered>,
+    pub(super) topic: Option<Topic>,
     via: Option<Via>,
 }
 
@@ -32,6 +34,8 @@ impl Ours {
             if self.answer.replace(Answered::decode(&content())?).is_some() {
                 return Err(bad_answer("one at a time"));
             }
+        } else if submessage.has_label(labels::TOPIC) {
+            self.topic = Some(Topic::decode(&content())?);
         } else if submessage.has_label(labels::VIA) {
             self.via = via(&content());
         } else {

@@ -52,11 +52,22 @@ fn first_version() -> String {
     "1.0.0".into()
 }
 
-/// An agent as the hub sees it: every peer is one.
+/// An agent as the hub sees it: its card, and how it is. Every peer is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentView {
-    #[serde(flatten)]
-    pub card: AgentCardView,
+    pub agent_id: String,
+    pub name: String,
+    pub description: String,
+    pub capabilities: Vec<CapabilityView>,
+    pub version: String,
+    /// The organisation it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    pub metadata: Option<Json>,
     /// `starting`, `up`, `slow` or `down`.
     pub health: String,
     /// It was registered here; the others are in the hub's configuration.
@@ -77,16 +88,14 @@ impl AgentView {
         let contact = registration.and_then(|registration| registration.contact.as_ref());
         let contact = contact.or_else(|| provider.and_then(|provider| provider.url.as_ref()));
         AgentView {
-            card: AgentCardView {
-                agent_id: card.peer.to_string(),
-                name: card.title.to_string(),
-                description: card.description.to_string(),
-                capabilities: skills.map(CapabilityView::from).collect(),
-                version: card.version.to_string(),
-                owner: provider.map(|provider| provider.name.to_string()),
-                contact: contact.map(ToString::to_string),
-                metadata: registration.and_then(|registration| registration.meta.0.clone()),
-            },
+            agent_id: card.peer.to_string(),
+            name: card.title.to_string(),
+            description: card.description.to_string(),
+            capabilities: skills.map(CapabilityView::from).collect(),
+            version: card.version.to_string(),
+            owner: provider.map(|provider| provider.name.to_string()),
+            contact: contact.map(ToString::to_string),
+            metadata: registration.and_then(|registration| registration.meta.0.clone()),
             health: health(card.health).into(),
             registered: agent.is_some(),
             registered_at: registration.map(|registration| registration.at.to_string()),
@@ -213,7 +222,7 @@ impl From<&Message> for MessageView {
 }
 
 /// A message with its number: of an event in the queue, or of a message in an inbox.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NumberedMessage {
     pub seq: u64,
     #[serde(flatten)]

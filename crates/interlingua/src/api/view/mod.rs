@@ -3,6 +3,7 @@
 //! Rules: lower-case names with underscores, absent rather than null, times in RFC 3339, ids as text, numbers of people's
 //! data as they were written. No field holds a token or a secret, nor the cause of a fault.
 
+mod artifact;
 mod bus;
 mod call;
 mod card;
@@ -14,6 +15,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+pub use artifact::{RelistRequest, ShareRequest, SharedArtifactView};
 pub use bus::{AgentCardView, AgentView, CapabilityView, MessageKind, MessageView, NumberedMessage};
 pub use call::{AnswerRequest, ConfirmationRequest, ExchangeRequest, SayRequest, SignalRequest};
 pub use card::{EffectsView, PeerView, PhraseView, SkillView};

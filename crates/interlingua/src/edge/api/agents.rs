@@ -45,7 +45,7 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
         let wanted = query.registered.is_none_or(|registered| view.registered == registered);
         (wanted && search.fits(&peer.card, skills.iter().map(|skill| &**skill))).then_some(view)
     });
-    let (items, next) = page::cut(found, limit, |view: &AgentView| view.card.agent_id.clone());
+    let (items, next) = page::cut(found, limit, |view: &AgentView| view.agent_id.clone());
     answer(StatusCode::OK, &PageView { items, next })
 }
 

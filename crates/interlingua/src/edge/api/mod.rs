@@ -7,6 +7,7 @@
 //! Deliberately absent: rights. What a caller may see or do is decided by the hub for every path alike.
 
 mod agents;
+mod artifacts;
 mod confirmations;
 mod decode;
 mod events;
@@ -23,7 +24,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, post, put};
 use bytes::Bytes;
 use http::header::LOCATION;
 use http::request::Parts;
@@ -48,6 +49,10 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/agents/{id}", get(agents::read).delete(agents::unregister))
         .route("/api/messages", get(messages::read).post(messages::send))
         .route("/api/messages/{id}", delete(messages::put_aside))
+        .route("/api/artifacts", get(artifacts::list).post(artifacts::share))
+        .route("/api/artifacts/{id}", get(artifacts::read).delete(artifacts::forget))
+        .route("/api/artifacts/{id}/content", get(artifacts::fetch).put(artifacts::fill))
+        .route("/api/artifacts/{id}/access", put(artifacts::relist))
         .route("/api/exchanges", post(exchanges::open))
         .route("/api/exchanges/{id}", delete(tasks::cancel))
         .route("/api/tasks", get(tasks::list).post(tasks::start))

@@ -49,6 +49,21 @@ pub(super) struct AgentsPaged {
     limit: Option<usize>,
 }
 
+/// All that may be read, or what a task made.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ArtifactsPaged {
+    pub(super) task: Option<String>,
+    pub(super) after: Option<String>,
+    limit: Option<usize>,
+}
+
+impl ArtifactsPaged {
+    pub(super) fn limit(&self) -> usize {
+        within(self.limit)
+    }
+}
+
 /// Whose messages: those that wait for an agent, or events on topics.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

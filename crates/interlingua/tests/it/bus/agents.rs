@@ -142,3 +142,26 @@ async fn what_is_no_card_is_refused_by_name() {
     let answer = post(&hub, json!({"message_type": "event", "to_agent": "nobody", "content": {}})).await;
     assert_eq!(answer.status, 404);
 }
+
+#[tokio::test]
+async fn agents_are_registered_found_and_unregistered_from_the_command_line() {
+    let hub = hub("").await;
+    hub.write("card.json", hotel().to_string());
+    let url = hub.url("");
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"));
+        command.current_dir(hub.directory()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
+        let output = command.arg("agents").args(arguments).args(["--hub", &url]).output().expect("the program runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    assert_eq!(run(&["--register", "card.json"]), (Some(0), "agent_hotel is registered".to_owned()));
+    let (code, table) = run(&["--skill", "search_hotels"]);
+    assert!(code == Some(0) && table.contains("agent_hotel") && table.contains("TravelCo"), "{table}");
+    assert!(!table.contains("local"), "{table}");
+    let (_, found) = run(&["booking", "specialist", "--json"]);
+    let found: Value = serde_json::from_str(&found).expect("JSON");
+    assert_eq!(found["items"][0]["agent_id"], "agent_hotel");
+    assert_eq!(run(&["--unregister", "agent_hotel"]).0, Some(0));
+    assert_eq!(run(&["--unregister", "agent_hotel"]).0, Some(2), "it is not there");
+    assert_eq!(run(&["--register", "nothing.json"]).0, Some(2));
+}

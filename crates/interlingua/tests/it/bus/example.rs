@@ -87,6 +87,14 @@ async fn a_50_an_agent_that_fetches_its_messages_is_there_for_every_protocol() {
 }
 
 #[tokio::test]
+async fn a_50_the_example_in_python_runs_as_it_stands() {
+    let hub = hub("").await;
+    let said = interlingua_testkit::run_script("../examples/agents/flight_and_hotel.py", &[&hub.url("")]).await;
+    let expected = r#""result": [{"name": "Hotel Paris", "price_per_night": 180}]"#;
+    assert!(said.contains("found: agent_hotel") && said.contains(expected), "{said}");
+}
+
+#[tokio::test]
 async fn a_request_survives_a_crash_of_the_hub_and_is_answered_after_it() {
     let mut hub = travel().await;
     let task = start(&hub, json!({"skill": "agent_hotel/search_hotels", "arguments": wanted()})).await;

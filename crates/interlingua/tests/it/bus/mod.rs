@@ -1,9 +1,11 @@
 //! Agents that write to one another through the hub: registered, found, asked, told, and kept apart.
 
 mod agents;
+mod artifacts;
 mod events;
 mod example;
 mod requests;
+mod sockets;
 
 use http::Method;
 use interlingua_testkit::{Answer, Connection, Events, Hub};

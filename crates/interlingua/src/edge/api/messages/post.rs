@@ -7,13 +7,16 @@ use http::{HeaderMap, StatusCode};
 use interlingua_core::bus::message::MAX_CONTENT;
 use interlingua_core::bus::{Kind, Message, topic};
 use interlingua_core::{
-    Digest, Fault, FaultKind, Json, MessageId, Meta, Noun, PeerId, Principal, Priority, SkillName, TopicId,
+    ArtifactId, Digest, Fault, FaultKind, Json, MessageId, Meta, Noun, PeerId, Principal, Priority, SkillName, Text,
+    TopicId,
 };
 use interlingua_protocols::a2a::ext::priority;
 use serde_json::json;
 
-use super::super::{Asker, decode::wrong};
-use crate::api::view::{FaultView, MessageKind, MessageView};
+use super::super::Asker;
+use super::super::artifacts::{shared_by, view};
+use super::super::decode::{fit, wrong};
+use crate::api::view::{FaultView, MessageKind, MessageView, ShareRequest};
 use crate::edge::Shared;
 use crate::hub::bus::Agent;
 use crate::hub::entropy;
@@ -123,12 +126,37 @@ impl Post {
         self.hand_over(message).await
     }
 
+    /// Something is shared: as a result of a request, or with one agent, which then may read it and is told where it is.
     async fn share(&self, message: Message) -> Result<(StatusCode, MessageView), Fault> {
         let (from, id) = (message.from.clone(), message.id.clone());
         if self.about_a_request(&message).await? {
             return Ok(self.accepted("hub", &from, id, json!({})));
         }
-        self.hand_over(message).await
+        self.known()?;
+        let to = message.to.clone().ok_or_else(|| wrong("/to_agent", "is needed"))?;
+        if !self.sees(&to) {
+            return Err(no_such_agent(&to));
+        }
+        let artifact = match message.content.get("artifact_id").and_then(serde_json::Value::as_str) {
+            Some(named) => {
+                let reader: Text = to.0.clone();
+                let change = |list: &mut Vec<Text>| {
+                    if !list.contains(&reader) {
+                        list.push(reader.clone());
+                    }
+                };
+                self.shared.hub.relist_artifact(&self.by, &ArtifactId::from(named), change).await?
+            }
+            None => {
+                let mut request: ShareRequest = fit(&message.content)?;
+                request.created_by = Some(from.to_string());
+                request.access_control.extend(message.readers.iter().map(ToString::to_string));
+                request.access_control.push(to.to_string());
+                shared_by(&self.shared, &self.by, request).await?
+            }
+        };
+        let content = serde_json::to_value(view(&artifact)).map_err(Fault::internal)?;
+        self.hand_over(Message { content: Json::from_tree(content), ..message }).await
     }
 
     /// What an agent says of a request that waits for it belongs to that exchange.

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::post;
 use http::HeaderMap;
-use interlingua_core::PeerId;
+use interlingua_core::{Fault, FaultKind, Feature, PeerId};
 use interlingua_protocols::nlip::decode::Door;
 use interlingua_protocols::nlip::json::{self, Keys};
 
@@ -77,7 +77,16 @@ async fn respond(shared: &Shared, connection: Connection, headers: HeaderMap, do
     response
 }
 
-fn encoded(Reply { status, message, fault }: Reply) -> Response {
+/// One answer is all that is told here: whoever wants to hear more opens a socket.
+fn encoded(reply: Reply) -> Response {
+    let reply = match reply.ear {
+        None => reply,
+        Some(_) => {
+            let kind = FaultKind::Unsupported(Feature::Operation);
+            Reply::refused(Fault::caller(kind, "topics are listened to over a WebSocket"))
+        }
+    };
+    let Reply { status, message, fault, ear: _ } = reply;
     let mut response = shape::json(status, json::encode(&message, Keys::Lower).into());
     if let Some(fault) = fault {
         shape::add_headers(&mut response, &fault);

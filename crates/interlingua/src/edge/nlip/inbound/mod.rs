@@ -5,6 +5,7 @@
 
 pub mod http;
 mod stand;
+mod topics;
 pub mod ws;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use interlingua_protocols::nlip::wire::{Content, Limits, Message, Submessage};
 use interlingua_protocols::nlip::{discover, fault, tokens, upload};
 
 use self::stand::{Stood, outcome_status, watch};
+pub(super) use self::topics::Ear;
 use super::uploads;
 use crate::edge::Shared;
 use crate::hub::policy::Action;
@@ -42,11 +44,13 @@ pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) message: Message,
     pub(super) fault: Option<Fault>,
+    /// What changes in what the other side listens to, where it can be told things.
+    pub(super) ear: Option<Ear>,
 }
 
 impl Reply {
     fn of(message: Message) -> Reply {
-        Reply { status: 200, message, fault: None }
+        Reply { status: 200, message, fault: None, ear: None }
     }
 
     /// To a message of which nothing is known.
@@ -86,7 +90,7 @@ impl Owed {
 
     fn refused(self, fault: Fault) -> Reply {
         let message = encode::refused(&fault, &self.tokens, self.to);
-        Reply { status: fault::status(&fault), message, fault: Some(fault) }
+        Reply { status: fault::status(&fault), message, fault: Some(fault), ear: None }
     }
 
     fn said(self, text: &str) -> Reply {
@@ -231,6 +235,7 @@ impl Exchange<'_> {
                 FaultKind::Unsupported(interlingua_core::Feature::Operation),
                 "that cannot be asked here",
             )),
+            Meaning::Topic(topic) => self.topic(by, topic, owed).await,
             Meaning::Upload => match uploads::offer(self, &by).await {
                 Ok(uri) => Reply::of(upload::offer(&uri, &owed.tokens, owed.to)),
                 Err(fault) => owed.refused(fault),
@@ -340,7 +345,7 @@ impl Exchange<'_> {
         let reply = match stand.settled {
             Settled::Finished(finished) => {
                 let message = encode::finished(&finished, &beside, owed.to.clone());
-                Reply { status: outcome_status(&finished), message, fault: None }
+                Reply { status: outcome_status(&finished), ..Reply::of(message) }
             }
             Settled::Asked(question) => Reply::of(encode::asked(&question, &beside, owed.to.clone())),
         };

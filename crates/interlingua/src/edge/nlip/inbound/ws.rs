@@ -15,18 +15,21 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderMap;
+use interlingua_core::Text;
 use interlingua_protocols::nlip::decode::Door;
 use interlingua_protocols::nlip::encode::{self, ReplyTo};
 use interlingua_protocols::nlip::invalid::Invalid;
 use interlingua_protocols::nlip::json::Keys;
+use interlingua_protocols::nlip::topic;
 use interlingua_protocols::nlip::wire::Message;
 use interlingua_protocols::nlip::{cbor, json};
 use tokio_websockets::{CloseCode, Error, Message as Frame};
 use tracing::Instrument;
 
-use super::{Exchange, limits};
+use super::{Ear, Exchange, limits};
 use crate::edge::Shared;
 use crate::edge::nlip::PROTOCOL;
+use crate::hub::bus::Subscription;
 use crate::server::connection::Connection;
 use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree};
@@ -43,6 +46,8 @@ const GOODBYE: Duration = Duration::from_secs(5);
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// After so many unanswered heartbeats it is not.
 const MISSED: u32 = 3;
+/// How many patterns of topics one socket may listen to.
+const MAX_EARS: usize = 16;
 
 pub fn routes() -> Router<Arc<Shared>> {
     Router::new().route("/nlip/ws", any(binary)).route("/nlip/ws/text", any(text))
@@ -82,7 +87,9 @@ fn upgraded(
     let supervisor = shared.hub.supervisor.clone();
     supervisor.run(async move {
         if let Some(socket) = socket.await {
-            Session { shared, connection, headers, binding, waiting: VecDeque::new(), silent: 0 }.run(socket).await;
+            Session { shared, connection, headers, binding, waiting: VecDeque::new(), ears: Vec::new(), silent: 0 }
+                .run(socket)
+                .await;
         }
     });
     response
@@ -94,6 +101,8 @@ struct Session {
     headers: HeaderMap,
     binding: Binding,
     waiting: VecDeque<Bytes>,
+    /// What it listens to.
+    ears: Vec<(Text, Subscription)>,
     silent: u32,
 }
 
@@ -144,7 +153,11 @@ impl Session {
 
     /// The next message; `None` when only time passed or a control frame came.
     async fn next(&mut self, socket: &mut Socket) -> Result<Option<Bytes>, Option<Close>> {
-        match tokio::time::timeout(HEARTBEAT, socket.next()).await {
+        let frame = tokio::select! {
+            event = heard(&mut self.ears) => return self.tell(socket, event).await,
+            frame = tokio::time::timeout(HEARTBEAT, socket.next()) => frame,
+        };
+        match frame {
             Ok(frame) => {
                 self.silent = 0;
                 self.taken(frame)
@@ -156,6 +169,40 @@ impl Session {
                 Ok(None)
             }
         }
+    }
+
+    /// An event on a topic, between two messages.
+    async fn tell(&mut self, socket: &mut Socket, event: Heard) -> Result<Option<Bytes>, Option<Close>> {
+        let (place, next) = event;
+        match next {
+            Ok(Some((seq, event))) => {
+                let sent = tokio::time::timeout(SEND, socket.send(self.encode(&topic::encode(seq, &event)))).await;
+                if matches!(sent, Ok(Ok(()))) { Ok(None) } else { Err(None) }
+            }
+            Ok(None) => {
+                self.ears.swap_remove(place);
+                Ok(None)
+            }
+            Err(fault) => {
+                tracing::error!(error = %fault, cause = ?fault.source, "a topic cannot be listened to any more");
+                Err(Some((CloseCode::INTERNAL_SERVER_ERROR, "a topic cannot be listened to any more")))
+            }
+        }
+    }
+
+    /// The same pattern again begins anew.
+    fn listen(&mut self, ear: Ear) -> Result<(), Option<Close>> {
+        match ear {
+            Ear::Closes(pattern) => self.ears.retain(|(known, _)| *known != pattern),
+            Ear::Opens(pattern, subscription) => {
+                self.ears.retain(|(known, _)| *known != pattern);
+                if self.ears.len() >= MAX_EARS {
+                    return Err(Some((CloseCode::POLICY_VIOLATION, "too many topics on one socket")));
+                }
+                self.ears.push((pattern, *subscription));
+            }
+        }
+        Ok(())
     }
 
     fn taken(&self, frame: Option<Result<Frame, Error>>) -> Result<Option<Bytes>, Option<Close>> {
@@ -191,7 +238,7 @@ impl Session {
         let (shared, connection, headers) = (self.shared.clone(), self.connection, self.headers.clone());
         let answering = async move {
             let exchange = Exchange { shared: &shared, connection: &connection, headers: &headers, door: Door::Front };
-            exchange.answer(message).await.message
+            exchange.answer(message).await
         };
         // Every message has a span of its own, in the trace the socket was opened with.
         let begun = trace::request(&self.headers);
@@ -199,7 +246,12 @@ impl Session {
         let mut answering = std::pin::pin!(answering);
         loop {
             tokio::select! {
-                answer = answering.as_mut() => return Ok(self.encode(&answer)),
+                reply = answering.as_mut() => {
+                    if let Some(ear) = reply.ear {
+                        self.listen(ear)?;
+                    }
+                    return Ok(self.encode(&reply.message));
+                }
                 frame = socket.next(), if self.has_room() => {
                     self.waiting.extend(self.taken(frame)?);
                 }
@@ -225,6 +277,19 @@ impl Session {
             Binding::Json => text_frame(message),
         }
     }
+}
+
+/// Which subscription says something, and what.
+type Heard = (usize, Result<Option<(u64, interlingua_core::bus::Message)>, interlingua_core::Fault>);
+
+/// The next event on any of these. Cancel safe, as each of them is.
+async fn heard(ears: &mut [(Text, Subscription)]) -> Heard {
+    if ears.is_empty() {
+        return std::future::pending().await;
+    }
+    let listening = ears.iter_mut().map(|(_, subscription)| Box::pin(subscription.next()));
+    let (event, place, _) = futures_util::future::select_all(listening).await;
+    (place, event)
 }
 
 fn text_frame(message: &Message) -> Frame {

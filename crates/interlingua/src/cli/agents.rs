@@ -1,0 +1,67 @@
+//! `agents`: who can be sent a message; registering one, and unregistering it.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::arguments::AgentsArguments;
+use super::client::{Client, Extras};
+use super::list::{all, escaped, show};
+use super::screen::Screen;
+use super::table::Table;
+use super::{Exit, Failure};
+use crate::api::view::{AgentView, PageView};
+
+/// No card is longer.
+const MAX_CARD: u64 = 256 * 1024;
+
+pub(super) async fn agents(arguments: &AgentsArguments) -> Result<Exit, Failure> {
+    let screen = Screen { json: arguments.hub.json };
+    if let Some(file) = &arguments.register {
+        let agent: AgentView =
+            Client::new(&arguments.hub)?.post("/api/agents", &card(file)?, &Extras::default()).await?;
+        match screen.json {
+            true => screen.value(&agent)?,
+            false => screen.say(&format!("{} is registered", agent.agent_id))?,
+        }
+        return Ok(Exit::Done);
+    }
+    if let Some(id) = &arguments.unregister {
+        Client::new(&arguments.hub)?.delete(&format!("/api/agents/{}", escaped(id))).await?;
+        if !screen.json {
+            screen.say(&format!("{id} is unregistered"))?;
+        }
+        return Ok(Exit::Done);
+    }
+    let page: PageView<AgentView> = all(&arguments.hub, &path(arguments)).await?;
+    let mut table = Table::new(&["agent", "health", "skills", "owner", "description"]);
+    for agent in &page.items {
+        let about = if agent.description.is_empty() { &agent.name } else { &agent.description };
+        let owner = agent.owner.as_deref().unwrap_or("-");
+        table.row([&agent.agent_id, &agent.health, &agent.capabilities.len().to_string(), owner, about]);
+    }
+    show(&arguments.hub, &page, &table)
+}
+
+fn path(arguments: &AgentsArguments) -> String {
+    let words = Some(arguments.query.join(" ")).filter(|words| !words.is_empty());
+    let filters = [
+        ("q", words),
+        ("skill", arguments.skill.clone()),
+        ("tag", arguments.tag.clone()),
+        ("provider", arguments.provider.clone()),
+    ];
+    let given = filters.iter().filter_map(|(name, value)| Some(format!("&{name}={}", escaped(value.as_ref()?))));
+    given.fold("/api/agents?limit=200".to_owned(), |path, filter| path + &filter)
+}
+
+/// The card in a file, or on standard input.
+fn card(file: &Path) -> Result<serde_json::Value, Failure> {
+    let unreadable = |error: std::io::Error| Failure::new(Exit::Usage, format!("{}: {error}", file.display()));
+    let mut text = String::new();
+    match file.to_str() {
+        Some("-") => std::io::stdin().take(MAX_CARD).read_to_string(&mut text),
+        _ => std::fs::File::open(file).and_then(|file| file.take(MAX_CARD).read_to_string(&mut text)),
+    }
+    .map_err(unreadable)?;
+    serde_json::from_str(&text).map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))
+}
