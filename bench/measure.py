@@ -1,9 +1,12 @@
 """What a process tree costs: processor time and memory, read from /proc; and one run of the load generator."""
 
+import contextlib
 import json
 import os
 import subprocess
+import sys
 import time
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TICK = os.sysconf("SC_CLK_TCK")
@@ -83,3 +86,24 @@ def load(server, url, body, expect, **options):
     result["cpu_us"] = spent * 1e6 / result["ok"]
     result["rss"] = resident_bytes(server.pid)
     return result
+
+
+def post(url, body, headers):
+    """One request; its answer as JSON."""
+    request = urllib.request.Request(url, body.encode(), {"content-type": "application/json", **headers})
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return json.load(response)
+
+
+@contextlib.contextmanager
+def held_open(port, path, count):
+    """So many event streams of one path, each with its first event read, held by a process of its own."""
+    command = [sys.executable, os.path.join(HERE, "hold_streams.py"), str(port), path, str(count)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            line = holder.stdout.readline().strip()
+            if line != str(count):
+                raise RuntimeError(f"{count} streams of {path} could not be opened: {line or 'see above'}")
+            yield
+        finally:
+            holder.stdin.close()

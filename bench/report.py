@@ -152,6 +152,30 @@ def mcp_sessions(result):
 """
 
 
+def a2a(results):
+    rows = []
+    for (case, name, connections), one in sorted(results.items(), key=lambda item: (item[0][0], item[0][2], item[1]["cpu_us"])):
+        ours = results[case, "interlingua", connections]["cpu_us"]
+        latency = [f"{one[key]:.0f}" for key in ("p50_us", "p90_us", "p99_us")]
+        rows.append([case, name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", f"{one['cpu_us'] / ours:.1f}"])
+    head = ["answered with", "agent", "connections", "answers/s", "p50 us", "p90 us", "p99 us", "CPU us each", "times ours"]
+    return f"""## A2A: `SendMessage`
+
+One message by JSON-RPC of 1.0, every answer checked: answered with a message, and become a task with an artifact that is waited
+for. The hub's tasks are in the journal and synced before they are told of; the SDK's are in its memory.
+
+{table(head, rows)}
+"""
+
+
+def a2a_streams(result):
+    return f"""## A2A: idle streams
+
+{result['count']:,} subscribers of one task that says nothing: {result['bytes_each'] / 1024:.1f} KiB of resident memory each,
+{result['rss'] / 1048576:.0f} MiB in all.
+"""
+
+
 def write(machine, results, command):
     parts = [
         "# Benchmarks",

@@ -1,5 +1,5 @@
-"""Measures the hub beside a bare echo server (the floor) and nlip-server, and between an MCP client and an MCP server beside
-other proxies; writes docs/benchmarks.md.
+"""Measures the hub beside a bare echo server (the floor) and nlip-server, between an MCP client and an MCP server beside other
+proxies, and as an A2A agent beside the official SDK; writes docs/benchmarks.md.
 
     bench/run.py [--rounds 3] [--seconds 3] [--only SECTION]...
 
@@ -182,6 +182,63 @@ def mcp_sessions(options):
         measure.load(hub, hub.url("/mcp"), body, "protocolVersion", requests=count, **opened)
         after = measure.resident_bytes(hub.pid)
     return {"count": count, "bytes_each": (after - before) / count}
+
+
+A2A_SCRIPT = """
+description: Plays a task
+scenes:
+  - play: [ { work: "" }, { artifact: { id: page, part: { text: "said" } } } ]
+  - text: slow
+    play: [ { work: "" }, { pause: 3600s } ]
+"""
+
+
+def a2a_send(word, extra=""):
+    """A message of 1.0 that says a word and a number, by JSON-RPC."""
+    message = f'{{"messageId":"bench-@N@","role":"ROLE_USER","parts":[{{"text":"{word} said-@N@"}}]}}'
+    return f'{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{message}{extra}}}}}'
+
+
+@section
+def a2a(options):
+    """A message that is answered with a message, and one that becomes a task with an artifact, at 1 and 32 connections."""
+    headers = ["a2a-version=1.0"]
+    cases = {"message": ("echo", "said-@N@"), "task": ("work", "TASK_STATE_COMPLETED")}
+    script = {"agent.yaml": A2A_SCRIPT}
+    results = {}
+    with (
+        servers.hub(ECHO) as echo_hub,
+        servers.hub("scripts: { agent: ./agent.yaml }\nfront_door: agent\n", script) as task_hub,
+        servers.a2a_sdk() as sdk,
+    ):
+        urls = {
+            "message": {echo_hub: echo_hub.url("/a2a"), sdk: sdk.url("/rpc")},
+            "task": {task_hub: task_hub.url("/a2a"), sdk: sdk.url("/rpc")},
+        }
+        for _ in range(options.rounds):
+            for case, (word, expected) in cases.items():
+                for connections in (1, 32):
+                    for server, url in urls[case].items():
+                        result = measure.load(
+                            server, url, a2a_send(word), expected, connections=connections, seconds=options.seconds, header=headers
+                        )
+                        results.setdefault((case, server.name, connections), []).append(result)
+                        print(f"a2a {case} {server.name} c={connections}: {result['rps']:.0f}/s {result['cpu_us']:.1f} us", flush=True)
+    return {key: medians(rounds) for key, rounds in results.items()}
+
+
+@section
+def a2a_streams(options):
+    """Memory for each subscriber of a task that nobody hears from."""
+    count = 10_000
+    with servers.hub("scripts: { agent: ./agent.yaml }\nfront_door: agent\n", {"agent.yaml": A2A_SCRIPT}) as hub:
+        body = a2a_send("slow", ',"configuration":{"returnImmediately":true}').replace("@N@", "0")
+        task = measure.post(hub.url("/a2a"), body, {"a2a-version": "1.0"})["result"]["task"]["id"]
+        with measure.held_open(hub.port, f"/a2a/tasks/{task}:subscribe", 100):
+            before = measure.resident_bytes(hub.pid)
+            with measure.held_open(hub.port, f"/a2a/tasks/{task}:subscribe", count):
+                after = measure.resident_bytes(hub.pid)
+    return {"count": count, "bytes_each": (after - before) / count, "rss": after}
 
 
 def main():

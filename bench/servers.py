@@ -113,6 +113,12 @@ def fastmcp(behind):
     return Server("fastmcp proxy", command, "/mcp")
 
 
+def a2a_sdk():
+    """The agent of the interoperability tests, on the official Python SDK with its access log off."""
+    command = [f"{ROOT}/.tools/python/a2a/bin/python", f"{ROOT}/conformance/a2a/interop/agent.py", "127.0.0.1:@PORT@"]
+    return Server("a2a-sdk", command, "/.well-known/agent-card.json")
+
+
 def mcp_hub(behind):
     """The hub in front of it, with policy, audit and metrics as they always are."""
     return hub(f'peers: {{ up: {{ mcp: {{ url: "{behind.url("/mcp")}" }}, effects: reads }} }}\nmcp: {{ names: bare }}\n')

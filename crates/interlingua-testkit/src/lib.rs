@@ -41,7 +41,7 @@ pub use disk::{Disk, Random};
 pub use hub::{Hub, HubBuilder};
 pub use peer::{Peer, root, run_script};
 pub use process::{Process, kill_by_id};
-pub use scripted::{Heard, Say, Scripted};
+pub use scripted::{Heard, Piece, Say, Scripted};
 pub use websocket::WebSocket;
 
 use std::time::Duration;

@@ -1,9 +1,11 @@
 //! A peer whose every answer the test decides, and which remembers all that it was sent.
 //!
 //! Over HTTP/1.1 and HTTP/2, with or without TLS, or over WebSocket. A `GET` is somebody looking whether it is there: it is
-//! answered with 405 and not remembered.
+//! answered with 405 and not remembered, except by a peer made with [`Scripted::web`].
 
 use std::{
+    collections::VecDeque,
+    io,
     net::SocketAddr,
     sync::{
         Arc, Mutex, PoisonError,
@@ -12,10 +14,13 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{SinkExt, StreamExt, stream};
 use http::{HeaderMap, Method, Request, Response, Version};
-use http_body_util::{BodyExt, Full};
-use hyper::{body::Incoming, service::service_fn};
+use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
+use hyper::{
+    body::{Frame, Incoming},
+    service::service_fn,
+};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto,
@@ -25,6 +30,7 @@ use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    sync::Notify,
     task::JoinHandle,
 };
 use tokio_rustls::TlsAcceptor;
@@ -62,8 +68,29 @@ pub enum Say {
     Json(Value),
     /// A status, headers, and JSON.
     Status(u16, Vec<(&'static str, String)>, Value),
+    /// A status, a content type, and these bytes.
+    Raw(u16, &'static str, Bytes),
+    /// 200 with an event stream that comes in pieces.
+    Stream(Vec<Piece>),
     /// Ends the connection without an answer.
     Nothing,
+}
+
+/// What a stream does next.
+#[derive(Debug, Clone)]
+pub enum Piece {
+    Bytes(Bytes),
+    /// Waits until it is told to go on.
+    Until(Arc<Notify>),
+    /// Breaks off in the middle.
+    Cut,
+}
+
+impl Piece {
+    /// One event.
+    pub fn event(data: &Value) -> Piece {
+        Piece::Bytes(format!("data: {data}\n\n").into())
+    }
 }
 
 /// The peer. Dropped, it is gone.
@@ -77,13 +104,18 @@ pub struct Scripted {
 impl Scripted {
     /// Over plain HTTP. The script is given each request and how many came before it.
     pub async fn http(script: impl Fn(&Heard, usize) -> Say + Send + Sync + 'static) -> Self {
-        Self::serve(None, Arc::new(Http { script })).await
+        Self::serve(None, Arc::new(Http { script, gets: Gets::Unheard })).await
+    }
+
+    /// Over plain HTTP, where a `GET` is a request like any other.
+    pub async fn web(script: impl Fn(&Heard, usize) -> Say + Send + Sync + 'static) -> Self {
+        Self::serve(None, Arc::new(Http { script, gets: Gets::Heard })).await
     }
 
     /// Over TLS, with HTTP/2 where the caller wants it.
     pub async fn https(mut tls: ServerConfig, script: impl Fn(&Heard, usize) -> Say + Send + Sync + 'static) -> Self {
         tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Self::serve(Some(TlsAcceptor::from(Arc::new(tls))), Arc::new(Http { script })).await
+        Self::serve(Some(TlsAcceptor::from(Arc::new(tls))), Arc::new(Http { script, gets: Gets::Unheard })).await
     }
 
     /// Over WebSocket. A script that answers a message with nothing closes the socket.
@@ -155,6 +187,13 @@ trait Speaks: Send + Sync + 'static {
 
 struct Http<S> {
     script: S,
+    gets: Gets,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gets {
+    Heard,
+    Unheard,
 }
 
 impl<S: Fn(&Heard, usize) -> Say + Send + Sync + 'static> Speaks for Http<S> {
@@ -169,12 +208,12 @@ impl<S: Fn(&Heard, usize) -> Say + Send + Sync + 'static> Speaks for Http<S> {
             async move {
                 let (head, body) = request.into_parts();
                 let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-                if head.method == Method::GET {
+                if head.method == Method::GET && speaks.gets == Gets::Unheard {
                     return Ok(response(405, &[], &Value::Null));
                 }
                 let heard = Heard {
                     method: head.method,
-                    path: head.uri.path().to_owned(),
+                    path: head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
                     version: head.version,
                     headers: head.headers,
                     body,
@@ -184,6 +223,8 @@ impl<S: Fn(&Heard, usize) -> Say + Send + Sync + 'static> Speaks for Http<S> {
                 match (speaks.script)(&heard, before) {
                     Say::Json(json) => Ok(response(200, &[], &json)),
                     Say::Status(status, headers, json) => Ok(response(status, &headers, &json)),
+                    Say::Raw(status, media, bytes) => Ok(raw(status, media, bytes)),
+                    Say::Stream(pieces) => Ok(streamed(pieces)),
                     Say::Nothing => Err("the script says nothing"),
                 }
             }
@@ -194,12 +235,44 @@ impl<S: Fn(&Heard, usize) -> Say + Send + Sync + 'static> Speaks for Http<S> {
     }
 }
 
-fn response(status: u16, headers: &[(&'static str, String)], json: &Value) -> Response<Full<Bytes>> {
+type Body = UnsyncBoxBody<Bytes, io::Error>;
+
+fn whole(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
+}
+
+fn response(status: u16, headers: &[(&'static str, String)], json: &Value) -> Response<Body> {
     let mut builder = Response::builder().status(status).header("content-type", "application/json");
     for (name, value) in headers {
         builder = builder.header(*name, value);
     }
-    builder.body(Full::new(json.to_string().into())).expect("a status and headers")
+    builder.body(whole(json.to_string().into())).expect("a status and headers")
+}
+
+fn raw(status: u16, media: &str, bytes: Bytes) -> Response<Body> {
+    Response::builder()
+        .status(status)
+        .header("content-type", media)
+        .body(whole(bytes))
+        .expect("a status and a media type")
+}
+
+fn streamed(pieces: Vec<Piece>) -> Response<Body> {
+    let frames = stream::unfold(VecDeque::from(pieces), |mut pieces| async move {
+        loop {
+            match pieces.pop_front()? {
+                Piece::Bytes(bytes) => return Some((Ok(Frame::data(bytes)), pieces)),
+                Piece::Until(told) => told.notified().await,
+                Piece::Cut => {
+                    // What stands before it leaves while nothing more is there to be written.
+                    tokio::task::yield_now().await;
+                    return Some((Err(io::Error::other("the script breaks off")), VecDeque::new()));
+                }
+            }
+        }
+    });
+    let builder = Response::builder().status(200).header("content-type", "text/event-stream");
+    builder.body(StreamBody::new(frames).boxed_unsync()).expect("a status and headers")
 }
 
 struct Sockets<S> {

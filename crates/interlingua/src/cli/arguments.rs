@@ -126,6 +126,7 @@ Examples:
   interlingua serve -c hub.yaml                              reads it again when it changes, and on SIGHUP
   interlingua serve --nlip http://127.0.0.1:9003/nlip        with one more peer
   interlingua serve --nlip concierge=http://127.0.0.1:9003/nlip   and its name
+  interlingua serve --a2a hotels=http://127.0.0.1:9002       with an A2A agent
   interlingua serve --mcp 'npx -y @modelcontextprotocol/server-filesystem .'   with the tools of an MCP server
   interlingua serve --site airline.yaml                      with a website that a browser drives")]
 pub struct ServeArguments {
@@ -141,6 +142,9 @@ pub struct ServeArguments {
     /// One more peer that speaks NLIP; may be given several times
     #[arg(long, value_name = "[NAME=]URL")]
     pub nlip: Vec<String>,
+    /// One more A2A agent, by its address or that of its card; may be given several times
+    #[arg(long, value_name = "[NAME=]URL")]
+    pub a2a: Vec<String>,
     /// One more MCP server, by its URL or the command that starts it; may be given several times
     #[arg(long, value_name = "[NAME=]URL|COMMAND")]
     pub mcp: Vec<String>,
@@ -155,6 +159,7 @@ impl ServeArguments {
             listen: self.listen,
             data: self.data.clone(),
             nlip: self.nlip.clone(),
+            a2a: self.a2a.clone(),
             mcp: self.mcp.clone(),
             site: self.site.clone(),
         }

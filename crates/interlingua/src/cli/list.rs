@@ -15,10 +15,11 @@ const PAGES: usize = 20;
 
 pub(super) async fn peers(arguments: &ListArguments) -> Result<Exit, Failure> {
     let page: PageView<PeerView> = all(&arguments.hub, "/api/peers?limit=200").await?;
-    let mut table = Table::new(&["name", "health", "class", "skills", "description"]);
+    let mut table = Table::new(&["name", "health", "score", "class", "skills", "description"]);
     for peer in &page.items {
         let about = if peer.description.is_empty() { &peer.title } else { &peer.description };
-        table.row([&peer.name, &peer.health, &peer.class, &peer.skills.to_string(), about]);
+        let score = peer.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
+        table.row([&peer.name, &peer.health, &score, &peer.class, &peer.skills.to_string(), about]);
     }
     let exit = show(&arguments.hub, &page, &table)?;
     let screen = Screen { json: arguments.hub.json };

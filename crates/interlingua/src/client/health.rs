@@ -20,6 +20,10 @@ const PROBE_EVERY: Duration = Duration::from_secs(30);
 /// A door that takes longer to answer a knock is slow.
 const SLOW: Duration = Duration::from_secs(1);
 
+/// How much the latest attempt counts in the score, and what a slow answer is worth in it.
+const LATEST: f64 = 0.1;
+const SLOW_COUNTS: f64 = 0.5;
+
 /// How an attempt to reach the peer went. `knock`: how long an answer took that costs the peer nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Went {
@@ -37,11 +41,13 @@ struct State {
     /// Nobody is let through before.
     until: Option<Instant>,
     shown: Health,
+    /// How often it is reached, the latest counting most; `None` until somebody tried.
+    score: Option<f64>,
 }
 
 impl Breaker {
     pub(crate) fn new() -> Breaker {
-        Breaker(Mutex::new(State { failures: 0, hold: FIRST_HOLD, until: None, shown: Health::Starting }))
+        Breaker(Mutex::new(State { failures: 0, hold: FIRST_HOLD, until: None, shown: Health::Starting, score: None }))
     }
 
     /// May a call go out? If not, how long until one may. Whoever is let through after a hold is the one that tries: the
@@ -67,6 +73,14 @@ impl Breaker {
         }
     }
 
+    /// From 0, never reached lately, to 100, always and quickly; `None` until somebody tried.
+    pub(crate) fn score(&self) -> Option<u8> {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Between 0 and 1, so it fits.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped just before")]
+        state.score.map(|score| (score.clamp(0.0, 1.0) * 100.0).round() as u8)
+    }
+
     /// How long to wait before the next probe.
     pub(crate) fn pause(&self) -> Duration {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,6 +91,7 @@ impl Breaker {
 impl State {
     fn reached(&mut self, knock: Option<Duration>) -> Option<Health> {
         (self.failures, self.hold, self.until) = (0, FIRST_HOLD, None);
+        self.rate(if knock.is_some_and(|took| took > SLOW) { SLOW_COUNTS } else { 1.0 });
         let health = match (knock, self.shown) {
             (Some(took), _) if took > SLOW => Health::Slow,
             (None, Health::Slow) => Health::Slow,
@@ -87,6 +102,7 @@ impl State {
 
     fn missed(&mut self, now: Instant, time: Time) -> Option<Health> {
         self.failures = self.failures.saturating_add(1);
+        self.rate(0.0);
         if self.failures < FAILURES {
             return None;
         }
@@ -98,6 +114,10 @@ impl State {
             Health::Down { .. } => None,
             Health::Starting | Health::Up | Health::Slow => self.show(Health::Down { since: time, quarantined: false }),
         }
+    }
+
+    fn rate(&mut self, now: f64) {
+        self.score = Some(self.score.map_or(now, |before| before + LATEST * (now - before)));
     }
 
     fn show(&mut self, health: Health) -> Option<Health> {
@@ -183,6 +203,22 @@ mod tests {
             breaker.note(Went::Missed, later, Time(3));
         }
         assert_eq!(breaker.admit(later), Err(LONGEST_HOLD));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_score_says_how_often_a_peer_is_reached_and_forgets_slowly() {
+        let (breaker, now) = (Breaker::new(), Instant::now());
+        assert_eq!(breaker.score(), None, "nobody tried");
+        breaker.note(Went::Missed, now, Time(1));
+        assert_eq!(breaker.score(), Some(0));
+        breaker.note(UP, now, Time(2));
+        assert_eq!(breaker.score(), Some(10));
+        for _ in 0..100 {
+            breaker.note(UP, now, Time(3));
+        }
+        assert_eq!(breaker.score(), Some(100));
+        breaker.note(Went::Reached { knock: Some(SLOW * 2) }, now, Time(4));
+        assert_eq!(breaker.score(), Some(95));
     }
 
     #[tokio::test(start_paused = true)]

@@ -9,8 +9,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::problem::nearest;
 use super::{
-    AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Problem,
-    Speaks, check_agents,
+    A2aPeer, AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer,
+    Problem, Speaks, check_agents,
 };
 
 /// Names with a meaning of their own in some spelling of a skill.
@@ -165,6 +165,7 @@ fn peer(name: &str, peer: &Peer, found: &mut Found) {
         Speaks::Nlweb(nlweb) => nlweb_peer(&format!("peers.{name}.nlweb"), nlweb, found),
         // Its definition is read, and checked, with the configuration.
         Speaks::Site(_) => {}
+        Speaks::A2a(a2a) => a2a_peer(&format!("peers.{name}.a2a"), a2a, found),
     }
 }
 
@@ -277,6 +278,26 @@ fn aip(config: &Config, found: &mut Found) {
     for id in config.aip.devices.keys() {
         found.require(!id.is_empty() && id.len() <= 4096, "aip.devices", "an id has 1 to 4096 characters");
     }
+}
+
+fn a2a_peer(path: &str, a2a: &A2aPeer, found: &mut Found) {
+    let uri = match url(&a2a.url, &["http", "https"]) {
+        Ok(uri) => uri,
+        Err(message) => return found.refuse(format!("{path}.url"), message),
+    };
+    if uri.scheme_str() == Some("http") && a2a.has_secret() && !a2a.insecure && !uri.host().is_some_and(is_loopback) {
+        found.refuse(path, "the credentials would travel unencrypted; use https, or set `insecure: true` here");
+    }
+    found.require(
+        !(a2a.token.is_some() && a2a.basic.is_some()),
+        path,
+        "expected either a `token` or `basic`, not both",
+    );
+    for name in a2a.headers.keys() {
+        let known = http::HeaderName::try_from(name.as_str());
+        found.require(known.is_ok(), &format!("{path}.headers"), &format!("`{name}` is not the name of a header"));
+    }
+    authorities(path, a2a.ca.as_deref(), found);
 }
 
 fn authorities(path: &str, ca: Option<&Path>, found: &mut Found) {

@@ -22,7 +22,11 @@ impl Loaded {
         let tls = self.config.tls.iter().flat_map(|tls| [&tls.cert, &tls.key]);
         let sites = self.config.peers.values().filter_map(|peer| match &peer.speaks {
             super::Speaks::Site(site) => Some(site.file.clone()),
-            super::Speaks::Nlip(_) | super::Speaks::Mcp(_) | super::Speaks::Aip(_) | super::Speaks::Nlweb(_) => None,
+            super::Speaks::Nlip(_)
+            | super::Speaks::Mcp(_)
+            | super::Speaks::A2a(_)
+            | super::Speaks::Aip(_)
+            | super::Speaks::Nlweb(_) => None,
         });
         self.sources.files().map(Path::to_path_buf).chain(tls.cloned()).chain(sites).collect()
     }
@@ -153,6 +157,7 @@ fn anchor(config: &mut Config, base: &Path) {
     for peer in peers.values_mut() {
         match &mut peer.speaks {
             super::Speaks::Nlip(nlip) => paths.extend(nlip.ca.as_mut()),
+            super::Speaks::A2a(a2a) => paths.extend(a2a.ca.as_mut()),
             super::Speaks::Mcp(mcp) => paths.extend(mcp.ca.iter_mut().chain(&mut mcp.directory)),
             super::Speaks::Aip(aip) => paths.extend(aip.ca.as_mut()),
             super::Speaks::Nlweb(nlweb) => paths.extend(nlweb.ca.as_mut()),

@@ -11,6 +11,7 @@
 //! Deliberately absent: applying a configuration, which is the server's, and the environment, which is passed in.
 
 mod a2a;
+mod a2a_peer;
 mod access;
 mod agents;
 mod aip;
@@ -53,6 +54,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use a2a::A2a;
+pub use a2a_peer::{A2aBinding, A2aPeer, Basic};
 pub use access::{Access, AccessToken, Anonymous};
 pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
 pub use aip::{Aip, AipDevice, AipPeer};
@@ -149,9 +151,6 @@ pub const SOCKET: &str = "hub.sock";
 pub(crate) fn later(steps: &[String]) -> Option<String> {
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     match steps.as_slice() {
-        ["peers", _, protocol @ "a2a"] => Some(format!(
-            "this hub cannot speak {protocol} yet; it can speak nlip, mcp, aip and nlweb, and drive a site"
-        )),
         ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),
         ["access", "policy"] => Some("this hub has no policy files yet; give rights with `tokens`".into()),
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Config, Listen, McpPeer, McpPlace, NlipPeer, Peer, Problem, SitePeer, Speaks};
+use super::{A2aPeer, Config, Listen, McpPeer, McpPlace, NlipPeer, Peer, Problem, SitePeer, Speaks};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overrides {
@@ -11,6 +11,8 @@ pub struct Overrides {
     pub data: Option<PathBuf>,
     /// NLIP peers, as `URL` or `NAME=URL`.
     pub nlip: Vec<String>,
+    /// A2A agents, as `URL` or `NAME=URL`.
+    pub a2a: Vec<String>,
     /// MCP servers, as `URL`, `COMMAND ARGUMENTS…`, or either behind `NAME=`.
     pub mcp: Vec<String>,
     /// Definitions of websites, as `FILE` or `NAME=FILE`.
@@ -29,6 +31,11 @@ impl Overrides {
             let (name, url) = named(argument);
             let name = name.map_or_else(|| free_name(config, &host_word(url), "nlip"), str::to_owned);
             add(config, "--nlip", name, Speaks::Nlip(NlipPeer::new(url)))?;
+        }
+        for argument in &self.a2a {
+            let (name, url) = named(argument);
+            let name = name.map_or_else(|| free_name(config, &host_word(url), "agent"), str::to_owned);
+            add(config, "--a2a", name, Speaks::A2a(Box::new(A2aPeer::new(url))))?;
         }
         for argument in &self.mcp {
             let (name, place) = named(argument);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::a2a_peer::A2aPeer;
 use super::aip::AipPeer;
 use super::mcp_peer::McpPeer;
 use super::nlweb::NlwebPeer;
@@ -33,6 +34,7 @@ pub struct Peer {
 pub enum Speaks {
     Nlip(NlipPeer),
     Mcp(Box<McpPeer>),
+    A2a(Box<A2aPeer>),
     Aip(Box<AipPeer>),
     Nlweb(NlwebPeer),
     /// No protocol at all: a browser drives it.
@@ -119,6 +121,8 @@ pub(super) struct Written {
     nlip: Option<NlipPeer>,
     /// It is an MCP server: a program, or reached by a URL.
     mcp: Option<McpPeer>,
+    /// It is an A2A agent.
+    a2a: Option<A2aPeer>,
     /// It is a device, reached through an AIP server.
     aip: Option<AipPeer>,
     /// It is a site that is asked in natural language.
@@ -160,13 +164,13 @@ impl TryFrom<Written> for Peer {
     fn try_from(written: Written) -> Result<Peer, Self::Error> {
         let nlip = written.nlip.map(Speaks::Nlip);
         let mcp = written.mcp.map(|mcp| Speaks::Mcp(Box::new(mcp)));
+        let a2a = written.a2a.map(|a2a| Speaks::A2a(Box::new(a2a)));
         let aip = written.aip.map(|aip| Speaks::Aip(Box::new(aip)));
         let site = written.site.map(|file| Speaks::Site(SitePeer::new(file)));
         let nlweb = written.nlweb.map(Speaks::Nlweb);
-        let mut spoken = [nlip, mcp, aip, nlweb, site].into_iter().flatten();
-        let speaks = spoken.next().ok_or(
-            "a peer needs its protocol and address: `nlip: { url: … }`, `mcp: { … }`, `aip: { … }`, `nlweb: { url: … }` or `site: FILE`",
-        )?;
+        let mut spoken = [nlip, mcp, a2a, aip, nlweb, site].into_iter().flatten();
+        let missing = "a peer needs its protocol and address: `nlip: { url: … }`, `mcp: { … }`, `a2a: { url: … }`, `aip: { … }`, `nlweb: { url: … }` or `site: FILE`";
+        let speaks = spoken.next().ok_or(missing)?;
         if spoken.next().is_some() {
             return Err("a peer speaks exactly one protocol; make it two peers");
         }

@@ -66,7 +66,7 @@ hub.yaml:2:47: limits.rate: expected a rate, such as `200/s`
 hub.yaml:2:60: limits.depth: expected a whole number from 0 to 65535, found something else
 hub.yaml:3:14: retention.taks: unknown key `taks`; did you mean `tasks`?
 hub.yaml:5:8: peers.a.nlip: the key `url` is missing
-hub.yaml:6:3: peers.b: a peer needs its protocol and address: `nlip: { url: … }`, `mcp: { … }` or `aip: { … }`";
+hub.yaml:6:3: peers.b: a peer needs its protocol and address: `nlip: { url: … }`, `mcp: { … }`, `a2a: { url: … }`, `aip: { … }`, `nlweb: { url: … }` or `site: FILE`";
     assert_eq!(wrong(text), expected);
 }
 
@@ -116,11 +116,6 @@ fn aliases_are_allowed_and_bombs_are_not() {
 #[test]
 fn what_this_hub_cannot_do_yet_is_said_so() {
     assert_eq!(
-        wrong("peers: { files: { a2a: ./card.json } }"),
-        "hub.yaml:1:19: peers.files.a2a: this hub cannot speak a2a yet; it can speak nlip, mcp, aip and nlweb, and drive a site"
-    );
-    assert_eq!(wrong("browser: {}"), "hub.yaml:1:1: browser: this hub does not have `browser` yet");
-    assert_eq!(
         wrong("access: { policy: ./policy.cedar }"),
         "hub.yaml:1:11: access.policy: this hub has no policy files yet; give rights with `tokens`"
     );
@@ -145,7 +140,9 @@ peers:
         .values()
         .map(|peer| match &peer.speaks {
             Speaks::Nlip(nlip) => nlip.token.as_ref().unwrap().expose().text().unwrap(),
-            Speaks::Mcp(_) | Speaks::Aip(_) | Speaks::Nlweb(_) | Speaks::Site(_) => panic!("none of these"),
+            Speaks::Mcp(_) | Speaks::A2a(_) | Speaks::Aip(_) | Speaks::Nlweb(_) | Speaks::Site(_) => {
+                panic!("none of these")
+            }
         })
         .collect();
     assert_eq!(tokens, ["s3cret", "from-file"]);

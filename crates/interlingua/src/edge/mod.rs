@@ -27,6 +27,7 @@ use interlingua_core::{Fault, Principal, Secret, Subject};
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::agents;
+use crate::client::starting::Starting;
 use crate::config::{Config, Peer, Speaks};
 use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
@@ -150,6 +151,7 @@ const FIRST_LISTS: Duration = Duration::from_millis(1_500);
 pub enum Prepared {
     Nlip(Box<nlip::outbound::Prepared>),
     Mcp(mcp::outbound::Prepared),
+    A2a(a2a::outbound::Prepared),
     Aip(Box<aip::outbound::Prepared>),
     Nlweb(Box<nlweb::outbound::Prepared>),
     Site(Box<site::Prepared>),
@@ -161,7 +163,7 @@ pub enum Registered {
     /// Its card is complete.
     Known,
     /// It will say what it offers.
-    Starts(mcp::outbound::Registered),
+    Starts(Starting),
 }
 
 /// Makes a peer: all that its configuration can be refused for is refused here.
@@ -169,6 +171,7 @@ pub async fn prepare(hub: &Arc<Hub>, name: &str, peer: &Peer) -> Result<Prepared
     match &peer.speaks {
         Speaks::Nlip(nlip) => nlip::outbound::prepare(hub, name, peer, nlip).map(Box::new).map(Prepared::Nlip),
         Speaks::Mcp(mcp) => mcp::outbound::prepare(hub, name, peer, mcp).await.map(Prepared::Mcp),
+        Speaks::A2a(a2a) => a2a::outbound::prepare(hub, name, peer, a2a).await.map(Prepared::A2a),
         Speaks::Aip(aip) => aip::outbound::prepare(hub, name, peer, aip).map(Box::new).map(Prepared::Aip),
         Speaks::Nlweb(nlweb) => nlweb::outbound::prepare(hub, name, peer, nlweb).map(Box::new).map(Prepared::Nlweb),
         Speaks::Site(site) => site::prepare(hub, name, peer, site).map(Box::new).map(Prepared::Site),
@@ -181,6 +184,7 @@ impl Prepared {
         match self {
             Prepared::Nlip(peer) => peer.register(hub).await.map(|()| Registered::Known),
             Prepared::Mcp(peer) => peer.register(hub).await.map(Registered::Starts),
+            Prepared::A2a(peer) => peer.register(hub).await.map(Registered::Starts),
             Prepared::Aip(peer) => peer.register(hub).await.map(|()| Registered::Known),
             Prepared::Nlweb(peer) => peer.register(hub).await.map(|()| Registered::Known),
             Prepared::Site(peer) => peer.register(hub).await.map(|()| Registered::Known),

@@ -1,6 +1,8 @@
 //! The one integration-test binary: each test of the whole is a module here, because each binary links everything again.
 
 mod a2a;
+mod a2a_client;
+mod a2a_interop;
 mod agents;
 mod aip;
 mod api;

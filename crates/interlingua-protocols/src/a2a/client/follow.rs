@@ -286,15 +286,14 @@ impl Following {
         Told::Finished(Box::new(Finished::completed(output)), losses)
     }
 
-    /// The one object among the parts is what programs read.
+    /// The one object among the parts is what programs read. One that is said twice, for programs and for people, is one.
     fn output(&mut self, mut parts: Vec<wire::Part>) -> Output {
-        let is_object = |part: &wire::Part| matches!(&part.content, Content::Data(data) if data.is_object());
-        let objects = parts.iter().filter(|part| matches!(part.content, Content::Data(_))).count();
-        let at = parts.iter().position(is_object).filter(|_| objects == 1);
-        let structured = at.map(|at| parts.remove(at)).and_then(|part| match part.content {
-            Content::Data(data) => Some(data),
-            Content::Text(_) | Content::Raw(_) | Content::Url(_) => None,
-        });
+        let mut all = parts.iter().filter_map(data);
+        let first = all.next().filter(|first| first.is_object());
+        let structured = first.filter(|first| all.all(|other| other == *first)).cloned();
+        if structured.is_some() {
+            parts.retain(|part| data(part).is_none());
+        }
         let artifacts = self.order.iter().cloned().map(ArtifactId).collect();
         Output { said: None, parts: self.parts(parts), structured, artifacts }
     }
@@ -402,6 +401,13 @@ fn plain_kind(state: TaskState, message: Option<&Message>) -> QuestionKind {
             ),
             choices: Vec::new(),
         },
+    }
+}
+
+fn data(part: &wire::Part) -> Option<&Json> {
+    match &part.content {
+        Content::Data(data) => Some(data),
+        Content::Text(_) | Content::Raw(_) | Content::Url(_) => None,
     }
 }
 

@@ -316,19 +316,14 @@ impl Named {
 impl Source<'_> {
     /// The answer to a send, one event of a stream, or the body of a webhook.
     pub fn update(&self) -> Result<Update, Invalid> {
-        self.whole(|reader| self.read_update(reader))
+        match self.dialect {
+            Dialect::V1 | Dialect::V03Proto => self.whole(|reader| self.read_member(reader)),
+            Dialect::V03 => self.read_kind(),
+        }
     }
 
     pub fn task(&self) -> Result<Task, Invalid> {
         self.whole(|reader| self.read_task(reader))
-    }
-
-    fn read_update(&self, reader: &mut Reader<'_>) -> Result<Update, Invalid> {
-        match self.dialect {
-            Dialect::V1 => self.read_member(reader),
-            Dialect::V03Proto => self.read_member(reader),
-            Dialect::V03 => self.read_kind(),
-        }
     }
 
     /// By the member that is there.
@@ -361,6 +356,7 @@ impl Source<'_> {
             }
             Ok(())
         })?;
+        reader.end()?;
         let mut reader = Reader::new(self.frame, self.depth)?;
         match kind.as_deref() {
             Some("task") => self.read_task(&mut reader).map(Update::Task),

@@ -20,6 +20,9 @@ pub struct PeerView {
     /// It is kept apart: its definition changed and waits for a decision, or it left and may come back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quarantined: bool,
+    /// How often it has been reached lately, from 0 to 100; absent for what is inside the hub.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<u8>,
     /// How many skills it has.
     pub skills: usize,
     pub resources: usize,
@@ -93,6 +96,7 @@ impl From<&Card> for PeerView {
             health: health(card.health).into(),
             down_since,
             quarantined,
+            score: None,
             skills: card.skills.len(),
             resources: card.resources.len(),
             seen: card.seen.to_string(),

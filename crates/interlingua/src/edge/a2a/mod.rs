@@ -1,9 +1,12 @@
 //! A2A at the edge: agents are found, asked and followed over JSON-RPC, HTTP with JSON and gRPC, in both generations of the
 //! protocol, and webhooks are told what becomes of a task.
 //!
+//! [`inbound`]: they call us. [`outbound`]: we call them.
+//!
 //! Every peer of the hub is an agent with a card and an address of its own; the hub itself is one for all of them.
 
 pub mod inbound;
+pub mod outbound;
 mod push;
 mod settings;
 

@@ -124,8 +124,8 @@ impl Heard {
                 Event::Finished(finished) => return Ok(Settled::Finished(Box::new(finished.clone()))),
                 Event::Asked(question) => return Ok(Settled::Asked(Box::new(question.clone()))),
                 Event::Started(route) => self.route = Some(route.clone()),
-                Event::Said { .. } => self.said.push(event.clone()),
-                Event::Progress { .. } | Event::Artifact(_) | Event::Settled { .. } => {}
+                Event::Said { .. } | Event::Artifact(_) => self.said.push(event.clone()),
+                Event::Progress { .. } | Event::Settled { .. } => {}
             }
         }
         Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start"))

@@ -10,6 +10,7 @@ use crate::a2a::client::decode;
 use crate::a2a::client::fault::{Refusal, Why};
 use crate::a2a::fault::Error;
 use crate::a2a::method::Method;
+use crate::a2a::wire::{TaskState, Update};
 
 fn info(reason: &str) -> Value {
     json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "a2a-protocol.org"}])
@@ -72,6 +73,23 @@ fn a_refusal_becomes_a_fault_that_says_whose_and_whether_to_come_again() {
     assert_eq!((unknown.kind, unknown.retry), (FaultKind::Unreachable, Retry::No));
     assert!(Refusal::of_status(405, None).is_elsewhere() && !Refusal::of_status(400, None).is_elsewhere());
     assert!(Refusal::of_status(500, None).is_outcome() && !Refusal::of_status(429, None).is_outcome());
+}
+
+#[test]
+fn a_27_what_a_server_of_0_3_tells_is_read_in_both_its_dialects() {
+    let told = json!({"jsonrpc": "2.0", "id": 1, "result": {"kind": "status-update", "taskId": "t", "contextId": "c",
+        "final": true, "status": {"state": "canceled"}}});
+    let Ok(Ok(Update::Status(update))) = decode::rpc(&bytes(&told), Method::Stream, Version::V03, 64) else {
+        panic!("not understood")
+    };
+    assert_eq!((&*update.task, update.status.state), ("t", TaskState::Canceled));
+    let told = json!({"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_CANCELLED",
+        "update": {"messageId": "m", "role": "ROLE_AGENT", "content": [{"text": "over"}]}}}});
+    let Ok(Ok(Update::Task(task))) = decode::http(&bytes(&told), Method::Send, Version::V03, 64) else {
+        panic!("not understood")
+    };
+    assert_eq!(task.status.state, TaskState::Canceled);
+    assert_eq!(task.status.message.map(|message| message.parts.len()), Some(1));
 }
 
 #[test]

@@ -83,6 +83,16 @@ fn a_direct_message_is_the_whole_answer_and_its_one_object_is_for_programs() {
     assert_eq!(output.parts[0].as_text(), Some("two hotels"));
     assert_eq!(output.structured.as_ref().map(|json| json.as_str()), Some("{\"hotels\":2}"));
     assert_eq!(output.parts.len(), 1);
+    let parts = |parts: Value| json!({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": parts}});
+    for (said, structured, left) in [
+        (json!([{"data": {"n": 1}}, {"data": {"n": 1}}]), true, 0),
+        (json!([{"data": {"n": 1}}, {"data": {"n": 2}}]), false, 2),
+        (json!([{"data": [1]}]), false, 1),
+    ] {
+        let told = hear(&mut follows(false, false), &parts(said.clone()));
+        let output = &finished(&told).output;
+        assert_eq!((output.structured.is_some(), output.parts.len()), (structured, left), "{said}");
+    }
     assert_eq!(following.context().map(|context| &**context), Some("c"));
 }
 

@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName, HeaderValue, Response};
-use interlingua_core::{Fault, FaultKind, Owner};
+use http::{HeaderMap, Response};
+use interlingua_core::{Fault, Owner};
 
+use crate::client::credentials;
 use crate::client::oauth::{Account, Authority, Judged, Shown};
 use crate::config::McpPeer;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Credentials {
-    given: HeaderMap,
+    given: credentials::Credentials,
     /// Where configuration gives no token.
     account: Option<Arc<Account>>,
 }
@@ -24,19 +25,8 @@ pub(super) struct Sent(Option<Shown>);
 impl Credentials {
     /// `authority`: where tokens for the server come from.
     pub(super) fn of(config: &McpPeer, authority: Option<Arc<Authority>>) -> Result<Credentials, Fault> {
-        let mut given = HeaderMap::new();
-        if let Some(token) = &config.token {
-            let text = token.expose().text().unwrap_or_default();
-            given.insert(AUTHORIZATION, bearer(text)?);
-        }
-        for (name, value) in &config.headers {
-            let header = HeaderName::try_from(name.as_str()).map_err(|cause| bad(name).because(cause))?;
-            let mut value = HeaderValue::try_from(value.expose().text().unwrap_or_default())
-                .map_err(|cause| bad(name).because(cause))?;
-            value.set_sensitive(true);
-            given.insert(header, value);
-        }
-        let authority = authority.filter(|_| !given.contains_key(AUTHORIZATION));
+        let given = credentials::Credentials::new(config.token.as_ref(), &config.headers)?;
+        let authority = authority.filter(|_| !given.authorizes());
         let account = authority.map(|authority| Arc::new(Account::new(authority, None)));
         Ok(Credentials { given, account })
     }
@@ -52,7 +42,7 @@ impl Credentials {
     }
 
     pub(super) async fn apply(&self, headers: &mut HeaderMap) -> Sent {
-        headers.extend(self.given.clone());
+        self.given.apply(headers);
         let Some(account) = &self.account else { return Sent(None) };
         let shown = account.show().await;
         if let Some(header) = &shown.header {
@@ -67,15 +57,4 @@ impl Credentials {
             (Some(_) | None, _) => Judged::Answer,
         }
     }
-}
-
-fn bearer(token: &str) -> Result<HeaderValue, Fault> {
-    let mut value =
-        HeaderValue::try_from(format!("Bearer {token}")).map_err(|cause| bad("authorization").because(cause))?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
-fn bad(name: &str) -> Fault {
-    Fault::hub(FaultKind::Internal, format!("the header `{name}` cannot be sent as it is configured"))
 }

@@ -30,11 +30,11 @@ mod upstream;
 mod work;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use interlingua_core::{Fault, PeerId};
 
 use crate::client::health;
+use crate::client::starting::Starting;
 use crate::config;
 use crate::hub::Hub;
 
@@ -59,23 +59,11 @@ pub async fn prepare(
 
 impl Prepared {
     /// Adds the peer, or replaces it whole, with what it offered when it was last listed; starting it goes on beside.
-    pub async fn register(self, hub: &Arc<Hub>) -> Result<Registered, Fault> {
+    pub async fn register(self, hub: &Arc<Hub>) -> Result<Starting, Fault> {
         self.peer.show(hub, self.peer.health()).await?;
         refresh::watch(hub, &self.peer);
         refresh::watch_sign_ins(hub, &self.peer);
         health::watch(hub, &self.peer);
-        Ok(Registered(self.peer))
-    }
-}
-
-/// A peer that is registered and starts.
-#[derive(Debug)]
-pub struct Registered(Arc<McpPeer>);
-
-impl Registered {
-    /// Waits until it has been listed, at most so long.
-    pub async fn listed(&self, patience: Duration) {
-        let mut listed = self.0.listed.subscribe();
-        let _ = tokio::time::timeout(patience, listed.wait_for(|listed| *listed)).await;
+        Ok(Starting::new(&self.peer.listed))
     }
 }

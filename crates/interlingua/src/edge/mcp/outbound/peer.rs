@@ -170,6 +170,10 @@ fn place(hub: &Arc<Hub>, name: &PeerId, mcp: &config::McpPeer) -> Result<(Place,
 }
 
 impl Peer for McpPeer {
+    fn score(&self) -> Option<u8> {
+        self.breaker.score()
+    }
+
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(self.converse(dispatch))
     }

@@ -20,6 +20,7 @@ use super::sign_in;
 use super::upstream::{Unopened, Upstream, waits};
 use super::work::{self, Step};
 use crate::client::health::{Probed, Went};
+use crate::client::live::told;
 use crate::client::lost::{Begun, Lost, Why};
 use crate::client::retry;
 use crate::edge::stored;
@@ -284,7 +285,7 @@ impl Talk {
             let text = format!("{}: {}", question.text, sign_in.url);
             return Err(Fault::caller(FaultKind::Unanswered, text));
         }
-        Ok(work::told(self.asks(vec![question], None)))
+        Ok(told(self.asks(vec![question], None)))
     }
 
     /// Waits until whoever was sent has come back. A link may be opened long before that.
@@ -365,9 +366,9 @@ impl Talk {
                 }
                 let losses = std::mem::take(&mut self.losses);
                 let event = interlingua_core::Event::Finished(*finished);
-                Ok(work::told(vec![Record::Emitted { event, losses, raw }]))
+                Ok(told(vec![Record::Emitted { event, losses, raw }]))
             }
-            Ok(Replied::Asked(questions)) => Ok(work::told(self.asks(questions, None))),
+            Ok(Replied::Asked(questions)) => Ok(told(self.asks(questions, None))),
             Ok(Replied::Again(state)) => Ok(work::live(self, Step::Again(Answers::state(state)))),
             Ok(Replied::Task(task)) => Ok(work::live(self, Step::Task(task))),
         }

@@ -3,11 +3,7 @@
 //! Nothing runs by itself: the work advances when the hub asks for the next record, so a slow reader slows the reading of
 //! this call and no other, and dropping the exchange ends it.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use interlingua_core::peer::{Duplex, Reply};
+use interlingua_core::peer::Reply;
 use interlingua_core::{
     Answer, CancelWhy, Event, Fault, FaultKind, Feature, Finished, How, Party, Question, QuestionId, Raw, Record, Sent,
     Signal,
@@ -19,17 +15,13 @@ use interlingua_protocols::mcp::client::{Replied, Task};
 use interlingua_protocols::mcp::question;
 use interlingua_protocols::rpc::{self, Message, Request};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 
 use super::link::pipe::{cancelled_request, nobody_to_ask};
 use super::session::Unanswered;
 use super::talk::{Flight, Talk, pause};
+use crate::client::live::{self, late};
 use crate::edge::stored;
 
-/// How many records may wait for the hub to read them.
-const RECORDS: usize = 64;
-/// How many signals may wait for the work.
-const SIGNALS: usize = 32;
 /// How often a server may fail to tell of its task before it is given up on.
 const MAX_SILENT: u32 = 10;
 
@@ -47,54 +39,16 @@ pub(super) enum Step {
 }
 
 pub(super) fn live(talk: Talk, step: Step) -> Reply {
-    let (out, records) = mpsc::channel(RECORDS);
-    let (signals, incoming) = mpsc::channel(SIGNALS);
-    let work = Work { talk, out, signals: incoming, asked: Vec::new(), notes: 0 };
-    Reply::Live(Box::new(Live { work: Some(Box::pin(work.run(step))), records, signals }))
+    live::live(takes, |out, signals| Work { talk, out, signals, asked: Vec::new(), notes: 0 }.run(step))
 }
 
-/// All that is to be said, at once.
-pub(super) fn told(records: Vec<Record>) -> Reply {
-    let (out, waiting) = mpsc::channel(records.len().max(1));
-    for record in records {
-        let _ = out.try_send(record);
-    }
-    let (signals, _) = mpsc::channel(1);
-    Reply::Live(Box::new(Live { work: None, records: waiting, signals }))
-}
-
-struct Live {
-    /// Gone once it has ended.
-    work: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    records: mpsc::Receiver<Record>,
-    signals: mpsc::Sender<Signal>,
-}
-
-impl Duplex for Live {
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Record>> {
-        if let Poll::Ready(Some(record)) = self.records.poll_recv(cx) {
-            return Poll::Ready(Some(record));
-        }
-        if let Some(work) = &mut self.work
-            && work.as_mut().poll(cx).is_ready()
-        {
-            self.work = None;
-        }
-        // What the work said in this turn comes before its end. A channel that has nothing to give in this turn may have
-        // something in the next: only a closed one is empty for good, and it is closed when the work is gone.
-        self.records.poll_recv(cx)
-    }
-
-    fn signal(&mut self, signal: Signal) -> Result<(), Fault> {
-        match signal {
-            Signal::Said { .. } => Err(Fault::caller(
-                FaultKind::Unsupported(Feature::Operation),
-                "a tool takes its arguments once and nothing after them",
-            )),
-            Signal::Answered { .. } | Signal::Cancel(_) => self.signals.try_send(signal).map_err(|_| {
-                Fault::caller(FaultKind::Unsupported(Feature::Operation), "the server has answered already")
-            }),
-        }
+fn takes(signal: &Signal) -> Result<(), Fault> {
+    match signal {
+        Signal::Answered { .. } | Signal::Cancel(_) => Ok(()),
+        Signal::Said { .. } => Err(Fault::caller(
+            FaultKind::Unsupported(Feature::Operation),
+            "a tool takes its arguments once and nothing after them",
+        )),
     }
 }
 
@@ -342,38 +296,4 @@ impl Work {
 
 fn cancelled(why: CancelWhy) -> Ending {
     Ending::Finished(Box::new(Finished::cancelled(Party::Caller, why)), None)
-}
-
-async fn late(until: Option<Instant>) {
-    match until {
-        Some(until) => tokio::time::sleep_until(until).await,
-        None => std::future::pending().await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::poll_fn;
-
-    use super::*;
-
-    /// The runtime lets a task take so much in one turn, and then has every channel say that it is empty.
-    #[tokio::test]
-    async fn a_turn_that_is_used_up_loses_no_outcome() {
-        let (fill, mut others) = mpsc::channel(1_000);
-        for _ in 0..1_000 {
-            fill.try_send(()).expect("room");
-        }
-        let finished = || Record::emitted(Event::Finished(Finished::cancelled(Party::Caller, CancelWhy::Asked)));
-        let Reply::Live(mut live) = told(vec![finished()]) else { panic!("it goes on") };
-        let mut turns = 0;
-        let record = poll_fn(|cx| {
-            turns += 1;
-            while turns == 1 && others.poll_recv(cx).is_ready() {}
-            live.poll_next(cx)
-        });
-        assert!(matches!(record.await, Some(Record::Emitted { event: Event::Finished(_), .. })));
-        assert_eq!(turns, 2, "nothing was there in the first turn");
-        assert!(poll_fn(|cx| live.poll_next(cx)).await.is_none());
-    }
 }

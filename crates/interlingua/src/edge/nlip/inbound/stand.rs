@@ -42,16 +42,14 @@ pub(super) async fn watch(running: &mut Running) -> Result<Stood, Fault> {
     let mut settled = running
         .settle(|event| match event {
             Event::Started(started) => route = Some(started.clone()),
-            Event::Said { .. } => said.push(event.clone()),
-            Event::Progress { .. }
-            | Event::Artifact(_)
-            | Event::Asked(_)
-            | Event::Settled { .. }
-            | Event::Finished(_) => {}
+            Event::Said { .. } | Event::Artifact(_) => said.push(event.clone()),
+            Event::Progress { .. } | Event::Asked(_) | Event::Settled { .. } | Event::Finished(_) => {}
         })
         .await?;
     if let Settled::Finished(finished) = &mut settled {
         finished.output.parts = collect(finished, &said);
+        // What they hold is among the parts now.
+        finished.output.artifacts.clear();
     }
     Ok(Stood { settled, route })
 }

@@ -121,6 +121,10 @@ impl Probed for NlipPeer {
 }
 
 impl Peer for NlipPeer {
+    fn score(&self) -> Option<u8> {
+        self.breaker.score()
+    }
+
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move { self.converse(dispatch).await })
     }

@@ -1,0 +1,68 @@
+//! How an A2A agent is reached.
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::secret::Secret;
+
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct A2aPeer {
+    /// Where it is, such as `https://agent.example`; its card is looked for there. Or the address of the card itself.
+    pub url: String,
+    /// Speak to it this way only. Default: the first interface of its card that works.
+    pub binding: Option<A2aBinding>,
+    /// Sent as the bearer token. A caller's own is never sent.
+    pub token: Option<Secret>,
+    /// Sent as name and password.
+    pub basic: Option<Basic>,
+    /// Sent in the header that its card names, else in `X-API-Key`.
+    pub api_key: Option<Secret>,
+    /// More headers to send.
+    #[serde(default)]
+    pub headers: IndexMap<String, Secret>,
+    /// A PEM file of authorities to trust instead of the machine's own.
+    pub ca: Option<PathBuf>,
+    /// Send credentials even where they can be read on the way (neither TLS nor loopback).
+    #[serde(default)]
+    pub insecure: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Basic {
+    pub user: String,
+    pub password: Secret,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum A2aBinding {
+    /// JSON-RPC.
+    Jsonrpc,
+    /// HTTP with JSON.
+    Http,
+}
+
+impl A2aPeer {
+    pub fn new(url: impl Into<String>) -> A2aPeer {
+        A2aPeer {
+            url: url.into(),
+            binding: None,
+            token: None,
+            basic: None,
+            api_key: None,
+            headers: IndexMap::new(),
+            ca: None,
+            insecure: false,
+        }
+    }
+
+    /// Is there anything that must not be read on the way?
+    pub fn has_secret(&self) -> bool {
+        self.token.is_some() || self.basic.is_some() || self.api_key.is_some() || !self.headers.is_empty()
+    }
+}

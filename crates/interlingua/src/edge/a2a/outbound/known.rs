@@ -1,0 +1,180 @@
+//! What is known of an agent: its card as it was last read, what of it can be used, and what cannot. Kept in records, so that a
+//! hub that starts again can call the agent, and go on with what it left there, before it has read the card anew.
+
+use bytes::Bytes;
+use interlingua_core::ports::Expect;
+use interlingua_core::{
+    Card, CardFrom, CardSource, Digest, Effects, Fault, Health, Json, PeerId, Raw, RouteClass, Skill, Text, Time,
+};
+use interlingua_protocols::a2a::client::card::{AgentCard, Scheme, decode};
+use interlingua_protocols::a2a::client::{Binding, skills};
+use serde::{Deserialize, Serialize};
+
+use super::address::Address;
+use super::line::{DEPTH, Line};
+use crate::client::credentials::Credentials;
+use crate::config::{A2aBinding, A2aPeer, EffectsOverride, Peer};
+use crate::hub::Hub;
+
+const KIND: &str = "a2a-card";
+/// Where a key goes when a card does not say.
+const KEY_HEADER: &str = "x-api-key";
+
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) card: AgentCard,
+    raw: Bytes,
+    /// By which the agent knows whether its card has changed since.
+    pub(super) etag: Option<String>,
+    /// Its interfaces that can be spoken to, best first.
+    pub(super) lines: Vec<Line>,
+    pub(super) credentials: Credentials,
+    skills: Vec<Skill>,
+    pub(super) problems: Vec<Text>,
+}
+
+/// What is written down of it.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    etag: Option<String>,
+    card: Json,
+}
+
+impl Known {
+    /// Reads a card; the error says why it cannot be used at all.
+    pub(super) fn read(
+        raw: Bytes,
+        etag: Option<String>,
+        peer: &PeerId,
+        address: &Address,
+        a2a: &A2aPeer,
+    ) -> Result<Known, Text> {
+        let card = decode(&raw, DEPTH).map_err(|invalid| Text::from(format!("its card cannot be used: {invalid}")))?;
+        let mut problems = card.problems.clone();
+        let lines = lines(&card, address, a2a, &mut problems);
+        let (skills, left_out) = skills::skills(&card, peer);
+        problems.extend(left_out);
+        let credentials = credentials(&card, a2a).map_err(|fault| fault.public)?;
+        if card.guarded && credentials.is_empty() {
+            problems.push("it wants credentials and none are configured".into());
+        }
+        let usable = card.foreign.is_empty() && !lines.is_empty();
+        if !card.foreign.is_empty() {
+            problems.push(format!("it insists on extensions that are not known: {}", card.foreign.join(", ")).into());
+        } else if lines.is_empty() {
+            problems.push("none of its interfaces can be used".into());
+        }
+        let skills = if usable { skills } else { Vec::new() };
+        let lines = if usable { lines } else { Vec::new() };
+        Ok(Known { card, raw, etag, lines, credentials, skills, problems })
+    }
+
+    pub(super) async fn load(key: &str, hub: &Hub, peer: &PeerId, address: &Address, a2a: &A2aPeer) -> Option<Known> {
+        let item = hub.store.records.get(KIND, key, hub.now()).await.ok()??;
+        let written: Written = serde_json::from_slice(&item.value).ok()?;
+        Known::read(written.card.as_bytes().clone(), written.etag, peer, address, a2a).ok()
+    }
+
+    pub(super) async fn keep(&self, key: &str, hub: &Hub) -> Result<(), Fault> {
+        let card = Json::parse_within(self.raw.clone(), DEPTH).map_err(Fault::internal)?;
+        let written = serde_json::to_vec(&Written { etag: self.etag.clone(), card }).map_err(Fault::internal)?;
+        hub.store.records.put(KIND, key, written.into(), None, Expect::Anything, hub.now()).await?;
+        Ok(())
+    }
+
+    pub(super) fn is_same(&self, other: &Known) -> bool {
+        self.raw == other.raw
+    }
+
+    /// What the hub shows of it.
+    pub(super) fn card(&self, name: &PeerId, config: &Peer, health: Health, seen: Time) -> Card {
+        let offered = self.skills.iter().filter(|skill| config.offers(skill.id.skill.as_str()));
+        let skills = offered.map(|skill| believed(skill.clone(), config)).collect();
+        let title = config.title.as_deref().map_or_else(|| self.card.name.clone(), Text::from);
+        let description = config.description.as_deref().map_or_else(|| self.card.description.clone(), Text::from);
+        let version = self.card.interfaces.first().map(|interface| interface.version.wire());
+        let raw =
+            version.filter(|_| self.card.signed).map(|wire| Raw { wire, bytes: self.raw.clone(), owned: Vec::new() });
+        Card {
+            provider: self.card.provider.clone(),
+            version: self.card.version.clone(),
+            sources: vec![CardSource { from: CardFrom::Manifest, digest: Digest::of(&self.raw) }],
+            raw,
+            ..unknown_card(name, title, description, skills, health, seen)
+        }
+    }
+}
+
+/// Before a card has been read.
+pub(super) fn unknown(name: &PeerId, config: &Peer, health: Health, seen: Time) -> Card {
+    let title: Text = config.title.as_deref().unwrap_or(name.as_str()).into();
+    let description = config.description.as_deref().map_or_else(|| format!("{title}, an agent.").into(), Text::from);
+    unknown_card(name, title, description, Vec::new(), health, seen)
+}
+
+fn unknown_card(name: &PeerId, title: Text, description: Text, skills: Vec<Skill>, health: Health, seen: Time) -> Card {
+    Card {
+        peer: name.clone(),
+        title,
+        description,
+        version: "1".into(),
+        class: RouteClass::Agent,
+        provider: None,
+        skills,
+        resources: Vec::new(),
+        sources: Vec::new(),
+        health,
+        telemetry: None,
+        seen,
+        raw: None,
+    }
+}
+
+/// An agent's claims may add effects; only configuration takes any away.
+fn believed(mut skill: Skill, config: &Peer) -> Skill {
+    let claimed = skill.effects;
+    skill.effects = match config.effects {
+        Some(EffectsOverride::Reads) => Effects::reads_only(CardFrom::Configuration),
+        None if config.trust_hints => claimed,
+        Some(EffectsOverride::Unknown) | None => {
+            Effects { destroys: claimed.destroys, spends: claimed.spends, ..Effects::unknown() }
+        }
+    };
+    skill.public = config.public;
+    skill.sealed()
+}
+
+fn lines(card: &AgentCard, address: &Address, a2a: &A2aPeer, problems: &mut Vec<Text>) -> Vec<Line> {
+    let wanted = |binding: Binding| match a2a.binding {
+        None => true,
+        Some(A2aBinding::Jsonrpc) => binding == Binding::JsonRpc,
+        Some(A2aBinding::Http) => binding == Binding::HttpJson,
+    };
+    let mut lines = Vec::new();
+    for interface in card.interfaces.iter().filter(|interface| wanted(interface.binding)) {
+        // An address of gRPC is none of HTTP.
+        if interface.binding == Binding::Grpc {
+            continue;
+        }
+        match address.interface(&interface.url) {
+            Ok(uri) => lines.extend(Line::new(interface.clone(), uri)),
+            Err(problem) => problems.push(problem.into()),
+        }
+    }
+    lines
+}
+
+fn credentials(card: &AgentCard, a2a: &A2aPeer) -> Result<Credentials, Fault> {
+    let mut credentials = Credentials::new(a2a.token.as_ref(), &a2a.headers)?;
+    if let Some(basic) = &a2a.basic {
+        credentials.basic(&basic.user, basic.password.expose().text().unwrap_or_default())?;
+    }
+    if let Some(key) = &a2a.api_key {
+        let header = card.schemes.iter().find_map(|scheme| match scheme {
+            Scheme::Header(header) => Some(&**header),
+            Scheme::Bearer | Scheme::Basic | Scheme::Other(_) => None,
+        });
+        credentials.header(header.unwrap_or(KEY_HEADER), key.expose().text().unwrap_or_default())?;
+    }
+    Ok(credentials)
+}

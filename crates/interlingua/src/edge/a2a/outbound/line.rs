@@ -1,0 +1,217 @@
+//! One interface of an agent: a request there, and its answer or stream back. Every binding that is spoken has its own way to
+//! write and to read; what they carry is the same.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
+use hyper::body::Incoming;
+use interlingua_core::Json;
+use interlingua_protocols::a2a::client::request::{self, HttpRequest, Verb};
+use interlingua_protocols::a2a::client::{Ask, Binding, Interface, Refusal, decode, fault};
+use interlingua_protocols::a2a::invalid::Invalid;
+use interlingua_protocols::a2a::wire::Update;
+use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSION_HEADER, Version, ext, method};
+
+use super::events::Events;
+use crate::client::http::{Pool, read, retry_after, whole};
+use crate::client::lost::Lost;
+
+/// What is read of one message.
+pub(super) const LIMIT: usize = 64 << 20;
+pub(super) const DEPTH: usize = 128;
+/// What is read of an error.
+const ERROR: usize = 1 << 20;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const ANSWERS: &str = "application/json, application/a2a+json";
+const EITHER: &str = "text/event-stream, application/json, application/a2a+json";
+
+/// What comes back.
+#[derive(Debug)]
+pub(super) enum Heard {
+    Update(Box<Update>),
+    Stream(Box<Events>),
+}
+
+/// What comes back instead.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Refused(Refusal),
+    Lost(Lost),
+    /// Something that is no answer.
+    Bad(Invalid),
+}
+
+impl From<Lost> for Trouble {
+    fn from(lost: Lost) -> Trouble {
+        Trouble::Lost(lost)
+    }
+}
+
+impl From<Invalid> for Trouble {
+    fn from(invalid: Invalid) -> Trouble {
+        Trouble::Bad(invalid)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    pub(super) interface: Interface,
+    pub(super) uri: Uri,
+    wire: Wire,
+}
+
+/// How this hub can speak to an agent. gRPC is not among them yet: an interface of it is passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wire {
+    Rpc,
+    Http,
+}
+
+impl Wire {
+    fn of(binding: Binding) -> Option<Wire> {
+        match binding {
+            Binding::JsonRpc => Some(Wire::Rpc),
+            Binding::HttpJson => Some(Wire::Http),
+            Binding::Grpc => None,
+        }
+    }
+
+    /// A message of this wire: an answer, or one event of a stream.
+    pub(super) fn decode(
+        self,
+        frame: &Bytes,
+        method: method::Method,
+        version: Version,
+    ) -> Result<Result<Update, Refusal>, Invalid> {
+        match self {
+            Wire::Rpc => decode::rpc(frame, method, version, DEPTH),
+            Wire::Http => decode::http(frame, method, version, DEPTH),
+        }
+    }
+}
+
+impl Line {
+    /// `None` for a binding that is not spoken here.
+    pub(super) fn new(interface: Interface, uri: Uri) -> Option<Line> {
+        Some(Line { wire: Wire::of(interface.binding)?, interface, uri })
+    }
+
+    /// The headers that every request on it has.
+    pub(super) fn headers(&self, extended: bool) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let version = self.interface.version;
+        headers.insert(VERSION_HEADER, HeaderValue::from_static(version.as_str()));
+        if extended {
+            let name = match version {
+                Version::V1 => EXTENSIONS_HEADER,
+                Version::V03 => OLD_EXTENSIONS_HEADER,
+            };
+            headers.insert(name, HeaderValue::from_static(ext::URI));
+        }
+        headers
+    }
+
+    pub(super) async fn ask(&self, pool: &Pool, ask: &Ask<'_>, headers: &HeaderMap) -> Result<Heard, Trouble> {
+        let (version, tenant) = (self.interface.version, self.interface.tenant.as_deref());
+        match self.wire {
+            Wire::Rpc => {
+                let body = request::rpc(ask, version, tenant, 1);
+                let response = self.send(pool, ask, Method::POST, &self.uri, Some(body), headers).await?;
+                self.heard(ask, response).await
+            }
+            Wire::Http => {
+                let request = request::http(ask, version, tenant);
+                match self.ask_http(pool, ask, &request, headers).await {
+                    Err(Trouble::Refused(refusal)) if refusal.why == fault::Why::Method => {
+                        match request::other_verb(ask, &request) {
+                            Some(other) => self.ask_http(pool, ask, &other, headers).await,
+                            None => Err(Trouble::Refused(refusal)),
+                        }
+                    }
+                    heard => heard,
+                }
+            }
+        }
+    }
+
+    async fn ask_http(
+        &self,
+        pool: &Pool,
+        ask: &Ask<'_>,
+        request: &HttpRequest,
+        headers: &HeaderMap,
+    ) -> Result<Heard, Trouble> {
+        let uri = self.below(&request.path)?;
+        let method = match request.verb {
+            Verb::Get => Method::GET,
+            Verb::Post => Method::POST,
+        };
+        let response = self.send(pool, ask, method, &uri, request.body.clone(), headers).await?;
+        self.heard(ask, response).await
+    }
+
+    /// A path below the interface's address. Some cards of 0.3 name the version in it already.
+    fn below(&self, path: &str) -> Result<Uri, Lost> {
+        let base = self.uri.path().trim_end_matches('/');
+        let base = match self.interface.version {
+            Version::V03 => base.strip_suffix("/v1").unwrap_or(base),
+            Version::V1 => base,
+        };
+        let mut parts = self.uri.clone().into_parts();
+        parts.path_and_query = Some(format!("{base}{path}").parse().map_err(Lost::unconnected)?);
+        Uri::from_parts(parts).map_err(Lost::unconnected)
+    }
+
+    async fn send(
+        &self,
+        pool: &Pool,
+        ask: &Ask<'_>,
+        method: Method,
+        uri: &Uri,
+        body: Option<Bytes>,
+        headers: &HeaderMap,
+    ) -> Result<Response<Incoming>, Lost> {
+        let accept = if ask.method().streams() { EITHER } else { ANSWERS };
+        let mut request = Request::builder().method(method).uri(uri).header(ACCEPT, accept);
+        if body.is_some() {
+            request = request.header(CONTENT_TYPE, JSON);
+        }
+        if let Some(given) = request.headers_mut() {
+            given.extend(headers.clone());
+        }
+        pool.send(request.body(whole(body.unwrap_or_default())).map_err(Lost::unconnected)?).await
+    }
+
+    /// Reads an answer by what it is: events where they were asked for, an error by its body, else one message.
+    async fn heard(&self, ask: &Ask<'_>, response: Response<Incoming>) -> Result<Heard, Trouble> {
+        let (status, wait) = (response.status(), retry_after(response.headers()));
+        let (method, version) = (ask.method(), self.interface.version);
+        if status.is_success() && method.streams() && is_media(response.headers(), EVENTS) {
+            return Ok(Heard::Stream(Box::new(Events::new(response, self.wire, version))));
+        }
+        if status.is_success() {
+            let body = read(response, LIMIT).await?;
+            let update = self.wire.decode(&body, method, version)?.map_err(Trouble::Refused)?;
+            return Ok(Heard::Update(Box::new(update)));
+        }
+        let body = read(response, ERROR).await.unwrap_or_default();
+        // JSON-RPC may say more than the status does.
+        if self.wire == Wire::Rpc
+            && let Ok(Err(refusal)) = self.wire.decode(&body, method, version)
+            && !matches!(status.as_u16(), 401 | 403 | 429 | 503)
+        {
+            return Err(Trouble::Refused(refusal));
+        }
+        Err(Trouble::Refused(match Json::parse_within(body, DEPTH) {
+            Ok(body) => Refusal::of_http(Some(status.as_u16()), &body, wait),
+            Err(_) => Refusal::of_status(status.as_u16(), wait),
+        }))
+    }
+}
+
+pub(super) fn is_media(headers: &HeaderMap, media: &str) -> bool {
+    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    given.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media)
+}

@@ -1,0 +1,126 @@
+//! An A2A agent as a peer of the hub.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::{Digest, Fault, FaultKind, Party, PeerId, Retry, Text};
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use super::address::Address;
+use super::known::Known;
+use super::talk::Talk;
+use crate::client::health::{Breaker, Probed};
+use crate::client::http::Pool;
+use crate::client::tls::{self, Trust};
+use crate::config;
+use crate::hub::Hub;
+
+/// Holds the hub weakly: the hub holds it.
+#[derive(Debug)]
+pub struct A2aPeer {
+    pub(super) name: PeerId,
+    pub(super) address: Address,
+    pub(super) pool: Pool,
+    pub(super) config: config::Peer,
+    pub(super) a2a: config::A2aPeer,
+    known: Mutex<Option<Arc<Known>>>,
+    /// Why there is no card, or no newer one.
+    pub(super) unread: Mutex<Option<Text>>,
+    /// Where its card is kept: another agent under the same name is another place.
+    pub(super) kept: String,
+    /// Which place of its card answered last, and which of its interfaces.
+    pub(super) found: AtomicUsize,
+    pub(super) chosen: AtomicUsize,
+    /// Has its card been looked for since the hub started?
+    pub(super) listed: watch::Sender<bool>,
+    /// Somebody saw that the card is old.
+    pub(super) again: Arc<Notify>,
+    breaker: Breaker,
+    pub(super) timeout: Option<Duration>,
+    hub: Weak<Hub>,
+}
+
+impl A2aPeer {
+    pub(super) async fn new(
+        hub: &Arc<Hub>,
+        name: PeerId,
+        config: &config::Peer,
+        a2a: &config::A2aPeer,
+    ) -> Result<A2aPeer, Fault> {
+        let address = Address::of(&a2a.url)?;
+        let tls = tls::config(&Trust::of(a2a.ca.as_deref(), &address.origin))?;
+        let kept = Digest::of_fields([name.as_str().as_bytes(), a2a.url.as_bytes()]).to_string();
+        let known = Known::load(&kept, hub, &name, &address, a2a).await;
+        Ok(A2aPeer {
+            pool: Pool::new(tls, &hub.supervisor),
+            known: Mutex::new(known.map(Arc::new)),
+            unread: Mutex::default(),
+            kept,
+            found: AtomicUsize::new(0),
+            chosen: AtomicUsize::new(0),
+            listed: watch::Sender::new(false),
+            again: Arc::default(),
+            breaker: Breaker::new(),
+            timeout: config.timeout.map(|span| span.0),
+            hub: Arc::downgrade(hub),
+            name,
+            address,
+            config: config.clone(),
+            a2a: a2a.clone(),
+        })
+    }
+
+    pub(super) fn known(&self) -> Option<Arc<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn knows(&self, known: Known) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(known));
+    }
+
+    pub(super) fn fault(&self, kind: FaultKind, what: &str) -> Fault {
+        Fault::new(kind, Party::Peer(self.name.clone()), format!("{} {what}", self.name))
+    }
+
+    async fn converse(self: Arc<Self>, dispatch: Dispatch) -> Result<Reply, Fault> {
+        let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
+        let hub = self.hub.upgrade().ok_or_else(gone)?;
+        if let Err(wait) = self.breaker.admit(Instant::now()) {
+            return Err(self.fault(FaultKind::Unreachable, "cannot be reached").retry(Retry::After(Some(wait))));
+        }
+        if self.known().is_none() {
+            self.look(&hub).await;
+        }
+        let usable = self.known().filter(|known| !known.lines.is_empty());
+        let known = usable.ok_or_else(|| self.fault(FaultKind::Unreachable, "has no card that can be used"))?;
+        Talk::new(self, hub, known, dispatch).await?.run().await
+    }
+}
+
+impl Peer for A2aPeer {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(self.converse(dispatch))
+    }
+
+    fn score(&self) -> Option<u8> {
+        self.breaker.score()
+    }
+}
+
+impl Probed for A2aPeer {
+    fn name(&self) -> &PeerId {
+        &self.name
+    }
+
+    fn breaker(&self) -> &Breaker {
+        &self.breaker
+    }
+
+    /// Reading the card is the knock: it costs the agent nothing.
+    async fn probe(&self, hub: &Hub) {
+        self.read(hub).await;
+    }
+}

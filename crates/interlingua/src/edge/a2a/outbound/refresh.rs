@@ -1,0 +1,167 @@
+//! Keeps the card true: reads it when the peer is registered, from time to time after that, and when somebody saw that it is
+//! old. The card that was read before stays while a new one cannot be read or used.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, ETAG, IF_NONE_MATCH};
+use http::{Method, Request, StatusCode, Uri};
+use interlingua_core::{Fault, Health, Text};
+use interlingua_protocols::a2a::{VERSION_HEADER, Version};
+use tokio::time::Instant;
+
+use super::known::{Known, unknown};
+use super::peer::A2aPeer;
+use crate::client::credentials::Credentials;
+use crate::client::health::{Probed, Went, is_registered};
+use crate::client::http::{read, whole};
+use crate::client::lost::{Lost, Why};
+use crate::client::retry::jittered;
+use crate::hub::Hub;
+
+/// What is read of a card.
+const LIMIT: usize = 4 << 20;
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A card that was seen to be old is not read again sooner than this.
+const SOONEST: Duration = Duration::from_millis(500);
+
+/// Reads for as long as the peer is registered.
+pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<A2aPeer>) {
+    let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
+    hub.supervisor.run_until_stop(async move {
+        loop {
+            let (Some(hub), Some(peer)) = (known.upgrade(), watched.upgrade()) else { return };
+            if !is_registered(&hub, &peer) {
+                return;
+            }
+            peer.look(&hub).await;
+            let (pause, again) = (peer.breaker().pause(), peer.again.clone());
+            drop((hub, peer));
+            let _ = tokio::time::timeout(pause / 2 + jittered(pause / 2), again.notified()).await;
+            tokio::time::sleep(SOONEST).await;
+        }
+    });
+}
+
+/// A card that was asked for.
+enum Fetched {
+    /// As it was.
+    Same,
+    New(Box<Known>),
+}
+
+enum Unread {
+    Lost(Lost),
+    /// Somebody is there, and this is what is wrong with the card.
+    Unusable(Text),
+}
+
+impl A2aPeer {
+    /// Reads the card, and shows what is new in it.
+    pub(super) async fn look(self: &Arc<Self>, hub: &Arc<Hub>) {
+        if self.read(hub).await
+            && let Err(fault) = self.show(hub).await
+        {
+            tracing::error!(peer = %self.name, error = %fault, cause = ?fault.source, "its card could not be shown");
+        }
+        self.listed.send_replace(true);
+    }
+
+    /// True when there is something new to show.
+    pub(super) async fn read(&self, hub: &Hub) -> bool {
+        let started = Instant::now();
+        let fetched = match tokio::time::timeout(PATIENCE, self.fetch()).await {
+            Ok(fetched) => fetched,
+            Err(late) => Err(Unread::Lost(Lost::unconnected(late))),
+        };
+        let reached = Went::Reached { knock: Some(started.elapsed()) };
+        let (went, unread, new) = match fetched {
+            Ok(Fetched::Same) => (reached, None, None),
+            Ok(Fetched::New(known)) => (reached, None, Some(known)),
+            Err(Unread::Unusable(problem)) => (reached, Some(problem), None),
+            Err(Unread::Lost(lost)) => {
+                tracing::debug!(peer = %self.name, cause = %lost, "its card could not be read");
+                let text = match lost.why {
+                    Why::Certificate => "its certificate was refused",
+                    Why::TooLarge => "its card is larger than is read",
+                    Why::Connection => "it cannot be reached",
+                };
+                (if lost.why == Why::TooLarge { reached } else { Went::Missed }, Some(text.into()), None)
+            }
+        };
+        self.note(hub, went);
+        let before =
+            std::mem::replace(&mut *self.unread.lock().unwrap_or_else(PoisonError::into_inner), unread.clone());
+        let Some(known) = new else { return before != unread };
+        if self.known().is_some_and(|before| before.is_same(&known)) {
+            return before != unread;
+        }
+        tracing::info!(peer = %self.name, interfaces = known.lines.len(), "its card was read");
+        if let Err(fault) = known.keep(&self.kept, hub).await {
+            tracing::error!(peer = %self.name, error = %fault, cause = ?fault.source, "its card could not be kept");
+        }
+        self.knows(*known);
+        true
+    }
+
+    /// The card by what is known of the agent now.
+    pub(super) async fn show(self: &Arc<Self>, hub: &Arc<Hub>) -> Result<(), Fault> {
+        let registered = hub.registry.catalogue().peers.get(&self.name).map(|peer| peer.card.health);
+        let health = registered.filter(|_| is_registered(hub, self)).unwrap_or(Health::Starting);
+        let known = self.known();
+        let card = match &known {
+            Some(known) => known.card(&self.name, &self.config, health, hub.now()),
+            None => unknown(&self.name, &self.config, health, hub.now()),
+        };
+        hub.register(card, self.clone()).await?;
+        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let problems = known.iter().flat_map(|known| known.problems.iter().cloned());
+        hub.registry.set_problems(&self.name, unread.into_iter().chain(problems).collect::<Vec<_>>().into_iter())
+    }
+
+    /// At the place where it was found last, else wherever cards are.
+    async fn fetch(&self) -> Result<Fetched, Unread> {
+        let places = &self.address.cards;
+        let first = self.found.load(Ordering::Relaxed);
+        let mut missing = None;
+        for offset in 0..places.len() {
+            let at = (first + offset) % places.len();
+            match self.fetch_at(&places[at]).await? {
+                Ok(fetched) => {
+                    self.found.store(at, Ordering::Relaxed);
+                    return Ok(fetched);
+                }
+                Err(status) => missing = missing.or(Some(status)),
+            }
+        }
+        let status = missing.map(|status| status.as_u16()).unwrap_or_default();
+        Err(Unread::Unusable(format!("it shows no card: it answers with HTTP {status}").into()))
+    }
+
+    /// The inner error: there is no card at this place.
+    async fn fetch_at(&self, uri: &Uri) -> Result<Result<Fetched, StatusCode>, Unread> {
+        let known = self.known();
+        let mut request = Request::builder().method(Method::GET).uri(uri).header(ACCEPT, "application/json");
+        request = request.header(VERSION_HEADER, Version::V1.as_str());
+        if let Some(etag) = known.as_ref().and_then(|known| known.etag.as_deref()) {
+            request = request.header(IF_NONE_MATCH, etag);
+        }
+        let configured = Credentials::new(self.a2a.token.as_ref(), &self.a2a.headers).unwrap_or_default();
+        if let Some(headers) = request.headers_mut() {
+            known.as_ref().map_or(&configured, |known| &known.credentials).apply(headers);
+        }
+        let request = request.body(whole(Bytes::new())).map_err(|error| Unread::Lost(Lost::unconnected(error)))?;
+        let response = self.pool.send(request).await.map_err(Unread::Lost)?;
+        match response.status() {
+            StatusCode::NOT_MODIFIED if known.is_some() => return Ok(Ok(Fetched::Same)),
+            status if !status.is_success() => return Ok(Err(status)),
+            _ => {}
+        }
+        let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
+        let raw = read(response, LIMIT).await.map_err(Unread::Lost)?;
+        let known = Known::read(raw, etag, &self.name, &self.address, &self.a2a).map_err(Unread::Unusable)?;
+        Ok(Ok(Fetched::New(Box::new(known))))
+    }
+}
