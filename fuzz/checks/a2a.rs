@@ -5,6 +5,7 @@
 use bytes::Bytes;
 use interlingua_core::{Json, Time};
 use interlingua_protocols::a2a::Version;
+use interlingua_protocols::a2a::client::{self, Refusal};
 use interlingua_protocols::a2a::decode::{Context, Door, Wants, decode};
 use interlingua_protocols::a2a::grpc::{self, Frames};
 use interlingua_protocols::a2a::json::read::Source;
@@ -57,7 +58,7 @@ pub(crate) fn json(data: &[u8]) {
 pub(crate) fn proto(data: &[u8]) {
     for version in [Version::V1, Version::V03] {
         for method in Method::ALL {
-            let _ = decode_grpc(method, data, version, DEPTH);
+            let _ = (decode_grpc(method, data, version, DEPTH), client::decode::grpc(data, method, version, DEPTH));
             if let Ok(json) = proto::request_to_json(method, version, data, DEPTH) {
                 let written = proto::request_from_json(method, version, &json).expect("what was read can be written");
                 let again = proto::request_to_json(method, version, &written, DEPTH);
@@ -79,7 +80,7 @@ pub(crate) fn proto(data: &[u8]) {
     }
     let text = String::from_utf8_lossy(data);
     assert_eq!(grpc::unescape(&grpc::escape(&text)), text);
-    let _ = (grpc::timeout(&text), grpc::reason(&text));
+    let _ = (grpc::timeout(&text), Refusal::of_grpc(3, &text, Some(&text)));
 }
 
 fn same(json: &Bytes, again: &Bytes) {

@@ -219,9 +219,29 @@ fn within(writer: &mut Writer<'_>, number: u32, fill: impl FnOnce(&mut Writer<'_
 /// The `reason` of the `ErrorInfo` in `grpc-status-details-bin`, where there is one: what a client goes by.
 pub fn reason(details: &str) -> Option<String> {
     let status = base64(details).ok()?;
-    let info = fields(&status, 3).find(|any| fields(any, 1).next() == Some(ERROR_INFO.as_bytes()))?;
-    let reason = fields(info, 2).next().and_then(|info| fields(info, 1).next())?;
+    let reason = fields(detail(&status, ERROR_INFO)?, 1).next()?;
     std::str::from_utf8(reason).ok().map(str::to_owned)
+}
+
+/// The delay of its `RetryInfo`.
+pub fn retry(details: &str) -> Option<Duration> {
+    let status = base64(details).ok()?;
+    let delay = fields(detail(&status, RETRY_INFO)?, 1).next()?;
+    let number = |wanted: u32| {
+        let mut all = Fields::of(delay).filter_map(Result::ok).filter(|(number, _)| *number == wanted);
+        all.find_map(|(_, value)| if let Value::Varint(number) = value { Some(number) } else { None })
+    };
+    let nanos = number(2).unwrap_or_default();
+    Some(Duration::new(
+        number(1).unwrap_or_default(),
+        u32::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?,
+    ))
+}
+
+/// The content of the detail of this type.
+fn detail<'s>(status: &'s [u8], kind: &str) -> Option<&'s [u8]> {
+    let any = fields(status, 3).find(|any| fields(any, 1).next() == Some(kind.as_bytes()))?;
+    fields(any, 2).next()
 }
 
 fn fields(message: &[u8], wanted: u32) -> impl Iterator<Item = &[u8]> {

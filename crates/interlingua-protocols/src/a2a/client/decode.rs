@@ -9,6 +9,7 @@ use crate::a2a::invalid::{Invalid, Problem};
 use crate::a2a::json::Dialect;
 use crate::a2a::json::read::Source;
 use crate::a2a::method::Method;
+use crate::a2a::proto;
 use crate::a2a::wire::Update;
 use crate::rpc::{self, Frame, Message};
 
@@ -44,6 +45,12 @@ pub fn http(frame: &Bytes, method: Method, version: Version, depth: usize) -> Re
         Ok(json) if json.get("error").is_some() => Ok(Err(Refusal::of_http(None, &json, None))),
         Ok(_) | Err(_) => Err(invalid),
     }
+}
+
+/// A message of gRPC: the whole answer, or one of a stream. A refusal is no message there.
+pub fn grpc(message: &[u8], method: Method, version: Version, depth: usize) -> Result<Update, Invalid> {
+    let frame = proto::answer_to_json(method, version, message, depth)?;
+    update(&Source { frame: &frame, dialect: Dialect::of_http(version), depth }, method)
 }
 
 fn update(source: &Source<'_>, method: Method) -> Result<Update, Invalid> {

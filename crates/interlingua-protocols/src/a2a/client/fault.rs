@@ -6,6 +6,7 @@ use std::time::Duration;
 use interlingua_core::json::Tree;
 use interlingua_core::{Fault, FaultKind, Feature, Json, Noun, Party, PeerId, Retry, Text};
 
+use crate::a2a::grpc;
 use crate::rpc;
 
 /// A peer's words, no more of them than belong into a fault.
@@ -77,6 +78,17 @@ impl Refusal {
     /// A status with a body that says nothing.
     pub fn of_status(status: u16, retry_after: Option<Duration>) -> Refusal {
         Refusal::of_http(Some(status), &Json::null(), retry_after)
+    }
+
+    /// The status of a call of gRPC, as its headers or trailers say it; `details` is `grpc-status-details-bin`.
+    pub fn of_grpc(code: u32, message: &str, details: Option<&str>) -> Refusal {
+        let named = details.and_then(grpc::reason).and_then(|reason| of_reason(&reason));
+        Refusal {
+            why: named.unwrap_or_else(|| of_grpc_code(code)),
+            message: bounded(&grpc::unescape(message)),
+            code: code.to_string().into(),
+            retry: details.and_then(grpc::retry),
+        }
     }
 
     /// Nobody has looked at the request: another interface may.
@@ -207,6 +219,21 @@ fn of_status(status: u16) -> Why {
         413 => Why::TooLarge,
         415 => Why::Media,
         429 | 503 => Why::Busy,
+        _ => Why::Internal,
+    }
+}
+
+/// The codes of gRPC that mean something by themselves.
+fn of_grpc_code(code: u32) -> Why {
+    match code {
+        3 | 11 => Why::Params,
+        4 => Why::Deadline,
+        5 => Why::TaskNotFound,
+        7 => Why::Denied,
+        8 | 14 => Why::Busy,
+        9 => Why::Unsupported,
+        12 => Why::Method,
+        16 => Why::Unauthenticated,
         _ => Why::Internal,
     }
 }

@@ -1,11 +1,13 @@
-//! An operation on the wire of a binding (sections 9 and 11).
+//! An operation on the wire of a binding (sections 9 to 11).
 
 use bytes::Bytes;
 
 use crate::a2a::Version;
+use crate::a2a::invalid::Invalid;
 use crate::a2a::json::{Dialect, write};
 use crate::a2a::method::Method;
 use crate::a2a::wire::Send;
+use crate::a2a::{grpc, proto};
 use crate::object::Object;
 use crate::rpc;
 
@@ -109,6 +111,28 @@ pub fn other_verb(ask: &Ask<'_>, request: &HttpRequest) -> Option<HttpRequest> {
         (Ask::Subscribe { .. }, Verb::Get)
         | (Ask::Send(_) | Ask::Stream(_) | Ask::Get { .. } | Ask::Cancel { .. }, _) => None,
     }
+}
+
+/// A call of gRPC: its path, and its message in a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrpcRequest {
+    pub path: String,
+    pub body: Bytes,
+}
+
+pub fn grpc(ask: &Ask<'_>, version: Version, tenant: Option<&str>) -> Result<GrpcRequest, Invalid> {
+    let method = ask.method();
+    let params = match (version, ask) {
+        (Version::V1, _) | (Version::V03, Ask::Send(_) | Ask::Stream(_)) => {
+            params(ask, Dialect::of_http(version), tenant)
+        }
+        (Version::V03, Ask::Get { task } | Ask::Cancel { task } | Ask::Subscribe { task }) => {
+            Object::json(|object| object.text("name", &format!("tasks/{task}"))).as_bytes().clone()
+        }
+    };
+    let message = proto::request_from_json(method, version, &params)?;
+    let name = method.grpc(version).unwrap_or_default();
+    Ok(GrpcRequest { path: format!("/{}/{name}", grpc::service(version)), body: grpc::frame(&message) })
 }
 
 /// A step of a path. An agent's id of a task may be any text.

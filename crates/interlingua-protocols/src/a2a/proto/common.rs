@@ -1,13 +1,13 @@
 //! Messages that are the same in both generations of the proto: who an agent is and how one proves oneself to it.
 
-use super::schema::{Field, Kind, Schema, many, one, optional, text};
+use super::schema::{Field, Kind, Schema, many, needed, needed_list, one, optional, text};
 
 /// Neither generation's numbers differ; their spellings of number 5 do.
 pub(super) static ROLES: [&str; 3] = ["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"];
 
 pub(super) static EMPTY: Schema = Schema(&[]);
 
-pub(super) static PROVIDER: Schema = Schema(&[text(1, "url"), text(2, "organization")]);
+pub(super) static PROVIDER: Schema = Schema(&[needed(1, "url"), needed(2, "organization")]);
 
 pub(super) static EXTENSION: Schema =
     Schema(&[text(1, "uri"), text(2, "description"), one(3, "required", Kind::Bool), one(4, "params", Kind::Struct)]);
@@ -19,10 +19,10 @@ static STRING_LIST: Schema = Schema(&[many(1, "list", Kind::Text)]);
 pub(super) static REQUIREMENT: Schema = Schema(&[one(1, "schemes", Kind::Map(&STRING_LIST))]);
 
 pub(super) static SKILL: Schema = Schema(&[
-    text(1, "id"),
-    text(2, "name"),
-    text(3, "description"),
-    many(4, "tags", Kind::Text),
+    needed(1, "id"),
+    needed(2, "name"),
+    needed(3, "description"),
+    needed_list(4, "tags", Kind::Text),
     many(5, "examples", Kind::Text),
     many(6, "inputModes", Kind::Text),
     many(7, "outputModes", Kind::Text),
@@ -37,33 +37,36 @@ pub(super) static SECURITY_SCHEME: Schema = Schema(&[
     optional(5, "mtlsSecurityScheme", Kind::Message(&MTLS)),
 ]);
 
-static API_KEY: Schema = Schema(&[text(1, "description"), text(2, "location"), text(3, "name")]);
-static HTTP_AUTH: Schema = Schema(&[text(1, "description"), text(2, "scheme"), text(3, "bearerFormat")]);
-static OPEN_ID: Schema = Schema(&[text(1, "description"), text(2, "openIdConnectUrl")]);
+static API_KEY: Schema = Schema(&[text(1, "description"), needed(2, "location"), needed(3, "name")]);
+static HTTP_AUTH: Schema = Schema(&[text(1, "description"), needed(2, "scheme"), text(3, "bearerFormat")]);
+static OPEN_ID: Schema = Schema(&[text(1, "description"), needed(2, "openIdConnectUrl")]);
 static MTLS: Schema = Schema(&[text(1, "description")]);
 static OAUTH2: Schema =
     Schema(&[text(1, "description"), one(2, "flows", Kind::Message(&FLOWS)), text(3, "oauth2MetadataUrl")]);
 
 static FLOWS: Schema = Schema(&[
     optional(1, "authorizationCode", Kind::Message(&AUTHORIZATION_CODE)),
-    optional(2, "clientCredentials", Kind::Message(&BY_TOKEN_URL)),
+    optional(2, "clientCredentials", Kind::Message(&CLIENT_CREDENTIALS)),
     optional(3, "implicit", Kind::Message(&IMPLICIT)),
-    optional(4, "password", Kind::Message(&BY_TOKEN_URL)),
+    optional(4, "password", Kind::Message(&PASSWORD)),
     optional(5, "deviceCode", Kind::Message(&DEVICE_CODE)),
 ]);
 
 const fn scopes(number: u32) -> Field {
-    one(number, "scopes", Kind::MapOfText)
+    Field { required: true, ..one(number, "scopes", Kind::MapOfText) }
 }
 
 static AUTHORIZATION_CODE: Schema = Schema(&[
-    text(1, "authorizationUrl"),
-    text(2, "tokenUrl"),
+    needed(1, "authorizationUrl"),
+    needed(2, "tokenUrl"),
     text(3, "refreshUrl"),
     scopes(4),
     one(5, "pkceRequired", Kind::Bool),
 ]);
-static BY_TOKEN_URL: Schema = Schema(&[text(1, "tokenUrl"), text(2, "refreshUrl"), scopes(3)]);
-static IMPLICIT: Schema = Schema(&[text(1, "authorizationUrl"), text(2, "refreshUrl"), scopes(3)]);
+static CLIENT_CREDENTIALS: Schema = Schema(&[needed(1, "tokenUrl"), text(2, "refreshUrl"), scopes(3)]);
+// Of these two, which nobody should use any more, nothing is required.
+static PASSWORD: Schema = Schema(&[text(1, "tokenUrl"), text(2, "refreshUrl"), one(3, "scopes", Kind::MapOfText)]);
+static IMPLICIT: Schema =
+    Schema(&[text(1, "authorizationUrl"), text(2, "refreshUrl"), one(3, "scopes", Kind::MapOfText)]);
 static DEVICE_CODE: Schema =
-    Schema(&[text(1, "deviceAuthorizationUrl"), text(2, "tokenUrl"), text(3, "refreshUrl"), scopes(4)]);
+    Schema(&[needed(1, "deviceAuthorizationUrl"), needed(2, "tokenUrl"), text(3, "refreshUrl"), scopes(4)]);

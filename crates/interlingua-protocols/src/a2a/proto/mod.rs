@@ -13,9 +13,11 @@ mod schema;
 mod v03;
 mod v1;
 mod value;
+mod view;
 mod write;
 
 use bytes::Bytes;
+use interlingua_core::Json;
 use interlingua_core::json::Reader;
 
 use self::schema::Schema;
@@ -47,6 +49,16 @@ pub fn request_from_json(method: Method, version: Version, json: &[u8]) -> Resul
 
 pub fn answer_from_json(method: Method, version: Version, json: &[u8]) -> Result<Bytes, Invalid> {
     from_json(schemas(method, version)?.1, json)
+}
+
+/// A card as a reader of the proto of 1.0 has it, without its signatures.
+pub(super) fn card_view(card: &Json) -> Result<Json, Invalid> {
+    view::view(&v1::CARD, card)
+}
+
+/// Without anything empty, at any depth.
+pub(super) fn pruned(card: &Json) -> Result<Json, Invalid> {
+    view::pruned(card)
 }
 
 fn to_json(schema: &Schema, message: &[u8], depth: usize) -> Result<Bytes, Invalid> {

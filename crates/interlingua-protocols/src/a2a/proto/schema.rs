@@ -12,6 +12,8 @@ pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) presence: Presence,
+    /// Said even where it is a default, in what is signed.
+    pub(super) required: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +50,7 @@ pub(super) enum Presence {
 }
 
 pub(super) const fn one(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field { number, name, kind, presence: Presence::Plain }
+    Field { number, name, kind, presence: Presence::Plain, required: false }
 }
 
 pub(super) const fn text(number: u32, name: &'static str) -> Field {
@@ -56,13 +58,23 @@ pub(super) const fn text(number: u32, name: &'static str) -> Field {
 }
 
 pub(super) const fn optional(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field { number, name, kind, presence: Presence::Explicit }
+    Field { number, name, kind, presence: Presence::Explicit, required: false }
 }
 
 pub(super) const fn always(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field { number, name, kind, presence: Presence::Always }
+    Field { number, name, kind, presence: Presence::Always, required: false }
 }
 
 pub(super) const fn many(number: u32, name: &'static str, kind: Kind) -> Field {
-    Field { number, name, kind, presence: Presence::Repeated }
+    Field { number, name, kind, presence: Presence::Repeated, required: false }
+}
+
+/// A text that is required.
+pub(super) const fn needed(number: u32, name: &'static str) -> Field {
+    Field { required: true, ..text(number, name) }
+}
+
+/// A list that is required.
+pub(super) const fn needed_list(number: u32, name: &'static str, kind: Kind) -> Field {
+    Field { required: true, ..many(number, name, kind) }
 }

@@ -1,7 +1,7 @@
 //! `lf.a2a.v1`: the messages of 1.0, number by number as in its `a2a.proto`.
 
 use super::common::{EMPTY, EXTENSION, PROVIDER, REQUIREMENT, ROLES, SECURITY_SCHEME, SIGNATURE, SKILL};
-use super::schema::{Kind, Schema, many, one, optional, text};
+use super::schema::{Kind, Schema, many, needed, needed_list, one, optional, text};
 use crate::a2a::method::Method;
 
 static STATES: [&str; 9] = [
@@ -140,7 +140,7 @@ static LISTED: Schema = Schema(&[
 ]);
 
 static INTERFACE: Schema =
-    Schema(&[text(1, "url"), text(2, "protocolBinding"), text(3, "tenant"), text(4, "protocolVersion")]);
+    Schema(&[needed(1, "url"), needed(2, "protocolBinding"), text(3, "tenant"), needed(4, "protocolVersion")]);
 
 static CAPABILITIES: Schema = Schema(&[
     optional(1, "streaming", Kind::Bool),
@@ -150,18 +150,18 @@ static CAPABILITIES: Schema = Schema(&[
 ]);
 
 pub(super) static CARD: Schema = Schema(&[
-    text(1, "name"),
-    text(2, "description"),
-    many(3, "supportedInterfaces", Kind::Message(&INTERFACE)),
+    needed(1, "name"),
+    needed(2, "description"),
+    needed_list(3, "supportedInterfaces", Kind::Message(&INTERFACE)),
     one(4, "provider", Kind::Message(&PROVIDER)),
-    text(5, "version"),
+    needed(5, "version"),
     optional(6, "documentationUrl", Kind::Text),
     one(7, "capabilities", Kind::Message(&CAPABILITIES)),
     one(8, "securitySchemes", Kind::Map(&SECURITY_SCHEME)),
     many(9, "securityRequirements", Kind::Message(&REQUIREMENT)),
-    many(10, "defaultInputModes", Kind::Text),
-    many(11, "defaultOutputModes", Kind::Text),
-    many(12, "skills", Kind::Message(&SKILL)),
+    needed_list(10, "defaultInputModes", Kind::Text),
+    needed_list(11, "defaultOutputModes", Kind::Text),
+    needed_list(12, "skills", Kind::Message(&SKILL)),
     many(13, "signatures", Kind::Message(&SIGNATURE)),
     optional(14, "iconUrl", Kind::Text),
 ]);

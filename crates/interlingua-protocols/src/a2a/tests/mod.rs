@@ -6,6 +6,7 @@ mod grpc;
 mod messages;
 mod proto;
 mod requests;
+mod signatures;
 
 use bytes::Bytes;
 use serde_json::Value;

@@ -9,6 +9,7 @@ use crate::a2a::Version;
 use crate::a2a::client::decode;
 use crate::a2a::client::fault::{Refusal, Why};
 use crate::a2a::fault::Error;
+use crate::a2a::grpc;
 use crate::a2a::method::Method;
 use crate::a2a::wire::{TaskState, Update};
 
@@ -105,4 +106,32 @@ fn what_is_no_answer_is_invalid_and_never_an_empty_success() {
         decode::rpc(&Bytes::from(garbage), Method::Send, Version::V1, 64).expect_err(garbage);
         decode::http(&Bytes::from(garbage), Method::Get, Version::V1, 64).expect_err(garbage);
     }
+}
+
+#[test]
+fn a_31_a_status_of_grpc_is_known_by_its_name_then_by_its_code() {
+    let fault = interlingua_core::Fault::caller(FaultKind::AlreadyFinished, "it is over — 100 %");
+    let error = Error::of(&fault, Some(Method::Cancel));
+    let (message, details) = (grpc::escape(&error.message), grpc::details(&error));
+    let heard = Refusal::of_grpc(error.row.grpc.number().into(), &message, Some(&details));
+    assert_eq!((heard.why, &*heard.message, &*heard.code), (Why::NotCancelable, "it is over — 100 %", "9"));
+    // 1.0.0 had another code for the same name.
+    assert_eq!(Refusal::of_grpc(12, "", Some(&details)).why, Why::NotCancelable);
+    for (code, why) in [
+        (3, Why::Params),
+        (4, Why::Deadline),
+        (5, Why::TaskNotFound),
+        (7, Why::Denied),
+        (9, Why::Unsupported),
+        (12, Why::Method),
+        (13, Why::Internal),
+        (14, Why::Busy),
+        (16, Why::Unauthenticated),
+        (99, Why::Internal),
+    ] {
+        assert_eq!(Refusal::of_grpc(code, "x", Some("nonsense")).why, why, "{code}");
+    }
+    let busy = interlingua_core::Fault::caller(FaultKind::Busy, "later");
+    let busy = grpc::details(&Error::of(&busy.retry(Retry::After(Some(Duration::from_millis(1500)))), None));
+    assert_eq!(Refusal::of_grpc(8, "", Some(&busy)).retry, Some(Duration::from_millis(1500)));
 }

@@ -3,6 +3,7 @@
 mod cards;
 mod errors;
 mod following;
+mod grpc;
 mod messages;
 
 use bytes::Bytes;
