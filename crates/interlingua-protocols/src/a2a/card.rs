@@ -27,6 +27,8 @@ pub struct Facts<'a> {
     pub tenant: Option<&'a str>,
     pub skills: Vec<Listed<'a>>,
     pub capabilities: Capabilities,
+    /// Whether a client must know our extension.
+    pub extension_required: bool,
     pub credential: Credential,
     pub readers: Readers,
 }
@@ -150,7 +152,7 @@ fn capabilities(object: &mut Object<'_>, facts: &Facts<'_>) {
             "description",
             "Schemas and choice of skills, priority, deadlines, and what a translation could not carry",
         );
-        object.bool("required", false);
+        object.bool("required", facts.extension_required);
         object.object("params", |params| {
             ext::schemas(params, facts.skills.iter().map(|listed| (listed.id.as_str(), listed.skill)));
         });
@@ -197,9 +199,14 @@ fn old_members(card: &mut Object<'_>, facts: &Facts<'_>) {
     card.text("preferredTransport", "JSONRPC");
     let old = INTERFACES.into_iter().filter(|interface| interface.version == Version::V03);
     let old = old.filter_map(|interface| Some((interface.url(facts)?, interface.binding)));
+    let scheme = facts.url.split_once("://").map_or("http", |(scheme, _)| scheme);
     card.array("additionalInterfaces", old, |(url, transport), out| {
         let mut object = Object::open(out);
-        object.text("url", url);
+        // There an address is a URL, also that of gRPC.
+        match transport {
+            GRPC => object.text("url", &format!("{scheme}://{url}")),
+            _ => object.text("url", url),
+        }
         object.text("transport", transport);
         object.finish();
     });

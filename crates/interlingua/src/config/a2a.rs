@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::scalar::Span;
+use super::secret::Secret;
 
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -20,9 +21,17 @@ pub struct A2a {
     pub extended_card: bool,
     /// Put into cards what clients of 0.3 look for, too. Off: members of 1.0 only; clients of 0.3 are served all the same.
     pub old_clients: bool,
+    /// Take messages only from clients that activate the hub's own extension, and so hear what a translation could not carry.
+    pub extension_required: bool,
     /// How long a message id is remembered, so that sending it again is asking once; `0s` is not at all. Default:
     /// `limits.replay`.
     pub replay: Option<Span>,
+    /// The address of this hub as others reach it, such as `https://hub.example`: what cards say. Default: the one a card is
+    /// asked for at.
+    pub url: Option<String>,
+    /// Sign cards with this private key: PEM, P-256 or Ed25519. Write `file:PATH`. Where the hub listens for other machines it
+    /// needs `url`, too: a card is signed for one address.
+    pub sign_with: Option<Secret>,
 }
 
 impl Default for A2a {
@@ -34,7 +43,10 @@ impl Default for A2a {
             push_private_addresses: false,
             extended_card: true,
             old_clients: true,
+            extension_required: false,
             replay: None,
+            url: None,
+            sign_with: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use interlingua_drivers::jws::Signer;
 use interlingua_drivers::keys::SigningKey;
 use interlingua_drivers::tools::Aide;
 use rustls::pki_types::pem::PemObject;
@@ -61,10 +62,29 @@ pub(super) fn check(config: &Config) -> Found {
     front_door(config, &mut found);
     aip(config, &mut found);
     access(config, &mut found);
+    a2a(config, &mut found);
     tools(config, &mut found);
     hooks(config, &mut found);
     telemetry(config, &mut found);
     found
+}
+
+fn a2a(config: &Config, found: &mut Found) {
+    let a2a = &config.a2a;
+    if let Some(url) = &a2a.url {
+        let uri: Option<http::Uri> = url.parse().ok();
+        let whole = uri.is_some_and(|uri| {
+            matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() && uri.query().is_none()
+        });
+        found.require(whole, "a2a.url", "this is no address such as `https://hub.example`");
+    }
+    if let Some(key) = &a2a.sign_with {
+        let fits = key.expose().text().and_then(Signer::from_pem).is_some();
+        found.require(fits, "a2a.sign_with", "this is no private key in PEM that can sign (P-256 or Ed25519)");
+        // Whoever asks for a card by another name would else be given one that is signed for that name.
+        let one = a2a.url.is_some() || config.listen.0.ip().is_loopback();
+        found.require(one, "a2a.sign_with", "a card is signed for one address: say which in `a2a.url`");
+    }
 }
 
 fn listen(config: &Config, found: &mut Found) {

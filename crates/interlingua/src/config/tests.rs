@@ -174,6 +174,20 @@ fn without_tls_only_loopback_unless_said() {
 }
 
 #[test]
+fn a_41_cards_are_signed_with_a_key_and_for_one_address() {
+    let told = wrong("a2a: { sign_with: nonsense, url: hub.example }");
+    assert!(told.contains("a2a.sign_with: this is no private key in PEM that can sign (P-256 or Ed25519)"), "{told}");
+    assert!(told.contains("a2a.url: this is no address such as `https://hub.example`"), "{told}");
+    let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("a key").serialize_pem();
+    let key = key.replace('\n', "\\n");
+    let signed = |more: &str| format!("a2a: {{ sign_with: \"{key}\"{more} }}\n");
+    assert!(right(&signed("")).a2a.sign_with.is_some());
+    let open = "listen: 0.0.0.0:7447\ninsecure: true\n";
+    assert!(wrong(&format!("{}{open}", signed(""))).contains("say which in `a2a.url`"));
+    right(&format!("{}{open}", signed(", url: \"https://hub.example\"")));
+}
+
+#[test]
 fn names_of_peers_fit_into_every_spelling() {
     for reserved in ["mcp", "local", "hub", "graph", "custom_tool"] {
         let text = format!("peers: {{ {reserved}: {{ nlip: {{ url: 'http://127.0.0.1:1/nlip' }} }} }}");

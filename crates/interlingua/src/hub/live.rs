@@ -320,5 +320,5 @@ pub fn decoded(stored: interlingua_core::ports::Stored) -> Result<Entry, Fault> 
 }
 
 pub fn no_such_task() -> Fault {
-    Fault::caller(FaultKind::NotFound(Noun::Task), "no such task")
+    Fault::caller(FaultKind::NotFound(Noun::Task), "task not found")
 }

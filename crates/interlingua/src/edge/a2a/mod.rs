@@ -9,9 +9,11 @@ pub mod inbound;
 pub mod outbound;
 mod push;
 mod settings;
+mod signing;
 
 pub use push::{Private, Push};
 pub use settings::Settings;
+pub use signing::Signing;
 
 /// What metrics call it.
 pub const PROTOCOL: &str = "a2a";

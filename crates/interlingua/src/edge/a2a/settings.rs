@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use interlingua_protocols::a2a::card::{Capabilities, Credential, Readers};
 
+use super::Signing;
 use super::push::Private;
 use crate::config::{self, Anonymous};
 
@@ -17,6 +18,11 @@ pub struct Settings {
     pub push_private: Private,
     /// How long a message id is remembered, where not as long as the hub does.
     pub replay: Option<Duration>,
+    /// Whoever sends a message must know our extension.
+    pub extension_required: bool,
+    /// The hub's own address, where it is not the one a card is asked for at.
+    pub url: Option<String>,
+    pub signing: Option<Signing>,
 }
 
 impl Settings {
@@ -32,6 +38,10 @@ impl Settings {
             push_private: if a2a.push_private_addresses { Private::Allowed } else { Private::Refused },
             readers: if a2a.old_clients { Readers::Any } else { Readers::New },
             replay: a2a.replay.map(|span| span.0),
+            extension_required: a2a.extension_required,
+            url: a2a.url.as_ref().map(|url| url.trim_end_matches('/').to_owned()),
+            // A text that is no key was refused when the configuration was checked.
+            signing: a2a.sign_with.as_ref().and_then(|key| key.expose().text()).and_then(Signing::from_pem),
         }
     }
 }

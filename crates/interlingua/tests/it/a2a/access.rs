@@ -18,6 +18,8 @@ async fn a_38_another_callers_task_looks_like_one_that_never_was() {
     let hub = builder(TOKENS).start().await;
     let sent = call(&hub, "token-ann", "SendMessage", json!({"message": text("tck-input-required-1", "hi")})).await;
     let id = &sent["result"]["task"]["id"];
+    let config = json!({"taskId": id, "id": "c", "url": "https://example.com/hook"});
+    assert!(call(&hub, "token-ann", "CreateTaskPushNotificationConfig", config).await.get("result").is_some());
     let to_it = |id: &Value| {
         let mut message = text("m2", "x");
         message["taskId"] = id.clone();
@@ -28,6 +30,10 @@ async fn a_38_another_callers_task_looks_like_one_that_never_was() {
         ("CancelTask", json!({ "id": id })),
         ("SubscribeToTask", json!({ "id": id })),
         ("SendMessage", to_it(id)),
+        ("CreateTaskPushNotificationConfig", json!({"taskId": id, "url": "https://example.com/hook"})),
+        ("GetTaskPushNotificationConfig", json!({"taskId": id, "id": "c"})),
+        ("ListTaskPushNotificationConfigs", json!({ "taskId": id })),
+        ("DeleteTaskPushNotificationConfig", json!({"taskId": id, "id": "c"})),
     ] {
         let theirs = call(&hub, "token-bob", method, params.clone()).await;
         let unknown = json!("0123456789abcdef0123456789abcdef");
@@ -36,6 +42,8 @@ async fn a_38_another_callers_task_looks_like_one_that_never_was() {
         assert_eq!(theirs, never, "{method}");
         assert_eq!(theirs["error"]["code"], -32001);
     }
+    let named = json!({"taskId": id, "id": "c"});
+    assert!(call(&hub, "token-ann", "GetTaskPushNotificationConfig", named).await.get("result").is_some(), "it stayed");
     assert_eq!(call(&hub, "token-bob", "ListTasks", json!({})).await["result"]["tasks"], json!([]));
     assert_eq!(call(&hub, "token-ann", "ListTasks", json!({})).await["result"]["totalSize"], 1);
 }

@@ -121,6 +121,8 @@ async fn a_29_one_card_is_read_by_both_generations() {
     let card = hub.get("/.well-known/agent-card.json").await.json();
     assert_eq!(card["protocolVersion"], "0.3.0");
     assert_eq!((&card["url"], &card["preferredTransport"]), (&json!(hub.url("/a2a")), &json!("JSONRPC")));
+    let others = card["additionalInterfaces"].as_array().expect("a list");
+    assert!(others.contains(&json!({"url": hub.url(""), "transport": "GRPC"})), "{others:?}");
     assert_eq!(card["additionalInterfaces"][1]["transport"], "HTTP+JSON");
     assert_eq!(card["supportsAuthenticatedExtendedCard"], true);
     // Who says that it speaks 1.0 is shown nothing else.
@@ -197,4 +199,43 @@ async fn a_40_a_tenant_is_a_peer_in_the_path_and_in_the_body() {
     }
     let wrong = json!({"message": super::text("m1", "hi"), "tenant": "nobody"});
     assert_eq!(super::refused(&hub, "SendMessage", wrong).await.0, -32001);
+}
+
+#[tokio::test]
+async fn a_24_a_required_extension_must_be_activated_and_is_echoed() {
+    let hub = builder("a2a: { extension_required: true }\n").start().await;
+    let card = hub.get("/.well-known/agent-card.json").await.json();
+    let extension = &card["capabilities"]["extensions"][0];
+    assert_eq!(extension["required"], true);
+    let uri = extension["uri"].as_str().expect("a URI").to_owned();
+    let message = json!({"message": super::text("tck-complete-task-1", "hi")});
+    for method in ["SendMessage", "SendStreamingMessage"] {
+        let (code, reason) = super::refused(&hub, method, message.clone()).await;
+        assert_eq!((code, reason.as_str()), (-32008, "EXTENSION_SUPPORT_REQUIRED"), "{method}");
+    }
+    let refused = send(&hub, post("/a2a/message:send", &[V1], &message)).await;
+    assert_eq!(
+        (refused.status, &refused.json()["error"]["details"][0]["reason"]),
+        (400, &json!("EXTENSION_SUPPORT_REQUIRED"))
+    );
+    let refused =
+        Caller::new(&hub, Version::V1).await.call(GrpcMethod::Send, &[], &message).await.expect_err("required");
+    assert_eq!((refused.code, refused.reason.as_str()), (9, "EXTENSION_SUPPORT_REQUIRED"));
+    assert_eq!(super::result(&hub, "ListTasks", json!({})).await["totalSize"], 0, "nothing was begun");
+    for (path, activated) in [("/a2a/message:send", uri.clone()), ("/a2a/message:send", format!("urn:other, {uri}"))] {
+        let answer = send(&hub, post(path, &[V1, ("a2a-extensions", &activated)], &message)).await;
+        assert_eq!((answer.status, answer.header("a2a-extensions")), (200, Some(uri.as_str())), "{}", answer.text());
+    }
+    assert!(super::result(&hub, "ListTasks", json!({})).await["tasks"][0].is_object(), "only messages need it");
+}
+
+#[tokio::test]
+async fn a_25_an_extended_card_that_is_not_there_is_told_apart_in_each_generation() {
+    let hub = builder("a2a: { extended_card: false }\n").start().await;
+    let (code, reason) = super::refused(&hub, "GetExtendedAgentCard", json!({})).await;
+    assert_eq!((code, reason.as_str()), (-32004, "UNSUPPORTED_OPERATION"));
+    let old = json!({"jsonrpc": "2.0", "id": 1, "method": "agent/getAuthenticatedExtendedCard"});
+    assert_eq!(send(&hub, post("/a2a", &[], &old)).await.json()["error"]["code"], -32007);
+    let refused = Caller::new(&hub, Version::V03).await.call(GrpcMethod::ExtendedCard, &[], &json!({})).await;
+    assert_eq!(refused.expect_err("off").reason, "EXTENDED_AGENT_CARD_NOT_CONFIGURED");
 }

@@ -7,6 +7,7 @@ mod grpc;
 mod grpc_errors;
 mod older;
 mod push;
+mod signing;
 mod streams;
 mod tasks;
 

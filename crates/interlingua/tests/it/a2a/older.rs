@@ -81,3 +81,19 @@ async fn a_28_the_http_binding_of_0_3_is_spoken_below_v1() {
     assert_eq!(send(&hub, get("/a2a/v1/card".to_owned())).await.json()["preferredTransport"], "JSONRPC");
     assert_eq!(send(&hub, get("/a2a/v1/tasks/nobody".to_owned())).await.status, 404);
 }
+
+#[tokio::test]
+async fn a_19_a_webhook_without_a_name_is_the_one_a_client_of_0_3_sets_anew() {
+    let hub = super::builder("a2a: { push_private_addresses: true }\n").start().await;
+    let sent = call(&hub, "message/send", json!({"message": message("tck-input-required-1", "hi")})).await;
+    let id = &sent["result"]["id"];
+    for url in ["https://example.com/one", "https://example.com/two"] {
+        let set = json!({"taskId": id, "pushNotificationConfig": {"url": url}});
+        let set = call(&hub, "tasks/pushNotificationConfig/set", set).await;
+        assert_eq!(set["result"]["pushNotificationConfig"]["id"], "default", "{set}");
+    }
+    let got = call(&hub, "tasks/pushNotificationConfig/get", json!({ "id": id })).await;
+    assert_eq!(got["result"]["pushNotificationConfig"]["url"], "https://example.com/two");
+    let listed = call(&hub, "tasks/pushNotificationConfig/list", json!({ "id": id })).await;
+    assert_eq!(listed["result"].as_array().map(Vec::len), Some(1), "{listed}");
+}

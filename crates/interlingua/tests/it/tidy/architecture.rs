@@ -4,7 +4,9 @@ use std::fs;
 
 use interlingua::{api, telemetry::meters::Phase};
 use interlingua_core::{Fault, FaultKind, Feature, Noun, Party, Priority, Retry};
-use interlingua_protocols::{envelope, nlip};
+use interlingua_protocols::a2a::fault::Reason;
+use interlingua_protocols::a2a::method::Method;
+use interlingua_protocols::{a2a, envelope, nlip};
 
 use super::root_file;
 
@@ -95,6 +97,54 @@ fn faults() -> String {
         table += &format!("| {name} | {word} | {again} | {nlip} | {api} | {envelope} | {exit} |\n");
     }
     table
+}
+
+/// What A2A has a name of its own for.
+const FEATURES: [(Feature, &str); 5] = [
+    (Feature::Operation, "Operation"),
+    (Feature::Version, "Version"),
+    (Feature::Extension, "Extension"),
+    (Feature::Push, "Push"),
+    (Feature::ExtendedCard, "ExtendedCard"),
+];
+
+fn a2a_faults() -> String {
+    let mut table = String::from("| kind | JSON-RPC | HTTP | gRPC | reason |\n|---|---|---|---|---|\n");
+    let mut line = |name: &str, kind: FaultKind, method: Option<Method>| {
+        let of = |origin| a2a::fault::row(&Fault::new(kind, origin, ""), method);
+        let (caller, hub) = (of(Party::Caller), of(Party::Hub));
+        let either = |one: String, other: String| {
+            if one == other { one } else { format!("{one} by the caller's limit, else {other}") }
+        };
+        let http = either(caller.http.to_string(), hub.http.to_string());
+        let grpc = either(caller.grpc.name().to_owned(), hub.grpc.name().to_owned());
+        let reason = match caller.reason {
+            Reason::Spec(reason) => format!("`{reason}`"),
+            Reason::Own(reason) => format!("`{reason}`, ours"),
+        };
+        table += &format!("| {name} | {} | {http} | {grpc} | {reason} |\n", caller.rpc);
+    };
+    for kind in KINDS {
+        match kind {
+            FaultKind::Unsupported(Feature::Operation) => {
+                for (feature, name) in FEATURES {
+                    line(&format!("Unsupported {name}"), FaultKind::Unsupported(feature), None);
+                }
+            }
+            FaultKind::AlreadyFinished => {
+                line("AlreadyFinished", kind, None);
+                line("AlreadyFinished, to a cancel", kind, Some(Method::Cancel));
+            }
+            kind => line(name(kind), kind, None),
+        }
+    }
+    table
+}
+
+#[test]
+fn a_31_the_table_of_a2a_errors_is_what_the_code_says() {
+    let expected = a2a_faults();
+    assert_eq!(between(&architecture(), "faults-a2a"), expected, "this belongs there:\n{expected}");
 }
 
 fn priorities() -> String {

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LAST_MODIFIED, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
-use interlingua_core::{Digest, Fault, Json, Media, PeerId, Time};
+use interlingua_core::{Digest, Fault, FaultKind, Json, Media, Noun, PeerId, Time};
 use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::card::{self, Facts, Listed, Readers};
 use interlingua_protocols::a2a::decode::Door;
@@ -19,7 +19,7 @@ use crate::edge::Shared;
 use crate::hub::FrontDoor;
 use crate::hub::policy::Action;
 use crate::server::connection::Connection;
-use crate::server::shape::Shape;
+use crate::server::shape::{self, Shape};
 
 /// How long a card may be used without asking again.
 const MAX_AGE: &str = "max-age=60";
@@ -124,6 +124,7 @@ pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
         tenant: peer_of(&asking.door).map(PeerId::as_str),
         skills: listed,
         capabilities: asking.settings.capabilities,
+        extension_required: asking.settings.extension_required,
         credential: asking.settings.credential,
         readers: match asking.version {
             Version::V1 => Readers::New,
@@ -134,7 +135,25 @@ pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
         Some(of) => of.card.seen,
         None => catalogue.peers.values().map(|of| of.card.seen).max().unwrap_or(Time(0)),
     };
-    Ok((card::card(&facts), changed))
+    let card = card::card(&facts);
+    let signing = asking.settings.signing.as_ref();
+    let signed = signing.and_then(|signing| signing.sign(&card, &asking.arrived.base()));
+    Ok((signed.unwrap_or(card), changed))
+}
+
+/// The key that verifies the signatures of this hub's cards.
+pub(super) async fn keys(State(shared): State<Arc<Shared>>) -> Response {
+    match &shared.a2a.load().signing {
+        Some(signing) => {
+            let mut response = shape::json(200, signing.key_set().as_bytes().clone());
+            response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(MAX_AGE));
+            response
+        }
+        None => {
+            let kind = FaultKind::NotFound(Noun::Resource);
+            Shape::Api.refuse(&Fault::caller(kind, "this hub signs no cards"))
+        }
+    }
 }
 
 /// On its peer's own card a skill goes by its name.

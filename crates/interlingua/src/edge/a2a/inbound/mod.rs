@@ -7,6 +7,8 @@ mod grpc;
 mod http;
 mod links;
 mod list;
+#[cfg(test)]
+mod races;
 mod rpc;
 mod send;
 mod sse;
@@ -32,6 +34,7 @@ use self::feed::Feed;
 use self::links::Links;
 use super::Settings;
 use super::push::From;
+use super::signing::KEYS;
 use crate::edge::Shared;
 use crate::hub::live::no_such_task;
 use crate::hub::policy::Action;
@@ -41,6 +44,7 @@ pub fn routes() -> Router<Arc<Shared>> {
     let (hub, peer) = (post(rpc::hub).fallback(rpc::not_allowed), post(rpc::peer).fallback(rpc::not_allowed));
     Router::new()
         .route("/.well-known/agent-card.json", get(cards::hub))
+        .route(KEYS, get(cards::keys))
         .route("/agents/{peer}/.well-known/agent-card.json", get(cards::peer))
         .route("/a2a", hub.clone())
         .route("/a2a/", hub)
@@ -94,8 +98,11 @@ impl Arrived<'_> {
         lists.filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(',')).any(|uri| uri.trim() == ext::URI)
     }
 
-    /// The hub's address as the other side reached it: the guard has looked at the name.
+    /// The hub's address: as configured, else as the other side reached it. The guard has looked at the name.
     fn base(&self) -> String {
+        if let Some(url) = &self.shared.a2a.load().url {
+            return url.clone();
+        }
         let scheme = if self.connection.encrypted { "https" } else { "http" };
         let host = self.uri.authority().map(::http::uri::Authority::as_str).or_else(|| self.text("host"));
         match (host, self.shared.address.get()) {
@@ -177,8 +184,12 @@ impl Asking<'_> {
 
     async fn perform(&self, operation: Operation) -> Result<Reply, Fault> {
         match operation {
-            Operation::Send(send) => self.send(*send).await.map(|sent| Reply::whole(Answer::Sent(sent))),
+            Operation::Send(send) => {
+                self.needs_extension()?;
+                self.send(*send).await.map(|sent| Reply::whole(Answer::Sent(sent)))
+            }
             Operation::Stream(send) => {
+                self.needs_extension()?;
                 self.needs(self.settings.capabilities.streaming)?;
                 self.stream(*send).await.map(|feed| Reply::Stream(Box::new(feed)))
             }
@@ -205,7 +216,7 @@ impl Asking<'_> {
                 Ok(Reply::whole(Answer::Deleted))
             }
             Operation::ExtendedCard => {
-                self.needs(self.settings.capabilities.extended_card)?;
+                self.needs_extended_card()?;
                 if self.by.is_anonymous() {
                     let text = "the extended card is for callers who say who they are";
                     return Err(Fault::caller(FaultKind::Unauthenticated, text));
@@ -223,6 +234,27 @@ impl Asking<'_> {
             FaultKind::Unsupported(Feature::Operation),
             "this agent's card says that it does not do this",
         ))
+    }
+
+    /// Off, it is an operation that is not there in 1.0, and a card that is not there in 0.3 (section 8.2 there).
+    fn needs_extended_card(&self) -> Result<(), Fault> {
+        match (self.settings.capabilities.extended_card, self.version) {
+            (true, _) => Ok(()),
+            (false, Version::V1) => self.needs(false),
+            (false, Version::V03) => {
+                let kind = FaultKind::Unsupported(Feature::ExtendedCard);
+                Err(Fault::caller(kind, "this agent has no extended card"))
+            }
+        }
+    }
+
+    /// What our extension says of an answer must be understood, where the card says so (section 3.2.4).
+    fn needs_extension(&self) -> Result<(), Fault> {
+        if !self.settings.extension_required || self.arrived.activates() {
+            return Ok(());
+        }
+        let text = format!("this agent requires the extension {}: activate it in A2A-Extensions", ext::URI);
+        Err(Fault::caller(FaultKind::Unsupported(Feature::Extension), text))
     }
 
     fn needs_push(&self) -> Result<(), Fault> {

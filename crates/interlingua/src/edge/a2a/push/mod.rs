@@ -65,7 +65,7 @@ impl Push {
         self.check(shared, &wanted)?;
         let configs = Configs::of(&shared.hub);
         let there = configs.list(task).await?;
-        let id = wanted.id.take().unwrap_or_else(|| format!("{:032x}", entropy::bits()).into());
+        let id = wanted.id.take().unwrap_or_else(|| unnamed(version));
         let replaces = there.iter().any(|kept| kept.id == id);
         if !replaces && there.len() >= MAX_CONFIGS {
             let text = format!("a task tells at most {MAX_CONFIGS} webhooks");
@@ -114,5 +114,13 @@ impl Push {
             revision,
         };
         shared.hub.supervisor.run_until_stop(delivery.run());
+    }
+}
+
+/// What a configuration is called whose sender did not name it. Clients of 0.3 mostly know of one for a task, and set it anew.
+fn unnamed(version: Version) -> Text {
+    match version {
+        Version::V1 => format!("{:032x}", entropy::bits()).into(),
+        Version::V03 => "default".into(),
     }
 }
