@@ -90,7 +90,7 @@ pub(super) struct Talk {
 
 /// What a call comes to first.
 enum Begin {
-    Heard(Update, Option<Box<Events>>),
+    Heard(Box<Update>, Option<Box<Events>>),
     /// The agent knows it: how it stands is asked for.
     Attach,
 }
@@ -135,7 +135,7 @@ impl Talk {
         };
         match begun {
             Ok(Begin::Attach) => Ok(work::live(self, Vec::new(), None)),
-            Ok(Begin::Heard(update, events)) => self.heard(update, events).await,
+            Ok(Begin::Heard(update, events)) => self.heard(*update, events).await,
             Err(ended) => ended.reply(),
         }
     }
@@ -283,9 +283,9 @@ impl Talk {
 
     async fn first(&self, ask: &Ask<'_>) -> Result<Begin, Trouble> {
         match self.ask(ask).await? {
-            Heard::Update(update) => Ok(Begin::Heard(*update, None)),
+            Heard::Update(update) => Ok(Begin::Heard(update, None)),
             Heard::Stream(mut events) => match events.next().await? {
-                Some(update) => Ok(Begin::Heard(update, Some(events))),
+                Some(update) => Ok(Begin::Heard(Box::new(update), Some(events))),
                 None => Err(Lost::broken("the stream ended before it began").into()),
             },
         }

@@ -53,6 +53,13 @@ struct Work {
     pause: Duration,
 }
 
+/// How the agent is heard: what comes of a message is told by the stream, where there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hears {
+    Stream,
+    Answers,
+}
+
 /// Is there more to come?
 #[derive(Debug, PartialEq, Eq)]
 enum Flow {
@@ -202,7 +209,7 @@ impl Work {
             let until = self.talk.as_ref().and_then(|talk| talk.until);
             let flow = tokio::select! {
                 biased;
-                Some(signal) = self.signals.recv() => self.told(signal, true).await,
+                Some(signal) = self.signals.recv() => self.told(signal, Hears::Stream).await,
                 () = late(until) => self.too_late().await,
                 update = events.next() => match update {
                     Ok(Some(update)) => self.take(update).await,
@@ -235,16 +242,15 @@ impl Work {
             if self.subscribe().await == Flow::Over {
                 return;
             }
-            match self.stands(&mut silent).await {
-                Flow::Over => return,
-                Flow::On => {}
+            if self.stands(&mut silent).await == Flow::Over {
+                return;
             }
             let pause = self.pause;
             self.pause = (self.pause * 2).min(LONGEST_PAUSE);
             let until = self.talk.as_ref().and_then(|talk| talk.until);
             let flow = tokio::select! {
                 biased;
-                Some(signal) = self.signals.recv() => self.told(signal, false).await,
+                Some(signal) = self.signals.recv() => self.told(signal, Hears::Answers).await,
                 () = late(until) => self.too_late().await,
                 () = tokio::time::sleep(pause) => Flow::On,
             };
@@ -293,16 +299,15 @@ impl Work {
         }
     }
 
-    /// `streaming`: whatever comes of it is told by the stream.
-    async fn told(&mut self, signal: Signal, streaming: bool) -> Flow {
+    async fn told(&mut self, signal: Signal, hears: Hears) -> Flow {
         match signal {
             Signal::Cancel(why) => self.cancel(why).await,
-            Signal::Said { message, input } => self.say_more(&message, input, streaming).await,
-            Signal::Answered { message, answer, .. } => self.answer(&message, answer, streaming).await,
+            Signal::Said { message, input } => self.say_more(&message, input, hears).await,
+            Signal::Answered { message, answer, .. } => self.answer(&message, answer, hears).await,
         }
     }
 
-    async fn say_more(&mut self, message: &MessageId, mut input: Input, streaming: bool) -> Flow {
+    async fn say_more(&mut self, message: &MessageId, mut input: Input, hears: Hears) -> Flow {
         let Some(talk) = &mut self.talk else { return Flow::Over };
         if let Err(fault) = talk.bring(&mut input.parts).await {
             tracing::debug!(peer = %talk.peer.name, error = %fault, "more input was not passed on");
@@ -310,17 +315,17 @@ impl Work {
         }
         let said = encode::more(&input, message, &talk.leg());
         talk.losses.extend(said.losses);
-        self.say(&said.value, streaming).await
+        self.say(&said.value, hears).await
     }
 
-    async fn answer(&mut self, message: &MessageId, answer: Answer, streaming: bool) -> Flow {
+    async fn answer(&mut self, message: &MessageId, answer: Answer, hears: Hears) -> Flow {
         let (Some(question), Some(talk)) = (self.open.take(), &mut self.talk) else { return Flow::On };
         let said = encode::answer(&question, &answer, message, &talk.leg());
         talk.losses.extend(said.losses);
         match said.value {
             Answered::Say(send, credential) => {
                 talk.shows(credential);
-                self.say(&send, streaming).await
+                self.say(&send, hears).await
             }
             Answered::Decline => {
                 let fault = talk.unanswered(&question.text);
@@ -329,11 +334,13 @@ impl Work {
         }
     }
 
-    async fn say(&mut self, send: &Send, streaming: bool) -> Flow {
+    async fn say(&mut self, send: &Send, hears: Hears) -> Flow {
         let Some(talk) = &self.talk else { return Flow::Over };
         match talk.ask_soon(&Ask::Send(send)).await {
-            Ok(_) if streaming => Flow::On,
-            Ok(update) => self.take(update).await,
+            Ok(update) => match hears {
+                Hears::Stream => Flow::On,
+                Hears::Answers => self.take(update).await,
+            },
             Err(trouble) => {
                 tracing::warn!(peer = %talk.peer.name, ?trouble, "a message to a task was not taken");
                 Flow::On
