@@ -82,10 +82,10 @@ impl Team {
         ArtifactId::from(format!("{}-{}.{}", self.plan.id(given.seat), self.attempt, given.revision))
     }
 
-    /// How the exchange ends. Answers are part of the output however it ends.
+    /// How the exchange ends. Without an answer of the team's own, those of its members are the output; with one they were on
+    /// the way to it, and stay artifacts of the exchange.
     pub fn finished(&self, verdict: &Verdict) -> Finished {
-        let artifacts = self.answers.iter().map(|given| self.artifact_id(given)).collect();
-        let mut output = Output { artifacts, ..Output::default() };
+        let mut output = Output::default();
         let outcome = match verdict {
             Verdict::Answer { text, source: Source::Presented, .. } if !text.is_empty() => {
                 output.said = Some(FINAL.into());
@@ -96,9 +96,19 @@ impl Team {
                 output.parts = vec![Part::text(text.clone(), provenance)];
                 Outcome::Completed
             }
-            Verdict::Failed(fault) => Outcome::Failed(fault.clone()),
-            Verdict::Cancelled(why) => Outcome::Cancelled { by: Party::Caller, why: *why },
+            Verdict::Failed(fault) => {
+                output.artifacts = self.artifact_ids();
+                Outcome::Failed(fault.clone())
+            }
+            Verdict::Cancelled(why) => {
+                output.artifacts = self.artifact_ids();
+                Outcome::Cancelled { by: Party::Caller, why: *why }
+            }
         };
         Finished { outcome, output, usage: self.spent }
+    }
+
+    fn artifact_ids(&self) -> Vec<ArtifactId> {
+        self.answers.iter().map(|given| self.artifact_id(given)).collect()
     }
 }
