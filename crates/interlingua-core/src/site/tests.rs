@@ -51,7 +51,7 @@ fn w_05_unknown_keys_are_kept() {
 }
 
 #[test]
-fn w_01_an_unknown_kind_of_step_names_action_and_step() {
+fn w_01_w_65_an_unknown_kind_of_step_names_action_and_step() {
     let problem = only(site(
         json!({"go": [{"action_type": "navigate", "value": "/"}, {"action_type": "evaluate", "value": "1"}]}),
     ));

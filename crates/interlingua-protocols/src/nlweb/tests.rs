@@ -104,7 +104,7 @@ fn q_25_await_takes_a_token_and_one_of_two_actions() {
 }
 
 #[test]
-fn q_63_a_site_is_a_peer_and_all_of_them_are_plain_words() {
+fn q_63_q_65_a_site_is_a_peer_and_whoever_leaves_cancels() {
     let asked = get("query=x&prev=[\"before, this\"]");
     let call = asked.call("m", Some("airline"));
     let interlingua_core::Ask::Invoke { target, input } = &call.ask else { panic!() };
@@ -112,6 +112,7 @@ fn q_63_a_site_is_a_peer_and_all_of_them_are_plain_words() {
     let call = asked.call("m", None);
     let interlingua_core::Ask::Invoke { target, .. } = &call.ask else { panic!() };
     assert_eq!(target, &Target::Words);
+    assert_eq!(call.limits.on_disconnect, interlingua_core::OnDisconnect::Cancel);
     assert_eq!(call.wire.unwrap().0, "nlweb/0.1");
 }
 
@@ -138,7 +139,7 @@ fn nested(version: &str, more: Tree) -> Asked {
 }
 
 #[test]
-fn q_04_q_05_q_06_a_whole_answer_of_the_first_generation() {
+fn q_04_q_05_q_06_q_09_a_whole_answer_of_the_first_generation() {
     let finished = rows();
     let said = whole(&envelope(&get("query=x&mode=summarize")), &Stand::Finished(&finished));
     assert_eq!(said["query_id"], "r1", "one is made");

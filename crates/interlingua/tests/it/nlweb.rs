@@ -90,7 +90,7 @@ async fn q_20_q_22_q_40_q_41_q_42_q_61_nested_requests_are_answered_in_their_ver
 }
 
 #[tokio::test]
-async fn q_21_q_44_what_is_wrong_is_said_with_a_code() {
+async fn q_21_q_29_q_44_what_is_wrong_is_said_with_a_code() {
     let hub = hub().await;
     let answer = ask(&hub, json!({"query": {}})).await;
     assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!("INVALID_REQUEST")), "{}", answer.text());
