@@ -17,6 +17,8 @@ async fn seen(hub: &Hub, peer: &str, tool: &str) -> Vec<(&'static str, String)> 
     assert_eq!(modern["isError"], true, "{modern}");
     seen.push(("mcp modern", kind(&modern["_meta"]["interlingua/fault"]["kind"])));
 
+    // Three failures in a row, and it would be taken for down.
+    call(hub, &format!("{peer}/echo"), json!({"text": "well"})).await;
     let session = Session::begin(hub, "2025-11-25", json!({})).await;
     let legacy = session.result("tools/call", json!({"name": name, "arguments": {}})).await;
     assert_eq!(legacy["isError"], true, "{legacy}");
