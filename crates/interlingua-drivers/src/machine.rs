@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::path::Path;
 
 use serde::Serialize;
@@ -15,6 +16,8 @@ pub struct Account {
     pub platform: String,
     pub os_version: String,
     pub hostname: String,
+    /// What others see it call from; its own loopback when it has no way out.
+    pub ip_address: String,
     pub cpu_count: usize,
     /// How busy the processors were since the last look.
     pub cpu_percent: Option<f64>,
@@ -81,6 +84,7 @@ impl Machine {
             hostname: Some(read("/proc/sys/kernel/hostname").trim().to_owned())
                 .filter(|name| !name.is_empty())
                 .unwrap_or_else(|| "unknown".to_owned()),
+            ip_address: outward().unwrap_or(Ipv4Addr::LOCALHOST.into()).to_string(),
             cpu_count: std::thread::available_parallelism().map_or(1, usize::from),
             cpu_percent: busy,
             memory_total_gb: kilobytes(&memory, "MemTotal:").map(|kb| gigabytes(kb * 1024)),
@@ -92,6 +96,14 @@ impl Machine {
             load: load(&read("/proc/loadavg")),
         }
     }
+}
+
+/// The address that the system would call the outside from. A datagram's socket that connects sends nothing; the far address is
+/// one of those set aside for documents.
+fn outward() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    socket.local_addr().ok().map(|own| own.ip())
 }
 
 /// With two digits behind the point.
@@ -197,6 +209,12 @@ mod tests {
         assert_eq!(interfaces(dev), BTreeMap::from([("eth0".to_owned(), [100, 200])]));
         assert_eq!(os_version("NAME=x\nPRETTY_NAME=\"Some Linux 1\"\n", "6.1"), "Some Linux 1 (6.1)");
         assert_eq!(gigabytes(3 * 1024 * 1024 * 1024 / 2), 1.5);
+    }
+
+    #[test]
+    fn the_machines_address_is_one_of_its_own() {
+        let own: IpAddr = Machine::default().look(Path::new("/")).ip_address.parse().expect("an address");
+        assert!(UdpSocket::bind((own, 0)).is_ok(), "only an address of this machine can be bound: {own}");
     }
 
     #[test]

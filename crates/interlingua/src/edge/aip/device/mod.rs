@@ -251,7 +251,7 @@ fn info(id: &str, account: &Account) -> Json {
         "cpu_count": account.cpu_count,
         "memory_total_gb": account.memory_total_gb,
         "hostname": account.hostname,
-        "ip_address": "127.0.0.1",
+        "ip_address": account.ip_address,
         "supported_features": ["files", "custom_tools", "mcp"],
         "platform_type": "computer",
         "schema_version": "1.0",
