@@ -155,6 +155,13 @@ impl Admission {
         }
     }
 
+    /// A place for what a running exchange waits for. It is counted and never waits: whoever it is for holds a place until it
+    /// has ended, so places that all are held would never be given back.
+    pub fn enter_for_parent(self: &Arc<Self>) -> Permit {
+        self.state().running += 1;
+        Permit { admission: self.clone() }
+    }
+
     #[allow(clippy::type_complexity, reason = "the key is private to this file and spelt once")]
     fn queue(
         &self,
@@ -222,6 +229,25 @@ mod tests {
 
     fn limits(in_flight: usize, queue: usize) -> AdmissionLimits {
         AdmissionLimits { in_flight, queue, rate: Some(TWO), anonymous_rate: TWO }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_running_exchange_waits_for_does_not_wait_behind_others() {
+        let admission = Admission::new(limits(1, 16));
+        let parent = admission.enter(Priority::NORMAL).await.expect("free");
+        let child = admission.enter_for_parent();
+        assert_eq!(admission.load(), (2, 0));
+        let other = admission.clone();
+        let mut waiting = std::pin::pin!(other.enter(Priority::NORMAL));
+        assert!(pends(waiting.as_mut()).await);
+        drop(child);
+        assert!(pends(waiting.as_mut()).await, "one too many ran: nobody is let in for it");
+        drop(parent);
+        waiting.await.expect("its turn");
+    }
+
+    async fn pends(mut future: std::pin::Pin<&mut impl Future>) -> bool {
+        std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_pending())).await
     }
 
     #[tokio::test(start_paused = true)]

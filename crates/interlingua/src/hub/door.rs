@@ -230,6 +230,10 @@ where
                 return Err(Fault::caller(FaultKind::Deadline, "the deadline had passed when the call arrived"));
             }
             admission.check_rate(&request.by)?;
+            if call.parent.is_some() {
+                let permit = admission.enter_for_parent();
+                return inner.call(Admitted { request, permit }).await;
+            }
             let entering = admission.enter(priority);
             let permit = match deadline {
                 None => entering.await?,

@@ -227,6 +227,9 @@ impl Driver {
         self.ready = Some(ready);
         self.side = if self.permit.is_some() {
             Side::Calling(side::called(peer, dispatch))
+        } else if self.task.call.parent.is_some() {
+            self.permit = Some(self.hub.admission.enter_for_parent());
+            Side::Calling(side::called(peer, dispatch))
         } else {
             let (admission, priority) = (self.hub.admission.clone(), self.task.call.limits.priority);
             Side::Queued(Box::pin(async move {
