@@ -1,7 +1,7 @@
 //! Websites that have no interface for programs, described so that they can be called: named sequences of steps in a
 //! browser, with parameters.
 //!
-//! Reading order: [`Site`] and [`Step`] (what a definition says), [`read`] (how it is read and what is wrong with it),
+//! Reading order: [`Site`] and [`Step`] (what a definition says), [`mod@read`] (how it is read and what is wrong with it),
 //! [`Template`] (values with placeholders), [`bind`] (parameters into steps), [`skill`] (what callers see of an action),
 //! [`repair`] (which element is meant when the page was redesigned), [`proposal`] (the definition with what was mended),
 //! [`extract`] (what is taken out of a page),

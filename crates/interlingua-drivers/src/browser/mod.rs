@@ -3,7 +3,7 @@
 //! Reading order: `find` (which program), `chromium` (one process), `link` (the DevTools protocol, as far as it is needed),
 //! `page` (one context with one page), `engine.js` (what runs beside a page and finds, waits and reads), [`Browser`] (the
 //! pool), `play` (a bound sequence, step by step), `mend` (when an element is not where it was), [`proxy`] (who a page may
-//! speak to), [`SitePeer`] (a site as the hub calls it), [`file`] (definitions on disk).
+//! speak to), [`SitePeer`] (a site as the hub calls it), [`mod@file`] (definitions on disk).
 //!
 //! # What is contained
 //!

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`peer`] | the peer: its health, its configuration |
 //! | [`address`], [`known`], [`refresh`] | where its card is, what the card says, and keeping both true |
-//! | [`line`], [`events`] | one interface of the card: a request there, its answer or stream back |
+//! | [`mod@line`], [`events`] | one interface of the card: a request there, its answer or stream back |
 //! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it, also after a break |
 //! | [`legs`] | the agent's own conversations beside ours |
 //!
