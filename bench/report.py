@@ -3,6 +3,7 @@
 import datetime
 import os
 import platform
+import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -21,27 +22,24 @@ LISTING = ENVELOPE.replace("mcp__hub__echo", "list_directory").replace('"text":"
 SESSION = ENVELOPE.replace('"token":{', '"token":{"session_id":"bench-@N@",')
 
 
-class Machine:
-    """Where and when: a figure without it says little."""
+class Moment:
+    """When a section was measured, and what else the machine did: a figure without it says little."""
 
     def __init__(self):
         self.started = datetime.datetime.now(datetime.timezone.utc)
-        self.load_before = os.getloadavg()
+        self.load = os.getloadavg()
 
-    def finish(self):
-        self.load_after = os.getloadavg()
+    def text(self, rounds, seconds):
+        loads = " ".join(f"{one:.1f}" for one in self.load)
+        return f"{rounds} rounds of {seconds:g} s, {self.started:%Y-%m-%d %H:%M} UTC; load average when it began: {loads}."
 
-    def text(self):
-        with open("/proc/cpuinfo") as file:
-            model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
-        with open("/proc/meminfo") as file:
-            memory = int(file.readline().split()[1]) / 1048576
-        loads = [" ".join(f"{one:.1f}" for one in load) for load in (self.load_before, self.load_after)]
-        return (
-            f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, Linux {platform.release().split('-')[0]}, "
-            f"{self.started:%Y-%m-%d %H:%M} UTC. Load average before {loads[0]}, after {loads[1]} "
-            "(1, 5 and 15 minutes; the load generator is part of it)."
-        )
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
+    with open("/proc/meminfo") as file:
+        memory = int(file.readline().split()[1]) / 1048576
+    return f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, Linux {platform.release().split('-')[0]}."
 
 
 def table(head, rows):
@@ -126,12 +124,25 @@ def mcp(results):
     head = ["through", "connections", "calls/s", "p50 us", "p90 us", "p99 us", "CPU us a call", "times nginx", "memory MiB"]
     return f"""## MCP: `tools/call`
 
-One call of the tool `echo`, revision 2026-07-28, every answer checked for its own text. The time of a call is that of the whole
+One call of the tool `say`, revision 2026-07-28, every answer checked for its own text. The time of a call is that of the whole
 chain; CPU is the proxy's own, with everything it started (in the row `direct`: the upstream's). nginx and the hyper proxy carry bytes and know
 nothing of MCP; one of them parses and writes the JSON both ways. The hub checks headers, rights, limits and the arguments
 against the tool's schema, writes a line of audit and counts.
 
 {table(head, rows)}
+"""
+
+
+def mcp_budget(result):
+    total = sum(result["samples"].values())
+    share = lambda count: [f"{100 * count / total:.1f}", f"{result['cpu_us'] * count / total:.1f}"]
+    rows = [[name, *share(count)] for name, count in result["samples"].most_common()]
+    return f"""## MCP: where the time of a `tools/call` goes
+
+32 connections, the hub built with frame pointers and without link-time optimisation, sampled 997 times a second: {total:,} samples,
+{result['cpu_us']:.0f} us of processor time a call.
+
+{table(["part", "%", "us a call"], rows)}
 """
 
 
@@ -176,15 +187,36 @@ def a2a_streams(result):
 """
 
 
-def write(machine, results, command):
+# The order of the page. `mcp_budget` is made by budget.py, the others by run.py.
+ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams"]
+
+
+def write(measured):
+    """Replaces what was measured anew and keeps the rest: each section says when it was made, and compares only within itself."""
+    path = os.path.join(ROOT, "docs", "benchmarks.md")
+    kept = sections(path)
+    kept.update(measured)
     parts = [
         "# Benchmarks",
-        f"Made by `{command}`; the programs are in `bench/`. Compare within a page, not across machines: the load generator shares "
-        f"the cores with the servers, so processor time for each request says more than answers a second.\n\n{machine.text()}",
+        "Made by `make bench`, or a section of it by `scripts/bench --only SECTION`; the programs are in `bench/`. Compare within a section, "
+        "not across machines: the load generator shares the cores with the servers, so processor time for each request says more than "
+        f"answers a second.\n\n{machine()}",
     ]
-    parts += [globals()[name](result).strip() for name, result in results.items()]
-    path = os.path.join(ROOT, "docs", "benchmarks.md")
+    parts += [f"<!-- {name} -->\n{kept[name].strip()}" for name in ORDER if name in kept]
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as file:
         file.write("\n\n".join(parts) + "\n")
     print(f"wrote {os.path.relpath(path, ROOT)}")
+
+
+def sections(path):
+    """What the page has by now: the text of each section by its name, which stands in a comment before it."""
+    if not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        pieces = re.split(r"^<!-- (\w+) -->$", file.read(), flags=re.MULTILINE)
+    return dict(zip(pieces[1::2], pieces[2::2]))
+
+
+def render(name, result, moment, options):
+    return f"{globals()[name](result).strip()}\n\n{moment.text(options.rounds, options.seconds)}"

@@ -131,7 +131,7 @@ def mcp_request(method, name=None, params=""):
 @section
 def mcp(options):
     """`tools/call` of an echo: directly, and through what can stand in front of it."""
-    body, headers = mcp_request("tools/call", "echo", '"name":"echo","arguments":{"text":"said-@N@"},')
+    body, headers = mcp_request("tools/call", "say", '"name":"say","arguments":{"text":"said-@N@"},')
     results = {}
     with (
         servers.upstream() as up,
@@ -247,10 +247,19 @@ def main():
     options.add_argument("--seconds", type=float, default=3.0)
     options.add_argument("--only", action="append", choices=SECTIONS)
     options = options.parse_args()
-    machine = report.Machine()
-    results = {name: run(options) for name, run in SECTIONS.items() if not options.only or name in options.only}
-    machine.finish()
-    report.write(machine, results, command=" ".join(["make bench"] if len(sys.argv) == 1 else ["bench/run.py", *sys.argv[1:]]))
+    measured, failed = {}, []
+    for name, run in SECTIONS.items():
+        if options.only and name not in options.only:
+            continue
+        moment = report.Moment()
+        # One section that fails does not take the others' figures with it; the run as a whole has failed all the same.
+        try:
+            measured[name] = report.render(name, run(options), moment, options)
+        except (RuntimeError, OSError) as error:
+            failed.append(name)
+            print(f"{name} failed: {error}", file=sys.stderr, flush=True)
+        report.write(measured)
+    sys.exit(f"without figures: {', '.join(failed)}" if failed else 0)
 
 
 if __name__ == "__main__":

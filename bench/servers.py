@@ -68,7 +68,7 @@ def reference():
 
 
 def upstream(tools=1):
-    """A fast MCP server with the tool `echo`."""
+    """A fast MCP server with the tool `say`."""
     command = [f"{ROOT}/bench/target/release/upstream", "127.0.0.1:@PORT@", "--tools", str(tools)]
     return Server("direct", command, "/mcp")
 
@@ -119,12 +119,12 @@ def a2a_sdk():
     return Server("a2a-sdk", command, "/.well-known/agent-card.json")
 
 
-def mcp_hub(behind):
+def mcp_hub(behind, binary=None):
     """The hub in front of it, with policy, audit and metrics as they always are."""
-    return hub(f'peers: {{ up: {{ mcp: {{ url: "{behind.url("/mcp")}" }}, effects: reads }} }}\nmcp: {{ names: bare }}\n')
+    return hub(f'peers: {{ up: {{ mcp: {{ url: "{behind.url("/mcp")}" }}, effects: reads }} }}\nmcp: {{ names: bare, search_above: 100000 }}\n', binary=binary)
 
 
-def hub(config="", files=None):
+def hub(config="", files=None, binary=None):
     """The hub, with a fresh data directory and its limit of calls a second out of the way; the others have none."""
     config = "limits: { rate: 1000000/s, in_flight: 100000 }\n" + config
     directory = tempfile.mkdtemp(prefix="bench-hub-")
@@ -133,7 +133,7 @@ def hub(config="", files=None):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write(content)
-    command = [f"{ROOT}/target/release/interlingua", "serve", "--listen", "127.0.0.1:@PORT@", "--data", "data"]
+    command = [binary or f"{ROOT}/target/release/interlingua", "serve", "--listen", "127.0.0.1:@PORT@", "--data", "data"]
     return Server("interlingua", [*command, "-c", "interlingua.yaml"], "/healthz", directory)
 
 

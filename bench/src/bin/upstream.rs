@@ -1,4 +1,4 @@
-//! A small, fast MCP server to put proxies in front of: one tool `echo`, and as many more to list as one wants.
+//! A small, fast MCP server to put proxies in front of: one tool `say`, and as many more to list as one wants.
 //!
 //! It speaks 2026-07-28 without looking at a header, and knows enough of the revisions before to be initialized: it is there
 //! to cost little and always the same, not to be right. It has no session and never streams.
@@ -24,7 +24,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Options {
     /// Where to listen.
     address: String,
-    /// How many tools to list, `echo` among them.
+    /// How many tools to list, `say` among them.
     #[arg(long, default_value_t = 1)]
     tools: usize,
 }
@@ -41,7 +41,7 @@ async fn main() -> std::io::Result<()> {
 }
 
 fn tool(number: usize) -> Value {
-    let name = if number == 0 { "echo".to_owned() } else { format!("tool_{number}") };
+    let name = if number == 0 { "say".to_owned() } else { format!("tool_{number}") };
     let schema = json!({
         "type": "object",
         "properties": { "text": { "type": "string", "description": "what comes back" } },

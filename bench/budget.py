@@ -1,0 +1,93 @@
+"""Where the processor time of one `tools/call` through the hub goes; adds the section `mcp_budget` to docs/benchmarks.md.
+
+    bench/budget.py HUB
+
+HUB is a hub built with frame pointers, so that every sample has its whole stack:
+
+    RUSTFLAGS="-C force-frame-pointers=yes" cargo build --release --package interlingua --target-dir target/frames
+
+Needs `perf`, and the right to use it. A sample counts for the innermost part of the program on its stack, so that the parts add up.
+"""
+
+import argparse
+import collections
+import os
+import re
+import subprocess
+import tempfile
+
+import measure
+import report
+import run
+import servers
+
+# The innermost frame that one of these matches says whose work a sample was. The order matters only within one frame.
+PARTS = [
+    ("audit and metrics", r"hub::audit|AuditLine|telemetry::(meters|histogram)|drivers::store"),
+    ("spans", r"tracing::|telemetry::trace"),
+    ("validate", r"hub::validate|jsonschema"),
+    ("admit and authorize", r"hub::(policy|admission)|authorize|may_call|server::(access|guard)"),
+    ("scan and decode", r"protocols::(rpc|members|object)|protocols::mcp::decode"),
+    ("encode the answer", r"protocols::mcp::encode"),
+    ("the hub's phases and the exchange", r"interlingua::hub::|interlingua_core::task"),
+    ("leg to the server: MCP", r"mcp::(outbound|client)"),
+    ("leg to the server: HTTP", r"interlingua::client|hyper_util::client"),
+    ("leg to the client: MCP", r"mcp::inbound"),
+    ("leg to the client: HTTP", r"interlingua::server|axum|tower"),
+]
+PARTS = [(name, re.compile(pattern)) for name, pattern in PARTS]
+KERNEL = re.compile(r"do_syscall_64|sysvec|irqentry|asm_exc")
+
+
+def part(stack):
+    if any(KERNEL.search(frame) for frame in stack):
+        return "kernel: sockets, scheduling, interrupts"
+    for frame in stack:
+        for name, pattern in PARTS:
+            if pattern.search(frame):
+                return name
+    if any("hyper::proto" in frame for frame in stack):
+        serves = any("UpgradeableConnection" in frame for frame in stack)
+        return "leg to the client: HTTP" if serves else "leg to the server: HTTP"
+    return "runtime"
+
+
+def stacks(recorded):
+    """The samples of a recording, each as its frames from the inside out."""
+    command = ["perf", "script", "-i", recorded, "-F", "ip,sym", "--no-inline"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for sample in text.split("\n\n"):
+        frames = [line.strip().split(" ", 1)[-1] for line in sample.splitlines() if line.strip()]
+        if frames:
+            yield frames
+
+
+def recorded(hub, seconds, path):
+    command = ["perf", "record", "--quiet", "-F", "997", "-g", "-p", str(hub.pid), "-o", path, "--", "sleep", str(seconds)]
+    return subprocess.Popen(command)
+
+
+def mcp_budget(binary, seconds):
+    body, headers = run.mcp_request("tools/call", "say", '"name":"say","arguments":{"text":"said-@N@"},')
+    ask = {"connections": 32, "header": headers}
+    with tempfile.TemporaryDirectory() as directory, servers.upstream() as up, servers.mcp_hub(up, binary) as hub:
+        plain = measure.load(hub, hub.url("/mcp"), body, "said-@N@", seconds=seconds, **ask)
+        path = os.path.join(directory, "perf.data")
+        with recorded(hub, seconds, path):
+            measure.load(hub, hub.url("/mcp"), body, "said-@N@", seconds=seconds, **ask)
+        counts = collections.Counter(part(stack) for stack in stacks(path))
+    return {"cpu_us": plain["cpu_us"], "samples": counts}
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("hub")
+    options.add_argument("--seconds", type=float, default=8.0)
+    options = options.parse_args()
+    options.rounds, moment = 1, report.Moment()
+    result = mcp_budget(os.path.abspath(options.hub), options.seconds)
+    report.write({"mcp_budget": report.render("mcp_budget", result, moment, options)})
+
+
+if __name__ == "__main__":
+    main()
