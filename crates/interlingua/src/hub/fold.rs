@@ -31,6 +31,7 @@ impl Hub {
         loop {
             let after = task.as_ref().map_or(0, |task| task.seq);
             let page = self.store.journal.read(log.clone(), after, PAGE).await?;
+            let last = page.len() < PAGE;
             let mut entries = Vec::with_capacity(page.len());
             for stored in page {
                 effort.records += 1;
@@ -45,6 +46,9 @@ impl Hub {
                     Some(task)
                 }
             };
+            if last {
+                break;
+            }
         }
         let task = task.ok_or_else(no_such_task)?;
         if effort.records >= SNAPSHOT_EVERY {

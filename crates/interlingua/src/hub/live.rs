@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use interlingua_core::ports::{Journal, StoreFault};
-use interlingua_core::task::Standing;
+use interlingua_core::task::{Standing, Task, fold};
 use interlingua_core::{
     ConversationId, Entry, Fault, FaultKind, Log, Noun, Owner, Principal, Question, Signal, TaskId, journal,
 };
@@ -121,6 +121,13 @@ impl Live {
 
     pub fn questions(&self) -> Vec<Question> {
         locked(&self.questions).clone()
+    }
+
+    /// Where it stands, from memory alone; `None` when some of its entries are not there any more. They are as they stand in
+    /// the journal: every secret has become a name before it is shown.
+    pub fn folded(&self) -> Option<Task> {
+        let recent = locked(&self.recent);
+        (recent.front()?.seq == 1).then(|| fold(self.id, recent.iter().map(|entry| Entry::clone(entry))).ok()).flatten()
     }
 
     /// Entries after `after` that are still in memory; `None` when some of them are not.

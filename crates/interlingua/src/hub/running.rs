@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use interlingua_core::task::Task;
 use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, OnDisconnect, TaskId};
 
 use super::Hub;
@@ -132,6 +133,18 @@ impl Running {
         self.launch();
         self.launched().await?;
         Ok(self.id)
+    }
+
+    /// Where it stands, all of it: from memory where it is short, so that telling its own caller reads nothing.
+    pub async fn task(&mut self) -> Result<Task, Fault> {
+        let live = match &self.way {
+            Way::Kept(reader) => reader.live(),
+            Way::Inline(_) | Way::Keeping(_) | Way::Gone => None,
+        };
+        match live.and_then(|live| live.folded()) {
+            Some(task) => Ok(task),
+            None => self.hub.fold(self.id).await,
+        }
     }
 
     /// Its caller was told its id and goes on by it: dropping this is not leaving.

@@ -340,6 +340,22 @@ async fn a_caller_that_leaves_cancels_or_detaches_as_its_manners_say() {
     assert_eq!(task.phase(), interlingua_core::ports::TaskPhase::Cancelled);
 }
 
+#[tokio::test]
+async fn a_task_told_from_memory_is_the_one_in_the_journal() {
+    let bench = bench();
+    let mut hanging = call("hang", json!({}));
+    hanging.limits.keep = true;
+    let mut running = bench.hub.open(request(hanging)).await.expect("opens");
+    let (id, told) = (running.id(), running.task().await.expect("stands somewhere"));
+    assert!(told.seq >= 1, "what was committed is told");
+    let journal = bench.hub.fold(id).await.expect("is in the journal");
+    assert_eq!(serde_json::to_value(&told).expect("writes"), serde_json::to_value(&journal).expect("writes"));
+    let asked = bench.hub.task(&owner(), id).await.expect("there");
+    assert_eq!(asked.seq, journal.seq);
+    let stranger = bench.hub.task(&Principal::anonymous(), id).await.expect_err("is not theirs");
+    assert_eq!(stranger.kind, FaultKind::NotFound(Noun::Task));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_deadline_ends_what_hangs() {
     let bench = bench();

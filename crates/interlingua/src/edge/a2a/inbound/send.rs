@@ -47,7 +47,10 @@ impl Asking<'_> {
             Wants::Answer | Wants::Stream => wait(&mut opened.running).await?,
         };
         match stood {
-            Stood::Task(task) => self.snapshot(task, opened.view).await.map(Update::Task),
+            Stood::Task(task) => {
+                let folded = opened.running.task().await?;
+                Ok(Update::Task(encode::task(&folded, opened.view, &self.links(task))))
+            }
             Stood::Answered(finished, said) => {
                 if let interlingua_core::Outcome::Failed(fault) = finished.outcome {
                     return Err(fault);

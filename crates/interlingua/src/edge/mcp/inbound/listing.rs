@@ -21,8 +21,8 @@ use crate::hub::registry::{Catalogue, READ_RESOURCE};
 
 /// How many parts of the catalogue are kept ready.
 const MAX_LISTINGS: u64 = 256;
-/// How many entries one page has.
-const PAGE: usize = 250;
+/// How many entries one page has. Large, because many clients read no more than the first.
+const PAGE: usize = 1000;
 /// How a client that sees too many tools finds them.
 const SEARCH: [(&str, &str); 2] = [("hub", "find_skills"), ("hub", "call_skill")];
 
