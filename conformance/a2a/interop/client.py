@@ -19,7 +19,7 @@ from a2a.types import (
     SubscribeToTaskRequest,
     TaskState,
 )
-from a2a.utils.errors import MethodNotFoundError, TaskNotFoundError, UnsupportedOperationError
+from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Struct
 
@@ -90,21 +90,20 @@ class Checks:
             assert rest[-1].status_update.status.state == TaskState.TASK_STATE_CANCELED, rest
 
     async def errors_are_typed(self):
-        # 0.3 names no error over HTTP: the SDK goes by the status, and calls whatever is not found a method.
-        untyped = (self.binding, self.version) == ("HTTP+JSON", "0.3")
-        try:
-            await self.once.get_task(GetTaskRequest(id="00000000000000000000000000000000"))
-        except MethodNotFoundError if untyped else TaskNotFoundError:
-            pass
-        else:
-            raise AssertionError("a task that is not there was found")
-        if self.version == "1.0":
-            done = (await heard(self.streaming.send_message(said("artifact"))))[0].task
+        async def refused(error, asking):
             try:
-                await heard(self.streaming.subscribe(SubscribeToTaskRequest(id=done.id)))
-            except UnsupportedOperationError:
+                await asking
+            except error:
                 return
-            raise AssertionError("a task that is over was subscribed to")
+            raise AssertionError(f"no {error.__name__}")
+
+        await refused(TaskNotFoundError, self.once.get_task(GetTaskRequest(id="00000000000000000000000000000000")))
+        done = (await heard(self.streaming.send_message(said("artifact"))))[0].task
+        await refused(TaskNotCancelableError, self.once.cancel_task(CancelTaskRequest(id=done.id)))
+        await refused(UnsupportedOperationError, whole(self.once, said("more", done)))
+        if self.version == "1.0":
+            subscribed = heard(self.streaming.subscribe(SubscribeToTaskRequest(id=done.id)))
+            await refused(UnsupportedOperationError, subscribed)
 
     async def a_tool_is_called_by_the_extension(self):
         metadata = {OURS: {"skill": "local/add"}}

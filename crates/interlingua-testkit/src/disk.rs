@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::UNIX_EPOCH;
+
+use crate::shim;
 
 const SECTOR: usize = 512;
 
@@ -25,11 +26,7 @@ impl Disk {
     /// A directory `data` below `home`, which is made.
     pub fn below(home: &Path) -> Self {
         let home = home.canonicalize().expect("a directory");
-        let shim = home.join("shim.so");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shim.c");
-        let built =
-            Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(source).arg("-ldl").status();
-        assert!(built.expect("a C compiler").success(), "cc could not build the shim");
+        let shim = shim::build("shim.c", &home);
         let (root, shadow) = (home.join("data"), home.join("shadow"));
         fs::create_dir(&root).expect("a new directory");
         fs::set_permissions(&root, fs::Permissions::from_mode(0o700)).expect("it is ours");

@@ -5,7 +5,8 @@
 //! - [`Scripted`]: a peer whose every answer the test decides, and which remembers what it was sent.
 //! - [`pages`]: a few pages for a browser.
 //! - [`provider`]: one of models, that answers in four spellings and in every wrong way.
-//! - [`Collector`]: where a hub sends its traces; [`Disk`]: one that remembers only what was synced.
+//! - [`Collector`]: where a hub sends its traces; [`Disk`]: one that remembers only what was synced;
+//!   [`Names`]: one name that leads where a test says.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`grpc`]: a call, message by message, with its status.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
@@ -25,6 +26,7 @@ pub mod grpc;
 pub mod hostile;
 mod hub;
 pub mod mcp;
+mod names;
 pub mod pages;
 mod peer;
 pub mod port;
@@ -33,12 +35,14 @@ pub mod provider;
 pub mod proxy;
 pub mod raw;
 pub mod scripted;
+mod shim;
 mod websocket;
 
 pub use collector::{Collector, Exported};
 pub use connection::{Answer, Connection, Events, post, request};
 pub use disk::{Disk, Random};
 pub use hub::{Hub, HubBuilder};
+pub use names::Names;
 pub use peer::{Peer, root, run_script};
 pub use process::{Process, kill_by_id};
 pub use scripted::{Heard, Piece, Say, Scripted};

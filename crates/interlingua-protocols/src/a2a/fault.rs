@@ -1,8 +1,10 @@
 //! The table of errors (section 5.4, as of 1.0.1), in the spelling of each binding.
 //!
 //! JSON-RPC answers with 200 and a code, HTTP with a status and `google.rpc.Status` as JSON, gRPC with a status and details.
-//! 0.3 has the same codes and no `ErrorInfo`.
+//! 0.3 has the same codes and no `ErrorInfo`: over HTTP its clients go by the `type` of the body, over gRPC by the name before
+//! the message.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -202,10 +204,17 @@ impl Error {
         out.into()
     }
 
-    /// The body of an HTTP error: `google.rpc.Status` (section 11.6).
-    pub fn http(&self) -> Bytes {
+    /// The body of an HTTP error: `google.rpc.Status` (section 11.6). In 0.3 it has its name and message beside that.
+    pub fn http(&self, version: Version) -> Bytes {
         let mut out = Vec::with_capacity(256);
         let mut object = Object::open(&mut out);
+        match version {
+            Version::V1 => {}
+            Version::V03 => {
+                object.text("type", self.name());
+                object.text("message", &self.message);
+            }
+        }
         object.object("error", |error| {
             error.number("code", self.row.http.into());
             error.text("status", self.row.grpc.name());
@@ -214,6 +223,35 @@ impl Error {
         });
         object.finish();
         out.into()
+    }
+
+    /// The message of a status of gRPC. In 0.3 it begins with the error's name.
+    pub fn status_message(&self, version: Version) -> Cow<'_, str> {
+        match version {
+            Version::V1 => Cow::Borrowed(&self.message),
+            Version::V03 => Cow::Owned(format!("{}: {}", self.name(), self.message)),
+        }
+    }
+
+    /// What the specification calls an error of this code (sections 8.1 and 8.2 of 0.3, 3.3.2 of 1.0).
+    pub fn name(&self) -> &'static str {
+        match self.row.rpc {
+            -32001 => "TaskNotFoundError",
+            -32002 => "TaskNotCancelableError",
+            -32003 => "PushNotificationNotSupportedError",
+            -32004 => "UnsupportedOperationError",
+            -32005 => "ContentTypeNotSupportedError",
+            -32006 => "InvalidAgentResponseError",
+            // 0.3 called the card "authenticated extended"; clients of it know it by its newer name.
+            -32007 => "ExtendedAgentCardNotConfiguredError",
+            -32008 => "ExtensionSupportRequiredError",
+            -32009 => "VersionNotSupportedError",
+            -32700 => "JSONParseError",
+            -32600 => "InvalidRequestError",
+            -32601 => "MethodNotFoundError",
+            -32602 => "InvalidParamsError",
+            _ => "InternalError",
+        }
     }
 
     /// Reason and domain.

@@ -21,10 +21,15 @@ pub const fn service(version: Version) -> &'static str {
     }
 }
 
+/// The generation whose service a path belongs to.
+pub fn version_of(path: &str) -> Option<Version> {
+    let service = path.strip_prefix('/').and_then(|rest| rest.split_once('/')).map(|(service, _)| service);
+    [Version::V1, Version::V03].into_iter().find(|version| service == Some(self::service(*version)))
+}
+
 /// Does a path belong to one of the services?
 pub fn is_path(path: &str) -> bool {
-    let service = path.strip_prefix('/').and_then(|rest| rest.split_once('/')).map(|(service, _)| service);
-    [Version::V1, Version::V03].into_iter().any(|version| service == Some(self::service(version)))
+    version_of(path).is_some()
 }
 
 pub const MEDIA: &str = "application/grpc";

@@ -20,8 +20,8 @@ pub enum Shape {
     Envelope,
     Mcp,
     A2aRpc,
-    A2aHttp,
-    A2aGrpc,
+    A2aHttp(a2a::Version),
+    A2aGrpc(a2a::Version),
     Nlweb,
     Api,
 }
@@ -46,7 +46,7 @@ impl Shape {
     /// A refusal: status, body and headers.
     pub fn refuse(self, fault: &Fault) -> Response {
         let (status, body) = match self {
-            Shape::A2aGrpc => return edge::a2a::inbound::refuse_grpc(fault),
+            Shape::A2aGrpc(version) => return edge::a2a::inbound::refuse_grpc(fault, version),
             Shape::Nlip => {
                 let message = nlip::encode::refused(fault, &[], nlip::encode::ReplyTo::default());
                 (nlip::fault::status(fault), nlip::json::encode(&message, nlip::json::Keys::Lower).into())
@@ -63,7 +63,7 @@ impl Shape {
                 (status, body.into())
             }
             Shape::A2aRpc => edge::a2a::inbound::refuse_rpc(fault),
-            Shape::A2aHttp => edge::a2a::inbound::refuse_http(fault),
+            Shape::A2aHttp(version) => edge::a2a::inbound::refuse_http(fault, version),
             Shape::Nlweb => {
                 let envelope = nlweb::encode::Envelope::unread(nlweb::Dialect::Named, "".into());
                 let body = nlweb::encode::whole(&envelope, &nlweb::encode::Stand::Refused(fault));
@@ -90,8 +90,8 @@ impl Shape {
 
 /// JSON-RPC at an agent's address, HTTP with JSON below it; cards are plain JSON; gRPC has paths of its own.
 fn a2a(path: &str) -> Option<Shape> {
-    if a2a::grpc::is_path(path) {
-        return Some(Shape::A2aGrpc);
+    if let Some(version) = a2a::grpc::version_of(path) {
+        return Some(Shape::A2aGrpc(version));
     }
     let below = match path.strip_prefix("/agents/") {
         Some(rest) => rest.split_once('/')?.1,
@@ -99,8 +99,9 @@ fn a2a(path: &str) -> Option<Shape> {
     };
     match below {
         "a2a" | "a2a/" => Some(Shape::A2aRpc),
-        ".well-known/agent-card.json" => Some(Shape::A2aHttp),
-        _ if below.starts_with("a2a/") => Some(Shape::A2aHttp),
+        ".well-known/agent-card.json" => Some(Shape::A2aHttp(a2a::Version::V1)),
+        _ if below.starts_with("a2a/v1/") => Some(Shape::A2aHttp(a2a::Version::V03)),
+        _ if below.starts_with("a2a/") => Some(Shape::A2aHttp(a2a::Version::V1)),
         _ => None,
     }
 }

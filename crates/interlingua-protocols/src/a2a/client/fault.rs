@@ -63,7 +63,8 @@ impl Refusal {
         let error = body.get("error").filter(|error| error.is_object()).unwrap_or(body.tree());
         let details = error.get("details").or_else(|| error.get("data"));
         let told = error.get("code").and_then(Tree::as_i64);
-        let named = details.and_then(reason).and_then(of_reason);
+        let typed = || body.get("type").and_then(Tree::as_str).and_then(of_name);
+        let named = details.and_then(reason).and_then(of_reason).or_else(typed);
         let coded = told.filter(|code| *code < 0).map(of_code);
         let status = status.or_else(|| told.and_then(|code| u16::try_from(code).ok()));
         let says = |key: &str| error.get(key).and_then(Tree::as_str);
@@ -82,10 +83,12 @@ impl Refusal {
 
     /// The status of a call of gRPC, as its headers or trailers say it; `details` is `grpc-status-details-bin`.
     pub fn of_grpc(code: u32, message: &str, details: Option<&str>) -> Refusal {
-        let named = details.and_then(grpc::reason).and_then(|reason| of_reason(&reason));
+        let message = grpc::unescape(message);
+        let typed = || message.split_once(": ").and_then(|(name, _)| of_name(name));
+        let named = details.and_then(grpc::reason).and_then(|reason| of_reason(&reason)).or_else(typed);
         Refusal {
             why: named.unwrap_or_else(|| of_grpc_code(code)),
-            message: bounded(&grpc::unescape(message)),
+            message: bounded(&message),
             code: code.to_string().into(),
             retry: details.and_then(grpc::retry),
         }
@@ -189,6 +192,27 @@ fn of_reason(reason: &str) -> Option<Why> {
         "BUSY" | "UNREACHABLE" => Why::Busy,
         "LOOP_DETECTED" => Why::Loop,
         "DEADLINE" => Why::Deadline,
+        _ => return None,
+    })
+}
+
+/// How servers of 0.3 name an error where no code goes: as `type` over HTTP, before the message over gRPC.
+fn of_name(name: &str) -> Option<Why> {
+    Some(match name {
+        "TaskNotFoundError" => Why::TaskNotFound,
+        "TaskNotCancelableError" => Why::NotCancelable,
+        "PushNotificationNotSupportedError"
+        | "UnsupportedOperationError"
+        | "ExtendedAgentCardNotConfiguredError"
+        | "AuthenticatedExtendedCardNotConfiguredError" => Why::Unsupported,
+        "ContentTypeNotSupportedError" => Why::Media,
+        "InvalidAgentResponseError" => Why::BadReply,
+        "ExtensionSupportRequiredError" => Why::Extension,
+        "VersionNotSupportedError" => Why::Version,
+        "MethodNotFoundError" => Why::Method,
+        "InvalidParamsError" => Why::Params,
+        "InvalidRequestError" | "JSONParseError" => Why::Malformed,
+        "InternalError" => Why::Internal,
         _ => return None,
     })
 }

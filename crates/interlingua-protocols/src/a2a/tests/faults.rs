@@ -60,11 +60,38 @@ fn a_30_errors_carry_their_reason_in_the_shape_of_the_binding() {
     let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"});
     assert_eq!(parsed(&error.rpc(Version::V1)), json!({"code": -32001, "message": "no such task", "data": [info]}));
     assert_eq!(
-        parsed(&error.http()),
+        parsed(&error.http(Version::V1)),
         json!({"error": {"code": 404, "status": "NOT_FOUND", "message": "no such task", "details": [info]}})
     );
     let old = parsed(&error.rpc(Version::V03));
     assert_eq!(old, json!({"code": -32001, "message": "no such task", "data": {"reason": "TASK_NOT_FOUND"}}));
+}
+
+#[test]
+fn a_27_a_31_clients_of_0_3_know_an_error_by_its_name_where_no_code_goes() {
+    let error = Error::of(&Fault::caller(FaultKind::NotFound(Noun::Task), "no such task"), None);
+    let body = parsed(&error.http(Version::V03));
+    assert_eq!((&body["type"], &body["message"]), (&json!("TaskNotFoundError"), &json!("no such task")));
+    assert_eq!(body["error"]["code"], 404, "and what it is in 1.0");
+    assert_eq!(error.status_message(Version::V03), "TaskNotFoundError: no such task");
+    assert_eq!(error.status_message(Version::V1), "no such task");
+    for (code, name) in [
+        (-32002, "TaskNotCancelableError"),
+        (-32003, "PushNotificationNotSupportedError"),
+        (-32004, "UnsupportedOperationError"),
+        (-32005, "ContentTypeNotSupportedError"),
+        (-32006, "InvalidAgentResponseError"),
+        (-32007, "ExtendedAgentCardNotConfiguredError"),
+        (-32700, "JSONParseError"),
+        (-32600, "InvalidRequestError"),
+        (-32601, "MethodNotFoundError"),
+        (-32602, "InvalidParamsError"),
+        (-32603, "InternalError"),
+    ] {
+        let mut error = error.clone();
+        error.row.rpc = code;
+        assert_eq!(error.name(), name);
+    }
 }
 
 #[test]
@@ -74,7 +101,7 @@ fn a_30_what_is_wrong_with_a_field_and_when_to_come_back_are_details_of_their_ow
     assert_eq!(told["code"], -32602);
     assert_eq!(told["data"][1]["fieldViolations"][0]["field"], "message.parts[0]");
     let busy = Fault::caller(FaultKind::Busy, "later").retry(Retry::After(Some(Duration::from_millis(1500))));
-    assert_eq!(parsed(&Error::of(&busy, None).http())["error"]["details"][1]["retryDelay"], "1.500s");
+    assert_eq!(parsed(&Error::of(&busy, None).http(Version::V1))["error"]["details"][1]["retryDelay"], "1.500s");
 }
 
 #[test]

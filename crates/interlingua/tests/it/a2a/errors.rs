@@ -1,5 +1,6 @@
 //! What is refused, in the words of each binding (sections 5.4, 9.5, 11.6).
 
+use interlingua_testkit::raw::Raw;
 use serde_json::{Value, json};
 
 use super::{V1, get, hub, post, send, text};
@@ -103,6 +104,31 @@ async fn a_33_an_answer_in_the_media_type_of_the_protocol_for_who_speaks_it() {
     );
     let at = answer.json()["task"]["status"]["timestamp"].as_str().expect("a time").to_owned();
     assert!(at.ends_with('Z') && at.len() == "2026-01-01T00:00:00.000Z".len(), "{at}");
+}
+
+/// A hundred mebibytes, announced or not, are refused without being taken in.
+#[tokio::test]
+async fn a_48_a_hundred_mebibytes_are_refused_on_both_paths() {
+    let hub = hub().await;
+    for path in ["/a2a", "/a2a/message:send", "/a2a/v1/message:send"] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\na2a-version: {}\r\n",
+            hub.address(),
+            if path.contains("/v1/") { "0.3" } else { "1.0" }
+        );
+        let mut announced = Raw::connect(hub.address()).await;
+        announced.write(format!("{head}content-length: 104857600\r\n\r\n").as_bytes()).await;
+        assert_eq!(announced.read_status().await.map(|(status, _)| status), Some(413), "{path}");
+        let mut pieces = Raw::connect(hub.address()).await;
+        pieces.write(format!("{head}transfer-encoding: chunked\r\n\r\n").as_bytes()).await;
+        let piece = [b"100000\r\n".as_slice(), &[b' '; 1 << 20], b"\r\n"].concat();
+        let mut taken = 0;
+        while taken < 100 && pieces.write(&piece).await {
+            taken += 1;
+        }
+        assert!(taken < 100, "{path}: all of it was taken");
+    }
+    assert_eq!(super::result(&hub, "ListTasks", json!({})).await["totalSize"], 0);
 }
 
 #[tokio::test]

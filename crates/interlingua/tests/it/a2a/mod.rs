@@ -9,6 +9,7 @@ mod older;
 mod push;
 mod signing;
 mod streams;
+mod table;
 mod tasks;
 
 use http::Method;

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use interlingua_testkit::{Hub, Say, Scripted};
+use interlingua_testkit::{Hub, Names, Say, Scripted};
 use serde_json::{Value, json};
 
 use super::{builder, hub, refused, result, task, text, to};
+use crate::support::until;
 
 /// A hub that tells webhooks on this machine, too.
 async fn telling() -> Hub {
@@ -141,6 +142,32 @@ async fn a_21_a_webhook_inside_is_refused_by_default_and_nothing_is_begun() {
         assert_eq!(refused(&hub, "SendMessage", params).await.0, -32602, "{url}");
     }
     assert_eq!(result(&hub, "ListTasks", json!({})).await["totalSize"], 0);
+}
+
+/// A name that leads inside is no way around the guard: it is looked up for every connection, and what it leads to then counts.
+#[tokio::test]
+async fn a_21_a_name_that_leads_inside_is_looked_up_and_not_called() {
+    let webhook = Scripted::http(|_, _| Say::Json(Value::Null)).await;
+    let address = webhook.address();
+    let url = format!("http://rebind.example:{}/hook", address.port());
+    for (allowed, more) in [(false, ""), (true, "a2a: { push_private_addresses: true }\n")] {
+        let mut builder = builder(more);
+        let names = Names::below(builder.directory(), "rebind.example", address.ip());
+        for (name, value) in names.environment() {
+            builder = builder.environment(name, value);
+        }
+        let hub = builder.start().await;
+        let configuration = json!({"taskPushNotificationConfig": {"url": url}});
+        let params = json!({"message": text("tck-complete-task-1", "hi"), "configuration": configuration});
+        let done = result(&hub, "SendMessage", params).await["task"].take();
+        assert_eq!(super::state(&done), "TASK_STATE_COMPLETED", "a webhook holds up nobody");
+        if allowed {
+            heard(&webhook, ended).await;
+        } else {
+            until("the name to be looked up again", async || names.asked() > 1).await;
+            assert!(webhook.heard().is_empty(), "it was called: {:?}", webhook.heard());
+        }
+    }
 }
 
 #[tokio::test]

@@ -56,8 +56,18 @@ fn a_31_what_our_own_server_says_is_understood_in_both_generations() {
         let heard = decode::rpc(&body.into(), Method::Cancel, version, 64).expect("readable").expect_err("refused");
         assert_eq!((heard.why, &*heard.message), (Why::NotCancelable, "over"));
     }
-    let heard = decode::http(&error.http(), Method::Stream, Version::V1, 64).expect("readable").expect_err("refused");
+    let heard = decode::http(&error.http(Version::V1), Method::Stream, Version::V1, 64)
+        .expect("readable")
+        .expect_err("refused");
     assert_eq!(heard.why, Why::NotCancelable);
+}
+
+#[test]
+fn a_31_a_server_of_0_3_names_its_error_in_the_body_or_before_the_message() {
+    let told = json!({"type": "TaskNotCancelableError", "message": "over"}).into();
+    assert_eq!(Refusal::of_http(Some(409), &told, None).why, Why::NotCancelable);
+    assert_eq!(Refusal::of_grpc(12, "UnsupportedOperationError: over", None).why, Why::Unsupported);
+    assert_eq!(Refusal::of_grpc(13, "anything: else", None).why, Why::Internal);
 }
 
 #[test]

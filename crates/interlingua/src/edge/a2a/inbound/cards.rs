@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LAST_MODIFIED, VARY};
-use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use http::{HeaderValue, StatusCode};
 use interlingua_core::{Digest, Fault, FaultKind, Json, Media, Noun, PeerId, Time};
 use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::card::{self, Facts, Listed, Readers};
@@ -18,38 +17,17 @@ use super::{Arrived, Asking};
 use crate::edge::Shared;
 use crate::hub::FrontDoor;
 use crate::hub::policy::Action;
-use crate::server::connection::Connection;
 use crate::server::shape::{self, Shape};
 
 /// How long a card may be used without asking again.
 const MAX_AGE: &str = "max-age=60";
 
-pub(super) async fn hub(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Response {
-    answer(&Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door: Door::Hub })
-}
-
-pub(super) async fn peer(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    Path(peer): Path<String>,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Response {
-    let door = Door::Peer(PeerId::from(peer));
-    answer(&Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door })
-}
-
-fn answer(arrived: &Arrived<'_>) -> Response {
+pub(super) async fn answer(arrived: Arrived) -> Response {
     // A client that does not say what it speaks may speak either.
     let version = arrived.version().unwrap_or(Version::V1);
     let (card, changed) = match arrived.asking(version, None).and_then(|asking| of(&asking)) {
         Ok(card) => card,
-        Err(fault) => return Shape::A2aHttp.refuse(&fault),
+        Err(fault) => return Shape::A2aHttp(version).refuse(&fault),
     };
     let tag = format!("\"{:.32}\"", Digest::of(card.as_bytes()).to_string());
     let known = arrived.headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());

@@ -4,35 +4,29 @@
 //! task: whoever asks again finds it (section 3.1). Compression is not offered.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method as Verb, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Method as Verb, StatusCode};
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use interlingua_core::{Fault, FaultKind, Feature};
-use interlingua_protocols::a2a::decode::Door;
 use interlingua_protocols::a2a::fault::{Error, Grpc};
 use interlingua_protocols::a2a::grpc::{self, BadFrame};
 use interlingua_protocols::a2a::invalid::Invalid;
 use interlingua_protocols::a2a::json::{Dialect, write};
 use interlingua_protocols::a2a::method::{Method, decode_grpc};
-use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, Version, ext, proto};
+use interlingua_protocols::a2a::{Version, proto};
 use tokio::time::Instant;
 
 use super::feed::Feed;
 use super::{Arrived, Reply};
-use crate::edge::Shared;
 use crate::edge::a2a::PROTOCOL;
 use crate::server::body;
-use crate::server::connection::Connection;
 use crate::telemetry::meters::Phase;
 
 const TIMEOUT: &str = "grpc-timeout";
@@ -40,61 +34,36 @@ const TIMEOUT: &str = "grpc-timeout";
 const FAR: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// `lf.a2a.v1`.
-pub(super) async fn new(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    Path(name): Path<String>,
-    verb: Verb,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
-) -> Response {
-    let door = Door::Hub;
-    let arrived = Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door };
-    respond(&arrived, Version::V1, &verb, &name, body).await
+pub(super) async fn new(arrived: Arrived, verb: Verb, body: Body) -> Response {
+    respond(&arrived, Version::V1, &verb, body).await
 }
 
 /// `a2a.v1` of 0.3.
-pub(super) async fn old(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    Path(name): Path<String>,
-    verb: Verb,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
-) -> Response {
-    let door = Door::Hub;
-    let arrived = Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door };
-    respond(&arrived, Version::V03, &verb, &name, body).await
+pub(super) async fn old(arrived: Arrived, verb: Verb, body: Body) -> Response {
+    respond(&arrived, Version::V03, &verb, body).await
 }
 
-async fn respond(arrived: &Arrived<'_>, version: Version, verb: &Verb, name: &str, body: Body) -> Response {
+async fn respond(arrived: &Arrived, version: Version, verb: &Verb, body: Body) -> Response {
     if *verb != Verb::POST || !arrived.text(CONTENT_TYPE.as_str()).is_some_and(grpc::is_media) {
-        return refusal(&Fault::caller(FaultKind::Unsupported(Feature::Media), "a call is a POST of application/grpc"));
+        let fault = Fault::caller(FaultKind::Unsupported(Feature::Media), "a call is a POST of application/grpc");
+        return refusal(&fault, version);
     }
     let until = match deadline(arrived) {
         Ok(until) => until,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, version),
     };
-    let answering = answered(arrived, version, name, body, until);
+    let answering = answered(arrived, version, body, until);
     let answer = match until {
         Some(until) => tokio::time::timeout_at(until, answering).await.unwrap_or_else(|_| Err(late())),
         None => answering.await,
     };
-    let mut response = answer.unwrap_or_else(|error| refuse(&error));
-    if arrived.activates() {
-        let name = match version {
-            Version::V1 => EXTENSIONS_HEADER,
-            Version::V03 => OLD_EXTENSIONS_HEADER,
-        };
-        response.headers_mut().insert(name, HeaderValue::from_static(ext::URI));
-    }
+    let mut response = answer.unwrap_or_else(|error| refuse(&error, version));
+    arrived.confirm(version, &mut response);
     response
 }
 
 /// When the client stops to wait.
-fn deadline(arrived: &Arrived<'_>) -> Result<Option<Instant>, Error> {
+fn deadline(arrived: &Arrived) -> Result<Option<Instant>, Error> {
     let Some(text) = arrived.text(TIMEOUT) else { return Ok(None) };
     match grpc::timeout(text) {
         Some(span) => Ok(Some(Instant::now() + span.min(FAR))),
@@ -106,19 +75,13 @@ fn late() -> Error {
     Error::of(&Fault::caller(FaultKind::Deadline, "the deadline of the call passed; the task, if any, goes on"), None)
 }
 
-async fn answered(
-    arrived: &Arrived<'_>,
-    version: Version,
-    name: &str,
-    body: Body,
-    until: Option<Instant>,
-) -> Result<Response, Error> {
+async fn answered(arrived: &Arrived, version: Version, body: Body, until: Option<Instant>) -> Result<Response, Error> {
     let meters = &arrived.shared.hub.meters;
     let invalid = |wrong: Invalid| {
         meters.protocol(PROTOCOL).invalid.increment(1);
         Error::invalid(&wrong)
     };
-    let method = Method::of_grpc(name, version).map_err(invalid)?;
+    let method = Method::of_grpc(&arrived.below, version).map_err(invalid)?;
     let of = |fault: Fault| {
         if fault.kind == FaultKind::Internal {
             tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
@@ -193,10 +156,13 @@ fn done() -> HeaderMap {
     HeaderMap::from_iter([(http::HeaderName::from_static("grpc-status"), HeaderValue::from_static("0"))])
 }
 
-fn status(error: &Error) -> HeaderMap {
+fn status(error: &Error, version: Version) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert("grpc-status", HeaderValue::from(u16::from(error.row.grpc.number())));
-    let texts = [("grpc-message", grpc::escape(&error.message)), ("grpc-status-details-bin", grpc::details(error))];
+    let texts = [
+        ("grpc-message", grpc::escape(&error.status_message(version))),
+        ("grpc-status-details-bin", grpc::details(error)),
+    ];
     for (name, text) in texts {
         headers.extend(HeaderValue::from_str(&text).ok().map(|value| (http::HeaderName::from_static(name), value)));
     }
@@ -204,15 +170,15 @@ fn status(error: &Error) -> HeaderMap {
 }
 
 /// Nothing but a status.
-fn refuse(error: &Error) -> Response {
+fn refuse(error: &Error, version: Version) -> Response {
     let mut response = head(Body::empty());
-    response.headers_mut().extend(status(error));
+    response.headers_mut().extend(status(error, version));
     response
 }
 
 /// A refusal before anything was read. What is no gRPC at all is told so by HTTP.
-pub(crate) fn refusal(fault: &Fault) -> Response {
-    let mut response = refuse(&Error::of(fault, None));
+pub(crate) fn refusal(fault: &Fault, version: Version) -> Response {
+    let mut response = refuse(&Error::of(fault, None), version);
     if fault.kind == FaultKind::Unsupported(Feature::Media) {
         *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
     }
@@ -230,12 +196,12 @@ fn stream(feed: Feed, telling: Telling, until: Option<Instant>) -> Response {
             Ok(Ok(Some(told))) => {
                 match telling.message(&write::update(&told.update, Dialect::of_http(telling.version))) {
                     Ok(message) => return Some((Ok::<_, Infallible>(Frame::data(message)), Some(feed))),
-                    Err(error) => status(&error),
+                    Err(error) => status(&error, telling.version),
                 }
             }
             Ok(Ok(None)) => done(),
-            Ok(Err(fault)) => status(&Error::of(&fault, Some(telling.method))),
-            Err(_) => status(&late()),
+            Ok(Err(fault)) => status(&Error::of(&fault, Some(telling.method)), telling.version),
+            Err(_) => status(&late(), telling.version),
         };
         Some((Ok(Frame::trailers(end)), None))
     });

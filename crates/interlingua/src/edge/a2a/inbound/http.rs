@@ -2,84 +2,38 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue, Method as Verb, Uri};
-use interlingua_core::{Blob, Body as Content, Digest, Fault, FaultKind, Feature, Noun, Part, PeerId, TaskId};
-use interlingua_protocols::a2a::decode::Door;
+use http::{HeaderValue, Method as Verb};
+use interlingua_core::{Blob, Body as Content, Digest, Fault, FaultKind, Feature, Noun, Part, TaskId};
 use interlingua_protocols::a2a::fault::Error;
 use interlingua_protocols::a2a::invalid::{Invalid, Problem};
 use interlingua_protocols::a2a::json::{Dialect, write};
 use interlingua_protocols::a2a::method::{NoRoute, Route, decode_http, route};
 use interlingua_protocols::a2a::wire::{Answer, Update};
-use interlingua_protocols::a2a::{EXTENSIONS_HEADER, MEDIA, OLD_EXTENSIONS_HEADER, Version, ext};
+use interlingua_protocols::a2a::{MEDIA, Version};
 
 use super::links::Links;
 use super::sse::{self, Wrap};
 use super::{Arrived, Asking, Reply};
-use crate::edge::Shared;
 use crate::edge::a2a::PROTOCOL;
 use crate::server::body;
-use crate::server::connection::Connection;
 use crate::server::shape;
 use crate::telemetry::meters::Phase;
 
-pub(super) async fn hub(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    Path(path): Path<String>,
-    verb: Verb,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
-) -> Response {
-    let door = Door::Hub;
-    let arrived = Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door };
-    respond(&arrived, &verb, &path, body).await
-}
-
-pub(super) async fn peer(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    Path((peer, path)): Path<(String, String)>,
-    verb: Verb,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
-) -> Response {
-    let door = Door::Peer(PeerId::from(peer));
-    let arrived = Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door };
-    respond(&arrived, &verb, &path, body).await
-}
-
-async fn respond(arrived: &Arrived<'_>, verb: &Verb, path: &str, body: Body) -> Response {
-    let path = path.trim_matches('/');
+pub(super) async fn respond(arrived: Arrived, verb: Verb, body: Body) -> Response {
     let mut version = Version::V1;
-    let mut response = match answered(arrived, verb, path, body, &mut version).await {
-        Ok(response) => response,
-        Err(error) => refuse(&error),
-    };
-    if arrived.activates() {
-        let name = match version {
-            Version::V1 => EXTENSIONS_HEADER,
-            Version::V03 => OLD_EXTENSIONS_HEADER,
-        };
-        response.headers_mut().insert(name, HeaderValue::from_static(ext::URI));
-    }
+    let answer = answered(&arrived, &verb, body, &mut version).await;
+    let mut response = answer.unwrap_or_else(|error| refuse(&error, version));
+    arrived.confirm(version, &mut response);
     response
 }
 
-async fn answered(
-    arrived: &Arrived<'_>,
-    verb: &Verb,
-    path: &str,
-    body: Body,
-    version: &mut Version,
-) -> Result<Response, Error> {
+async fn answered(arrived: &Arrived, verb: &Verb, body: Body, version: &mut Version) -> Result<Response, Error> {
+    let path = arrived.below.trim_matches('/');
     if let (&Verb::GET, Some((task, digest))) = (verb, Links::read(path)) {
         return fetched(arrived, task, digest).await.map_err(|fault| Error::of(&fault, None));
     }
@@ -94,7 +48,8 @@ async fn answered(
         Error::invalid(&wrong)
     };
     arrived.speaks(route.version).map_err(invalid)?;
-    let query = Query::<Vec<(String, String)>>::try_from_uri(arrived.uri).map(|Query(query)| query).unwrap_or_default();
+    let query =
+        Query::<Vec<(String, String)>>::try_from_uri(&arrived.uri).map(|Query(query)| query).unwrap_or_default();
     let asked = decode_http(&route, &query, &frame, arrived.shared.bounds().depth).map_err(invalid)?;
     laps.done(Phase::Decode);
     let of = |fault: Fault| {
@@ -107,7 +62,7 @@ async fn answered(
     let reply = asking.perform(asked.operation).await.map_err(of)?;
     let mut laps = meters.laps();
     let response = match reply {
-        Reply::Stream(feed) => sse::stream(*feed, Bare(Dialect::of_http(route.version))),
+        Reply::Stream(feed) => sse::stream(*feed, Bare(route.version)),
         Reply::Whole(answer) => whole(arrived, &answer, route.version),
     };
     laps.done(Phase::Encode);
@@ -127,7 +82,7 @@ fn routed<'p>(verb: &Verb, path: &'p str) -> Result<Route<'p>, Error> {
 }
 
 /// In the media type the client speaks itself.
-fn whole(arrived: &Arrived<'_>, answer: &Answer, version: Version) -> Response {
+fn whole(arrived: &Arrived, answer: &Answer, version: Version) -> Response {
     let mut response = shape::json(200, write::answer(answer, Dialect::of_http(version)));
     let asked = [CONTENT_TYPE, ACCEPT].into_iter().any(|name| {
         arrived.headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|text| text.contains(MEDIA))
@@ -138,8 +93,8 @@ fn whole(arrived: &Arrived<'_>, answer: &Answer, version: Version) -> Response {
     response
 }
 
-fn refuse(error: &Error) -> Response {
-    let mut response = shape::json(error.row.http, error.http());
+fn refuse(error: &Error, version: Version) -> Response {
+    let mut response = shape::json(error.row.http, error.http(version));
     let headers = response.headers_mut();
     if error.row.http == 401 {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -151,29 +106,29 @@ fn refuse(error: &Error) -> Response {
 }
 
 /// A refusal before anything was read.
-pub(crate) fn refusal(fault: &Fault) -> (u16, Bytes) {
+pub(crate) fn refusal(fault: &Fault, version: Version) -> (u16, Bytes) {
     let mut error = Error::of(fault, None);
     if fault.kind == FaultKind::Unsupported(Feature::Media) {
         error.row.http = 415;
     }
-    (error.row.http, error.http())
+    (error.row.http, error.http(version))
 }
 
 /// An event is what it is.
-struct Bare(Dialect);
+struct Bare(Version);
 
 impl Wrap for Bare {
     fn update(&self, update: &Update) -> Bytes {
-        write::update(update, self.0)
+        write::update(update, Dialect::of_http(self.0))
     }
 
     fn error(&self, error: &Error) -> Bytes {
-        error.http()
+        error.http(self.0)
     }
 }
 
 /// Content of a task, for whoever may see the task.
-async fn fetched(arrived: &Arrived<'_>, task: TaskId, digest: Digest) -> Result<Response, Fault> {
+async fn fetched(arrived: &Arrived, task: TaskId, digest: Digest) -> Result<Response, Fault> {
     let asking = arrived.asking(Version::V1, None)?;
     let media = media_of(&asking, task, digest).await?;
     let blobs = arrived.shared.hub.store.blobs.clone();

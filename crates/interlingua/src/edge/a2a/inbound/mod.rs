@@ -1,6 +1,7 @@
 //! They call us. One agent is asked for one thing ([`Asking::perform`]); [`rpc`], [`http`] and [`grpc`] are the ways there,
-//! [`cards`] says where the agents are.
+//! [`arrived`] is what they have in common, [`cards`] says where the agents are.
 
+mod arrived;
 mod cards;
 mod feed;
 mod grpc;
@@ -15,21 +16,21 @@ mod sse;
 
 use std::sync::Arc;
 
-use ::http::{HeaderMap, Uri};
 use axum::Router;
 use axum::routing::{any, get, post};
 use interlingua_core::{CancelWhy, Fault, FaultKind, Feature, Noun, PeerId, Principal, Signal, TaskId, Text};
 use interlingua_protocols::a2a::decode::Door;
 use interlingua_protocols::a2a::encode::{self, View};
 use interlingua_protocols::a2a::grpc::service;
-use interlingua_protocols::a2a::invalid::{Invalid, Problem};
+use interlingua_protocols::a2a::invalid::Invalid;
 use interlingua_protocols::a2a::wire::{Answer, Operation, PushConfig};
-use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSION_HEADER, Version, ext};
+use interlingua_protocols::a2a::{Version, ext};
 
 pub(crate) use self::grpc::refusal as refuse_grpc;
 pub(crate) use self::http::refusal as refuse_http;
 pub(crate) use self::rpc::refusal as refuse_rpc;
 
+use self::arrived::Arrived;
 use self::feed::Feed;
 use self::links::Links;
 use super::Settings;
@@ -38,127 +39,26 @@ use super::signing::KEYS;
 use crate::edge::Shared;
 use crate::hub::live::no_such_task;
 use crate::hub::policy::Action;
-use crate::server::connection::Connection;
 
 pub fn routes() -> Router<Arc<Shared>> {
-    let (hub, peer) = (post(rpc::hub).fallback(rpc::not_allowed), post(rpc::peer).fallback(rpc::not_allowed));
+    let rpc = post(rpc::respond).fallback(rpc::not_allowed);
     Router::new()
-        .route("/.well-known/agent-card.json", get(cards::hub))
+        .route("/.well-known/agent-card.json", get(cards::answer))
         .route(KEYS, get(cards::keys))
-        .route("/agents/{peer}/.well-known/agent-card.json", get(cards::peer))
-        .route("/a2a", hub.clone())
-        .route("/a2a/", hub)
-        .route("/a2a/{*path}", any(http::hub))
-        .route("/agents/{peer}/a2a", peer.clone())
-        .route("/agents/{peer}/a2a/", peer)
-        .route("/agents/{peer}/a2a/{*path}", any(http::peer))
-        .route(&format!("/{}/{{method}}", service(Version::V1)), any(grpc::new))
-        .route(&format!("/{}/{{method}}", service(Version::V03)), any(grpc::old))
-}
-
-/// A request that arrived, before anything in it is believed.
-struct Arrived<'a> {
-    shared: &'a Shared,
-    connection: &'a Connection,
-    headers: &'a HeaderMap,
-    uri: &'a Uri,
-    /// Which agent its address names.
-    door: Door,
-}
-
-impl Arrived<'_> {
-    fn text(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
-
-    /// In the header, else in the query (section 3.6.1).
-    fn version(&self) -> Result<Version, Invalid> {
-        let asked = self.uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
-        let mut asked = asked.filter(|(name, _)| name.eq_ignore_ascii_case(VERSION_HEADER)).map(|(_, value)| value);
-        Version::parse(self.text(VERSION_HEADER).or_else(|| asked.next()))
-    }
-
-    /// A path belongs to one version; a client that says another means another path.
-    fn speaks(&self, version: Version) -> Result<(), Invalid> {
-        let said = self.version()?;
-        let silent = self.text(VERSION_HEADER).is_none_or(str::is_empty);
-        match (said, version) {
-            (Version::V1, Version::V1) | (Version::V03, Version::V03) => Ok(()),
-            // Nothing said is 0.3, whose paths are others: the path itself says 1.0.
-            (Version::V03, Version::V1) if silent => Ok(()),
-            (Version::V03, Version::V1) | (Version::V1, Version::V03) => {
-                Err(Invalid::whole(Problem::OtherVersion(self.uri.path().to_owned(), version.as_str())))
-            }
-        }
-    }
-
-    /// The extensions a client activates of which we know something: there is one.
-    fn activates(&self) -> bool {
-        let lists = [EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER].into_iter().flat_map(|name| self.headers.get_all(name));
-        lists.filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(',')).any(|uri| uri.trim() == ext::URI)
-    }
-
-    /// The hub's address: as configured, else as the other side reached it. The guard has looked at the name.
-    fn base(&self) -> String {
-        if let Some(url) = &self.shared.a2a.load().url {
-            return url.clone();
-        }
-        let scheme = if self.connection.encrypted { "https" } else { "http" };
-        let host = self.uri.authority().map(::http::uri::Authority::as_str).or_else(|| self.text("host"));
-        match (host, self.shared.address.get()) {
-            (Some(host), _) => format!("{scheme}://{host}"),
-            (None, Some(address)) => format!("{scheme}://{address}"),
-            (None, None) => String::new(),
-        }
-    }
-
-    /// `host:port` as gRPC clients want it, the port always said.
-    fn authority(&self) -> String {
-        let base = self.base();
-        let (scheme, host) = base.split_once("://").unwrap_or_default();
-        let said = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        match (said, scheme) {
-            (true, _) => host.to_owned(),
-            (false, "https") => format!("{host}:443"),
-            (false, _) => format!("{host}:80"),
-        }
-    }
-
-    /// The address of an agent.
-    fn url(&self, door: &Door) -> String {
-        match door {
-            Door::Hub => format!("{}/a2a", self.base()),
-            Door::Peer(peer) => format!("{}/agents/{peer}/a2a", self.base()),
-        }
-    }
-
-    /// Who asks, and whom.
-    fn asking(&self, version: Version, tenant: Option<&str>) -> Result<Asking<'_>, Fault> {
-        let settings = self.shared.a2a.load_full();
-        if !settings.enabled {
-            let kind = FaultKind::Unsupported(Feature::SwitchedOff);
-            return Err(Fault::caller(kind, "A2A is switched off here"));
-        }
-        let by = self.shared.authenticate(self.connection, self.headers, &[])?;
-        let door = match (&self.door, tenant) {
-            (door, None) => door.clone(),
-            (Door::Peer(peer), Some(tenant)) if peer.as_str() == tenant => self.door.clone(),
-            (Door::Peer(_), Some(_)) => return Err(no_such_agent()),
-            (Door::Hub, Some(tenant)) => Door::Peer(PeerId::from(tenant)),
-        };
-        let asking = Asking { arrived: self, settings, version, by, door };
-        if let Door::Peer(peer) = &asking.door
-            && !asking.sees(peer)
-        {
-            return Err(no_such_agent());
-        }
-        Ok(asking)
-    }
+        .route("/agents/{peer}/.well-known/agent-card.json", get(cards::answer))
+        .route("/a2a", rpc.clone())
+        .route("/a2a/", rpc.clone())
+        .route("/a2a/{*below}", any(http::respond))
+        .route("/agents/{peer}/a2a", rpc.clone())
+        .route("/agents/{peer}/a2a/", rpc)
+        .route("/agents/{peer}/a2a/{*below}", any(http::respond))
+        .route(&format!("/{}/{{below}}", service(Version::V1)), any(grpc::new))
+        .route(&format!("/{}/{{below}}", service(Version::V03)), any(grpc::old))
 }
 
 /// One agent, asked by somebody who is known.
 struct Asking<'a> {
-    arrived: &'a Arrived<'a>,
+    arrived: &'a Arrived,
     settings: Arc<Settings>,
     version: Version,
     by: Principal,
@@ -179,7 +79,7 @@ impl Reply {
 
 impl Asking<'_> {
     fn shared(&self) -> &Shared {
-        self.arrived.shared
+        &self.arrived.shared
     }
 
     async fn perform(&self, operation: Operation) -> Result<Reply, Fault> {

@@ -278,7 +278,7 @@ impl Wrap for Plain {
     }
 
     fn error(&self, error: &Error) -> Bytes {
-        error.http()
+        error.http(interlingua_protocols::a2a::Version::V1)
     }
 }
 

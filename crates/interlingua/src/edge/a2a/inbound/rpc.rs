@@ -1,56 +1,27 @@
 //! JSON-RPC (section 9): `POST` to an agent's address. Errors are answers like any other, but for those a proxy must see.
 
-use std::sync::Arc;
-
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
 use axum::response::Response;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Uri};
-use interlingua_core::{Fault, FaultKind, Json, PeerId};
-use interlingua_protocols::a2a::decode::Door;
+use http::HeaderValue;
+use interlingua_core::{Fault, FaultKind, Json};
+use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::fault::Error;
 use interlingua_protocols::a2a::json::{Dialect, write};
 use interlingua_protocols::a2a::method::{Method, decode_params};
 use interlingua_protocols::a2a::wire::Update;
-use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, Version, ext};
+
 use interlingua_protocols::rpc::{self, Frame, Id, Message};
 
 use super::sse::{self, Wrap};
 use super::{Arrived, Reply};
-use crate::edge::Shared;
 use crate::edge::a2a::PROTOCOL;
 use crate::server::body;
-use crate::server::connection::Connection;
 use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
 pub(super) async fn not_allowed() -> Response {
     Shape::A2aRpc.not_allowed("POST")
-}
-
-pub(super) async fn hub(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
-) -> Response {
-    let door = Door::Hub;
-    respond(&Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door }, body).await
-}
-
-pub(super) async fn peer(
-    State(shared): State<Arc<Shared>>,
-    Extension(connection): Extension<Connection>,
-    Path(peer): Path<String>,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
-) -> Response {
-    let door = Door::Peer(PeerId::from(peer));
-    respond(&Arrived { shared: &shared, connection: &connection, headers: &headers, uri: &uri, door }, body).await
 }
 
 /// A call that could be read: whose, in which version, and what for.
@@ -60,27 +31,21 @@ struct Called {
     method: Option<Method>,
 }
 
-async fn respond(arrived: &Arrived<'_>, body: Body) -> Response {
+pub(super) async fn respond(arrived: Arrived, body: Body) -> Response {
     let frame = match body::read(body, arrived.shared.bounds().body).await {
         Ok(frame) => frame,
         Err(fault) => return Shape::A2aRpc.refuse(&fault),
     };
     let mut called = Called { id: Id::NULL, version: Version::V1, method: None };
-    let mut response = match answered(arrived, &frame, &mut called).await {
+    let mut response = match answered(&arrived, &frame, &mut called).await {
         Ok(response) => response,
         Err(error) => refuse(&error, &called),
     };
-    if arrived.activates() {
-        let name = match called.version {
-            Version::V1 => EXTENSIONS_HEADER,
-            Version::V03 => OLD_EXTENSIONS_HEADER,
-        };
-        response.headers_mut().insert(name, HeaderValue::from_static(ext::URI));
-    }
+    arrived.confirm(called.version, &mut response);
     response
 }
 
-async fn answered(arrived: &Arrived<'_>, frame: &Bytes, called: &mut Called) -> Result<Response, Error> {
+async fn answered(arrived: &Arrived, frame: &Bytes, called: &mut Called) -> Result<Response, Error> {
     let meters = &arrived.shared.hub.meters;
     let mut laps = meters.laps();
     let invalid = |error: Error| {
