@@ -21,7 +21,7 @@ const QUEUE: usize = 256;
 /// Results that are kept, in case their COMMAND comes again.
 const KEPT: usize = 256;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Device {
     id: Text,
     /// Names this running program.

@@ -17,7 +17,7 @@ use crate::object::Object;
 /// Tasks that wait to be sent.
 const QUEUE: usize = 256;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Orchestrator {
     name: Text,
     target: Text,
@@ -28,6 +28,8 @@ pub struct Orchestrator {
     asked: Option<ClientMessage>,
     /// Acknowledged, and not ended.
     running: BTreeSet<Text>,
+    /// Not wanted any more, which the server is told as soon as it has let us in.
+    unwanted: BTreeSet<Text>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +95,16 @@ impl From<Step> for Effect {
 
 impl Orchestrator {
     pub fn new(name: Text, target: Text, tongue: Tongue, line: Line) -> Orchestrator {
-        Orchestrator { name, target, tongue, line, waiting: VecDeque::new(), asked: None, running: BTreeSet::new() }
+        Orchestrator {
+            name,
+            target,
+            tongue,
+            line,
+            waiting: VecDeque::new(),
+            asked: None,
+            running: BTreeSet::new(),
+            unwanted: BTreeSet::new(),
+        }
     }
 
     pub fn line(&self) -> &Line {
@@ -118,7 +129,7 @@ impl Orchestrator {
             Happening::AskInfo { request } => self.ask_info(request, by, &mut out),
             Happening::Stop => {
                 self.line.stop();
-                self.lose_all(&mut out);
+                self.give_up(&mut out);
                 out.push(Effect::Close);
             }
         }
@@ -166,10 +177,22 @@ impl Orchestrator {
         }
         let chance = u8::try_from((by.mint)() % 100).unwrap_or_default();
         self.line.closed(by.now, chance);
-        let gives_up = self.line.phase() == Phase::Waiting(None);
-        if self.tongue == Tongue::Plain || gives_up {
-            self.lose_all(out);
+        match self.line.phase() {
+            Phase::Waiting(None) => self.give_up(out),
+            Phase::Waiting(Some(_)) | Phase::Connecting | Phase::Registering(_) | Phase::Ready => {
+                if self.tongue == Tongue::Plain {
+                    self.lose_all(out);
+                }
+            }
         }
+    }
+
+    /// There will be no other connection: what was not sent was never begun.
+    fn give_up(&mut self, out: &mut Vec<Effect>) {
+        self.lose_all(out);
+        self.unwanted.clear();
+        let waiting = std::mem::take(&mut self.waiting);
+        out.extend(waiting.into_iter().map(|task| refusal(task, "the server was given up")));
     }
 
     /// A server ends the tasks of whoever leaves. Those that were not sent wait for the next connection.
@@ -180,11 +203,11 @@ impl Orchestrator {
     }
 
     fn task(&mut self, task: ClientMessage, out: &mut Vec<Effect>) {
+        if self.line.phase() == Phase::Waiting(None) {
+            return out.push(refusal(task, "the server was given up"));
+        }
         if self.waiting.len() >= QUEUE {
-            let mut frame = ServerMessage::new(ServerKind::Error, Status::Error);
-            frame.error = Some("too many tasks wait for this device".into());
-            let session = task.session_id.unwrap_or_default();
-            return out.push(Effect::Refused { session, frame: Box::new(frame) });
+            return out.push(refusal(task, "too many tasks wait for this device"));
         }
         self.waiting.push_back(task);
         self.next(out);
@@ -206,6 +229,7 @@ impl Orchestrator {
             self.wants(wants, by, out);
             if self.line.is_ready() {
                 out.push(Effect::Up);
+                self.tell_unwanted(by, out);
                 self.next(out);
             }
             return;
@@ -273,9 +297,8 @@ impl Orchestrator {
         }
         match self.tongue {
             Tongue::Profile => {
-                let mut end = self.message(ClientKind::TaskEnd, Status::Failed, by);
-                end.session_id = Some(session.clone());
-                out.push(Effect::Send(Box::new(end)));
+                self.unwanted.insert(session.clone());
+                self.tell_unwanted(by, out);
             }
             Tongue::Plain => {
                 self.running.remove(session);
@@ -289,6 +312,20 @@ impl Orchestrator {
         }
     }
 
+    /// Nothing is said before the server has let us in; what it then goes on with may be over.
+    fn tell_unwanted(&mut self, by: &Stamp<'_>, out: &mut Vec<Effect>) {
+        if !self.line.is_ready() {
+            return;
+        }
+        for session in std::mem::take(&mut self.unwanted) {
+            if self.is_asked(Some(&session)) || self.running.contains(&session) {
+                let mut end = self.message(ClientKind::TaskEnd, Status::Failed, by);
+                end.session_id = Some(session);
+                out.push(Effect::Send(Box::new(end)));
+            }
+        }
+    }
+
     fn ask_info(&mut self, request: Text, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
         if self.line.is_ready() {
             let mut message = self.message(ClientKind::DeviceInfoRequest, Status::Ok, by);
@@ -297,4 +334,11 @@ impl Orchestrator {
             out.push(Effect::Send(Box::new(message)));
         }
     }
+}
+
+/// Refused here: the server never heard of it.
+fn refusal(task: ClientMessage, why: &str) -> Effect {
+    let mut frame = ServerMessage::new(ServerKind::Error, Status::Error);
+    frame.error = Some(why.into());
+    Effect::Refused { session: task.session_id.unwrap_or_default(), frame: Box::new(frame) }
 }
