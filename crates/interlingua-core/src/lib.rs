@@ -3,8 +3,8 @@
 //! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`question`], [`fault`], [`card`] (who can be
 //! called), [`task`] (the state machine of a kept exchange), [`agent`] (a model that uses skills), [`team`] (several that
 //! answer and vote), [`graph`] (a plan of many calls), [`site`] (a website that is driven), [`bus`] (agents that write to one
-//! another), [`model`] (what a model says), [`journal`] (what is written down), [`ports`] and [`peer`] (what the outside
-//! world must offer).
+//! another), [`model`] (what a model says), [`journal`] (what is written down), [`ports`], [`peer`] and [`policy`]
+//! (what the outside world must offer).
 //!
 //! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
 //! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
@@ -26,6 +26,7 @@ pub mod json;
 pub mod loss;
 pub mod model;
 pub mod peer;
+pub mod policy;
 pub mod ports;
 pub mod principal;
 pub mod query;
