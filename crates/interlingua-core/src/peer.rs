@@ -70,9 +70,9 @@ pub trait Peer: Send + Sync {
         false
     }
 
-    /// Does a call under a key it has had go on with what was begun under it, whatever the skill's effects? Then the hub
-    /// may send it again after a crash.
-    fn resumes(&self) -> bool {
+    /// Does a call of this skill under a key it has had go on with what was begun under it, whatever the skill's effects? Then
+    /// the hub may send it again after a crash. That says nothing of a caller who asks twice.
+    fn resumes(&self, _skill: &Skill) -> bool {
         false
     }
 

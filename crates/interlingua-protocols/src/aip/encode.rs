@@ -1,8 +1,8 @@
 //! From the model to frames: tasks and commands we ask for, results and ends we give.
 
 use interlingua_core::{
-    Ask, Call, CancelWhy, Carried, Channel, Event, Finished, Json, Loss, LossKind, Outcome, Output, Part, Priority,
-    Text,
+    Ask, Body, Call, CancelWhy, Carried, Channel, Event, Finished, Json, Loss, LossKind, Outcome, Output, Part,
+    Priority, Text,
 };
 
 use super::link::Tongue;
@@ -165,11 +165,20 @@ fn lost(call: &Call) -> Vec<Loss> {
     losses
 }
 
+/// A part as one line can hold it: text, or data as it is written.
+fn written(part: &Part) -> Option<&str> {
+    match &part.body {
+        Body::Text { text, .. } => Some(text),
+        Body::Data(data) => Some(data.as_str()),
+        Body::Blob(_) | Body::Link | Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => None,
+    }
+}
+
 /// An event as log lines of the wider profile; what is not for reading on the way gives none.
 pub fn lines(event: &Event) -> Vec<Text> {
     match event {
         Event::Said { channel: Channel::Note(_) | Channel::Answer, parts, .. } => {
-            parts.iter().filter_map(Part::as_text).map(Text::from).collect()
+            parts.iter().filter_map(written).map(Text::from).collect()
         }
         Event::Progress { done, total, note } => {
             let count = match (done, total) {

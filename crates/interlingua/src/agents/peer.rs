@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::{Fault, FaultKind};
+use interlingua_core::{Fault, FaultKind, Skill};
 use tokio::sync::mpsc;
 
 use super::desk::Desk;
@@ -51,7 +51,7 @@ impl Peer for AgentPeer {
     }
 
     /// A call under a key that is known finds its run.
-    fn resumes(&self) -> bool {
+    fn resumes(&self, _skill: &Skill) -> bool {
         true
     }
 

@@ -104,7 +104,7 @@ impl Peer for TeamPeer {
     }
 
     /// A call under a key that is known finds its run.
-    fn resumes(&self) -> bool {
+    fn resumes(&self, _skill: &Skill) -> bool {
         true
     }
 

@@ -99,7 +99,7 @@ impl Driver {
     pub(in crate::hub) fn begin(&mut self, prepared: Prepared) -> Result<VecDeque<Effect>, Fault> {
         let happening = match prepared {
             Prepared::Ready(ready) => {
-                let repeatable = ready.skill.effects.idempotent || ready.peer.resumes();
+                let repeatable = ready.skill.effects.idempotent || ready.peer.resumes(&ready.skill);
                 let (route, args) = (ready.route.clone(), ready.args.clone());
                 self.ready = Some(ready);
                 Happening::Dispatch { route, repeatable, args }

@@ -24,7 +24,7 @@ async fn able(hub: &interlingua_testkit::Hub, id: &str) -> Client {
 }
 
 #[tokio::test]
-async fn g_2_a_device_is_a_peer_whose_card_is_merged_and_whose_tools_are_skills() {
+async fn g2_p_56_a_device_is_a_peer_whose_card_is_merged_and_whose_tools_are_skills() {
     let hub = hub(
         "devices: { dev1: { os: beos, capabilities: [camera], trust_hints: true, deny: [erase], metadata: { room: 7 } } }",
     )
@@ -147,6 +147,64 @@ async fn the_planner_gets_the_words_and_its_answer_is_the_end() {
     client.hear_a("heartbeat").await;
     let end = client.hear_a("task_end").await;
     assert_eq!((&end["status"], &end["result"]), (&json!("completed"), &json!("tidied")));
+}
+
+#[tokio::test]
+async fn what_a_planner_calls_of_the_device_happens_in_the_session_of_its_task() {
+    let lines = "replies:\n  - call: [{ name: dev1__look }]\n  - call: [{ name: dev1__look }]\n  - { say: Seen. }\n";
+    let hub = crate::support::builder()
+        .file("lines.yaml", lines)
+        .config(
+            "models: { canned: { provider: scripted, file: ./lines.yaml } }\n\
+             agents: { planner: { model: canned, skills: ['dev1/*'] } }\n\
+             aip: { planner: planner, list_tools: 0s, devices: { dev1: { trust_hints: true } } }",
+        )
+        .start()
+        .await;
+    let mut device = able(&hub, "dev1").await;
+    let mut client = Client::constellation(&hub, "gal@dev1", "dev1").await;
+    client.say(task("dev1", "s1", "look twice")).await;
+    client.hear_a("heartbeat").await;
+    for _ in 0..2 {
+        let command = device.hear_a("command").await;
+        assert_eq!((&command["session_id"], &command["task_name"]), (&json!("s1"), &json!("galaxy_gal_t1")));
+        device.does(&command).await;
+    }
+    let (told, heard) = (client.hear_a("task_end").await, device.hear_a("task_end").await);
+    assert_eq!((&told["session_id"], &told["result"]), (&json!("s1"), &json!("Seen.")));
+    assert_eq!(told, heard, "no session of its own was opened for a call");
+    device.is_quiet("device").await;
+}
+
+#[tokio::test]
+async fn p_57_a_peer_behind_another_server_comes_back_while_somebody_reads_events() {
+    let mut far = hub("").await;
+    let mut device = Client::device(&far, "dev1").await;
+    let url = format!("ws://{}/ws", far.address());
+    let near = crate::support::hub(&format!("peers: {{ lab: {{ aip: {{ url: '{url}', target: dev1 }} }} }}")).await;
+    let health = async || {
+        let peers = near.get("/api/peers").await.json();
+        let peers = peers["items"].as_array().cloned().unwrap_or_default();
+        peers.iter().find(|peer| peer["name"] == "lab").map(|peer| peer["health"].clone())
+    };
+    until("the server has let us in", async || health().await == Some(json!("up"))).await;
+    let call = json!({"skill": "lab/do", "arguments": {"request": commands(&["ls"])}});
+    let id = start(&near, call.clone()).await;
+    let events = format!("/api/tasks/{id}/events");
+    let (_open, mut reading) = crate::support::streaming(&near, http::Method::GET, &events, &[], None).await;
+    device.hear_a("command").await;
+    far.restart().await;
+    while reading.next().await.is_some_and(|event| !event.contains("outcome")) {}
+    reaches(&near, &id, "failed").await;
+    let mut device = Client::device(&far, "dev1").await;
+    until("it has come back by itself", async || health().await == Some(json!("up"))).await;
+    let again = near.post_json("/api/exchanges", &call);
+    let working = async {
+        let command = device.hear_a("command").await;
+        device.does(&command).await;
+    };
+    let (answer, ()) = tokio::join!(again, working);
+    assert_eq!(answer.json()["finished"]["structured"], json!(["ls"]), "{}", answer.text());
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod machine;
 mod profile;
 mod register;
 mod tasks;
+mod told;
 mod weather;
 
 use indexmap::IndexMap;

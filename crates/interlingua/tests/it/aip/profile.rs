@@ -64,7 +64,7 @@ async fn p_62_log_lines_reach_who_asked_and_a_client_may_end_its_task() {
 }
 
 #[tokio::test]
-async fn p_62_g_6_a_device_that_comes_back_takes_its_session_up_and_nothing_is_done_twice() {
+async fn p_62_g6_a_device_that_comes_back_takes_its_session_up_and_nothing_is_done_twice() {
     let hub = hub("").await;
     let (mut device, mut client) = both(&hub).await;
     client.say(task("dev1", "s1", &json!([[{"tool_name": "a"}], [{"tool_name": "b"}]]).to_string())).await;
@@ -113,7 +113,7 @@ async fn p_62_a_constellation_that_comes_back_hears_what_ended_meanwhile() {
 }
 
 #[tokio::test]
-async fn g_1_g_4_a_session_persists_over_many_commands_in_their_order() {
+async fn g1_g4_a_session_persists_over_many_commands_in_their_order() {
     let hub = hub("").await;
     let (mut device, mut client) = both(&hub).await;
     let names: Vec<String> = (0..40).map(|n| format!("t{n}")).collect();

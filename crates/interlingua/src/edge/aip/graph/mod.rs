@@ -1,4 +1,5 @@
-//! Plans of many calls, as the peer `graph`: `run` works through one, `edit` changes one that runs, `show` tells how it stands.
+//! Plans of many calls, as the peer `graph`: `run` works through one, `do` through one that is told as text, so that an
+//! orchestrator can ask for it like for any task; `edit` changes one that runs, `show` tells how it stands.
 //!
 //! The scheduler is pure and its memory is the journal of the run: every decision is written before anything follows from it, and
 //! a hub that was killed folds it and goes on. Steps are calls like any other, through the one door, in the name of whoever
@@ -29,6 +30,8 @@ use crate::edge::local;
 use crate::hub::Hub;
 
 const PEER: &str = "graph";
+const RUN: &str = "run";
+const DO: &str = "do";
 /// How many requests may wait for one running plan.
 const ASKED: usize = 64;
 
@@ -96,17 +99,21 @@ fn card(hub: &Hub) -> Card {
         },
         "required": ["task"],
     });
+    let told = json!({
+        "type": "object",
+        "properties": {"request": {"type": "string", "description": "The plan, in JSON."}},
+        "required": ["request"],
+    });
     let show = json!({"type": "object", "properties": {"task": task}, "required": ["task"]});
-    // A run that is taken up again goes on where its journal ends, so that asking again does no harm.
-    let runs = Effects { idempotent: true, claimed_by: CardFrom::Configuration, ..Effects::unknown() };
     let changes = Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() };
     let skill = |name: &str, text: &str, input: serde_json::Value, effects: Effects| {
         Skill::new(SkillId::new(PEER, name), SkillKind::Tool, text, Schema(input.into()), effects)
     };
-    let mut run = skill("run", "Works through a plan of many calls, some of which wait for others.", run, runs);
-    run.always_kept = true;
+    let run = skill(RUN, "Works through a plan of many calls, some of which wait for others.", run, changes);
+    let told = skill(DO, "Works through a plan that is told as text.", told, changes);
     let skills = vec![
-        run.sealed(),
+        Skill { always_kept: true, ..run }.sealed(),
+        Skill { always_kept: true, kind: SkillKind::Agent, ..told }.sealed(),
         skill("edit", "Changes a plan that runs: all of it or nothing.", edit, changes),
         skill("show", "Tells how a plan that runs stands.", show, Effects::reads_only(CardFrom::Configuration)),
     ];
@@ -170,6 +177,11 @@ impl Peer for Graphs {
             let output = Output { structured: Some(answer), ..Output::default() };
             Ok(Reply::Done(Box::new(Finished::completed(output)), None))
         })
+    }
+
+    /// A plan that is taken up goes on where its journal ends; an edit that was under way may have been made.
+    fn resumes(&self, skill: &Skill) -> bool {
+        matches!(skill.id.skill.as_str(), RUN | DO)
     }
 }
 

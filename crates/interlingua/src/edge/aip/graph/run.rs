@@ -72,8 +72,8 @@ impl Run {
         let (graph, seq, restarted) = match folded(&caller).await? {
             Some((graph, seq)) => (graph, seq, true),
             None => {
-                let plan =
-                    args.get("plan").ok_or_else(|| Fault::caller(FaultKind::InvalidInput, "there is no plan"))?;
+                let none = || Fault::caller(FaultKind::InvalidInput, "there is no plan");
+                let plan = args.get("plan").or_else(|| told(dispatch, &args)).ok_or_else(none)?;
                 let now = caller.hub.now();
                 let (record, graph) = Graph::open(dispatch.task, change::plan(&plan)?, rules, now)?;
                 let seq = append(&caller, 0, now, &[record]).await?;
@@ -277,6 +277,15 @@ enum Woken {
     Show(tokio::sync::oneshot::Sender<Json>),
     Planned(NodeId, Option<Json>),
     Look,
+}
+
+/// A plan that is told as text.
+fn told(dispatch: &Dispatch, args: &Members) -> Option<Json> {
+    let text = match args.text("request") {
+        Some(text) => text.into_owned(),
+        None => dispatch.call.input()?.words().into_owned(),
+    };
+    Json::parse(text.trim().to_owned().into()).ok()
 }
 
 /// Synced before anything follows from it.
