@@ -10,7 +10,7 @@
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`grpc`]: a call, message by message, with its status.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
-//! - [`proxy`]: a line that breaks: cut, stalled, half open, slow.
+//! - [`proxy`]: a line that breaks: cut, stalled, half open, slow, repeating itself.
 //! - [`mcp`]: the official MCP suite, servers and SDK, and the fixture server the suite is run against.
 //! - [`browser`]: a person who signs in.
 //! - [`hostile`]: the corpus of input meant to break a server, each with the answer it deserves.

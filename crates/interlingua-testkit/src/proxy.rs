@@ -1,7 +1,8 @@
-//! A proxy that breaks what passes through it: connections that are cut, stall, go half open, are slow or refused.
+//! A proxy that breaks what passes through it: connections that are cut, stall, go half open, are slow or refused, and messages of
+//! one connection that come once more on the next.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -21,6 +22,8 @@ pub enum Weather {
     HalfOpen,
     /// Connections are cut, and new ones too.
     Cut,
+    /// The last message of the client before comes again, after the first one of the next.
+    Repeating,
 }
 
 /// Stands in front of a server until it is dropped.
@@ -39,11 +42,12 @@ impl Proxy {
         let address = listener.local_addr().expect("an address");
         let weather = Arc::new(watch::Sender::new(Weather::Fair));
         let seen = weather.clone();
+        let last: Last = Arc::default();
         let mut accepting = JoinSet::new();
         accepting.spawn(async move {
             let mut carried = JoinSet::new();
             while let Ok((client, _)) = listener.accept().await {
-                carried.spawn(carry(client, server, seen.clone()));
+                carried.spawn(carry(client, server, seen.clone(), last.clone()));
             }
         });
         Proxy { address, weather, _accepting: accepting }
@@ -60,15 +64,17 @@ impl Proxy {
     }
 }
 
-async fn carry(client: TcpStream, server: SocketAddr, weather: Arc<watch::Sender<Weather>>) {
+async fn carry(client: TcpStream, server: SocketAddr, weather: Arc<watch::Sender<Weather>>, last: Last) {
     if *weather.borrow() == Weather::Cut {
         return;
     }
     let Ok(server) = TcpStream::connect(server).await else { return };
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    let up = pass(from_client, to_server, weather.subscribe(), |weather| weather == Weather::Stalled);
-    let down = pass(from_server, to_client, weather.subscribe(), |weather| {
+    let repeated = if *weather.borrow() == Weather::Repeating { last.lock().expect("a message").take() } else { None };
+    let messages = Messages { last, repeated, rest: Vec::new(), opened: false };
+    let up = pass(from_client, to_server, weather.subscribe(), Some(messages), |weather| weather == Weather::Stalled);
+    let down = pass(from_server, to_client, weather.subscribe(), None, |weather| {
         matches!(weather, Weather::Stalled | Weather::HalfOpen)
     });
     let mut watching = weather.subscribe();
@@ -83,6 +89,7 @@ async fn pass(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
     mut weather: watch::Receiver<Weather>,
+    mut messages: Option<Messages>,
     holds: fn(Weather) -> bool,
 ) {
     let mut buffer = vec![0; 16 * 1024];
@@ -95,8 +102,59 @@ async fn pass(
         if let Weather::Slow(by) = now {
             tokio::time::sleep(by).await;
         }
-        if to.write_all(&buffer[..count]).await.is_err() {
+        let passed = match &mut messages {
+            Some(messages) => messages.pass(&buffer[..count]),
+            None => buffer[..count].to_vec(),
+        };
+        if to.write_all(&passed).await.is_err() {
             return;
         }
     }
+}
+
+/// The last whole text message that a client sent, masked as it came.
+type Last = Arc<Mutex<Option<Vec<u8>>>>;
+
+/// What a client says, message by message (RFC 6455 section 5.2).
+struct Messages {
+    last: Last,
+    /// What is said once more, after the first message.
+    repeated: Option<Vec<u8>>,
+    rest: Vec<u8>,
+    /// The handshake is over.
+    opened: bool,
+}
+
+impl Messages {
+    /// What goes on to the server: whole messages only, once the handshake is over.
+    fn pass(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.rest.extend_from_slice(bytes);
+        let mut passed = Vec::new();
+        if !self.opened {
+            let Some(end) = self.rest.windows(4).position(|four| four == b"\r\n\r\n") else { return passed };
+            passed.extend(self.rest.drain(..end + 4));
+            self.opened = true;
+        }
+        while let Some(len) = frame_len(&self.rest) {
+            let frame: Vec<u8> = self.rest.drain(..len).collect();
+            let text = frame[0] & 0x0f == 1;
+            passed.extend_from_slice(&frame);
+            if text {
+                passed.extend(self.repeated.take().into_iter().flatten());
+                *self.last.lock().expect("a message") = Some(frame);
+            }
+        }
+        passed
+    }
+}
+
+/// How long the first frame is, if it is there whole; a client's has a mask of four bytes.
+fn frame_len(bytes: &[u8]) -> Option<usize> {
+    let (head, payload) = match bytes.get(1)? & 0x7f {
+        126 => (4, usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?))),
+        127 => (10, usize::try_from(u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?)).ok()?),
+        short => (2, usize::from(short)),
+    };
+    let len = head + 4 + payload;
+    (bytes.len() >= len).then_some(len)
 }

@@ -26,7 +26,7 @@ fn wide(more: serde_json::Value) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn g_3_a_stalled_device_is_noticed_and_its_task_fails() {
+async fn g3_a_stalled_device_is_noticed_and_its_task_fails() {
     let hub = hub("heartbeat: 300ms").await;
     let proxy = Proxy::before(hub.address()).await;
     let mut device = behind(&hub, &proxy, super::device("dev1")).await;
@@ -51,7 +51,7 @@ async fn p_42_a_device_that_comes_back_by_another_way_takes_its_place_over() {
 }
 
 #[tokio::test]
-async fn g_6_a_cut_line_loses_no_result_and_repeats_no_command() {
+async fn g6_a_cut_line_loses_no_result_and_repeats_no_command() {
     let hub = hub("").await;
     let proxy = Proxy::before(hub.address()).await;
     let mut device = behind(&hub, &proxy, wide(json!({}))).await;
@@ -68,6 +68,28 @@ async fn g_6_a_cut_line_loses_no_result_and_repeats_no_command() {
     device.does(&first).await;
     let second = device.hear_a("command").await;
     assert_eq!(second["actions"][0]["tool_name"], "b");
+    device.does(&second).await;
+    assert_eq!(client.hear_a("task_end").await["result"], json!(["a", "b"]));
+}
+
+#[tokio::test]
+async fn g6_what_the_line_says_again_on_the_next_connection_has_no_effect() {
+    let hub = hub("").await;
+    let proxy = Proxy::before(hub.address()).await;
+    let mut device = behind(&hub, &proxy, wide(json!({}))).await;
+    let mut client = Client::constellation(&hub, "gal@dev1", "dev1").await;
+    client.say(task("dev1", "s1", &json!([[{"tool_name": "a"}], [{"tool_name": "b"}]]).to_string())).await;
+    client.hear_a("heartbeat").await;
+    let first = device.hear_a("command").await;
+    device.does(&first).await;
+    let second = device.hear_a("command").await;
+    proxy.turn(Weather::Cut);
+    until("the hub has noticed", async || !hub.get("/api/clients").await.text().contains("\"dev1\"")).await;
+    // The results of the first command come once more, right behind the register.
+    proxy.turn(Weather::Repeating);
+    let begun = json!({"s1": [first["response_id"], second["response_id"]]});
+    let mut device = behind(&hub, &proxy, wide(begun)).await;
+    device.is_quiet("device").await;
     device.does(&second).await;
     assert_eq!(client.hear_a("task_end").await["result"], json!(["a", "b"]));
 }
