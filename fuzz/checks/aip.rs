@@ -4,6 +4,8 @@
 use bytes::Bytes;
 use interlingua_core::graph::{Graph, Rules};
 use interlingua_core::{Json, TaskId, Time};
+use interlingua_protocols::aip::binary::Heading;
+use interlingua_protocols::aip::custom::Custom;
 use interlingua_protocols::aip::link::{Heard, Identity, Link, Pulse, Tongue};
 use interlingua_protocols::aip::server::say::Stamp;
 use interlingua_protocols::aip::server::{Connection, Happening, Server};
@@ -25,6 +27,10 @@ pub(crate) fn json(data: &[u8]) {
         let written = constellation::write(&graph);
         let again = constellation::read(written.as_bytes(), usize::MAX).expect("what was written can be read");
         again.check().expect("and is a plan");
+    }
+    if let Ok(custom) = Custom::decode(&frame, &limits) {
+        assert!(custom.arguments().is_object());
+        let _ = Heading::of(custom.members());
     }
     if let Ok(text) = std::str::from_utf8(data) {
         let batches = plan::commands(text, |_| ToolType::Action).unwrap_or_default();

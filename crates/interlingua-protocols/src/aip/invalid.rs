@@ -43,6 +43,11 @@ impl fmt::Display for Invalid {
 }
 
 impl Invalid {
+    /// It is a frame of a kind that this wire does not have.
+    pub fn is_of_another_kind(&self) -> bool {
+        self.path == "type" && matches!(self.problem, Problem::Unknown { .. })
+    }
+
     pub(super) fn at(path: impl Into<String>, problem: Problem) -> Invalid {
         Invalid { path: path.into(), problem }
     }

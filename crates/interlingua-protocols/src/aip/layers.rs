@@ -49,39 +49,39 @@ impl<Out, In> Chain<Out, In> {
     }
 }
 
-type Handler<M> = Box<dyn Fn(&M) -> Result<(), Fault> + Send + Sync>;
+type Handler<M, A> = Box<dyn Fn(&M) -> Result<A, Fault> + Send + Sync>;
 
 /// Handlers by the word of a message's kind, several for each.
-pub struct Handlers<M> {
-    by_kind: BTreeMap<Text, Vec<Handler<M>>>,
+pub struct Handlers<M, A = ()> {
+    by_kind: BTreeMap<Text, Vec<Handler<M, A>>>,
 }
 
-impl<M> fmt::Debug for Handlers<M> {
+impl<M, A> fmt::Debug for Handlers<M, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.by_kind.keys()).finish()
     }
 }
 
-impl<M> Default for Handlers<M> {
+impl<M, A> Default for Handlers<M, A> {
     fn default() -> Self {
         Handlers { by_kind: BTreeMap::new() }
     }
 }
 
-impl<M> Handlers<M> {
+impl<M, A> Handlers<M, A> {
     pub fn on(
         mut self,
         kind: impl Into<Text>,
-        handler: impl Fn(&M) -> Result<(), Fault> + Send + Sync + 'static,
+        handler: impl Fn(&M) -> Result<A, Fault> + Send + Sync + 'static,
     ) -> Self {
         self.by_kind.entry(kind.into()).or_default().push(Box::new(handler));
         self
     }
 
     /// All handlers of this kind, in the order they were added; one that fails does not stop the rest. `None`: there is none.
-    pub fn dispatch(&self, kind: &str, message: &M) -> Option<Vec<Fault>> {
+    pub fn dispatch(&self, kind: &str, message: &M) -> Option<Vec<Result<A, Fault>>> {
         let handlers = self.by_kind.get(kind)?;
-        Some(handlers.iter().filter_map(|handler| handler(message).err()).collect())
+        Some(handlers.iter().map(|handler| handler(message)).collect())
     }
 }
 
@@ -128,11 +128,11 @@ mod tests {
         };
         let fault = Fault::hub(FaultKind::Internal, "broke");
         let handlers = Handlers::default()
-            .on("heartbeat", note("first", Err(fault)))
+            .on("heartbeat", note("first", Err(fault.clone())))
             .on("heartbeat", note("second", Ok(())))
             .on("our_own", note("third", Ok(())));
-        assert_eq!(handlers.dispatch("heartbeat", &1).map(|faults| faults.len()), Some(1));
-        assert_eq!(handlers.dispatch("our_own", &1), Some(vec![]));
+        assert_eq!(handlers.dispatch("heartbeat", &1), Some(vec![Err(fault), Ok(())]));
+        assert_eq!(handlers.dispatch("our_own", &1), Some(vec![Ok(())]));
         assert_eq!(handlers.dispatch("unknown", &1), None);
         assert_eq!(*seen.lock().expect("one thread"), ["first", "second", "third"]);
     }

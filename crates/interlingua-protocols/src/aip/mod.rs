@@ -5,7 +5,8 @@
 //! What that implementation lacks and its own description promises is the profile [`PROFILE`]: the same frames, with more in
 //! `metadata` and `messages` ([`profile`]). [`decode`] and [`encode`] lead to the model and back, [`discover`] makes cards,
 //! [`fault`] spells refusals, [`plan`] reads lists of commands, [`constellation`] is the plan format, [`link`] and [`server`] are the rules of a connection and
-//! of the server behind all of them, without sockets or clocks. [`binary`] is the transfer of files beside the frames.
+//! of the server behind all of them, without sockets or clocks. [`binary`] is the transfer of files beside the frames, [`custom`]
+//! are frames of other kinds, [`layers`] what may stand between a wire and whoever speaks it.
 //!
 //! Deliberately absent: sockets, timers, the choice of what a task needs (that is a planner's work), and the other way round,
 //! anything of what else a hub speaks.
@@ -14,6 +15,7 @@ pub mod backoff;
 pub mod binary;
 pub mod client;
 pub mod constellation;
+pub mod custom;
 pub mod decode;
 pub mod discover;
 pub mod encode;

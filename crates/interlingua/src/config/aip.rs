@@ -29,6 +29,9 @@ pub struct Aip {
     pub grace: Span,
     /// How long after a device came in it is asked for its tools, unless it told them; `0s` is never.
     pub list_tools: Span,
+    /// Frames of kinds that the protocol does not have: each kind calls a skill (`peer/skill`) with what the frame says, in
+    /// the name of whoever sent it, and is answered with a frame of the same kind.
+    pub messages: IndexMap<String, String>,
     /// What is known of devices before they come, by their id.
     pub devices: IndexMap<String, AipDevice>,
 }
@@ -43,6 +46,7 @@ impl Default for Aip {
             heartbeat: Span::seconds(20),
             grace: Span::seconds(30),
             list_tools: Span::seconds(5),
+            messages: IndexMap::new(),
             devices: IndexMap::new(),
         }
     }

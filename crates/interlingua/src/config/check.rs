@@ -2,9 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use interlingua_core::SkillId;
 use interlingua_drivers::jws::Signer;
 use interlingua_drivers::keys::SigningKey;
 use interlingua_drivers::tools::Aide;
+use interlingua_protocols::aip::wire::{ClientKind, ServerKind};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
@@ -295,6 +297,12 @@ fn aip(config: &Config, found: &mut Found) {
     let shared = config.aip.key.as_ref();
     let distinct = keys.iter().enumerate().all(|(index, key)| !keys[..index].contains(key) && Some(*key) != shared);
     found.require(distinct, "aip.devices", "every device's key is its own, and not the key of all");
+    for (kind, skill) in &config.aip.messages {
+        let path = format!("aip.messages.{kind}");
+        let own = ClientKind::parse(kind).is_some() || ServerKind::parse(kind).is_some();
+        found.require(!own && !kind.is_empty(), &path, "the protocol has this kind of message itself");
+        found.require(skill.parse::<SkillId>().is_ok(), &path, "expected a skill, as `peer/skill`");
+    }
     for id in config.aip.devices.keys() {
         found.require(!id.is_empty() && id.len() <= 4096, "aip.devices", "an id has 1 to 4096 characters");
     }

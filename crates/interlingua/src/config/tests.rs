@@ -433,6 +433,7 @@ fn document_keys(text: &str) -> Vec<String> {
                         "mcp.views",
                         "mcp.views.*.tools",
                         "aip.devices",
+                        "aip.messages",
                     ]
                     .contains(&path);
                     let name = if named { "*" } else { &key.name };

@@ -4,6 +4,7 @@ pub mod accept;
 pub mod access;
 pub mod body;
 pub mod connection;
+pub(crate) mod frames;
 pub mod guard;
 mod owner;
 mod patience;

@@ -61,6 +61,11 @@ impl Heading {
         let mut reader = Reader::new(frame, depth)?;
         let whole = Members::read(frame, &mut reader)?;
         reader.end()?;
+        Heading::of(&whole)
+    }
+
+    /// The same of a frame that was opened before.
+    pub fn of(whole: &Members) -> Result<Heading, Invalid> {
         let number =
             |key: &str| whole.number::<u64>(key).ok_or_else(|| Invalid::at(key, Problem::Rule("must be a count")));
         let text = |key: &str| whole.text(key).map(|text| Text::from(&*text));

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use interlingua_core::peer::Dispatch;
 use interlingua_core::{Json, MessageId, PeerId, Principal, TaskId, Text, Time};
 use interlingua_protocols::aip::discover;
@@ -17,6 +18,7 @@ use interlingua_protocols::aip::server::{Asked, Connection, Effect, Happening, O
 use interlingua_protocols::aip::wire::{ClientType, Command, CommandResult, ServerMessage};
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::extensions::Extensions;
 use super::inbound::task;
 use super::registrar::Registrar;
 use super::settings::Settings;
@@ -33,6 +35,8 @@ const RESULTS: usize = 1_000;
 pub(super) enum Out {
     Admit(Identity),
     Frame(Box<ServerMessage>),
+    /// The answer to a frame of another kind.
+    Foreign(Bytes),
     Probe,
     Close(u16),
 }
@@ -53,6 +57,7 @@ pub struct Desk {
     hub: Weak<Hub>,
     state: Mutex<State>,
     settings: ArcSwap<Settings>,
+    extensions: ArcSwap<Extensions>,
     pub(super) registrar: Registrar,
     /// Something is due earlier than what is waited for.
     sooner: Notify,
@@ -107,6 +112,7 @@ impl Desk {
             hub: Arc::downgrade(hub),
             state: Mutex::new(state),
             settings: ArcSwap::from_pointee(settings),
+            extensions: ArcSwap::default(),
             registrar: Registrar::default(),
             sooner: Notify::new(),
         })
@@ -124,6 +130,15 @@ impl Desk {
     pub fn apply(&self, settings: Settings) {
         self.state().server.set_rules(settings.rules);
         self.settings.store(Arc::new(settings));
+    }
+
+    /// In place of what was added before.
+    pub fn extend(&self, extensions: Extensions) {
+        self.extensions.store(Arc::new(extensions));
+    }
+
+    pub(super) fn extensions(&self) -> Arc<Extensions> {
+        self.extensions.load_full()
     }
 
     pub(super) fn settings(&self) -> Arc<Settings> {
@@ -235,6 +250,11 @@ impl Desk {
             state.askers.retain(|_, (of, _)| *of != connection);
         }
         self.step(Happening::Closed(connection));
+    }
+
+    /// Tells a connection something, if it is still there.
+    pub(super) fn tell(&self, connection: Connection, out: Out) {
+        self.state().push(connection, out);
     }
 
     pub(super) fn has_device(&self, device: &str) -> bool {

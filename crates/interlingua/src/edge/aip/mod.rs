@@ -2,10 +2,12 @@
 //!
 //! [`desk`] holds the rules of the server, which are pure, and does what they say; [`inbound`] is the sockets and the small
 //! HTTP interface; [`registrar`] shows devices as peers; [`outbound`] calls them, and devices of other servers; [`device`] is
-//! this program as a device itself, [`graph`] works through plans over many of them.
+//! this program as a device itself, [`graph`] works through plans over many of them. [`Extensions`] are what a program that embeds
+//! the hub adds.
 
 pub(crate) mod desk;
 pub mod device;
+mod extensions;
 pub mod graph;
 pub mod inbound;
 pub mod outbound;
@@ -13,6 +15,7 @@ mod registrar;
 mod settings;
 
 pub use desk::Desk;
+pub use extensions::{Extensions, Foreign};
 pub use settings::Settings;
 
 /// What this protocol is called in spans and metrics.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use interlingua_core::{CardFrom, Digest, Effects, Json, PeerId, Text};
+use interlingua_core::{CardFrom, Digest, Effects, Json, PeerId, SkillId, Text};
 use interlingua_protocols::aip::link::Pulse;
 use interlingua_protocols::aip::server::Rules;
 use interlingua_protocols::aip::wire::ToolType;
@@ -19,6 +19,8 @@ pub struct Settings {
     pub(super) rules: Rules,
     /// How long after it came in a device is asked for its tools.
     pub(super) list_tools: Option<Duration>,
+    /// Which skill a frame of another kind calls.
+    messages: HashMap<Text, SkillId>,
     agent_name: Option<Text>,
     /// Keys are kept as digests: comparing those leaks nothing through time.
     key: Option<Digest>,
@@ -47,6 +49,11 @@ impl Settings {
             pulse: Pulse { ping: aip.heartbeat.0, timeout: aip.heartbeat.0, ..Pulse::default() },
             rules: Rules { grace: aip.grace.0, ..Rules::default() },
             list_tools: Some(aip.list_tools.0).filter(|span| !span.is_zero()),
+            messages: aip
+                .messages
+                .iter()
+                .filter_map(|(kind, skill)| Some((kind.as_str().into(), skill.parse().ok()?)))
+                .collect(),
             agent_name: aip.agent_name.as_deref().map(Text::from),
             key: aip.key.as_ref().map(digest),
             device_keys: keys.collect(),
@@ -69,6 +76,10 @@ impl Settings {
     /// Has this device a key of its own?
     pub(super) fn has_own_key(&self, device: &str) -> bool {
         self.devices.get(device).is_some_and(|device| device.key.is_some())
+    }
+
+    pub(super) fn message(&self, kind: &str) -> Option<&SkillId> {
+        self.messages.get(kind)
     }
 
     pub(super) fn agent_name(&self, platform: Option<&str>) -> Text {

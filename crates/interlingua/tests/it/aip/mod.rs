@@ -1,9 +1,11 @@
 //! AIP over real sockets, requirement by requirement: what a device, an orchestrator or a program sends to the real program.
 
 mod devices;
+mod files;
 mod graphs;
 mod hostile;
 mod http;
+mod layers;
 mod machine;
 mod profile;
 mod register;

@@ -12,8 +12,8 @@ use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
 use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
-use interlingua_core::{Fault, FaultKind, Feature, Json};
+use futures_util::StreamExt;
+use interlingua_core::{Fault, FaultKind, Feature, Json, Principal};
 use interlingua_protocols::aip::link::{Due, Heard, Link, POLICY};
 use interlingua_protocols::aip::server::say::{self, Stamp};
 use interlingua_protocols::aip::server::{self, Happening};
@@ -21,29 +21,29 @@ use interlingua_protocols::aip::wire::{ClientKind, ClientMessage, ClientType, Li
 use interlingua_protocols::aip::{PROFILE, profile};
 use interlingua_protocols::object::Object;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use tokio_websockets::{CloseCode, Error, Message as Frame};
 
+use super::beside::{Beside, Sender};
 use super::entry::{self, Pass};
+use super::files::{self, Files, Refused};
 use crate::edge::Shared;
-use crate::edge::aip::PROTOCOL;
 use crate::edge::aip::desk::{Desk, Out};
+use crate::edge::aip::{Extensions, PROTOCOL};
 use crate::hub::{Hub, entropy};
 use crate::server::connection::Connection;
+use crate::server::frames::{self, Arrived, Close, send};
 use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree};
 use crate::telemetry::meters::Phase;
 
-/// How long a frame may take to leave. A client that asks and does not read is gone.
-const SEND: Duration = Duration::from_secs(60);
-/// How long the other side may take to say goodbye.
-const GOODBYE: Duration = Duration::from_secs(5);
+/// How long a whole file may take to leave.
+const FILE: Duration = Duration::from_secs(600);
 /// How much may wait until a connection is let in.
 const EARLY: usize = 16;
 const EARLY_BYTES: usize = 1024 * 1024;
 /// It does not read what it is sent.
 const SLOW: u16 = 1013;
-const TOO_LARGE: u16 = 1009;
-const GOING_AWAY: u16 = 1001;
 
 pub fn routes() -> Router<Arc<Shared>> {
     Router::new().route("/ws", any(plain)).route("/aip/ws", any(profiled)).merge(super::http::routes())
@@ -86,14 +86,27 @@ fn upgraded(
     };
     let limits = Limits { depth: shared.bounds().depth, ..Limits::default() };
     let (response, socket) = agreed.split(limits.bytes);
-    let hub = shared.hub.clone();
+    let (hub, room) = (shared.hub.clone(), shared.bounds().upload);
     let supervisor = hub.supervisor.clone();
     supervisor.run(async move {
         if let Some(socket) = socket.await {
             let (connection, told) = desk.enter();
-            let link = Link::open(settings.pulse, hub.now());
-            let talk =
-                Talk { hub, desk, connection, link, told, pass, wide, limits, early: VecDeque::new(), probed: false };
+            let talk = Talk {
+                link: Link::open(settings.pulse, hub.now()),
+                extensions: desk.extensions(),
+                hub,
+                desk,
+                connection,
+                told,
+                pass,
+                wide,
+                limits,
+                early: VecDeque::new(),
+                probed: false,
+                by: None,
+                files: Files::new(room),
+                gone: CancellationToken::new(),
+            };
             talk.run(socket).await;
         }
     });
@@ -113,29 +126,28 @@ struct Talk {
     early: VecDeque<Bytes>,
     /// It was asked for a sign of life, because another claims its id.
     probed: bool,
+    extensions: Arc<Extensions>,
+    /// Who it is, once it said so.
+    by: Option<Principal>,
+    files: Files,
+    gone: CancellationToken,
 }
 
-/// The connection ends: with a code, or because the other side is gone.
-type Close = Option<u16>;
+/// The connection ends with this code. Why, was said before: the Python server gives no reason either.
+fn close(code: u16) -> Close {
+    CloseCode::try_from(code).ok().map(|code| (code, ""))
+}
 
 impl Talk {
     async fn run(mut self, mut socket: Socket) {
         let meters = self.hub.meters.protocol(PROTOCOL);
         meters.sockets.increment(1.0);
-        let stopping = self.hub.supervisor.stopping().clone();
-        let close = tokio::select! {
-            close = self.converse(&mut socket) => close,
-            () = stopping.cancelled() => Some(GOING_AWAY),
-        };
+        let hub = self.hub.clone();
+        let closed = frames::until_stopped(&hub, self.converse(&mut socket)).await;
+        self.gone.cancel();
         // Whoever waits for this client hears of it at once, not after its goodbye.
         self.desk.left(self.connection);
-        let goodbye = async {
-            if let Some(code) = close.and_then(|code| CloseCode::try_from(code).ok()) {
-                let _ = socket.send(Frame::close(Some(code), "")).await;
-            }
-            let _ = socket.close().await;
-        };
-        let _ = tokio::time::timeout(GOODBYE, goodbye).await;
+        frames::goodbye(socket, closed).await;
         meters.sockets.decrement(1.0);
     }
 
@@ -166,13 +178,14 @@ impl Talk {
 
     async fn tell(&mut self, socket: &mut Socket, out: Option<Out>) -> Result<(), Close> {
         match out {
-            None => Err(Some(SLOW)),
-            Some(Out::Close(code)) => Err(Some(code)),
+            None => Err(close(SLOW)),
+            Some(Out::Close(code)) => Err(close(code)),
             Some(Out::Probe) => {
                 self.probed = true;
                 send(socket, Frame::ping(Bytes::new())).await
             }
-            Some(Out::Frame(frame)) => self.say(socket, &frame).await,
+            Some(Out::Frame(frame)) => self.say(socket, *frame).await,
+            Some(Out::Foreign(frame)) => send(socket, Frame::text(frame)).await,
             Some(Out::Admit(who)) => {
                 if who.role == ClientType::Device {
                     self.desk.registrar.settled().await;
@@ -183,34 +196,40 @@ impl Talk {
         }
     }
 
-    async fn say(&self, socket: &mut Socket, frame: &ServerMessage) -> Result<(), Close> {
+    /// A frame that the middleware stops is not sent.
+    async fn say(&mut self, socket: &mut Socket, frame: ServerMessage) -> Result<(), Close> {
         let mut laps = self.hub.meters.laps();
+        let frame = match self.extensions.middleware.outgoing(frame) {
+            Ok(frame) => frame,
+            Err(fault) => {
+                tracing::warn!(error = %fault, "a frame was stopped on its way out");
+                return Ok(());
+            }
+        };
         let bytes = frame.encode();
         laps.done(Phase::Encode);
         send(socket, Frame::text(bytes)).await
     }
 
     async fn hear(&mut self, socket: &mut Socket, frame: Option<Result<Frame, Error>>) -> Result<(), Close> {
-        let frame = match frame {
-            None => return Err(None),
-            Some(Err(Error::PayloadTooLong { .. })) => return Err(Some(TOO_LARGE)),
-            // The library has closed the socket with the code that belongs to the error.
-            Some(Err(_)) => return Err(None),
-            Some(Ok(frame)) => frame,
-        };
+        let arrived = frames::arrived(frame)?;
         self.link.alive(self.hub.now());
         if std::mem::take(&mut self.probed) {
             self.desk.step(Happening::Alive(self.connection));
         }
-        if frame.is_close() {
-            Err(None)
-        } else if frame.is_text() {
-            self.text(socket, &frame.into_payload().into()).await
-        } else if frame.is_binary() {
-            let heard = self.stamped(|link, stamp| link.binary(stamp));
-            self.heard(socket, heard).await
-        } else {
-            Ok(())
+        match arrived {
+            Arrived::Alive => Ok(()),
+            Arrived::Text(frame) => self.text(socket, &frame).await,
+            Arrived::Binary(bytes) => match self.sender().filter(Sender::is_wide) {
+                Some(sender) => {
+                    let taken = self.files.bytes(&sender, bytes).await;
+                    self.filed(socket, taken).await
+                }
+                None => {
+                    let heard = self.stamped(|link, stamp| link.binary(stamp));
+                    self.heard(socket, heard).await
+                }
+            },
         }
     }
 
@@ -222,11 +241,79 @@ impl Talk {
         let mut laps = self.hub.meters.laps();
         let message = ClientMessage::decode(frame, &self.limits);
         laps.done(Phase::Decode);
-        if message.is_err() {
-            self.hub.meters.protocol(PROTOCOL).invalid.increment(1);
+        let message = match message {
+            Ok(message) => match self.extensions.middleware.incoming(message) {
+                Ok(message) => Ok(message),
+                Err(fault) => return self.refuse(socket, &fault).await,
+            },
+            Err(invalid) => match self.sender().filter(|_| invalid.is_of_another_kind()) {
+                Some(sender) => match sender.hear(frame, &self.limits, &self.extensions) {
+                    Beside::Unknown => Err(invalid),
+                    beside => return self.beside(socket, &sender, beside).await,
+                },
+                None => Err(invalid),
+            },
+        };
+        match &message {
+            Ok(message) => self.observed(message),
+            Err(_) => self.hub.meters.protocol(PROTOCOL).invalid.increment(1),
         }
         let heard = self.stamped(|link, stamp| link.hear(message, stamp));
         self.heard(socket, heard).await
+    }
+
+    /// One that fails is written down and stops nothing.
+    fn observed(&self, message: &ClientMessage) {
+        let told = self.extensions.observers.dispatch(message.kind.as_str(), message).unwrap_or_default();
+        for fault in told.into_iter().filter_map(Result::err) {
+            tracing::warn!(error = %fault, "an observer of frames failed");
+        }
+    }
+
+    /// Whoever was let in.
+    fn sender(&self) -> Option<Sender> {
+        Some(Sender {
+            who: self.link.who()?.clone(),
+            by: self.by.clone()?,
+            hub: self.hub.clone(),
+            desk: self.desk.clone(),
+            connection: self.connection,
+            gone: self.gone.clone(),
+        })
+    }
+
+    async fn beside(&mut self, socket: &mut Socket, sender: &Sender, beside: Beside) -> Result<(), Close> {
+        match beside {
+            Beside::Unknown | Beside::Answer(None) => Ok(()),
+            Beside::Answer(Some(frame)) => send(socket, Frame::text(frame)).await,
+            Beside::File(frame) if files::is_request(&frame) => {
+                let sent = tokio::time::timeout(FILE, files::send(sender, &frame, socket)).await;
+                match sent {
+                    Ok(sent) => self.filed(socket, sent.map(|()| None)).await,
+                    Err(_) => Err(None),
+                }
+            }
+            Beside::File(frame) => {
+                let taken = self.files.heading(sender, &frame).await;
+                self.filed(socket, taken).await
+            }
+        }
+    }
+
+    async fn filed(&mut self, socket: &mut Socket, taken: Result<Option<Json>, Refused>) -> Result<(), Close> {
+        match taken {
+            Ok(None) => Ok(()),
+            Ok(Some(result)) => {
+                let ack = self.stamped(|_, stamp| say::ack(None, stamp));
+                self.say(socket, ServerMessage { result: Some(result), ..ack }).await
+            }
+            Err(Refused(fault)) => self.refuse(socket, &fault).await,
+        }
+    }
+
+    async fn refuse(&mut self, socket: &mut Socket, fault: &Fault) -> Result<(), Close> {
+        let refusal = self.stamped(|_, stamp| say::error(fault.public.clone(), stamp));
+        self.say(socket, refusal).await
     }
 
     fn stamped<T>(&mut self, work: impl FnOnce(&mut Link, &mut Stamp<'_>) -> T) -> T {
@@ -237,10 +324,10 @@ impl Talk {
     async fn heard(&mut self, socket: &mut Socket, heard: Heard) -> Result<(), Close> {
         match heard {
             Heard::Nothing => Ok(()),
-            Heard::Reply(frame) => self.say(socket, &frame).await,
+            Heard::Reply(frame) => self.say(socket, frame).await,
             Heard::Refuse(frame, code) => {
-                self.say(socket, &frame).await?;
-                Err(Some(code))
+                self.say(socket, frame).await?;
+                Err(close(code))
             }
             Heard::Pass(message) if message.kind == ClientKind::Register => self.register(socket, message).await,
             Heard::Pass(message) => {
@@ -252,11 +339,14 @@ impl Talk {
 
     async fn register(&mut self, socket: &mut Socket, mut message: ClientMessage) -> Result<(), Close> {
         match entry::principal(&self.pass, &self.desk.settings(), &message) {
-            Ok(by) => self.desk.proved(self.connection, by),
+            Ok(by) => {
+                self.by = Some(by.clone());
+                self.desk.proved(self.connection, by);
+            }
             Err(text) => {
                 let refusal = self.stamped(|_, stamp| say::error(text, stamp));
-                self.say(socket, &refusal).await?;
-                return Err(Some(POLICY));
+                self.say(socket, refusal).await?;
+                return Err(close(POLICY));
             }
         }
         if self.wide == Wide::Everybody && !profile::is_asked(&message) {
@@ -270,15 +360,8 @@ impl Talk {
         match self.link.tick(self.hub.now()) {
             Due::Nothing => Ok(()),
             Due::Ping => send(socket, Frame::ping(Bytes::new())).await,
-            Due::Close(code) => Err(Some(code)),
+            Due::Close(code) => Err(close(code)),
         }
-    }
-}
-
-async fn send(socket: &mut Socket, frame: Frame) -> Result<(), Close> {
-    match tokio::time::timeout(SEND, socket.send(frame)).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(None),
     }
 }
 

@@ -13,7 +13,7 @@ use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
 use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
+use futures_util::StreamExt;
 use http::HeaderMap;
 use interlingua_core::Text;
 use interlingua_protocols::nlip::decode::Door;
@@ -31,6 +31,7 @@ use crate::edge::Shared;
 use crate::edge::nlip::PROTOCOL;
 use crate::hub::bus::Subscription;
 use crate::server::connection::Connection;
+use crate::server::frames::{self, Arrived, Close, send};
 use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree};
 use crate::telemetry::meters::Phase;
@@ -38,10 +39,6 @@ use crate::telemetry::trace;
 
 /// How many messages may wait while one is answered; no more are read once they are as long as one may be.
 const MAX_WAITING: usize = 16;
-/// How long a frame may take to leave. A peer that asks and does not read is gone.
-const SEND: Duration = Duration::from_secs(60);
-/// How long the other side may take to say goodbye.
-const GOODBYE: Duration = Duration::from_secs(5);
 /// A socket that is silent this long is asked whether it is there.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// After so many unanswered heartbeats it is not.
@@ -106,31 +103,18 @@ struct Session {
     silent: u32,
 }
 
-/// Why a socket is closed.
-type Close = (CloseCode, &'static str);
-
 impl Session {
     async fn run(mut self, mut socket: Socket) {
         let meters = self.shared.hub.meters.protocol(PROTOCOL);
         meters.sockets.increment(1.0);
-        let stopping = self.shared.hub.supervisor.stopping().clone();
-        let closed = tokio::select! {
-            closed = self.converse(&mut socket) => closed,
-            () = stopping.cancelled() => Some((CloseCode::GOING_AWAY, "the hub is shutting down")),
-        };
-        let goodbye = async {
-            if let Some((code, reason)) = closed {
-                let _ = socket.send(Frame::close(Some(code), reason)).await;
-            }
-            let _ = socket.close().await;
-        };
-        // Whether it was heard changes nothing: the socket is dropped.
-        let _ = tokio::time::timeout(GOODBYE, goodbye).await;
+        let shared = self.shared.clone();
+        let closed = frames::until_stopped(&shared.hub, self.converse(&mut socket)).await;
+        frames::goodbye(socket, closed).await;
         meters.sockets.decrement(1.0);
     }
 
     /// Until the socket is closed: by the other side (`None`), or for a reason of ours.
-    async fn converse(&mut self, socket: &mut Socket) -> Option<Close> {
+    async fn converse(&mut self, socket: &mut Socket) -> Close {
         loop {
             let frame = match self.waiting.pop_front() {
                 Some(frame) => frame,
@@ -140,19 +124,18 @@ impl Session {
                     Err(close) => return close,
                 },
             };
-            let answer = match self.answer(socket, frame).await {
-                Ok(answer) => answer,
+            let answered = match self.answer(socket, frame).await {
+                Ok(answer) => send(socket, answer).await,
                 Err(close) => return close,
             };
-            let sent = tokio::time::timeout(SEND, socket.send(answer)).await;
-            if !matches!(sent, Ok(Ok(()))) {
-                return None;
+            if let Err(close) = answered {
+                return close;
             }
         }
     }
 
     /// The next message; `None` when only time passed or a control frame came.
-    async fn next(&mut self, socket: &mut Socket) -> Result<Option<Bytes>, Option<Close>> {
+    async fn next(&mut self, socket: &mut Socket) -> Result<Option<Bytes>, Close> {
         let frame = tokio::select! {
             event = heard(&mut self.ears) => return self.tell(socket, event).await,
             frame = tokio::time::timeout(HEARTBEAT, socket.next()) => frame,
@@ -165,19 +148,19 @@ impl Session {
             Err(_) if self.silent >= MISSED => Err(Some((CloseCode::POLICY_VIOLATION, "silent for too long"))),
             Err(_) => {
                 self.silent += 1;
-                socket.send(Frame::ping(Bytes::new())).await.map_err(|_| None)?;
+                send(socket, Frame::ping(Bytes::new())).await?;
                 Ok(None)
             }
         }
     }
 
     /// An event on a topic, between two messages.
-    async fn tell(&mut self, socket: &mut Socket, event: Heard) -> Result<Option<Bytes>, Option<Close>> {
+    async fn tell(&mut self, socket: &mut Socket, event: Heard) -> Result<Option<Bytes>, Close> {
         let (place, next) = event;
         match next {
             Ok(Some((seq, event))) => {
-                let sent = tokio::time::timeout(SEND, socket.send(self.encode(&topic::encode(seq, &event)))).await;
-                if matches!(sent, Ok(Ok(()))) { Ok(None) } else { Err(None) }
+                send(socket, self.encode(&topic::encode(seq, &event))).await?;
+                Ok(None)
             }
             Ok(None) => {
                 self.ears.swap_remove(place);
@@ -191,7 +174,7 @@ impl Session {
     }
 
     /// The same pattern again begins anew.
-    fn listen(&mut self, ear: Ear) -> Result<(), Option<Close>> {
+    fn listen(&mut self, ear: Ear) -> Result<(), Close> {
         match ear {
             Ear::Closes(pattern) => self.ears.retain(|(known, _)| *known != pattern),
             Ear::Opens(pattern, subscription) => {
@@ -205,26 +188,18 @@ impl Session {
         Ok(())
     }
 
-    fn taken(&self, frame: Option<Result<Frame, Error>>) -> Result<Option<Bytes>, Option<Close>> {
-        let frame = match frame {
-            None => return Err(None),
-            Some(Err(Error::PayloadTooLong { .. })) => return Err(Some((CloseCode::MESSAGE_TOO_BIG, "too large"))),
-            // The library has closed the socket with the code that belongs to the error.
-            Some(Err(_)) => return Err(None),
-            Some(Ok(frame)) => frame,
-        };
-        let wrong = Err(Some((CloseCode::UNSUPPORTED_DATA, "this end-point takes the other kind of frame")));
-        match self.binding {
-            _ if frame.is_close() => Err(None),
-            _ if frame.is_ping() || frame.is_pong() => Ok(None),
-            Binding::Cbor if frame.is_binary() => Ok(Some(frame.into_payload().into())),
-            Binding::Json if frame.is_text() => Ok(Some(frame.into_payload().into())),
-            Binding::Cbor | Binding::Json => wrong,
+    fn taken(&self, frame: Option<Result<Frame, Error>>) -> Result<Option<Bytes>, Close> {
+        match (self.binding, frames::arrived(frame)?) {
+            (_, Arrived::Alive) => Ok(None),
+            (Binding::Cbor, Arrived::Binary(message)) | (Binding::Json, Arrived::Text(message)) => Ok(Some(message)),
+            (Binding::Cbor, Arrived::Text(_)) | (Binding::Json, Arrived::Binary(_)) => {
+                Err(Some((CloseCode::UNSUPPORTED_DATA, "this end-point takes the other kind of frame")))
+            }
         }
     }
 
     /// Answers one message while the socket is read: what comes meanwhile waits, a close cancels.
-    async fn answer(&mut self, socket: &mut Socket, frame: Bytes) -> Result<Frame, Option<Close>> {
+    async fn answer(&mut self, socket: &mut Socket, frame: Bytes) -> Result<Frame, Close> {
         let mut laps = self.shared.hub.meters.laps();
         let decoded = self.decode(&frame);
         laps.done(Phase::Decode);

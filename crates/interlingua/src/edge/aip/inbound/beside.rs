@@ -1,0 +1,115 @@
+//! Frames of kinds that the protocol does not have, from somebody who was let in: files, kinds that configuration leads to
+//! skills, and kinds of a program that embeds the hub. Anything else is refused where it came.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use interlingua_core::{
+    Ask, Call, Event, Fault, FaultKind, Finished, Inbound, Input, Principal, Request, SkillId, Target, Wire,
+};
+use interlingua_protocols::aip::custom::Custom;
+use interlingua_protocols::aip::link::{Identity, Tongue};
+use interlingua_protocols::aip::server::Connection;
+use interlingua_protocols::aip::server::say::Stamp;
+use interlingua_protocols::aip::wire::{Limits, Status};
+use interlingua_protocols::aip::{WIRE, encode};
+use tokio_util::sync::CancellationToken;
+
+use crate::edge::aip::desk::{Desk, Out};
+use crate::edge::aip::extensions::{Extensions, Foreign};
+use crate::hub::{Hub, Settled, entropy};
+
+/// How much of an answer is put together, in events.
+const SAID: usize = 10_000;
+
+/// Somebody who was let in.
+#[derive(Clone)]
+pub(super) struct Sender {
+    pub(super) hub: Arc<Hub>,
+    pub(super) desk: Arc<Desk>,
+    pub(super) connection: Connection,
+    pub(super) by: Principal,
+    pub(super) who: Identity,
+    /// Cancelled when the connection is gone.
+    pub(super) gone: CancellationToken,
+}
+
+/// What becomes of a frame of another kind.
+pub(super) enum Beside {
+    /// Part of a file, or a wish for one.
+    File(Custom),
+    /// It is answered now, or will be, or needs no answer.
+    Answer(Option<Bytes>),
+    /// Nobody has agreed on it.
+    Unknown,
+}
+
+impl Sender {
+    pub(super) fn is_wide(&self) -> bool {
+        self.who.tongue == Tongue::Profile
+    }
+
+    pub(super) fn hear(&self, frame: &Bytes, limits: &Limits, extensions: &Extensions) -> Beside {
+        let Ok(custom) = Custom::decode(frame, limits) else { return Beside::Unknown };
+        if self.is_wide() && super::files::is_about_files(&custom.kind) {
+            return Beside::File(custom);
+        }
+        if let Some(skill) = self.desk.settings().message(&custom.kind) {
+            self.hub.supervisor.run(self.clone().call(skill.clone(), custom));
+            return Beside::Answer(None);
+        }
+        let foreign = Foreign { from: self.who.clone(), frame: custom };
+        let Some(answers) = extensions.kinds.dispatch(&foreign.frame.kind, &foreign) else { return Beside::Unknown };
+        let mut mint = entropy::bits;
+        let mut stamp = Stamp { now: self.hub.now(), mint: &mut mint };
+        // The first that has something to say; one that fails leaves it to the others.
+        let said = answers.iter().find_map(|answer| answer.as_ref().ok().and_then(Option::as_ref));
+        let failed = answers.iter().find_map(|answer| answer.as_ref().err());
+        Beside::Answer(match (said, failed) {
+            (Some(result), _) => Some(foreign.frame.answer(Status::Completed, None, Some(result), &mut stamp)),
+            (None, Some(fault)) => Some(foreign.frame.answer(Status::Failed, Some(&fault.public), None, &mut stamp)),
+            (None, None) => None,
+        })
+    }
+
+    /// Calls the skill that the kind stands for, in the sender's name, and tells what came of it.
+    async fn call(self, skill: SkillId, custom: Custom) {
+        let finished = tokio::select! {
+            finished = self.finished(skill, &custom) => finished.unwrap_or_else(Finished::failed),
+            () = self.gone.cancelled() => return,
+        };
+        let end = encode::end(&finished, Vec::new(), Tongue::Plain).value;
+        let mut mint = entropy::bits;
+        let mut stamp = Stamp { now: self.hub.now(), mint: &mut mint };
+        let answer = custom.answer(end.status, end.error.as_deref(), end.result.as_ref(), &mut stamp);
+        self.desk.tell(self.connection, Out::Foreign(answer));
+    }
+
+    async fn finished(&self, skill: SkillId, custom: &Custom) -> Result<Finished, Fault> {
+        let input = Input::args(custom.arguments());
+        let mut call = Call::new(entropy::message_id(), Ask::Invoke { target: Target::Skill(skill, None), input });
+        call.wire = Some(Wire(WIRE.into()));
+        let inbound = Inbound::Call(Box::new(call));
+        let request = Request { by: self.by.clone(), connection: self.connection.0, inbound };
+        let mut running = self.hub.open(request).await?;
+        let mut said: Vec<Event> = Vec::new();
+        let settled = running
+            .settle(|event| {
+                if said.len() < SAID {
+                    said.push(event.clone());
+                }
+            })
+            .await?;
+        match settled {
+            Settled::Finished(finished) => {
+                let mut whole = *finished;
+                whole.output.parts = interlingua_core::collect(&whole, &said);
+                Ok(whole)
+            }
+            Settled::Asked(question) => {
+                let text = format!("this cannot be answered here: {}", question.text);
+                Err(Fault::hub(FaultKind::Unanswered, text))
+            }
+        }
+    }
+}
