@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -73,6 +74,11 @@ def load(server, url, body, expect, **options):
     for name, value in options.items():
         for one in value if isinstance(value, list) else [value]:
             command += [f"--{name}", str(one)]
+    return generated(server, url, command)
+
+
+def generated(server, url, command):
+    """What a load generator tells, with what its run cost the server."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as generator:
         started = generator.stdout.readline()
         before = cpu_seconds(server.pid)
@@ -86,6 +92,52 @@ def load(server, url, body, expect, **options):
     result["cpu_us"] = spent * 1e6 / result["ok"]
     result["rss"] = resident_bytes(server.pid)
     return result
+
+
+def devices(server, what, **options):
+    """Devices that beat or work, against one server."""
+    url = f"ws://127.0.0.1:{server.port}/ws"
+    command = [os.path.join(HERE, "target/release/devices"), what, "--url", url]
+    for name, value in options.items():
+        command += [f"--{name}", str(value)]
+    return generated(server, url, command)
+
+
+class Held:
+    """Devices that are connected and say nothing, in a process of their own."""
+
+    def __init__(self, server, count, name):
+        url = f"ws://127.0.0.1:{server.port}/ws"
+        command = [os.path.join(HERE, "target/release/devices"), "hold", "--url", url, "--connections", str(count), "--id", name]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline().strip()
+        if line != str(count):
+            self.__exit__()
+            raise RuntimeError(f"{count} devices could not be connected: {line or 'see above'}")
+
+    def freeze(self):
+        """They answer nothing any more, and their connections stay open."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def plan(steps):
+    """One run of the scheduler alone."""
+    command = [os.path.join(HERE, "target/release/plan"), str(steps)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def get(url):
+    """What is there, as JSON."""
+    with urllib.request.urlopen(url, timeout=60) as response:
+        return json.load(response)
 
 
 def post(url, body, headers):

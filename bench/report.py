@@ -187,8 +187,46 @@ def a2a_streams(result):
 """
 
 
+def aip(results):
+    rows = []
+    for (what, name, connections), one in sorted(results.items(), key=lambda item: (item[0][0], item[0][2], item[1]["cpu_us"])):
+        ours = results[what, "interlingua", connections]["cpu_us"]
+        latency = [f"{one[key]:.0f}" for key in ("p50_us", "p90_us", "p99_us")]
+        rows.append([what, name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", f"{one['cpu_us'] / ours:.2f}", f"{one['rss'] / 1048576:.0f}"])
+    head = ["round trip", "server", "devices", "a second", "p50 us", "p90 us", "p99 us", "CPU us each", "times ours", "memory MiB"]
+    return f"""## AIP: heartbeats and commands
+
+Devices over WebSockets at `/ws`, one round trip at a time on each. `beat`: a heartbeat and its answer; the floor is a bare WebSocket that
+says back what it hears. `command`: the results of a command and the next one, in tasks of fifty that each device asks for itself; the
+hub keeps each task in its journal, synced before it is acknowledged. The Python server (websockets, pydantic) has the shape of the
+protocol's own implementation and none of its agent, rights or records.
+
+{table(head, rows)}
+"""
+
+
+def aip_devices(result):
+    return f"""## AIP: idle and dead devices
+
+{result['count']:,} connected devices that say nothing, each a peer with its card: {result['bytes_each'] / 1024:.1f} KiB of resident memory each.
+With a heartbeat of {result['beat']:.0f} s, {result['dead']} devices whose process was stopped (their connections stay open) beside 1,000 that live were noticed
+as gone within {result['noticed']:.1f} s; {result['left']:,} were still there.
+"""
+
+
+def aip_plan(results):
+    rows = [[f"{steps:,}", f"{one['open_ms']:.1f}", f"{one['total_ms']:.1f}", f"{one['longest_us']:.0f}"] for steps, one in results.items()]
+    return f"""## Plans: what the scheduler takes
+
+Plans in layers of a hundred, every step behind two of the layer before; 64 devices, every step called once and ended well. Nobody
+is called and nothing is written: this is the deciding alone.
+
+{table(["steps", "to read and check, ms", "from the first to the last decision, ms", "the longest decision, us"], rows)}
+"""
+
+
 # The order of the page. `mcp_budget` is made by budget.py, the others by run.py.
-ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams"]
+ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan"]
 
 
 def write(measured):

@@ -1,5 +1,6 @@
 """Measures the hub beside a bare echo server (the floor) and nlip-server, between an MCP client and an MCP server beside other
-proxies, and as an A2A agent beside the official SDK; writes docs/benchmarks.md.
+proxies, as an A2A agent beside the official SDK, and as a server of AIP devices beside a bare WebSocket and a Python server of the same
+shape; writes docs/benchmarks.md.
 
     bench/run.py [--rounds 3] [--seconds 3] [--only SECTION]...
 
@@ -8,8 +9,10 @@ all of them. Medians are reported. Processor time for each request depends least
 """
 
 import argparse
+import contextlib
 import statistics
 import sys
+import time
 
 import measure
 import report
@@ -239,6 +242,56 @@ def a2a_streams(options):
             with measure.held_open(hub.port, f"/a2a/tasks/{task}:subscribe", count):
                 after = measure.resident_bytes(hub.pid)
     return {"count": count, "bytes_each": (after - before) / count, "rss": after}
+
+
+AIP = "aip: { list_tools: 0s, heartbeat: @BEAT@ }\n"
+
+
+@section
+def aip(options):
+    """A heartbeat and its answer, and a command and its results, at 1 and 50 devices."""
+    results = {}
+    with servers.ws_floor() as floor, servers.hub(AIP.replace("@BEAT@", "60s")) as hub, servers.aip_python() as python:
+        for _ in range(options.rounds):
+            for what, compared in {"beat": (floor, hub, python), "command": (hub, python)}.items():
+                for connections in (1, 50):
+                    for server in compared:
+                        result = measure.devices(server, what, connections=connections, seconds=options.seconds)
+                        results.setdefault((what, server.name, connections), []).append(result)
+                        print(f"aip {what} {server.name} c={connections}: {result['rps']:.0f}/s {result['cpu_us']:.1f} us", flush=True)
+    return {key: medians(rounds) for key, rounds in results.items()}
+
+
+@section
+def aip_devices(options):
+    """Memory for each connected device that says nothing, and how long it takes to notice that a hundred are dead."""
+    count, dead, beat = 10_000, 100, 1.0
+    # A beat that does not come up while they are counted; the second hub has one that does.
+    with servers.hub(AIP.replace("@BEAT@", "600s")) as hub:
+        with measure.Held(hub, dead, "warm"):
+            before = measure.resident_bytes(hub.pid)
+            with contextlib.ExitStack() as held:
+                for part in range(5):
+                    held.enter_context(measure.Held(hub, count // 5, f"part{part}"))
+                after = measure.resident_bytes(hub.pid)
+    online = lambda hub: len(measure.get(hub.url("/api/clients"))["online_clients"])
+    with servers.hub(AIP.replace("@BEAT@", f"{beat}s")) as hub:
+        with measure.Held(hub, 1_000, "alive"), measure.Held(hub, dead, "dead") as dying:
+            dying.freeze()
+            frozen = time.monotonic()
+            while online(hub) > 1_000:
+                time.sleep(0.02)
+            noticed = time.monotonic() - frozen
+            left = online(hub)
+    return {"count": count, "bytes_each": (after - before) / count, "dead": dead, "beat": beat, "noticed": noticed, "left": left}
+
+
+@section
+def aip_plan(options):
+    """What the scheduler takes for plans of 1,000 and 10,000 steps."""
+    keys = ("open_ms", "total_ms", "longest_us")
+    runs = {steps: [measure.plan(steps) for _ in range(options.rounds)] for steps in (1_000, 10_000)}
+    return {steps: {key: statistics.median(one[key] for one in rounds) for key in keys} for steps, rounds in runs.items()}
 
 
 def main():

@@ -67,6 +67,16 @@ def reference():
     return Server("nlip-server", [*command, "--log-level", "warning", "--no-access-log"], "/health")
 
 
+def ws_floor():
+    """A bare WebSocket that says back what it hears."""
+    return Server("floor", [f"{ROOT}/bench/target/release/ws_floor", "127.0.0.1:@PORT@"], "/")
+
+
+def aip_python():
+    """An AIP server of the Python implementation's shape, without all that it does beside."""
+    return Server("python", [f"{ROOT}/.venv/bin/python", f"{ROOT}/bench/aip_server.py", "@PORT@"], "/")
+
+
 def upstream(tools=1):
     """A fast MCP server with the tool `say`."""
     command = [f"{ROOT}/bench/target/release/upstream", "127.0.0.1:@PORT@", "--tools", str(tools)]

@@ -5,7 +5,6 @@
 
 use std::{
     error::Error,
-    io::Write,
     path::PathBuf,
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
@@ -17,6 +16,7 @@ use http::{Request, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use interlingua_bench::{Seen, report, say};
 use memchr::memmem;
 use tokio::{net::TcpStream, task::JoinSet, time::timeout};
 
@@ -62,14 +62,6 @@ struct Options {
     first: u64,
 }
 
-/// What one connection saw.
-#[derive(Default)]
-struct Seen {
-    micros: Vec<u32>,
-    errors: u64,
-    first_error: Option<String>,
-}
-
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 static MEASURED: AtomicU64 = AtomicU64::new(0);
 
@@ -91,7 +83,7 @@ async fn main() -> Result<(), Failure> {
         Seen::default()
     });
     let seen = connections.join_all().await;
-    say(&report(&options, begin.elapsed(), seen));
+    say(&report(begin.elapsed(), seen, NUMBER.load(Ordering::Relaxed)));
     Ok(())
 }
 
@@ -116,13 +108,7 @@ async fn send_until(options: Options, body: String, begin: Instant, end: Instant
             continue;
         }
         MEASURED.fetch_add(1, Ordering::Relaxed);
-        match outcome {
-            Ok(()) => seen.micros.push(u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX)),
-            Err(error) => {
-                seen.errors += 1;
-                seen.first_error.get_or_insert_with(|| error.to_string());
-            }
-        }
+        seen.note(started, outcome);
     }
     seen
 }
@@ -166,31 +152,4 @@ async fn exchange(
         return Err(format!("status {status}: {text}").into());
     }
     Ok(())
-}
-
-fn report(options: &Options, elapsed: Duration, seen: Vec<Seen>) -> String {
-    let errors: u64 = seen.iter().map(|one| one.errors).sum();
-    let first_error = seen.iter().find_map(|one| one.first_error.clone());
-    let mut micros: Vec<u32> = seen.into_iter().flat_map(|one| one.micros).collect();
-    micros.sort_unstable();
-    let at =
-        |hundredth: usize| micros.get((micros.len() * hundredth / 100).min(micros.len().saturating_sub(1))).copied();
-    serde_json::json!({
-        "connections": options.connections,
-        "ok": micros.len(),
-        "errors": errors,
-        "first_error": first_error,
-        "seconds": elapsed.as_secs_f64(),
-        "rps": micros.len() as f64 / elapsed.as_secs_f64(),
-        "p50_us": at(50), "p90_us": at(90), "p99_us": at(99),
-        "next": NUMBER.load(Ordering::Relaxed),
-    })
-    .to_string()
-}
-
-/// A line that is read at once by whoever waits for it.
-fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    // A reader that is gone needs no report.
-    let _gone = writeln!(out, "{line}").and_then(|()| out.flush());
 }
