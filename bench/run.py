@@ -275,7 +275,7 @@ def aip_devices(options):
                     held.enter_context(measure.Held(hub, count // 5, f"part{part}"))
                 after = measure.resident_bytes(hub.pid)
     online = lambda hub: len(measure.get(hub.url("/api/clients"))["online_clients"])
-    with servers.hub(AIP.replace("@BEAT@", f"{beat}s")) as hub:
+    with servers.hub(AIP.replace("@BEAT@", f"{beat:.0f}s")) as hub:
         with measure.Held(hub, 1_000, "alive"), measure.Held(hub, dead, "dead") as dying:
             dying.freeze()
             frozen = time.monotonic()
