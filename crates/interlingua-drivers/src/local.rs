@@ -12,6 +12,7 @@ use interlingua_core::{
 
 use tokio::sync::Semaphore;
 
+use crate::files::lent::Lent;
 use crate::files::{Tool, Workspace};
 use crate::tools::{Change, CustomTools};
 
@@ -23,14 +24,17 @@ const FILES_AT_ONCE: usize = 8;
 
 #[derive(Debug)]
 pub struct Local {
+    /// The hub's own.
     files: Workspace,
+    /// Those of runs that have another.
+    lent: Arc<Lent>,
     places: Arc<Semaphore>,
     tools: Arc<CustomTools>,
 }
 
 impl Local {
-    pub fn new(files: Workspace, tools: CustomTools) -> Local {
-        Local { files, places: Arc::new(Semaphore::new(FILES_AT_ONCE)), tools: Arc::new(tools) }
+    pub fn new(files: Workspace, lent: Arc<Lent>, tools: CustomTools) -> Local {
+        Local { files, lent, places: Arc::new(Semaphore::new(FILES_AT_ONCE)), tools: Arc::new(tools) }
     }
 
     pub fn peer() -> PeerId {
@@ -78,7 +82,8 @@ impl Local {
         let unsupported =
             || Fault::hub(FaultKind::Unsupported(Feature::Operation), "a file tool can be called, and nothing else");
         let args = dispatch.call.input().ok_or_else(unsupported)?.args.clone().unwrap_or_else(Json::empty_object);
-        let (files, owner) = (self.files.clone(), dispatch.by.owner());
+        let lent = self.lent.of(&dispatch.call).await?;
+        let (files, owner) = (lent.unwrap_or_else(|| self.files.clone()), dispatch.by.owner());
         let name = dispatch.skill.id.skill.clone();
         let place = self.places.clone().acquire_owned().await.map_err(Fault::internal)?;
         let called = tokio::task::spawn_blocking(move || {

@@ -3,7 +3,7 @@
 //! The rules are the hub's own words; the task is the caller's; answers are data of whoever gave them and carry the trust
 //! of all their author had read. Votes, counts and others' reasoning are never shown.
 
-use super::{Choice, Ending, Given, Mode, Offer, Refusal, Round, Seat, Team};
+use super::{Choice, Ending, Found, Given, Mode, Offer, Refusal, Round, Seat, Team};
 use crate::content::{Part, Party, Provenance, Trust};
 use crate::id::Text;
 
@@ -39,6 +39,7 @@ impl Team {
     pub(super) fn brief(&self, seat: Seat, round: &Round) -> Brief {
         let shown = self.shown(seat, round);
         let mut parts = vec![self.task(seat)];
+        parts.extend(self.files_part(seat));
         parts.extend(self.earlier_part());
         if shown.is_empty() {
             parts.push(hub("There are no answers yet."));
@@ -92,17 +93,39 @@ impl Team {
     fn answer_part(&self, reader: Seat, given: &Given) -> Part {
         let label = format!("{}.{}", self.plan.label(given.seat), given.revision);
         let whose = if given.seat == reader { " (your own)" } else { "" };
-        let text = format!("Answer {label}{whose}:\n{}", self.for_reader(reader, &given.text));
+        let files = self.snapshot(given).map(|path| format!("\n(Its files are in {path})")).unwrap_or_default();
+        let text = format!("Answer {label}{whose}:\n{}{files}", self.for_reader(reader, given));
         Part::text(text, self.said_by(given.seat, given.trust)).labelled(label)
     }
 
-    /// Paths of peers' workspaces would tell who they are, and lead nowhere for the reader.
-    fn for_reader(&self, reader: Seat, text: &str) -> String {
-        let mut text = text.to_owned();
+    /// Where members find the files behind an answer, if its author has a workspace. By label: it tells nobody's name.
+    pub fn snapshot(&self, given: &Given) -> Option<String> {
+        self.workspace(given.seat)?;
+        let (found, label) = (self.plan.found.as_ref()?, self.plan.label(given.seat));
+        Some(format!("{}/{}/{label}.{}", found.answers, self.attempt, given.revision))
+    }
+
+    pub fn workspace(&self, seat: Seat) -> Option<&Text> {
+        self.plan.members[seat.0].workspace.as_ref().filter(|path| !path.is_empty())
+    }
+
+    fn files_part(&self, reader: Seat) -> Option<Part> {
+        self.workspace(reader)?;
+        let Found { answers, shared } = self.plan.found.as_ref()?;
+        Some(hub(format!(
+            "You have files of your own: relative paths start there, and nobody else writes there. {answers} holds the \
+             files behind each answer, to be read. {shared} holds what all have in common; only who presents writes there."
+        )))
+    }
+
+    /// Paths of a peer's workspace would tell who it is, and lead nowhere for the reader: there are the files of its answer.
+    fn for_reader(&self, reader: Seat, given: &Given) -> String {
+        let mut text = given.text.to_string();
         for seat in self.seats().filter(|seat| *seat != reader) {
-            if let Some(workspace) = self.plan.members[seat.0].workspace.as_deref().filter(|path| !path.is_empty()) {
-                text = text.replace(workspace, &format!("<workspace of {}>", self.plan.label(seat)));
-            }
+            let Some(workspace) = self.workspace(seat) else { continue };
+            let instead = self.snapshot(given).filter(|_| seat == given.seat);
+            let instead = instead.unwrap_or_else(|| format!("<workspace of {}>", self.plan.label(seat)));
+            text = text.replace(&**workspace, &instead);
         }
         text
     }
@@ -177,6 +200,7 @@ impl Team {
 
     fn result(&self, choice: &Choice) -> Vec<Part> {
         let mut parts = vec![self.task(choice.winner)];
+        parts.extend(self.files_part(choice.winner));
         let reasons: Vec<String> = self
             .votes()
             .filter(|(_, vote)| vote.choice == choice.winner)
@@ -189,7 +213,8 @@ impl Team {
         }
         for given in self.seats().filter_map(|seat| self.answer(seat)) {
             let own = if given.seat == choice.winner { " (your own)" } else { "" };
-            let text = format!("Answer of {}{own}:\n{}", self.plan.id(given.seat), given.text);
+            let said = self.for_reader(choice.winner, given);
+            let text = format!("Answer of {}{own}:\n{said}", self.plan.id(given.seat));
             parts.push(Part::text(text, self.said_by(given.seat, given.trust)));
         }
         parts

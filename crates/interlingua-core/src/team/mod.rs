@@ -57,7 +57,7 @@ pub use brief::{Brief, Presentation};
 pub use member::{evaluating, presenting, seated};
 pub use outside::FINAL;
 pub use plain::read_plain;
-pub use plan::{Ending, MAX_MEMBERS, Member, Mode, Novelty, Plan, Purse, Rules, Times, Updates};
+pub use plan::{Ending, Found, MAX_MEMBERS, Member, Mode, Novelty, Plan, Purse, Rules, Times, Updates};
 pub use record::{Ignored, Record, Refusal, Stopped, Vote};
 pub use tools::{Tool, offered_tools};
 pub use turn::{Called, Turn, Workflow};

@@ -21,6 +21,18 @@ pub struct Plan {
     /// Of whoever asked.
     pub trust: Trust,
     pub rules: Rules,
+    /// What members with a workspace find in it.
+    #[serde(default)]
+    pub found: Option<Found>,
+}
+
+/// Names in the workspace of every member that has one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The files behind each answer: read by all, written by nobody.
+    pub answers: Text,
+    /// What all have in common: read by all, written by who presents.
+    pub shared: Text,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,6 +177,7 @@ impl Plan {
             task: task.into(),
             trust: Trust::Caller,
             rules: Rules::default(),
+            found: None,
         }
     }
 

@@ -20,6 +20,13 @@ pub(super) fn is_temporary(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
 }
 
+/// A name for something that is not whole yet.
+pub(super) fn unfinished() -> Result<OsString, Problem> {
+    let mut random = [0; 8];
+    aws_lc_rs::rand::fill(&mut random).map_err(|_| Problem::Failed(std::io::ErrorKind::Other.into()))?;
+    Ok(OsString::from(format!("{PREFIX}{:016x}", u64::from_ne_bytes(random))))
+}
+
 /// What an existing file was when it was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
@@ -84,9 +91,7 @@ struct Temp<'a> {
 
 impl Temp<'_> {
     fn new(dir: &Dir) -> Result<Temp<'_>, Problem> {
-        let mut random = [0; 8];
-        aws_lc_rs::rand::fill(&mut random).map_err(|_| Problem::Failed(std::io::ErrorKind::Other.into()))?;
-        let name = OsString::from(format!("{PREFIX}{:016x}", u64::from_ne_bytes(random)));
+        let name = unfinished()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::openat(dir, &name, flags, Mode::from_raw_mode(0o666))?);
         Ok(Temp { dir, name, file })

@@ -12,6 +12,7 @@ use interlingua_core::{
     Addressee, Answer, Call, CancelWhy, Event, Fault, Finished, Json, MessageId, Outcome, Output, Part, Party,
     Provenance, Question, QuestionId, QuestionKind, Schema, Signal, TaskId, Text, Time, Trust, Usage,
 };
+use interlingua_drivers::files::lent::Loan;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -37,6 +38,9 @@ pub(super) struct Engine {
     memory: Option<Memory>,
     /// What was said before this hub started again stands in the exchange already: what is said now has another name.
     life: Option<Life>,
+    /// Its workspace, if it has one: given back when the run ends.
+    #[expect(dead_code, reason = "held, not read")]
+    loan: Option<Loan>,
 }
 
 /// A run that was taken up again.
@@ -71,7 +75,10 @@ impl Engine {
             false => None,
         };
         let orders = sitting.as_ref().and_then(|sitting| sitting.orders());
-        let team = sitting.as_ref().and_then(|sitting| sitting.nlip);
+        let team = sitting.as_ref().and_then(|sitting| sitting.manner.nlip);
+        let files = sitting.as_ref().and_then(|sitting| sitting.manner.files.clone());
+        let loan = files.map(|files| hub.lent.lend(errands.line.task, files));
+        errands.at_own_files = loan.is_some();
         errands.routes = errands.agent.routes.wanted(asked_for_routes(&errands.line.call), team);
         let errands = Arc::new(errands);
         let (doing, calls) = Default::default();
@@ -79,7 +86,7 @@ impl Engine {
             let run = fold(entries).map_err(Fault::internal)?;
             let life = Some(Life { mark: format!("{:08x}", entropy::bits() >> 96), from: run.turn });
             let effects = run.resume();
-            return Ok((Engine { errands, log, run, doing, sitting, orders, calls, memory, life }, effects));
+            return Ok((Engine { errands, log, run, doing, sitting, orders, calls, memory, life, loan }, effects));
         }
         let earlier = match &memory {
             Some(memory) => memory.recall(&hub).await?,
@@ -96,7 +103,7 @@ impl Engine {
         };
         let now = hub.now();
         let run = Run::begun(plan.clone(), messages.clone(), now);
-        let mut engine = Engine { errands, log, run, doing, sitting, orders, calls, memory, life: None };
+        let mut engine = Engine { errands, log, run, doing, sitting, orders, calls, memory, life: None, loan };
         let decision = engine.run.decide(Happening::Begin, now)?;
         let mut records = vec![Record::Begun { plan: Box::new(plan), messages }];
         records.extend(decision.records);

@@ -7,10 +7,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use interlingua_core::peer::Dispatch;
 use interlingua_core::{
     Addressee, Answer, Ask, Call, CancelWhy, Channel, ConversationId, DeadlineBy, Digest, Entry, Event, Fault,
-    FaultKind, Finished, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal, TaskId,
-    Time, Via,
+    FaultKind, Finished, Link, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal,
+    TaskId, Time, Via,
 };
 
 use super::desk::{Asked, Desk};
@@ -37,6 +38,19 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// The line of a run that this call begins, through whoever `link` names.
+    pub(super) fn new(hub: Arc<Hub>, link: Link, name: PeerId, dispatch: Dispatch) -> Line {
+        Line {
+            hub,
+            name,
+            desk: Arc::new(Desk::new(dispatch.task, dispatch.asked)),
+            task: dispatch.task,
+            through: dispatch.by.through(link),
+            by: dispatch.by,
+            call: dispatch.call,
+        }
+    }
+
     /// A call of the run as it goes through the door. An id that is the same after a restart finds the same exchange.
     pub(super) fn child(&self, id: MessageId, ask: Ask) -> Call {
         let mut call = Call::new(id, ask);

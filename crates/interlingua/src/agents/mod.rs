@@ -25,4 +25,4 @@ mod team;
 mod voice;
 
 pub use roster::{Roster, prepare};
-pub(crate) use team::plan;
+pub(crate) use team::{plan, tidy};

@@ -7,7 +7,6 @@ use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::{Fault, FaultKind, Skill};
 use tokio::sync::mpsc;
 
-use super::desk::Desk;
 use super::engine::Engine;
 use super::errand::Errands;
 use super::line::Line;
@@ -33,17 +32,9 @@ impl Peer for AgentPeer {
         Box::pin(async move {
             let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
             let hub = self.hub.upgrade().ok_or_else(gone)?;
-            let desk = Arc::new(Desk::new(dispatch.task, dispatch.asked));
-            let line = Line {
-                through: dispatch.by.through(self.agent.link()),
-                hub,
-                name: self.agent.name.clone(),
-                desk: desk.clone(),
-                task: dispatch.task,
-                by: dispatch.by,
-                call: dispatch.call,
-            };
-            let errands = Errands { line, agent: self.agent.clone(), routes: false };
+            let line = Line::new(hub, self.agent.link(), self.agent.name.clone(), dispatch);
+            let desk = line.desk.clone();
+            let errands = Errands { line, agent: self.agent.clone(), routes: false, at_own_files: false };
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
             let work = Some(Box::pin(Engine::work(errands, incoming)) as _);
             Ok(Reply::Live(Box::new(Talk { work, desk, signals })))

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::peer::AgentPeer;
 use super::seats::Seats;
-use super::team::{Team, TeamPeer};
+use super::team::{Grounds, Team, TeamPeer};
 use super::voice::{Voice, micro};
 use crate::config::{self, Config};
 use crate::edge::{Shared, local};
@@ -214,6 +214,9 @@ impl Agent {
 }
 
 fn team(name: &str, team: &config::Team, config: &Config) -> Result<Team, Fault> {
+    let members = team.agents.iter().map(|member| format!("{member}/*").into());
+    let skills = team.agents.iter().filter_map(|member| config.agents.get(member));
+    let skills = skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into());
     Ok(Team {
         name: PeerId::from(name),
         title: team.title.clone().unwrap_or_else(|| name.to_owned()),
@@ -222,6 +225,8 @@ fn team(name: &str, team: &config::Team, config: &Config) -> Result<Team, Fault>
         nlip: team.nlip,
         plan: super::team::plan(team)?,
         agents: config.agents.keys().map(|name| PeerId::from(name.as_str())).collect(),
+        scopes: members.chain(skills).collect(),
+        grounds: Grounds::of(team, config),
     })
 }
 

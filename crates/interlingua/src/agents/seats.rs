@@ -11,6 +11,7 @@ use interlingua_core::agent::Plan;
 use interlingua_core::model::{Message, ToolCall};
 use interlingua_core::team::{self, Brief, Evaluation, Presentation, Ready, Seat, Turn, What};
 use interlingua_core::{Call, Fault, FaultKind, Json, MessageId, Meta, Part, TaskId, Text, Trust};
+use interlingua_drivers::files::Workspace;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc, oneshot};
 
@@ -32,14 +33,22 @@ pub(super) struct Sitting {
     pub(super) seat: Seat,
     pub(super) round: u32,
     pub(super) role: Role,
-    /// What the team says of routed messages.
-    pub(super) nlip: Option<bool>,
+    pub(super) manner: Manner,
     ready: mpsc::Sender<Ready>,
     orders: mpsc::Sender<Order>,
     taken: Mutex<Option<mpsc::Receiver<Order>>>,
     wanted: Mutex<HashMap<Text, oneshot::Sender<Permission>>>,
     told: Mutex<Vec<oneshot::Sender<()>>>,
     judged: Mutex<Option<oneshot::Sender<Evaluation>>>,
+}
+
+/// How a team has its member work.
+#[derive(Debug, Default)]
+pub(super) struct Manner {
+    /// Do its calls travel as routed messages?
+    pub(super) nlip: Option<bool>,
+    /// The member's own, for as long as it sits.
+    pub(super) files: Option<Workspace>,
 }
 
 #[derive(Debug)]
@@ -123,7 +132,7 @@ impl Sitting {
     pub(super) fn new(
         (seat, round): (Seat, u32),
         role: Role,
-        nlip: Option<bool>,
+        manner: Manner,
         ready: mpsc::Sender<Ready>,
     ) -> Arc<Sitting> {
         let (orders, taken) = mpsc::channel(MAX_ORDERS);
@@ -131,7 +140,7 @@ impl Sitting {
             seat,
             round,
             role,
-            nlip,
+            manner,
             ready,
             orders,
             taken: Mutex::new(Some(taken)),

@@ -80,7 +80,7 @@ pub use scalar::{Rate, Size, Span};
 pub use secret::{Key, Secret};
 pub use site::{Browser, SitePeer};
 pub use store::Store;
-pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates};
+pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates, Workspaces};
 pub use telemetry::{Log, LogFormat, Telemetry};
 pub use tools::{Permission, Root, Tools};
 

@@ -51,6 +51,9 @@ pub struct Team {
     pub restarts: u32,
     #[serde(default)]
     pub budget: Purse,
+    /// Where the file tools of its members work.
+    #[serde(default)]
+    pub workspaces: Workspaces,
     /// Calls of its members travel as routed NLIP messages, unless a member says otherwise. Default: `nlip.agents`.
     pub nlip: Option<bool>,
     /// Anyone may ask it, without a credential.
@@ -106,6 +109,17 @@ pub enum Updates {
     Restart,
     /// When its round is over.
     Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Workspaces {
+    /// Each in a directory of its own; the files behind an answer are there for others to read, and `tools.workspace` is
+    /// read by all and written by who presents.
+    #[default]
+    Own,
+    /// All in `tools.workspace`.
+    Shared,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]

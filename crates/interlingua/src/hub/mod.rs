@@ -42,6 +42,7 @@ use arc_swap::ArcSwap;
 use interlingua_core::ports::Store;
 use interlingua_core::{Health, HubId, PeerId, SkillId, Text, Time};
 use interlingua_drivers::browser::Browser;
+use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use door::Door;
@@ -134,6 +135,8 @@ pub struct Hub {
     pub hooks: ArcSwap<Hooks>,
     /// Who was sent to sign in somewhere, for a peer that wants a token.
     pub sign_ins: SignIns,
+    /// Workspaces of runs that have one of their own.
+    pub lent: Arc<Lent>,
     /// What drives websites; set once, before peers are registered.
     pub browser: OnceLock<Arc<Browser>>,
     schemas: Schemas,
@@ -165,6 +168,7 @@ impl Hub {
             runs: runs::Runs::default(),
             hooks: ArcSwap::default(),
             sign_ins: SignIns::default(),
+            lent: Arc::default(),
             browser: OnceLock::new(),
             schemas: Schemas::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),

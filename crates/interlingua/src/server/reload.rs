@@ -87,7 +87,7 @@ impl Server {
         for (name, _) in changes.peers.iter().filter(|(_, change)| *change == PeerChange::Removed) {
             self.hub.unregister(&PeerId::from(name.as_str())).await?;
         }
-        if changes.live.iter().any(|key| ["models", "agents", "teams", "nlip"].contains(key)) {
+        if changes.live.iter().any(|key| ["models", "agents", "teams", "nlip", "tools"].contains(key)) {
             roster.register(&self.hub).await?;
             let (old, kept) = (&self.config, |name: &&String| {
                 !new.agents.contains_key(*name) && !new.teams.contains_key(*name) && !new.peers.contains_key(*name)

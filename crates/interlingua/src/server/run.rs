@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use super::accept::{Acceptor, LiveTls, bind_unix};
 use super::access::{Access, Grant, Rules, TOKEN_PREFIX};
 use super::guard::Guard;
 use super::tls::{self, TlsFault};
+use crate::agents;
 use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
@@ -99,7 +100,7 @@ impl Server {
         }
         shared.push.resume(&shared).await?;
         let retention = Arc::new(ArcSwap::from_pointee(config.retention.clone()));
-        hub.supervisor.run_until_stop(retain(hub.clone(), retention.clone()));
+        hub.supervisor.run_until_stop(retain(hub.clone(), retention.clone(), config.data().to_path_buf()));
         hub.supervisor.run_until_stop(observe(shared.clone()));
         let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
         let address = listen(config, &shared, tls.clone()).await?;
@@ -298,7 +299,7 @@ async fn observe(shared: Arc<Shared>) {
 }
 
 /// Applies the retention rules from time to time.
-async fn retain(hub: Arc<Hub>, retention: Arc<ArcSwap<config::Retention>>) {
+async fn retain(hub: Arc<Hub>, retention: Arc<ArcSwap<config::Retention>>, data: PathBuf) {
     let mut ticks = tokio::time::interval(RETENTION_EVERY);
     loop {
         ticks.tick().await;
@@ -319,5 +320,6 @@ async fn retain(hub: Arc<Hub>, retention: Arc<ArcSwap<config::Retention>>) {
         if let Err(error) = applied.await {
             tracing::error!(%error, "retention rules could not be applied");
         }
+        agents::tidy(&hub, &data).await;
     }
 }

@@ -48,6 +48,28 @@ fn nothing_shown_in_a_round_names_a_peer_a_vote_or_a_workspace() {
 }
 
 #[test]
+fn files_behind_an_answer_are_named_by_label_and_a_peers_paths_lead_to_them() {
+    let mut plan = plan(&["ann", "bob"]);
+    plan.members[0].workspace = Some("/w/agent1".into());
+    plan.members[1].workspace = Some("/w/agent2".into());
+    plan.found = Some(Found { answers: "answers".into(), shared: "shared".into() });
+    let mut play = Play::new(plan);
+    play.answers(A, "see /w/agent1/x.txt");
+    let shown = texts(&brief(&play, B).parts).join("\n");
+    assert!(shown.contains("see answers/1/agent1.1/x.txt"), "{shown}");
+    assert!(shown.contains("files of your own") && !shown.contains("/w/"), "{shown}");
+    let own = texts(&brief(&play, A).parts).join("\n");
+    assert!(own.contains("see /w/agent1/x.txt"), "its own path is its own: {own}");
+    // The winner, too, is shown the files of others where they can be read.
+    play.votes(B, "agent1");
+    play.answers(B, "in /w/agent2/y.txt");
+    play.votes(A, "agent1");
+    play.votes(B, "agent1");
+    let last = play.team.presentation(&play.choice().clone());
+    assert!(texts(&last.parts).join("\n").contains("in answers/1/agent2.1/y.txt"), "{last:?}");
+}
+
+#[test]
 fn answers_carry_their_trust_and_never_more_than_a_peers() {
     let mut play = Play::new(plan(&["ann", "bob"]));
     let calls = vec![Called { id: "c".into(), what: answer("Paris") }];

@@ -2,10 +2,12 @@
 
 mod attacks;
 mod rules;
+mod side_by_side;
 mod texts;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use interlingua_core::{Fault, FaultKind, Json, Output, Owner, PeerId, Principal, Proof, Subject};
 use interlingua_core::{Link, json::Tree};

@@ -44,7 +44,7 @@ async fn word_count_counts() {
 async fn the_local_peer_offers_files_and_programs() {
     let base = tempfile::tempdir().unwrap();
     let (files, _) = Workspace::open(RootSpec::workspace(base.path()), &[], Limits::default()).unwrap();
-    let local = Arc::new(Local::new(files, examples()));
+    let local = Arc::new(Local::new(files, Arc::default(), examples()));
     let card = local.card(interlingua_core::Time(0));
     let names: Vec<_> = card.skills.iter().map(|skill| skill.id.to_string()).collect();
     let expected =

@@ -11,6 +11,7 @@ use interlingua_core::{Event, Fault, Finished, MessageId, Part, Provenance, Sign
 use tokio::sync::mpsc;
 
 use super::Team;
+use super::places::Places;
 use super::round::{Table, evaluate, present, round};
 use crate::agents::line::Line;
 use crate::agents::log::RunLog;
@@ -62,6 +63,9 @@ impl Engine {
             let input = line.call.input();
             plan.task = input.map(|input| input.words().as_ref().into()).unwrap_or_default();
             plan.trust = input.map_or(plan.trust, |input| input.trust);
+            if let Some(grounds) = &team.grounds {
+                grounds.assign(line.task, &mut plan);
+            }
             let state = team::Team::begun(plan.clone(), now);
             log.append(&[Record::Begun(Box::new(plan))], now).await?;
             (state, None)
@@ -71,7 +75,11 @@ impl Engine {
             (state, Some(effects))
         };
         let (ready, heard) = mpsc::channel(MAX_READY);
-        let table = Arc::new(Table { team, line, seats, since: now });
+        let places = Places::open(team.grounds.as_ref(), line.task, &state.plan).await?;
+        for seat in state.seats() {
+            places.keep(&state, seat).await;
+        }
+        let table = Arc::new(Table { team, line, seats, since: now, places });
         let (doing, sittings) = Default::default();
         let mut engine = Engine { table, log, state, doing, sittings, ready, heard, presented: None };
         let effects = match effects {
@@ -82,11 +90,11 @@ impl Engine {
     }
 
     async fn drive(&mut self, effects: Vec<Effect>, mut signals: mpsc::Receiver<Signal>) -> Result<(), Fault> {
-        self.perform(effects);
+        self.perform(effects).await;
         while self.state.verdict().is_none() {
             let (happening, batch) = self.next(&mut signals).await;
             let effects = self.happen(happening).await?;
-            self.perform(effects);
+            self.perform(effects).await;
             // Tools that returned may go on now that their members heard the news.
             for key in batch {
                 if let Some(sitting) = self.sittings.get(&key) {
@@ -151,13 +159,13 @@ impl Engine {
         Ok(decision.effects)
     }
 
-    fn perform(&mut self, effects: Vec<Effect>) {
+    /// In their order: the files behind an answer are kept before anyone begins again.
+    async fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Start(brief) => {
                     let (seat, number) = (brief.seat, brief.round);
-                    let sitting =
-                        Sitting::new((seat, number), Role::Round(brief), self.table.team.nlip, self.ready.clone());
+                    let sitting = self.table.sitting((seat, number), Role::Round(brief), self.ready.clone());
                     self.sittings.insert((seat, number), sitting.clone());
                     let overheard = MessageId::from(format!("{}-{}", self.state.plan.id(seat), number));
                     let work = round(self.table.clone(), sitting, overheard);
@@ -185,8 +193,9 @@ impl Engine {
                     let work = evaluate(self.table.clone(), *presentation);
                     self.doing.push(Box::pin(async move { Done::Evaluated(work.await) }));
                 }
-                // Members' words go to the caller as they are heard; there is one workspace, which needs no copy.
-                Effect::Forward { .. } | Effect::Snapshot(_) => {}
+                Effect::Snapshot(seat) => self.table.places.keep(&self.state, seat).await,
+                // Members' words go to the caller as they are heard.
+                Effect::Forward { .. } => {}
                 // Said once all is written: see `finish`.
                 Effect::Finish(_) => {}
             }

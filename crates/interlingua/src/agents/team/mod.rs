@@ -4,10 +4,10 @@
 //! and heard: each round of a member is an exchange of its own, a child of the team's ([`round`]), so that it is kept,
 //! cancelled and taken up after a restart like any other. An agent of this hub sits at the table ([`super::seats`]): its
 //! decisions are judged while it works. Any other peer that can be talked to answers in words, which are read as a decision.
-//!
-//! Deliberately absent: workspaces of members. The file tools have one workspace, so there is nothing to keep apart.
+//! Members that use files have a workspace each ([`places`]).
 
 mod engine;
+mod places;
 mod round;
 mod rules;
 
@@ -18,18 +18,19 @@ use std::time::Duration;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::team::Plan;
 use interlingua_core::{
-    CardFrom, Effects, Fault, FaultKind, Link, PeerId, Proof, Schema, Skill, SkillId, SkillKind, Subject,
+    CardFrom, Effects, Fault, FaultKind, Link, PeerId, Proof, Schema, Skill, SkillId, SkillKind, Subject, Text,
 };
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::desk::Desk;
 use super::line::Line;
 use super::roster::CHAT;
 use super::seats::Seats;
 use super::talk::{MAX_SIGNALS, Talk};
 use crate::hub::Hub;
 use engine::Engine;
+pub(super) use places::Grounds;
+pub(crate) use places::tidy;
 pub(crate) use rules::plan;
 
 /// How long the hub waits for a team beyond its own limit of time: it ends by itself.
@@ -47,6 +48,10 @@ pub(super) struct Team {
     pub(super) plan: Plan,
     /// Members that are agents of this hub.
     pub(super) agents: HashSet<PeerId>,
+    /// Its members, and patterns of the skills that they may use.
+    pub(super) scopes: Vec<Text>,
+    /// Where they work, if not all in one place.
+    pub(super) grounds: Option<Grounds>,
 }
 
 impl Team {
@@ -61,9 +66,9 @@ impl Team {
         skill.sealed()
     }
 
-    /// What the team adds to the chain of whoever asked: it may talk to its members and nothing else.
+    /// What the team adds to the chain of whoever asked: it may talk to its members, and lets each do what that one may.
     fn link(&self) -> Link {
-        let scopes = self.plan.members.iter().map(|member| format!("{}/*", member.id).into()).collect();
+        let scopes = self.scopes.clone();
         Link { subject: Subject::Agent(self.name.clone()), proof: Proof::InProcess, scopes, until: None }
     }
 }
@@ -87,16 +92,8 @@ impl Peer for TeamPeer {
         Box::pin(async move {
             let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
             let hub = self.hub.upgrade().ok_or_else(gone)?;
-            let desk = Arc::new(Desk::new(dispatch.task, dispatch.asked));
-            let line = Line {
-                through: dispatch.by.through(self.team.link()),
-                hub,
-                name: self.team.name.clone(),
-                desk: desk.clone(),
-                task: dispatch.task,
-                by: dispatch.by,
-                call: dispatch.call,
-            };
+            let line = Line::new(hub, self.team.link(), self.team.name.clone(), dispatch);
+            let desk = line.desk.clone();
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
             let work = Engine::work(self.team.clone(), Arc::new(line), self.seats.clone(), incoming);
             Ok(Reply::Live(Box::new(Talk { work: Some(Box::pin(work)), desk, signals })))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlingua_core::agent::child;
-use interlingua_core::team::{Brief, Evaluation, FINAL, Presentation, Seat, What, read_plain};
+use interlingua_core::team::{Brief, Evaluation, FINAL, Presentation, Ready, Seat, What, read_plain};
 use interlingua_core::{
     Ask, Call, Channel, Event, Fault, FaultKind, Finished, Inbound, Input, MessageId, Outcome, Part, PeerId, Piece,
     Provenance, Request, Target, Text, Time, Trust,
@@ -11,8 +11,9 @@ use interlingua_core::{
 use tokio::sync::mpsc;
 
 use super::Team;
+use super::places::Places;
 use crate::agents::line::{Line, Reading};
-use crate::agents::seats::{Order, Role, Seats, Sitting, mark};
+use crate::agents::seats::{Manner, Order, Role, Seats, Sitting, mark};
 use crate::hub::Running;
 
 /// What all members of one run share.
@@ -22,6 +23,7 @@ pub(super) struct Table {
     pub(super) seats: Arc<Seats>,
     /// When this hub took the run up: what a member had said before was passed on then.
     pub(super) since: Time,
+    pub(super) places: Places,
 }
 
 /// The place of a member's last word among the calls of a run: no round has such a number.
@@ -32,6 +34,12 @@ fn last_word(attempt: u32) -> u32 {
 impl Table {
     pub(super) fn is_agent(&self, member: &PeerId) -> bool {
         self.team.agents.contains(member)
+    }
+
+    /// A sitting as this team has it.
+    pub(super) fn sitting(&self, at: (Seat, u32), role: Role, ready: mpsc::Sender<Ready>) -> Arc<Sitting> {
+        let manner = Manner { nlip: self.team.nlip, files: self.places.of(at.0, &role) };
+        Sitting::new(at, role, manner, ready)
     }
 
     fn member(&self, seat: Seat) -> &PeerId {
@@ -202,7 +210,7 @@ pub(super) async fn present(table: Arc<Table>, presentation: Presentation) -> (R
         let parts = presentation.parts.clone();
         // Nobody judges it, so nothing is heard of it by this way.
         let role = Role::Present(Box::new(presentation));
-        let sitting = Sitting::new((seat, last_word(attempt)), role, table.team.nlip, mpsc::channel(1).0);
+        let sitting = table.sitting((seat, last_word(attempt)), role, mpsc::channel(1).0);
         table.seated(&sitting, id, parts, heard).await
     } else {
         let mut parts = vec![Part::text(presentation.rules, Provenance::hub())];
@@ -234,7 +242,7 @@ pub(super) async fn evaluate(table: Arc<Table>, presentation: Presentation) -> E
     }
     let parts = presentation.parts.clone();
     let role = Role::Evaluate(Box::new(presentation));
-    let sitting = Sitting::new((seat, last_word(attempt)), role, table.team.nlip, mpsc::channel(1).0);
+    let sitting = table.sitting((seat, last_word(attempt)), role, mpsc::channel(1).0);
     let judged = sitting.evaluation();
     let id = child(table.line.task, last_word(attempt), 1);
     let _ = table.seated(&sitting, id, parts, |_| ()).await;

@@ -47,7 +47,10 @@ pub(super) fn team(convert: &mut Convert, file: &Value) {
     for key in rules.as_object().into_iter().flat_map(Map::keys).filter(|key| !taken.contains(&key.as_str())) {
         let why = match key.as_str() {
             "voting_sensitivity" | "voting_threshold" => "say it in the instructions of the agents",
-            "snapshot_storage" | "agent_temporary_workspace" | "session_storage" => "the hub keeps runs in its store",
+            "snapshot_storage" | "agent_temporary_workspace" => {
+                "the hub keeps workspaces and snapshots in its data directory"
+            }
+            "session_storage" => "the hub keeps runs in its store",
             _ => "a team of a hub has no such rule",
         };
         convert.notes.push((format!("orchestrator.{key}"), format!("not taken over: {why}")));

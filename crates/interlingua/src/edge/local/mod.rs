@@ -4,6 +4,8 @@ pub mod hub_skills;
 mod script;
 mod tools;
 
+pub(crate) use tools::shared_roots;
+
 use std::sync::Arc;
 
 use interlingua_core::{Card, Fault, Health, PeerId, RouteClass, Skill, Text, Time};

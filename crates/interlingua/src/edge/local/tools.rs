@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_core::Fault;
+use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::files::{self, Limits, RootSpec, Workspace};
 use interlingua_drivers::local::Local;
 use interlingua_drivers::tools::{Change, CustomTools};
@@ -25,7 +26,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(3);
 /// Opens the workspace, loads the tools, registers both as one peer and watches the directory.
 pub(super) async fn register(hub: &Arc<Hub>, config: &Config) -> Result<(), Fault> {
     let config = config.clone();
-    let opened = tokio::task::spawn_blocking(move || open(&config)).await;
+    let lent = hub.lent.clone();
+    let opened = tokio::task::spawn_blocking(move || open(&config, lent)).await;
     let local = Arc::new(opened.map_err(Fault::internal)??);
     offer(hub, &local).await?;
     hub.supervisor.run_until_stop(watch(hub.clone(), local));
@@ -42,15 +44,26 @@ async fn offer(hub: &Hub, local: &Arc<Local>) -> Result<(), Fault> {
     hub.registry.set_problems(&Local::peer(), problems.iter().map(|problem| problem.to_string().into()))
 }
 
-fn open(config: &Config) -> Result<Local, Fault> {
+fn open(config: &Config, lent: Arc<Lent>) -> Result<Local, Fault> {
     let directory = config.tools_directory();
-    let others: Vec<RootSpec> = config.tools.roots.iter().map(|root| context(root, &directory)).collect();
     let workspace = guarding(RootSpec::workspace(config.workspace()), &directory);
-    let (files, skipped) = Workspace::open(workspace, &others, Limits::default())?;
+    let (files, skipped) = Workspace::open(workspace, &declared(config, &directory), Limits::default())?;
     for skipped in skipped {
         tracing::warn!(path = %skipped.path.display(), reason = skipped.reason, "a root of the file tools is left out");
     }
-    Ok(Local::new(files, CustomTools::open(directory, Local::peer())))
+    Ok(Local::new(files, lent, CustomTools::open(directory, Local::peer())))
+}
+
+fn declared(config: &Config, directory: &Path) -> Vec<RootSpec> {
+    config.tools.roots.iter().map(|root| context(root, directory)).collect()
+}
+
+/// What those share who have a workspace each: the hub's own, and the roots that are declared beside it.
+pub(crate) fn shared_roots(config: &Config) -> Vec<RootSpec> {
+    let directory = config.tools_directory();
+    let mut roots = declared(config, &directory);
+    roots.push(guarding(RootSpec::context(config.workspace(), files::Permission::Write), &directory));
+    roots
 }
 
 fn context(root: &Root, directory: &Path) -> RootSpec {

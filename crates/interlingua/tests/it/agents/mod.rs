@@ -9,6 +9,7 @@ mod routed;
 mod talking;
 mod teams;
 mod trust;
+mod workspaces;
 
 use interlingua_testkit::{Answer, Hub, HubBuilder};
 use serde_json::{Value, json};
