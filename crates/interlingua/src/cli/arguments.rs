@@ -397,6 +397,9 @@ pub struct ExchangeArguments {
     /// A key of your own: the same key and call replays the result instead of running again
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
+    /// With --json: every step of an agent or a team as a line, before the outcome
+    #[arg(long)]
+    pub steps: bool,
 }
 
 fn span(text: &str) -> Result<Span, &'static str> {

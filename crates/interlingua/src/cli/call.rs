@@ -13,12 +13,15 @@ use super::arguments::{AskArguments, CallArguments, ExchangeArguments, HubArgume
 use super::client::{Client, Events, Extras};
 use super::list::escaped;
 use super::screen::{Screen, plain};
+use super::team::Board;
 use super::{Exit, Failure};
 use crate::api::view::{
     EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView, ProgressView,
-    QuestionView, SaidView, TaskView,
+    QuestionView, SaidView, StepView, TaskView,
 };
 
+/// How the skill of every agent and team ends.
+const CHAT: &str = "/chat";
 /// No arguments are longer than the default body of a request.
 const ARGUMENTS: u64 = 64 << 20;
 
@@ -84,7 +87,7 @@ async fn exchange(
         }
         return Ok(Exit::Done);
     }
-    let mut watcher = Watcher::new(&client, screen, Notes::fitting());
+    let mut watcher = Watcher::new(&client, screen, if options.steps { Notes::Steps } else { Notes::fitting() });
     let interrupted = tokio::select! {
         done = watcher.run(&request, &extras) => return done,
         _ = tokio::signal::ctrl_c() => true,
@@ -101,6 +104,8 @@ pub(super) enum Notes {
     Bar,
     /// A line each.
     Lines,
+    /// Every step a line, for programs.
+    Steps,
 }
 
 impl Notes {
@@ -112,17 +117,20 @@ impl Notes {
 
 /// Follows one exchange to its end.
 pub(super) struct Watcher<'a> {
-    client: &'a Client,
-    screen: Screen,
-    bar: ProgressBar,
+    pub(super) client: &'a Client,
+    pub(super) screen: Screen,
+    pub(super) bar: ProgressBar,
     /// Known once the exchange is kept.
-    task: Option<String>,
+    pub(super) task: Option<String>,
     open: Vec<QuestionView>,
     /// Of which message pieces were already written.
-    streamed: Option<String>,
-    notes: Notes,
+    pub(super) streamed: Option<String>,
+    pub(super) notes: Notes,
     /// What somebody thinks aloud, until the line is whole: the message and its text.
     thinking: Option<(String, String)>,
+    /// What an agent or a team does, step by step, once it is known to be one.
+    pub(super) steps: Option<Events>,
+    pub(super) team: Board,
     /// The conversation it belongs to, once the hub has said it.
     pub(super) conversation: Option<String>,
 }
@@ -132,7 +140,8 @@ impl<'a> Watcher<'a> {
         // Hidden by itself where standard error is not a terminal.
         let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let (task, open, streamed) = Default::default();
-        Watcher { client, screen, bar, task, open, streamed, notes, thinking: None, conversation: None }
+        let (thinking, steps, team, conversation) = Default::default();
+        Watcher { client, screen, bar, task, open, streamed, notes, thinking, steps, team, conversation }
     }
 
     /// Cancels what is followed. A kept exchange does not end with its connection.
@@ -143,7 +152,7 @@ impl<'a> Watcher<'a> {
     }
 
     pub(super) async fn run(&mut self, request: &ExchangeRequest, extras: &Extras<'_>) -> Result<Exit, Failure> {
-        if self.screen.json {
+        if self.screen.json && self.notes != Notes::Steps {
             let view: ExchangeView = self.client.post("/api/exchanges", request, extras).await?;
             self.conversation.clone_from(&view.conversation);
             self.screen.value(&view)?;
@@ -156,6 +165,7 @@ impl<'a> Watcher<'a> {
         let mut events = self.client.post_events("/api/exchanges", request, extras).await?;
         loop {
             if let Some(finished) = self.follow(&mut events).await? {
+                self.last_steps().await?;
                 return self.finish(&finished);
             }
             self.settle().await?;
@@ -174,10 +184,24 @@ impl<'a> Watcher<'a> {
     async fn follow(&mut self, events: &mut Events) -> Result<Option<FinishedView>, Failure> {
         self.task = events.task().or_else(|| self.task.take());
         self.conversation = events.conversation().or_else(|| self.conversation.take());
-        while let Some(event) = events.next().await? {
+        loop {
+            let event = tokio::select! {
+                biased;
+                step = next_step(&mut self.steps) => {
+                    self.stepped(step)?;
+                    continue;
+                }
+                event = events.next() => event?,
+            };
+            let Some(event) = event else { return Ok(None) };
             self.thought_over(&event);
             match event {
-                EventView::Started(route) => self.aside(&format!("→ {} ({})", route.skill, route.why)),
+                EventView::Started(route) => {
+                    self.aside(&format!("→ {} ({})", route.skill, route.why));
+                    if route.skill.ends_with(CHAT) {
+                        self.watch_steps().await;
+                    }
+                }
                 EventView::Said(said) => self.said(&said)?,
                 EventView::Progress(progress) => self.progress(&progress),
                 EventView::Artifact(artifact) if artifact.last => {
@@ -194,11 +218,13 @@ impl<'a> Watcher<'a> {
                 EventView::Finished(finished) => return Ok(Some(finished)),
             }
         }
-        Ok(None)
     }
 
     /// A line beside the answer, above the progress.
-    fn aside(&self, text: &str) {
+    pub(super) fn aside(&self, text: &str) {
+        if self.screen.json {
+            return;
+        }
         self.bar.suspend(|| self.screen.note(&plain(text)));
     }
 
@@ -208,6 +234,10 @@ impl<'a> Watcher<'a> {
             self.thinks(said, &text);
             return Ok(());
         }
+        if self.screen.json {
+            return Ok(());
+        }
+        self.close_board();
         self.streamed = Some(said.message.clone());
         let end = if said.piece == "delta" { "" } else { "\n" };
         self.bar.suspend(|| self.screen.write(&format!("{}{end}", plain(&text))))
@@ -216,6 +246,9 @@ impl<'a> Watcher<'a> {
     /// Thoughts come in pieces; they are shown a line at a time, with whose they are.
     fn thinks(&mut self, said: &SaidView, text: &str) {
         let whose = said.parts.first().map_or("", |part| part.by.as_str());
+        if self.notes == Notes::Bar && self.team.overhear(whose, text) {
+            return self.draw();
+        }
         let (_, line) = self.thinking.get_or_insert_with(|| (said.message.clone(), format!("{whose}: ")));
         line.push_str(text);
         if said.piece != "delta" {
@@ -241,10 +274,13 @@ impl<'a> Watcher<'a> {
     }
 
     fn progress(&self, progress: &ProgressView) {
+        if self.notes == Notes::Bar && self.team.is_team() {
+            return;
+        }
         if let Some(note) = &progress.note {
             match self.notes {
                 Notes::Bar => self.bar.set_message(plain(note)),
-                Notes::Lines => self.aside(&format!("· {note}")),
+                Notes::Lines | Notes::Steps => self.aside(&format!("· {note}")),
             }
         }
         if let (Some(done), Some(total)) = (progress.done, progress.total)
@@ -276,7 +312,13 @@ impl<'a> Watcher<'a> {
         Ok(())
     }
 
-    fn finish(&self, finished: &FinishedView) -> Result<Exit, Failure> {
+    fn finish(&mut self, finished: &FinishedView) -> Result<Exit, Failure> {
+        if self.screen.json {
+            let last = serde_json::json!({"step": "outcome", "data": finished});
+            self.screen.say(&last.to_string())?;
+            return Ok(ended(finished));
+        }
+        self.close_board();
         self.bar.finish_and_clear();
         let streamed = finished.said.is_some() && finished.said == self.streamed;
         let result = if streamed { String::new() } else { result(finished) };
@@ -294,6 +336,14 @@ impl<'a> Watcher<'a> {
                 Err(Failure::new(Exit::Failed, format!("the call was cancelled: {}", plain(why))))
             }
         }
+    }
+}
+
+/// What a run wrote down next; never, where nothing is watched.
+pub(super) async fn next_step(steps: &mut Option<Events>) -> Result<Option<StepView>, Failure> {
+    match steps {
+        Some(steps) => steps.step().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -21,7 +21,9 @@ mod migrate;
 mod run;
 mod screen;
 mod serve;
+mod steps;
 mod table;
+mod team;
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::transport::Answer;
-use crate::api::view::EventView;
+use crate::api::view::{EventView, StepView};
 use crate::cli::Exit;
 
 /// No line of an event is longer.
@@ -35,15 +35,30 @@ impl Events {
 
     /// The next event this program knows; none when the response has ended.
     pub(in crate::cli) async fn next(&mut self) -> Result<Option<EventView>, Failure> {
+        while let Some(event) = self.sent().await? {
+            let unknown = |_| Failure::new(Exit::Failed, "the hub sent an event that cannot be read");
+            if let Some(event) = EventView::read(&event.name, &event.data).map_err(unknown)? {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next step, of a timeline.
+    pub(in crate::cli) async fn step(&mut self) -> Result<Option<StepView>, Failure> {
+        let Some(event) = self.sent().await? else { return Ok(None) };
+        let step = serde_json::from_str(&event.data);
+        step.map(Some).map_err(|_| Failure::new(Exit::Failed, "the hub sent a step that cannot be read"))
+    }
+
+    /// The next event, whatever it is. Nothing is lost when it is not waited for to the end.
+    async fn sent(&mut self) -> Result<Option<Sent>, Failure> {
         loop {
-            while let Some(event) = self.lines.event() {
-                if let Some(id) = event.id {
+            if let Some(mut event) = self.lines.event() {
+                if let Some(id) = event.id.take() {
                     self.last = Some(id);
                 }
-                let unknown = |_| Failure::new(Exit::Failed, "the hub sent an event that cannot be read");
-                if let Some(event) = EventView::read(&event.name, &event.data).map_err(unknown)? {
-                    return Ok(Some(event));
-                }
+                return Ok(Some(event));
             }
             match self.answer.piece().await? {
                 None => return Ok(None),

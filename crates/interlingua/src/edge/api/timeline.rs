@@ -14,7 +14,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use interlingua_core::ports::Stored;
 use interlingua_core::{Fault, Log, TaskId, journal};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, events, task_id};
@@ -60,8 +60,15 @@ fn step(stored: &Stored) -> Result<StepView, Fault> {
         Value::Object(members) => members.into_iter().next().unwrap_or_default(),
         other => (String::new(), other),
     };
-    let data = Some(data).filter(|data| kind != "Begun" && !data.is_null()).map(Into::into);
+    let data = if kind == "Begun" { begun(&data) } else { Some(data).filter(|data| !data.is_null()) };
+    let data = data.map(Into::into);
     Ok(StepView { seq: stored.seq, at: stored.at.to_string(), step: snake(&kind), data })
+}
+
+/// Of a team, who is on it; the places of members in later steps count from there.
+fn begun(plan: &Value) -> Option<Value> {
+    let members = plan.get("members")?.as_array()?.iter().map(|member| member["id"].clone());
+    Some(json!({ "members": members.collect::<Vec<_>>() }))
 }
 
 /// `VoteIgnored` is `vote_ignored`.
@@ -154,6 +161,9 @@ mod tests {
         assert_eq!(voted.data.expect("data").tree(), &serde_json::json!({"seat": 1}));
         let begun = step(&stored(&serde_json::json!({"Begun": {"plan": {"instructions": "secret"}}}))).expect("a step");
         assert_eq!((begun.step.as_str(), begun.data), ("begun", None));
+        let team = serde_json::json!({"Begun": {"task": "secret", "members": [{"id": "ann", "workspace": "/x"}]}});
+        let team = step(&stored(&team)).expect("a step").data.expect("data");
+        assert_eq!(team.tree(), &serde_json::json!({"members": ["ann"]}));
         assert_eq!(step(&stored(&"WentOn".into())).expect("a step").step, "went_on");
     }
 }

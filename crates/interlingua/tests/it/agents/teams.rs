@@ -154,9 +154,53 @@ async fn every_step_of_a_team_can_be_read_and_watched() {
     for step in ["begun", "round_begun", "answered", "voted", "chosen", "presented", "finished"] {
         assert!(steps.contains(&step), "no {step} in {steps:?}");
     }
-    assert!(page["items"][0]["data"].is_null(), "what the operator told its agents is not the caller's to read");
+    let begun = &page["items"][0]["data"];
+    let members = json!({"members": ["ann", "bob", "cid"]});
+    assert_eq!(begun, &members, "what the operator told its agents is not the caller's to read");
     let headers = [("accept", "text/event-stream")];
     let stream = support::send(&hub, http::Method::GET, &format!("/api/tasks/{task}/timeline"), &headers, None).await;
     let watched = support::events(&stream.text());
     assert_eq!(watched.iter().map(|(name, _, _)| name.as_str()).collect::<Vec<_>>(), steps);
+}
+
+/// Runs the program to ask the team.
+async fn program(hub: &Hub, more: &'static [&'static str]) -> (String, String) {
+    let address = hub.url("");
+    let ran = tokio::task::spawn_blocking(move || {
+        std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"))
+            .args(["ask", "--peer", "panel", "--hub", &address, "What is the answer?"])
+            .args(more)
+            .env_remove("INTERLINGUA_TOKEN")
+            .env_remove("INTERLINGUA_HUB")
+            .output()
+            .expect("it runs")
+    });
+    let output = ran.await.expect("ran");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    (out.into_owned(), err.into_owned())
+}
+
+#[tokio::test]
+async fn whoever_asks_from_the_command_line_sees_answers_and_votes_beside_the_answer() {
+    let hub = builder("").start().await;
+    let (out, err) = program(&hub, &[]).await;
+    assert_eq!(out.trim(), "It is forty-two, said bob.", "{err}");
+    assert!(err.contains("bob answers (1): Forty-two."), "{err}");
+    assert!(err.contains("ann votes for bob: it is shorter"), "{err}");
+    assert!(err.contains("bob has 3 votes"), "{err}");
+}
+
+#[tokio::test]
+async fn a_program_that_asks_is_given_every_step_as_a_line() {
+    let hub = builder("").start().await;
+    let (out, err) = program(&hub, &["--json", "--steps"]).await;
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    let steps: Vec<&str> = lines.iter().filter_map(|line| line["step"].as_str()).collect();
+    for step in ["begun", "round_begun", "answered", "voted", "chosen", "presented", "finished"] {
+        assert!(steps.contains(&step), "no {step} in {steps:?}");
+    }
+    let last = lines.last().expect("an outcome");
+    assert_eq!((&last["step"], &last["data"]["outcome"]), (&json!("outcome"), &json!("completed")), "{last}");
+    assert_eq!(err, "", "nothing is told beside it");
 }
