@@ -1,8 +1,11 @@
 //! Agents whose model reads its lines from a script, in a real hub, talked to in every protocol.
 
 mod acting;
+mod approvals;
 mod crash;
 mod examples;
+mod hostile;
+mod journey;
 mod program;
 mod providers;
 mod routed;

@@ -44,6 +44,40 @@ async fn it_answers_as_an_agent_of_a2a() {
 }
 
 #[tokio::test]
+async fn it_answers_a_task_of_an_aip_orchestrator() {
+    let hub = hub(HELLO, "").await;
+    let mut socket = hub.websocket("/ws").await;
+    let register = json!({
+        "type": "register", "status": "ok", "client_type": "constellation", "client_id": "gal@ann", "target_id": "ann",
+        "metadata": {"type": "constellation_client", "task_name": "gal", "targeted_device_id": "ann", "version": "2.0"},
+    });
+    let task = json!({
+        "type": "task", "status": "continue", "client_type": "constellation", "target_id": "ann",
+        "session_id": "gal@t1", "task_name": "gal", "request": "hello",
+    });
+    socket.send_text(register.to_string()).await;
+    socket.send_text(task.to_string()).await;
+    let end = loop {
+        let message = socket.next_data().await;
+        let frame: Value = serde_json::from_str(message.as_text().expect("text")).expect("JSON");
+        if frame["type"] == "task_end" {
+            break frame;
+        }
+    };
+    assert_eq!(end["status"], "completed", "{end}");
+    assert!(end["result"].to_string().contains("Good morning, what is it?"), "{end}");
+}
+
+#[tokio::test]
+async fn it_answers_as_a_site_of_nlweb() {
+    let hub = hub(HELLO, "").await;
+    for path in ["/ask?site=ann&query=hello&streaming=false", "/agents/ann/ask?query=hello&streaming=false"] {
+        let answer = hub.get(path).await;
+        assert!(answer.text().contains("Good morning, what is it?"), "{path}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
 async fn h_01_chat_by_the_routing_envelope_is_chat() {
     let hub = hub(HELLO, "front_door: ann\n").await;
     let request = json!({
