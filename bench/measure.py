@@ -147,6 +147,16 @@ def post(url, body, headers):
         return json.load(response)
 
 
+def count(url):
+    """How many items a list has, page by page; the address has a query."""
+    found, after = 0, ""
+    while after is not None:
+        with urllib.request.urlopen(url + (f"&after={after}" if after else ""), timeout=60) as response:
+            page = json.load(response)
+        found, after = found + len(page["items"]), page.get("next")
+    return found
+
+
 @contextlib.contextmanager
 def held_open(port, path, count):
     """So many event streams of one path, each with its first event read, held by a process of its own."""

@@ -225,8 +225,25 @@ is called and nothing is written: this is the deciding alone.
 """
 
 
+def agents(result):
+    rows = [
+        ["a run that answers at once", f"{result['run_us']:.0f}"],
+        ["each tool call of a run, with the turn of the model that asks for it", f"{result['call_us']:.0f}"],
+        [f"each of the {result['steps']} steps of a team of ten that answers, votes and presents", f"{result['step_us']:.0f}"],
+    ]
+    return f"""## Agents and teams without their models' time
+
+Models read their lines from a script. Every turn, call and step is in the journal and synced before it has consequences. A step
+of a team includes its share of its members' own runs.
+
+{table(["what", "CPU us"], rows)}
+
+{result['running']:,} agents at once, each waiting for its model: {result['bytes_each'] / 1024:.1f} KiB of resident memory each.
+"""
+
+
 # The order of the page. `mcp_budget` is made by budget.py, the others by run.py.
-ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan"]
+ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents"]
 
 
 def write(measured):

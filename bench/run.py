@@ -1,6 +1,6 @@
 """Measures the hub beside a bare echo server (the floor) and nlip-server, between an MCP client and an MCP server beside other
-proxies, as an A2A agent beside the official SDK, and as a server of AIP devices beside a bare WebSocket and a Python server of the same
-shape; writes docs/benchmarks.md.
+proxies, as an A2A agent beside the official SDK, as a server of AIP devices beside a bare WebSocket and a Python server of the same
+shape, and with agents whose models cost nothing; writes docs/benchmarks.md.
 
     bench/run.py [--rounds 3] [--seconds 3] [--only SECTION]...
 
@@ -292,6 +292,72 @@ def aip_plan(options):
     keys = ("open_ms", "total_ms", "longest_us")
     runs = {steps: [measure.plan(steps) for _ in range(options.rounds)] for steps in (1_000, 10_000)}
     return {steps: {key: statistics.median(one[key] for one in rounds) for key in keys} for steps, rounds in runs.items()}
+
+
+CALLS, MEMBERS, RUNNING = 10, 10, 1_000
+
+
+def agent_files():
+    """Scripts of models: one that answers, one that makes calls one after another first, one of a team, one that never ends."""
+    steps = ["replies:", "  - { when: begin, again: true, call: [{ name: hub__echo, arguments: { text: step-01 } }] }"]
+    for number in range(1, CALLS):
+        call = f"{{ name: hub__echo, arguments: {{ text: step-{number + 1:02} }} }}"
+        steps.append(f"  - {{ when: step-{number:02}, again: true, call: [{call}] }}")
+    steps.append(f"  - {{ when: step-{CALLS:02}, again: true, say: Done. }}")
+    files = {
+        "plain.yaml": "replies: [{ say: Done., again: true }]\n",
+        "busy.yaml": "\n".join(steps) + "\n",
+        "waits.yaml": "replies: [{ events: [{ wait: 3600000 }], again: true }]\n",
+    }
+    for number in range(1, MEMBERS + 1):
+        vote = "{ name: vote, arguments: { agent_id: agent1, reason: it is first } }"
+        answer = f"{{ name: new_answer, arguments: {{ content: The answer of number {number} }} }}"
+        files[f"member{number}.yaml"] = (
+            "replies:\n  - { when: You received, again: true, say: Done. }\n"
+            f"  - {{ when: (your own), again: true, call: [{vote}] }}\n  - {{ when: \"\", again: true, call: [{answer}] }}\n"
+        )
+    return files
+
+
+def agent_config():
+    """An agent for each script, and the team."""
+    names = ["plain", "busy", "waits", *(f"member{number}" for number in range(1, MEMBERS + 1))]
+    lines = ["models:"]
+    lines += [f"  of_{name}: {{ provider: scripted, file: ./{name}.yaml }}" for name in names]
+    lines += ["agents:"] + [f"  {name}: {{ model: of_{name}, skills: [hub/echo], budget: {{ time: 2h }} }}" for name in names]
+    lines += ["teams:", f"  panel: {{ agents: [{', '.join(names[3:])}] }}"]
+    return "\n".join(lines) + "\n"
+
+
+@section
+def agents(options):
+    """The loop of an agent without its model's time, a team of ten likewise, and memory for each of a thousand that run at once."""
+    rounds = {"plain": [], "busy": [], "panel": []}
+    with servers.hub(agent_config(), agent_files()) as hub:
+        url = hub.url("/api/exchanges")
+        for _ in range(options.rounds):
+            for name, results in rounds.items():
+                body = f'{{"skill":"{name}/chat","text":"begin @N@"}}'
+                results.append(measure.load(hub, url, body, "Done.", connections=1, seconds=options.seconds))
+                print(f"agents {name}: {results[-1]['rps']:.0f}/s {results[-1]['cpu_us']:.1f} us", flush=True)
+        task = measure.post(url, '{"skill":"panel/chat","text":"begin"}', {})["task"]
+        steps = measure.count(hub.url(f"/api/tasks/{task}/timeline?limit=200"))
+        body = '{"skill":"waits/chat","text":"begin @N@"}'
+        begun = {"status": 202, "connections": 8, "warm": 0, "seconds": 600}
+        # The first hundred fill pools and caches that have nothing to do with the number of runs.
+        measure.load(hub, hub.url("/api/tasks"), body, '"id"', requests=100, **begun)
+        before = measure.resident_bytes(hub.pid)
+        measure.load(hub, hub.url("/api/tasks"), body, '"id"', requests=RUNNING, first=1_000_000, **begun)
+        after = measure.resident_bytes(hub.pid)
+    cost = {name: medians(results) for name, results in rounds.items()}
+    return {
+        "call_us": (cost["busy"]["cpu_us"] - cost["plain"]["cpu_us"]) / CALLS,
+        "run_us": cost["plain"]["cpu_us"],
+        "steps": steps,
+        "step_us": cost["panel"]["cpu_us"] / steps,
+        "running": RUNNING,
+        "bytes_each": (after - before) / RUNNING,
+    }
 
 
 def main():
