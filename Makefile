@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test lint fmt conformance bench fuzz soak coverage
+.PHONY: help demo test lint fmt conformance bench fuzz soak coverage local
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,3 +34,6 @@ soak: ## the long runs: a million finished tasks, a thousand restarts of a serve
 
 coverage: ## line coverage of the tests, as text
 	@scripts/coverage
+
+local: ## a small language model on this machine: one answer that streams, and a team of two; fetches 98 MB once
+	@scripts/local

@@ -2,7 +2,7 @@
 //! whatever protocol, and every skill of the hub can be one of its tools.
 //!
 //! What an agent does is decided by the pure machine in `interlingua_core::agent`; here is what the machine asks for:
-//! models are asked ([`voice`], those of others by [`hosted`]), skills called ([`errand`], by way of [`mod@line`]), callers asked
+//! models are asked ([`voice`], those of others by [`hosted`], one of the hub's own by [`resident`]), skills called ([`errand`], by way of [`mod@line`]), callers asked
 //! back ([`desk`]), records written ([`log`]). [`engine`] drives one run, [`talk`] is its end towards the hub. [`team`] are
 //! several agents at one table, [`seats`] their places.
 //!
@@ -18,6 +18,7 @@ mod line;
 mod log;
 mod memory;
 mod peer;
+mod resident;
 mod roster;
 mod seats;
 mod talk;

@@ -76,10 +76,9 @@ impl Routes {
 
 /// Makes every agent: all that its configuration can be refused for is refused here.
 pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
-    let voices = config
-        .models
-        .iter()
-        .map(|(name, model)| Ok((name.as_str(), Arc::new(Voice::new(name, model, &shared.hub.supervisor)?))));
+    let voices = config.models.iter().map(|(name, model)| {
+        Ok((name.as_str(), Arc::new(Voice::new(name, model, config.data(), &shared.hub.supervisor)?)))
+    });
     let voices = voices.collect::<Result<IndexMap<&str, Arc<Voice>>, Fault>>()?;
     let seats = Arc::new(Seats::default());
     let agents = config.agents.iter().map(|(name, agent)| {

@@ -12,8 +12,12 @@ use interlingua_drivers::models::{Gate, Scripted, ask};
 use interlingua_protocols::providers::Provider;
 
 use super::hosted::Hosted;
+use super::resident::Resident;
 use crate::config;
 use crate::hub::supervisor::Supervisor;
+
+/// Where the weights of a local model are when configuration does not say.
+const RESIDENT: &str = "models/smollm2-135m.gguf";
 
 pub(super) struct Voice {
     model: Arc<dyn Model>,
@@ -29,9 +33,15 @@ impl std::fmt::Debug for Voice {
 }
 
 impl Voice {
-    pub(super) fn new(name: &str, config: &config::Model, supervisor: &Supervisor) -> Result<Voice, Fault> {
+    /// `data` is the hub's data directory.
+    pub(super) fn new(
+        name: &str,
+        config: &config::Model,
+        data: &Path,
+        supervisor: &Supervisor,
+    ) -> Result<Voice, Fault> {
         Ok(Voice {
-            model: model(name, config, supervisor)?,
+            model: model(name, config, data, supervisor)?,
             gate: Gate::new(pace(config)),
             manners: manners(config),
             price: Price { read: micro(config.price.read), written: micro(config.price.written) },
@@ -45,8 +55,12 @@ impl Voice {
     }
 }
 
-fn model(name: &str, config: &config::Model, supervisor: &Supervisor) -> Result<Arc<dyn Model>, Fault> {
+fn model(name: &str, config: &config::Model, data: &Path, supervisor: &Supervisor) -> Result<Arc<dyn Model>, Fault> {
     let provider = match config.provider {
+        config::Provider::Local => {
+            let file = config.file.clone().unwrap_or_else(|| data.join(RESIDENT));
+            return Ok(Arc::new(Resident::new(file)));
+        }
         config::Provider::Scripted => return scripted(name, config),
         config::Provider::Openai => Provider::Openai,
         config::Provider::Anthropic => Provider::Anthropic,
@@ -73,7 +87,9 @@ fn pace(config: &config::Model) -> Pace {
         let seconds = rate.per.as_secs().max(1);
         u32::try_from(u64::from(rate.count) * 60 / seconds).unwrap_or(u32::MAX).max(1)
     });
-    Pace { at_once: config.at_once, per_minute }
+    // A processor is not quicker for being asked twice at once.
+    let alone = (config.provider == config::Provider::Local).then_some(1);
+    Pace { at_once: config.at_once.or(alone), per_minute }
 }
 
 fn manners(config: &config::Model) -> Manners {

@@ -54,7 +54,11 @@ fn model(path: &str, model: &Model, found: &mut Found) {
             let hosted = model.model.is_some() || model.base_url.is_some() || model.api_key.is_some();
             found.require(!hosted, path, "a scripted model has a `file` only: no `model`, `base_url` or `api_key`");
         }
-        (_, Some(_)) => found.refuse(format!("{path}.file"), "only a scripted model has a file"),
+        (Provider::Local, _) => {
+            let hosted = model.model.is_some() || model.base_url.is_some() || model.api_key.is_some();
+            found.require(!hosted, path, "a local model has a `file` only: no `model`, `base_url` or `api_key`");
+        }
+        (_, Some(_)) => found.refuse(format!("{path}.file"), "only a scripted or a local model has a file"),
         (_, None) => {
             let named = model.model.as_ref().is_some_and(|name| !name.trim().is_empty());
             found.require(named, path, "which `model` of this provider?");

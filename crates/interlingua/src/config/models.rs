@@ -19,7 +19,8 @@ pub struct Model {
     pub base_url: Option<String>,
     /// Sent to the provider, and shown nowhere.
     pub api_key: Option<Secret>,
-    /// The lines of a `scripted` model.
+    /// The lines of a `scripted` model, or the weights of a `local` one (GGUF). Default: `models/smollm2-135m.gguf` in the data
+    /// directory, for a local one.
     pub file: Option<PathBuf>,
     /// How many questions it is asked at the same time. Default: no limit.
     pub at_once: Option<u32>,
@@ -42,6 +43,8 @@ pub enum Provider {
     Anthropic,
     Gemini,
     Ollama,
+    /// A small one that the hub runs itself: no key, no network. It talks and takes part in teams, and calls no tools.
+    Local,
     /// No model at all: lines from a file, for tests and demonstrations.
     Scripted,
 }
@@ -54,7 +57,7 @@ impl Provider {
             Provider::Anthropic => Some("https://api.anthropic.com/v1/"),
             Provider::Gemini => Some("https://generativelanguage.googleapis.com/v1beta/"),
             Provider::Ollama => Some("http://127.0.0.1:11434/"),
-            Provider::Scripted => None,
+            Provider::Local | Provider::Scripted => None,
         }
     }
 }
