@@ -20,7 +20,7 @@ const STARTING: Duration = Duration::from_secs(30);
 const PLACED: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#;
 const COMMON: [&str; 5] = ["PATH", "LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH"];
 
-const FLAGS: [&str; 29] = [
+const FLAGS: [&str; 31] = [
     "--headless",
     "--remote-debugging-pipe",
     "--no-first-run",
@@ -43,8 +43,12 @@ const FLAGS: [&str; 29] = [
     "--disable-popup-blocking",
     "--disable-prompt-on-repost",
     "--disable-sync",
+    // The same in the words of newer and of older ones: peers are not spoken to past the proxy.
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--hide-scrollbars",
+    // A page that hoards memory ends itself before it ends others.
+    "--js-flags=--max-old-space-size=512",
     "--metrics-recording-only",
     "--mute-audio",
     "--password-store=basic",
@@ -195,7 +199,7 @@ mod tests {
         assert!(arguments(Path::new("/x"), true).iter().any(|flag| flag == "--no-sandbox"));
         assert!(user.iter().any(|flag| flag == "--remote-debugging-pipe"));
         assert!(!user.iter().any(|flag| flag.starts_with("--remote-debugging-port")));
-        assert!(user.iter().any(|flag| flag == "--force-webrtc-ip-handling-policy=disable_non_proxied_udp"));
+        assert!(user.iter().any(|flag| flag == "--webrtc-ip-handling-policy=disable_non_proxied_udp"));
     }
 
     #[test]

@@ -208,6 +208,13 @@ impl Link {
                     self.change(&gone.session, |tab| tab.crashed = true);
                 }
             }
+            ("Target.targetCrashed", _) => {
+                if let Ok(crashed) = serde_json::from_str::<Crashed>(params) {
+                    let state = self.state();
+                    let of_it = state.tabs.values().filter(|tab| tab.borrow().target == crashed.target);
+                    of_it.for_each(|tab| tab.send_modify(|tab| tab.crashed = true));
+                }
+            }
             ("Inspector.targetCrashed", Some(session)) => self.change(session, |tab| tab.crashed = true),
             ("Page.javascriptDialogOpening", Some(session)) => self.dismiss(session, params),
             ("Runtime.executionContextsCleared", Some(session)) => self.change(session, |tab| tab.world = None),
@@ -327,6 +334,12 @@ struct ErrorText {
 struct Detached {
     #[serde(rename = "sessionId")]
     session: String,
+}
+
+#[derive(Deserialize)]
+struct Crashed {
+    #[serde(rename = "targetId")]
+    target: String,
 }
 
 #[derive(Deserialize)]

@@ -152,7 +152,7 @@ impl Page {
         }
         let before = self.tab.borrow().loaded.clone();
         let begun = self.chromium.link.ask::<Begun>(Some(&self.session), "Page.navigate", json!({"url": address}));
-        let begun = in_time(until, begun).await??;
+        let begun = in_time(&self.tab, until, begun).await??;
         if !begun.error.is_empty() {
             return Err(Failed::Error(begun.error));
         }
@@ -192,7 +192,7 @@ impl Page {
             }
             let call =
                 self.chromium.link.ask::<Called>(Some(&self.session), "Runtime.callFunctionOn", call(world, op, &args));
-            match in_time(until + SLACK, call).await? {
+            match in_time(&self.tab, until + SLACK, call).await? {
                 Ok(called) => return called.found(),
                 Err(Lost::Refused(text)) if moved_on(&text) => {
                     self.tab_shows(until, |tab| tab.world != Some(world)).await?;
@@ -219,10 +219,10 @@ impl Page {
             None => None,
         };
         for answer in answers {
-            in_time(until + SLACK, answer.raw()).await??;
+            in_time(&self.tab, until + SLACK, answer.raw()).await??;
         }
         let Some(checked) = checked else { return Ok(true) };
-        match in_time(until + SLACK, checked.read::<Called>()).await? {
+        match in_time(&self.tab, until + SLACK, checked.read::<Called>()).await? {
             Ok(called) => Ok(called.found()?.landed),
             // The press led to another page.
             Err(Lost::Refused(_)) => Ok(true),
@@ -235,12 +235,13 @@ impl Page {
         let link = &self.chromium.link;
         if !text.is_empty() {
             let insert = link.ask::<Tree>(Some(&self.session), "Input.insertText", json!({"text": text}));
-            in_time(until + SLACK, insert).await??;
+            in_time(&self.tab, until + SLACK, insert).await??;
             return Ok(());
         }
         for kind in ["keyDown", "keyUp"] {
             let key = json!({"type": kind, "key": "Delete", "code": "Delete", "windowsVirtualKeyCode": 46});
-            in_time(until + SLACK, link.ask::<Tree>(Some(&self.session), "Input.dispatchKeyEvent", key)).await??;
+            in_time(&self.tab, until + SLACK, link.ask::<Tree>(Some(&self.session), "Input.dispatchKeyEvent", key))
+                .await??;
         }
         Ok(())
     }
@@ -278,8 +279,14 @@ fn moved_on(text: &str) -> bool {
     ["context", "navigated", "Promise was collected"].iter().any(|sign| text.contains(sign))
 }
 
-async fn in_time<T>(until: Instant, work: impl Future<Output = T>) -> Result<T, Failed> {
-    tokio::time::timeout_at(until, work).await.map_err(|_| Failed::Late)
+/// A page that crashes does not answer any more; nobody should wait for it.
+async fn in_time<T>(tab: &watch::Receiver<Tab>, until: Instant, work: impl Future<Output = T>) -> Result<T, Failed> {
+    let mut tab = tab.clone();
+    tokio::select! {
+        biased;
+        done = tokio::time::timeout_at(until, work) => done.map_err(|_| Failed::Late),
+        _ = tab.wait_for(|tab| tab.crashed) => Err(Failed::Gone),
+    }
 }
 
 /// The answer of a call into the page.

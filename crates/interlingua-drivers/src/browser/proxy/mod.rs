@@ -9,6 +9,7 @@
 mod head;
 
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -29,18 +30,48 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST: Duration = Duration::from_secs(600);
 const MAX_REFUSED: usize = 32;
 
+/// Addresses of a host on their way.
+pub type Looking = Pin<Box<dyn Future<Output = std::io::Result<Vec<SocketAddr>>> + Send>>;
+
+/// Who knows the addresses of hosts.
+pub trait Lookup: Send + Sync {
+    fn look_up(&self, host: &str, port: u16) -> Looking;
+}
+
+/// The machine's own way.
+struct System;
+
+impl Lookup for System {
+    fn look_up(&self, host: &str, port: u16) -> Looking {
+        let host = host.to_owned();
+        Box::pin(async move { tokio::net::lookup_host((host.as_str(), port)).await.map(Iterator::collect) })
+    }
+}
+
 /// What a site's pages may reach.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Rules {
     origins: Arc<[Origin]>,
     private: bool,
+    lookup: Arc<dyn Lookup>,
     /// What was asked for and refused, the latest last.
     refused: Arc<Mutex<Vec<String>>>,
 }
 
+impl std::fmt::Debug for Rules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rules").field("origins", &self.origins).field("private", &self.private).finish_non_exhaustive()
+    }
+}
+
 impl Rules {
     pub fn of(site: &Site) -> Rules {
-        Rules { origins: site.origins.clone().into(), private: site.private, refused: Arc::default() }
+        Rules::with(site, Arc::new(System))
+    }
+
+    /// The same, with addresses from elsewhere.
+    pub fn with(site: &Site, lookup: Arc<dyn Lookup>) -> Rules {
+        Rules { origins: site.origins.clone().into(), private: site.private, lookup, refused: Arc::default() }
     }
 
     /// Takes what was refused since the last look.
@@ -66,8 +97,8 @@ impl Rules {
 
     /// The first address of a host that may be connected to.
     async fn resolve(&self, origin: &Origin) -> Option<Vec<SocketAddr>> {
-        let found = tokio::time::timeout(PATIENCE, tokio::net::lookup_host((origin.host.as_str(), origin.port))).await;
-        let found: Vec<SocketAddr> = found.ok()?.ok()?.collect();
+        let found = tokio::time::timeout(PATIENCE, self.lookup.look_up(&origin.host, origin.port)).await;
+        let found: Vec<SocketAddr> = found.ok()?.ok()?;
         let inside_allowed = self.private || origin.is_literal();
         Some(found.into_iter().filter(|address| inside_allowed || is_public(plain(address.ip()))).collect())
     }
