@@ -137,6 +137,11 @@ impl Browser {
         place.ok().and_then(Result::ok).ok_or(Trouble::PoolExhausted)
     }
 
+    #[cfg(test)]
+    pub(super) fn running(&self) -> Option<Arc<Chromium>> {
+        self.state().current.clone()
+    }
+
     /// The process that takes calls now; started if there is none.
     async fn chromium(&self) -> Result<Arc<Chromium>, Trouble> {
         if let Some(current) = self.current() {

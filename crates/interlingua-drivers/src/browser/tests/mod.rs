@@ -4,6 +4,7 @@ mod actions;
 mod attacks;
 mod life;
 mod redesign;
+mod soak;
 
 use std::path::Path;
 use std::sync::Arc;
