@@ -49,6 +49,19 @@ pub enum RouteClass {
     DrivenSite,
 }
 
+impl RouteClass {
+    /// The word callers are told.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RouteClass::InProcess => "in_process",
+            RouteClass::Tool => "tool",
+            RouteClass::Agent => "agent",
+            RouteClass::Device => "device",
+            RouteClass::DrivenSite => "driven_site",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Health {
     Starting,

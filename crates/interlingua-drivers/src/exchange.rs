@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use interlingua_core::peer::Duplex;
-use interlingua_core::{CancelWhy, Event, Fault, FaultKind, Feature, Finished, Record, Signal};
+use interlingua_core::{Answer, CancelWhy, Event, Fault, FaultKind, Feature, Finished, Record, Signal};
 use tokio::sync::{mpsc, oneshot};
 
 /// How many events may wait for the hub to read them.
@@ -22,12 +22,23 @@ pub(crate) struct Running {
     finished: Option<Finished>,
     events: mpsc::Receiver<Event>,
     cancel: Option<oneshot::Sender<CancelWhy>>,
+    /// Where answers go, of work that asks.
+    answers: Option<mpsc::Sender<Answer>>,
 }
 
 impl Running {
     pub(crate) fn new(work: Work, events: mpsc::Receiver<Event>, cancel: oneshot::Sender<CancelWhy>) -> Running {
-        Running { work: Some(work), finished: None, events, cancel: Some(cancel) }
+        Running { work: Some(work), finished: None, events, cancel: Some(cancel), answers: None }
     }
+
+    /// The same, of work that asks: its answers go here.
+    pub(crate) fn answering(self, answers: mpsc::Sender<Answer>) -> Running {
+        Running { answers: Some(answers), ..self }
+    }
+}
+
+fn takes_nothing_more() -> Fault {
+    Fault::hub(FaultKind::Unsupported(Feature::Operation), "this takes its arguments once and nothing after them")
 }
 
 impl Duplex for Running {
@@ -61,10 +72,13 @@ impl Duplex for Running {
                 }
                 Ok(())
             }
-            Signal::Answered { .. } | Signal::Said { .. } => Err(Fault::hub(
-                FaultKind::Unsupported(Feature::Operation),
-                "this takes its arguments once and nothing after them",
-            )),
+            Signal::Answered { answer, .. } => {
+                let answers = self.answers.as_ref().ok_or_else(takes_nothing_more)?;
+                // Nobody waits for it any more: then it changes nothing.
+                let _ = answers.try_send(answer);
+                Ok(())
+            }
+            Signal::Said { .. } => Err(takes_nothing_more()),
         }
     }
 }

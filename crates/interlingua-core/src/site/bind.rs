@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::template::percent_encoded;
-use super::{Action, Address, Does, Locator, Origin, Parameter, Site, Step, Trouble, extract};
+use super::{Action, Address, Does, Extract, Locator, Origin, Parameter, Site, Step, Trouble};
 use crate::id::Text;
 use crate::json::{Json, Tree};
 
@@ -24,6 +24,17 @@ pub struct Plan {
     pub ignored: Vec<Text>,
 }
 
+impl Plan {
+    /// What callers typed as secrets: no model and no trace may hold it.
+    pub fn secrets(&self) -> Vec<&str> {
+        let typed = self.steps.iter().filter_map(|step| match &step.does {
+            Doing::Type { text, .. } | Doing::Select { option: text, .. } => Some(text),
+            Doing::Navigate(_) | Doing::Click(_) | Doing::Wait(_) | Doing::Extract(_) => None,
+        });
+        typed.filter(|typed| typed.secret).map(|typed| typed.value.as_str()).collect()
+    }
+}
+
 /// A step with its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
@@ -40,7 +51,7 @@ pub enum Doing {
     Type { into: Locator, text: Typed },
     Select { from: Locator, option: Typed },
     Wait(Locator),
-    Extract { rows: Locator, fields: Vec<(Text, extract::Field)>, name: Option<Text>, most: usize },
+    Extract(Extract),
 }
 
 impl Doing {
@@ -51,7 +62,7 @@ impl Doing {
             Doing::Type { .. } => "type",
             Doing::Select { .. } => "select",
             Doing::Wait(_) => "wait",
-            Doing::Extract { .. } => "extract",
+            Doing::Extract(_) => "extract",
         }
     }
 
@@ -61,7 +72,7 @@ impl Doing {
             Doing::Click(at) | Doing::Wait(at) => Some(at),
             Doing::Type { into, .. } => Some(into),
             Doing::Select { from, .. } => Some(from),
-            Doing::Extract { rows, .. } => Some(rows),
+            Doing::Extract(extract) => Some(&extract.rows),
         }
     }
 }
@@ -135,9 +146,7 @@ impl Site {
             Does::Type { into, text } => Doing::Type { into: into.clone(), text: typed(text) },
             Does::Select { from, option } => Doing::Select { from: from.clone(), option: typed(option) },
             Does::Wait { until } => Doing::Wait(until.clone()),
-            Does::Extract { rows, fields, name, most } => {
-                Doing::Extract { rows: rows.clone(), fields: fields.clone(), name: name.clone(), most: *most }
-            }
+            Does::Extract(extract) => Doing::Extract(extract.clone()),
         };
         Ok(Bound { does, limit: step.limit, commits: step.commits, picture: step.picture })
     }

@@ -4,13 +4,14 @@
 //! Reading order: [`Site`] and [`Step`] (what a definition says), [`mod@read`] (how it is read and what is wrong with it),
 //! [`Template`] (values with placeholders), [`bind`] (parameters into steps), [`skill`] (what callers see of an action),
 //! [`repair`] (which element is meant when the page was redesigned), [`proposal`] (the definition with what was mended),
-//! [`extract`] (what is taken out of a page),
+//! [`extract`] (what is taken out of a page), [`advice`] (what a model may be asked about one),
 //! [`Trouble`] (what can go wrong on the way).
 //!
 //! Pure: no browser, no network, no file, no clock. A definition is code that acts in the user's name, so nothing in it can
 //! hold a script, and values of callers only ever become values: never selectors, never addresses without escaping.
 
 mod address;
+pub mod advice;
 pub mod bind;
 pub mod extract;
 pub mod proposal;
@@ -93,7 +94,18 @@ pub enum Does {
     Type { into: Locator, text: Template },
     Select { from: Locator, option: Template },
     Wait { until: Locator },
-    Extract { rows: Locator, fields: Vec<(Text, extract::Field)>, name: Option<Text>, most: usize },
+    Extract(Extract),
+}
+
+/// What is taken out of a page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extract {
+    pub rows: Locator,
+    pub fields: Vec<(Text, extract::Field)>,
+    pub name: Option<Text>,
+    pub most: usize,
+    /// The rows are texts, and a model finds the fields in them: only where the definition asks for it.
+    pub by_model: bool,
 }
 
 impl Does {
@@ -105,7 +117,7 @@ impl Does {
             Does::Type { .. } => "type",
             Does::Select { .. } => "select",
             Does::Wait { .. } => "wait",
-            Does::Extract { .. } => "extract",
+            Does::Extract(_) => "extract",
         }
     }
 
@@ -116,7 +128,7 @@ impl Does {
             Does::Type { into, .. } => Some(into),
             Does::Select { from, .. } => Some(from),
             Does::Wait { until } => Some(until),
-            Does::Extract { rows, .. } => Some(rows),
+            Does::Extract(extract) => Some(&extract.rows),
         }
     }
 
@@ -125,7 +137,7 @@ impl Does {
             Does::Navigate { to } => Some(to),
             Does::Type { text, .. } => Some(text),
             Does::Select { option, .. } => Some(option),
-            Does::Click { .. } | Does::Wait { .. } | Does::Extract { .. } => None,
+            Does::Click { .. } | Does::Wait { .. } | Does::Extract(_) => None,
         }
     }
 }

@@ -31,6 +31,12 @@ pub enum Level {
     Name,
     /// Rows: by shape and by the names of their fields.
     Shape,
+    /// The selector still matches, but an element that does not look as the one before.
+    Drift,
+    /// A model chose it from a list.
+    Model,
+    /// The same, with a picture of the page.
+    Sight,
 }
 
 impl Level {
@@ -40,6 +46,9 @@ impl Level {
             Level::Fingerprint => "fingerprint",
             Level::Name => "name",
             Level::Shape => "shape",
+            Level::Drift => "drift",
+            Level::Model => "model",
+            Level::Sight => "sight",
         }
     }
 }

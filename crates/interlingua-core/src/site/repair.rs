@@ -121,6 +121,27 @@ fn same_kind(a: &Fingerprint, b: &Fingerprint) -> bool {
     a == 0 || a == b
 }
 
+/// May an element of this kind be meant?
+pub fn may_be(kind: &Fingerprint, candidate: &Fingerprint) -> bool {
+    same_kind(kind, candidate)
+}
+
+/// Has a selector that still matches something come to another element? What selectors go by (ids, classes, places) says little
+/// then: what people see counts, and the rest only where there is nothing to see.
+pub fn drifted(known: &Fingerprint, found: &Fingerprint) -> Option<f64> {
+    let bare = |one: &Fingerprint| Fingerprint {
+        id: String::new(),
+        field: String::new(),
+        test: String::new(),
+        classes: Vec::new(),
+        path: String::new(),
+        ..one.clone()
+    };
+    let seen = [&known.name, &known.label, &known.placeholder, &known.text].into_iter().any(|text| !text.is_empty());
+    let score = if seen { score(&bare(known), &bare(found)) } else { score(known, found) };
+    (score < SAME).then_some(score)
+}
+
 /// What can be known of an element that was never seen: its kind, and what its selector and its sequence call it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Called {

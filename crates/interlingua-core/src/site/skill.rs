@@ -42,7 +42,7 @@ fn input(parameters: &[Parameter], strict: bool) -> Tree {
 }
 
 fn output(action: &Action) -> Tree {
-    let extracts = action.steps.iter().any(|step| matches!(step.does, Does::Extract { .. }));
+    let extracts = action.steps.iter().any(|step| matches!(step.does, Does::Extract(_)));
     let rows = || serde_json::json!({"type": "array", "items": {"type": "object"}});
     let mut properties = serde_json::Map::new();
     if extracts {

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::bind::Doing;
-use super::repair::{Alike, Fingerprint, Leaf, called, choose, choose_called, choose_rows, score};
+use super::repair::{Alike, Fingerprint, Leaf, called, choose, choose_called, choose_rows, drifted, score};
 use super::*;
 use crate::fault::FaultKind;
 use crate::id::PeerId;
@@ -37,7 +37,7 @@ fn w_03_w_05_the_example_is_read_unchanged() {
     let action = &site.actions["search_flights"];
     let kinds: Vec<&str> = action.steps.iter().map(|step| step.does.as_str()).collect();
     assert_eq!(kinds, ["navigate", "type", "type", "type", "click", "wait", "extract"]);
-    let Does::Extract { fields, .. } = &action.steps[6].does else { panic!("an extract") };
+    let Does::Extract(Extract { fields, .. }) = &action.steps[6].does else { panic!("an extract") };
     let names: Vec<&str> = fields.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, ["airline", "price", "time"]);
     assert_eq!((action.steps[5].limit.as_secs(), action.steps[4].limit.as_secs()), (10, 30));
@@ -337,6 +337,26 @@ fn w_46_a_renamed_control_is_found_by_what_it_looks_like() {
     let button = Fingerprint { tag: "button".into(), ..seen("from", "From", "from") };
     assert_eq!(choose(&known, &[button]), None);
     assert!(score(&known, &seen("newsletter", "Your e-mail", "mail")) < repair::SAME);
+}
+
+#[test]
+fn w_46_another_element_under_the_same_id_is_noticed() {
+    let button = |id: &str, text: &str| Fingerprint {
+        tag: "button".into(),
+        role: "button".into(),
+        id: id.into(),
+        name: text.into(),
+        text: text.into(),
+        path: "form>button".into(),
+        ..Fingerprint::default()
+    };
+    let known = button("send", "Send order");
+    assert_eq!(drifted(&known, &button("send", "Send order now")), None);
+    assert_eq!(drifted(&known, &button("other", "Send order")), None, "a new id is not a new element");
+    assert!(drifted(&known, &button("send", "Delete my account")).is_some());
+    let blank = button("send", "");
+    assert_eq!(drifted(&blank, &blank), None);
+    assert!(drifted(&blank, &Fingerprint { tag: "input".into(), role: "textbox".into(), ..blank.clone() }).is_some());
 }
 
 #[test]

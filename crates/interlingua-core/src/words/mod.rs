@@ -23,6 +23,7 @@
 
 pub mod answer;
 mod field;
+pub mod fill;
 mod fold;
 mod lexicon;
 mod matcher;

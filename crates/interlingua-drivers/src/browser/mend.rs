@@ -1,16 +1,17 @@
-//! An element is found by its selector; when nothing matches, by the ladder: alternates, what it looked like, what it is
-//! called; rows by their shape. Nothing is mended silently, and nothing is pressed that was only guessed where pressing
-//! may change something.
+//! An element is found by its selector; when nothing matches, or something else than before, by the ladder: alternates, what
+//! it looked like, what it is called, a model's choice among what there is; rows by their shape. Nothing is mended silently,
+//! and what was only guessed is pressed after a human yes where pressing may change something.
 
 use std::time::Duration;
 
 use interlingua_core::Text;
 use interlingua_core::json::Tree;
+use interlingua_core::site::advice::{Wanted, choice, read, reading};
 use interlingua_core::site::bind::{Bound, Doing};
-use interlingua_core::site::extract::Field;
+use interlingua_core::site::extract::{Field, clean};
 use interlingua_core::site::proposal::{Level, Mended};
-use interlingua_core::site::repair::{Fingerprint, called, choose, choose_called, choose_rows};
-use interlingua_core::site::{Locator, Trouble};
+use interlingua_core::site::repair::{Called, Fingerprint, called, choose, choose_called, choose_rows, drifted, score};
+use interlingua_core::site::{Extract, Locator, Trouble};
 use serde_json::{Map, json};
 use tokio::time::Instant;
 
@@ -19,6 +20,10 @@ use super::play::{Player, at_step};
 
 /// How long a loaded page is given to show an element before others are looked at.
 const PATIENCE: Duration = Duration::from_millis(2_500);
+
+/// Why another element is used.
+const NOT_THERE: &str = "is not there";
+const ANOTHER: &str = "is another element than before";
 
 /// A step that needs an element.
 pub(super) struct Hand<'a> {
@@ -78,6 +83,16 @@ impl Hand<'_> {
 /// An element that can be used now.
 pub(super) struct Ready {
     pub(super) found: Found,
+    /// The step has this long: the time a person took to answer is not its.
+    pub(super) until: Instant,
+}
+
+/// An element that could stand for the one that is missing.
+struct Guess {
+    index: usize,
+    print: Fingerprint,
+    level: Level,
+    score: f64,
 }
 
 impl Player<'_> {
@@ -92,35 +107,69 @@ impl Player<'_> {
         args["patience"] = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX).into();
         let mut found = self.ask(hand, op, &args).await?;
         if found.ok {
-            self.used(hand, &found);
-            return Ok(Ready { found });
+            return self.known_again(hand, op, &args, found).await;
         }
         let missing = found.why == "missing";
-        if missing
-            && self.may_guess(hand)
-            && let Some(mended) = self.meant(hand, op, &args).await?
-        {
+        if missing && let Some(mended) = self.meant(hand, op, &args, None).await? {
             return Ok(mended);
         }
         if missing && Instant::now() < hand.until {
             args["patience"] = 0.into();
             found = self.ask(hand, op, &args).await?;
             if found.ok {
-                self.used(hand, &found);
-                return Ok(Ready { found });
+                return self.known_again(hand, op, &args, found).await;
             }
         }
         Err(match self.page.is_gone() {
             true => Trouble::BrowserCrashed { step: hand.number },
-            false if missing && !self.may_guess(hand) => {
-                hand.missing("a press that may change something is never guessed")
-            }
             false => hand.refused(&found),
         })
     }
 
+    /// What the selector found. If that does not look like what it found before, the one that does is meant; where there is
+    /// none, a press that may change something needs a yes.
+    async fn known_again(&mut self, hand: &Hand<'_>, op: &str, args: &Tree, found: Found) -> Result<Ready, Trouble> {
+        let known = self.looked(hand);
+        let drift = known.zip(found.print.as_ref()).and_then(|(known, print)| drifted(&known, print));
+        let (Some(score), Some(print), false) = (drift, found.print.clone(), op == "wait") else {
+            self.used(hand, &found);
+            return Ok(Ready { found, until: hand.until });
+        };
+        if let Some(mended) = self.meant(hand, op, args, Some(&print)).await? {
+            return Ok(mended);
+        }
+        let (found, until) = match self.may_guess(hand) {
+            true => (found, hand.until),
+            false => {
+                let until = self.agreed(hand, &print, ANOTHER).await?;
+                (self.ask_until(hand, op, args, until).await?, until)
+            }
+        };
+        self.unchanged(hand, &found, &print)?;
+        self.played.seen.push((hand.number, print.clone()));
+        self.played.mended.push(Mended {
+            step: hand.number,
+            from: hand.at.first().to_owned(),
+            to: hand.at.first().to_owned(),
+            level: Level::Drift,
+            score,
+            seen: Some(print),
+            fields: Vec::new(),
+        });
+        Ok(Ready { found, until })
+    }
+
+    /// What the element of this step looked like when it was last used, or when the definition was written.
+    fn looked(&self, hand: &Hand<'_>) -> Option<Fingerprint> {
+        self.beside.known.get(&hand.number).cloned().or_else(|| hand.at.known.as_deref().cloned())
+    }
+
     async fn ask(&mut self, hand: &Hand<'_>, op: &str, args: &Tree) -> Result<Found, Trouble> {
-        let mut found = self.page.engine(op, args, hand.until).await.map_err(|failed| hand.trouble(failed))?;
+        self.ask_until(hand, op, args, hand.until).await
+    }
+
+    async fn ask_until(&mut self, hand: &Hand<'_>, op: &str, args: &Tree, until: Instant) -> Result<Found, Trouble> {
+        let mut found = self.page.engine(op, args, until).await.map_err(|failed| hand.trouble(failed))?;
         let href = std::mem::take(&mut found.href);
         self.went(Found { href, ..Found::default() });
         Ok(found)
@@ -150,39 +199,130 @@ impl Player<'_> {
         }
     }
 
-    /// The element that is clearly meant, used.
-    async fn meant(&mut self, hand: &Hand<'_>, op: &str, args: &Tree) -> Result<Option<Ready>, Trouble> {
+    /// The element that is clearly meant, used; not the one that the selector finds. What was only guessed is pressed after a
+    /// yes where that matters.
+    async fn meant(
+        &mut self,
+        hand: &Hand<'_>,
+        op: &str,
+        args: &Tree,
+        found: Option<&Fingerprint>,
+    ) -> Result<Option<Ready>, Trouble> {
         let kind = if op == "wait" { "any" } else { "use" };
         let candidates = self.ask(hand, "candidates", &json!({"kind": kind})).await?.candidates;
-        let seen = (self.known)(hand.number).or_else(|| hand.at.known.as_deref().cloned());
+        let guess = match self.guess(hand, &candidates) {
+            Some(guess) => Some(guess),
+            None => self.advised(hand, op, &candidates).await,
+        };
+        let another = |guess: &Guess| found.is_none_or(|found| found.selector != guess.print.selector);
+        let Some(guess) = guess.filter(another) else { return Ok(None) };
+        let why = if found.is_none() { NOT_THERE } else { ANOTHER };
+        let until = match self.may_guess(hand) {
+            true => hand.until,
+            false => self.agreed(hand, &guess.print, why).await?,
+        };
+        let mut args = args.clone();
+        args["picked"] = guess.index.into();
+        let found = self.ask_until(hand, op, &args, until).await?;
+        if !found.ok {
+            return Ok(None);
+        }
+        self.unchanged(hand, &found, &guess.print)?;
+        self.played.seen.push((hand.number, guess.print.clone()));
+        self.played.mended.push(Mended {
+            step: hand.number,
+            from: hand.at.first().to_owned(),
+            to: guess.print.selector.clone(),
+            level: guess.level,
+            score: guess.score,
+            seen: Some(guess.print),
+            fields: Vec::new(),
+        });
+        Ok(Some(Ready { found, until }))
+    }
+
+    /// By what the element looked like, then by what it is called.
+    fn guess(&self, hand: &Hand<'_>, candidates: &[Fingerprint]) -> Option<Guess> {
+        let by_sight = self.looked(hand).and_then(|seen| choose(&seen, candidates));
+        let by_name = || choose_called(&self.called(hand), candidates);
+        let (level, chosen) = match by_sight {
+            Some(chosen) => (Level::Fingerprint, chosen),
+            None => (Level::Name, by_name()?),
+        };
+        let print = candidates.get(chosen.index)?.clone();
+        Some(Guess { index: chosen.index, print, level, score: chosen.score })
+    }
+
+    pub(super) fn called(&self, hand: &Hand<'_>) -> Called {
         // A button that ends a sequence is often called what the sequence is.
         let also = match (&hand.step.does, hand.parameter) {
             (Doing::Click(_), _) => Some(&*self.plan.action),
             (_, parameter) => parameter.map(|name| &**name),
         };
-        let names = called(hand.at.first(), hand.kind, also.as_slice());
-        let by_sight =
-            seen.as_ref().and_then(|seen| choose(seen, &candidates)).map(|chosen| (Level::Fingerprint, chosen));
-        let by_name = || choose_called(&names, &candidates).map(|chosen| (Level::Name, chosen));
-        let Some((level, chosen)) = by_sight.or_else(by_name) else { return Ok(None) };
-        let mut args = args.clone();
-        args["picked"] = chosen.index.into();
-        let found = self.ask(hand, op, &args).await?;
-        if !found.ok {
-            return Ok(None);
+        called(hand.at.first(), hand.kind, also.as_slice())
+    }
+
+    /// A model's choice among the elements there are, without and then with a picture of them.
+    async fn advised(&mut self, hand: &Hand<'_>, op: &str, candidates: &[Fingerprint]) -> Option<Guess> {
+        // Waiting is for what comes by itself: nobody is asked about that.
+        if op == "wait" {
+            return None;
         }
-        let used: Fingerprint = candidates.into_iter().nth(chosen.index).unwrap_or_default();
-        self.played.seen.push((hand.number, used.clone()));
-        self.played.mended.push(Mended {
-            step: hand.number,
-            from: hand.at.first().to_owned(),
-            to: used.selector.clone(),
-            level,
-            score: chosen.score,
-            seen: Some(used),
-            fields: Vec::new(),
-        });
-        Ok(Some(Ready { found }))
+        let (known, called) = (self.looked(hand), self.called(hand));
+        let (plan, does) = (self.plan, hand.step.does.as_str());
+        let hidden = plan.secrets();
+        let wanted =
+            Wanted { action: &plan.action, does, selector: hand.at.first(), called: &called, known: known.as_ref() };
+        for level in [Level::Model, Level::Sight] {
+            let picture = match level {
+                // A picture cannot be searched for what must not be seen.
+                Level::Sight if !hidden.is_empty() => return None,
+                Level::Sight => Some(self.page.picture().await?),
+                _ => None,
+            };
+            let choice = choice(wanted, candidates, &hidden, picture)?;
+            let reply = self.beside.keeper.advise(choice.prompt.clone()).await?;
+            if let Some(index) = choice.chosen(&reply) {
+                let print = candidates.get(index)?.clone();
+                let score = known.as_ref().map_or(0.0, |known| score(known, &print));
+                return Some(Guess { index, print, level, score });
+            }
+        }
+        None
+    }
+
+    /// A person says whether this element may be used. Returns how long the step has from then on.
+    async fn agreed(&mut self, hand: &Hand<'_>, print: &Fingerprint, why: &str) -> Result<Instant, Trouble> {
+        let short = |text: &str| clean(text).chars().take(80).collect::<String>();
+        let name = [&print.name, &print.text, &print.id].into_iter().find(|text| !text.is_empty());
+        let text = format!(
+            "Step {} of {} ({}): {} {why}. Use \"{}\" ({}) instead?",
+            hand.number,
+            self.plan.action,
+            hand.step.does.as_str(),
+            hand.at.first(),
+            short(name.map_or("", String::as_str)),
+            short(&print.selector),
+        );
+        let begun = Instant::now();
+        if !self.beside.voice.agrees(&text).await {
+            return Err(hand.missing(
+                "nobody said yes to another element, and a press that may change something is never guessed",
+            ));
+        }
+        self.end += begun.elapsed();
+        Ok(self.end.min(Instant::now() + hand.step.limit))
+    }
+
+    /// A page may change while somebody thinks: what was agreed to is what is used.
+    fn unchanged(&self, hand: &Hand<'_>, found: &Found, agreed: &Fingerprint) -> Result<(), Trouble> {
+        match &found.print {
+            Some(print) if found.ok && print != agreed && drifted(agreed, print).is_some() => {
+                Err(hand.unusable("it has changed meanwhile"))
+            }
+            _ if found.ok => Ok(()),
+            _ => Err(hand.refused(found)),
+        }
     }
 
     /// Rows as the page shows them. None at all, or none with any field, may mean that the page was rebuilt.
@@ -216,6 +356,30 @@ impl Player<'_> {
             fields: fields.iter().map(|(name, _)| name.clone()).zip(again.fields).collect(),
         });
         Ok(mended.rows)
+    }
+
+    /// Rows that a model finds in the texts of the elements, because the definition asks for that.
+    pub(super) async fn read_by_model(
+        &mut self,
+        hand: &Hand<'_>,
+        extract: &Extract,
+    ) -> Result<Vec<Map<String, Tree>>, Trouble> {
+        let selectors: Vec<String> = hand.at.tries.iter().map(ToString::to_string).collect();
+        let text = [(Text::from("text"), Field::parse("."))];
+        let found = self.read_rows(hand, &selectors, &[".".to_owned()], &text, extract.most).await?;
+        let texts: Vec<String> =
+            found.rows.iter().filter_map(|row| row.get("text")?.as_str()).map(str::to_owned).collect();
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let prompt = reading(&texts, &extract.fields, &self.plan.secrets());
+        let failed = |problem: &str| Trouble::ExtractionInvalid {
+            step: hand.number,
+            field: "*".into(),
+            problem: problem.to_owned(),
+        };
+        let reply = self.beside.keeper.advise(prompt).await.ok_or_else(|| failed("need a model, and none answers"))?;
+        read(&reply, &texts, &extract.fields, extract.most).ok_or_else(|| failed("were not read by the model"))
     }
 
     async fn read_rows(

@@ -2,8 +2,9 @@
 //!
 //! Reading order: `find` (which program), `chromium` (one process), `link` (the DevTools protocol, as far as it is needed),
 //! `page` (one context with one page), `engine.js` (what runs beside a page and finds, waits and reads), [`Browser`] (the
-//! pool), `play` (a bound sequence, step by step), `mend` (when an element is not where it was), [`proxy`] (who a page may
-//! speak to), [`SitePeer`] (a site as the hub calls it), [`mod@file`] (definitions on disk).
+//! pool), `play` (a bound sequence, step by step), `mend` (when an element is not where it was), `memory` (what elements
+//! looked like), [`proxy`] (who a page may speak to), [`SitePeer`] (a site as the hub calls it), `voice` (what its callers
+//! hear and are asked), [`Keeper`] (what it needs of the hub), [`mod@file`] (definitions on disk).
 //!
 //! # What is contained
 //!
@@ -13,12 +14,14 @@
 //! hub runs as root, where it cannot work. The process ends with its pipe, so that none outlives the hub.
 //!
 //! Deliberately absent: frames of other origins (they are neither searched nor pressed), closed shadow roots, scripts in
-//! definitions, and any model.
+//! definitions, and any model of its own: the hub's is asked, for one element of a list or for values that stand on the page.
 
 mod chromium;
 pub mod file;
 mod find;
+mod keeper;
 mod link;
+mod memory;
 mod mend;
 mod page;
 mod peer;
@@ -27,12 +30,14 @@ mod pool;
 pub mod proxy;
 #[cfg(test)]
 mod tests;
+mod voice;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 pub use find::{NotFound, find};
+pub use keeper::{Advice, Keeper};
 pub use peer::SitePeer;
 pub use play::{Played, Stopped};
 pub use pool::{Browser, Settings};

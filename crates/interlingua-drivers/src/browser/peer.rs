@@ -6,40 +6,48 @@ use std::time::{Duration, Instant};
 
 use interlingua_core::json::Tree;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::site::bind::{Bound, Plan};
-use interlingua_core::site::proposal::propose;
-use interlingua_core::site::repair::Fingerprint;
+use interlingua_core::site::bind::Plan;
+use interlingua_core::site::proposal::{Level as Repaired, Mended, propose};
 use interlingua_core::site::{Site, Trouble, skills};
 use interlingua_core::{
-    Blob, Body, Channel, Digest, Event, Fault, FaultKind, Feature, Finished, INLINE_LIMIT, Json, Level, MessageId,
-    Outcome, Output, Part, Party, PeerId, Piece, Provenance, Skill, Text, Trust, Usage,
+    Blob, Body, Digest, Fault, FaultKind, Feature, Finished, INLINE_LIMIT, Json, Level, Outcome, Output, Part, Party,
+    PeerId, Provenance, Skill, Text, Trust, Usage,
 };
 use serde_json::Map;
 use tokio::sync::{OnceCell, mpsc, oneshot};
 
-use super::play::{Played, Player, Stopped};
+use super::keeper::Keeper;
+use super::memory::Memory;
+use super::play::{Beside, Played, Player, Stopped};
 use super::pool::Browser;
 use super::proxy::{Proxy, Rules};
+use super::voice::{Asking, Voice, WAITING};
 use crate::exchange::{Running, WAITING_EVENTS};
 
 /// Results kept for actions that allow it.
 const MAX_CACHED: usize = 256;
 
 /// One site behind one browser.
-#[derive(Debug)]
 pub struct SitePeer {
     id: PeerId,
     site: Site,
     browser: Arc<Browser>,
     proxy: OnceCell<Proxy>,
-    /// What elements looked like when they were last used, by action and step.
-    seen: Mutex<HashMap<(Text, usize), Fingerprint>>,
+    keeper: Arc<dyn Keeper>,
+    memory: Memory,
     cached: Mutex<HashMap<Digest, (Instant, Duration, Output)>>,
 }
 
+impl std::fmt::Debug for SitePeer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SitePeer").field("id", &self.id).field("site", &self.site.id).finish_non_exhaustive()
+    }
+}
+
 impl SitePeer {
-    pub fn new(id: PeerId, site: Site, browser: Arc<Browser>) -> SitePeer {
-        SitePeer { id, site, browser, proxy: OnceCell::new(), seen: Mutex::default(), cached: Mutex::default() }
+    pub fn new(id: PeerId, site: Site, browser: Arc<Browser>, keeper: Arc<dyn Keeper>) -> SitePeer {
+        let memory = Memory::new(id.clone(), &site, Arc::clone(&keeper));
+        SitePeer { id, site, browser, proxy: OnceCell::new(), keeper, memory, cached: Mutex::default() }
     }
 
     pub fn site(&self) -> &Site {
@@ -66,7 +74,10 @@ impl SitePeer {
         }
         let (events, heard) = mpsc::channel(WAITING_EVENTS);
         let (cancel, cancelled) = oneshot::channel();
-        let voice = Voice { events, key: dispatch.key, of: plan.steps.len(), id: self.id.clone() };
+        let (answer, answers) = mpsc::channel(1);
+        let asking = Asking::of(&dispatch, &self.hidden(&plan.action), &*self.keeper, answers);
+        let voice =
+            Voice { events, key: dispatch.key, of: plan.steps.len(), id: self.id.clone(), asking: Some(asking) };
         let work = Box::pin(async move {
             tokio::select! {
                 finished = self.run(plan, voice, key) => finished,
@@ -74,7 +85,13 @@ impl SitePeer {
                 Ok(why) = cancelled => Finished::cancelled(Party::Caller, why),
             }
         });
-        Ok(Reply::Live(Box::new(Running::new(work, heard, cancel))))
+        Ok(Reply::Live(Box::new(Running::new(work, heard, cancel).answering(answer))))
+    }
+
+    /// Parameters that nobody is shown.
+    fn hidden(&self, action: &str) -> Vec<Text> {
+        let parameters = self.site.actions.get(action).map(|action| action.parameters.as_slice()).unwrap_or_default();
+        parameters.iter().filter(|one| one.secret).map(|one| one.name.clone()).collect()
     }
 
     /// One action from its arguments to its end, heard by nobody.
@@ -83,7 +100,7 @@ impl SitePeer {
         let args = Json::from_tree(args);
         let plan = self.site.bind(action, Some(&args))?;
         let (events, mut heard) = mpsc::channel(WAITING_EVENTS);
-        let voice = Voice { events, key: "k".into(), of: plan.steps.len(), id: self.id.clone() };
+        let voice = Voice { events, key: "k".into(), of: plan.steps.len(), id: self.id.clone(), asking: None };
         let key = self.key(&plan, Some(&args));
         let deaf = async { while heard.recv().await.is_some() {} };
         Ok(tokio::join!(self.run(plan, voice, key), deaf).0)
@@ -100,24 +117,16 @@ impl SitePeer {
         for name in &plan.ignored {
             voice.note(Level::Warning, 0, &format!("the parameter {name} is used by no step")).await;
         }
-        let limit = plan.limit + OVER;
+        let limit = plan.limit + OVER + WAITING * u32::try_from(plan.steps.len()).unwrap_or(u32::MAX);
         let played = match tokio::time::timeout(limit, self.play(&plan, &voice)).await {
             Ok(played) => played,
             Err(_) => Err(stopped(Trouble::Timeout { step: 0 })),
         };
         match played {
             Ok(played) => {
-                self.remember(&plan, &played);
+                self.remember(&plan, &played).await;
                 for mended in &played.mended {
-                    let text = format!(
-                        "step {}: {} was not there; {} was used ({}, {:.2})",
-                        mended.step,
-                        mended.from,
-                        mended.to,
-                        mended.level.as_str(),
-                        mended.score
-                    );
-                    voice.note(Level::Warning, mended.step, &text).await;
+                    voice.note(Level::Warning, mended.step, &warning(mended)).await;
                 }
                 let output = self.output(&plan, played, true);
                 self.keep(key, &plan.action, &output);
@@ -138,23 +147,16 @@ impl SitePeer {
         let opened = self.proxy.get_or_try_init(|| Proxy::open(Rules::of(&self.site), self.browser.background())).await;
         let proxy = opened.map_err(|error| stopped(Trouble::NoBrowser(error.to_string())))?;
         let mut lease = self.browser.lease(proxy.address()).await.map_err(stopped)?;
-        let known = |step: usize| {
-            let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.get(&(plan.action.clone(), step)).cloned()
-        };
-        let player = Player::new(&mut lease.page, plan, proxy.rules(), &known);
-        player.play(&|number, step| voice.progress(number, step)).await
+        let known = self.memory.of(&plan.action).await;
+        let beside = Beside { known: &known, voice, keeper: &*self.keeper };
+        Player::new(&mut lease.page, plan, proxy.rules(), beside).play().await
     }
 
-    fn remember(&self, plan: &Plan, played: &Played) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        for (step, print) in &played.seen {
-            let mended = played.mended.iter().any(|mended| mended.step == *step);
-            // What was only guessed is not what the definition means.
-            if !mended {
-                seen.insert((plan.action.clone(), *step), print.clone());
-            }
-        }
+    /// What was only guessed, or has come to look otherwise, is not what the definition means.
+    async fn remember(&self, plan: &Plan, played: &Played) {
+        let mended = |step: usize| played.mended.iter().any(|mended| mended.step == step);
+        let seen = played.seen.iter().filter(|(step, _)| !mended(*step)).cloned();
+        self.memory.keep(&plan.action, seen).await;
     }
 
     /// `extracted_data` is what callers came for; the rest says how it was got. All of it is the page's word.
@@ -220,6 +222,14 @@ impl SitePeer {
 /// What is added to a sequence's own time for its page and its picture.
 const OVER: Duration = Duration::from_secs(60);
 
+fn warning(mended: &Mended) -> String {
+    let Mended { step, from, to, level, score, .. } = mended;
+    match level {
+        Repaired::Drift => format!("step {step}: {from} finds another element than before (alike by {score:.2})"),
+        level => format!("step {step}: {to} was used in place of {from} ({}, {score:.2})", level.as_str()),
+    }
+}
+
 fn stopped(trouble: Trouble) -> Box<Stopped> {
     Box::new(Stopped { trouble, committed: false, so_far: Played::default() })
 }
@@ -227,34 +237,5 @@ fn stopped(trouble: Trouble) -> Box<Stopped> {
 impl Peer for SitePeer {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move { self.begin(dispatch) })
-    }
-}
-
-/// What whoever watches hears.
-struct Voice {
-    events: mpsc::Sender<Event>,
-    key: MessageId,
-    of: usize,
-    id: PeerId,
-}
-
-impl Voice {
-    /// Whoever is too slow to hear of every step hears of the next.
-    fn progress(&self, number: usize, step: &Bound) {
-        #[expect(clippy::cast_precision_loss, reason = "a few hundred steps at most")]
-        let (done, total) = ((number - 1) as f64, self.of as f64);
-        let note = format!("step {number} of {}: {}", self.of, step.does.as_str());
-        let _ = self.events.try_send(Event::Progress { done: Some(done), total: Some(total), note: Some(note.into()) });
-    }
-
-    async fn note(&self, level: Level, number: usize, text: &str) {
-        let said = Event::Said {
-            message: MessageId::from(format!("{}.note.{number}", self.key)),
-            channel: Channel::Note(level),
-            piece: Piece::Whole,
-            parts: vec![Part::text(text, Provenance::peer(self.id.clone()))],
-        };
-        // Nobody reads any more: the call is being dropped.
-        let _ = self.events.send(said).await;
     }
 }

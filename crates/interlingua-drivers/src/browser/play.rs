@@ -1,21 +1,22 @@
 //! A bound sequence, step by step, strictly in order; the first step that fails ends it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_core::Text;
 use interlingua_core::json::Tree;
 use interlingua_core::site::bind::{Bound, Doing, Plan};
-use interlingua_core::site::extract::Field;
-use interlingua_core::site::proposal::Mended;
-use interlingua_core::site::repair::Fingerprint;
-use interlingua_core::site::{Address, Origin, Trouble};
+use interlingua_core::site::proposal::{Level, Mended};
+use interlingua_core::site::repair::{Fingerprint, drifted};
+use interlingua_core::site::{Address, Extract, Origin, Trouble};
 use serde_json::{Map, json};
 use tokio::time::Instant;
 
+use super::keeper::Keeper;
 use super::mend::{Hand, Ready};
 use super::page::{Failed, Found, Page};
 use super::proxy::Rules;
+use super::voice::Voice;
 
 /// After a press a new page may be on its way; most are not.
 const TURNING: Duration = Duration::from_secs(5);
@@ -51,30 +52,33 @@ pub(super) struct Player<'a> {
     pub(super) page: &'a mut Page,
     pub(super) plan: &'a Plan,
     pub(super) rules: &'a Rules,
-    /// What elements looked like the last time, by step from 1.
-    pub(super) known: &'a (dyn Fn(usize) -> Option<Fingerprint> + Sync),
+    pub(super) beside: Beside<'a>,
     pub(super) played: Played,
+    /// For the whole; a question stops this clock.
+    pub(super) end: Instant,
     committed: bool,
 }
 
+/// Who helps where the page does not.
+pub(super) struct Beside<'a> {
+    /// What elements looked like the last time, by step from 1.
+    pub(super) known: &'a HashMap<usize, Fingerprint>,
+    pub(super) voice: &'a Voice,
+    pub(super) keeper: &'a dyn Keeper,
+}
+
 impl<'a> Player<'a> {
-    pub(super) fn new(
-        page: &'a mut Page,
-        plan: &'a Plan,
-        rules: &'a Rules,
-        known: &'a (dyn Fn(usize) -> Option<Fingerprint> + Sync),
-    ) -> Player<'a> {
-        Player { page, plan, rules, known, played: Played::default(), committed: false }
+    pub(super) fn new(page: &'a mut Page, plan: &'a Plan, rules: &'a Rules, beside: Beside<'a>) -> Player<'a> {
+        let end = Instant::now() + plan.limit;
+        Player { page, plan, rules, beside, played: Played::default(), end, committed: false }
     }
 
-    /// `told` hears of each step before it is done.
-    pub(super) async fn play(mut self, told: &(dyn Fn(usize, &Bound) + Sync)) -> Result<Played, Box<Stopped>> {
-        let end = Instant::now() + self.plan.limit;
+    pub(super) async fn play(mut self) -> Result<Played, Box<Stopped>> {
         let plan = self.plan;
         for (number, step) in (1..).zip(&plan.steps) {
-            told(number, step);
+            self.beside.voice.progress(number, step);
             let begun = Instant::now();
-            let until = end.min(begun + step.limit);
+            let until = self.end.min(begun + step.limit);
             self.committed |= step.commits;
             let done = self.step(number, step, until).await;
             let trouble = done.err().or_else(|| self.astray(number));
@@ -96,7 +100,8 @@ impl<'a> Player<'a> {
             Doing::Type { into, text } => {
                 let hand = Hand { number, at: into, kind: "input", parameter: text.parameter.as_ref(), step, until };
                 let args = json!({"text": text.value, "secret": text.secret});
-                if self.ready(&hand, "fill", args).await?.found.insert {
+                let Ready { found, until } = self.ready(&hand, "fill", args).await?;
+                if found.insert {
                     self.page.insert(&text.value, until).await.map_err(|failed| hand.trouble(failed))?;
                 }
                 Ok(())
@@ -109,9 +114,9 @@ impl<'a> Player<'a> {
                 let hand = Hand { number, at, kind: "", parameter: None, step, until };
                 self.ready(&hand, "wait", json!({})).await.map(|_| ())
             }
-            Doing::Extract { rows, fields, name, most } => {
-                let hand = Hand { number, at: rows, kind: "", parameter: None, step, until };
-                self.extract(&hand, fields, name.as_ref(), *most).await
+            Doing::Extract(extract) => {
+                let hand = Hand { number, at: &extract.rows, kind: "", parameter: None, step, until };
+                self.extract(&hand, extract).await
             }
         }
     }
@@ -137,47 +142,44 @@ impl<'a> Player<'a> {
     }
 
     async fn click(&mut self, hand: Hand<'_>) -> Result<(), Trouble> {
-        loop {
-            let Ready { found, .. } = self.ready(&hand, "press", json!({})).await?;
-            let pressed = self.page.press(found.x, found.y, hand.until).await.map_err(|failed| hand.trouble(failed))?;
+        let until = loop {
+            let Ready { found, until } = self.ready(&hand, "press", json!({})).await?;
+            let pressed = self.page.press(found.x, found.y, until).await.map_err(|failed| hand.trouble(failed))?;
             if pressed {
-                break;
+                break until;
             }
-            if Instant::now() >= hand.until {
+            if Instant::now() >= until {
                 return Err(hand.unusable("something else is always in the way"));
             }
-        }
+        };
         // Late is no failure here: the next step waits for what it needs.
-        match self.page.settled(hand.until.min(Instant::now() + TURNING)).await {
+        match self.page.settled(until.min(Instant::now() + TURNING)).await {
             Ok(()) | Err(Failed::Late) => {}
             Err(failed) => return Err(hand.trouble(failed)),
         }
-        if let Ok(shown) = self.page.engine("where", &json!({}), hand.until).await {
+        if let Ok(shown) = self.page.engine("where", &json!({}), until).await {
             self.went(shown);
         }
         Ok(())
     }
 
-    async fn extract(
-        &mut self,
-        hand: &Hand<'_>,
-        fields: &[(Text, Field)],
-        name: Option<&Text>,
-        most: usize,
-    ) -> Result<(), Trouble> {
+    async fn extract(&mut self, hand: &Hand<'_>, extract: &Extract) -> Result<(), Trouble> {
         self.page.settled(hand.until).await.map_err(|failed| hand.trouble(failed))?;
-        let raw = self.rows(hand, fields, most).await?;
+        let raw = match extract.by_model {
+            true => self.read_by_model(hand, extract).await?,
+            false => self.rows(hand, &extract.fields, extract.most).await?,
+        };
         let mut rows = Vec::with_capacity(raw.len());
         for row in raw {
             let mut read = Map::new();
-            for (name, field) in fields {
+            for (name, field) in &extract.fields {
                 if let Some(value) = field.value(hand.number, name, row.get(&**name))? {
                     read.insert(name.to_string(), value);
                 }
             }
             rows.push(Tree::Object(read));
         }
-        if let Some(name) = name {
+        if let Some(name) = &extract.name {
             self.played.named.insert(name.to_string(), Tree::Array(rows.clone()));
         }
         self.played.rows = Some(rows);
@@ -209,7 +211,8 @@ impl<'a> Player<'a> {
         if let Some(at) = step.does.locator() {
             line["selector"] = at.first().into();
         }
-        if let Some(mended) = self.played.mended.iter().rfind(|mended| mended.step == number) {
+        let healed = |mended: &&Mended| mended.step == number && mended.level != Level::Drift;
+        if let Some(mended) = self.played.mended.iter().rfind(healed) {
             line["healed"] = true.into();
             line["from"] = mended.from.as_str().into();
             line["to"] = mended.to.as_str().into();
@@ -217,12 +220,9 @@ impl<'a> Player<'a> {
             line["score"] = ((mended.score * 100.0).round() / 100.0).into();
         }
         if let Some((_, seen)) = self.played.seen.iter().rfind(|(at, _)| *at == number)
-            && let Some(known) = (self.known)(number)
+            && let Some(score) = self.beside.known.get(&number).and_then(|known| drifted(known, seen))
         {
-            let score = interlingua_core::site::repair::score(&known, seen);
-            if score < interlingua_core::site::repair::SAME {
-                line["drift"] = ((score * 100.0).round() / 100.0).into();
-            }
+            line["drift"] = ((score * 100.0).round() / 100.0).into();
         }
         if let Some(trouble) = trouble {
             line["error"] = trouble.code().into();

@@ -1,7 +1,7 @@
 //! Keys of `_meta`: the protocol's (2026-07-28, basic, `_meta`), W3C trace context under its bare names, and ours under
 //! `interlingua/`. Ours are never believed from a peer that configuration does not call a hub, and never passed on.
 
-use interlingua_core::{Loss, Trace};
+use interlingua_core::{Loss, Route, Trace};
 
 use crate::members::Members;
 use crate::object::Object;
@@ -30,6 +30,7 @@ pub const DEADLINE: &str = "interlingua/deadline";
 pub const PRIORITY: &str = "interlingua/priority";
 pub const MESSAGE_ID: &str = "interlingua/messageId";
 pub const LOSSES: &str = "interlingua/losses";
+pub const ROUTE: &str = "interlingua/route";
 pub const FAULT: &str = "interlingua/fault";
 pub const TASK: &str = "interlingua/task";
 /// Annotations of a content block, for the way through the model.
@@ -49,6 +50,14 @@ pub fn write_trace(trace: &Trace, object: &mut Object<'_>) {
             object.text(key, text);
         }
     }
+}
+
+pub fn write_route(route: &Route, object: &mut Object<'_>) {
+    object.object(ROUTE, |object| {
+        object.text("skill", &route.skill.to_string());
+        object.text("class", route.class.as_str());
+        object.text("why", route.why.as_str());
+    });
 }
 
 pub fn write_losses(losses: &[Loss], object: &mut Object<'_>) {

@@ -5,8 +5,7 @@
 //! to a control message is one itself (clause 6.3). Progress has no place in one answer and is left out.
 
 use interlingua_core::{
-    ArtifactId, Body, Digest, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route, RouteClass,
-    Text, Uri,
+    ArtifactId, Body, Digest, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route, Text, Uri,
 };
 use serde_json::json;
 
@@ -327,14 +326,7 @@ fn structured_question(question: &Question) -> Json {
 }
 
 fn structured_route(route: &Route) -> Json {
-    let class = match route.class {
-        RouteClass::InProcess => "in_process",
-        RouteClass::Tool => "tool",
-        RouteClass::Agent => "agent",
-        RouteClass::Device => "device",
-        RouteClass::DrivenSite => "driven_site",
-    };
-    let mut value = json!({"skill": route.skill.to_string(), "class": class, "why": route.why.as_str()});
+    let mut value = json!({"skill": route.skill.to_string(), "class": route.class.as_str(), "why": route.why.as_str()});
     if let Some(version) = &route.version {
         value["version"] = (**version).into();
     }

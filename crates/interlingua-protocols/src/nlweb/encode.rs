@@ -4,7 +4,7 @@
 //! what is known at once, and ends with what its generation calls the end.
 
 use interlingua_core::json::Tree;
-use interlingua_core::{CancelWhy, Fault, Finished, Loss, Outcome, Output, Question, QuestionKind, Text};
+use interlingua_core::{CancelWhy, Fault, Finished, Loss, Outcome, Output, Question, QuestionKind, Route, Text};
 use serde_json::{Map, json};
 
 use super::decode::{Invalid, Refused};
@@ -37,7 +37,10 @@ pub struct Envelope {
     /// To be sent with the next request of this conversation.
     pub conversation: Option<Text>,
     pub losses: Vec<Loss>,
+    /// Which way was taken, and why.
+    pub route: Option<Route>,
     summarize: bool,
+    generate: bool,
     most: usize,
     first: usize,
     least_score: f64,
@@ -51,7 +54,9 @@ impl Envelope {
             site,
             conversation: None,
             losses: Vec::new(),
+            route: None,
             summarize: asked.modes.summarize || asked.modes.generate,
+            generate: asked.modes.generate,
             most: asked.most,
             first: asked.first,
             least_score: asked.least_score,
@@ -73,7 +78,9 @@ impl Envelope {
             site,
             conversation: None,
             losses,
+            route: None,
             summarize: false,
+            generate: false,
             most: 0,
             first: 0,
             least_score: 0.0,
@@ -280,7 +287,14 @@ fn meta(envelope: &Envelope, said: &Said) -> Tree {
         meta["losses"] =
             envelope.losses.iter().map(|loss| json!({"what": &*loss.what, "kind": loss.kind.as_str()})).collect();
     }
+    if let Some(route) = &envelope.route {
+        meta["route"] = taken(route);
+    }
     meta
+}
+
+fn taken(route: &Route) -> Tree {
+    json!({"skill": route.skill.to_string(), "class": route.class.as_str(), "why": route.why.as_str()})
 }
 
 /// The members beside `_meta`.
@@ -362,7 +376,14 @@ fn flat_end(envelope: &Envelope, said: &Said) -> Vec<Frame> {
                 let results: Vec<Tree> = items.iter().map(Item::flat).collect();
                 frames.push(flat(envelope, "result_batch", json!({"results": results})));
             }
-            frames.extend(text.as_ref().map(|text| flat(envelope, "summary", json!({"message": text}))));
+            frames.extend(text.as_ref().map(|text| match envelope.generate {
+                true => flat(
+                    envelope,
+                    "nlws",
+                    json!({"answer": text, "items": items.iter().map(Item::flat).collect::<Tree>()}),
+                ),
+                false => flat(envelope, "summary", json!({"message": text})),
+            }));
             if frames.is_empty() {
                 frames.push(flat(envelope, "no_results", json!({"message": "nothing was found"})));
             }
@@ -383,6 +404,8 @@ fn flat_end(envelope: &Envelope, said: &Said) -> Vec<Frame> {
         let losses: Vec<Tree> = envelope.losses.iter().map(|loss| json!({"what": &*loss.what})).collect();
         frames.push(flat(envelope, "losses", json!({"losses": losses})));
     }
+    // Clients ignore kinds they do not know; this one is of those.
+    frames.extend(envelope.route.as_ref().map(|route| flat(envelope, "route", taken(route))));
     frames.push(flat(envelope, "complete", json!({})));
     frames
 }

@@ -1,8 +1,8 @@
 use bytes::Bytes;
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Fault, FaultKind, Finished, Json, Output, Part, PeerId, Provenance, Question, QuestionId, QuestionKind, Schema,
-    Target, TaskId, Time,
+    Fault, FaultKind, Finished, Json, Output, Part, PeerId, Provenance, Question, QuestionId, QuestionKind, Route,
+    RouteClass, Schema, SkillId, Target, TaskId, Time, Why,
 };
 use serde_json::json;
 
@@ -270,6 +270,59 @@ fn q_11_sites_have_the_key_with_a_hyphen() {
     let listed = discover::sites(&sites);
     assert_eq!(listed["message-type"], "sites");
     assert_eq!(discover::read_sites(&listed), ["a"]);
+}
+
+#[test]
+fn q_46_the_file_for_models_says_where_to_ask() {
+    assert_eq!(discover::ask_links(&discover::about("Hub")).next(), Some("/ask"));
+    for (text, found) in [
+        (
+            "- [Ask us](https://s.example/api/ask?streaming=false): now",
+            Some("https://s.example/api/ask?streaming=false"),
+        ),
+        ("Questions go to https://s.example/ask.", Some("https://s.example/ask")),
+        ("POST to `/nlweb/ask/` please", Some("/nlweb/ask/")),
+        ("- [docs](/docs/ask-us) and [task](/task)", None),
+        ("[broken](/ask", None),
+        ("", None),
+    ] {
+        assert_eq!(discover::ask_links(text).next(), found, "{text}");
+    }
+}
+
+#[test]
+fn q_26_actions_of_an_item_pass_as_they_came() {
+    let action = json!({"@context": "https://schema.org", "@type": "AddToCartAction", "name": "add", "protocol": "HTTP",
+        "method": "POST", "endpoint": "/cart", "params": {"id": 1}});
+    let item =
+        json!({"@type": "Product", "name": "Tea", "url": "https://s.example/1", "score": 80, "actions": [action]});
+    let mut reply = Reply::default();
+    let answer = json!({"_meta": {"response_type": "answer"}, "results": [item]});
+    reply.hear(&Bytes::from(answer.to_string()), 64);
+    let output = Output { structured: Some(reply.structured()), ..Output::default() };
+    let finished = Finished::completed(output);
+    let asked = nested("0.55", json!({}));
+    assert_eq!(whole(&envelope(&asked), &Stand::Finished(&finished))["results"][0]["actions"], json!([action]));
+    let flat = whole(&envelope(&get("query=x")), &Stand::Finished(&finished));
+    assert_eq!(flat["results"][0]["schema_object"]["actions"], json!([action]));
+}
+
+#[test]
+fn w_47_an_answer_says_which_way_was_taken() {
+    let route = Route {
+        skill: SkillId::new("airline", "search_flights"),
+        version: None,
+        class: RouteClass::DrivenSite,
+        why: Why::Phrase,
+    };
+    let said = json!({"skill": "airline/search_flights", "class": "driven_site", "why": "phrase"});
+    let finished = rows();
+    let mut nested = envelope(&nested("0.55", json!({})));
+    nested.route = Some(route.clone());
+    assert_eq!(whole(&nested, &Stand::Finished(&finished))["_meta"]["route"], said);
+    let mut flat = envelope(&get("query=x"));
+    flat.route = Some(route);
+    assert_eq!(whole(&flat, &Stand::Finished(&finished))["route"], said);
 }
 
 #[test]

@@ -27,3 +27,4 @@ mod voice;
 
 pub use roster::{Roster, prepare};
 pub(crate) use team::{plan, tidy};
+pub use voice::{Models, Voice};

@@ -5,7 +5,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use indexmap::IndexMap;
 use interlingua_core::agent::{Budget, Consent, Consents, Fold, Layers, Plan, Tool, Window, offer};
 use interlingua_core::{
     CardFrom, Effects, Fault, FaultKind, Json, Link, PeerId, Principal, Proof, Schema, Skill, SkillId, SkillKind,
@@ -16,7 +15,7 @@ use serde_json::json;
 use super::peer::AgentPeer;
 use super::seats::Seats;
 use super::team::{Grounds, Team, TeamPeer};
-use super::voice::{Voice, micro};
+use super::voice::{Models, Voice, micro};
 use crate::config::{self, Config};
 use crate::edge::{Shared, local};
 use crate::hub::Hub;
@@ -28,8 +27,8 @@ pub(super) const CHAT: &str = "chat";
 pub(super) const MESSAGE: &str = "message";
 /// More tools than this no model is shown.
 const MAX_TOOLS: usize = 128;
-/// Reaches skills that an agent's rules of consent would not see.
-const INDIRECT: (&str, &str) = ("hub", "call_skill");
+/// Reach skills that an agent's rules of consent would not see.
+const INDIRECT: [(&str, &str); 2] = [("hub", "call_skill"), ("hub", "ask")];
 /// How long the hub waits for a run beyond its own limit of time: it ends by itself.
 const GRACE: Duration = Duration::from_secs(60);
 
@@ -39,6 +38,7 @@ pub struct Roster {
     agents: Vec<Arc<Agent>>,
     teams: Vec<Arc<Team>>,
     seats: Arc<Seats>,
+    models: Models,
 }
 
 #[derive(Debug)]
@@ -76,14 +76,11 @@ impl Routes {
 
 /// Makes every agent: all that its configuration can be refused for is refused here.
 pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
-    let voices = config.models.iter().map(|(name, model)| {
-        Ok((name.as_str(), Arc::new(Voice::new(name, model, config.data(), &shared.hub.supervisor)?)))
-    });
-    let voices = voices.collect::<Result<IndexMap<&str, Arc<Voice>>, Fault>>()?;
+    let models = Models::new(config, &shared.hub.supervisor)?;
     let seats = Arc::new(Seats::default());
     let agents = config.agents.iter().map(|(name, agent)| {
         let missing = || Fault::hub(FaultKind::InvalidInput, format!("agents.{name}.model: there is no such model"));
-        let voice = voices.get(agent.model.as_str()).ok_or_else(missing)?;
+        let voice = models.named(&agent.model).ok_or_else(missing)?;
         let routes = Routes {
             shared: Arc::downgrade(shared),
             agent: agent.nlip,
@@ -94,12 +91,13 @@ pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
     });
     let agents = agents.collect::<Result<_, Fault>>()?;
     let teams = config.teams.iter().map(|(name, team)| self::team(name, team, config).map(Arc::new));
-    Ok(Roster { agents, teams: teams.collect::<Result<_, Fault>>()?, seats })
+    Ok(Roster { agents, teams: teams.collect::<Result<_, Fault>>()?, seats, models })
 }
 
 impl Roster {
     /// Adds every agent, or replaces it whole. Runs under way end by what they began with.
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
+        hub.models.store(Arc::new(self.models));
         for agent in self.agents {
             let skills = vec![agent.skill()];
             let card = local::card(agent.name.clone(), &agent.title, agent.description.as_str(), skills, hub.now());
@@ -193,7 +191,7 @@ impl Agent {
         let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
         let wanted = |id: &SkillId| {
             let own = id.peer == self.name;
-            let indirect = (id.peer.as_str(), id.skill.as_str()) == INDIRECT;
+            let indirect = INDIRECT.contains(&(id.peer.as_str(), id.skill.as_str()));
             !own && !indirect && self.scopes.iter().any(|pattern| matches(pattern, id))
         };
         let mine = catalogue.newest().filter(|skill| policy.allows(through, Action::Call, skill, now));

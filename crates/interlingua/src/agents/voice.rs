@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use interlingua_core::agent::Price;
 use interlingua_core::model::{Broken, Event, Manners, Model, Pace, Prompt, Reply};
 use interlingua_core::{Fault, FaultKind};
@@ -19,7 +20,7 @@ use crate::hub::supervisor::Supervisor;
 /// Where the weights of a local model are when configuration does not say.
 const RESIDENT: &str = "models/smollm2-135m.gguf";
 
-pub(super) struct Voice {
+pub struct Voice {
     model: Arc<dyn Model>,
     gate: Arc<Gate>,
     manners: Manners,
@@ -49,9 +50,27 @@ impl Voice {
     }
 
     /// Waits for its turn, then asks; `hear` is given what is said as it comes.
-    pub(super) async fn ask(&self, prompt: Prompt, hear: impl FnMut(&Event) + Send) -> Result<Reply, Broken> {
+    pub async fn ask(&self, prompt: Prompt, hear: impl FnMut(&Event) + Send) -> Result<Reply, Broken> {
         let _pass = self.gate.enter().await;
         ask(self.model.clone(), prompt, self.manners, hear).await
+    }
+}
+
+/// The models of a configuration, by name.
+#[derive(Debug, Default)]
+pub struct Models(IndexMap<String, Arc<Voice>>);
+
+impl Models {
+    pub(super) fn new(config: &config::Config, supervisor: &Supervisor) -> Result<Models, Fault> {
+        let made = config.models.iter().map(|(name, model)| {
+            let voice = Voice::new(name, model, config.data(), supervisor)?;
+            Ok((name.clone(), Arc::new(voice)))
+        });
+        made.collect::<Result<_, Fault>>().map(Models)
+    }
+
+    pub fn named(&self, name: &str) -> Option<&Arc<Voice>> {
+        self.0.get(name)
     }
 }
 

@@ -9,6 +9,10 @@ pub(super) fn check(config: &Config, found: &mut Found) {
     for (name, model) in &config.models {
         self::model(&format!("models.{name}"), model, found);
     }
+    for (path, named) in [("hub.model", &config.hub.model), ("browser.model", &config.browser.model)] {
+        let known = named.as_ref().is_none_or(|name| config.models.contains_key(name));
+        found.require(known, path, "there is no such model");
+    }
     for (name, agent) in &config.agents {
         let path = format!("agents.{name}");
         peer_name("agents", name, found);

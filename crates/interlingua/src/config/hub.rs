@@ -12,6 +12,9 @@ pub struct Hub {
     pub name: Option<String>,
     /// Where people and other machines reach the hub, such as `https://hub.example`. Default: where it listens.
     pub url: Option<String>,
+    /// The model that fills in a skill for words that no phrase fits, and that sums up what sites answer. Default: none for the
+    /// first; for the second the one called `default`, if there is one.
+    pub model: Option<String>,
 }
 
 impl Hub {

@@ -11,7 +11,7 @@ use super::secret::Secret;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NlwebPeer {
-    /// Its door, such as `https://recipes.example/ask`.
+    /// Its door, such as `https://recipes.example/ask`; without a path, `/ask` or what the site's `llms.txt` says.
     pub url: String,
     /// Sent as the bearer token; a caller's own is never sent.
     pub token: Option<Secret>,

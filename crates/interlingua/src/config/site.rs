@@ -37,11 +37,14 @@ pub struct Browser {
     pub path: PathBuf,
     /// How many calls have a page at the same time; each takes about 60 MB.
     pub contexts: u16,
+    /// The model that may choose among a page's elements where nothing else finds the one that is meant, and that reads rows
+    /// for definitions that ask for it. It is shown what the page shows. Default: none.
+    pub model: Option<String>,
 }
 
 impl Default for Browser {
     fn default() -> Self {
-        Browser { path: "auto".into(), contexts: 8 }
+        Browser { path: "auto".into(), contexts: 8, model: None }
     }
 }
 

@@ -62,6 +62,7 @@ impl Hub {
         let Inbound::Call(mut call) = inbound else {
             return Err(Fault::hub(FaultKind::Internal, "only calls come through this door"));
         };
+        self.put_in_words(&by, &mut call)?;
         let now = self.now();
         let id = entropy::task_id();
         let prepared = self.prepare(&by, &call, id, None).await;

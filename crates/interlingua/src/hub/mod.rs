@@ -8,6 +8,7 @@
 
 pub mod admission;
 pub mod artifacts;
+pub mod asking;
 pub mod audit;
 pub mod bus;
 pub mod clock;
@@ -15,6 +16,7 @@ mod conversations;
 mod door;
 mod driver;
 pub mod entropy;
+mod filled;
 mod fold;
 pub mod hooks;
 mod index;
@@ -23,6 +25,7 @@ pub mod live;
 pub mod news;
 pub mod policy;
 mod prepare;
+mod promises;
 mod recover;
 pub mod registry;
 mod running;
@@ -50,6 +53,7 @@ pub use large::{between, pieces};
 pub use prepare::QUESTION_EXPIRES;
 pub use running::{Running, Settled};
 
+pub use crate::agents::Models;
 pub use crate::client::oauth::{Desk as SignIns, SignIn};
 
 use admission::{Admission, AdmissionLimits};
@@ -80,6 +84,8 @@ pub struct Settings {
     pub conversations: Duration,
     /// How long a finished task is kept.
     pub tasks: Duration,
+    /// The model that is asked where the hub itself is at a loss for words.
+    pub model: Option<Text>,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
 }
@@ -107,6 +113,7 @@ impl Default for Settings {
             replay: Duration::from_secs(24 * 3600),
             conversations: Duration::from_secs(24 * 3600),
             tasks: Duration::from_secs(30 * 24 * 3600),
+            model: None,
             match_threshold: 0.45,
         }
     }
@@ -137,9 +144,14 @@ pub struct Hub {
     pub sign_ins: SignIns,
     /// Workspaces of runs that have one of their own.
     pub lent: Arc<Lent>,
+    /// What configuration has to think with.
+    pub models: ArcSwap<Models>,
     /// What drives websites; set once, before peers are registered.
     pub browser: OnceLock<Arc<Browser>>,
+    /// The model that may be shown pages; set with the browser.
+    pub page_model: OnceLock<Option<Text>>,
     schemas: Schemas,
+    filled: filled::Filled,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
     /// Names this start of the hub, to itself.
@@ -169,8 +181,11 @@ impl Hub {
             hooks: ArcSwap::default(),
             sign_ins: SignIns::default(),
             lent: Arc::default(),
+            models: ArcSwap::default(),
             browser: OnceLock::new(),
+            page_model: OnceLock::new(),
             schemas: Schemas::default(),
+            filled: filled::Filled::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,
             store,

@@ -13,6 +13,7 @@ use interlingua_core::{
     Uri, Version, Via, Why, words,
 };
 
+use super::asking::is_ask;
 use super::audit::AuditLine;
 use super::policy::Action;
 use super::registry::Catalogue;
@@ -159,7 +160,7 @@ impl Hub {
             Fault::caller(FaultKind::InvalidInput, "'skill' must be 'peer/skill'").field("/skill", "not a skill's id")
         };
         let id: SkillId = named.parse().map_err(|_| bad())?;
-        if is_call_skill(&id) {
+        if is_call_skill(&id) || is_ask(&id) {
             return Err(bad());
         }
         let args = input.args.as_ref().and_then(|args| args.get("arguments")).cloned().map(Json::from_tree);
@@ -363,7 +364,7 @@ impl Hub {
 /// The skill through which a wire with few verbs reaches all others.
 const CALL_SKILL: (&str, &str) = ("hub", "call_skill");
 
-fn is_call_skill(id: &SkillId) -> bool {
+pub(super) fn is_call_skill(id: &SkillId) -> bool {
     (id.peer.as_str(), id.skill.as_str()) == CALL_SKILL
 }
 

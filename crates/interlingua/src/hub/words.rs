@@ -1,16 +1,21 @@
-//! `resolve` for plain words: phrases first, then full-text ranking, and a question instead of a guess.
+//! `resolve` for plain words: phrases first, then full-text ranking, a model where one is configured for it, and a question
+//! instead of a guess.
+
+use std::sync::Arc;
 
 use interlingua_core::task::Asking;
 use interlingua_core::words::answer::{Consent, FormAnswer, consent, to_form};
 use interlingua_core::words::rank::{Bar, Ranked, quoted_args, rank};
-use interlingua_core::words::{Language, Locale, Match, say};
+use interlingua_core::words::{Language, Locale, Match, fill, say};
 use interlingua_core::{
     Addressee, Answer, Body, Call, Choice, Fault, FaultKind, Input, Json, KindSet, Noun, Part, PeerId, Principal,
-    Question, QuestionKind, Schema, SkillId, SkillKind, Text, Time, Why, task, words,
+    Question, QuestionKind, Schema, Skill, SkillId, SkillKind, Text, Time, Why, task, words,
 };
 
 use super::Hub;
-use super::prepare::{Prepared, QUESTION_EXPIRES, Ready, no_such_skill, ready};
+use super::asking::is_ask;
+use super::filled;
+use super::prepare::{Prepared, QUESTION_EXPIRES, Ready, is_call_skill, no_such_skill, ready};
 use super::registry::Catalogue;
 
 /// The argument under which the answer to "which one?" comes back.
@@ -34,6 +39,9 @@ impl Hub {
         let locale = Locale::detect(input.parts.iter().find_map(language), &text);
         let may = |id: &SkillId| {
             of.is_none_or(|peer| id.peer == *peer)
+                // Words are not led to what only takes words elsewhere.
+                && !is_call_skill(id)
+                && !is_ask(id)
                 && catalogue.skill(id, None).is_some_and(|skill| self.may_call(by, skill))
         };
         if let Some(chosen) = chosen(input) {
@@ -49,12 +57,13 @@ impl Hub {
                 let skills = found.into_iter().map(|found| found.skill).collect();
                 self.which(call, catalogue, skills, locale)
             }
-            Match::None => self.by_rank(call, catalogue, &text, locale, &may).await,
+            Match::None => self.by_rank(by, call, catalogue, &text, locale, &may).await,
         }
     }
 
     async fn by_rank(
         &self,
+        by: &Principal,
         call: &Call,
         catalogue: &Catalogue,
         text: &str,
@@ -72,10 +81,68 @@ impl Hub {
             }
             Ranked::Several(skills) => self.which(call, catalogue, skills, locale),
             Ranked::None => {
+                if let Some((id, args)) = self.by_model(by, catalogue, text, may).await {
+                    let args = call.input().map_or_else(|| args.clone(), |input| overlaid(&args, input));
+                    return found_ready(catalogue, &id, Why::Ranked, args).map(Prepared::Ready);
+                }
                 let help = SkillId::new(HELP.0, HELP.1);
                 found_ready(catalogue, &help, Why::LastResort, Json::empty_object()).map(Prepared::Ready)
             }
         }
+    }
+
+    /// What a model makes of words that nothing else understands: one of the skills this principal may call, with arguments
+    /// that fit its schema as far as they go. One answer that does not fit is told what was wrong.
+    async fn by_model(
+        &self,
+        by: &Principal,
+        catalogue: &Catalogue,
+        text: &str,
+        may: &(impl Fn(&SkillId) -> bool + Sync),
+    ) -> Option<(SkillId, Json)> {
+        // Strangers' words cost nothing.
+        if by.is_anonymous() || text.trim().is_empty() {
+            return None;
+        }
+        let name = self.settings.load().model.clone()?;
+        let voice = self.models.load().named(&name)?.clone();
+        let key = filled::key(by, text);
+        if let Some(filled) = self.filled.known(&key, self.now()).filter(|(id, _)| may(id)) {
+            return Some(filled);
+        }
+        let known: Vec<Arc<Skill>> = catalogue
+            .newest()
+            .filter(|skill| skill.kind == SkillKind::Tool && skill.id.peer.as_str() != HELP.0 && may(&skill.id))
+            .take(fill::MAX_SHOWN)
+            .cloned()
+            .collect();
+        let shown: Vec<&Skill> = known.iter().map(|skill| &**skill).collect();
+        if shown.is_empty() {
+            return None;
+        }
+        let mut wrong: Option<Text> = None;
+        for _ in 0..2 {
+            let prompt = fill::prompt(text, &shown, self.now(), wrong.as_deref());
+            let reply = match voice.ask(prompt, |_| {}).await {
+                Ok(reply) => reply,
+                Err(error) => {
+                    tracing::warn!(error = ?error.failure.kind, "the model that words were taken to did not answer");
+                    return None;
+                }
+            };
+            let (id, args) = fill::read(&reply, &shown)?;
+            let skill = catalogue.skill(&id, None)?;
+            // What is missing can be asked for; what is wrong cannot stay.
+            let whole = words::missing(&skill.input, &args).is_empty();
+            match self.schemas.check(skill.input.0.digest(), &skill.input, &args) {
+                Err(fault) if whole => wrong = Some(fault.public),
+                Ok(()) | Err(_) => {
+                    self.filled.keep(key, id.clone(), args.clone(), self.now());
+                    return Some((id, args));
+                }
+            }
+        }
+        None
     }
 
     /// The speaker said which one was meant.

@@ -19,6 +19,9 @@ use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
 use crate::telemetry::meters::Phase;
 
+/// What forms send.
+pub const FORM: &str = "application/x-www-form-urlencoded";
+
 /// What the guard compares with; made from configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
@@ -120,7 +123,10 @@ fn check_content_type(method: &Method, path: &str, headers: &HeaderMap) -> Resul
     let kind = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let json = kind.eq_ignore_ascii_case("application/json") || kind.to_ascii_lowercase().ends_with("+json");
     let grpc = a2a::grpc::is_media(kind) && a2a::grpc::is_path(path);
-    if json || grpc {
+    // A page can send a form without asking, but not without its Origin, which was looked at; and what a form asks there a
+    // link asks as well.
+    let form = kind.eq_ignore_ascii_case(FORM) && Shape::of(path) == Shape::Nlweb && path != "/await";
+    if json || grpc || form {
         return Ok(());
     }
     let text = format!("content type '{kind}' is not taken here: send application/json");
@@ -191,6 +197,13 @@ mod tests {
         assert_eq!(judge(&post, &[("content-type", "application/nlip+json")]), None);
         assert_eq!(judge(&post, &[("content-encoding", "identity"), json]), None);
         assert_eq!(judge(&post, &[("content-encoding", "gzip"), json]), Some(FaultKind::Unsupported(Feature::Media)));
+        let form = ("content-type", FORM);
+        assert_eq!(judge_at("/ask", &post, &[("host", "localhost"), form]), None);
+        assert_eq!(
+            judge_at("/ask", &post, &[("host", "localhost"), ("origin", "http://evil.example"), form]),
+            Some(FaultKind::Denied)
+        );
+        assert_eq!(judge(&post, &[("host", "localhost"), form]), Some(FaultKind::Unsupported(Feature::Media)));
         assert_eq!(
             judge(&post, &[("host", "localhost"), ("content-type", "text/plain")]),
             Some(FaultKind::Unsupported(Feature::Media))

@@ -209,6 +209,7 @@ pub(super) fn settings(config: &Config) -> Settings {
     Settings {
         name: config.hub.name().into(),
         front_door: config.front_door.as_deref().map(FrontDoor::named),
+        model: config.hub.model.as_deref().map(Into::into),
         deadline: config.limits.deadline.0,
         replay: config.limits.replay.0,
         conversations: config.retention.conversations.0,

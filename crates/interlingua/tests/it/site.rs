@@ -129,3 +129,119 @@ async fn w_15_site_of_the_example_file_speaks_english_and_spanish() {
         assert!(answer.contains("Air France") && answer.contains("USD"), "{answer}");
     }
 }
+
+/// A form whose button was renamed since the definition was written.
+const RENAMED: &str = "<button id='new-send'>Send order</button><button id='help'>Help</button><p id='out'></p><script>
+    document.getElementById('new-send').onclick = () => { out.textContent = 'sent'; fetch('/sent') }</script>";
+
+async fn ordering(page: &str) -> (Hub, Pages) {
+    let pages = Pages::start([("/", html(page)), ("/sent", html("ok"))]).await;
+    let order = json!({"interface_id": "shop", "name": "Shop", "base_url": pages.base(), "description": "d", "actions": {
+        "order": {"effects": "writes", "parameters": {"card": {"secret": true}}, "steps": [
+            {"action_type": "navigate", "value": "/?{card}"},
+            {"action_type": "click", "selector": "#send-order", "commits": true, "timeout": "8s"},
+            {"action_type": "wait", "wait_condition": "text=sent"},
+            {"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}}]}}});
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("shop.json", order.to_string());
+    (builder.config("peers: { shop: { site: ./shop.json } }\n").start().await, pages)
+}
+
+fn sent(pages: &Pages) -> bool {
+    pages.asked().iter().any(|line| line.starts_with("/sent"))
+}
+
+#[tokio::test]
+async fn w_43_w_46_site_whose_mended_press_that_commits_waits_for_a_yes_in_the_callers_protocol() {
+    let (hub, pages) = ordering(RENAMED).await;
+    let mut client = Modern::new(&hub);
+    client.capabilities = json!({"elicitation": {}});
+    let call = json!({"name": "shop__order", "arguments": {"card": "4111-1111"}});
+    let asked = client.result("tools/call", call.clone()).await;
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let (key, request) = asked["inputRequests"].as_object().unwrap().iter().next().unwrap();
+    let text = request["params"]["message"].as_str().unwrap();
+    assert!(text.contains("#send-order") && text.contains("Send order") && text.contains("#new-send"), "{text}");
+    assert!(!asked.to_string().contains("4111"), "a secret is not shown: {asked}");
+    assert!(!sent(&pages), "nothing is pressed before the yes");
+    let mut again = call;
+    again["requestState"] = asked["requestState"].clone();
+    again["inputResponses"] = json!({key: {"action": "accept", "content": {"approve": true}}});
+    let done = client.result("tools/call", again).await["structuredContent"].clone();
+    assert_eq!(done["extracted_data"], json!([{"said": "sent"}]), "{done}");
+    assert_eq!((&done["trace"][1]["healed"], &done["proposed"]["version"]), (&json!(true), &json!("1.0.1")), "{done}");
+}
+
+#[tokio::test]
+async fn w_46_site_that_got_a_no_leaves_everything_as_it_is() {
+    let (hub, pages) = ordering(RENAMED).await;
+    let id = crate::support::start(&hub, json!({"skill": "shop/order", "arguments": {"card": "4111"}})).await;
+    crate::support::reaches(&hub, &id, "waiting").await;
+    let waiting = hub.get("/api/confirmations").await.json();
+    assert!(waiting["items"][0]["text"].as_str().unwrap().contains("Send order"), "{waiting}");
+    let question = waiting["items"][0]["id"].as_str().unwrap();
+    hub.post_json(&format!("/api/confirmations/{question}"), &json!({"approve": false})).await;
+    let ended = crate::support::reaches(&hub, &id, "failed").await.to_string();
+    assert!(ended.contains("nobody said yes") && !sent(&pages), "{ended}");
+}
+
+#[tokio::test]
+async fn w_46_site_memory_outlives_a_restart_and_another_element_in_its_place_is_noticed() {
+    let before = "<button id='send-order' name='order'>Send order</button><p id='out'></p><script>
+        document.getElementById('send-order').onclick = () => { out.textContent = 'sent'; fetch('/sent') }</script>";
+    let after = "<button id='send-order' name='wipe' class='danger'>Delete my account</button><p id='out'></p>
+        <button id='b2' name='order'>Send order</button><script>b2.onclick = () => { out.textContent = 'sent'; fetch('/sent') }</script>";
+    let pages = Pages::start([("/before", html(before)), ("/after", html(after)), ("/sent", html("ok"))]).await;
+    let order = json!({"interface_id": "shop", "name": "Shop", "base_url": pages.base(), "description": "d", "actions": {
+        "look_order": {"effects": "reads", "steps": [{"action_type": "navigate", "value": "/{page}"},
+            {"action_type": "click", "selector": "#send-order"}, {"action_type": "wait", "wait_condition": "text=sent"},
+            {"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}}]}}});
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("shop.json", order.to_string());
+    let mut hub = builder.config("peers: { shop: { site: ./shop.json } }\n").start().await;
+    let call = async |hub: &Hub, page: &str| {
+        let body = json!({"skill": "shop/look_order", "arguments": {"page": page}});
+        hub.post_json("/api/exchanges", &body).await.json()["finished"]["structured"].clone()
+    };
+    let first = call(&hub, "before").await;
+    assert_eq!(first["extracted_data"], json!([{"said": "sent"}]), "{first}");
+    hub.restart().await;
+    let second = call(&hub, "after").await;
+    assert_eq!(second["extracted_data"], json!([{"said": "sent"}]), "{second}");
+    let line = &second["trace"][1];
+    assert_eq!(
+        (&line["healed"], &line["level"], &line["to"]),
+        (&json!(true), &json!("fingerprint"), &json!("#b2")),
+        "{line}"
+    );
+}
+
+#[tokio::test]
+async fn w_47_site_is_the_last_resort_and_the_answer_says_which_way_was_taken() {
+    const TOOL: &str = "name: flights\ndescription: Knows flights.\ninput: { type: object, additionalProperties: true }\ncapability: flights\neffects: { reads: true, idempotent: true }\n\
+        command: [sh, -c, 'echo \"{\\\"from\\\":\\\"tool\\\"}\"']\n";
+    let pages = Pages::start([("/flights", html(FLIGHTS))]).await;
+    let mut definition: Value = serde_json::from_str(&self::definition(&pages)).unwrap();
+    let steps = definition["actions"]["search_flights"].take();
+    definition["actions"]["search_flights"] = json!({"capability": "flights", "steps": steps});
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("airline.json", definition.to_string());
+    let builder = builder.file("tools/flights.yaml", TOOL);
+    let hub =
+        builder.config("peers: { airline: { site: ./airline.json } }\ntools: { directory: ./tools }\n").start().await;
+    let call = json!({"skill": "flights", "arguments": args()});
+    let answer = hub.post_json("/api/exchanges", &call).await.json();
+    assert_eq!(answer["finished"]["structured"]["from"], "tool", "{answer}");
+    assert_eq!(
+        (&answer["route"]["skill"], &answer["route"]["class"]),
+        (&json!("local/flights"), &json!("in_process")),
+        "{answer}"
+    );
+    assert!(pages.asked().is_empty(), "no browser was needed");
+    hub.write("interlingua.yaml", "peers: { airline: { site: ./airline.json } }\n");
+    until("the tool to go", async || !hub.get("/api/skills").await.text().contains("local/flights")).await;
+    let answer = hub.post_json("/api/exchanges", &call).await.json();
+    assert_eq!(answer["finished"]["structured"]["extracted_data"][0], first(), "{answer}");
+    assert_eq!(
+        (&answer["route"]["class"], &answer["route"]["why"]),
+        (&json!("driven_site"), &json!("only_one")),
+        "{answer}"
+    );
+}

@@ -61,9 +61,9 @@ pub(super) fn effects(at: &str, name: &str, said: Option<&Tree>, steps: &[Step],
     let verb = name.split(['_', '-', '.']).next().unwrap_or_default().to_ascii_lowercase();
     let touches = steps.iter().any(|step| match step.does {
         Does::Click { .. } | Does::Type { .. } | Does::Select { .. } => true,
-        Does::Navigate { .. } | Does::Wait { .. } | Does::Extract { .. } => step.commits,
+        Does::Navigate { .. } | Does::Wait { .. } | Does::Extract(_) => step.commits,
     });
-    let ends_reading = matches!(steps.last().map(|step| &step.does), Some(Does::Extract { .. }));
+    let ends_reading = matches!(steps.last().map(|step| &step.does), Some(Does::Extract(_)));
     let commits = steps.iter().any(|step| step.commits);
     let is = |verbs: &[&str]| verbs.contains(&verb.as_str());
     match () {

@@ -6,7 +6,7 @@ use super::{Aliases, Findings};
 use crate::id::Text;
 use crate::json::Tree;
 use crate::site::extract::{Field, Kind, MAX_ROWS};
-use crate::site::{Does, Locator, Step, Template};
+use crate::site::{Does, Extract, Locator, Step, Template};
 
 /// What a step may take, unless it says otherwise.
 const ACTING: Duration = Duration::from_secs(30);
@@ -72,7 +72,8 @@ impl Reading<'_> {
                 let most =
                     said(self.tree, "max_rows").and_then(Tree::as_u64).and_then(|most| usize::try_from(most).ok());
                 let most = most.unwrap_or(MAX_ROWS).min(MAX_ROWS);
-                Some(Does::Extract { rows: rows?, fields: fields?, name, most })
+                let by_model = said(self.tree, "model").and_then(Tree::as_bool).unwrap_or(false);
+                Some(Does::Extract(Extract { rows: rows?, fields: fields?, name, most, by_model }))
             }
             other => {
                 let reason = format!(

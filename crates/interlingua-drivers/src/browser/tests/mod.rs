@@ -3,18 +3,22 @@
 mod actions;
 mod attacks;
 mod life;
+mod models;
 mod redesign;
 mod soak;
 
+use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use interlingua_core::json::Tree;
+use interlingua_core::model::{Prompt, Reply, Stop};
+use interlingua_core::ports::Records;
 use interlingua_core::site::{Site, Trouble, read};
-use interlingua_core::{Fault, Finished, Outcome, PeerId};
+use interlingua_core::{Fault, Finished, Outcome, PeerId, Principal, Time};
 use serde_json::json;
 
-use super::{Background, Browser, Settings, SitePeer};
+use super::{Advice, Background, Browser, Keeper, Settings, SitePeer};
 use interlingua_testkit::pages::Pages;
 
 /// A browser with a directory of its own, which is gone afterwards.
@@ -36,7 +40,55 @@ impl Bench {
     }
 
     pub(super) fn site(&self, site: Site) -> SitePeer {
-        SitePeer::new(PeerId::from("site"), site, Arc::clone(&self.browser))
+        self.kept(site, Arc::new(House::default()))
+    }
+
+    pub(super) fn kept(&self, site: Site, house: Arc<House>) -> SitePeer {
+        SitePeer::new(PeerId::from("site"), site, Arc::clone(&self.browser), house)
+    }
+}
+
+/// A keeper whose model says what it is told to, and notes what it was asked.
+#[derive(Default)]
+pub(super) struct House {
+    says: Mutex<VecDeque<String>>,
+    asked: Mutex<Vec<Prompt>>,
+}
+
+impl House {
+    pub(super) fn saying<const N: usize>(says: [&str; N]) -> Arc<House> {
+        Arc::new(House { says: Mutex::new(says.iter().map(ToString::to_string).collect()), ..House::default() })
+    }
+
+    pub(super) fn asked(&self) -> Vec<Prompt> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Keeper for House {
+    fn now(&self) -> Time {
+        Time(0)
+    }
+
+    fn approves(&self, _: &Principal) -> bool {
+        true
+    }
+
+    fn records(&self) -> Option<Arc<dyn Records>> {
+        None
+    }
+
+    fn advise(&self, prompt: Prompt) -> Advice<'_> {
+        self.asked.lock().unwrap().push(prompt);
+        let said = self.says.lock().unwrap().pop_front();
+        let reply = |text: String| Reply {
+            text: text.into(),
+            reasoning: "".into(),
+            calls: Vec::new(),
+            stop: Stop::Done,
+            tokens: None,
+        };
+        Box::pin(async move { said.map(reply) })
     }
 }
 

@@ -10,7 +10,7 @@ pub mod task;
 mod tests;
 
 use interlingua_core::json::write_string;
-use interlingua_core::{Fault, Finished, Json, Loss, Outcome, Output, Part, Party, Question, Raw};
+use interlingua_core::{Fault, Finished, Json, Loss, Outcome, Output, Part, Party, Question, Raw, Route};
 
 use super::content::{Addresses, Writer, write_text};
 use super::decode::List;
@@ -74,6 +74,8 @@ pub struct Beside<'a> {
     pub fault: Option<&'a Fault>,
     /// The token by which a conversation with an agent goes on.
     pub conversation: Option<&'a str>,
+    /// Which way was taken, where the caller named none.
+    pub route: Option<&'a Route>,
     /// Anyone may have it: only then may a server's word that it is public be passed on.
     pub public: bool,
 }
@@ -94,7 +96,7 @@ impl Encoder<'_> {
     fn meta(&self, free: Option<&Members>, beside: &Beside<'_>, result: &mut Object<'_>) {
         let is_free = |key: &str| !key.starts_with(meta::OURS) && key != meta::SERVER_INFO;
         let any_free = free.is_some_and(|free| free.iter().any(|(key, _)| is_free(key)));
-        let ours = !beside.losses.is_empty() || beside.fault.is_some();
+        let ours = !beside.losses.is_empty() || beside.fault.is_some() || beside.route.is_some();
         if !any_free && !ours && !self.version.is_modern() {
             return;
         }
@@ -106,6 +108,9 @@ impl Encoder<'_> {
                 object.object(meta::SERVER_INFO, |info| self.server.write(info));
             }
             meta::write_losses(beside.losses, object);
+            if let Some(route) = beside.route {
+                meta::write_route(route, object);
+            }
             if let Some(fault) = beside.fault {
                 object.value(meta::FAULT, &fault::data(fault));
             }

@@ -1,6 +1,6 @@
 //! Who can be called, and what they can do.
 
-use interlingua_core::{Card, Effects, Health, Json, RouteClass, Skill};
+use interlingua_core::{Card, Effects, Health, Json, Skill};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +92,7 @@ impl From<&Card> for PeerView {
             title: card.title.to_string(),
             description: card.description.to_string(),
             version: card.version.to_string(),
-            class: class(card.class).into(),
+            class: card.class.as_str().into(),
             health: health(card.health).into(),
             down_since,
             quarantined,
@@ -111,16 +111,6 @@ pub(super) fn health(health: Health) -> &'static str {
         Health::Up => "up",
         Health::Slow => "slow",
         Health::Down { .. } => "down",
-    }
-}
-
-pub(super) fn class(class: RouteClass) -> &'static str {
-    match class {
-        RouteClass::InProcess => "in_process",
-        RouteClass::Tool => "tool",
-        RouteClass::Agent => "agent",
-        RouteClass::Device => "device",
-        RouteClass::DrivenSite => "driven_site",
     }
 }
 

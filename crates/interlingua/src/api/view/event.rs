@@ -258,7 +258,7 @@ impl From<&Route> for RouteView {
         RouteView {
             skill: route.skill.to_string(),
             version: route.version.as_ref().map(ToString::to_string),
-            class: super::card::class(route.class).into(),
+            class: route.class.as_str().into(),
             why: route.why.as_str().into(),
         }
     }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Weak};
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::words::{Locale, say};
 use interlingua_core::{
-    Ask, CardFrom, Effects, Event, Fault, FaultKind, Finished, Input, Noun, Output, Part, Phrase, Principal,
-    Provenance, Question, Schema, Skill, SkillId, SkillKind,
+    Ask, CancelWhy, CardFrom, Effects, Event, Fault, FaultKind, Finished, Input, Noun, Output, Part, Phrase, Principal,
+    Provenance, Question, Schema, Signal, Skill, SkillId, SkillKind,
 };
 use serde_json::json;
 
@@ -64,7 +64,7 @@ fn skills() -> Vec<Skill> {
     ]);
     let mut echo = skill("echo", SkillKind::Agent, "Says back what it is told.", anything);
     echo.phrases = phrases(&[("en", "echo {text}"), ("es", "repite {text}")]);
-    [help, find, echo, call_skill(), wait()].into_iter().map(Skill::sealed).collect()
+    [help, find, echo, call_skill(), ask(), sites(), wait()].into_iter().map(Skill::sealed).collect()
 }
 
 /// Resolved by the hub to the skill it names, so it never reaches this peer.
@@ -80,11 +80,41 @@ fn call_skill() -> Skill {
     skill("call_skill", SkillKind::Tool, "Calls a skill by its id.", input)
 }
 
+/// Put into words by the hub, so it never reaches this peer.
+fn ask() -> Skill {
+    let text = json!({"type": "string", "description": "What is wanted, in plain words."});
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "query": {"anyOf": [text, {"type": "object", "properties": {"text": text}, "required": ["text"]}]},
+            "site": {
+                "type": ["string", "array"], "items": {"type": "string"},
+                "description": "Who is asked, as list_sites names them; whoever fits without.",
+            },
+            "prev": {"type": "array", "items": {"type": "string"}, "description": "Earlier questions, oldest first."},
+        },
+        "required": ["query"],
+    });
+    skill("ask", SkillKind::Tool, "Takes a question or a wish in plain words to one site, or to whoever fits.", input)
+}
+
+fn sites() -> Skill {
+    let (anything, name) = (json!({"type": "object"}), json!({"type": "string"}));
+    let mut sites = skill("list_sites", SkillKind::Tool, "Lists whom the hub can ask, by name.", anything);
+    let output =
+        json!({"type": "object", "properties": {"sites": {"type": "array", "items": name}}, "required": ["sites"]});
+    sites.output = Some(Schema(output.into()));
+    sites
+}
+
 fn wait() -> Skill {
     let input = json!({
         "type": "object",
-        "properties": {"task": {"type": "string", "description": "The id of a task."}},
-        "required": ["task"],
+        "properties": {
+            "task": {"type": "string", "description": "The id of a task."},
+            "promise_token": {"type": "string", "description": "In place of an id: what a promise gave."},
+            "action": {"type": "string", "enum": ["checkin", "cancel"], "description": "To wait, or to give it up."},
+        },
     });
     skill("await", SkillKind::Tool, "Waits for a task to finish or to ask, and says how it stands.", input)
 }
@@ -106,6 +136,7 @@ impl Peer for HubSkills {
             let output = match dispatch.skill.id.skill.as_str() {
                 "echo" => echo(input),
                 "find_skills" => find_skills(&hub, &dispatch.by, &input).await?,
+                "list_sites" => list_sites(&hub, &dispatch.by),
                 "await" => return await_task(&hub, &dispatch.by, &input).await,
                 _ => help(&hub, &dispatch.by, &input),
             };
@@ -164,10 +195,38 @@ fn row(skill: &Skill) -> serde_json::Value {
     })
 }
 
+/// Who can be asked, for those who speak of sites.
+fn list_sites(hub: &Hub, by: &Principal) -> Output {
+    let sites = hub.peers_seen_by(by);
+    let lines: Vec<String> = sites.iter().map(|(name, description)| format!("{name}: {description}")).collect();
+    let names: Vec<&String> = sites.keys().collect();
+    Output {
+        parts: vec![Part::text(lines.join("\n"), Provenance::hub())],
+        structured: Some(json!({ "sites": names }).into()),
+        ..Output::default()
+    }
+}
+
 /// The task's own outcome, or the question it waits on. Watching is not calling: to leave is not to cancel.
-async fn await_task(hub: &Hub, by: &Principal, input: &Input) -> Result<Reply, Fault> {
-    let id = input.args.as_ref().and_then(|args| args.get("task")?.as_str()).and_then(|id| id.parse().ok());
-    let mut reader = hub.watch(by, id.ok_or_else(no_such_task)?, 0).await?;
+async fn await_task(hub: &Arc<Hub>, by: &Principal, input: &Input) -> Result<Reply, Fault> {
+    let said = |key: &str| input.args.as_ref().and_then(|args| args.get(key)?.as_str());
+    let id = match (said("task"), said("promise_token")) {
+        (Some(id), _) => id.parse().map_err(|_| no_such_task())?,
+        (None, Some(token)) => hub.promised(by, token)?,
+        (None, None) => {
+            let fault = Fault::caller(FaultKind::InvalidInput, "which task? 'task' or 'promise_token' says");
+            return Err(fault.field("/task", "is missing"));
+        }
+    };
+    if said("action") == Some("cancel") {
+        match hub.signal(by.clone(), id, Signal::Cancel(CancelWhy::Asked)).await {
+            Ok(()) => {}
+            // It is over: then that is the answer.
+            Err(fault) if fault.kind == FaultKind::AlreadyFinished => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    let mut reader = hub.watch(by, id, 0).await?;
     let mut open: Vec<Question> = Vec::new();
     while let Some(entry) = reader.next().await? {
         match entry.record.event() {

@@ -4,6 +4,8 @@
 //! in it is [`interlingua_drivers::browser`]. A definition that changes on disk is a changed configuration: the peer is
 //! replaced whole, and calls under way end by what they began with.
 
+mod keeper;
+
 use std::sync::Arc;
 
 use interlingua_core::site::Site;
@@ -14,6 +16,8 @@ use interlingua_drivers::browser::{Background, Browser, Settings, SitePeer};
 
 use crate::config::{self, Config, EffectsOverride, Peer};
 use crate::hub::Hub;
+
+use keeper::HubKeeper;
 
 /// Where the browser's processes keep what they need, in the data directory.
 const DIRECTORY: &str = "browser";
@@ -34,6 +38,7 @@ pub fn open(hub: &Arc<Hub>, config: &Config) {
     });
     // Peers are registered once in the life of a hub.
     let _ = hub.browser.set(browser);
+    let _ = hub.page_model.set(config.browser.model.as_deref().map(Into::into));
 }
 
 /// A peer that is made and can be registered.
@@ -49,7 +54,8 @@ pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, site: &config::SitePee
     let browser = hub.browser.get().ok_or_else(|| missing("browser"))?;
     let id = PeerId::from(name);
     let site = limited(definition, config);
-    let peer = Arc::new(SitePeer::new(id.clone(), site, Arc::clone(browser)));
+    let keeper = Arc::new(HubKeeper::new(hub));
+    let peer = Arc::new(SitePeer::new(id.clone(), site, Arc::clone(browser), keeper));
     let skills = peer.skills().into_iter().filter(|skill| config.offers(skill.id.skill.as_str()));
     let skills = skills.map(|skill| offered(skill, config)).collect();
     Ok(Prepared { card: card(id, config, definition, skills, hub), peer })

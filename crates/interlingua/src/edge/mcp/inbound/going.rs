@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use interlingua_core::{
     Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Json, Level, Loss, Noun,
-    Outcome, Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, Text, Uri,
-    collect,
+    Outcome, Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Route, Signal, TaskId, Text, Uri,
+    Why, collect,
 };
 use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::decode::{Refused, Said};
@@ -85,6 +85,8 @@ pub(super) struct Going {
     running: Running,
     /// Who answers.
     party: Party,
+    /// Which way was taken, where the caller named none.
+    route: Option<Box<Route>>,
     told: f64,
     heard: Vec<Event>,
     made: Vec<Part>,
@@ -211,6 +213,7 @@ impl Going {
             about,
             running,
             party: Party::Hub,
+            route: None,
             told: 0.0,
             heard: Vec::new(),
             made: Vec::new(),
@@ -305,6 +308,7 @@ impl Going {
         match event {
             Event::Started(route) => {
                 self.party = Party::Peer(route.skill.peer.clone());
+                self.route = (route.why != Why::Named).then(|| Box::new(route.clone()));
                 None
             }
             Event::Said { channel: Channel::Note(level), parts, .. } => self.note(*level, parts),
@@ -410,7 +414,8 @@ impl Going {
         let encoder = self.about.encoder();
         let conversation = self.about.conversation.as_deref();
         let public = self.about.public;
-        let beside = Beside { losses: &self.losses, conversation, public, ..Beside::default() };
+        let route = self.route.as_deref();
+        let beside = Beside { losses: &self.losses, conversation, public, route, ..Beside::default() };
         let mut out = Vec::with_capacity(512);
         match (&finished.outcome, self.about.verb) {
             (Outcome::Failed(fault), verb) => match fault::spelling(fault, self.about.said.version, verb) {

@@ -7,23 +7,27 @@ use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::response::Response;
 use futures_util::future::join_all;
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Uri};
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Answer, ConversationId, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Loss, Noun, Outcome, Output,
-    Principal, Question, Record, Request, Signal, Text,
+    Answer, ConversationId, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Loss, Outcome, Output, PeerId,
+    Principal, Question, Record, Request, Route, Signal, Text,
 };
 use interlingua_protocols::hop::{self, Headers};
 use interlingua_protocols::nlweb::decode::{self, Arrived};
 use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
 use interlingua_protocols::nlweb::{Asked, Dialect};
 
-use super::{promise, sites, stream};
+use super::summing::worded;
+use super::{promise, stream};
 use crate::edge::Shared;
 use crate::edge::nlweb::PROTOCOL;
-use crate::hub::{Running, entropy};
+use crate::hub::asking::no_such_peer;
+use crate::hub::{Hub, Running, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
+use crate::server::guard::FORM;
 use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
@@ -64,8 +68,12 @@ async fn answer(
         Err(fault) => return Shape::Nlweb.refuse(&fault),
     };
     let mut laps = shared.hub.meters.laps();
-    let arrived =
-        Arrived { query: uri.query().unwrap_or_default(), body: &frame, form: false, depth: shared.bounds().depth };
+    let arrived = Arrived {
+        query: uri.query().unwrap_or_default(),
+        body: &frame,
+        form: is_form(headers),
+        depth: shared.bounds().depth,
+    };
     let mut asked = match decode::ask(arrived) {
         Ok(asked) => asked,
         Err(refused) => {
@@ -84,6 +92,12 @@ async fn answer(
         Ok((by, opened, envelope)) => asker.respond(&by, opened, envelope).await,
         Err(fault) => told(&envelope, &Stand::Refused(&fault)),
     }
+}
+
+/// The first generation also takes what a form sends.
+fn is_form(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(FORM))
 }
 
 /// Names a request to its sender.
@@ -175,9 +189,9 @@ impl Asker<'_> {
         let hub = &self.shared.hub;
         let peer = match site {
             None => None,
-            Some(site) => Some(sites::named(&self.shared, by, site).ok_or_else(|| no_such_site(site))?),
+            Some(site) => Some(hub.peer_named(by, site).ok_or_else(|| no_such_peer(site))?),
         };
-        let mut call = self.asked.call(entropy::message_id().as_str(), peer.as_deref());
+        let mut call = self.asked.call(entropy::message_id().as_str(), peer.as_ref().map(PeerId::as_str));
         call.conversation = Some(conversation.clone());
         let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
         let headers = Headers {
@@ -228,12 +242,15 @@ impl Asker<'_> {
         let running = match opened {
             Opened::Running(running) => running,
             Opened::Again(question) => return self.at_once(&envelope, &Stand::Asked(&question)),
-            Opened::Merged(finished) => return self.at_once(&envelope, &Stand::Finished(&finished)),
+            Opened::Merged(finished) => {
+                let finished = worded(&self.shared.hub, &self.asked, &envelope.site, *finished).await;
+                return self.at_once(&envelope, &Stand::Finished(&finished));
+            }
         };
         if self.asked.streaming {
-            return stream::of(running, envelope);
+            return stream::of(running, envelope, Arc::clone(&self.shared.hub), self.asked.clone());
         }
-        whole(&self.shared, by, running, &mut envelope).await
+        whole(&self.shared, by, running, &self.asked, &mut envelope).await
     }
 
     /// An answer that is known already, in the form that was asked for.
@@ -243,11 +260,6 @@ impl Asker<'_> {
             false => told(envelope, stand),
         }
     }
-}
-
-fn no_such_site(site: &str) -> Fault {
-    let text = format!("there is no site `{}`", site.chars().take(100).collect::<String>());
-    Fault::caller(FaultKind::NotFound(Noun::Skill), text)
 }
 
 /// Reads an exchange to its end. A question is declined: nobody could answer it.
@@ -263,7 +275,13 @@ async fn finished(mut running: Running) -> Result<Finished, Fault> {
 }
 
 /// The end, a question, or a promise when neither comes soon and the generation knows promises.
-async fn whole(shared: &Shared, by: &Principal, mut running: Running, envelope: &mut Envelope) -> Response {
+async fn whole(
+    shared: &Shared,
+    by: &Principal,
+    mut running: Running,
+    asked: &Asked,
+    envelope: &mut Envelope,
+) -> Response {
     let listening = listen(&mut running);
     let heard = match envelope_promises(envelope.dialect) {
         false => listening.await.map(Some),
@@ -271,7 +289,7 @@ async fn whole(shared: &Shared, by: &Principal, mut running: Running, envelope: 
     };
     match heard {
         Err(fault) => told(envelope, &Stand::Refused(&fault)),
-        Ok(Some(listened)) => listened.told(envelope),
+        Ok(Some(listened)) => listened.worded(&shared.hub, asked).await.told(envelope),
         Ok(None) => match promise::give(shared, by, &mut running).await {
             Ok(token) => told(envelope, &Stand::Promised { token: &token, note: None }),
             Err(fault) => told(envelope, &Stand::Refused(&fault)),
@@ -289,8 +307,8 @@ fn envelope_promises(dialect: Dialect) -> bool {
 /// How far an exchange was heard.
 pub(super) struct Listened {
     losses: Vec<Loss>,
-    /// Who was asked.
-    site: Option<Text>,
+    /// Who was asked, and why.
+    route: Option<Route>,
     heard: Heard,
 }
 
@@ -300,10 +318,20 @@ enum Heard {
 }
 
 impl Listened {
+    /// With the words that were asked for.
+    async fn worded(self, hub: &Hub, asked: &Asked) -> Listened {
+        let site = self.route.as_ref().map(|route| route.skill.peer.0.clone()).unwrap_or_default();
+        let heard = match self.heard {
+            Heard::Finished(finished) => Heard::Finished(Box::new(worded(hub, asked, &site, *finished).await)),
+            Heard::Asked(question) => Heard::Asked(question),
+        };
+        Listened { heard, ..self }
+    }
+
     pub(super) fn told(self, envelope: &mut Envelope) -> Response {
         envelope.losses.extend(self.losses);
-        if let Some(site) = self.site.filter(|_| envelope.site.is_empty()) {
-            envelope.site = site;
+        if let Some(route) = self.route {
+            went(envelope, &route);
         }
         match self.heard {
             Heard::Finished(finished) => told(envelope, &Stand::Finished(&finished)),
@@ -312,9 +340,17 @@ impl Listened {
     }
 }
 
+/// Notes who answers.
+pub(super) fn went(envelope: &mut Envelope, route: &Route) {
+    if envelope.site.is_empty() {
+        envelope.site = route.skill.peer.0.clone();
+    }
+    envelope.route = Some(route.clone());
+}
+
 /// Reads to the end or to the first question.
 pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
-    let (mut lost, mut said, mut site) = (Vec::new(), Vec::new(), None);
+    let (mut lost, mut said, mut route) = (Vec::new(), Vec::new(), None);
     while let Some(entry) = running.next().await? {
         let Record::Emitted { event, losses, .. } = &entry.record else { continue };
         lost.extend(losses.iter().cloned());
@@ -329,13 +365,13 @@ pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
                 said.push(event.clone());
                 continue;
             }
-            Event::Started(route) => {
-                site = Some(route.skill.peer.0.clone());
+            Event::Started(started) => {
+                route = Some(started.clone());
                 continue;
             }
             Event::Progress { .. } | Event::Artifact(_) | Event::Settled { .. } => continue,
         };
-        return Ok(Listened { losses: lost, site, heard });
+        return Ok(Listened { losses: lost, route, heard });
     }
     Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start"))
 }

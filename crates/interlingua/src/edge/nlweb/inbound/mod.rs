@@ -1,4 +1,5 @@
 //! They ask us: `/ask`, `/await`, `/sites`, `/who`, and `/agents/{peer}/ask` for one peer. Every peer of the hub is a site.
+//! `/llms.txt` says so to whoever looks for a door.
 //!
 //! A request is answered in the generation it is written in. A whole answer that takes longer than two seconds becomes a
 //! promise where the generation has them; a stream goes on with comments in between. A question is an elicitation; the next
@@ -8,6 +9,7 @@ mod ask;
 mod promise;
 mod sites;
 mod stream;
+mod summing;
 
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/await", post(promise::wait).fallback(only_post))
         .route("/sites", get(sites::list))
         .route("/who", get(sites::who))
+        .route("/llms.txt", get(sites::about))
 }
 
 async fn not_allowed() -> axum::response::Response {

@@ -1,6 +1,4 @@
 //! Promises: a token that finds a task again, for whoever was given it, and `/await`.
-//!
-//! A token is sealed to this hub, this use and its owner: it is no name that could be guessed or passed on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +6,8 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
-use interlingua_core::{CancelWhy, Digest, Event, Fault, FaultKind, Principal, Signal, TaskId, Text};
+use interlingua_core::{CancelWhy, Event, Fault, FaultKind, Principal, Signal, TaskId, Text};
 use interlingua_protocols::nlweb::Dialect;
 use interlingua_protocols::nlweb::decode;
 use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
@@ -19,36 +15,22 @@ use interlingua_protocols::nlweb::wire::Action;
 
 use super::ask::{listen, told};
 use crate::edge::Shared;
-use crate::hub::live::no_such_task;
 use crate::hub::{Running, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::shape::{self, Shape};
 
-const PURPOSE: &str = "nlweb promise";
 /// How long a look waits for the end: one that comes soon spares another look.
 const LOOK: Duration = Duration::from_millis(1_000);
 /// How long a cancel waits to be confirmed.
 const CANCELLING: Duration = Duration::from_secs(15);
 
-fn owner(by: &Principal) -> Digest {
-    // A list of subjects: writing it has no way to fail.
-    Digest::of(&serde_json::to_vec(&by.owner()).unwrap_or_default())
-}
-
 /// Keeps an exchange and gives the token that finds it again. Its caller goes on by that.
 pub(super) async fn give(shared: &Shared, by: &Principal, running: &mut Running) -> Result<String, Fault> {
     let task = running.keep().await?;
-    let sealed = shared.hub.keys.seal(PURPOSE, &owner(by).0, &task.0.to_be_bytes()).map_err(Fault::internal)?;
+    let token = shared.hub.promise(by, task)?;
     running.told();
-    Ok(URL_SAFE_NO_PAD.encode(sealed))
-}
-
-fn opened(shared: &Shared, by: &Principal, token: &str) -> Result<TaskId, Fault> {
-    let sealed = URL_SAFE_NO_PAD.decode(token).map_err(|_| no_such_task())?;
-    let plain = shared.hub.keys.open(PURPOSE, &owner(by).0, &sealed).map_err(|_| no_such_task())?;
-    let bytes: [u8; 16] = plain.as_slice().try_into().map_err(|_| no_such_task())?;
-    Ok(TaskId(u128::from_be_bytes(bytes)))
+    Ok(token)
 }
 
 pub(super) async fn wait(
@@ -85,7 +67,7 @@ async fn look(
     envelope: &mut Envelope,
 ) -> Result<Response, Fault> {
     let hub = &shared.hub;
-    let task = opened(shared, by, token)?;
+    let task = hub.promised(by, token)?;
     let known = hub.task(by, task).await?;
     if let Some(conversation) = &known.call.conversation {
         envelope.conversation = Some(hub.conversation_token(by, conversation)?.into());

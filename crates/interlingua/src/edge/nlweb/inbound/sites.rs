@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Extension, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Uri};
-use interlingua_core::site::Address;
-use interlingua_core::{Fault, PeerId, Principal};
+use interlingua_core::{Fault, Principal, Text};
 use interlingua_protocols::nlweb::decode::{self, Arrived};
 use interlingua_protocols::nlweb::discover::{self, Site};
 use interlingua_protocols::nlweb::encode;
 
 use crate::edge::Shared;
-use crate::hub::policy::Action;
 use crate::server::connection::Connection;
 use crate::server::shape::{self, Shape};
 
@@ -23,35 +22,9 @@ const NAMED: usize = 10;
 
 /// Peers with at least one skill that this principal may see, by name.
 fn visible(shared: &Shared, by: &Principal) -> BTreeMap<String, Site> {
-    let catalogue = shared.hub.registry.catalogue();
-    let (policy, now) = (shared.hub.policy.load_full(), shared.hub.now());
-    let mut sites = BTreeMap::new();
-    for skill in catalogue.newest().filter(|skill| policy.allows(by, Action::List, skill, now)) {
-        if let Some(registered) = catalogue.peers.get(&skill.id.peer) {
-            let name = skill.id.peer.to_string();
-            let description = registered.card.description.to_string();
-            sites.entry(name.clone()).or_insert(Site { name, description });
-        }
-    }
-    sites
-}
-
-/// The peer that a site's name means: its own name, or the host it is at.
-pub(super) fn named(shared: &Shared, by: &Principal, site: &str) -> Option<String> {
-    let sites = visible(shared, by);
-    if sites.contains_key(site) {
-        return Some(site.to_owned());
-    }
-    let catalogue = shared.hub.registry.catalogue();
-    let at = |peer: &str| {
-        let card = &catalogue.peers.get(&PeerId::from(peer))?.card;
-        let provider = card.provider.as_ref()?;
-        let address = Address::parse(provider.url.as_deref()?).ok()?;
-        let host = address.origin.host.trim_start_matches("www.").to_owned();
-        Some((host, provider.name.to_string()))
-    };
-    let wanted = site.trim_start_matches("www.");
-    sites.into_keys().find(|peer| at(peer).is_some_and(|(host, name)| host == wanted || name == site))
+    let site =
+        |(name, description): (String, Text)| (name.clone(), Site { name, description: description.to_string() });
+    shared.hub.peers_seen_by(by).into_iter().map(site).collect()
 }
 
 pub(super) async fn list(
@@ -66,6 +39,12 @@ pub(super) async fn list(
         }
         Err(fault) => Shape::Nlweb.refuse(&fault),
     }
+}
+
+/// Where the doors are. Says nothing of peers: anyone may read it.
+pub(super) async fn about(State(shared): State<Arc<Shared>>) -> impl IntoResponse {
+    let text = discover::about(&shared.hub.settings.load().name);
+    ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text)
 }
 
 /// Which sites fit a question, by what their skills say of themselves.

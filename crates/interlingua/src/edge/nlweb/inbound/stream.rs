@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -11,25 +12,28 @@ use futures_util::stream::unfold;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use interlingua_core::{Event, Fault, FaultKind, Record};
+use interlingua_protocols::nlweb::Asked;
 use interlingua_protocols::nlweb::encode::{self, Envelope, Frame, Stand};
 
-use crate::hub::Running;
+use super::ask::went;
+use super::summing::worded;
+use crate::hub::{Hub, Running};
 
 /// How long nothing may be sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const COMMENT: Bytes = Bytes::from_static(b": keepalive\n\n");
 
 /// The events of an exchange. Whoever leaves it before its end leaves the exchange.
-pub(super) fn of(running: Running, envelope: Envelope) -> Response {
+pub(super) fn of(running: Running, envelope: Envelope, hub: Arc<Hub>, asked: Asked) -> Response {
     let waiting = encode::begin(&envelope).iter().map(written).collect();
-    respond(Telling { running: Some(running), envelope, waiting, said: Vec::new() })
+    respond(Telling { running: Some(running), envelope, waiting, said: Vec::new(), wanted: Some((hub, asked)) })
 }
 
 /// An answer that is known already.
 pub(super) fn known(envelope: &Envelope, stand: &Stand<'_>) -> Response {
     let frames = encode::begin(envelope).into_iter().chain(encode::end(envelope, stand));
     let waiting = frames.map(|frame| written(&frame)).collect();
-    respond(Telling { running: None, envelope: envelope.clone(), waiting, said: Vec::new() })
+    respond(Telling { running: None, envelope: envelope.clone(), waiting, said: Vec::new(), wanted: None })
 }
 
 fn respond(telling: Telling) -> Response {
@@ -51,6 +55,8 @@ struct Telling {
     envelope: Envelope,
     waiting: VecDeque<Bytes>,
     said: Vec<Event>,
+    /// What was asked, of whom.
+    wanted: Option<(Arc<Hub>, Asked)>,
 }
 
 impl Telling {
@@ -62,7 +68,7 @@ impl Telling {
             let running = self.running.as_mut()?;
             match tokio::time::timeout(KEEP_ALIVE, running.next()).await {
                 Err(_) => return Some(COMMENT),
-                Ok(Ok(Some(entry))) => self.hear(&entry.record),
+                Ok(Ok(Some(entry))) => self.hear(&entry.record).await,
                 Ok(Ok(None)) => {
                     let fault = Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
                     self.end(&Stand::Refused(&fault));
@@ -72,22 +78,25 @@ impl Telling {
         }
     }
 
-    fn hear(&mut self, record: &Record) {
+    async fn hear(&mut self, record: &Record) {
         let Record::Emitted { event, losses, .. } = record else { return };
         self.envelope.losses.extend(losses.iter().cloned());
         match event {
             Event::Finished(finished) => {
                 let mut finished = finished.clone();
                 finished.output.parts = interlingua_core::collect(&finished, &self.said);
+                if let Some((hub, asked)) = &self.wanted {
+                    finished = worded(hub, asked, &self.envelope.site, finished).await;
+                }
                 self.end(&Stand::Finished(&finished));
             }
             Event::Asked(question) => self.end(&Stand::Asked(question)),
             Event::Progress { note: Some(note), .. } => {
                 self.waiting.extend(encode::progress(&self.envelope, note).as_ref().map(written));
             }
-            Event::Started(route) if self.envelope.site.is_empty() => self.envelope.site = route.skill.peer.0.clone(),
+            Event::Started(route) => went(&mut self.envelope, route),
             Event::Said { .. } => self.said.push(event.clone()),
-            Event::Started(_) | Event::Progress { .. } | Event::Artifact(_) | Event::Settled { .. } => {}
+            Event::Progress { .. } | Event::Artifact(_) | Event::Settled { .. } => {}
         }
     }
 

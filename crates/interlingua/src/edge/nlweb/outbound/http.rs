@@ -3,11 +3,13 @@
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request, Uri};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Limited};
 use interlingua_core::Secret;
 use interlingua_core::json::Tree;
 use interlingua_protocols::nlweb::client::{self, Reply};
+use interlingua_protocols::nlweb::discover;
 use interlingua_protocols::sse::Parser;
+use tokio::sync::OnceCell;
 
 use crate::client::http::{Pool, retry_after, whole};
 use crate::client::lost::{Begun, Lost, Why};
@@ -17,6 +19,8 @@ const EITHER: &str = "text/event-stream, application/json;q=0.9";
 /// All that one answer may hold.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 const MAX_EVENT: usize = 4 * 1024 * 1024;
+/// A longer file for models is not read.
+const MAX_FILE: usize = 256 * 1024;
 const DEPTH: usize = 64;
 
 /// What came back.
@@ -30,36 +34,66 @@ pub(super) struct Received {
 /// Where a site is, and how it is shown who asks.
 #[derive(Debug)]
 pub(super) struct Http {
-    pub(super) pool: Pool,
-    pub(super) door: Uri,
-    pub(super) token: Option<Secret>,
+    pool: Pool,
+    /// As configured: its door, or only where it is.
+    address: Uri,
+    token: Option<Secret>,
+    /// Its door, once it was looked for.
+    found: OnceCell<Uri>,
 }
 
 impl Http {
+    pub(super) fn new(pool: Pool, address: Uri, token: Option<Secret>) -> Http {
+        Http { pool, address, token, found: OnceCell::new() }
+    }
+
+    /// An address without a path is only where the site is: its file for models may say where it is asked.
+    async fn door(&self) -> Result<&Uri, Lost> {
+        if self.address.path() != "/" {
+            return Ok(&self.address);
+        }
+        self.found.get_or_try_init(|| self.look()).await
+    }
+
+    async fn look(&self) -> Result<Uri, Lost> {
+        let request = Request::builder().uri(at(&self.address, "/llms.txt")?).header(ACCEPT, "text/plain");
+        let response = self.pool.send(request.body(whole(Bytes::new())).map_err(Lost::unconnected)?).await?;
+        let body = Limited::new(response.into_body(), MAX_FILE).collect().await;
+        let text = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let linked = discover::ask_links(&text).find_map(|target| {
+            let target: Uri = target.parse().ok()?;
+            // What the file says of other places is not this site's to say.
+            let ours = target.authority().is_none_or(|authority| Some(authority) == self.address.authority());
+            ours.then(|| at(&self.address, target.path_and_query()?.as_str()).ok()).flatten()
+        });
+        linked.map_or_else(|| at(&self.address, "/ask"), Ok)
+    }
+
     pub(super) async fn ask(
         &self,
         request: &client::Request,
         headers: &[(&'static str, String)],
     ) -> Result<Received, Lost> {
+        let door = self.door().await?;
         match request {
             client::Request::Get(query) => {
-                let separator = if self.door.query().is_some() { '&' } else { '?' };
-                let uri: Uri = format!("{}{separator}{query}", self.door).parse().map_err(Lost::unconnected)?;
+                let separator = if door.query().is_some() { '&' } else { '?' };
+                let uri: Uri = format!("{door}{separator}{query}").parse().map_err(Lost::unconnected)?;
                 self.send(Method::GET, uri, Bytes::new(), headers).await
             }
             client::Request::Post(body) => {
-                self.send(Method::POST, self.door.clone(), body.to_string().into(), headers).await
+                self.send(Method::POST, door.clone(), body.to_string().into(), headers).await
             }
         }
     }
 
     /// Looks after a promise, beside the door.
     pub(super) async fn wait(&self, body: &Tree, headers: &[(&'static str, String)]) -> Result<Received, Lost> {
-        let mut parts = self.door.clone().into_parts();
-        let path = self.door.path().trim_end_matches('/');
+        let door = self.door().await?;
+        let path = door.path().trim_end_matches('/');
         let beside = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        parts.path_and_query = Some(format!("{beside}/await").parse().map_err(Lost::unconnected)?);
-        let uri = Uri::from_parts(parts).map_err(Lost::unconnected)?;
+        let uri = at(door, &format!("{beside}/await"))?;
         self.send(Method::POST, uri, body.to_string().into(), headers).await
     }
 
@@ -90,7 +124,7 @@ impl Http {
 
     /// Is anybody there? Any answer will do.
     pub(super) async fn probe(&self) -> Result<(), Lost> {
-        let request = Request::builder().method(Method::HEAD).uri(&self.door).body(whole(Bytes::new()));
+        let request = Request::builder().method(Method::HEAD).uri(&self.address).body(whole(Bytes::new()));
         let answered = self.pool.send(request.map_err(Lost::unconnected)?);
         match tokio::time::timeout(crate::client::http::CONNECT, answered).await {
             Ok(Ok(_)) => Ok(()),
@@ -99,6 +133,13 @@ impl Http {
             Err(late) => Err(Lost::unconnected(late)),
         }
     }
+}
+
+/// Another path of the same site.
+fn at(site: &Uri, path: &str) -> Result<Uri, Lost> {
+    let mut parts = site.clone().into_parts();
+    parts.path_and_query = Some(path.parse().map_err(Lost::unconnected)?);
+    Uri::from_parts(parts).map_err(Lost::unconnected)
 }
 
 /// Reads an answer to its end: a whole object, or events as they come.

@@ -1,5 +1,8 @@
 //! NLWeb over the wire, both ways: the hub asked like a site, in every generation, and sites that the hub asks.
 
+mod doors;
+mod page;
+
 use http::Method;
 use interlingua_testkit::{Answer, Hub, Peer, Say, Scripted};
 use serde_json::{Value, json};

@@ -1,0 +1,26 @@
+//! What a driven site needs of the hub that holds it: the time, whose yes counts, a place to remember, and a model where one
+//! is configured for this.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use interlingua_core::model::{Prompt, Reply};
+use interlingua_core::ports::Records;
+use interlingua_core::{Principal, Time};
+
+/// An answer of a model on its way; `None` when there is no model, or it failed.
+pub type Advice<'a> = Pin<Box<dyn Future<Output = Option<Reply>> + Send + 'a>>;
+
+pub trait Keeper: Send + Sync {
+    fn now(&self) -> Time;
+
+    /// May this principal say yes to what changes something?
+    fn approves(&self, by: &Principal) -> bool;
+
+    /// Where what elements looked like is kept between starts.
+    fn records(&self) -> Option<Arc<dyn Records>>;
+
+    /// Asks the model that helps where the ladder of repair ends.
+    fn advise(&self, prompt: Prompt) -> Advice<'_>;
+}

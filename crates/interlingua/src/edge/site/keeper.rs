@@ -1,0 +1,47 @@
+//! What a driven site asks of this hub.
+
+use std::sync::{Arc, Weak};
+
+use interlingua_core::model::Prompt;
+use interlingua_core::ports::Records;
+use interlingua_core::{Principal, Time};
+use interlingua_drivers::browser::{Advice, Keeper};
+
+use crate::hub::Hub;
+use crate::hub::clock::Clock;
+
+/// Holds the hub weakly: the hub holds the site.
+pub(super) struct HubKeeper {
+    hub: Weak<Hub>,
+    clock: Clock,
+}
+
+impl HubKeeper {
+    pub(super) fn new(hub: &Arc<Hub>) -> HubKeeper {
+        HubKeeper { hub: Arc::downgrade(hub), clock: hub.clock }
+    }
+}
+
+impl Keeper for HubKeeper {
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn approves(&self, by: &Principal) -> bool {
+        self.hub.upgrade().is_some_and(|hub| hub.policy.load().approves(by, self.now()))
+    }
+
+    fn records(&self) -> Option<Arc<dyn Records>> {
+        self.hub.upgrade().map(|hub| hub.store.records.clone())
+    }
+
+    fn advise(&self, prompt: Prompt) -> Advice<'_> {
+        Box::pin(async move {
+            let hub = self.hub.upgrade()?;
+            let name = hub.page_model.get()?.clone()?;
+            let voice = hub.models.load().named(&name)?.clone();
+            let reply = voice.ask(prompt, |_| {}).await;
+            reply.inspect_err(|error| tracing::warn!(error = ?error.failure.kind, "the model that helps with pages did not answer")).ok()
+        })
+    }
+}
