@@ -10,7 +10,7 @@ use crate::call::{Call, Raw};
 use crate::card::Skill;
 use crate::event::{Answer, Finished, Signal};
 use crate::fault::Fault;
-use crate::id::{MessageId, TaskId, Uri};
+use crate::id::{MessageId, TaskId, Time, Uri};
 use crate::journal::Record;
 use crate::principal::Principal;
 use crate::question::Question;
@@ -54,14 +54,26 @@ pub enum View {
     Full,
 }
 
+/// How a peer has been reached lately.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// From 0, of no use, to 100, reached always and quickly.
+    pub score: u8,
+    /// How many attempts of a hundred reached it, the latest counting most.
+    pub reached: u8,
+    /// How long it takes to answer when it is asked whether it is there.
+    pub latency: Option<Duration>,
+    pub last: Option<Time>,
+}
+
 /// Dropping the future, or the exchange it returned, stops the work as far as the peer's protocol can.
 ///
 /// A peer meets `Ask::Read` only when its card has resources, and `Ask::Complete` only when it says that it completes.
 pub trait Peer: Send + Sync {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling;
 
-    /// How well it has been reached lately, from 0 to 100; `None` where nothing has to be reached.
-    fn score(&self) -> Option<u8> {
+    /// How well it has been reached lately; `None` where nothing has to be reached, or nobody tried.
+    fn standing(&self) -> Option<Standing> {
         None
     }
 

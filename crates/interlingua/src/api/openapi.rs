@@ -5,9 +5,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::view::{
-    AgentCardView, AgentView, AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest,
-    ExchangeView, MessageView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest,
-    ShareRequest, SharedArtifactView, SignalRequest, SkillView, StepView, TaskView,
+    AgentView, AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest, ExchangeView, MessageView,
+    NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, ShareRequest,
+    SharedArtifactView, SignalRequest, SkillView, StepView, TaskView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -118,7 +118,7 @@ fn agents() -> Vec<Operation> {
                 "/api/agents",
                 "register_agent",
                 "Register an agent, or replace its registration",
-                schema::<AgentCardView>,
+                schema::<NewAgentView>,
                 schema::<AgentView>,
             ),
             "201",

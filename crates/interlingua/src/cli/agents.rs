@@ -3,9 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::arguments::AgentsArguments;
 use super::client::{Client, Extras};
-use super::list::{all, escaped, show};
+use super::list::{all, escaped, score, show};
 use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
@@ -16,9 +18,9 @@ const MAX_CARD: u64 = 256 * 1024;
 
 pub(super) async fn agents(arguments: &AgentsArguments) -> Result<Exit, Failure> {
     let screen = Screen { json: arguments.hub.json };
-    if let Some(file) = &arguments.register {
-        let agent: AgentView =
-            Client::new(&arguments.hub)?.post("/api/agents", &card(file)?, &Extras::default()).await?;
+    if let Some(given) = &arguments.register {
+        let agent = application(given)?;
+        let agent: AgentView = Client::new(&arguments.hub)?.post("/api/agents", &agent, &Extras::default()).await?;
         match screen.json {
             true => screen.value(&agent)?,
             false => screen.say(&format!("{} is registered", agent.agent_id))?,
@@ -33,11 +35,12 @@ pub(super) async fn agents(arguments: &AgentsArguments) -> Result<Exit, Failure>
         return Ok(Exit::Done);
     }
     let page: PageView<AgentView> = all(&arguments.hub, &path(arguments)).await?;
-    let mut table = Table::new(&["agent", "health", "skills", "owner", "description"]);
+    let mut table = Table::new(&["agent", "health", "score", "skills", "owner", "description"]);
     for agent in &page.items {
         let about = if agent.description.is_empty() { &agent.name } else { &agent.description };
         let owner = agent.owner.as_deref().unwrap_or("-");
-        table.row([&agent.agent_id, &agent.health, &agent.capabilities.len().to_string(), owner, about]);
+        let score = score(&agent.standing);
+        table.row([&agent.agent_id, &agent.health, &score, &agent.capabilities.len().to_string(), owner, about]);
     }
     show(&arguments.hub, &page, &table)
 }
@@ -54,8 +57,18 @@ fn path(arguments: &AgentsArguments) -> String {
     given.fold("/api/agents?limit=200".to_owned(), |path, filter| path + &filter)
 }
 
+/// By its address; or by what is in a file: a card of A2A, else what `/api/agents` takes.
+fn application(given: &Path) -> Result<Value, Failure> {
+    if let Some(url) = given.to_str().filter(|text| text.starts_with("http://") || text.starts_with("https://")) {
+        return Ok(json!({ "url": url }));
+    }
+    let read = card(given)?;
+    let of_a2a = read.get("skills").is_some() && read.get("capabilities").is_none_or(Value::is_object);
+    Ok(if of_a2a { json!({ "card": read }) } else { read })
+}
+
 /// The card in a file, or on standard input.
-fn card(file: &Path) -> Result<serde_json::Value, Failure> {
+fn card(file: &Path) -> Result<Value, Failure> {
     let unreadable = |error: std::io::Error| Failure::new(Exit::Usage, format!("{}: {error}", file.display()));
     let mut text = String::new();
     match file.to_str() {

@@ -320,7 +320,8 @@ Examples:
   interlingua agents                            all of them
   interlingua agents --skill search_hotels      those that offer exactly this
   interlingua agents hotels in Paris            those that say all of these words of themselves
-  interlingua agents --register card.json       from then on it fetches its messages from /api/messages
+  interlingua agents --register https://agent.example    its card is read there, and it is called as that says
+  interlingua agents --register card.json       a card of A2A; or one of an agent that fetches its messages from /api/messages
   interlingua agents --unregister agent_hotel")]
 pub struct AgentsArguments {
     /// Words they must say of themselves
@@ -334,8 +335,8 @@ pub struct AgentsArguments {
     /// Only those of this organisation
     #[arg(long)]
     pub provider: Option<String>,
-    /// Register the agent whose card is in this file; `-` is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "skill", "tag", "provider", "unregister"])]
+    /// Register the agent at this address, or the one whose card is in this file; `-` is standard input
+    #[arg(long, value_name = "URL_OR_FILE", conflicts_with_all = ["query", "skill", "tag", "provider", "unregister"])]
     pub register: Option<PathBuf>,
     /// Unregister an agent of yours
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "skill", "tag", "provider"])]

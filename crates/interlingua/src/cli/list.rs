@@ -8,7 +8,7 @@ use super::client::Client;
 use super::screen::{Screen, plain};
 use super::table::Table;
 use super::{Exit, Failure};
-use crate::api::view::{PageView, PeerView, SkillView, TaskView};
+use crate::api::view::{PageView, PeerView, SkillView, StandingView, TaskView};
 
 /// More pages than this and a person wants a narrower question.
 const PAGES: usize = 20;
@@ -18,8 +18,7 @@ pub(super) async fn peers(arguments: &ListArguments) -> Result<Exit, Failure> {
     let mut table = Table::new(&["name", "health", "score", "class", "skills", "description"]);
     for peer in &page.items {
         let about = if peer.description.is_empty() { &peer.title } else { &peer.description };
-        let score = peer.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
-        table.row([&peer.name, &peer.health, &score, &peer.class, &peer.skills.to_string(), about]);
+        table.row([&peer.name, &peer.health, &score(&peer.standing), &peer.class, &peer.skills.to_string(), about]);
     }
     let exit = show(&arguments.hub, &page, &table)?;
     let screen = Screen { json: arguments.hub.json };
@@ -28,6 +27,11 @@ pub(super) async fn peers(arguments: &ListArguments) -> Result<Exit, Failure> {
         screen.note(&plain(&format!("{name}: {problem}")));
     }
     Ok(exit)
+}
+
+/// The score, or a dash where nothing has to be reached.
+pub(super) fn score(standing: &StandingView) -> String {
+    standing.score.map_or_else(|| "-".to_owned(), |score| score.to_string())
 }
 
 pub(super) async fn skills(arguments: &SkillsArguments) -> Result<Exit, Failure> {

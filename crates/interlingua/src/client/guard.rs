@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use http::Uri;
 use hyper_util::client::legacy::connect::dns::Name;
 use interlingua_core::reach::is_public;
 use tower::Service;
@@ -29,6 +30,22 @@ impl Private {
         let literal = host.parse::<IpAddr>().ok();
         self == Private::Allowed || !(inside || literal.is_some_and(|address| !is_public(address)))
     }
+}
+
+/// An http or https address with a host that is not inside by its very name; else what is wrong with it.
+pub(crate) fn checked(url: &str, private: Private) -> Result<Uri, &'static str> {
+    let uri: Uri = url.parse().map_err(|_| "is not a URL")?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err("must begin with http:// or https://");
+    }
+    let authority = uri.authority().ok_or("has no host")?;
+    if authority.as_str().contains('@') {
+        return Err("must not hold a credential");
+    }
+    if !private.admits_host(authority.host()) {
+        return Err("is one this hub does not call");
+    }
+    Ok(uri)
 }
 
 /// Resolves names to what may be called, each time anew.

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use interlingua_core::peer::Peer;
+use interlingua_core::peer::{Peer, Standing};
 use interlingua_core::{Health, PeerId, Time};
 use tokio::time::Instant;
 
@@ -20,7 +20,7 @@ const PROBE_EVERY: Duration = Duration::from_secs(30);
 /// A door that takes longer to answer a knock is slow.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// How much the latest attempt counts in the score, and what a slow answer is worth in it.
+/// How much the latest attempt counts in what is remembered, and what a slow answer is worth in the score.
 const LATEST: f64 = 0.1;
 const SLOW_COUNTS: f64 = 0.5;
 
@@ -41,13 +41,38 @@ struct State {
     /// Nobody is let through before.
     until: Option<Instant>,
     shown: Health,
-    /// How often it is reached, the latest counting most; `None` until somebody tried.
+    /// How often it is reached, and how often quickly, from 0 to 1; `None` until somebody tried.
+    reached: Option<f64>,
     score: Option<f64>,
+    /// In seconds.
+    latency: Option<f64>,
+    last: Option<Time>,
+}
+
+/// What was, and what is now, of which the latest counts so much.
+fn averaged(before: Option<f64>, now: f64) -> Option<f64> {
+    Some(before.map_or(now, |before| before + LATEST * (now - before)))
+}
+
+/// A share of a hundred.
+fn percent(share: f64) -> u8 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped just before")]
+    let percent = (share.clamp(0.0, 1.0) * 100.0).round() as u8;
+    percent
 }
 
 impl Breaker {
     pub(crate) fn new() -> Breaker {
-        Breaker(Mutex::new(State { failures: 0, hold: FIRST_HOLD, until: None, shown: Health::Starting, score: None }))
+        Breaker(Mutex::new(State {
+            failures: 0,
+            hold: FIRST_HOLD,
+            until: None,
+            shown: Health::Starting,
+            reached: None,
+            score: None,
+            latency: None,
+            last: None,
+        }))
     }
 
     /// May a call go out? If not, how long until one may. Whoever is let through after a hold is the one that tries: the
@@ -68,17 +93,20 @@ impl Breaker {
     pub(crate) fn note(&self, went: Went, now: Instant, time: Time) -> Option<Health> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match went {
-            Went::Reached { knock } => state.reached(knock),
+            Went::Reached { knock } => state.reached(knock, time),
             Went::Missed => state.missed(now, time),
         }
     }
 
-    /// From 0, never reached lately, to 100, always and quickly; `None` until somebody tried.
-    pub(crate) fn score(&self) -> Option<u8> {
+    /// `None` until somebody tried.
+    pub(crate) fn standing(&self) -> Option<Standing> {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Between 0 and 1, so it fits.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped just before")]
-        state.score.map(|score| (score.clamp(0.0, 1.0) * 100.0).round() as u8)
+        Some(Standing {
+            score: percent(state.score?),
+            reached: percent(state.reached?),
+            latency: state.latency.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            last: state.last,
+        })
     }
 
     /// How long to wait before the next probe.
@@ -89,9 +117,14 @@ impl Breaker {
 }
 
 impl State {
-    fn reached(&mut self, knock: Option<Duration>) -> Option<Health> {
+    fn reached(&mut self, knock: Option<Duration>, time: Time) -> Option<Health> {
         (self.failures, self.hold, self.until) = (0, FIRST_HOLD, None);
-        self.rate(if knock.is_some_and(|took| took > SLOW) { SLOW_COUNTS } else { 1.0 });
+        self.last = Some(time);
+        self.reached = averaged(self.reached, 1.0);
+        self.score = averaged(self.score, if knock.is_some_and(|took| took > SLOW) { SLOW_COUNTS } else { 1.0 });
+        if let Some(took) = knock {
+            self.latency = averaged(self.latency, took.as_secs_f64());
+        }
         let health = match (knock, self.shown) {
             (Some(took), _) if took > SLOW => Health::Slow,
             (None, Health::Slow) => Health::Slow,
@@ -102,7 +135,7 @@ impl State {
 
     fn missed(&mut self, now: Instant, time: Time) -> Option<Health> {
         self.failures = self.failures.saturating_add(1);
-        self.rate(0.0);
+        (self.reached, self.score) = (averaged(self.reached, 0.0), averaged(self.score, 0.0));
         if self.failures < FAILURES {
             return None;
         }
@@ -114,10 +147,6 @@ impl State {
             Health::Down { .. } => None,
             Health::Starting | Health::Up | Health::Slow => self.show(Health::Down { since: time, quarantined: false }),
         }
-    }
-
-    fn rate(&mut self, now: f64) {
-        self.score = Some(self.score.map_or(now, |before| before + LATEST * (now - before)));
     }
 
     fn show(&mut self, health: Health) -> Option<Health> {
@@ -206,19 +235,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_score_says_how_often_a_peer_is_reached_and_forgets_slowly() {
+    async fn its_standing_says_how_often_and_how_quickly_a_peer_is_reached_and_forgets_slowly() {
         let (breaker, now) = (Breaker::new(), Instant::now());
-        assert_eq!(breaker.score(), None, "nobody tried");
+        assert_eq!(breaker.standing(), None, "nobody tried");
+        let standing = || breaker.standing().expect("somebody tried");
         breaker.note(Went::Missed, now, Time(1));
-        assert_eq!(breaker.score(), Some(0));
+        assert_eq!(standing(), Standing { score: 0, reached: 0, latency: None, last: None });
         breaker.note(UP, now, Time(2));
-        assert_eq!(breaker.score(), Some(10));
+        assert_eq!(standing(), Standing { score: 10, reached: 10, latency: None, last: Some(Time(2)) });
         for _ in 0..100 {
             breaker.note(UP, now, Time(3));
         }
-        assert_eq!(breaker.score(), Some(100));
+        assert_eq!(standing().score, 100);
         breaker.note(Went::Reached { knock: Some(SLOW * 2) }, now, Time(4));
-        assert_eq!(breaker.score(), Some(95));
+        assert_eq!(standing(), Standing { score: 95, reached: 100, latency: Some(SLOW * 2), last: Some(Time(4)) });
+        breaker.note(Went::Reached { knock: Some(Duration::ZERO) }, now, Time(5));
+        assert_eq!(standing().latency, Some(SLOW * 2 * 9 / 10));
     }
 
     #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 //! what comes back. No edge knows another.
 
 pub mod a2a;
+pub(crate) mod agents;
 pub mod aip;
 pub mod api;
 pub mod envelope;
@@ -26,7 +27,6 @@ use http::HeaderMap;
 use interlingua_core::{Fault, Principal, Secret, Subject};
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::agents;
 use crate::client::starting::Starting;
 use crate::config::{Config, Peer, Speaks};
 use crate::hub::Hub;
@@ -120,7 +120,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.aip.start();
     shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
     local::register(&shared.hub, config).await?;
-    agents::prepare(shared, config)?.register(&shared.hub).await?;
+    crate::agents::prepare(shared, config)?.register(&shared.hub).await?;
     aip::graph::register(&shared.hub).await?;
     site::open(&shared.hub, config);
     let mut starting = Vec::new();
@@ -131,7 +131,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     }
     // Whoever asks first should find them listed; one that is slow holds up nobody.
     futures_util::future::join_all(starting.iter().map(|peer| peer.listed(FIRST_LISTS))).await;
-    api::restore_agents(&shared.hub).await
+    agents::restore(&shared.hub).await
 }
 
 /// Where configuration has servers that tokens may be kept for. Those of any other are removed.

@@ -6,7 +6,7 @@ use interlingua_protocols::a2a::ext::level;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::card::health;
+use super::card::{StandingView, health};
 use crate::hub::bus::Agent;
 
 /// What an agent can do.
@@ -48,6 +48,39 @@ pub struct AgentCardView {
     pub metadata: Option<Json>,
 }
 
+/// An agent to be registered. One that is called where it is has a `url`, where its A2A card is found, or brings the `card`
+/// itself. One that fetches its messages has a `name` and `capabilities`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NewAgentView {
+    /// Its name in this hub; one that is called may leave it to the name on its card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// Where its card is, or the address of the card itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Its A2A card, of 1.0 or 0.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    pub card: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Vec<CapabilityView>>,
+    #[serde(default = "first_version")]
+    pub version: String,
+    /// The organisation it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Whom to ask about it: an address of the web, or of mail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    pub metadata: Option<Json>,
+}
+
 fn first_version() -> String {
     "1.0.0".into()
 }
@@ -70,6 +103,14 @@ pub struct AgentView {
     pub metadata: Option<Json>,
     /// `starting`, `up`, `slow` or `down`.
     pub health: String,
+    #[serde(flatten)]
+    pub standing: StandingView,
+    /// What is wrong with it though it is listed, for those whose agent it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+    /// Where it is called, for those whose agent it is; one without fetches its messages, or is of the hub's configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// It was registered here; the others are in the hub's configuration.
     pub registered: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,6 +138,9 @@ impl AgentView {
             contact: contact.map(ToString::to_string),
             metadata: registration.and_then(|registration| registration.meta.0.clone()),
             health: health(card.health).into(),
+            standing: StandingView::default(),
+            problems: Vec::new(),
+            url: None,
             registered: agent.is_some(),
             registered_at: registration.map(|registration| registration.at.to_string()),
             waiting: None,

@@ -1,5 +1,6 @@
 //! Who can be called, and what they can do.
 
+use interlingua_core::peer::Standing;
 use interlingua_core::{Card, Effects, Health, Json, Skill};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,9 +21,8 @@ pub struct PeerView {
     /// It is kept apart: its definition changed and waits for a decision, or it left and may come back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quarantined: bool,
-    /// How often it has been reached lately, from 0 to 100; absent for what is inside the hub.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score: Option<u8>,
+    #[serde(flatten)]
+    pub standing: StandingView,
     /// How many skills it has.
     pub skills: usize,
     pub resources: usize,
@@ -31,6 +31,35 @@ pub struct PeerView {
     /// What the hub's owner should mend, though the peer can be called: a tool's manifest that is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+}
+
+/// How it has been reached lately; nothing for what is inside the hub, and until somebody tried.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StandingView {
+    /// From 0, of no use, to 100: how often it is reached, how quickly, and whether what it says of itself can be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<u8>,
+    /// How many attempts of a hundred reached it, the latest counting most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<u8>,
+    /// How long it takes to answer when it is asked whether it is there, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ms: Option<u64>,
+    /// When it was last reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached_at: Option<String>,
+}
+
+impl From<Option<Standing>> for StandingView {
+    fn from(standing: Option<Standing>) -> StandingView {
+        let Some(Standing { score, reached, latency, last }) = standing else { return StandingView::default() };
+        StandingView {
+            score: Some(score),
+            reached: Some(reached),
+            latency_ms: latency.and_then(|latency| u64::try_from(latency.as_millis()).ok()),
+            reached_at: last.map(|time| time.to_string()),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -96,7 +125,7 @@ impl From<&Card> for PeerView {
             health: health(card.health).into(),
             down_since,
             quarantined,
-            score: None,
+            standing: StandingView::default(),
             skills: card.skills.len(),
             resources: card.resources.len(),
             seen: card.seen.to_string(),

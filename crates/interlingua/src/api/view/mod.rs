@@ -16,9 +16,9 @@ mod task;
 mod tests;
 
 pub use artifact::{RelistRequest, ShareRequest, SharedArtifactView};
-pub use bus::{AgentCardView, AgentView, CapabilityView, MessageKind, MessageView, NumberedMessage};
+pub use bus::{AgentCardView, AgentView, CapabilityView, MessageKind, MessageView, NewAgentView, NumberedMessage};
 pub use call::{AnswerRequest, ConfirmationRequest, ExchangeRequest, SayRequest, SignalRequest};
-pub use card::{EffectsView, PeerView, PhraseView, SkillView};
+pub use card::{EffectsView, PeerView, PhraseView, SkillView, StandingView};
 pub use content::{PartKind, PartView};
 pub use event::{
     ArtifactView, AskedView, EventView, FinishedView, LossView, NumberedEvent, OutcomeView, ProgressView, RouteView,

@@ -11,17 +11,19 @@ use http::header::LOCATION;
 use http::{HeaderValue, StatusCode, Uri};
 use interlingua_core::bus::{Search, shorthand};
 use interlingua_core::{
-    Card, CardFrom, CardSource, Effects, Fault, FaultKind, Health, Meta, Noun, PeerId, Principal, Provider, RouteClass,
-    Schema, Skill, SkillId, SkillKind, Time,
+    Card, CardFrom, CardSource, Effects, Fault, FaultKind, Health, Json, Meta, Noun, PeerId, Principal, Provider,
+    RouteClass, Schema, Skill, SkillId, SkillKind, Time,
 };
 
 use super::decode::{self, wrong};
 use super::page::{self, AgentsPaged};
 use super::{Answered, Asker, answer, nothing};
-use crate::api::view::{AgentCardView, AgentView, CapabilityView, PageView};
+use crate::api::view::{AgentCardView, AgentView, CapabilityView, NewAgentView, PageView};
 use crate::config::name_problem;
 use crate::edge::Shared;
-use crate::hub::bus::{Reach, Registration};
+use crate::edge::agents::{self, Shown, forget};
+use crate::hub::Hub;
+use crate::hub::bus::{Agent, Reach, Registration};
 use crate::hub::policy::Action;
 use crate::hub::registry::{Catalogue, Registered};
 use crate::server::body;
@@ -75,8 +77,15 @@ fn view(shared: &Shared, by: &Principal, peer: &Registered, skills: &[Arc<Skill>
     let agent = shared.hub.bus.agent(peer.card.peer.as_str());
     let own = agent.as_ref().filter(|agent| agent.is_of(by));
     let waiting = own.and_then(|agent| agent.inbox.as_ref()).map(|inbox| inbox.waiting());
+    let url = own.and_then(|agent| match &agent.registration.reach {
+        Reach::Inbox => None,
+        Reach::Url(url) | Reach::Card(url) => Some(url.to_string()),
+    });
+    let mends = by.is_hub_owner() || own.is_some();
+    let problems = peer.problems.iter().filter(|_| mends).map(ToString::to_string).collect();
+    let standing = peer.peer.standing().into();
     let view = AgentView::new(&peer.card, skills.iter().map(|skill| &**skill), agent.as_deref());
-    AgentView { waiting, ..view }
+    AgentView { waiting, url, problems, standing, ..view }
 }
 
 pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
@@ -89,10 +98,18 @@ pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, bo
         return Err(Fault::caller(FaultKind::Denied, "this credential may not register agents").into());
     }
     let bytes = body::read(body, shared.bounds().body.min(MAX_CARD as u64)).await?;
-    let card: AgentCardView = decode::body(bytes, shared.bounds().depth)?;
-    let registration = registration(card, by, hub.now())?;
-    let name = registration.card.peer.clone();
-    hub.register_agent(by, registration, None).await?;
+    let view: NewAgentView = decode::body(bytes, shared.bounds().depth)?;
+    let name = match wanted(view)? {
+        Wanted::Fetching(card) => {
+            let registration = registration(card, by, hub.now())?;
+            let name = registration.card.peer.clone();
+            let before = hub.bus.agent(name.as_str());
+            hub.register_agent(by, registration, None).await?;
+            forget_another(hub, before, &Reach::Inbox).await?;
+            name
+        }
+        Wanted::Called(called) => called.register(hub, by).await?,
+    };
     let mut response = answer(StatusCode::CREATED, &found(&shared, by, &name).ok_or_else(no_such_agent)?)?;
     if let Ok(place) = HeaderValue::from_str(&format!("/api/agents/{name}")) {
         response.headers_mut().insert(LOCATION, place);
@@ -101,21 +118,87 @@ pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, bo
 }
 
 pub(super) async fn unregister(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
+    let agent = shared.hub.bus.agent(&id);
     shared.hub.unregister_agent(&asker.by, &PeerId::from(id)).await?;
+    if let Some(agent) = agent {
+        forget(&shared.hub, &agent.registration).await?;
+    }
     Ok(nothing())
 }
 
-/// Takes up the registrations that are kept.
-pub(super) async fn restore(hub: &Arc<crate::hub::Hub>) -> Result<(), Fault> {
-    let called = async |registration: &Registration| {
-        let text = format!("agent '{}' has no way to it", registration.card.peer);
-        Err(Fault::hub(FaultKind::Unreachable, text))
-    };
-    let restored = hub.restore_agents(called).await?;
-    if restored > 0 {
-        tracing::info!(agents = restored, "took up registered agents");
+/// How an agent wants to get its messages.
+enum Wanted {
+    Fetching(AgentCardView),
+    Called(Called),
+}
+
+/// An agent that is called where it is.
+struct Called {
+    name: Option<String>,
+    place: Place,
+    contact: Option<String>,
+    meta: Meta,
+}
+
+enum Place {
+    At(String),
+    By(Json),
+}
+
+/// Exactly one of address, card and capabilities says how.
+fn wanted(view: NewAgentView) -> Result<Wanted, Fault> {
+    if view.metadata.as_ref().is_some_and(|metadata| !metadata.is_object()) {
+        return Err(wrong("/metadata", "is not an object"));
     }
-    Ok(())
+    let place = match (view.url, view.card, &view.capabilities) {
+        (Some(url), None, None) => Place::At(url),
+        (None, Some(card), None) => Place::By(card),
+        (None, None, Some(_)) => {
+            return Ok(Wanted::Fetching(AgentCardView {
+                agent_id: view.agent_id.ok_or_else(|| wrong("/agent_id", "is needed"))?,
+                name: view.name.ok_or_else(|| wrong("/name", "is needed"))?,
+                description: view.description,
+                capabilities: view.capabilities.unwrap_or_default(),
+                version: view.version,
+                owner: view.owner,
+                contact: view.contact,
+                metadata: view.metadata,
+            }));
+        }
+        _ => return Err(wrong("/url", "or card, or capabilities: exactly one of them is needed")),
+    };
+    let contact = view.contact.filter(|contact| !contact.is_empty());
+    Ok(Wanted::Called(Called { name: view.agent_id, place, contact, meta: Meta(view.metadata) }))
+}
+
+impl Called {
+    async fn register(self, hub: &Arc<Hub>, by: &Principal) -> Result<PeerId, Fault> {
+        let shown = match &self.place {
+            Place::At(url) => Shown::At(url),
+            Place::By(card) => Shown::By(card),
+        };
+        let applied = agents::look(hub, by, self.name.as_deref(), shown).await?;
+        let (card, reach) = (applied.card.clone(), applied.reach.clone());
+        let contact = self.contact.map(Into::into);
+        let before = hub.bus.agent(card.peer.as_str());
+        let registration =
+            Registration { owner: by.owner(), card, reach: reach.clone(), contact, meta: self.meta, at: hub.now() };
+        let name = applied.register(hub, by, registration).await?;
+        forget_another(hub, before, &reach).await?;
+        Ok(name)
+    }
+}
+
+/// What is kept of how an agent was called before, unless that is as it is now.
+async fn forget_another(hub: &Hub, before: Option<Arc<Agent>>, now: &Reach) -> Result<(), Fault> {
+    let url = |reach: &Reach| match reach {
+        Reach::Inbox => None,
+        Reach::Url(url) | Reach::Card(url) => Some(url.clone()),
+    };
+    match before {
+        Some(before) if url(&before.registration.reach) != url(now) => forget(hub, &before.registration).await,
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn registration(view: AgentCardView, by: &Principal, now: Time) -> Result<Registration, Fault> {
@@ -124,9 +207,6 @@ fn registration(view: AgentCardView, by: &Principal, now: Time) -> Result<Regist
     }
     if view.capabilities.len() > MAX_CAPABILITIES {
         return Err(wrong("/capabilities", "are too many"));
-    }
-    if view.metadata.as_ref().is_some_and(|metadata| !metadata.is_object()) {
-        return Err(wrong("/metadata", "is not an object"));
     }
     let peer = PeerId::from(view.agent_id);
     let mut skills: Vec<Skill> = Vec::with_capacity(view.capabilities.len());

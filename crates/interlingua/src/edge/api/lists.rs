@@ -39,8 +39,8 @@ fn view(by: &Principal, peer: &Registered, skills: Option<usize>) -> Option<Peer
         return None;
     }
     let problems = peer.problems.iter().filter(|_| owner).map(ToString::to_string).collect();
-    let score = peer.peer.score();
-    Some(PeerView { skills: skills.unwrap_or_default(), problems, score, ..PeerView::from(&*peer.card) })
+    let standing = peer.peer.standing().into();
+    Some(PeerView { skills: skills.unwrap_or_default(), problems, standing, ..PeerView::from(&*peer.card) })
 }
 
 /// Newest versions that this principal may see, in order of name.

@@ -68,11 +68,6 @@ pub fn routes() -> Router<Arc<Shared>> {
         .method_not_allowed_fallback(not_allowed)
 }
 
-/// Agents that registered before the last stop.
-pub async fn restore_agents(hub: &Arc<crate::hub::Hub>) -> Result<(), Fault> {
-    agents::restore(hub).await
-}
-
 /// The methods that are taken are in the `Allow` header, which the router adds.
 async fn not_allowed() -> Response {
     let kind = FaultKind::Unsupported(Feature::Operation);

@@ -39,8 +39,10 @@ pub struct Registration {
 pub enum Reach {
     /// It fetches them.
     Inbox,
-    /// It is called there.
+    /// It is called there, as the card says that it shows there.
     Url(Uri),
+    /// It is called there, as the card said that came with its registration.
+    Card(Uri),
 }
 
 impl Hub {
@@ -91,7 +93,7 @@ impl Hub {
         let (card, name) = (registration.card.clone(), registration.card.peer.clone());
         let inbox = match (&registration.reach, &peer) {
             (Reach::Inbox, None) => Some(self.inbox_of(&name).await?),
-            (Reach::Inbox, Some(_)) | (Reach::Url(_), _) => None,
+            (Reach::Inbox, Some(_)) | (Reach::Url(_) | Reach::Card(_), _) => None,
         };
         let peer = match (&inbox, peer) {
             (Some(inbox), _) => Arc::new(Fetching::new(name.clone(), inbox.clone(), self)) as Arc<dyn Peer>,
@@ -100,7 +102,12 @@ impl Hub {
         };
         self.register(card, peer).await?;
         let agent = Arc::new(Agent { registration, inbox });
-        self.change_agents(|agents| drop(agents.insert(name, agent.clone())));
+        let mut before = None;
+        self.change_agents(|agents| before = agents.insert(name, agent.clone()));
+        // One that is called from now on fetches no more.
+        if let (Some(inbox), None) = (before.and_then(|before| before.inbox.clone()), &agent.inbox) {
+            inbox.close();
+        }
         Ok(agent)
     }
 
@@ -148,7 +155,13 @@ impl Hub {
                 registration.card.health = interlingua_core::Health::Starting;
                 let peer = match &registration.reach {
                     Reach::Inbox => None,
-                    Reach::Url(_) => Some(make(&registration).await?),
+                    Reach::Url(_) | Reach::Card(_) => match make(&registration).await {
+                        Ok(peer) => Some(peer),
+                        Err(fault) => {
+                            tracing::error!(agent = %item.key, error = %fault, "a registered agent cannot be called");
+                            continue;
+                        }
+                    },
                 };
                 self.add_agent(registration, peer).await?;
                 restored += 1;

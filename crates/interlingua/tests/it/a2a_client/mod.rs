@@ -6,6 +6,7 @@ mod calls;
 mod cards;
 mod faults;
 mod questions;
+mod registered;
 mod streams;
 mod tasks;
 mod wires;

@@ -16,7 +16,7 @@ use crate::client::credentials::Credentials;
 use crate::config::{A2aBinding, A2aPeer, EffectsOverride, Peer};
 use crate::hub::Hub;
 
-const KIND: &str = "a2a-card";
+pub(super) const KIND: &str = "a2a-card";
 /// Where a key goes when a card does not say.
 const KEY_HEADER: &str = "x-api-key";
 

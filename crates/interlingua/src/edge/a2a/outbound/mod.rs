@@ -6,6 +6,7 @@
 //! | [`address`], [`known`], [`refresh`] | where its card is, what the card says, and keeping both true |
 //! | [`mod@line`], [`events`] | one interface of the card: a request there, its answer or stream back |
 //! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it, also after a break |
+//! | [`registered`] | agents that others register while the hub runs |
 //! | [`legs`] | the agent's own conversations beside ours |
 //!
 //! Deliberately absent: any credential or header of a caller's, redirects, webhooks, and calls sent twice that may have
@@ -18,6 +19,7 @@ mod legs;
 mod line;
 mod peer;
 mod refresh;
+pub(crate) mod registered;
 mod talk;
 mod work;
 
@@ -25,10 +27,12 @@ use std::sync::Arc;
 
 use interlingua_core::{Fault, PeerId};
 
+use crate::client::guard::Private;
 use crate::client::starting::Starting;
 use crate::config;
 use crate::hub::Hub;
 
+pub(crate) use self::peer::Manifest;
 pub use peer::A2aPeer;
 
 /// A peer that is made and can be registered.
@@ -44,7 +48,7 @@ pub async fn prepare(
     config: &config::Peer,
     a2a: &config::A2aPeer,
 ) -> Result<Prepared, Fault> {
-    let peer = A2aPeer::new(hub, PeerId::from(name), config, a2a).await?;
+    let peer = A2aPeer::new(hub, PeerId::from(name), config, a2a, Manifest::Shown, Private::Allowed).await?;
     Ok(Prepared { peer: Arc::new(peer) })
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply, Standing};
 use interlingua_core::{Digest, Fault, FaultKind, Party, PeerId, Retry, Text};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -12,11 +12,21 @@ use tokio::time::Instant;
 use super::address::Address;
 use super::known::Known;
 use super::talk::Talk;
+use crate::client::guard::Private;
 use crate::client::health::{Breaker, Probed};
 use crate::client::http::Pool;
 use crate::client::tls::{self, Trust};
 use crate::config;
 use crate::hub::Hub;
+
+/// What is gone by when an agent is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manifest {
+    /// The card that it shows, read again and again.
+    Shown,
+    /// The card that came with its registration. What it shows itself may be another agent's.
+    Given,
+}
 
 /// Holds the hub weakly: the hub holds it.
 #[derive(Debug)]
@@ -26,6 +36,7 @@ pub struct A2aPeer {
     pub(super) pool: Pool,
     pub(super) config: config::Peer,
     pub(super) a2a: config::A2aPeer,
+    pub(super) manifest: Manifest,
     known: Mutex<Option<Arc<Known>>>,
     /// Why there is no card, or no newer one.
     pub(super) unread: Mutex<Option<Text>>,
@@ -43,19 +54,26 @@ pub struct A2aPeer {
     hub: Weak<Hub>,
 }
 
+/// Where the card of an agent is kept: another agent under the same name is another place.
+pub(super) fn place_of_card(name: &PeerId, url: &str) -> String {
+    Digest::of_fields([name.as_str().as_bytes(), url.as_bytes()]).to_string()
+}
+
 impl A2aPeer {
     pub(super) async fn new(
         hub: &Arc<Hub>,
         name: PeerId,
         config: &config::Peer,
         a2a: &config::A2aPeer,
+        manifest: Manifest,
+        private: Private,
     ) -> Result<A2aPeer, Fault> {
         let address = Address::of(&a2a.url)?;
         let tls = tls::config(&Trust::of(a2a.ca.as_deref(), &address.origin))?;
-        let kept = Digest::of_fields([name.as_str().as_bytes(), a2a.url.as_bytes()]).to_string();
+        let kept = place_of_card(&name, &a2a.url);
         let known = Known::load(&kept, hub, &name, &address, a2a).await;
         Ok(A2aPeer {
-            pool: Pool::new(tls, &hub.supervisor),
+            pool: Pool::guarded(tls, &hub.supervisor, private),
             known: Mutex::new(known.map(Arc::new)),
             unread: Mutex::default(),
             kept,
@@ -70,7 +88,14 @@ impl A2aPeer {
             address,
             config: config.clone(),
             a2a: a2a.clone(),
+            manifest,
         })
+    }
+
+    /// Before it is registered: its name may be one that its card suggests.
+    pub(super) fn call_it(&mut self, name: PeerId) {
+        self.kept = place_of_card(&name, &self.a2a.url);
+        self.name = name;
     }
 
     pub(super) fn known(&self) -> Option<Arc<Known>> {
@@ -105,8 +130,19 @@ impl Peer for A2aPeer {
         Box::pin(self.converse(dispatch))
     }
 
-    fn score(&self) -> Option<u8> {
-        self.breaker.score()
+    /// One that answers and cannot be used is of no use; one whose newest card cannot be read is half of it.
+    fn standing(&self) -> Option<Standing> {
+        let standing = self.breaker.standing()?;
+        let usable = self.known().is_some_and(|known| !known.lines.is_empty());
+        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        Some(Standing {
+            score: match (usable, unread) {
+                (true, false) => standing.score,
+                (true, true) => standing.score / 2,
+                (false, _) => 0,
+            },
+            ..standing
+        })
     }
 }
 

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ETAG, IF_NONE_MATCH};
-use http::{Method, Request, StatusCode, Uri};
+use http::{Method, Request, Response, StatusCode, Uri};
+use hyper::body::Incoming;
 use interlingua_core::{Fault, Health, Text};
 use interlingua_protocols::a2a::{VERSION_HEADER, Version};
 use tokio::time::Instant;
 
 use super::known::{Known, unknown};
-use super::peer::A2aPeer;
+use super::peer::{A2aPeer, Manifest};
 use crate::client::credentials::Credentials;
 use crate::client::health::{Probed, Went, is_registered};
 use crate::client::http::{read, whole};
@@ -52,16 +53,32 @@ enum Fetched {
     New(Box<Known>),
 }
 
+/// What is found where cards are.
+enum Page {
+    Same,
+    New { raw: Bytes, etag: Option<String> },
+}
+
 enum Unread {
     Lost(Lost),
     /// Somebody is there, and this is what is wrong with the card.
     Unusable(Text),
 }
 
+fn unreached(lost: &Lost) -> &'static str {
+    match lost.why {
+        Why::Certificate => "its certificate was refused",
+        Why::TooLarge => "its card is larger than is read",
+        Why::Connection => "it cannot be reached",
+    }
+}
+
 impl A2aPeer {
     /// Reads the card, and shows what is new in it.
     pub(super) async fn look(self: &Arc<Self>, hub: &Arc<Hub>) {
+        // It may have been unregistered while it was asked.
         if self.read(hub).await
+            && is_registered(hub, self)
             && let Err(fault) = self.show(hub).await
         {
             tracing::error!(peer = %self.name, error = %fault, cause = ?fault.source, "its card could not be shown");
@@ -72,7 +89,13 @@ impl A2aPeer {
     /// True when there is something new to show.
     pub(super) async fn read(&self, hub: &Hub) -> bool {
         let started = Instant::now();
-        let fetched = match tokio::time::timeout(PATIENCE, self.fetch()).await {
+        let asking = async {
+            match self.manifest {
+                Manifest::Shown => self.fetch().await,
+                Manifest::Given => self.knock().await,
+            }
+        };
+        let fetched = match tokio::time::timeout(PATIENCE, asking).await {
             Ok(fetched) => fetched,
             Err(late) => Err(Unread::Lost(Lost::unconnected(late))),
         };
@@ -83,11 +106,7 @@ impl A2aPeer {
             Err(Unread::Unusable(problem)) => (reached, Some(problem), None),
             Err(Unread::Lost(lost)) => {
                 tracing::debug!(peer = %self.name, cause = %lost, "its card could not be read");
-                let text = match lost.why {
-                    Why::Certificate => "its certificate was refused",
-                    Why::TooLarge => "its card is larger than is read",
-                    Why::Connection => "it cannot be reached",
-                };
+                let text = unreached(&lost);
                 (if lost.why == Why::TooLarge { reached } else { Went::Missed }, Some(text.into()), None)
             }
         };
@@ -121,17 +140,48 @@ impl A2aPeer {
         hub.registry.set_problems(&self.name, unread.into_iter().chain(problems).collect::<Vec<_>>().into_iter())
     }
 
-    /// At the place where it was found last, else wherever cards are.
+    /// Whatever it answers, it is there.
+    async fn knock(&self) -> Result<Fetched, Unread> {
+        let place = self.address.cards.first().unwrap_or(&self.address.origin);
+        self.ask_for(place, None).await.map(|_| Fetched::Same)
+    }
+
+    /// The card of an agent that is not registered yet, and its tag.
+    pub(super) async fn first_card(&self) -> Result<(Bytes, Option<String>), Text> {
+        let page =
+            tokio::time::timeout(PATIENCE, self.page()).await.unwrap_or(Err(Unread::Lost(Lost::unconnected("late"))));
+        match page {
+            Ok(Page::New { raw, etag }) => Ok((raw, etag)),
+            Ok(Page::Same) => Err("it has no card".into()),
+            Err(Unread::Unusable(problem)) => Err(problem),
+            Err(Unread::Lost(lost)) => {
+                tracing::debug!(url = %self.address.origin, cause = %lost, "an agent's card could not be read");
+                Err(unreached(&lost).into())
+            }
+        }
+    }
+
     async fn fetch(&self) -> Result<Fetched, Unread> {
+        match self.page().await? {
+            Page::Same => Ok(Fetched::Same),
+            Page::New { raw, etag } => {
+                let known = Known::read(raw, etag, &self.name, &self.address, &self.a2a).map_err(Unread::Unusable)?;
+                Ok(Fetched::New(Box::new(known)))
+            }
+        }
+    }
+
+    /// At the place where it was found last, else wherever cards are.
+    async fn page(&self) -> Result<Page, Unread> {
         let places = &self.address.cards;
         let first = self.found.load(Ordering::Relaxed);
         let mut missing = None;
         for offset in 0..places.len() {
             let at = (first + offset) % places.len();
             match self.fetch_at(&places[at]).await? {
-                Ok(fetched) => {
+                Ok(page) => {
                     self.found.store(at, Ordering::Relaxed);
-                    return Ok(fetched);
+                    return Ok(page);
                 }
                 Err(status) => missing = missing.or(Some(status)),
             }
@@ -141,27 +191,30 @@ impl A2aPeer {
     }
 
     /// The inner error: there is no card at this place.
-    async fn fetch_at(&self, uri: &Uri) -> Result<Result<Fetched, StatusCode>, Unread> {
+    async fn fetch_at(&self, uri: &Uri) -> Result<Result<Page, StatusCode>, Unread> {
         let known = self.known();
-        let mut request = Request::builder().method(Method::GET).uri(uri).header(ACCEPT, "application/json");
-        request = request.header(VERSION_HEADER, Version::V1.as_str());
-        if let Some(etag) = known.as_ref().and_then(|known| known.etag.as_deref()) {
-            request = request.header(IF_NONE_MATCH, etag);
-        }
-        let configured = Credentials::new(self.a2a.token.as_ref(), &self.a2a.headers).unwrap_or_default();
-        if let Some(headers) = request.headers_mut() {
-            known.as_ref().map_or(&configured, |known| &known.credentials).apply(headers);
-        }
-        let request = request.body(whole(Bytes::new())).map_err(|error| Unread::Lost(Lost::unconnected(error)))?;
-        let response = self.pool.send(request).await.map_err(Unread::Lost)?;
+        let response = self.ask_for(uri, known.as_deref()).await?;
         match response.status() {
-            StatusCode::NOT_MODIFIED if known.is_some() => return Ok(Ok(Fetched::Same)),
+            StatusCode::NOT_MODIFIED if known.is_some() => return Ok(Ok(Page::Same)),
             status if !status.is_success() => return Ok(Err(status)),
             _ => {}
         }
         let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
         let raw = read(response, LIMIT).await.map_err(Unread::Lost)?;
-        let known = Known::read(raw, etag, &self.name, &self.address, &self.a2a).map_err(Unread::Unusable)?;
-        Ok(Ok(Fetched::New(Box::new(known))))
+        Ok(Ok(Page::New { raw, etag }))
+    }
+
+    async fn ask_for(&self, uri: &Uri, known: Option<&Known>) -> Result<Response<Incoming>, Unread> {
+        let mut request = Request::builder().method(Method::GET).uri(uri).header(ACCEPT, "application/json");
+        request = request.header(VERSION_HEADER, Version::V1.as_str());
+        if let Some(etag) = known.and_then(|known| known.etag.as_deref()) {
+            request = request.header(IF_NONE_MATCH, etag);
+        }
+        let configured = Credentials::new(self.a2a.token.as_ref(), &self.a2a.headers).unwrap_or_default();
+        if let Some(headers) = request.headers_mut() {
+            known.map_or(&configured, |known| &known.credentials).apply(headers);
+        }
+        let request = request.body(whole(Bytes::new())).map_err(|error| Unread::Lost(Lost::unconnected(error)))?;
+        self.pool.send(request).await.map_err(Unread::Lost)
     }
 }

@@ -3,26 +3,15 @@
 use http::Uri;
 use interlingua_core::{Fault, FaultKind};
 
+use crate::client::guard;
 pub use crate::client::guard::Private;
 
-/// An http or https address with a host that is not inside by its very name.
+/// An address that a webhook may have.
 pub(super) fn check_url(url: &str, private: Private) -> Result<Uri, Fault> {
-    let refused = |text: &str| {
+    guard::checked(url, private).map_err(|text| {
         let fault = Fault::caller(FaultKind::InvalidInput, format!("the webhook's address {text}"));
         fault.field("url", text)
-    };
-    let uri: Uri = url.parse().map_err(|_| refused("is not a URL"))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(refused("must begin with http:// or https://"));
-    }
-    let authority = uri.authority().ok_or_else(|| refused("has no host"))?;
-    if authority.as_str().contains('@') {
-        return Err(refused("must not hold a credential"));
-    }
-    if !private.admits_host(authority.host()) {
-        return Err(refused("is one this hub does not call"));
-    }
-    Ok(uri)
+    })
 }
 
 #[cfg(test)]

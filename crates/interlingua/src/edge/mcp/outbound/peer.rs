@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use interlingua_core::peer::{Calling, Dispatch, Following, Peer};
+use interlingua_core::peer::{Calling, Dispatch, Following, Peer, Standing};
 use interlingua_core::{Fault, FaultKind, Health, Party, PeerId, Principal, Retry, Text, Uri};
 use interlingua_drivers::child::Program;
 use tokio::sync::watch;
@@ -170,8 +170,8 @@ fn place(hub: &Arc<Hub>, name: &PeerId, mcp: &config::McpPeer) -> Result<(Place,
 }
 
 impl Peer for McpPeer {
-    fn score(&self) -> Option<u8> {
-        self.breaker.score()
+    fn standing(&self) -> Option<Standing> {
+        self.breaker.standing()
     }
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply, Standing};
 use interlingua_core::{
     Answer, Call, Fault, FaultKind, HubId, Loss, LossKind, Party, PeerId, Priority, Question, QuestionId, QuestionKind,
     Retry, Secret,
@@ -121,8 +121,8 @@ impl Probed for NlipPeer {
 }
 
 impl Peer for NlipPeer {
-    fn score(&self) -> Option<u8> {
-        self.breaker.score()
+    fn standing(&self) -> Option<Standing> {
+        self.breaker.standing()
     }
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
