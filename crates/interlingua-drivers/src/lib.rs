@@ -1,6 +1,7 @@
 //! The outside world behind the core's ports.
 //!
-//! [`store`] keeps what must survive the process, [`keys`] seals what must not be read, [`jws`] signs what others verify,
+//! [`store`] keeps what must survive the process, [`keys`] seals what must not be read, [`jws`] signs what others verify and verifies
+//! what they sign,
 //! [`files`] are the text tools of a workspace, [`tools`] are programs of a directory, [`local`] is both of them as one peer,
 //! [`child`] is a program that is spoken to line by line for as long as it runs, [`models`] are asked, [`browser`] drives
 //! websites, and [`machine`] is what this machine says of itself. Each module depends on the core alone; none knows a protocol.

@@ -8,7 +8,6 @@
 //! the sealed bytes. No key is ever printed; masters are wiped from memory when the ring goes.
 
 mod load;
-mod signing;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +16,6 @@ use aws_lc_rs::{constant_time, hkdf, hmac, rand};
 use zeroize::Zeroizing;
 
 pub use load::{FILE, KeyFault};
-pub use signing::{SigningAlgorithm, SigningKey};
 
 const VERSION: u8 = 1;
 const ID: usize = 8;

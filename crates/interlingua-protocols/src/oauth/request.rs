@@ -134,6 +134,7 @@ fn basic(id: &str, secret: &str) -> Zeroizing<String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     Es256,
+    EdDsa,
     Rs256,
 }
 
@@ -141,6 +142,7 @@ impl Algorithm {
     fn as_str(self) -> &'static str {
         match self {
             Algorithm::Es256 => "ES256",
+            Algorithm::EdDsa => "EdDSA",
             Algorithm::Rs256 => "RS256",
         }
     }

@@ -29,7 +29,7 @@ pub struct A2a {
     /// The address of this hub as others reach it, such as `https://hub.example`: what cards say. Default: the one a card is
     /// asked for at.
     pub url: Option<String>,
-    /// Sign cards with this private key: PEM, P-256 or Ed25519. Write `file:PATH`. Where the hub listens for other machines it
+    /// Sign cards with this private key: PEM, P-256, Ed25519 or RSA. Write `file:PATH`. Where the hub listens for other machines it
     /// needs `url`, too: a card is signed for one address.
     pub sign_with: Option<Secret>,
 }

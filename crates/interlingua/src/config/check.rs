@@ -4,7 +4,6 @@ use std::path::{Component, Path, PathBuf};
 
 use interlingua_core::SkillId;
 use interlingua_drivers::jws::Signer;
-use interlingua_drivers::keys::SigningKey;
 use interlingua_drivers::tools::Aide;
 use interlingua_protocols::aip::wire::{ClientKind, ServerKind};
 use rustls::pki_types::pem::PemObject;
@@ -82,7 +81,7 @@ fn a2a(config: &Config, found: &mut Found) {
     }
     if let Some(key) = &a2a.sign_with {
         let fits = key.expose().text().and_then(Signer::from_pem).is_some();
-        found.require(fits, "a2a.sign_with", "this is no private key in PEM that can sign (P-256 or Ed25519)");
+        found.require(fits, "a2a.sign_with", "this is no private key in PEM that can sign (P-256, Ed25519 or RSA)");
         // Whoever asks for a card by another name would else be given one that is signed for that name.
         let one = a2a.url.is_some() || config.listen.0.ip().is_loopback();
         found.require(one, "a2a.sign_with", "a card is signed for one address: say which in `a2a.url`");
@@ -258,8 +257,8 @@ fn oauth(path: &str, oauth: &OAuth, found: &mut Found) {
         found.require(shows, path, "`client_credentials` need a `client_secret` or a `private_key`");
     }
     if let Some(key) = &oauth.private_key {
-        let readable = key.expose().text().and_then(SigningKey::from_pem).is_some();
-        found.require(readable, &at("private_key"), "expected a private key in PEM form (PKCS #8), P-256 or RSA");
+        let readable = key.expose().text().and_then(Signer::from_pem).is_some();
+        found.require(readable, &at("private_key"), "expected a private key in PEM form, P-256, Ed25519 or RSA");
     }
     if let Some(given) = &oauth.client_metadata
         && let Err(message) = url(given, &["https"])

@@ -13,7 +13,7 @@ pub struct OAuth {
     /// The client that the hub is to the authorization server, where it was made known before.
     pub client_id: Option<String>,
     pub client_secret: Option<Secret>,
-    /// Instead of a secret: a key that signs, in PEM form (PKCS #8), P-256 or RSA; `file:PATH`.
+    /// Instead of a secret: a key that signs, in PEM form, P-256, Ed25519 or RSA; `file:PATH`.
     pub private_key: Option<Secret>,
     /// The address of a document that describes the client. Default: the hub's own, where `hub.url` begins with https.
     pub client_metadata: Option<String>,

@@ -176,7 +176,10 @@ fn without_tls_only_loopback_unless_said() {
 #[test]
 fn a_41_cards_are_signed_with_a_key_and_for_one_address() {
     let told = wrong("a2a: { sign_with: nonsense, url: hub.example }");
-    assert!(told.contains("a2a.sign_with: this is no private key in PEM that can sign (P-256 or Ed25519)"), "{told}");
+    assert!(
+        told.contains("a2a.sign_with: this is no private key in PEM that can sign (P-256, Ed25519 or RSA)"),
+        "{told}"
+    );
     assert!(told.contains("a2a.url: this is no address such as `https://hub.example`"), "{told}");
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("a key").serialize_pem();
     let key = key.replace('\n', "\\n");

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use interlingua_core::{Fault, PeerId};
-use interlingua_drivers::keys::{SigningAlgorithm, SigningKey};
+use interlingua_drivers::jws::{self, Signer};
 use interlingua_protocols::oauth::client::{self, Client, Configured, Way};
 use interlingua_protocols::oauth::metadata::{AuthorizationServer, Method as Shows};
 use interlingua_protocols::oauth::request::{self, Algorithm, Grant};
@@ -43,7 +43,7 @@ pub(crate) struct Authority {
     pub(super) scopes: Scopes,
     pub(super) hub: Weak<Hub>,
     configured: Configured,
-    key: Option<SigningKey>,
+    key: Option<Signer>,
     pool: Pool,
 }
 
@@ -71,7 +71,7 @@ impl Authority {
             (_, tls) => tls?,
         };
         let text = |secret: &config::Secret| secret.expose().clone();
-        let key = config.private_key.as_ref().and_then(|key| key.expose().text().and_then(SigningKey::from_pem));
+        let key = config.private_key.as_ref().and_then(|key| key.expose().text().and_then(Signer::from_pem));
         Ok(Authority {
             peer: peer.clone(),
             server: server.to_string(),
@@ -170,8 +170,9 @@ impl Authority {
     fn assertion(&self, client: &str, issuer: &str) -> Option<zeroize::Zeroizing<String>> {
         let key = self.key.as_ref()?;
         let algorithm = match key.algorithm() {
-            SigningAlgorithm::Es256 => Algorithm::Es256,
-            SigningAlgorithm::Rs256 => Algorithm::Rs256,
+            jws::Algorithm::Es256 => Algorithm::Es256,
+            jws::Algorithm::EdDsa => Algorithm::EdDsa,
+            jws::Algorithm::Rs256 => Algorithm::Rs256,
         };
         let now = self.hub.upgrade()?.now().0 / 1_000;
         let id = format!("{:032x}", entropy::bits());

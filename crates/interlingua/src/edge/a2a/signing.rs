@@ -27,11 +27,7 @@ impl Signing {
     /// `None` when the text is no private key of a kind that can sign.
     pub fn from_pem(text: &str) -> Option<Signing> {
         let signer = Signer::from_pem(text)?;
-        let material = match signer.public() {
-            PublicKey::P256 { x, y } => Material::P256 { x, y },
-            PublicKey::Ed25519 { x } => Material::Ed25519 { x },
-            PublicKey::Rsa { n, e } => Material::Rsa { n, e },
-        };
+        let material = material(signer.public().clone());
         let public = WebKey { id: Some(material.thumbprint().into()), material };
         Some(Signing { signer: Arc::new(signer), public, made: Cache::new(KEPT) })
     }
@@ -55,5 +51,14 @@ impl Signing {
             self.made.insert(digest, signature.as_slice().into());
             Some(signature)
         })
+    }
+}
+
+/// A key as the web writes it.
+pub(super) fn material(key: PublicKey) -> Material {
+    match key {
+        PublicKey::P256 { x, y } => Material::P256 { x, y },
+        PublicKey::Ed25519 { x } => Material::Ed25519 { x },
+        PublicKey::Rsa { n, e } => Material::Rsa { n, e },
     }
 }
