@@ -10,7 +10,7 @@ use crate::call::{Call, Raw};
 use crate::card::Skill;
 use crate::event::{Answer, Finished, Signal};
 use crate::fault::Fault;
-use crate::id::{MessageId, TaskId, Time, Uri};
+use crate::id::{MessageId, TaskId, Text, Time, Uri};
 use crate::journal::Record;
 use crate::principal::Principal;
 use crate::question::Question;
@@ -77,6 +77,11 @@ pub trait Peer: Send + Sync {
         None
     }
 
+    /// Who stands for what it says of itself; `None` where nothing is looked at.
+    fn vouched(&self) -> Option<Vouched> {
+        None
+    }
+
     /// Can it be asked how an argument could go on?
     fn completes(&self) -> bool {
         false
@@ -97,6 +102,30 @@ pub trait Peer: Send + Sync {
     /// tells of none, or of no more.
     fn follow(&self, _uri: &Uri) -> Option<Following> {
         None
+    }
+}
+
+/// Whether what a peer says of itself was signed by somebody who is trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Vouched {
+    /// Nobody signed it.
+    Unsigned,
+    /// By a key that is trusted, which goes by this name.
+    Verified(Text),
+    /// By keys that are not known here.
+    Unknown,
+    /// In the name of a key that is trusted, and that key did not sign this.
+    Altered,
+}
+
+impl Vouched {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Vouched::Unsigned => "unsigned",
+            Vouched::Verified(_) => "verified",
+            Vouched::Unknown => "unknown",
+            Vouched::Altered => "altered",
+        }
     }
 }
 

@@ -19,6 +19,8 @@ use crate::object::Object;
 const SIGNATURES: &str = "signatures";
 /// More of them are not looked at.
 const MOST: usize = 16;
+/// Nor are more keys of one set.
+const MOST_KEYS: usize = 256;
 
 /// What a key is called, and where it can be had.
 #[derive(Debug, Clone, Copy)]
@@ -121,13 +123,24 @@ fn signature(value: &serde_json::Value) -> Option<Signature> {
     })
 }
 
-impl Signature {
-    /// Is this a signature of that card? `verify` is asked with what was signed and the signature, for each form the card has;
-    /// the card just as it came is one of them.
-    pub fn holds(&self, card: &Json, mut verify: impl FnMut(&[u8], &[u8]) -> bool) -> bool {
+/// All that a signature of a card may be over.
+#[derive(Debug, Clone)]
+pub struct Forms(Vec<Vec<u8>>);
+
+impl Forms {
+    /// The card just as it came is one of them.
+    pub fn of(card: &Json) -> Forms {
         let mut forms = payloads(card).unwrap_or_default();
         forms.extend(without(card).and_then(|card| jcs::canonical(&card).ok()));
-        forms.iter().any(|payload| verify(&input(&self.protected, payload), &self.bytes))
+        forms.dedup();
+        Forms(forms)
+    }
+}
+
+impl Signature {
+    /// Is this a signature of the card of these forms? `verify` is asked with what was signed and the signature, for each form.
+    pub fn holds(&self, forms: &Forms, mut verify: impl FnMut(&[u8], &[u8]) -> bool) -> bool {
+        forms.0.iter().any(|payload| verify(&input(&self.protected, payload), &self.bytes))
     }
 }
 
@@ -148,7 +161,12 @@ pub enum Material {
 /// The keys of a set that are of a kind known here; `None` when it is no set.
 pub fn key_set(json: &Json) -> Option<Vec<WebKey>> {
     let keys = json.get("keys")?.as_array()?;
-    Some(keys.iter().filter_map(web_key).collect())
+    Some(keys.iter().take(MOST_KEYS).filter_map(web_key).collect())
+}
+
+/// A set, or one key alone.
+pub fn keys(json: &Json) -> Vec<WebKey> {
+    key_set(json).unwrap_or_else(|| web_key(json.tree()).into_iter().collect())
 }
 
 fn web_key(value: &serde_json::Value) -> Option<WebKey> {

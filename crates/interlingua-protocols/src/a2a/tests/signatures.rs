@@ -2,11 +2,13 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use interlingua_core::Json;
+use interlingua_core::peer::Vouched;
+use interlingua_core::{Json, Text};
 use serde_json::{Value, json};
 
 use super::parsed;
-use crate::a2a::signature::{Key, Material, key_set, signatures, signed, write_key_set};
+use crate::a2a::client::vouch::{Keys, judge, places};
+use crate::a2a::signature::{Key, Material, WebKey, key_set, keys, signatures, signed, write_key_set};
 
 fn fixture(name: &str) -> Vec<u8> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/a2a");
@@ -95,4 +97,67 @@ fn a_41_a_key_is_called_by_its_thumbprint() {
         key_set(&json(r#"{"keys":[{"kty":"EC","crv":"P-256","x":"AQ"},{"kty":"OKP","crv":"X25519","x":"AQ"}]}"#));
     assert_eq!(short, Some(Vec::new()));
     assert_eq!(Material::Ed25519 { x: vec![1] }.algorithm(), "EdDSA");
+}
+
+/// A stand-in for cryptography: the signature of something by a key is the key's first byte, and then what was signed.
+fn by(key: &Material, input: &[u8]) -> Vec<u8> {
+    let Material::Ed25519 { x } = key else { panic!("another kind") };
+    [&x[..1], input].concat()
+}
+
+fn verify(key: &Material, input: &[u8], signature: &[u8]) -> bool {
+    by(key, input) == signature
+}
+
+fn web_key(id: Option<&str>, number: u8) -> WebKey {
+    WebKey { id: id.map(Text::from), material: Material::Ed25519 { x: vec![number] } }
+}
+
+fn card_by(key: &WebKey, id: &str, url: Option<&str>) -> Json {
+    let card = json(json!({"name": "a", "description": "b", "version": "1"}).to_string());
+    signed(&card, Key { algorithm: "EdDSA", id, url }, |input| Some(by(&key.material, input))).expect("a card")
+}
+
+#[test]
+fn a_41_a_card_is_vouched_for_by_keys_that_are_trusted_and_by_no_others() {
+    let (one, two) = (web_key(Some("one"), 1), web_key(Some("two"), 2));
+    let pinned = |keys: &[WebKey], card: &Json| judge(card, &Keys { pinned: keys, fetched: &[] }, verify);
+    let card = card_by(&one, "one", None);
+    assert_eq!(pinned(&[two.clone(), one.clone()], &card), Vouched::Verified("one".into()));
+    assert_eq!(pinned(std::slice::from_ref(&two), &card), Vouched::Unknown);
+    assert_eq!(pinned(&[], &card), Vouched::Unknown);
+    assert_eq!(
+        pinned(std::slice::from_ref(&one), &card_by(&two, "one", None)),
+        Vouched::Altered,
+        "in the name of another"
+    );
+    let altered = json(card.as_str().replace(r#""b""#, r#""c""#));
+    assert_eq!(pinned(std::slice::from_ref(&one), &altered), Vouched::Altered);
+    let nameless = web_key(None, 1);
+    let Vouched::Verified(name) = pinned(std::slice::from_ref(&nameless), &card) else { panic!("not verified") };
+    assert_eq!(*name, *nameless.material.thumbprint());
+    assert_eq!(pinned(&[nameless], &altered), Vouched::Unknown);
+    let unsigned = json(r#"{"name":"a"}"#);
+    assert_eq!(pinned(&[one], &unsigned), Vouched::Unsigned);
+    assert_eq!(pinned(&[two], &json(r#"{"name":"a","signatures":[7]}"#)), Vouched::Unknown);
+}
+
+#[test]
+fn a_41_a_key_set_counts_for_signatures_that_name_its_place() {
+    let (key, here, there) = (web_key(Some("k"), 1), "https://a.example/keys", "https://b.example/keys");
+    let sets = [(Text::from(here), vec![key.clone()])];
+    let judged = |card: &Json| judge(card, &Keys { pinned: &[], fetched: &sets }, verify);
+    let (ours, theirs) = (card_by(&key, "k", Some(here)), card_by(&key, "k", Some(there)));
+    assert_eq!(judged(&ours), Vouched::Verified("k".into()));
+    assert_eq!(judged(&theirs), Vouched::Unknown);
+    assert_eq!(judged(&card_by(&key, "k", None)), Vouched::Unknown);
+    assert_eq!(places(&theirs), [Text::from(there)]);
+    assert!(places(&json("{}")).is_empty());
+}
+
+#[test]
+fn a_41_one_key_alone_is_a_set_too() {
+    let alone = json(r#"{"kty":"OKP","crv":"Ed25519","x":"AQ","kid":"k"}"#);
+    assert_eq!(keys(&alone), [web_key(Some("k"), 1)]);
+    assert!(keys(&json("[]")).is_empty() && keys(&json(r#"{"kty":"oct"}"#)).is_empty());
 }

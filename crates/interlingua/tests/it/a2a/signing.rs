@@ -2,7 +2,7 @@
 
 use interlingua_core::Json;
 use interlingua_drivers::jws::PublicKey;
-use interlingua_protocols::a2a::signature::{Material, WebKey, key_set, signatures};
+use interlingua_protocols::a2a::signature::{Forms, Material, WebKey, key_set, signatures};
 use interlingua_testkit::Hub;
 use serde_json::{Value, json};
 
@@ -24,10 +24,11 @@ fn public(key: &WebKey) -> PublicKey {
 /// How many signatures of a card one of the keys verifies.
 fn valid(card: &Value, keys: &[WebKey]) -> usize {
     let card = Json::from_tree(card.clone());
+    let forms = Forms::of(&card);
     let holds = |signature: &interlingua_protocols::a2a::signature::Signature| {
         let named = keys.iter().filter(|key| key.id == signature.id);
         let mut named = named.filter(|key| key.material.algorithm() == &*signature.algorithm);
-        named.any(|key| signature.holds(&card, |input, bytes| public(key).verifies(input, bytes)))
+        named.any(|key| signature.holds(&forms, |input, bytes| public(key).verifies(input, bytes)))
     };
     signatures(&card).iter().filter(|signature| holds(signature)).count()
 }
