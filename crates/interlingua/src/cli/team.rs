@@ -120,8 +120,12 @@ impl Board {
     fn chosen(&mut self, data: &Value) -> Option<String> {
         let winner = usize::try_from(data["winner"].as_u64()?).ok()?;
         self.winner = Some(winner);
+        let votes = match data["votes"].as_u64().unwrap_or(0) {
+            1 => "1 vote".to_owned(),
+            votes => format!("{votes} votes"),
+        };
         let tied = if data["tied"].as_bool() == Some(true) { ", as others do, and comes first" } else { "" };
-        Some(format!("{} has {} votes{tied}", self.name(winner), data["votes"].as_u64().unwrap_or(0)))
+        Some(format!("{} has {votes}{tied}", self.name(winner)))
     }
 
     fn name(&self, seat: usize) -> &str {

@@ -1,6 +1,8 @@
 //! Several at work at once: each in a workspace of its own, with snapshots of the others' to read.
 
-use interlingua_core::{Ask, Call, Input, Target, TaskId};
+use std::task::Poll;
+
+use interlingua_core::{Ask, Call, Input, Target, TaskId, Wire};
 
 use super::super::lent::{Lent, mark};
 use super::*;
@@ -60,7 +62,7 @@ fn s_04_what_is_shared_is_read_by_all_and_written_by_who_presents() {
 
 fn made_by(run: Option<u128>) -> Call {
     let ask = Ask::Invoke { target: Target::Peer("local".into()), input: Input::parts(Vec::new()) };
-    let mut call = Call::new("c".into(), ask);
+    let mut call = Call::new("c", ask);
     call.parent = run.map(TaskId);
     call
 }
