@@ -7,6 +7,8 @@
 //! | `priority` | 1 to 10, 10 is the most urgent |
 //! | `deadline` | a time, or a span such as `30s` |
 //! | `via` | hubs passed |
+//! | `type` | what the message is for: `request`, `query` (nothing is remembered of its id), `event`, `artifact` |
+//! | `topic`, `accessControl`, `from`, `correlationId` | of an event that belongs to no task: what it is about, who may read it, which agent speaks, what it belongs to |
 //!
 //! | from a server | |
 //! |---|---|
@@ -14,6 +16,7 @@
 //! | `losses` | what could not be carried |
 //! | `progress`, `channel`, `route`, `question` | what a status is about |
 
+use interlingua_core::bus::Kind;
 use interlingua_core::json::write_string;
 use interlingua_core::{
     Channel, Fault, HubId, Json, Level, Loss, Priority, Question, QuestionKind, Route, Skill, Text,
@@ -31,6 +34,12 @@ pub struct Hints {
     pub priority: Option<Priority>,
     pub deadline: Option<String>,
     pub via: Option<String>,
+    /// What the message is for.
+    pub kind: Option<Kind>,
+    pub topic: Option<Text>,
+    pub readers: Vec<Text>,
+    pub from: Option<Text>,
+    pub correlation: Option<Text>,
 }
 
 /// Of the metadata of a message, then of its request.
@@ -40,6 +49,18 @@ pub fn hints(metadata: [Option<&Json>; 2]) -> Result<Hints, Invalid> {
         let text = |key: &str| ours.get(key).and_then(serde_json::Value::as_str);
         hints.skill = hints.skill.or_else(|| text("skill").map(Text::from));
         hints.deadline = hints.deadline.or_else(|| text("deadline").map(str::to_owned));
+        hints.topic = hints.topic.or_else(|| text("topic").map(Text::from));
+        hints.from = hints.from.or_else(|| text("from").map(Text::from));
+        hints.correlation = hints.correlation.or_else(|| text("correlationId").map(Text::from));
+        if let Some(kind) = ours.get("type") {
+            let heard = kind.as_str().and_then(Kind::parse);
+            hints.kind = Some(heard.ok_or_else(|| Invalid::at("metadata.type", Problem::UnknownValue))?);
+        }
+        if let Some(readers) = ours.get("accessControl") {
+            let listed =
+                readers.as_array().ok_or_else(|| Invalid::at("metadata.accessControl", Problem::NotAnArray))?;
+            hints.readers = listed.iter().filter_map(serde_json::Value::as_str).map(Text::from).collect();
+        }
         if let Some(level) = ours.get("priority") {
             let heard = level.as_u64().and_then(priority);
             hints.priority = Some(heard.ok_or_else(|| Invalid::at("metadata.priority", Problem::Priority))?);

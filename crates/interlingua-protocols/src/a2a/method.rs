@@ -253,8 +253,17 @@ pub fn decode_http(
     Ok(Asked { operation, tenant: route.tenant.map(Text::from).or(tenant).or(asked_for) })
 }
 
+/// Readers take the proto's spelling of a member as well, in a query as in a body: `history_length` is `historyLength`.
 fn parameter<'q>(query: &'q [(String, String)], name: &str) -> Option<&'q str> {
-    query.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    let is = |given: &str| {
+        given
+            .chars()
+            .filter(|c| *c != '_')
+            .map(|c| c.to_ascii_lowercase())
+            .eq(name.chars().map(|c| c.to_ascii_lowercase()))
+    };
+    let exact = query.iter().find(|(given, _)| given == name);
+    exact.or_else(|| query.iter().find(|(given, _)| given.contains('_') && is(given))).map(|(_, value)| value.as_str())
 }
 
 fn number(query: &[(String, String)], name: &str) -> Result<Option<u32>, Invalid> {

@@ -4,9 +4,10 @@ mod part;
 
 use std::time::Duration;
 
+use interlingua_core::bus::Kind;
 use interlingua_core::{
-    Ask, Call, Caller, Carried, ConversationId, Delivery, Input, KindSet, Limits, Loss, LossKind, MessageId, Missing,
-    OnDisconnect, PeerId, Provenance, SkillId, Target, Text, Time, Trust,
+    Ask, Call, Caller, Carried, ConversationId, Delivery, Input, Json, KindSet, Limits, Loss, LossKind, MessageId,
+    Meta, Missing, OnDisconnect, PeerId, Priority, Provenance, SkillId, Target, Text, Time, Trust,
 };
 
 use super::Version;
@@ -14,6 +15,7 @@ use super::ext::{self, Hints};
 use super::invalid::{Invalid, Problem};
 use super::wire::{Content, Message, Send};
 use crate::hop::{BadHop, Headers};
+use crate::object::Object;
 
 pub use part::decode as part;
 
@@ -57,6 +59,21 @@ pub enum Meaning {
         message: MessageId,
         input: Input,
     },
+    /// It belongs to no task, and is for whoever listens.
+    Event(Box<Told>),
+}
+
+/// Something happened.
+#[derive(Debug)]
+pub struct Told {
+    pub id: MessageId,
+    pub topic: Text,
+    pub content: Json,
+    pub priority: Priority,
+    pub readers: Vec<Text>,
+    pub from: Option<Text>,
+    pub correlation: Option<Text>,
+    pub meta: Meta,
 }
 
 pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Invalid> {
@@ -69,15 +86,26 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
         let meaning = Meaning::More { task, context: within, message: id, input: input(message, &mut losses) };
         return Ok(Carried { value: meaning, losses });
     }
+    match (hints.kind, &hints.topic, &context.door) {
+        (Some(Kind::Event), Some(topic), _) => {
+            let told = told(topic.clone(), hints, message)?;
+            return Ok(Carried { value: Meaning::Event(Box::new(told)), losses });
+        }
+        // To one agent it is a message like any other; to the hub it must say what it is about.
+        (Some(Kind::Event), None, Door::Hub) => return Err(Invalid::at("metadata.topic", Problem::Missing)),
+        (Some(Kind::Response), ..) => return Err(Invalid::at("metadata.type", Problem::UnknownValue)),
+        (Some(Kind::Event | Kind::Request | Kind::Query | Kind::Artifact) | None, ..) => {}
+    }
     let target = target(&hints, &context.door)?;
     let (id, within) = (message.id.clone(), message.context.clone());
     let meta = message.metadata.clone().or(metadata);
     let ask = Ask::Invoke { target, input: input(message, &mut losses) };
     let mut call = Call::new(MessageId(id), ask);
-    call.id_given = true;
+    // A query leaves nothing behind: sent again, it is asked again.
+    call.id_given = hints.kind != Some(Kind::Query);
     call.conversation = within.map(ConversationId);
     call.wire = Some(context.version.wire());
-    call.meta = interlingua_core::Meta(meta);
+    call.meta = Meta(meta);
     call.caller = Caller {
         delivery: match context.wants {
             Wants::Answer => Delivery::Whole,
@@ -96,6 +124,32 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
         ..call.limits
     };
     Ok(Carried { value: Meaning::Call(Box::new(call)), losses })
+}
+
+/// An event's content is one object, or words.
+fn told(topic: Text, hints: Hints, message: Message) -> Result<Told, Invalid> {
+    let words = message.parts.iter().map(|part| match &part.content {
+        Content::Text(text) => Some(&**text),
+        Content::Raw(_) | Content::Url(_) | Content::Data(_) => None,
+    });
+    let content = match (message.parts.as_slice(), words.collect::<Option<Vec<&str>>>()) {
+        (_, Some(words)) => Some(Object::json(|object| object.text("text", &words.join("\n")))),
+        ([one], None) => match &one.content {
+            Content::Data(data) if data.is_object() => Some(data.clone()),
+            Content::Data(_) | Content::Text(_) | Content::Raw(_) | Content::Url(_) => None,
+        },
+        (_, None) => None,
+    };
+    Ok(Told {
+        content: content.ok_or_else(|| Invalid::at("message.parts", Problem::NotAnObject))?,
+        id: MessageId(message.id),
+        topic,
+        priority: hints.priority.unwrap_or(Priority::NORMAL),
+        readers: hints.readers,
+        from: hints.from,
+        correlation: hints.correlation,
+        meta: Meta(message.metadata),
+    })
 }
 
 /// What the way here says: the extension's words count before the headers'.

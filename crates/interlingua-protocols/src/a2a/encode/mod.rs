@@ -51,6 +51,15 @@ pub fn message(
     message
 }
 
+/// What the hub says to a message that nothing was done for but take it.
+pub fn acknowledged(id: MessageId, content: Json) -> Message {
+    let part = super::wire::Part {
+        media: Some("application/json".into()),
+        ..super::wire::Part::new(super::wire::Content::Data(content))
+    };
+    Message::new(id.0, Role::Agent, vec![part])
+}
+
 /// What a program reads first, then the same for people. A message has at least one part, be it empty.
 fn result(
     structured: Option<&Json>,

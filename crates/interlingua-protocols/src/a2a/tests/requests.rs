@@ -105,6 +105,19 @@ fn a_12_a_page_has_one_to_a_hundred_tasks_by_either_binding() {
 }
 
 #[test]
+fn a_33_a_query_may_spell_its_names_as_the_proto_does() {
+    let route = route("GET", "v1/tasks/t1").expect("a path");
+    for name in ["historyLength", "history_length"] {
+        let query = [(name.to_owned(), "2".to_owned())];
+        let asked = decode_http(&route, &query, &bytes::Bytes::new(), 8).expect("a task");
+        assert_eq!(asked.operation, Operation::Get { task: "t1".into(), history: Some(2) });
+    }
+    let other = [("history__size".to_owned(), "2".to_owned())];
+    let asked = decode_http(&route, &other, &bytes::Bytes::new(), 8).expect("a task");
+    assert_eq!(asked.operation, Operation::Get { task: "t1".into(), history: None });
+}
+
+#[test]
 fn push_configurations_are_named_as_each_generation_does() {
     let read = |method, params: Value, version| {
         decode_params(method, Some(&bytes(&params)), version, 8).map(|asked| asked.operation)

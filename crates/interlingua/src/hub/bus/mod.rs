@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
-use interlingua_core::{Owner, PeerId, Principal};
+use interlingua_core::{Fault, FaultKind, Owner, PeerId, Principal};
 use tokio::sync::watch;
 
 pub use agents::{Reach, Registration};
@@ -58,6 +58,16 @@ impl Bus {
     /// Is this agent theirs: may they read its messages and answer for it?
     pub fn speaks_for(&self, by: &Principal, name: &str) -> bool {
         self.agent(name).is_some_and(|agent| agent.is_of(by))
+    }
+
+    /// Nobody speaks as an agent that is registered by somebody else.
+    pub fn check_speaker(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
+        match self.agent(name.as_str()) {
+            Some(agent) if !agent.is_of(by) => {
+                Err(Fault::caller(FaultKind::Denied, format!("agent '{name}' is somebody else's")))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// May they read what this owner shared with these? Nobody named is nobody else.

@@ -5,7 +5,7 @@ use interlingua_testkit::Hub;
 use serde_json::{Value, json};
 
 use super::{as_user, post};
-use crate::support::{hub, streaming};
+use crate::support::{hub, send, streaming};
 
 async fn publish(hub: &Hub, topic: &str, number: u64) -> u64 {
     let event = json!({"message_type": "event", "from_agent": "planner", "topic": topic, "content": {"n": number}});
@@ -48,6 +48,53 @@ async fn a_subscriber_hears_its_topics_and_goes_on_after_the_last_one_it_saw() {
         seen.iter().map(|event| event["content"]["n"].as_u64()).collect::<Vec<_>>(),
         (1..=5).map(Some).collect::<Vec<_>>()
     );
+}
+
+#[tokio::test]
+async fn an_event_comes_by_a2a_as_a_message_that_our_extension_marks() {
+    let tokens = "access: { tokens: [{ name: ann, token: t-ann, register: true }, { name: bob, token: t-bob }] }";
+    let hub = hub(tokens).await;
+    let agent = json!({"agent_id": "anns", "name": "Ann's", "capabilities": []});
+    assert_eq!(as_user(&hub, "t-ann", Method::POST, "/api/agents", Some(agent)).await.status, 201);
+    let (_connection, mut events) = streaming(&hub, Method::GET, "/api/messages?topic=travel.*", &[], None).await;
+    let says = async |token: &str, method: &str, part: Value, ours: Value| {
+        let message = json!({"messageId": "m1", "role": "ROLE_USER", "parts": [part],
+            "metadata": {"urn:interlingua:hub:1": ours}});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}});
+        let bearer = format!("Bearer {token}");
+        let headers = [("authorization", bearer.as_str()), ("a2a-version", "1.0")];
+        send(&hub, Method::POST, "/a2a", &headers, Some(body)).await.json()
+    };
+    let event =
+        json!({"type": "event", "topic": "travel.flights", "from": "anns", "priority": 8, "correlationId": "c"});
+    let told = says("t-ann", "SendMessage", json!({"data": {"delayed": 20}}), event.clone()).await;
+    let answer = &told["result"]["message"]["parts"][0]["data"];
+    assert_eq!((&answer["status"], &answer["topic"]), (&json!("accepted"), &json!("travel.flights")), "{told}");
+    let (number, data) = events.numbered().await.expect("an event");
+    let heard: Value = serde_json::from_str(&data).expect("JSON");
+    assert_eq!((&heard["content"], number), (&json!({"delayed": 20}), answer["seq"].to_string()), "{heard}");
+    assert_eq!((&heard["from_agent"], &heard["by"]), (&json!("anns"), &json!("user:ann")), "{heard}");
+    assert_eq!((&heard["priority"], &heard["correlation_id"]), (&json!(8), &json!("c")), "{heard}");
+    let words =
+        says("t-bob", "SendMessage", json!({"text": "late"}), json!({"type": "event", "topic": "travel.x"})).await;
+    assert_eq!(words["result"]["message"]["role"], "ROLE_AGENT", "{words}");
+    let heard: Value = serde_json::from_str(&events.next().await.expect("an event")).expect("JSON");
+    assert_eq!(heard["content"], json!({"text": "late"}));
+    for (token, method, part, ours, code) in [
+        ("t-bob", "SendMessage", json!({"text": "x"}), event.clone(), -32600),
+        ("t-ann", "SendStreamingMessage", json!({"text": "x"}), event.clone(), -32004),
+        ("t-ann", "SendMessage", json!({"data": [1]}), event.clone(), -32602),
+        ("t-ann", "SendMessage", json!({"text": "x"}), json!({"type": "event"}), -32602),
+        ("t-ann", "SendMessage", json!({"text": "x"}), json!({"type": "event", "topic": "a b"}), -32602),
+        ("t-ann", "SendMessage", json!({"text": "x"}), json!({"type": "nonsense"}), -32602),
+        ("t-ann", "SendMessage", json!({"text": "x"}), json!({"type": "response"}), -32602),
+    ] {
+        let refused = says(token, method, part, ours.clone()).await;
+        assert_eq!(refused["error"]["code"], code, "{method} {ours}: {refused}");
+    }
+    let all = hub.get("/api/messages?topic=**").await.json();
+    assert_eq!(all["items"].as_array().map(Vec::len), Some(2), "nothing else was published: {all}");
+    assert_eq!(hub.get("/api/tasks").await.json()["items"], json!([]), "an event is no task");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 mod arrived;
 mod cards;
+mod events;
 mod feed;
 mod grpc;
 mod http;

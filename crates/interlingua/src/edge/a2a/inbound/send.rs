@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    Addressee, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input, Loss,
+    Addressee, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input, Json, Loss,
     MessageId, Request, Signal, TaskId, collect,
 };
 use interlingua_protocols::a2a::card;
@@ -41,6 +41,9 @@ impl Asking<'_> {
             Begun::Called(opened) | Begun::Answered(opened) => *opened,
             // The question still stands: it is asked again.
             Begun::Standing(task, view) => return self.snapshot(task, view).await.map(Update::Task),
+            Begun::Published(content) => {
+                return Ok(Update::Message(encode::acknowledged(entropy::message_id(), content)));
+            }
         };
         let stood = match wants {
             Wants::Receipt => Stood::Task(opened.running.keep().await?),
@@ -73,6 +76,7 @@ impl Asking<'_> {
             }
             Begun::Answered(opened) => self.follow(opened.running.id(), opened.view).await,
             Begun::Standing(task, view) => self.follow(task, view).await,
+            Begun::Published(_) => Err(Fault::hub(FaultKind::Internal, "an event is not followed")),
         }
     }
 
@@ -99,13 +103,18 @@ impl Asking<'_> {
                 let begun = self.call(call, view, losses).await?;
                 let called = match &begun {
                     Begun::Called(opened) => Some(opened.running.id()),
-                    Begun::Answered(_) | Begun::Standing(..) => None,
+                    Begun::Answered(_) | Begun::Standing(..) | Begun::Published(_) => None,
                 };
                 if let (Some(push), Some(task)) = (push, called) {
                     self.push(task, push, From::Beginning).await?;
                 }
                 Ok(begun)
             }
+            Meaning::Event(_) if wants == Wants::Stream || push.is_some() => {
+                let text = "nothing comes of an event that could be told: it is sent, and answered at once";
+                Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), text))
+            }
+            Meaning::Event(told) => self.publish(*told).await.map(Begun::Published),
             Meaning::More { task, context, message, input } => {
                 if let Some(push) = push {
                     self.push_create(PushConfig { task: Some(task.clone()), ..push }).await?;
@@ -209,6 +218,8 @@ enum Begun {
     Answered(Box<Opened>),
     /// It did not fit what the task asks.
     Standing(TaskId, View),
+    /// An event, which is no task; what its sender is told.
+    Published(Json),
 }
 
 /// Reads to the end, or to a question its caller can answer. What shows work on the way is a task from then on.

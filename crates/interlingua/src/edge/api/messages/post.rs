@@ -82,14 +82,12 @@ impl Post {
             return Err(Fault::caller(FaultKind::InvalidInput, "ids and names are 1 to 255 bytes long"));
         }
         let level = view.priority.map_or(Some(Priority::NORMAL), priority);
-        let from = view.from_agent.unwrap_or_else(|| self.by.owner().to_string());
-        if self.shared.hub.bus.agent(&from).is_some_and(|agent| !agent.is_of(&self.by)) {
-            return Err(Fault::caller(FaultKind::Denied, format!("agent '{from}' is somebody else's")));
-        }
+        let from = PeerId::from(view.from_agent.unwrap_or_else(|| self.by.owner().to_string()));
+        self.shared.hub.bus.check_speaker(&self.by, &from)?;
         Ok(Message {
             id: view.message_id.map_or_else(entropy::message_id, MessageId::from),
             kind: view.message_type.into(),
-            from: from.into(),
+            from,
             to: view.to_agent.map(PeerId::from),
             topic: view.topic.as_deref().map(topic::named).transpose()?,
             skill: view.capability.map(SkillName::from),
