@@ -132,7 +132,7 @@ def measure(rounds, calls):
                 for mode in MODES:
                     one = run(base, mode, calls)
                     # Eight at once have eight first calls.
-                    later = one["times"][8 if mode == "parallel" else 1 :]
+                    later = one["times"][8 if mode == "parallel" else 1 :] or one["times"]
                     slope = max(0.0, one["cpu"] - cold["cpu"]) / (calls - 1)
                     results.setdefault((name, mode), []).append({"wall": statistics.median(later), "cpu": slope})
                     print(f"site {name} {mode}: {statistics.median(later):.0f} ms {slope:.2f} s", flush=True)
