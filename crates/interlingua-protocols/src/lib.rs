@@ -4,14 +4,15 @@
 //! Every protocol has a folder with the same files: `wire` (its own types, faithful to its specification), `decode`,
 //! `encode`, `fault` (the closed list of faults in its spelling), `discover`. No folder names another protocol; what several
 //! wires are built of stands beside them: [`rpc`] (JSON-RPC 2.0), [`members`] and [`object`] (a JSON object read in one
-//! pass, and written member by member), [`protobuf`] (fields by number), [`jcs`] (one spelling for what is signed), [`hop`]
-//! (headers between hubs), [`oauth`] (how a client comes by a token).
+//! pass, and written member by member), [`protobuf`] (fields by number), [`jcs`] (one spelling for what is signed), [`jwk`]
+//! (public keys), [`hop`] (headers between hubs), [`oauth`] (tokens: how a client comes by one, and what one says).
 
 pub mod a2a;
 pub mod aip;
 pub mod envelope;
 pub mod hop;
 pub mod jcs;
+pub mod jwk;
 pub mod mcp;
 pub mod members;
 pub mod nlip;

@@ -11,6 +11,7 @@
 //! | [`request`] | the address a person is sent to, and the forms for the token endpoint (RFC 7636, RFC 8707, RFC 7523) |
 //! | [`callback`] | what comes back by the person's browser (RFC 9207) |
 //! | [`token`] | what the token endpoint answers |
+//! | [`jwt`] | what a token says that an issuer signed, and whether it is meant for this hub (RFC 7519, RFC 9068) |
 //!
 //! Deliberately absent: any request, any clock, any random number, any signature: they are given. Tokens that are bound to a key
 //! (DPoP), and every grant in which a password is typed into the client.
@@ -20,6 +21,7 @@ pub mod callback;
 pub mod challenge;
 pub mod client;
 mod form;
+pub mod jwt;
 pub mod metadata;
 pub mod request;
 pub mod scope;

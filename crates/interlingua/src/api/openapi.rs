@@ -5,9 +5,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::view::{
-    AgentView, AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest, ExchangeView, MessageView,
-    NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, ShareRequest,
-    SharedArtifactView, SignalRequest, SkillView, StepView, TaskView,
+    AgentView, AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest, ExchangeView,
+    ExplainRequest, ExplainView, MessageView, NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView,
+    QuestionView, RelistRequest, ShareRequest, SharedArtifactView, SignalRequest, SkillView, StepView, TaskView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -274,6 +274,13 @@ fn exchanges() -> Vec<Operation> {
             "Every decision of the hub, newest first",
             PAGE,
             schema::<PageView<AuditView>>,
+        ),
+        post(
+            "/api/explain",
+            "explain",
+            "Why somebody may do something, or not; for the hub's Owner",
+            schema::<ExplainRequest>,
+            schema::<ExplainView>,
         ),
     ]
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::connect::Client;
+use super::trust::arguments::{ExplainArguments, TokenArguments};
 use crate::config::{Listen, Overrides, Span};
 
 const EXAMPLES: &str = "\
@@ -74,6 +75,10 @@ who does it. Ctrl-C cancels the plan.")]
     Approve(DecideArguments),
     /// Say no to what waits for a confirmation
     Deny(DecideArguments),
+    /// Give callers tokens, and take them back
+    Token(TokenArguments),
+    /// Say why a call is allowed or refused
+    Explain(ExplainArguments),
     /// Check a configuration file and say all that is wrong with it
     #[command(after_help = "\
 Examples:
@@ -403,7 +408,7 @@ pub struct ExchangeArguments {
     pub steps: bool,
 }
 
-fn span(text: &str) -> Result<Span, &'static str> {
+pub(super) fn span(text: &str) -> Result<Span, &'static str> {
     Span::parse(text).ok_or("expected a span of time, such as `30s` or `5m`")
 }
 

@@ -1,6 +1,6 @@
 //! The program `interlingua`: its commands, what they print and how they end.
 //!
-//! [`arguments`] is what can be typed. `check`, `migrate`, `schema`, `doctor`, `connect` and `completions` need no hub; `serve` is one, and
+//! [`arguments`] is what can be typed. `check`, `migrate`, `schema`, `doctor`, `connect`, `token` and `completions` need no hub; `serve` is one, and
 //! `mcp` where there is none; the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
 
 mod agents;
@@ -26,6 +26,7 @@ mod table;
 mod team;
 #[cfg(test)]
 mod tests;
+pub mod trust;
 
 use std::process::ExitCode;
 
@@ -78,6 +79,8 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Chat(arguments) => client::attached(chat::chat(arguments)),
         Command::Run(arguments) => client::attached(run::run(arguments)),
         Command::Approve(arguments) => client::attached(decide::decide(&arguments, true)),
+        Command::Token(arguments) => trust::token(&arguments),
+        Command::Explain(arguments) => client::attached(trust::explain(arguments)),
         Command::Deny(arguments) => client::attached(decide::decide(&arguments, false)),
     }
 }

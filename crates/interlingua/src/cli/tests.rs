@@ -37,6 +37,8 @@ fn the_help_lists_the_commands_in_their_order() {
         "run",
         "approve",
         "deny",
+        "token",
+        "explain",
         "check",
         "migrate",
         "schema",

@@ -1,9 +1,12 @@
 //! Who may call what. Without this block: the hub's own user everything, anyone else what is public.
 
+use indexmap::IndexMap;
 use interlingua_core::{Digest, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::issuers::Issuer;
+use super::policy::PolicyFile;
 use super::secret::Secret;
 
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
@@ -12,6 +15,13 @@ pub struct Access {
     /// The list of callers, or `file:PATH` of a YAML file that is such a list.
     pub tokens: Vec<AccessToken>,
     pub anonymous: Anonymous,
+    /// Rules in Cedar: a file, or a folder of files that end in `.cedar`. They then decide, and tokens only say who somebody
+    /// is and how far a credential reaches.
+    pub policy: Option<PolicyFile>,
+    /// Who is in which role of the rules: `user:NAME`, `agent:NAME`, `device:ID`, `hub:ID`, or `role:NAME` for all of another.
+    pub roles: IndexMap<String, Vec<String>>,
+    /// Others whose tokens count here, by a name of yours.
+    pub issuers: IndexMap<String, Issuer>,
 }
 
 /// What a caller without a credential may do.
@@ -25,16 +35,25 @@ pub enum Anonymous {
     Refused,
 }
 
-/// A caller that shows a token. Only its digest is kept.
+/// A caller that shows a token or a certificate. Only the digest is kept.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct AccessToken {
     pub name: String,
+    pub shows: Shows,
     pub digest: Digest,
     pub skills: Vec<String>,
     pub approve: bool,
     pub register: bool,
+    pub roles: Vec<String>,
     pub expires: Option<Time>,
+}
+
+/// What a caller is known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shows {
+    Token,
+    Certificate,
 }
 
 /// A caller as it is written in the list.
@@ -44,10 +63,12 @@ pub struct AccessToken {
 struct Written {
     /// Who it is: what tasks, keys and the audit know the caller by.
     name: String,
-    /// The token itself; or, better, its `sha256`. Exactly one of them.
+    /// The token itself; or, better, its `sha256`; or a `certificate`. Exactly one of them.
     token: Option<Secret>,
-    /// The SHA-256 of the token, in hexadecimal (`printf %s TOKEN | sha256sum`).
+    /// The SHA-256 of the token, in hexadecimal (`printf %s TOKEN | sha256sum`). `interlingua token create` writes it.
     sha256: Option<String>,
+    /// The SHA-256 of a client's certificate, in hexadecimal (`openssl x509 -in CERT -outform der | sha256sum`); see `tls.clients`.
+    certificate: Option<String>,
     /// Skills it may call, as `peer/skill`; `*` stands for any letters. Default: all.
     #[serde(default = "everything")]
     skills: Vec<String>,
@@ -57,6 +78,9 @@ struct Written {
     /// It may register agents, which others then find and call.
     #[serde(default)]
     register: bool,
+    /// Roles it has in the rules of `policy`.
+    #[serde(default)]
+    roles: Vec<String>,
     /// From then on it is refused, such as `2027-01-31T00:00:00Z`.
     expires: Option<String>,
 }
@@ -69,17 +93,19 @@ impl TryFrom<Written> for AccessToken {
     type Error = &'static str;
 
     fn try_from(written: Written) -> Result<AccessToken, Self::Error> {
-        let digest = match (&written.token, &written.sha256) {
-            (Some(token), None) => Digest::of(token.expose().value().unwrap_or_default()),
-            (None, Some(hex)) => {
-                hex.trim().to_ascii_lowercase().parse().map_err(|_| "`sha256` is 64 hexadecimal digits")?
+        let hex = |text: &str| text.trim().to_ascii_lowercase().parse::<Digest>();
+        let (shows, digest) = match (&written.token, &written.sha256, &written.certificate) {
+            (Some(token), None, None) => (Shows::Token, Digest::of(token.expose().value().unwrap_or_default())),
+            (None, Some(digest), None) => (Shows::Token, hex(digest).map_err(|_| "`sha256` is 64 hexadecimal digits")?),
+            (None, None, Some(digest)) => {
+                (Shows::Certificate, hex(digest).map_err(|_| "`certificate` is 64 hexadecimal digits, its SHA-256")?)
             }
-            (Some(_), Some(_)) => return Err("either `token` or `sha256`, not both"),
-            (None, None) => return Err("a caller needs a `token` or its `sha256`"),
+            (None, None, None) => return Err("a caller needs a `token`, its `sha256`, or a `certificate`"),
+            _ => return Err("only one of `token`, `sha256` and `certificate`"),
         };
         let expires = written.expires.as_deref().map(time).transpose()?;
-        let Written { name, skills, approve, register, .. } = written;
-        Ok(AccessToken { name, digest, skills, approve, register, expires })
+        let Written { name, skills, approve, register, roles, .. } = written;
+        Ok(AccessToken { name, shows, digest, skills, approve, register, roles, expires })
     }
 }
 
@@ -87,6 +113,25 @@ fn time(text: &str) -> Result<Time, &'static str> {
     let stamp: Option<jiff::Timestamp> = text.parse().ok();
     let millis = stamp.and_then(|stamp| u64::try_from(stamp.as_millisecond()).ok());
     millis.map(Time).ok_or("`expires` is a time with its zone, such as `2027-01-31T00:00:00Z`")
+}
+
+impl Access {
+    /// Of all that a right can rest on: a yes is for one version of it.
+    pub fn digest(&self) -> Digest {
+        let tokens = self.tokens.iter().map(AccessToken::rights);
+        let roles = self.roles.iter().map(|(role, members)| format!("{role}={members:?}"));
+        let issuers = self.issuers.iter().map(|(name, issuer)| format!("{name} {issuer:?}"));
+        let anonymous = format!("{:?}", self.anonymous);
+        let all: Vec<String> = [anonymous].into_iter().chain(tokens).chain(roles).chain(issuers).collect();
+        Digest::of_fields(all.iter().map(String::as_bytes))
+    }
+}
+
+impl AccessToken {
+    fn rights(&self) -> String {
+        let AccessToken { name, shows, digest, skills, approve, register, roles, expires } = self;
+        format!("{name:?} {shows:?} {digest} {skills:?} {approve} {register} {roles:?} {expires:?}")
+    }
 }
 
 impl JsonSchema for AccessToken {

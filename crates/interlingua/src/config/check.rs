@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::problem::nearest;
 use super::{
     A2aPeer, AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer,
-    Problem, Speaks, check_agents,
+    Problem, Speaks, check_agents, issuers,
 };
 
 /// Names with a meaning of their own in some spelling of a skill.
@@ -327,7 +327,7 @@ fn a2a_peer(path: &str, a2a: &A2aPeer, found: &mut Found) {
     authorities(path, a2a.ca.as_deref(), found);
 }
 
-fn authorities(path: &str, ca: Option<&Path>, found: &mut Found) {
+pub(super) fn authorities(path: &str, ca: Option<&Path>, found: &mut Found) {
     if let Some(ca) = ca
         && let Err(error) = CertificateDer::pem_file_iter(ca).and_then(Iterator::collect::<Result<Vec<_>, _>>)
     {
@@ -387,21 +387,16 @@ pub(super) fn is_loopback(host: &str) -> bool {
 }
 
 /// Peers that are inside every hub.
-const BUILT_IN: [&str; 2] = ["hub", "local"];
+pub(super) const BUILT_IN: [&str; 2] = ["hub", "local"];
 
 /// `peer` or `peer/skill`.
 fn front_door(config: &Config, found: &mut Found) {
     let Some(door) = &config.front_door else { return };
     let name = door.split_once('/').map_or(door.as_str(), |(peer, _)| peer);
-    if BUILT_IN.contains(&name) {
+    if config.peer_names().any(|known| known == name) {
         return;
     }
-    let known =
-        || config.peers.keys().chain(config.scripts.keys()).chain(config.agents.keys()).chain(config.teams.keys());
-    if known().any(|known| known == name) {
-        return;
-    }
-    let meant = nearest(name, known().map(String::as_str));
+    let meant = nearest(name, config.peer_names());
     let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     found.refuse("front_door", format!("there is no peer `{name}`{hint}"));
 }
@@ -415,9 +410,33 @@ fn access(config: &Config, found: &mut Found) {
         if tokens[..index].iter().any(|other| other.name == token.name) {
             found.refuse(&path, format!("there are two callers named `{}`", token.name));
         }
-        if let Some(other) = tokens[..index].iter().find(|other| other.digest == token.digest) {
+        if let Some(other) =
+            tokens[..index].iter().find(|other| (other.shows, other.digest) == (token.shows, token.digest))
+        {
             found.refuse(&path, format!("`{}` and `{}` have the same token", other.name, token.name));
         }
+    }
+    roles(config, found);
+    issuers::check(config, found);
+    issuers::check_certificates(config, found);
+}
+
+fn roles(config: &Config, found: &mut Found) {
+    const KINDS: [&str; 5] = ["user:", "agent:", "device:", "hub:", "role:"];
+    for (role, members) in &config.access.roles {
+        let path = format!("access.roles.{role}");
+        found.require(!role.is_empty() && role.len() <= 128, &path, "a role's name is 1 to 128 characters");
+        let written =
+            |member: &&String| !KINDS.iter().any(|kind| member.len() > kind.len() && member.starts_with(kind));
+        for member in members.iter().filter(written) {
+            let text =
+                format!("`{member}` is nobody: write `user:NAME`, `agent:NAME`, `device:ID`, `hub:ID` or `role:NAME`");
+            found.refuse(&path, text);
+        }
+    }
+    let used = !config.access.roles.is_empty() || config.access.tokens.iter().any(|token| !token.roles.is_empty());
+    if used && config.access.policy.is_none() {
+        found.warn("access", "roles mean nothing without the rules of a `policy`");
     }
 }
 

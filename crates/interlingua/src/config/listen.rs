@@ -77,4 +77,6 @@ pub struct Tls {
     pub cert: PathBuf,
     /// Its private key.
     pub key: PathBuf,
+    /// Authorities, a PEM file: whoever connects may show a certificate of theirs, and is who `access.tokens` says it is.
+    pub clients: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::document::{Environment, Node, Substitution, decode, parse};
-use super::{Config, Overrides, Problem, Sources, check};
+use super::{Config, Overrides, Problem, Sources, check, policy};
 
 /// A configuration that may be applied.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Loaded {
 impl Loaded {
     /// Every file whose change may change the configuration or what it points to.
     pub fn files(&self) -> Vec<PathBuf> {
-        let tls = self.config.tls.iter().flat_map(|tls| [&tls.cert, &tls.key]);
+        let tls = self.config.tls.iter().flat_map(|tls| [&tls.cert, &tls.key].into_iter().chain(&tls.clients));
         let sites = self.config.peers.values().filter_map(|peer| match &peer.speaks {
             super::Speaks::Site(site) => Some(site.file.clone()),
             super::Speaks::Nlip(_)
@@ -28,7 +28,9 @@ impl Loaded {
             | super::Speaks::Aip(_)
             | super::Speaks::Nlweb(_) => None,
         });
-        self.sources.files().map(Path::to_path_buf).chain(tls.cloned()).chain(sites).collect()
+        // A folder of rules is watched too: a file may be added.
+        let rules = self.config.access.policy.iter().map(|policy| policy.path.clone());
+        self.sources.files().map(Path::to_path_buf).chain(tls.cloned()).chain(sites).chain(rules).collect()
     }
 }
 
@@ -114,19 +116,23 @@ pub fn load_text(
 fn finish(
     mut config: Config,
     root: Option<&Node>,
-    sources: Sources,
+    mut sources: Sources,
     overrides: &Overrides,
 ) -> Result<Loaded, Rejected> {
-    let placed = |problem: Problem| match root {
-        Some(root) => sources.problem(root.locate(&problem.path), problem.path, problem.message),
-        None => problem,
-    };
     if let Err(problem) = overrides.apply(&mut config) {
         return Err(Rejected { problems: vec![problem], sources });
     }
+    let rules = policy::read(&mut config, &mut sources);
+    let placed = |problem: Problem| match root {
+        Some(root) if problem.at.is_none() => {
+            sources.problem(root.locate(&problem.path), problem.path, problem.message)
+        }
+        Some(_) | None => problem,
+    };
     let found = check::check(&config);
-    let warnings = found.warnings.into_iter().map(placed).collect();
-    let problems: Vec<Problem> = found.problems.into_iter().chain(read_sites(&mut config)).map(placed).collect();
+    let warnings = found.warnings.into_iter().chain(rules.warnings).map(placed).collect();
+    let sites = read_sites(&mut config);
+    let problems: Vec<Problem> = found.problems.into_iter().chain(rules.problems).chain(sites).map(placed).collect();
     if problems.is_empty() { Ok(Loaded { config, sources, warnings }) } else { Err(Rejected { problems, sources }) }
 }
 
@@ -145,10 +151,12 @@ fn read_sites(config: &mut Config) -> Vec<Problem> {
 
 /// Relative paths start at the folder of the file.
 fn anchor(config: &mut Config, base: &Path) {
-    let Config { tls, store, tools, peers, scripts, hooks, models, agents, browser, .. } = config;
+    let Config { tls, store, tools, peers, scripts, hooks, models, agents, browser, access, .. } = config;
     let mut paths: Vec<&mut PathBuf> = vec![&mut store.embedded];
-    paths.extend(tls.iter_mut().flat_map(|tls| [&mut tls.cert, &mut tls.key]));
+    paths.extend(tls.iter_mut().flat_map(|tls| [&mut tls.cert, &mut tls.key].into_iter().chain(&mut tls.clients)));
     paths.extend(tools.directory.iter_mut());
+    paths.extend(access.policy.iter_mut().map(|policy| &mut policy.path));
+    paths.extend(access.issuers.values_mut().filter_map(|issuer| issuer.ca.as_mut()));
     paths.extend(scripts.values_mut());
     paths.extend(models.values_mut().filter_map(|model| model.file.as_mut()));
     paths.extend(agents.values_mut().filter_map(|agent| agent.output.as_mut()));

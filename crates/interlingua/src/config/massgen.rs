@@ -241,7 +241,7 @@ mod tests {
         let environment = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk".to_owned());
         let loaded = load_text(&text, std::path::Path::new("hub.yaml"), &Overrides::default(), &environment);
         let config = loaded.unwrap_or_else(|rejected| panic!("{rejected}\n{text}")).config;
-        assert_eq!(config.agents.keys().collect::<Vec<_>>(), ["claude", "gpt", "local-agent"]);
+        assert_eq!(config.agents.keys().collect::<Vec<_>>(), ["gpt", "claude", "local-agent"]);
         assert_eq!(config.agents["claude"].skills, ["weather/*", "search/*", "local/*"]);
         assert_eq!((config.agents["claude"].nlip, config.agents["gpt"].nlip), (Some(true), None));
         assert_eq!(config.peers["search"].allow, ["find"]);

@@ -21,6 +21,7 @@ pub mod diff;
 mod document;
 mod hooks;
 mod hub;
+mod issuers;
 mod limits;
 mod listen;
 mod load;
@@ -33,6 +34,7 @@ mod nlweb;
 mod oauth;
 mod overrides;
 mod peers;
+pub mod policy;
 mod problem;
 mod retention;
 mod scalar;
@@ -44,6 +46,7 @@ mod teams;
 mod telemetry;
 #[cfg(test)]
 mod tests;
+pub mod tokens;
 mod tools;
 pub mod watch;
 
@@ -55,7 +58,7 @@ use serde::Deserialize;
 
 pub use a2a::A2a;
 pub use a2a_peer::{A2aBinding, A2aPeer, Basic};
-pub use access::{Access, AccessToken, Anonymous};
+pub use access::{Access, AccessToken, Anonymous, Shows};
 pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
 pub use aip::{Aip, AipDevice, AipPeer};
 pub use check::name_problem;
@@ -63,6 +66,7 @@ pub(crate) use check::real;
 pub use document::{Environment, Sources};
 pub use hooks::{Asks, Failure, Hook, HookPhase, Moment};
 pub use hub::Hub;
+pub use issuers::Issuer;
 pub use limits::Limits;
 pub use listen::{Listen, Tls};
 pub use load::{Loaded, Rejected, load, load_text, without_file};
@@ -74,6 +78,7 @@ pub use nlweb::NlwebPeer;
 pub use oauth::{OAuth, OAuthGrant};
 pub use overrides::Overrides;
 pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, Speaks, matches};
+pub use policy::PolicyFile;
 pub use problem::{At, Problem};
 pub use retention::Retention;
 pub use scalar::{Rate, Size, Span};
@@ -133,6 +138,12 @@ impl Config {
         self.data().join(SOCKET)
     }
 
+    /// Peers by their names: those inside every hub, and those of this configuration.
+    pub(crate) fn peer_names(&self) -> impl Iterator<Item = &str> {
+        let named = self.peers.keys().chain(self.scripts.keys()).chain(self.agents.keys()).chain(self.teams.keys());
+        check::BUILT_IN.into_iter().chain(named.map(String::as_str))
+    }
+
     /// Where custom tools are looked for.
     pub fn tools_directory(&self) -> PathBuf {
         self.tools.directory.clone().unwrap_or_else(|| self.data().join("tools"))
@@ -152,7 +163,6 @@ pub(crate) fn later(steps: &[String]) -> Option<String> {
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     match steps.as_slice() {
         ["store", "nats"] => Some("this hub keeps its data in a directory only: `embedded`".into()),
-        ["access", "policy"] => Some("this hub has no policy files yet; give rights with `tokens`".into()),
         _ => None,
     }
 }

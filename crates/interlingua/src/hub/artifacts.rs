@@ -8,6 +8,7 @@
 
 use bytes::Bytes;
 use interlingua_core::bus::message::MAX_CONTENT;
+use interlingua_core::policy::{Action, Object};
 use interlingua_core::ports::{Expect, StoreFault};
 use interlingua_core::{
     ArtifactHeader, ArtifactId, Chunk, Digest, Fault, FaultKind, Media, Meta, Noun, Owner, Part, PeerId, Principal,
@@ -183,8 +184,13 @@ impl Hub {
     /// An artifact that they may read. One that they may not is not there.
     pub async fn artifact(&self, by: &Principal, id: &ArtifactId) -> Result<Artifact, Fault> {
         let (artifact, _) = self.found_artifact(id).await?;
-        let reads = !by.is_anonymous() && self.bus.reads(by, &artifact.owner, &artifact.readers);
-        if reads { Ok(artifact) } else { Err(no_such_artifact()) }
+        if self.may_read(by, &artifact) { Ok(artifact) } else { Err(no_such_artifact()) }
+    }
+
+    fn may_read(&self, by: &Principal, artifact: &Artifact) -> bool {
+        let listed = !by.is_anonymous() && self.bus.reads(by, &artifact.owner, &artifact.readers);
+        let object = Object::Artifact { id: artifact.id.as_str(), owner: &artifact.owner };
+        self.policy.load().opens(by, Action::Read, object, listed, self.now())
     }
 
     async fn found_artifact(&self, id: &ArtifactId) -> Result<(Artifact, u64), Fault> {
@@ -195,7 +201,9 @@ impl Hub {
     async fn own_artifact(&self, by: &Principal, id: &ArtifactId) -> Result<(Artifact, u64), Fault> {
         let (artifact, revision) = self.found_artifact(id).await?;
         let own = by.is_hub_owner() || (!by.is_anonymous() && artifact.owner == by.owner());
-        if own { Ok((artifact, revision)) } else { Err(no_such_artifact()) }
+        let object = Object::Artifact { id: id.as_str(), owner: &artifact.owner };
+        let may = self.policy.load().opens(by, Action::Write, object, own, self.now());
+        if may { Ok((artifact, revision)) } else { Err(no_such_artifact()) }
     }
 
     /// A page of those they may read, newest first, after an id, and the id to go on after.
@@ -218,7 +226,7 @@ impl Hub {
                 }
                 after = Some(item.key.to_string());
                 let artifact = serde_json::from_slice::<Artifact>(&item.value).ok();
-                found.extend(artifact.filter(|artifact| self.bus.reads(by, &artifact.owner, &artifact.readers)));
+                found.extend(artifact.filter(|artifact| self.may_read(by, artifact)));
             }
             if last {
                 return Ok((found, None));

@@ -5,6 +5,7 @@
 //! leaves.
 
 use bytes::Bytes;
+use interlingua_core::policy::{Action, Object};
 use interlingua_core::ports::{Expect, StoreFault};
 use interlingua_core::{Conversation, ConversationId, Digest, Fault, Principal};
 use interlingua_drivers::keys::Tagger;
@@ -138,7 +139,7 @@ impl Hub {
                 }
                 after = Some(item.key.to_string());
                 let conversation = serde_json::from_slice::<Conversation>(&item.value).ok();
-                found.extend(conversation.filter(|conversation| is_theirs(by, conversation)));
+                found.extend(conversation.filter(|conversation| self.opens(by, Action::Read, conversation)));
             }
             if last {
                 return Ok((found, None));
@@ -161,11 +162,17 @@ impl Hub {
     pub async fn forget_conversation(&self, by: &Principal, id: &ConversationId) -> Result<bool, Fault> {
         let found = self.store.records.get(KIND, id.as_str(), self.now()).await?;
         let theirs = found.and_then(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
-        if !theirs.is_some_and(|conversation| is_theirs(by, &conversation)) {
+        if !theirs.is_some_and(|conversation| self.opens(by, Action::Write, &conversation)) {
             return Ok(false);
         }
         self.store.records.take(KIND, id.as_str(), self.now()).await?;
         Ok(true)
+    }
+
+    /// Theirs, or others' by a rule.
+    fn opens(&self, by: &Principal, action: Action, conversation: &Conversation) -> bool {
+        let object = Object::Conversation { id: conversation.id.as_str(), owner: &conversation.owner };
+        self.policy.load().opens(by, action, object, is_theirs(by, conversation), self.now())
     }
 }
 

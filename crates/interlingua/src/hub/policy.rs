@@ -1,77 +1,227 @@
 //! Who may do what: one decision function for every path. What cannot be called is not listed, and looks like it is not
 //! there.
+//!
+//! Without rules of somebody's own the scopes of credentials decide. With them ([`Judge`]) the rules decide, and scopes
+//! only narrow which skills a credential reaches. Either way a chain may do what every link of it may, and the hub's Owner
+//! everything: whoever owns the hub writes the rules.
 
-use interlingua_core::{Link, Principal, Skill, SkillId, Subject, Time};
+use std::sync::Arc;
 
-/// What someone wants to do with a skill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
-    /// See it in lists and search.
-    List,
-    Call,
-    /// Say yes to a call of it.
-    Approve,
-}
+use interlingua_core::policy::{Asked, Could, Decision, Effect, Judge, Object};
+use interlingua_core::{Call, Digest, Json, Link, PeerId, Principal, Skill, SkillId, Subject, Text, Time, Trust};
 
-impl Action {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Action::List => "list",
-            Action::Call => "call",
-            Action::Approve => "approve",
-        }
-    }
-}
+pub use interlingua_core::policy::Action;
 
 /// The scope that lets its holder say yes.
 pub const APPROVE_SCOPE: &str = "approve";
 /// The scope that lets its holder register agents: what they offer is then found by everybody who may call it.
 pub const REGISTER_SCOPE: &str = "register";
 
-/// The built-in policy: the hub's Owner may everything, an Anonymous caller what is public, everyone else what the scopes of
-/// every link of the chain allow.
-#[derive(Debug, Clone, Default)]
+/// The rules in force.
+#[derive(Debug, Clone)]
 pub struct Policy {
-    /// Changes when the rules do: a yes is for one version.
-    pub version: u64,
+    version: Digest,
+    judge: Option<Arc<dyn Judge>>,
+}
+
+impl Default for Policy {
+    /// The built-in rules: the hub's Owner may everything, an Anonymous caller what is public, everyone else what the scopes
+    /// of every link of the chain allow.
+    fn default() -> Policy {
+        Policy::new(Digest::of(b""), None)
+    }
 }
 
 impl Policy {
+    /// `access` is the digest of what configuration says of access.
+    pub fn new(access: Digest, judge: Option<Arc<dyn Judge>>) -> Policy {
+        let rules = judge.as_ref().map(|judge| judge.version().0);
+        let version = Digest::of_fields([&access.0[..], rules.as_ref().map_or(&[], |rules| &rules[..])]);
+        Policy { version, judge }
+    }
+
+    /// Of what the rules say, not of when they were read: a yes is for one version, also through a restart.
+    pub fn version(&self) -> Digest {
+        self.version
+    }
+
+    /// Before anything is known of a call: in lists and searches. Listed is what could be called.
     pub fn allows(&self, by: &Principal, action: Action, skill: &Skill, now: Time) -> bool {
-        by.links().iter().all(|link| link_allows(link, action, skill, now))
+        let asking = Asking { wire: None, trust: None, now };
+        let listed = action != Action::List || self.could(by, Action::Call, skill, asking);
+        listed && self.could(by, action, skill, asking)
     }
 
-    /// May they answer questions that are for approvers?
-    pub fn approves(&self, by: &Principal, now: Time) -> bool {
-        self.holds(by, APPROVE_SCOPE, now)
+    /// The whole call. The decision of the link that refuses; of all links together when none does.
+    pub fn judge(&self, by: &Principal, call: &Call, skill: &Skill, args: Option<&Json>, now: Time) -> Decision {
+        let (action, asking) = (wish(call), Asking::of(call, now));
+        Self::every(by, |link| self.of_link(link, action, skill, asking, args))
     }
 
-    /// Does every link of the chain hold this right?
-    pub fn holds(&self, by: &Principal, right: &str, now: Time) -> bool {
-        by.links().iter().all(|link| match link.subject {
-            Subject::HubOwner => true,
-            Subject::Anonymous => false,
-            Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
-                in_force(link, now) && link.scopes.iter().any(|scope| **scope == *right)
+    fn could(&self, by: &Principal, action: Action, skill: &Skill, asking: Asking<'_>) -> bool {
+        by.links().iter().all(|link| match (&link.subject, &self.judge) {
+            (Subject::HubOwner, _) => true,
+            (_, None) => scopes_allow(link, action, skill, asking.now),
+            (_, Some(judge)) => {
+                reaches(link, action, skill, asking.now)
+                    && judge.could(&asking.of_link(link, action, Object::Skill(skill))) != Could::No
             }
         })
     }
+
+    fn of_link(&self, link: &Link, action: Action, skill: &Skill, asking: Asking<'_>, args: Option<&Json>) -> Decision {
+        match (&link.subject, &self.judge) {
+            (Subject::HubOwner, _) => built_in(true, "owner"),
+            (_, None) => built_in(scopes_allow(link, action, skill, asking.now), "scopes"),
+            (_, Some(_)) if !reaches(link, action, skill, asking.now) => built_in(false, "scopes"),
+            (_, Some(judge)) => judge.decide(&asking.of_link(link, action, Object::Skill(skill)), args),
+        }
+    }
+
+    /// Every link must be allowed; what the first one that is not says counts.
+    fn every(by: &Principal, decide: impl Fn(&Link) -> Decision) -> Decision {
+        let mut because: Vec<Text> = Vec::new();
+        for link in by.links() {
+            let decision = decide(link);
+            if !decision.allows() {
+                return decision;
+            }
+            because.extend(decision.because.iter().cloned());
+        }
+        because.dedup();
+        Decision { effect: Effect::Allowed, because: because.into() }
+    }
+
+    /// May they say yes to calls of this skill? `None`: of one that is not here any more, or of no skill.
+    pub fn approves(&self, by: &Principal, skill: Option<&Skill>, now: Time) -> bool {
+        match (&self.judge, skill) {
+            (None, _) => holds(by, APPROVE_SCOPE, now),
+            (Some(_), None) => by.is_hub_owner(),
+            (Some(_), Some(skill)) => {
+                let asking = Asking { wire: None, trust: None, now };
+                Self::every(by, |link| self.of_link(link, Action::Approve, skill, asking, None)).allows()
+            }
+        }
+    }
+
+    /// May they bring a peer of this name that others then find? `None`: of a name that is not known yet, so rules are asked
+    /// once it is.
+    pub fn registers(&self, by: &Principal, peer: Option<&PeerId>, now: Time) -> bool {
+        let Some(judge) = &self.judge else { return holds(by, REGISTER_SCOPE, now) };
+        let Some(peer) = peer else { return !by.is_anonymous() };
+        let asking = Asking { wire: None, trust: None, now };
+        let decide = |link: &Link| match link.subject {
+            Subject::HubOwner => built_in(true, "owner"),
+            _ if !in_force(link, now) => built_in(false, "expired"),
+            _ => judge.decide(&asking.of_link(link, Action::Register, Object::Peer(peer)), None),
+        };
+        Self::every(by, decide).allows()
+    }
+
+    /// What is somebody's: theirs (`own`) without a rule, others' by one, and nobody's against one.
+    pub fn opens(&self, by: &Principal, action: Action, object: Object<'_>, own: bool, now: Time) -> bool {
+        let Some(judge) = &self.judge else { return own };
+        let asking = Asking { wire: None, trust: None, now };
+        by.links().iter().all(|link| match link.subject {
+            Subject::HubOwner => true,
+            _ => match judge.decide(&asking.of_link(link, action, object), None).effect {
+                Effect::Allowed => in_force(link, now),
+                Effect::Silent => own,
+                Effect::Forbidden => false,
+            },
+        })
+    }
+
+    /// For somebody who wants to understand.
+    pub fn explain(
+        &self,
+        by: &Principal,
+        action: Action,
+        skill: &Skill,
+        wire: Option<&str>,
+        args: Option<&Json>,
+        now: Time,
+    ) -> Decision {
+        let asking = Asking { wire, trust: Some(Trust::Caller), now };
+        Self::every(by, |link| self.of_link(link, action, skill, asking, args))
+    }
+}
+
+/// What a call is, to the rules.
+fn wish(call: &Call) -> Action {
+    match &call.ask {
+        interlingua_core::Ask::Read { .. } => Action::Read,
+        interlingua_core::Ask::Invoke { .. } | interlingua_core::Ask::Complete { .. } => Action::Call,
+    }
+}
+
+/// What is the same for all links of a chain.
+#[derive(Debug, Clone, Copy)]
+struct Asking<'a> {
+    wire: Option<&'a str>,
+    trust: Option<Trust>,
+    now: Time,
+}
+
+impl<'a> Asking<'a> {
+    fn of(call: &'a Call, now: Time) -> Asking<'a> {
+        let wire = call.wire.as_ref().map_or("local", |wire| wire.protocol());
+        let trust = call.input().map_or(Trust::Caller, |input| input.trust);
+        Asking { wire: Some(wire), trust: Some(trust), now }
+    }
+
+    fn of_link(self, by: &'a Link, action: Action, on: Object<'a>) -> Asked<'a> {
+        Asked { by, action, on, wire: self.wire, trust: self.trust, now: self.now }
+    }
+}
+
+fn built_in(allowed: bool, why: &'static str) -> Decision {
+    let effect = if allowed { Effect::Allowed } else { Effect::Silent };
+    Decision { effect, because: [Text::from(why)].into() }
+}
+
+/// Does every link of the chain hold this right?
+fn holds(by: &Principal, right: &str, now: Time) -> bool {
+    by.links().iter().all(|link| match link.subject {
+        Subject::HubOwner => true,
+        Subject::Anonymous => false,
+        Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
+            in_force(link, now) && link.scopes.iter().any(|scope| **scope == *right)
+        }
+    })
 }
 
 fn in_force(link: &Link, now: Time) -> bool {
     link.until.is_none_or(|until| now < until)
 }
 
-fn link_allows(link: &Link, action: Action, skill: &Skill, now: Time) -> bool {
+/// How far a credential reaches under rules of somebody's own.
+fn reaches(link: &Link, action: Action, skill: &Skill, now: Time) -> bool {
+    let within = match action {
+        Action::List | Action::Call | Action::Read => {
+            skill.public
+                || link.subject == Subject::Anonymous
+                || link.scopes.iter().any(|scope| matches(scope, &skill.id))
+        }
+        Action::Approve | Action::Register | Action::Write => true,
+    };
+    in_force(link, now) && within
+}
+
+fn scopes_allow(link: &Link, action: Action, skill: &Skill, now: Time) -> bool {
+    let shown = skill.public && action != Action::Approve;
     match link.subject {
         Subject::HubOwner => true,
-        Subject::Anonymous => skill.public && action != Action::Approve,
+        Subject::Anonymous => shown,
         Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
             let scoped = match action {
-                Action::List | Action::Call => link.scopes.iter().any(|scope| matches(scope, &skill.id)),
+                Action::List | Action::Call | Action::Read | Action::Write => {
+                    link.scopes.iter().any(|scope| matches(scope, &skill.id))
+                }
                 Action::Approve => link.scopes.iter().any(|scope| &**scope == APPROVE_SCOPE),
+                Action::Register => link.scopes.iter().any(|scope| &**scope == REGISTER_SCOPE),
             };
-            in_force(link, now) && (scoped || (skill.public && action != Action::Approve))
+            in_force(link, now) && (scoped || shown)
         }
     }
 }

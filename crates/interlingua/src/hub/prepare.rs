@@ -71,7 +71,7 @@ impl Hub {
         if let Some(asking) = valid? {
             return Ok(Prepared::Ask(asking));
         }
-        self.authorize(by, call, task, &ready)?;
+        self.authorize(by, call, task, &mut ready)?;
         laps.done(Phase::Authorize);
         if !self.hooks.load().0.is_empty() {
             self.before_dispatch(by, call, task, &mut ready).await?;
@@ -126,10 +126,8 @@ impl Hub {
     /// A resource of a peer. One that may not be read is not there.
     fn by_resource(&self, by: &Principal, catalogue: &Catalogue, peer: &PeerId, uri: &str) -> Result<Ready, Fault> {
         let reader = catalogue.peers.get(peer).and_then(|registered| registered.reader(uri));
-        let found = reader.filter(|reader| self.may_call(by, reader));
-        found
-            .and_then(|reader| ready(catalogue, reader, Why::Named, None))
-            .ok_or_else(|| Fault::caller(FaultKind::NotFound(Noun::Resource), format!("no resource '{uri}'")))
+        let found = reader.filter(|reader| self.policy.load().allows(by, Action::Read, reader, self.now()));
+        found.and_then(|reader| ready(catalogue, reader, Why::Named, None)).ok_or_else(|| no_such_resource(uri))
     }
 
     /// Has a peer tell of a resource that this principal may read, for as long as what is returned is held; `None` when the peer
@@ -258,15 +256,20 @@ impl Hub {
         Ok(None)
     }
 
-    /// Policy over the resolved skill, written down whichever way it goes.
-    fn authorize(&self, by: &Principal, call: &Call, task: TaskId, ready: &Ready) -> Result<(), Fault> {
+    /// Policy over the whole call, written down whichever way it goes. Others that could be tried instead are held to it too.
+    fn authorize(&self, by: &Principal, call: &Call, task: TaskId, ready: &mut Ready) -> Result<(), Fault> {
+        let (policy, now) = (self.policy.load(), self.now());
         let line = AuditLine::new("authorize", by.owner()).on(&ready.skill.id).task(task).call(call);
-        if self.may_call(by, &ready.skill) {
-            self.audit.write(line);
-            return Ok(());
+        if !policy.judge(by, call, &ready.skill, ready.args.as_ref(), now).allows() {
+            self.audit.write(line.refused(FaultKind::Denied));
+            return Err(match &call.ask {
+                Ask::Read { uri, .. } => no_such_resource(uri),
+                Ask::Invoke { .. } | Ask::Complete { .. } => no_such_skill(&ready.skill.id),
+            });
         }
-        self.audit.write(line.refused(FaultKind::Denied));
-        Err(no_such_skill(&ready.skill.id))
+        ready.others.retain(|other| policy.judge(by, call, &other.skill, other.args.as_ref(), now).allows());
+        self.audit.write(line);
+        Ok(())
     }
 
     /// A human yes, where effects, the route or the caller ask for one.
@@ -291,7 +294,7 @@ impl Hub {
             }
             None => {}
         }
-        let approves = self.policy.load().approves(by, self.now());
+        let approves = self.policy.load().approves(by, Some(&ready.skill), self.now());
         let to = if approves && call.caller.can_answer.has(KindSet::CONFIRM) {
             Addressee::Caller
         } else {
@@ -319,7 +322,7 @@ impl Hub {
         let owner = by.owner().to_string();
         let args = ready.args.as_ref().map(|args| args.digest().0).unwrap_or_default();
         let parts = serde_json::to_vec(parts).unwrap_or_default();
-        let policy = self.policy.load().version.to_be_bytes();
+        let policy = self.policy.load().version().0;
         let skill = ready.skill.id.to_string();
         Digest::of_fields([
             owner.as_bytes(),
@@ -387,6 +390,10 @@ pub(super) fn ready(catalogue: &Catalogue, skill: &Arc<Skill>, why: Why, args: O
     let class = registered.card.class;
     let route = Route { skill: skill.id.clone(), version: Some(skill.version.clone()), class, why };
     Some(Ready { skill: skill.clone(), peer: registered.peer.clone(), route, args, others: Vec::new() })
+}
+
+fn no_such_resource(uri: &str) -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Resource), format!("no resource '{uri}'"))
 }
 
 pub(super) fn no_such_skill(id: &SkillId) -> Fault {

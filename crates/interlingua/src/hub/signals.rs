@@ -16,15 +16,48 @@ use super::running::Running;
 use super::words::parse_answer;
 
 impl Hub {
-    /// What policy says of this principal and a task of this owner. An Anonymous caller's tasks are found by their id alone.
-    fn standing(&self, by: &Principal, owner: &Owner) -> Standing {
-        let owns = by.is_hub_owner() || by.owner() == *owner;
-        Standing { owns, approves: self.policy.load().approves(by, self.now()) }
+    /// An Anonymous caller's tasks are found by their id alone.
+    fn owns(by: &Principal, owner: &Owner) -> bool {
+        by.is_hub_owner() || by.owner() == *owner
+    }
+
+    /// May they say yes or no to this?
+    pub fn approves(&self, by: &Principal, question: &Question) -> bool {
+        let catalogue = self.registry.catalogue();
+        let skill = match &question.kind {
+            QuestionKind::Confirm(confirm) => catalogue.skill(&confirm.skill, None),
+            QuestionKind::Input { .. }
+            | QuestionKind::Credential { .. }
+            | QuestionKind::Visit { .. }
+            | QuestionKind::Model(_)
+            | QuestionKind::Roots => None,
+        };
+        self.policy.load().approves(by, skill.map(|skill| &**skill), self.now())
+    }
+
+    /// What policy says of this principal, a task and what is asked there: of the question that is answered, else of any.
+    fn standing(&self, by: &Principal, live: &Live, answered: Option<QuestionId>) -> Standing {
+        let asked = |question: &Question| answered.is_none_or(|answered| question.id == answered);
+        let at_large = self.policy.load().approves(by, None, self.now());
+        let approves = at_large
+            || live.questions().iter().filter(|question| asked(question)).any(|question| self.approves(by, question));
+        Standing { owns: Self::owns(by, &live.owner), approves }
+    }
+
+    fn may_answer(&self, by: &Principal, live: &Live, question: &Question) -> bool {
+        match question.to {
+            interlingua_core::Addressee::Caller => Self::owns(by, &live.owner),
+            interlingua_core::Addressee::Approvers => self.approves(by, question),
+        }
     }
 
     pub async fn signal(&self, by: Principal, task: TaskId, signal: Signal) -> Result<(), Fault> {
         let Some(live) = self.live.get(task) else { return Err(self.finished_or_unknown(&by, task).await) };
-        let standing = self.standing(&by, &live.owner);
+        let answered = match &signal {
+            Signal::Answered { question, .. } => Some(*question),
+            Signal::Said { .. } | Signal::Cancel(_) => None,
+        };
+        let standing = self.standing(&by, &live, answered);
         let line = AuditLine::new(action(&signal), by.owner()).task(task);
         if !standing.owns && !standing.approves {
             self.audit.write(line.refused(FaultKind::NotFound(interlingua_core::Noun::Task)));
@@ -54,11 +87,7 @@ impl Hub {
     /// Plain words said in a conversation with an open question: what they answer, if they do.
     pub fn waiting_in(&self, by: &Principal, conversation: &ConversationId) -> Option<(Arc<Live>, Question)> {
         let live = self.live.waiting_in(conversation, &by.owner())?;
-        let standing = self.standing(by, &live.owner);
-        let question = live.questions().into_iter().find(|question| match question.to {
-            interlingua_core::Addressee::Caller => standing.owns,
-            interlingua_core::Addressee::Approvers => standing.approves,
-        })?;
+        let question = live.questions().into_iter().find(|question| self.may_answer(by, &live, question))?;
         Some((live, question))
     }
 
@@ -71,7 +100,7 @@ impl Hub {
     pub async fn watch(&self, by: &Principal, task: TaskId, after: u64) -> Result<Reader, Fault> {
         let live = self.live.get(task);
         match &live {
-            Some(live) if self.standing(by, &live.owner).owns => {}
+            Some(live) if Self::owns(by, &live.owner) => {}
             Some(_) => return Err(no_such_task()),
             None => drop(self.row(by, task).await?),
         }
@@ -129,11 +158,7 @@ impl Hub {
     pub fn open_questions(&self, by: &Principal) -> Vec<Question> {
         let mut open: Vec<Question> = Vec::new();
         for live in self.live.all() {
-            let standing = self.standing(by, &live.owner);
-            open.extend(live.questions().into_iter().filter(|question| match question.to {
-                interlingua_core::Addressee::Caller => standing.owns,
-                interlingua_core::Addressee::Approvers => standing.approves,
-            }));
+            open.extend(live.questions().into_iter().filter(|question| self.may_answer(by, &live, question)));
         }
         open.sort_by_key(|question| (question.expires, question.id));
         open

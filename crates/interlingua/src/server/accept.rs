@@ -12,6 +12,7 @@ use axum::body::Body;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use interlingua_core::Digest;
 use metrics::Gauge;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -99,12 +100,16 @@ impl Acceptor {
             let stream = Patient::new(stream, READ_PATIENCE);
             let (acceptor, tls) = (self.clone(), tls.load_full());
             self.supervisor.run(async move {
-                let connection = Connection::of_tcp(ours, theirs, tls.is_some());
+                let mut connection = Connection::of_tcp(ours, theirs, tls.is_some());
                 match tls {
                     None => acceptor.serve(stream, connection).await,
                     Some(tls) => match tokio::time::timeout(HEAD_PATIENCE, TlsAcceptor::from(tls).accept(stream)).await
                     {
-                        Ok(Ok(stream)) => acceptor.serve(stream, connection).await,
+                        Ok(Ok(stream)) => {
+                            let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+                            connection.certificate = shown.map(|certificate| Digest::of(certificate));
+                            acceptor.serve(stream, connection).await;
+                        }
                         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                         Err(_) => tracing::debug!("a TLS handshake took too long"),
                     },

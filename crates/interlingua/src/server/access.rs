@@ -9,6 +9,7 @@ use http::header::AUTHORIZATION;
 use interlingua_core::{Digest, Fault, FaultKind, Link, Principal, Proof, Secret, Subject, Text, Time};
 
 use super::connection::{Connection, From};
+use super::issuers::{Issuers, Judged};
 use crate::config::Anonymous;
 
 /// Every token this hub makes begins like this: one that does and is not known was altered, has expired or was revoked.
@@ -32,7 +33,11 @@ pub struct Access {
 /// Who comes in, and how.
 #[derive(Debug, Default)]
 pub struct Rules {
+    /// By the digest of a token.
     pub grants: HashMap<Digest, Grant>,
+    /// By the digest of a certificate.
+    pub certificates: HashMap<Digest, Grant>,
+    pub issuers: Arc<Issuers>,
     pub anonymous: Anonymous,
 }
 
@@ -46,6 +51,17 @@ pub enum Known {
     Foreign,
 }
 
+impl Grant {
+    /// Whoever showed what this is for.
+    fn known(&self, proof: Proof, now: Time) -> Known {
+        if self.until.is_some_and(|until| now >= until) {
+            return Known::Refused;
+        }
+        let Grant { subject, scopes, until } = self.clone();
+        Known::Yes(Principal::new(Link { subject, proof, scopes, until }))
+    }
+}
+
 impl Access {
     pub fn replace(&self, rules: Rules) {
         self.rules.store(Arc::new(rules));
@@ -55,16 +71,19 @@ impl Access {
     pub fn token(&self, token: &[u8], now: Time) -> Known {
         let rules = self.rules.load();
         match rules.grants.get(&Digest::of(token)) {
-            Some(grant) if grant.until.is_none_or(|until| now < until) => Known::Yes(Principal::new(Link {
-                subject: grant.subject.clone(),
-                proof: Proof::Token,
-                scopes: grant.scopes.clone(),
-                until: grant.until,
-            })),
-            Some(_) => Known::Refused,
+            Some(grant) => grant.known(Proof::Token, now),
             None if token.starts_with(TOKEN_PREFIX.as_bytes()) => Known::Refused,
-            None => Known::Foreign,
+            None => match rules.issuers.judge(token, now) {
+                Judged::Good(link) => Known::Yes(Principal::new(link)),
+                Judged::Bad => Known::Refused,
+                Judged::Foreign => Known::Foreign,
+            },
         }
+    }
+
+    /// The rules as they are now.
+    pub fn rules(&self) -> Arc<Rules> {
+        self.rules.load_full()
     }
 
     /// The transport's credential, then the connection itself. A credential that was shown and is wrong is never ignored.
@@ -73,6 +92,14 @@ impl Access {
             return match self.token(bearer.as_bytes(), now) {
                 Known::Yes(principal) => Ok(principal),
                 Known::Refused | Known::Foreign => Err(refused()),
+            };
+        }
+        if let Some(shown) = &connection.certificate {
+            let rules = self.rules.load();
+            let known = rules.certificates.get(shown).map(|grant| grant.known(Proof::Certificate, now));
+            return match known {
+                Some(Known::Yes(principal)) => Ok(principal),
+                Some(Known::Refused | Known::Foreign) | None => Err(refused()),
             };
         }
         Ok(match connection.from {

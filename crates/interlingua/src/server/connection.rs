@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use interlingua_core::Digest;
+
 /// Put into every request's extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connection {
@@ -10,6 +12,8 @@ pub struct Connection {
     pub id: u64,
     pub from: From,
     pub encrypted: bool,
+    /// The SHA-256 of the certificate its client showed, which one of the configured authorities issued.
+    pub certificate: Option<Digest>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +29,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Connection {
     pub fn new(from: From, encrypted: bool) -> Connection {
-        Connection { id: NEXT.fetch_add(1, Ordering::Relaxed), from, encrypted }
+        Connection { id: NEXT.fetch_add(1, Ordering::Relaxed), from, encrypted, certificate: None }
     }
 
     pub fn of_tcp(ours: SocketAddr, theirs: SocketAddr, encrypted: bool) -> Connection {

@@ -6,9 +6,11 @@ pub mod body;
 pub mod connection;
 pub(crate) mod frames;
 pub mod guard;
+pub mod issuers;
 mod owner;
 mod patience;
 pub mod reload;
+mod rights;
 pub mod run;
 pub mod shape;
 #[cfg(test)]

@@ -8,14 +8,15 @@ use std::sync::Arc;
 use interlingua_core::{Fault, PeerId};
 use interlingua_drivers::keys::KeyFault;
 
-use super::run::{Server, admission_limits, bounds, certificate, rules, settings};
+use super::issuers::Issuers;
+use super::rights;
+use super::run::{Server, admission_limits, bounds, certificate, settings};
 use super::tls::TlsFault;
 use crate::agents;
 use crate::config::diff::{Changes, PeerChange, diff};
 use crate::config::{Config, Loaded, Rejected};
 use crate::edge::{self, envelope};
 use crate::hub::audit::AuditLine;
-use crate::hub::policy::Policy;
 
 /// Why a configuration was not applied. The one before it stays.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +78,10 @@ impl Server {
             peers.push(edge::prepare(&self.hub, name, peer).await?);
         }
         let roster = agents::prepare(&self.shared, &new)?;
+        let mut issuers = self.shared.access.rules().issuers.clone();
+        if changes.live.contains(&"access") {
+            issuers = Arc::new(Issuers::start(&self.hub, &new, &issuers)?);
+        }
         if changes.live.contains(&"tools") {
             edge::local::register(&self.hub, &new).await?;
         }
@@ -103,20 +108,20 @@ impl Server {
         self.shared.mcp.apply(edge::mcp::inbound::Settings::new(&new.mcp));
         self.shared.aip.apply(edge::aip::Settings::new(&new.aip));
         self.shared.a2a.store(Arc::new(edge::a2a::Settings::new(&new)));
-        self.take_effect(&new, &changes);
+        self.take_effect(&new, &changes, issuers);
         self.config = new;
         Ok(changes)
     }
 
-    fn take_effect(&self, new: &Config, changes: &Changes) {
+    fn take_effect(&self, new: &Config, changes: &Changes, issuers: Arc<Issuers>) {
         self.hub.settings.store(Arc::new(settings(new)));
         self.hub.admission.set_limits(admission_limits(new));
-        self.shared.access.replace(rules(new, &self.token));
+        self.shared.access.replace(rights::rules(new, &self.token, issuers));
         self.shared.bounds.store(Arc::new(bounds(new)));
         self.retention.store(Arc::new(new.retention.clone()));
         if changes.live.contains(&"access") {
             // A yes was given under the rules of its time: it does not outlive them.
-            self.hub.policy.rcu(|policy| Policy { version: policy.version + 1 });
+            self.hub.policy.store(Arc::new(rights::policy(new)));
         }
     }
 }

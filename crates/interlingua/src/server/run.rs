@@ -1,6 +1,5 @@
 //! A hub from its configuration: store, keys, peers, listeners. Also how a program embeds one.
 
-use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
 use axum::middleware::from_fn;
 use interlingua_core::ports::Retention;
-use interlingua_core::{Digest, Fault, HubId, Subject};
+use interlingua_core::{Fault, HubId};
 use interlingua_drivers::keys::{KeyFault, Keyring};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
 use rustls::ServerConfig;
@@ -18,14 +17,15 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::accept::{Acceptor, LiveTls, bind_unix};
-use super::access::{Access, Grant, Rules, TOKEN_PREFIX};
+use super::access::{Access, TOKEN_PREFIX};
 use super::guard::Guard;
+use super::issuers::Issuers;
+use super::rights;
 use super::tls::{self, TlsFault};
 use crate::agents;
 use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
-use crate::hub::policy::{APPROVE_SCOPE, REGISTER_SCOPE};
 use crate::hub::{FrontDoor, Hub, Settings, entropy};
 use crate::telemetry::meters;
 
@@ -81,7 +81,9 @@ impl Server {
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
         let token = owner_token(config.data())?;
         let access = Access::default();
-        access.replace(rules(config, &token));
+        let issuers = Issuers::start(&hub, config, &Issuers::default())?;
+        access.replace(rights::rules(config, &token, Arc::new(issuers)));
+        hub.policy.store(Arc::new(rights::policy(config)));
         let bounds = ArcSwap::from_pointee(bounds(config));
         let address = std::sync::OnceLock::new();
         let routing =
@@ -149,7 +151,7 @@ async fn not_found(request: axum::extract::Request) -> axum::response::Response 
 }
 
 pub(super) fn certificate(config: &Config) -> Result<Option<Arc<ServerConfig>>, TlsFault> {
-    config.tls.as_ref().map(|tls| tls::server(&tls.cert, &tls.key)).transpose()
+    config.tls.as_ref().map(|tls| tls::server(&tls.cert, &tls.key, tls.clients.as_deref())).transpose()
 }
 
 async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<SocketAddr, StartFault> {
@@ -216,33 +218,6 @@ pub(super) fn settings(config: &Config) -> Settings {
         tasks: config.retention.tasks.0,
         ..Settings::default()
     }
-}
-
-/// Who may come in, and how.
-pub(super) fn rules(config: &Config, owner: &str) -> Rules {
-    Rules { grants: grants(config, owner), anonymous: config.access.anonymous }
-}
-
-/// Who may come in with a token: those of the file, and the Owner.
-fn grants(config: &Config, owner: &str) -> HashMap<Digest, Grant> {
-    let mut grants: HashMap<Digest, Grant> = config
-        .access
-        .tokens
-        .iter()
-        .map(|token| {
-            let mut scopes: Vec<interlingua_core::Text> =
-                token.skills.iter().map(|skill| skill.as_str().into()).collect();
-            if token.approve {
-                scopes.push(APPROVE_SCOPE.into());
-            }
-            if token.register {
-                scopes.push(REGISTER_SCOPE.into());
-            }
-            (token.digest, Grant { subject: Subject::User(token.name.as_str().into()), scopes, until: token.expires })
-        })
-        .collect();
-    grants.insert(Digest::of(owner.as_bytes()), Grant { subject: Subject::HubOwner, scopes: Vec::new(), until: None });
-    grants
 }
 
 /// Made anew at every start, in a file only its owner may read.

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
 
 /// Why the certificate or key cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -18,8 +19,9 @@ pub enum TlsFault {
     Mismatch(#[from] rustls::Error),
 }
 
-/// The hub's side of a handshake; it offers HTTP/2 and HTTP/1.1.
-pub fn server(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsFault> {
+/// The hub's side of a handshake; it offers HTTP/2 and HTTP/1.1. With authorities for clients it asks for a certificate,
+/// takes none too, and refuses one that is not theirs.
+pub fn server(cert: &Path, key: &Path, clients: Option<&Path>) -> Result<Arc<ServerConfig>, TlsFault> {
     let unreadable = |file: &Path| {
         let file = file.display().to_string();
         move |cause| TlsFault::Unreadable { file, cause }
@@ -31,10 +33,29 @@ pub fn server(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsFault> {
     }
     let key = PrivateKeyDer::from_pem_file(key).map_err(unreadable(key))?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)?;
+    let builder = ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
+    let builder = match clients {
+        None => builder.with_no_client_auth(),
+        Some(file) => {
+            let roots = Arc::new(authorities(file)?);
+            let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).allow_unauthenticated().build();
+            builder.with_client_cert_verifier(verifier.map_err(|_| no_authority(file))?)
+        }
+    };
+    let mut config = builder.with_single_cert(chain, key)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+fn authorities(file: &Path) -> Result<RootCertStore, TlsFault> {
+    let unreadable = |cause| TlsFault::Unreadable { file: file.display().to_string(), cause };
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(file).map_err(unreadable)? {
+        roots.add(certificate.map_err(unreadable)?).map_err(|_| no_authority(file))?;
+    }
+    Ok(roots)
+}
+
+fn no_authority(file: &Path) -> TlsFault {
+    TlsFault::NoCertificate { file: file.display().to_string() }
 }

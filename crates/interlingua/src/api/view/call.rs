@@ -112,3 +112,32 @@ pub struct SayRequest {
 pub struct ConfirmationRequest {
     pub approve: bool,
 }
+
+/// May somebody do this, and why?
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExplainRequest {
+    /// `user:NAME`, `agent:NAME`, `device:ID`, `hub:ID`, `anonymous` or `owner`; joined by `>` when one works for another.
+    pub principal: String,
+    /// `list`, `call`, `read` or `approve`.
+    pub action: String,
+    /// A skill, as `peer/skill`.
+    pub resource: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub arguments: Option<Json>,
+    /// What it comes in by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+}
+
+/// The decision, and what it rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainView {
+    pub allowed: bool,
+    /// Rules by name; `owner` and `scopes` are the built-in ones. Empty: no rule says yes.
+    pub because: Vec<String>,
+    /// The link of the chain that was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_by: Option<String>,
+}

@@ -17,7 +17,9 @@ mod tests;
 
 pub use artifact::{RelistRequest, ShareRequest, SharedArtifactView};
 pub use bus::{AgentCardView, AgentView, CapabilityView, MessageKind, MessageView, NewAgentView, NumberedMessage};
-pub use call::{AnswerRequest, ConfirmationRequest, ExchangeRequest, SayRequest, SignalRequest};
+pub use call::{
+    AnswerRequest, ConfirmationRequest, ExchangeRequest, ExplainRequest, ExplainView, SayRequest, SignalRequest,
+};
 pub use card::{EffectsView, PeerView, PhraseView, SkillView, StandingView};
 pub use content::{PartKind, PartView};
 pub use event::{

@@ -44,7 +44,7 @@ fn toml_is_toml() {
     let snippet = Client::Codex.snippet("interlingua", &entry);
     assert_eq!(
         snippet,
-        "[mcp_servers.interlingua]\nargs = [\"mcp\",\"-c\",\"/etc/hub.yaml\"]\ncommand = \"/opt/interlingua\""
+        "[mcp_servers.interlingua]\ncommand = \"/opt/interlingua\"\nargs = [\"mcp\",\"-c\",\"/etc/hub.yaml\"]"
     );
 }
 

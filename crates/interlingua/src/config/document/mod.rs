@@ -13,9 +13,7 @@ mod tree;
 pub(super) use decode::decode;
 pub use substitute::Environment;
 pub(super) use substitute::{Substitution, join};
-#[cfg(test)]
-pub(super) use tree::Value;
-pub(super) use tree::{Node, parse};
+pub(super) use tree::{Node, Value, parse};
 
 use std::path::{Path, PathBuf};
 

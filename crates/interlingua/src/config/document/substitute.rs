@@ -59,7 +59,13 @@ impl Substitution<'_> {
                 // Tokens may stand in it, so nothing of it is kept for snippets.
                 let source = self.sources.add(&file, "");
                 match parse(&content, source) {
-                    Ok(document) => *node = document,
+                    Ok(mut document) => {
+                        // A file of remarks alone is a list without entries.
+                        if matches!(&document.value, Value::Map(entries) if entries.is_empty()) {
+                            document.value = Value::List(Vec::new());
+                        }
+                        *node = document;
+                    }
                     Err(bad) => self.problems.push(self.sources.problem(bad.at, path, bad.message)),
                 }
             }

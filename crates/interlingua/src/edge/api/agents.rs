@@ -94,9 +94,7 @@ pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, bo
         let text = "agents are registered by callers who say who they are";
         return Err(Fault::caller(FaultKind::Unauthenticated, text).into());
     }
-    if !hub.may_register(by) {
-        return Err(Fault::caller(FaultKind::Denied, "this credential may not register agents").into());
-    }
+    hub.check_registrar(by)?;
     let bytes = body::read(body, shared.bounds().body.min(MAX_CARD as u64)).await?;
     let view: NewAgentView = decode::body(bytes, shared.bounds().depth)?;
     let name = match wanted(view)? {

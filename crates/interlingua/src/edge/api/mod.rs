@@ -12,6 +12,7 @@ mod confirmations;
 mod decode;
 mod events;
 mod exchanges;
+mod explain;
 mod lists;
 mod messages;
 mod page;
@@ -65,6 +66,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/conversations", get(lists::conversations))
         .route("/api/conversations/{id}", delete(lists::forget_conversation))
         .route("/api/audit", get(lists::audit))
+        .route("/api/explain", post(explain::explain))
         .method_not_allowed_fallback(not_allowed)
 }
 

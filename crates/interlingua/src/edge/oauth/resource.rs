@@ -1,7 +1,8 @@
 //! What the hub says of itself as a server that wants tokens (RFC 9728): at the well-known place, and in the challenge of a 401.
 //!
-//! Its tokens come from its configuration and are good for the hub alone, so there is no audience to compare and
-//! nobody else who gives any: no authorization server is named.
+//! Tokens of its own configuration are good for the hub alone. Where others' tokens count too (`access.issuers`) they are
+//! named here, with the scopes that mean something; a call that one of these would allow is answered with 403 and its name
+//! (RFC 6750 section 3.1), because whoever may ask for a scope may know what it is for.
 
 use std::sync::Arc;
 
@@ -11,6 +12,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
+use interlingua_core::policy::Action;
+use interlingua_core::{Link, Principal, Proof, Skill};
 use interlingua_protocols::object::Object;
 
 use crate::edge::Shared;
@@ -39,6 +42,18 @@ fn describe(shared: &Shared, path: &str) -> Response {
         object.text("resource", &format!("{base}{path}"));
         object.text("resource_name", &shared.hub.settings.load().name);
         object.array("bearer_methods_supported", ["header"], text);
+        let rules = shared.access.rules();
+        let mut servers: Vec<&str> = rules.issuers.servers().collect();
+        if !servers.is_empty() {
+            servers.sort_unstable();
+            object.array("authorization_servers", servers, text);
+        }
+        let mut scopes: Vec<&str> = rules.issuers.scopes().map(|(scope, _)| scope).collect();
+        if !scopes.is_empty() {
+            scopes.sort_unstable();
+            scopes.dedup();
+            object.array("scopes_supported", scopes, text);
+        }
     });
     let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "max-age=3600")];
     (headers, described.as_bytes().clone()).into_response()
@@ -50,6 +65,36 @@ pub(crate) fn challenge(shared: &Shared, path: &str, response: &mut Response) {
         return;
     };
     if let Ok(value) = HeaderValue::try_from(format!("Bearer resource_metadata=\"{base}{PLACE}{path}\"")) {
+        response.headers_mut().insert(WWW_AUTHENTICATE, value);
+    }
+}
+
+/// The scopes that would let somebody with an issuer's token call this, when only they are missing.
+pub(crate) fn missing_scopes(shared: &Shared, by: &Principal, skill: &Skill) -> Vec<String> {
+    let [link] = by.links() else { return Vec::new() };
+    let (policy, now) = (shared.hub.policy.load(), shared.hub.now());
+    if link.proof != Proof::Jwt || policy.allows(by, Action::Call, skill, now) {
+        return Vec::new();
+    }
+    let rules = shared.access.rules();
+    let helps = |reaches: &[String]| {
+        let more = reaches.iter().map(|reach| interlingua_core::Text::from(reach.as_str()));
+        let scopes = link.scopes.iter().cloned().chain(more).collect();
+        policy.allows(&Principal::new(Link { scopes, ..link.clone() }), Action::Call, skill, now)
+    };
+    rules.issuers.scopes().filter(|(_, reaches)| helps(reaches)).map(|(scope, _)| scope.to_owned()).collect()
+}
+
+/// Makes an answer say that a scope is missing, and which would do.
+pub(crate) fn wants_scopes(shared: &Shared, path: &str, scopes: &[String], response: &mut Response) {
+    let Some(base) = shared.hub.sign_ins.reached() else { return };
+    let plain = |scope: &&String| scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
+    let scopes: Vec<&str> = scopes.iter().filter(plain).map(String::as_str).collect();
+    let told = format!(
+        "Bearer error=\"insufficient_scope\", scope=\"{}\", resource_metadata=\"{base}{PLACE}{path}\"",
+        scopes.join(" ")
+    );
+    if let Ok(value) = HeaderValue::try_from(told) {
         response.headers_mut().insert(WWW_AUTHENTICATE, value);
     }
 }

@@ -28,7 +28,7 @@ impl Keeper for HubKeeper {
     }
 
     fn approves(&self, by: &Principal) -> bool {
-        self.hub.upgrade().is_some_and(|hub| hub.policy.load().approves(by, self.now()))
+        self.hub.upgrade().is_some_and(|hub| hub.policy.load().approves(by, None, self.now()))
     }
 
     fn records(&self) -> Option<Arc<dyn Records>> {

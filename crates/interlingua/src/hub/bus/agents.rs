@@ -14,7 +14,6 @@ use super::inbox::{self, Handle};
 use super::peer::Fetching;
 use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
-use crate::hub::policy::REGISTER_SCOPE;
 
 const KIND: &str = "agent";
 /// How many agents may be registered, besides those of configuration.
@@ -46,13 +45,16 @@ pub enum Reach {
 }
 
 impl Hub {
-    /// May this principal register agents at all?
-    pub fn may_register(&self, by: &Principal) -> bool {
-        self.policy.load().holds(by, REGISTER_SCOPE, self.now())
+    /// May this principal register agents at all, as far as that can be said before a name is known?
+    pub fn check_registrar(&self, by: &Principal) -> Result<(), Fault> {
+        if self.policy.load().registers(by, None, self.now()) { Ok(()) } else { Err(no_registrar()) }
     }
 
-    /// Is the name free for this principal? Its own registration it may replace.
+    /// Is the name free for this principal, and may it be registered by them? Their own registration they may replace.
     pub fn check_agent_name(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
+        if !self.policy.load().registers(by, Some(name), self.now()) {
+            return Err(no_registrar());
+        }
         let taken = |text: String| Err(Fault::caller(FaultKind::Conflict, text));
         match self.bus.agent(name.as_str()) {
             Some(agent) if agent.is_of(by) => Ok(()),
@@ -179,4 +181,8 @@ impl Hub {
 
 pub(super) fn no_such_agent() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Resource), "no such agent")
+}
+
+fn no_registrar() -> Fault {
+    Fault::caller(FaultKind::Denied, "this credential may not register agents")
 }

@@ -274,7 +274,7 @@ async fn a_yes_is_refused_when_the_policy_changed_since() {
     let bench = bench();
     let mut running = bench.hub.open(request(call("delete", json!({"n": 1})))).await.expect("opens");
     let question = asked(&mut running).await;
-    bench.hub.policy.store(Arc::new(crate::hub::policy::Policy { version: 2 }));
+    bench.hub.policy.store(Arc::new(crate::hub::policy::Policy::new(Digest::of(b"other rules"), None)));
     bench.hub.answer(owner(), question.id, Answer::Granted).await.expect("taken");
     let Outcome::Failed(fault) = outcome(&mut running).await.outcome else { panic!("must fail") };
     assert_eq!(fault.kind, FaultKind::Denied);

@@ -1,7 +1,10 @@
 //! Who is believed, and on what grounds: the Owner and everyone else, tokens, TLS, and the guard before every path.
 
+mod callers;
 mod guard;
+mod issuers;
 mod owner;
+mod policy;
 mod tls;
 mod tokens;
 

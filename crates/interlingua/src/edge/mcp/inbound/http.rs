@@ -178,6 +178,9 @@ impl Arrived {
             Ok(method) => method,
             Err(refused) => return self::refused(Some(&id), &refused),
         };
+        if let Some(refused) = asker.wants_scopes(&id, &method) {
+            return refused;
+        }
         let header = |name: &str| self.header(name);
         let header: Option<super::ask::Header<'_>> = if self.is_local() { None } else { Some(&header) };
         match asker.ask(method, &request.params, header).await {

@@ -180,6 +180,9 @@ impl Arrived {
             Ok(method) => method,
             Err(problem) => return refused(Some(&id), &problem),
         };
+        if let Some(refused) = asker.wants_scopes(&id, &method) {
+            return refused;
+        }
         match asker.ask(method, &request.params, None).await {
             Reply::Now(ended) => ended_response(&id, ended),
             Reply::Going(going) => {

@@ -27,6 +27,7 @@ mod legacy;
 mod listen;
 mod listing;
 mod resume;
+mod scopes;
 mod sessions;
 mod state;
 mod tasks;

@@ -1,0 +1,104 @@
+//! What can be typed of `token` and `explain`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::cli::arguments::{HubArguments, span};
+use crate::config::Span;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua token create alice -c hub.yaml                         prints the token, once; the file keeps its SHA-256
+  interlingua token create robot -c hub.yaml --skill 'hotels/*' --expires 90d
+  interlingua token create boss -c hub.yaml --role manager --approve
+  interlingua token list -c hub.yaml
+  interlingua token revoke robot -c hub.yaml                         a running hub refuses it at once
+
+The list of callers is the file that `access: { tokens: file:tokens.yaml }` of the configuration names.")]
+pub struct TokenArguments {
+    #[command(subcommand)]
+    pub command: TokenCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make a token for somebody, and print it
+    Create(CreateArguments),
+    /// Who has one, and what it reaches
+    List(TokensArguments),
+    /// Take one back
+    Revoke(RevokeArguments),
+}
+
+/// Which list.
+#[derive(Debug, Clone, Args)]
+pub struct TokensArguments {
+    /// The configuration that names the list
+    #[arg(short, long, value_name = "FILE", required_unless_present = "file")]
+    pub config: Option<PathBuf>,
+    /// The list itself
+    #[arg(long, value_name = "FILE", conflicts_with = "config")]
+    pub file: Option<PathBuf>,
+    /// For programs: JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CreateArguments {
+    /// Who it is for: what tasks and the audit know the caller by
+    pub name: String,
+    /// A skill it may call, as PEER/SKILL; `*` stands for any letters. May be given several times. Default: all
+    #[arg(long = "skill", value_name = "PATTERN")]
+    pub skills: Vec<String>,
+    /// A role it has in the rules of `access.policy`. May be given several times
+    #[arg(long = "role", value_name = "ROLE")]
+    pub roles: Vec<String>,
+    /// It may say yes to what waits for a confirmation
+    #[arg(long)]
+    pub approve: bool,
+    /// It may register agents
+    #[arg(long)]
+    pub register: bool,
+    /// How long it counts, such as 90d
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub expires: Option<Span>,
+    #[command(flatten)]
+    pub list: TokensArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct RevokeArguments {
+    /// Whose
+    pub name: String,
+    #[command(flatten)]
+    pub list: TokensArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua explain user:alice call hotels/book_room
+  interlingua explain user:alice call hotels/book_room --args '{\"amount\": 900}'
+  interlingua explain 'user:alice>agent:researcher' call hotels/book_room
+  interlingua explain anonymous list local/read_file
+
+Exit code 0 when it is allowed, 7 when it is not.")]
+pub struct ExplainArguments {
+    /// Who: user:NAME, agent:NAME, device:ID, hub:ID, anonymous, owner; several joined by `>` when one works for another
+    pub principal: String,
+    /// What: list, call, read, approve
+    pub action: String,
+    /// On which skill: PEER/SKILL
+    pub resource: String,
+    /// The arguments of the call, as JSON
+    #[arg(long, value_name = "JSON")]
+    pub args: Option<String>,
+    /// What it comes in by, such as mcp
+    #[arg(long)]
+    pub protocol: Option<String>,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}

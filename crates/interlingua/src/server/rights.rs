@@ -1,0 +1,41 @@
+//! From configuration to who may come in, how, and what they may then do.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use interlingua_core::policy::ROLE_SCOPE;
+use interlingua_core::{Digest, Subject, Text};
+
+use super::access::{Grant, Rules};
+use super::issuers::Issuers;
+use crate::config::{AccessToken, Config, Shows};
+use crate::hub::policy::{APPROVE_SCOPE, Policy, REGISTER_SCOPE};
+
+/// Who may come in, and how. `owner`: the Owner's token.
+pub(super) fn rules(config: &Config, owner: &str, issuers: Arc<Issuers>) -> Rules {
+    let of = |shows: Shows| -> HashMap<Digest, Grant> {
+        let listed = config.access.tokens.iter().filter(|token| token.shows == shows);
+        listed.map(|token| (token.digest, grant(token))).collect()
+    };
+    let mut grants = of(Shows::Token);
+    grants.insert(Digest::of(owner.as_bytes()), Grant { subject: Subject::HubOwner, scopes: Vec::new(), until: None });
+    Rules { grants, certificates: of(Shows::Certificate), issuers, anonymous: config.access.anonymous }
+}
+
+/// Who may do what.
+pub(super) fn policy(config: &Config) -> Policy {
+    let judge = config.access.policy.as_ref().and_then(|policy| policy.judge.clone());
+    Policy::new(config.access.digest(), judge)
+}
+
+fn grant(token: &AccessToken) -> Grant {
+    let mut scopes: Vec<Text> = token.skills.iter().map(|skill| skill.as_str().into()).collect();
+    if token.approve {
+        scopes.push(APPROVE_SCOPE.into());
+    }
+    if token.register {
+        scopes.push(REGISTER_SCOPE.into());
+    }
+    scopes.extend(token.roles.iter().map(|role| format!("{ROLE_SCOPE}{role}").into()));
+    Grant { subject: Subject::User(token.name.as_str().into()), scopes, until: token.expires }
+}
