@@ -268,6 +268,12 @@ fn exchanges() -> Vec<Operation> {
             schema::<PageView<ConversationView>>,
         ),
         delete("/api/conversations/{id}", "forget_conversation", "Forget a conversation and what it holds"),
+    ]
+}
+
+/// What was decided, and why.
+fn decisions() -> Vec<Operation> {
+    vec![
         page(
             "/api/audit",
             "list_audit",
@@ -295,7 +301,7 @@ pub fn document() -> Value {
         .for_serialize();
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
-    for operation in exchanges().into_iter().chain(agents()).chain(artifacts()) {
+    for operation in exchanges().into_iter().chain(decisions()).chain(agents()).chain(artifacts()) {
         let described = describe(&operation, &mut generator);
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = described;
