@@ -3,18 +3,22 @@
     agent.py HOST:PORT [BINDING:VERSION]...
 
 The interfaces stand on its card in this order; without any, JSONRPC and HTTP+JSON of 1.0. Every binding and version is served
-whatever the card says. Words: echo, work, ask, auth, slow, fail, reject.
+whatever the card says, GRPC on a port of its own. Words: echo, work, ask, auth, slow, fail, reject.
 """
 
 import asyncio
 import sys
 
+import grpc
 import uvicorn
+from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc
+from a2a.compat.v0_3.grpc_handler import CompatGrpcHandler
 from a2a.helpers import new_data_part, new_text_message, new_text_part
 from a2a.server.agent_execution import AgentExecutor
-from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.types import a2a_pb2_grpc
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Task, TaskState, TaskStatus
 from starlette.applications import Starlette
 
@@ -68,11 +72,17 @@ class Actor(AgentExecutor):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
 
 
-def main():
+async def main():
     address, *wanted = sys.argv[1:]
     host, port = address.rsplit(":", 1)
+    calls = grpc.aio.server()
+    services = f"{host}:{calls.add_insecure_port(f'{host}:0')}"
     interfaces = [
-        AgentInterface(url=f"http://{address}{PATHS[binding]}", protocol_binding=binding, protocol_version=version)
+        AgentInterface(
+            url=services if binding == "GRPC" else f"http://{address}{PATHS[binding]}",
+            protocol_binding=binding,
+            protocol_version=version,
+        )
         for binding, version in (one.rsplit(":", 1) for one in wanted or ["JSONRPC:1.0", "HTTP+JSON:1.0"])
     ]
     card = AgentCard(
@@ -86,13 +96,18 @@ def main():
         skills=[AgentSkill(id="act", name="Act", description="Does what its first word says.", tags=["test"])],
     )
     handler = DefaultRequestHandler(agent_executor=Actor(), task_store=InMemoryTaskStore(), agent_card=card)
+    a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(handler), calls)
+    a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server(CompatGrpcHandler(handler), calls)
+    await calls.start()
     routes = [
         *create_agent_card_routes(card),
         *create_jsonrpc_routes(handler, PATHS["JSONRPC"], enable_v0_3_compat=True),
         *create_rest_routes(handler, path_prefix=PATHS["HTTP+JSON"], enable_v0_3_compat=True),
     ]
-    uvicorn.run(Starlette(routes=routes), host=host, port=int(port), log_level="warning", access_log=False)
+    config = uvicorn.Config(Starlette(routes=routes), host=host, port=int(port), log_level="warning", access_log=False)
+    await uvicorn.Server(config).serve()
+    await calls.stop(None)
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main())

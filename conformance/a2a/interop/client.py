@@ -7,6 +7,7 @@ import asyncio
 import sys
 import uuid
 
+import grpc
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.helpers import get_artifact_text, get_message_text, new_data_part, new_message, new_text_part
@@ -121,10 +122,17 @@ async def main():
         assert kept, f"the card has no {binding} of {version}: {card.supported_interfaces}"
         del card.supported_interfaces[:]
         card.supported_interfaces.extend(kept)
-        clients = [
-            ClientFactory(ClientConfig(streaming=streaming, httpx_client=http, supported_protocol_bindings=[binding])).create(card)
-            for streaming in (False, True)
-        ]
+
+        def client(streaming):
+            config = ClientConfig(
+                streaming=streaming,
+                httpx_client=http,
+                supported_protocol_bindings=[binding],
+                grpc_channel_factory=grpc.aio.insecure_channel,
+            )
+            return ClientFactory(config).create(card)
+
+        clients = [client(streaming) for streaming in (False, True)]
         checks = Checks(*clients, binding, version)
         for name in [name for name in vars(Checks) if not name.startswith("_")]:
             await getattr(checks, name)()

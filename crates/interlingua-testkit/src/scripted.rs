@@ -15,7 +15,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt, stream};
-use http::{HeaderMap, Method, Request, Response, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Version};
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::{
     body::{Frame, Incoming},
@@ -72,6 +72,8 @@ pub enum Say {
     Raw(u16, &'static str, Bytes),
     /// 200 with an event stream that comes in pieces.
     Stream(Vec<Piece>),
+    /// 200 of gRPC, with these headers; messages and trailers come in pieces.
+    Call(Vec<(&'static str, String)>, Vec<Piece>),
     /// Ends the connection without an answer.
     Nothing,
 }
@@ -82,6 +84,8 @@ pub enum Piece {
     Bytes(Bytes),
     /// Waits until it is told to go on.
     Until(Arc<Notify>),
+    /// What comes after the body.
+    Trailers(Vec<(&'static str, String)>),
     /// Breaks off in the middle.
     Cut,
 }
@@ -224,7 +228,8 @@ impl<S: Fn(&Heard, usize) -> Say + Send + Sync + 'static> Speaks for Http<S> {
                     Say::Json(json) => Ok(response(200, &[], &json)),
                     Say::Status(status, headers, json) => Ok(response(status, &headers, &json)),
                     Say::Raw(status, media, bytes) => Ok(raw(status, media, bytes)),
-                    Say::Stream(pieces) => Ok(streamed(pieces)),
+                    Say::Stream(pieces) => Ok(streamed("text/event-stream", &[], pieces)),
+                    Say::Call(headers, pieces) => Ok(streamed("application/grpc", &headers, pieces)),
                     Say::Nothing => Err("the script says nothing"),
                 }
             }
@@ -257,12 +262,19 @@ fn raw(status: u16, media: &str, bytes: Bytes) -> Response<Body> {
         .expect("a status and a media type")
 }
 
-fn streamed(pieces: Vec<Piece>) -> Response<Body> {
+fn streamed(media: &str, headers: &[(&'static str, String)], pieces: Vec<Piece>) -> Response<Body> {
     let frames = stream::unfold(VecDeque::from(pieces), |mut pieces| async move {
         loop {
             match pieces.pop_front()? {
                 Piece::Bytes(bytes) => return Some((Ok(Frame::data(bytes)), pieces)),
                 Piece::Until(told) => told.notified().await,
+                Piece::Trailers(trailers) => {
+                    let named = |(name, text): (&'static str, String)| {
+                        (HeaderName::from_static(name), HeaderValue::try_from(text).expect("text of a trailer"))
+                    };
+                    let trailers = trailers.into_iter().map(named).collect();
+                    return Some((Ok(Frame::trailers(trailers)), pieces));
+                }
                 Piece::Cut => {
                     // What stands before it leaves while nothing more is there to be written.
                     tokio::task::yield_now().await;
@@ -271,7 +283,8 @@ fn streamed(pieces: Vec<Piece>) -> Response<Body> {
             }
         }
     });
-    let builder = Response::builder().status(200).header("content-type", "text/event-stream");
+    let builder = Response::builder().status(200).header("content-type", media);
+    let builder = headers.iter().fold(builder, |builder, (name, value)| builder.header(*name, value));
     builder.body(StreamBody::new(frames).boxed_unsync()).expect("a status and headers")
 }
 

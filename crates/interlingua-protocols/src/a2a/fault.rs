@@ -166,6 +166,7 @@ impl Error {
             Problem::Method(_) => METHOD,
             Problem::Path => own(-32601, 404, Grpc::NotFound, "NOT_FOUND"),
             Problem::Protobuf(_)
+            | Problem::Frame(_)
             | Problem::Shape(_)
             | Problem::NotAnObject
             | Problem::NotAnArray

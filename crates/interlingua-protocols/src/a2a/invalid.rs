@@ -4,6 +4,7 @@ use std::fmt;
 
 use interlingua_core::json::BadJson;
 
+use super::grpc::BadFrame;
 use crate::protobuf::BadProtobuf;
 
 /// A request that is not one of the protocol's.
@@ -20,6 +21,8 @@ pub enum Problem {
     Json(#[from] BadJson),
     #[error("it is not a message of the protocol: {0}")]
     Protobuf(#[from] BadProtobuf),
+    #[error("it is not a message of the protocol: {0}")]
+    Frame(#[from] BadFrame),
     #[error("it is not a message of the protocol: {0}")]
     Shape(&'static str),
     #[error("must be an object")]
@@ -98,6 +101,12 @@ impl From<BadJson> for Invalid {
 
 impl From<BadProtobuf> for Invalid {
     fn from(bad: BadProtobuf) -> Invalid {
+        Invalid::whole(bad)
+    }
+}
+
+impl From<BadFrame> for Invalid {
+    fn from(bad: BadFrame) -> Invalid {
         Invalid::whole(bad)
     }
 }

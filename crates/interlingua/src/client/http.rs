@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::rt::Executor;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::client::legacy::{Builder, Client, connect::HttpConnector};
 use hyper_util::rt::TokioTimer;
 use interlingua_core::ports::StoreFault;
 use rustls::ClientConfig;
@@ -24,6 +24,9 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 const IDLE: Duration = Duration::from_secs(60);
 /// Idle connections kept to one peer.
 const KEPT: usize = 32;
+/// How long a connection of HTTP/2 is silent before the system looks after it, and how often it does.
+const ALIVE: Duration = Duration::from_secs(30);
+const ALIVE_TRIES: u32 = 3;
 
 /// A body is a message, or a blob read from the store as it goes.
 pub(crate) type Body = UnsyncBoxBody<Bytes, StoreFault>;
@@ -62,19 +65,23 @@ impl Pool {
 
     /// To whom others name.
     pub(crate) fn guarded(tls: ClientConfig, supervisor: &Supervisor, private: Private) -> Pool {
-        let mut tcp = HttpConnector::new_with_resolver(Guarded(private));
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT));
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_all_versions().wrap_connector(tcp);
-        let client = Client::builder(Driven(supervisor.clone()))
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(KEPT)
-            .pool_timer(TokioTimer::new())
-            .timer(TokioTimer::new())
-            .build(connector);
-        Pool { client, private }
+        let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
+        let connector = https.enable_all_versions().wrap_connector(tcp(private));
+        Pool { client: client(supervisor).build(connector), private }
+    }
+
+    /// By HTTP/2 and nothing else, also where there is no TLS to agree on it. All requests at a time share one connection:
+    /// see [`super::lanes`].
+    pub(super) fn http2(tls: ClientConfig, supervisor: &Supervisor, private: Private) -> Pool {
+        let mut tcp = tcp(private);
+        // A stream may be silent for hours, and servers of gRPC take HTTP/2's own pings for an attack: the system looks
+        // whether the other side is still there.
+        tcp.set_keepalive(Some(ALIVE));
+        tcp.set_keepalive_interval(Some(ALIVE));
+        tcp.set_keepalive_retries(Some(ALIVE_TRIES));
+        let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
+        let connector = https.enable_http2().wrap_connector(tcp);
+        Pool { client: client(supervisor).http2_only(true).build(connector), private }
     }
 
     /// Sends a request; its answer's body is still to be read.
@@ -87,6 +94,20 @@ impl Pool {
             .await
             .map_err(|error| if error.is_connect() { Lost::unconnected(error) } else { Lost::broken(error) })
     }
+}
+
+fn tcp(private: Private) -> HttpConnector<Guarded> {
+    let mut tcp = HttpConnector::new_with_resolver(Guarded(private));
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(CONNECT));
+    tcp
+}
+
+fn client(supervisor: &Supervisor) -> Builder {
+    let mut builder = Client::builder(Driven(supervisor.clone()));
+    builder.pool_idle_timeout(IDLE).pool_max_idle_per_host(KEPT).pool_timer(TokioTimer::new()).timer(TokioTimer::new());
+    builder
 }
 
 /// Reads a body of at most `limit` bytes.

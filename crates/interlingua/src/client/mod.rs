@@ -1,7 +1,7 @@
 //! What every edge shares that calls others over the network: one way to connect, to verify, to try again, to know who is
 //! there. Nothing here knows a protocol.
 //!
-//! [`http`] is a pool of connections, [`tls`] whom to believe, [`credentials`] what the hub shows of itself, [`oauth`] how it
+//! [`http`] is a pool of connections, [`lanes`] those that many calls share, [`tls`] whom to believe, [`credentials`] what the hub shows of itself, [`oauth`] how it
 //! comes by a token that a server wants, [`lost`] why nothing came back, [`retry`] when to try again, [`health`] whether a peer
 //! can be reached, [`websocket`] a connection that is wanted again, [`place`] which other addresses are still a peer's own,
 //! [`guard`] which are called at all when others choose them, [`live`] work that goes on, [`starting`] a peer that has not been
@@ -13,6 +13,7 @@ pub(crate) mod credentials;
 pub(crate) mod guard;
 pub(crate) mod health;
 pub(crate) mod http;
+pub(crate) mod lanes;
 pub(crate) mod live;
 pub(crate) mod lost;
 pub(crate) mod oauth;

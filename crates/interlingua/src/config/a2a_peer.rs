@@ -45,6 +45,8 @@ pub enum A2aBinding {
     Jsonrpc,
     /// HTTP with JSON.
     Http,
+    /// gRPC.
+    Grpc,
 }
 
 impl A2aPeer {

@@ -64,6 +64,13 @@ async fn a_27_the_sdk_is_a_client_by_both_dialects_of_0_3() {
     client(&hub, "HTTP+JSON", "0.3").await;
 }
 
+#[tokio::test]
+async fn a_28_the_sdk_is_a_client_by_grpc_of_both_versions() {
+    let hub = front_door().start().await;
+    client(&hub, "GRPC", "1.0").await;
+    client(&hub, "GRPC", "0.3").await;
+}
+
 /// The SDK's agent, whose card names this interface only, behind a hub.
 async fn behind(interface: &str) -> (Peer, Hub) {
     let agent = Peer::listening(|address| {
@@ -128,6 +135,16 @@ async fn a_43_the_sdk_is_an_agent_by_json_rpc_of_0_3() {
 #[tokio::test]
 async fn a_43_the_sdk_is_an_agent_by_http_of_0_3() {
     plays("HTTP+JSON:0.3").await;
+}
+
+#[tokio::test]
+async fn a_43_the_sdk_is_an_agent_by_grpc_of_1_0() {
+    plays("GRPC:1.0").await;
+}
+
+#[tokio::test]
+async fn a_43_the_sdk_is_an_agent_by_grpc_of_0_3() {
+    plays("GRPC:0.3").await;
 }
 
 #[tokio::test]

@@ -2,10 +2,12 @@
 //!
 //! [`card`] reads an agent's card in either generation, [`vouch`] says who signed it, [`skills`] makes skills of it. [`encode`]
 //! writes calls and answers as messages, [`request`] puts an operation on the wire of a binding, [`decode`] reads its answer,
-//! and [`follow`] folds all that an agent tells of a task into events. [`fault`] is the table of errors, read.
+//! [`call`] takes one of gRPC apart, and [`follow`] folds all that an agent tells of a task into events. [`fault`] is the table
+//! of errors, read.
 //!
 //! Deliberately absent: connections, which interface is tried when, and everything that waits.
 
+pub mod call;
 pub mod card;
 pub mod decode;
 pub mod encode;

@@ -5,6 +5,7 @@ mod between;
 mod calls;
 mod cards;
 mod faults;
+mod grpc;
 mod questions;
 mod registered;
 mod streams;

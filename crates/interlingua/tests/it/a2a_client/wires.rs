@@ -36,9 +36,11 @@ async fn far(more: &str) -> Hub {
 /// An agent whose card leads to one interface of the hub over there.
 async fn one_way(far: &Hub, binding: &'static str, version: &'static str) -> Agent {
     let mut card = far.get("/.well-known/agent-card.json").await.json();
-    let address = far.address();
-    card["supportedInterfaces"] =
-        json!([{"url": format!("http://{address}/a2a"), "protocolBinding": binding, "protocolVersion": version}]);
+    let url = match binding {
+        "GRPC" => far.address().to_string(),
+        _ => far.url("/a2a"),
+    };
+    card["supportedInterfaces"] = json!([{"url": url, "protocolBinding": binding, "protocolVersion": version}]);
     for old in ["url", "protocolVersion", "preferredTransport", "additionalInterfaces"] {
         card.as_object_mut().expect("a card").remove(old);
     }
@@ -48,7 +50,8 @@ async fn one_way(far: &Hub, binding: &'static str, version: &'static str) -> Age
 #[tokio::test]
 async fn a_36_the_same_scenes_over_every_binding_and_version() {
     let far = far("front_door: far\n").await;
-    for (binding, version) in [("JSONRPC", "1.0"), ("HTTP+JSON", "1.0"), ("JSONRPC", "0.3"), ("HTTP+JSON", "0.3")] {
+    let bindings = ["JSONRPC", "HTTP+JSON", "GRPC"].into_iter();
+    for (binding, version) in bindings.flat_map(|binding| [(binding, "1.0"), (binding, "0.3")]) {
         let way = format!("{binding} {version}");
         let agent = one_way(&far, binding, version).await;
         let hub = agent.hub().await;

@@ -3,9 +3,12 @@
 use serde_json::json;
 
 use crate::a2a::Version;
+use crate::a2a::client::call::{Bad, End, Messages, head, status};
 use crate::a2a::client::decode;
+use crate::a2a::client::fault::{Refusal, Why};
 use crate::a2a::client::request::{self, Ask};
-use crate::a2a::grpc::unframe;
+use crate::a2a::grpc::{BadFrame, frame, unframe};
+use crate::a2a::invalid::Problem;
 use crate::a2a::method::{Method, decode_grpc};
 use crate::a2a::wire::{self, Message, Operation, Role, Send};
 
@@ -56,4 +59,96 @@ fn a_36_an_answer_of_grpc_is_the_update_the_other_bindings_tell() {
     };
     assert_eq!(heard, same);
     assert!(decode::grpc(&[0xff], Method::Send, Version::V1, 64).is_err());
+}
+
+fn working() -> bytes::Bytes {
+    let told = json!({"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}});
+    let message = crate::a2a::proto::answer_from_json(Method::Stream, Version::V1, told.to_string().as_bytes());
+    frame(&message.expect("it is written"))
+}
+
+fn messages() -> Messages {
+    Messages::new(Method::Stream, Version::V1, 1 << 10, 64, None)
+}
+
+/// The status of trailers that say this.
+fn trailers(code: &'static str, message: &'static str) -> Option<Result<(), crate::a2a::client::Refusal>> {
+    status(|name| match name {
+        "grpc-status" => Some(code),
+        "grpc-message" => Some(message),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_14_messages_come_in_pieces_and_the_trailers_say_that_they_are_all() {
+    let (mut messages, all) = (messages(), [working(), working()].concat());
+    let mut heard = 0;
+    for piece in all.chunks(3) {
+        messages.push(&bytes::Bytes::copy_from_slice(piece));
+        while messages.take().expect("a message").is_some() {
+            heard += 1;
+        }
+    }
+    messages.ends(trailers("0", ""));
+    assert_eq!((heard, messages.end()), (2, End::Done));
+}
+
+#[test]
+fn a_45_an_answer_that_nobody_ended_is_broken_off_and_so_is_one_that_ended_on_the_way() {
+    let broken = |pushed: &[u8], end| {
+        let mut messages = messages();
+        messages.push(&bytes::Bytes::copy_from_slice(pushed));
+        let heard = messages.take().expect("no bad message").is_some();
+        messages.ends(end);
+        (heard, messages.end())
+    };
+    let whole = working();
+    assert!(matches!(broken(&whole, None), (true, End::Broken(_))));
+    assert!(matches!(broken(&whole[..9], trailers("0", "")), (false, End::Broken(_))));
+    assert!(matches!(broken(&whole, trailers("14", "gone")), (true, End::Broken(_))));
+    // Without a word from the agent it is the agent that is not there.
+    let (false, End::Refused(refusal)) = broken(b"", trailers("14", "go%20on")) else { panic!("no refusal") };
+    assert_eq!((refusal.why, &*refusal.message), (Why::Busy, "go on"));
+    let (true, End::Refused(refusal)) = broken(&whole, trailers("4", "")) else { panic!("no refusal") };
+    assert_eq!(refusal.why, Why::Deadline);
+    let (false, End::Refused(refusal)) = broken(b"", trailers("what", "")) else { panic!("no refusal") };
+    assert_eq!((refusal.why, &*refusal.code), (Why::Internal, "2"));
+}
+
+#[test]
+fn a_32_what_is_compressed_too_large_or_no_message_at_all_is_told_apart() {
+    let bad = |bytes: &'static [u8]| {
+        let mut messages = messages();
+        messages.push(&bytes::Bytes::from_static(bytes));
+        messages.take().expect_err("no message")
+    };
+    assert_eq!(bad(b"\x01\0\0\0\x01x"), Bad::Invalid(BadFrame::Compressed.into()));
+    assert_eq!(bad(b"<html></html>"), Bad::Invalid(BadFrame::Malformed.into()));
+    assert_eq!(bad(b"\0\0\x10\0\0"), Bad::TooLarge);
+    assert!(matches!(bad(b"\0\0\0\0\x01\xff"), Bad::Invalid(_)));
+}
+
+#[test]
+fn a_31_an_error_without_details_is_known_by_its_first_word() {
+    for (message, code, why) in [
+        ("TaskNotCancelableError: it is over", 9, Why::NotCancelable),
+        ("ContentTypeNotSupportedError: no", 3, Why::Media),
+        ("MethodNotFoundError: no", 5, Why::Method),
+        ("SomeError: no", 5, Why::TaskNotFound),
+        ("an error: no", 9, Why::Unsupported),
+        ("Error: ", 9, Why::Unsupported),
+    ] {
+        assert_eq!(Refusal::of_grpc(code, message, None).why, why, "{message}");
+    }
+}
+
+#[test]
+fn a_43_what_is_no_grpc_says_so_by_its_status_or_is_no_answer() {
+    assert_eq!(head(200, "application/grpc+proto"), Ok(Ok(())));
+    let problem = head(200, "text/html").expect_err("no answer").problem;
+    assert_eq!(problem, Problem::Shape("an answer of gRPC is wanted"));
+    let refusal = head(404, "text/html").expect("a status").expect_err("a refusal");
+    assert!(refusal.is_elsewhere());
+    assert_eq!(status(|_| None), None);
 }

@@ -54,6 +54,17 @@ impl Address {
         place::own(&self.origin, &uri.to_string())
             .ok_or_else(|| format!("its interface at {given} is left out: it is on another host, or less protected"))
     }
+
+    /// The same for gRPC, whose addresses are `host:port` (section 4.4.6): as protected as the card itself was. Cards of older
+    /// versions write one of the web.
+    pub(super) fn service(&self, given: &str) -> Result<Uri, String> {
+        match given.split_once("://") {
+            Some(("grpc", at)) => self.interface(&format!("http://{at}")),
+            Some(("grpcs", at)) => self.interface(&format!("https://{at}")),
+            Some(_) => self.interface(given),
+            None => self.interface(&format!("{}://{given}", self.origin.scheme_str().unwrap_or_default())),
+        }
+    }
 }
 
 fn is_inward(host: &str) -> bool {
@@ -121,5 +132,20 @@ mod tests {
             at("http://h:1", foreign).expect_err(foreign);
         }
         at("https://agent.example", "http://agent.example/").expect_err("less protected");
+    }
+
+    #[test]
+    fn a_43_an_address_of_grpc_has_no_scheme_and_is_as_protected_as_the_card() {
+        let at = |origin: &str, given: &str| address(origin).service(given).map(|uri| uri.to_string());
+        assert_eq!(at("http://h:1", "h:2"), Ok("http://h:2/".into()));
+        assert_eq!(at("https://h", "h:443"), Ok("https://h:443/".into()));
+        assert_eq!(at("http://127.0.0.1:9002", "localhost:9003"), Ok("http://127.0.0.1:9003/".into()));
+        assert_eq!(at("http://h:1", "http://h:2"), Ok("http://h:2/".into()));
+        assert_eq!(at("http://h:1", "grpc://h:2"), Ok("http://h:2/".into()));
+        assert_eq!(at("http://h:1", "grpcs://h:2"), Ok("https://h:2/".into()));
+        for foreign in ["other:2", "dns:///h:2", "h:2 ", "unix:/tmp/socket"] {
+            at("http://h:1", foreign).expect_err(foreign);
+        }
+        at("https://h", "grpc://h:2").expect_err("less protected");
     }
 }

@@ -149,15 +149,16 @@ fn lines(card: &AgentCard, address: &Address, a2a: &A2aPeer, problems: &mut Vec<
         None => true,
         Some(A2aBinding::Jsonrpc) => binding == Binding::JsonRpc,
         Some(A2aBinding::Http) => binding == Binding::HttpJson,
+        Some(A2aBinding::Grpc) => binding == Binding::Grpc,
     };
     let mut lines = Vec::new();
     for interface in card.interfaces.iter().filter(|interface| wanted(interface.binding)) {
-        // An address of gRPC is none of HTTP.
-        if interface.binding == Binding::Grpc {
-            continue;
-        }
-        match address.interface(&interface.url) {
-            Ok(uri) => lines.extend(Line::new(interface.clone(), uri)),
+        let at = match interface.binding {
+            Binding::JsonRpc | Binding::HttpJson => address.interface(&interface.url),
+            Binding::Grpc => address.service(&interface.url),
+        };
+        match at {
+            Ok(uri) => lines.push(Line::new(interface.clone(), uri)),
             Err(problem) => problems.push(problem.into()),
         }
     }

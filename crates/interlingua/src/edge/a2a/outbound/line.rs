@@ -1,6 +1,8 @@
 //! One interface of an agent: a request there, and its answer or stream back. Every binding that is spoken has its own way to
 //! write and to read; what they carry is the same.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
@@ -12,8 +14,10 @@ use interlingua_protocols::a2a::invalid::Invalid;
 use interlingua_protocols::a2a::wire::Update;
 use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSION_HEADER, Version, ext, method};
 
-use super::events::Events;
+use super::events::{Events, WebEvents};
+use super::grpc;
 use crate::client::http::{Pool, read, retry_after, whole};
+use crate::client::lanes::Lanes;
 use crate::client::lost::Lost;
 
 /// What is read of one message.
@@ -62,22 +66,38 @@ pub(super) struct Line {
     wire: Wire,
 }
 
-/// How this hub can speak to an agent. gRPC is not among them yet: an interface of it is passed over.
+/// The connections of one agent.
+#[derive(Debug)]
+pub(super) struct Ways {
+    pub(super) pool: Pool,
+    pub(super) lanes: Lanes,
+}
+
+/// How this hub speaks to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wire {
+enum Wire {
+    Web(Web),
+    Grpc,
+}
+
+impl Wire {
+    fn of(binding: Binding) -> Wire {
+        match binding {
+            Binding::JsonRpc => Wire::Web(Web::Rpc),
+            Binding::HttpJson => Wire::Web(Web::Http),
+            Binding::Grpc => Wire::Grpc,
+        }
+    }
+}
+
+/// The bindings whose messages are JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Web {
     Rpc,
     Http,
 }
 
-impl Wire {
-    fn of(binding: Binding) -> Option<Wire> {
-        match binding {
-            Binding::JsonRpc => Some(Wire::Rpc),
-            Binding::HttpJson => Some(Wire::Http),
-            Binding::Grpc => None,
-        }
-    }
-
+impl Web {
     /// A message of this wire: an answer, or one event of a stream.
     pub(super) fn decode(
         self,
@@ -86,16 +106,15 @@ impl Wire {
         version: Version,
     ) -> Result<Result<Update, Refusal>, Invalid> {
         match self {
-            Wire::Rpc => decode::rpc(frame, method, version, DEPTH),
-            Wire::Http => decode::http(frame, method, version, DEPTH),
+            Web::Rpc => decode::rpc(frame, method, version, DEPTH),
+            Web::Http => decode::http(frame, method, version, DEPTH),
         }
     }
 }
 
 impl Line {
-    /// `None` for a binding that is not spoken here.
-    pub(super) fn new(interface: Interface, uri: Uri) -> Option<Line> {
-        Some(Line { wire: Wire::of(interface.binding)?, interface, uri })
+    pub(super) fn new(interface: Interface, uri: Uri) -> Line {
+        Line { wire: Wire::of(interface.binding), interface, uri }
     }
 
     /// The headers that every request on it has.
@@ -113,26 +132,34 @@ impl Line {
         headers
     }
 
-    pub(super) async fn ask(&self, pool: &Pool, ask: &Ask<'_>, headers: &HeaderMap) -> Result<Heard, Trouble> {
+    /// `wait`: how long the answer is of any use.
+    pub(super) async fn ask(
+        &self,
+        ways: &Ways,
+        ask: &Ask<'_>,
+        headers: &HeaderMap,
+        wait: Option<Duration>,
+    ) -> Result<Heard, Trouble> {
         let (version, tenant) = (self.interface.version, self.interface.tenant.as_deref());
         match self.wire {
-            Wire::Rpc => {
+            Wire::Web(web @ Web::Rpc) => {
                 let body = request::rpc(ask, version, tenant, 1);
-                let response = self.send(pool, ask, Method::POST, &self.uri, Some(body), headers).await?;
-                self.heard(ask, response).await
+                let response = self.send(&ways.pool, ask, Method::POST, &self.uri, Some(body), headers).await?;
+                self.heard(web, ask, response).await
             }
-            Wire::Http => {
+            Wire::Web(Web::Http) => {
                 let request = request::http(ask, version, tenant);
-                match self.ask_http(pool, ask, &request, headers).await {
+                match self.ask_http(&ways.pool, ask, &request, headers).await {
                     Err(Trouble::Refused(refusal)) if refusal.why == fault::Why::Method => {
                         match request::other_verb(ask, &request) {
-                            Some(other) => self.ask_http(pool, ask, &other, headers).await,
+                            Some(other) => self.ask_http(&ways.pool, ask, &other, headers).await,
                             None => Err(Trouble::Refused(refusal)),
                         }
                     }
                     heard => heard,
                 }
             }
+            Wire::Grpc => grpc::ask((&self.interface, &self.uri), &ways.lanes, ask, headers, wait).await,
         }
     }
 
@@ -149,7 +176,7 @@ impl Line {
             Verb::Post => Method::POST,
         };
         let response = self.send(pool, ask, method, &uri, request.body.clone(), headers).await?;
-        self.heard(ask, response).await
+        self.heard(Web::Http, ask, response).await
     }
 
     /// A path below the interface's address. Some cards of 0.3 name the version in it already.
@@ -185,21 +212,21 @@ impl Line {
     }
 
     /// Reads an answer by what it is: events where they were asked for, an error by its body, else one message.
-    async fn heard(&self, ask: &Ask<'_>, response: Response<Incoming>) -> Result<Heard, Trouble> {
+    async fn heard(&self, web: Web, ask: &Ask<'_>, response: Response<Incoming>) -> Result<Heard, Trouble> {
         let (status, wait) = (response.status(), retry_after(response.headers()));
         let (method, version) = (ask.method(), self.interface.version);
         if status.is_success() && method.streams() && is_media(response.headers(), EVENTS) {
-            return Ok(Heard::Stream(Box::new(Events::new(response, self.wire, version))));
+            return Ok(Heard::Stream(Box::new(Events::Web(WebEvents::new(response, web, version)))));
         }
         if status.is_success() {
             let body = read(response, LIMIT).await?;
-            let update = self.wire.decode(&body, method, version)?.map_err(Trouble::Refused)?;
+            let update = web.decode(&body, method, version)?.map_err(Trouble::Refused)?;
             return Ok(Heard::Update(Box::new(update)));
         }
         let body = read(response, ERROR).await.unwrap_or_default();
         // JSON-RPC may say more than the status does.
-        if self.wire == Wire::Rpc
-            && let Ok(Err(refusal)) = self.wire.decode(&body, method, version)
+        if web == Web::Rpc
+            && let Ok(Err(refusal)) = web.decode(&body, method, version)
             && !matches!(status.as_u16(), 401 | 403 | 429 | 503)
         {
             return Err(Trouble::Refused(refusal));

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`peer`] | the peer: its health, its configuration |
 //! | [`address`], [`known`], [`refresh`] | where its card is, what the card says, and keeping both true |
-//! | [`mod@line`], [`events`] | one interface of the card: a request there, its answer or stream back |
+//! | [`mod@line`], [`grpc`], [`events`] | one interface of the card: a request there, its answer or stream back |
 //! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it, also after a break |
 //! | [`registered`] | agents that others register while the hub runs |
 //! | [`legs`] | the agent's own conversations beside ours |
@@ -14,6 +14,7 @@
 
 mod address;
 mod events;
+mod grpc;
 mod known;
 mod legs;
 mod line;

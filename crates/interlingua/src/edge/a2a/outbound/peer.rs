@@ -11,10 +11,12 @@ use tokio::time::Instant;
 
 use super::address::Address;
 use super::known::Known;
+use super::line::Ways;
 use super::talk::Talk;
 use crate::client::guard::Private;
 use crate::client::health::{Breaker, Probed};
 use crate::client::http::Pool;
+use crate::client::lanes::Lanes;
 use crate::client::tls::{self, Trust};
 use crate::config;
 use crate::hub::Hub;
@@ -33,7 +35,7 @@ pub(crate) enum Manifest {
 pub struct A2aPeer {
     pub(super) name: PeerId,
     pub(super) address: Address,
-    pub(super) pool: Pool,
+    pub(super) ways: Ways,
     pub(super) config: config::Peer,
     pub(super) a2a: config::A2aPeer,
     pub(super) manifest: Manifest,
@@ -73,7 +75,10 @@ impl A2aPeer {
         let kept = place_of_card(&name, &a2a.url);
         let known = Known::load(&kept, hub, &name, &address, a2a).await;
         Ok(A2aPeer {
-            pool: Pool::guarded(tls, &hub.supervisor, private),
+            ways: Ways {
+                pool: Pool::guarded(tls.clone(), &hub.supervisor, private),
+                lanes: Lanes::new(tls, &hub.supervisor, private),
+            },
             known: Mutex::new(known.map(Arc::new)),
             unread: Mutex::default(),
             kept,

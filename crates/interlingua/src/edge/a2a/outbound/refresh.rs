@@ -215,6 +215,6 @@ impl A2aPeer {
             known.map_or(&configured, |known| &known.credentials).apply(headers);
         }
         let request = request.body(whole(Bytes::new())).map_err(|error| Unread::Lost(Lost::unconnected(error)))?;
-        self.pool.send(request).await.map_err(Unread::Lost)
+        self.ways.pool.send(request).await.map_err(Unread::Lost)
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use interlingua_core::peer::{Dispatch, Reply};
 use interlingua_core::{
-    Answer, Ask as Wanted, Blob, Body, Event, Fault, FaultKind, Finished, Loss, Part, Record, Secret, Text,
+    Answer, Ask as Wanted, Blob, Body, DeadlineBy, Event, Fault, FaultKind, Finished, Loss, Part, Record, Secret, Text,
 };
 use interlingua_protocols::a2a::client::encode::{self, Answered, Leg};
 use interlingua_protocols::a2a::client::fault::Why;
@@ -307,7 +307,15 @@ impl Talk {
             value.set_sensitive(true);
             headers.insert(http::header::AUTHORIZATION, value);
         }
-        line.ask(&self.peer.pool, ask, &headers).await
+        line.ask(&self.peer.ways, ask, &headers, self.left()).await
+    }
+
+    /// How long an answer is waited for at most, where configuration or the caller says so.
+    fn left(&self) -> Option<Duration> {
+        let configured = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        let deadline = self.dispatch.call.limits.deadline.filter(|deadline| deadline.set_by == DeadlineBy::Caller);
+        let asked = deadline.map(|deadline| deadline.at.until(self.hub.now()));
+        [configured, asked].into_iter().flatten().min()
     }
 
     /// Of a task; the answer to these is never a stream, and comes soon or not at all.

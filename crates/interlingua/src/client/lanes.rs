@@ -1,0 +1,104 @@
+//! Connections of HTTP/2 to one peer, for calls that may stay open for long.
+//!
+//! A server takes only so many calls at a time on one connection (RFC 9113, section 5.1.2); the next one waits until another
+//! ends, and a cancel would wait behind what it is to end. So a connection gets no more than servers are known to take, and
+//! then there is another one. Which server it is stays the caller's business: all requests go to the same peer.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+use rustls::ClientConfig;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::guard::Private;
+use super::http::{Body, Pool};
+use super::lost::Lost;
+use crate::hub::supervisor::Supervisor;
+
+/// Calls at a time on one connection: what RFC 9113 asks every server to take at least.
+const CALLS: usize = 100;
+/// Connections at most.
+const LANES: usize = 64;
+
+pub(crate) struct Lanes {
+    tls: ClientConfig,
+    supervisor: Supervisor,
+    private: Private,
+    lanes: Mutex<Vec<Lane>>,
+}
+
+#[derive(Clone)]
+struct Lane {
+    pool: Pool,
+    room: Arc<Semaphore>,
+}
+
+/// A call's place on a connection, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    _held: OwnedSemaphorePermit,
+}
+
+impl std::fmt::Debug for Lanes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lanes").finish_non_exhaustive()
+    }
+}
+
+impl Lanes {
+    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor, private: Private) -> Lanes {
+        Lanes { tls, supervisor: supervisor.clone(), private, lanes: Mutex::default() }
+    }
+
+    /// Sends a request. The seat is to be kept for as long as its answer is read.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Result<(Response<Incoming>, Seat), Lost> {
+        let (pool, seat) = self.seat().ok_or_else(|| Lost::unconnected("too many calls are open at this peer"))?;
+        Ok((pool.send(request).await?, seat))
+    }
+
+    /// On the first connection that has room: those behind it fall idle and are closed.
+    fn seat(&self) -> Option<(Pool, Seat)> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = lanes.iter().find_map(Lane::seat) {
+            return Some(found);
+        }
+        if lanes.len() >= LANES {
+            return None;
+        }
+        let pool = Pool::http2(self.tls.clone(), &self.supervisor, self.private);
+        let lane = Lane { pool, room: Arc::new(Semaphore::new(CALLS)) };
+        lanes.push(lane.clone());
+        lane.seat()
+    }
+}
+
+impl Lane {
+    fn seat(&self) -> Option<(Pool, Seat)> {
+        let held = self.room.clone().try_acquire_owned().ok()?;
+        Some((self.pool.clone(), Seat { _held: held }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::tls::{Trust, config};
+
+    #[tokio::test]
+    async fn a_full_connection_takes_no_more_and_one_that_is_left_takes_again() {
+        let supervisor = Supervisor::new();
+        let lanes = Lanes::new(config(&Trust::Nobody).expect("no authorities"), &supervisor, Private::Allowed);
+        let count = || lanes.lanes.lock().expect("no panic").len();
+        let mut seats: Vec<_> = (0..CALLS).map(|_| lanes.seat().expect("room")).collect();
+        assert_eq!(count(), 1);
+        let other = lanes.seat().expect("room on another");
+        assert_eq!(count(), 2);
+        seats.pop();
+        drop(other);
+        seats.push(lanes.seat().expect("room on the first"));
+        seats.extend((0..CALLS * (LANES - 1)).map(|_| lanes.seat().expect("room")));
+        assert_eq!(count(), LANES);
+        assert!(lanes.seat().is_none());
+    }
+}
