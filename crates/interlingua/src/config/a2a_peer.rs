@@ -24,6 +24,14 @@ pub struct A2aPeer {
     /// More headers to send.
     #[serde(default)]
     pub headers: IndexMap<String, Secret>,
+    /// What a signature on its card is worth.
+    #[serde(default)]
+    pub signature: A2aSignature,
+    /// A file of public keys that may sign its card: PEM, a JSON Web Key, or a set of them.
+    pub keys: Option<PathBuf>,
+    /// Addresses of key sets that may sign its card, where the signature names one of them.
+    #[serde(default)]
+    pub key_urls: Vec<String>,
     /// A PEM file of authorities to trust instead of the machine's own.
     pub ca: Option<PathBuf>,
     /// Send credentials even where they can be read on the way (neither TLS nor loopback).
@@ -49,6 +57,18 @@ pub enum A2aBinding {
     Grpc,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum A2aSignature {
+    /// A card that is not signed by one of the keys is not taken.
+    Require,
+    /// It is looked at and shown; every card is taken.
+    #[default]
+    Check,
+    /// It is not looked at.
+    Off,
+}
+
 impl A2aPeer {
     pub fn new(url: impl Into<String>) -> A2aPeer {
         A2aPeer {
@@ -58,6 +78,9 @@ impl A2aPeer {
             basic: None,
             api_key: None,
             headers: IndexMap::new(),
+            signature: A2aSignature::default(),
+            keys: None,
+            key_urls: Vec::new(),
             ca: None,
             insecure: false,
         }

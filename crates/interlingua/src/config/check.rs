@@ -11,8 +11,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::problem::nearest;
 use super::{
-    A2aPeer, AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer,
-    Problem, Speaks, check_agents, issuers,
+    AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Problem,
+    Speaks, check_a2a, check_agents, issuers,
 };
 
 /// Names with a meaning of their own in some spelling of a skill.
@@ -63,29 +63,11 @@ pub(super) fn check(config: &Config) -> Found {
     front_door(config, &mut found);
     aip(config, &mut found);
     access(config, &mut found);
-    a2a(config, &mut found);
+    check_a2a::hub(config, &mut found);
     tools(config, &mut found);
     hooks(config, &mut found);
     telemetry(config, &mut found);
     found
-}
-
-fn a2a(config: &Config, found: &mut Found) {
-    let a2a = &config.a2a;
-    if let Some(url) = &a2a.url {
-        let uri: Option<http::Uri> = url.parse().ok();
-        let whole = uri.is_some_and(|uri| {
-            matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() && uri.query().is_none()
-        });
-        found.require(whole, "a2a.url", "this is no address such as `https://hub.example`");
-    }
-    if let Some(key) = &a2a.sign_with {
-        let fits = key.expose().text().and_then(Signer::from_pem).is_some();
-        found.require(fits, "a2a.sign_with", "this is no private key in PEM that can sign (P-256, Ed25519 or RSA)");
-        // Whoever asks for a card by another name would else be given one that is signed for that name.
-        let one = a2a.url.is_some() || config.listen.0.ip().is_loopback();
-        found.require(one, "a2a.sign_with", "a card is signed for one address: say which in `a2a.url`");
-    }
 }
 
 fn listen(config: &Config, found: &mut Found) {
@@ -186,7 +168,7 @@ fn peer(name: &str, peer: &Peer, found: &mut Found) {
         Speaks::Nlweb(nlweb) => nlweb_peer(&format!("peers.{name}.nlweb"), nlweb, found),
         // Its definition is read, and checked, with the configuration.
         Speaks::Site(_) => {}
-        Speaks::A2a(a2a) => a2a_peer(&format!("peers.{name}.a2a"), a2a, found),
+        Speaks::A2a(a2a) => check_a2a::peer(&format!("peers.{name}.a2a"), a2a, found),
     }
 }
 
@@ -305,26 +287,6 @@ fn aip(config: &Config, found: &mut Found) {
     for id in config.aip.devices.keys() {
         found.require(!id.is_empty() && id.len() <= 4096, "aip.devices", "an id has 1 to 4096 characters");
     }
-}
-
-fn a2a_peer(path: &str, a2a: &A2aPeer, found: &mut Found) {
-    let uri = match url(&a2a.url, &["http", "https"]) {
-        Ok(uri) => uri,
-        Err(message) => return found.refuse(format!("{path}.url"), message),
-    };
-    if uri.scheme_str() == Some("http") && a2a.has_secret() && !a2a.insecure && !uri.host().is_some_and(is_loopback) {
-        found.refuse(path, "the credentials would travel unencrypted; use https, or set `insecure: true` here");
-    }
-    found.require(
-        !(a2a.token.is_some() && a2a.basic.is_some()),
-        path,
-        "expected either a `token` or `basic`, not both",
-    );
-    for name in a2a.headers.keys() {
-        let known = http::HeaderName::try_from(name.as_str());
-        found.require(known.is_ok(), &format!("{path}.headers"), &format!("`{name}` is not the name of a header"));
-    }
-    authorities(path, a2a.ca.as_deref(), found);
 }
 
 pub(super) fn authorities(path: &str, ca: Option<&Path>, found: &mut Found) {

@@ -165,7 +165,7 @@ fn anchor(config: &mut Config, base: &Path) {
     for peer in peers.values_mut() {
         match &mut peer.speaks {
             super::Speaks::Nlip(nlip) => paths.extend(nlip.ca.as_mut()),
-            super::Speaks::A2a(a2a) => paths.extend(a2a.ca.as_mut()),
+            super::Speaks::A2a(a2a) => paths.extend(a2a.ca.iter_mut().chain(&mut a2a.keys)),
             super::Speaks::Mcp(mcp) => paths.extend(mcp.ca.iter_mut().chain(&mut mcp.directory)),
             super::Speaks::Aip(aip) => paths.extend(aip.ca.as_mut()),
             super::Speaks::Nlweb(nlweb) => paths.extend(nlweb.ca.as_mut()),

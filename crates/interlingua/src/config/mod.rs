@@ -16,6 +16,7 @@ mod access;
 mod agents;
 mod aip;
 mod check;
+mod check_a2a;
 mod check_agents;
 pub mod diff;
 mod document;
@@ -57,7 +58,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use a2a::A2a;
-pub use a2a_peer::{A2aBinding, A2aPeer, Basic};
+pub use a2a_peer::{A2aBinding, A2aPeer, A2aSignature, Basic};
 pub use access::{Access, AccessToken, Anonymous, Shows};
 pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
 pub use aip::{Aip, AipDevice, AipPeer};

@@ -23,6 +23,13 @@ pub struct PeerView {
     pub quarantined: bool,
     #[serde(flatten)]
     pub standing: StandingView,
+    /// Whether what it says of itself is signed by somebody who is trusted: `verified`, `unknown`, `altered` or `unsigned`;
+    /// absent where nobody looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// The key that signed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed_by: Option<String>,
     /// How many skills it has.
     pub skills: usize,
     pub resources: usize,
@@ -126,6 +133,8 @@ impl From<&Card> for PeerView {
             down_since,
             quarantined,
             standing: StandingView::default(),
+            signature: None,
+            signed_by: None,
             skills: card.skills.len(),
             resources: card.resources.len(),
             seen: card.seen.to_string(),

@@ -54,6 +54,15 @@ impl Signing {
     }
 }
 
+/// A key as the web writes it, made one that verifies.
+pub(super) fn public(key: &Material) -> PublicKey {
+    match key.clone() {
+        Material::P256 { x, y } => PublicKey::P256 { x, y },
+        Material::Ed25519 { x } => PublicKey::Ed25519 { x },
+        Material::Rsa { n, e } => PublicKey::Rsa { n, e },
+    }
+}
+
 /// A key as the web writes it.
 pub(super) fn material(key: PublicKey) -> Material {
     match key {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use http::{StatusCode, Uri};
+use interlingua_core::peer::Vouched;
 use interlingua_core::{Fault, Principal, Skill};
 
 use super::page::{self, Paged, Searched};
@@ -39,8 +40,14 @@ fn view(by: &Principal, peer: &Registered, skills: Option<usize>) -> Option<Peer
         return None;
     }
     let problems = peer.problems.iter().filter(|_| owner).map(ToString::to_string).collect();
-    let standing = peer.peer.standing().into();
-    Some(PeerView { skills: skills.unwrap_or_default(), problems, standing, ..PeerView::from(&*peer.card) })
+    let (standing, vouched) = (peer.peer.standing().into(), peer.peer.vouched());
+    let signature = vouched.as_ref().map(|vouched| vouched.as_str().to_owned());
+    let signed_by = match vouched {
+        Some(Vouched::Verified(key)) => Some(key.to_string()),
+        Some(Vouched::Unsigned | Vouched::Unknown | Vouched::Altered) | None => None,
+    };
+    let skills = skills.unwrap_or_default();
+    Some(PeerView { skills, problems, standing, signature, signed_by, ..PeerView::from(&*peer.card) })
 }
 
 /// Newest versions that this principal may see, in order of name.

@@ -8,6 +8,7 @@ mod faults;
 mod grpc;
 mod questions;
 mod registered;
+mod signed;
 mod streams;
 mod tasks;
 mod wires;

@@ -2,6 +2,7 @@
 //! hub that starts again can call the agent, and go on with what it left there, before it has read the card anew.
 
 use bytes::Bytes;
+use interlingua_core::peer::Vouched;
 use interlingua_core::ports::Expect;
 use interlingua_core::{
     Card, CardFrom, CardSource, Digest, Effects, Fault, Health, Json, PeerId, Raw, RouteClass, Skill, Text, Time,
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::address::Address;
 use super::line::{DEPTH, Line};
+use super::trust::{KeySet, Trust};
 use crate::client::credentials::Credentials;
 use crate::config::{A2aBinding, A2aPeer, EffectsOverride, Peer};
 use crate::hub::Hub;
@@ -26,6 +28,9 @@ pub(super) struct Known {
     raw: Bytes,
     /// By which the agent knows whether its card has changed since.
     pub(super) etag: Option<String>,
+    /// Who signed it, and the keys that were fetched to see that.
+    pub(super) vouched: Option<Vouched>,
+    sets: Vec<KeySet>,
     /// Its interfaces that can be spoken to, best first.
     pub(super) lines: Vec<Line>,
     pub(super) credentials: Credentials,
@@ -38,19 +43,35 @@ pub(super) struct Known {
 struct Written {
     etag: Option<String>,
     card: Json,
+    #[serde(default)]
+    keys: Vec<KeySet>,
+}
+
+/// A card as it came.
+pub(super) struct Shown {
+    pub(super) card: Json,
+    pub(super) etag: Option<String>,
+    pub(super) sets: Vec<KeySet>,
+}
+
+/// By what a card is read.
+pub(super) struct Reader<'a> {
+    pub(super) peer: &'a PeerId,
+    pub(super) address: &'a Address,
+    pub(super) a2a: &'a A2aPeer,
+    pub(super) trust: &'a Trust,
 }
 
 impl Known {
     /// Reads a card; the error says why it cannot be used at all.
-    pub(super) fn read(
-        raw: Bytes,
-        etag: Option<String>,
-        peer: &PeerId,
-        address: &Address,
-        a2a: &A2aPeer,
-    ) -> Result<Known, Text> {
-        let card = decode(&raw, DEPTH).map_err(|invalid| Text::from(format!("its card cannot be used: {invalid}")))?;
+    pub(super) fn read(shown: Shown, reader: &Reader<'_>) -> Result<Known, Text> {
+        let Reader { peer, address, a2a, trust } = *reader;
+        let Shown { card: json, etag, sets } = shown;
+        let raw = json.as_bytes().clone();
+        let card = decode(&raw, DEPTH).map_err(unusable)?;
+        let vouched = trust.judge(&json, &sets)?;
         let mut problems = card.problems.clone();
+        problems.extend(trust.problem(vouched.as_ref()));
         let lines = lines(&card, address, a2a, &mut problems);
         let (skills, left_out) = skills::skills(&card, peer);
         problems.extend(left_out);
@@ -66,24 +87,26 @@ impl Known {
         }
         let skills = if usable { skills } else { Vec::new() };
         let lines = if usable { lines } else { Vec::new() };
-        Ok(Known { card, raw, etag, lines, credentials, skills, problems })
+        Ok(Known { card, raw, etag, vouched, sets, lines, credentials, skills, problems })
     }
 
-    pub(super) async fn load(key: &str, hub: &Hub, peer: &PeerId, address: &Address, a2a: &A2aPeer) -> Option<Known> {
+    /// One that was taken before is not for that reason taken now.
+    pub(super) async fn load(key: &str, hub: &Hub, reader: &Reader<'_>) -> Option<Known> {
         let item = hub.store.records.get(KIND, key, hub.now()).await.ok()??;
         let written: Written = serde_json::from_slice(&item.value).ok()?;
-        Known::read(written.card.as_bytes().clone(), written.etag, peer, address, a2a).ok()
+        Known::read(Shown { card: written.card, etag: written.etag, sets: written.keys }, reader).ok()
     }
 
     pub(super) async fn keep(&self, key: &str, hub: &Hub) -> Result<(), Fault> {
         let card = Json::parse_within(self.raw.clone(), DEPTH).map_err(Fault::internal)?;
-        let written = serde_json::to_vec(&Written { etag: self.etag.clone(), card }).map_err(Fault::internal)?;
+        let written = Written { etag: self.etag.clone(), card, keys: self.sets.clone() };
+        let written = serde_json::to_vec(&written).map_err(Fault::internal)?;
         hub.store.records.put(KIND, key, written.into(), None, Expect::Anything, hub.now()).await?;
         Ok(())
     }
 
     pub(super) fn is_same(&self, other: &Known) -> bool {
-        self.raw == other.raw
+        self.raw == other.raw && self.vouched == other.vouched
     }
 
     /// What the hub shows of it.
@@ -103,6 +126,11 @@ impl Known {
             ..unknown_card(name, title, description, skills, health, seen)
         }
     }
+}
+
+/// Why nothing can be made of a card.
+pub(super) fn unusable(invalid: impl std::fmt::Display) -> Text {
+    format!("its card cannot be used: {invalid}").into()
 }
 
 /// Before a card has been read.

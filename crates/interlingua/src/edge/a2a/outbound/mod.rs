@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`peer`] | the peer: its health, its configuration |
 //! | [`address`], [`known`], [`refresh`] | where its card is, what the card says, and keeping both true |
+//! | [`trust`] | whose signature on the card counts |
 //! | [`mod@line`], [`grpc`], [`events`] | one interface of the card: a request there, its answer or stream back |
 //! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it, also after a break |
 //! | [`registered`] | agents that others register while the hub runs |
@@ -22,6 +23,7 @@ mod peer;
 mod refresh;
 pub(crate) mod registered;
 mod talk;
+mod trust;
 mod work;
 
 use std::sync::Arc;

@@ -4,20 +4,21 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use interlingua_core::peer::{Calling, Dispatch, Peer, Reply, Standing};
+use interlingua_core::peer::{Calling, Dispatch, Peer, Reply, Standing, Vouched};
 use interlingua_core::{Digest, Fault, FaultKind, Party, PeerId, Retry, Text};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::address::Address;
-use super::known::Known;
+use super::known::{Known, Reader};
 use super::line::Ways;
 use super::talk::Talk;
+use super::trust::Trust;
 use crate::client::guard::Private;
 use crate::client::health::{Breaker, Probed};
 use crate::client::http::Pool;
 use crate::client::lanes::Lanes;
-use crate::client::tls::{self, Trust};
+use crate::client::tls;
 use crate::config;
 use crate::hub::Hub;
 
@@ -39,6 +40,7 @@ pub struct A2aPeer {
     pub(super) config: config::Peer,
     pub(super) a2a: config::A2aPeer,
     pub(super) manifest: Manifest,
+    pub(super) trust: Trust,
     known: Mutex<Option<Arc<Known>>>,
     /// Why there is no card, or no newer one.
     pub(super) unread: Mutex<Option<Text>>,
@@ -71,9 +73,10 @@ impl A2aPeer {
         private: Private,
     ) -> Result<A2aPeer, Fault> {
         let address = Address::of(&a2a.url)?;
-        let tls = tls::config(&Trust::of(a2a.ca.as_deref(), &address.origin))?;
+        let tls = tls::config(&tls::Trust::of(a2a.ca.as_deref(), &address.origin))?;
         let kept = place_of_card(&name, &a2a.url);
-        let known = Known::load(&kept, hub, &name, &address, a2a).await;
+        let trust = Trust::of(a2a)?;
+        let known = Known::load(&kept, hub, &Reader { peer: &name, address: &address, a2a, trust: &trust }).await;
         Ok(A2aPeer {
             ways: Ways {
                 pool: Pool::guarded(tls.clone(), &hub.supervisor, private),
@@ -91,6 +94,7 @@ impl A2aPeer {
             hub: Arc::downgrade(hub),
             name,
             address,
+            trust,
             config: config.clone(),
             a2a: a2a.clone(),
             manifest,
@@ -115,6 +119,12 @@ impl A2aPeer {
         Fault::new(kind, Party::Peer(self.name.clone()), format!("{} {what}", self.name))
     }
 
+    fn unusable(&self) -> Fault {
+        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let why = unread.map_or_else(String::new, |unread| format!(": {unread}"));
+        self.fault(FaultKind::Unreachable, &format!("has no card that can be used{why}"))
+    }
+
     async fn converse(self: Arc<Self>, dispatch: Dispatch) -> Result<Reply, Fault> {
         let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
@@ -125,7 +135,7 @@ impl A2aPeer {
             self.look(&hub).await;
         }
         let usable = self.known().filter(|known| !known.lines.is_empty());
-        let known = usable.ok_or_else(|| self.fault(FaultKind::Unreachable, "has no card that can be used"))?;
+        let known = usable.ok_or_else(|| self.unusable())?;
         Talk::new(self, hub, known, dispatch).await?.run().await
     }
 }
@@ -148,6 +158,10 @@ impl Peer for A2aPeer {
             },
             ..standing
         })
+    }
+
+    fn vouched(&self) -> Option<Vouched> {
+        self.known().and_then(|known| known.vouched.clone())
     }
 }
 

@@ -9,11 +9,12 @@ use bytes::Bytes;
 use http::header::{ACCEPT, ETAG, IF_NONE_MATCH};
 use http::{Method, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
-use interlingua_core::{Fault, Health, Text};
+use interlingua_core::{Fault, Health, Json, Text};
 use interlingua_protocols::a2a::{VERSION_HEADER, Version};
 use tokio::time::Instant;
 
-use super::known::{Known, unknown};
+use super::known::{Known, Reader, Shown, unknown, unusable};
+use super::line::DEPTH;
 use super::peer::{A2aPeer, Manifest};
 use crate::client::credentials::Credentials;
 use crate::client::health::{Probed, Went, is_registered};
@@ -165,10 +166,18 @@ impl A2aPeer {
         match self.page().await? {
             Page::Same => Ok(Fetched::Same),
             Page::New { raw, etag } => {
-                let known = Known::read(raw, etag, &self.name, &self.address, &self.a2a).map_err(Unread::Unusable)?;
+                let known = self.judged(raw, etag).await.map_err(Unread::Unusable)?;
                 Ok(Fetched::New(Box::new(known)))
             }
         }
+    }
+
+    /// What a card says, and who signed it; the error says why it is not taken.
+    pub(super) async fn judged(&self, raw: Bytes, etag: Option<String>) -> Result<Known, Text> {
+        let card = Json::parse_within(raw, DEPTH).map_err(unusable)?;
+        let sets = self.trust.fetch(&card, &self.ways.pool).await;
+        let reader = Reader { peer: &self.name, address: &self.address, a2a: &self.a2a, trust: &self.trust };
+        Known::read(Shown { card, etag, sets }, &reader)
     }
 
     /// At the place where it was found last, else wherever cards are.

@@ -12,7 +12,7 @@ use interlingua_core::{Card, Fault, FaultKind, Health, Json, PeerId};
 use interlingua_protocols::a2a::client::card::decode;
 
 use super::Prepared;
-use super::known::{KIND, Known};
+use super::known::KIND;
 use super::line::DEPTH;
 use super::peer::{A2aPeer, Manifest, place_of_card};
 use super::refresh;
@@ -30,7 +30,7 @@ pub(crate) async fn at(hub: &Arc<Hub>, name: Option<&str>, url: &str, private: P
     checked(url, private).map_err(|problem| refused("/url", problem))?;
     let peer = made(hub, UNNAMED.into(), url, Manifest::Shown, private).await?;
     let (raw, etag) = peer.first_card().await.map_err(|problem| refused("/url", &problem))?;
-    finished(peer, name, raw, etag, "/url")
+    finished(peer, name, raw, etag, "/url").await
 }
 
 /// By its card: the first of its interfaces with an address of the web says where it is.
@@ -46,7 +46,7 @@ pub(crate) async fn by_card(
         match checked(&interface.url, private) {
             Ok(_) => {
                 let peer = made(hub, UNNAMED.into(), &interface.url, Manifest::Given, private).await?;
-                return finished(peer, name, card.as_bytes().clone(), None, "/card");
+                return finished(peer, name, card.as_bytes().clone(), None, "/card").await;
             }
             Err(why) => problem = why,
         }
@@ -77,7 +77,7 @@ async fn made(hub: &Arc<Hub>, name: PeerId, url: &str, manifest: Manifest, priva
     A2aPeer::new(hub, name, &config, &a2a, manifest, private).await
 }
 
-fn finished(
+async fn finished(
     mut peer: A2aPeer,
     name: Option<&str>,
     raw: Bytes,
@@ -87,7 +87,7 @@ fn finished(
     let card =
         decode(&raw, DEPTH).map_err(|invalid| refused(field, &format!("has a card that cannot be used: {invalid}")))?;
     peer.call_it(named(name, &card.name)?);
-    let known = Known::read(raw, etag, &peer.name, &peer.address, &peer.a2a).map_err(|text| refused(field, &text))?;
+    let known = peer.judged(raw, etag).await.map_err(|text| refused(field, &text))?;
     if known.lines.is_empty() {
         let problems: Vec<&str> = known.problems.iter().map(|problem| &**problem).collect();
         return Err(refused(field, &problems.join("; ")));
