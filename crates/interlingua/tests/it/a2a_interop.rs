@@ -1,4 +1,4 @@
-//! The official SDK of A2A, as a client of the hub and as an agent behind it, in both versions it speaks.
+//! The official SDKs of A2A, as clients of the hub and as agents behind it: in Python in both versions it speaks, in Rust.
 
 use std::process::Command;
 
@@ -33,6 +33,15 @@ fn sdk(script: &str) -> Command {
     let mut command = Command::new(program);
     command.env("PYTHONUNBUFFERED", "1").env("PYTHONDONTWRITEBYTECODE", "1");
     command.arg(root().join("conformance/a2a/interop").join(script));
+    command
+}
+
+/// The program on the official crates.
+fn rust(arguments: &[&str]) -> Command {
+    let program = root().join(".tools/a2a-rust/debug/a2a-rust-interop");
+    assert!(program.exists(), "the A2A crates are not built: run scripts/setup-a2a-rust (make test does)");
+    let mut command = Command::new(program);
+    command.args(arguments);
     command
 }
 
@@ -71,14 +80,29 @@ async fn a_28_the_sdk_is_a_client_by_grpc_of_both_versions() {
     client(&hub, "GRPC", "0.3").await;
 }
 
+#[tokio::test]
+async fn a_02_the_rust_crates_are_a_client_by_every_binding() {
+    let hub = front_door().start().await;
+    for binding in ["JSONRPC", "HTTP+JSON", "GRPC"] {
+        let command = rust(&["client", &hub.url(""), binding]);
+        let (success, output) = mcp::finished(command, "a client of the Rust crates").await;
+        assert!(success, "{binding}:\n{output}\n{}", hub.log());
+    }
+}
+
 /// The SDK's agent, whose card names this interface only, behind a hub.
 async fn behind(interface: &str) -> (Peer, Hub) {
-    let agent = Peer::listening(|address| {
+    hub_before(|address| {
         let mut command = sdk("agent.py");
         command.arg(address.to_string()).arg(interface);
         command
     })
-    .await;
+    .await
+}
+
+/// An agent that this command starts, behind a hub.
+async fn hub_before(command: impl FnOnce(std::net::SocketAddr) -> Command) -> (Peer, Hub) {
+    let agent = Peer::listening(command).await;
     let config = format!("peers: {{ sdk: {{ a2a: {{ url: \"http://{}\" }} }} }}\n", agent.address());
     let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&config).start().await;
     until("an agent that is listed", async || hub.get("/api/skills?limit=200").await.text().contains("sdk/act")).await;
@@ -92,29 +116,34 @@ async fn say(hub: &Hub, text: &str) -> Value {
 /// All that the SDK's agent can do, through the hub.
 async fn plays(interface: &str) {
     let (_agent, hub) = behind(interface).await;
+    acts(&hub, interface).await;
+}
+
+/// All that an agent which goes by the first word it hears can do.
+async fn acts(hub: &Hub, interface: &str) {
     let parts = |answer: &Value| answer["finished"]["parts"].clone();
-    let echoed = say(&hub, "echo hello").await;
+    let echoed = say(hub, "echo hello").await;
     assert_eq!(parts(&echoed)[0]["text"], "hello", "{interface}: {echoed}");
-    let worked = say(&hub, "work done").await;
+    let worked = say(hub, "work done").await;
     assert_eq!(worked["finished"]["artifacts"], json!(["page", "facts"]), "{interface}: {worked}");
     assert_eq!((&parts(&worked)[0]["text"], &parts(&worked)[1]["text"]), (&json!("one "), &json!("done")));
     assert_eq!(parts(&worked)[2]["data"], json!({"rest": "done"}), "{interface}: {worked}");
     for (word, kind) in [("fail", "peer_failed"), ("reject", "peer_declined")] {
-        let failed = say(&hub, word).await;
+        let failed = say(hub, word).await;
         assert_eq!(failed["finished"]["fault"]["kind"], kind, "{interface}: {failed}");
     }
-    let waiting = say(&hub, "ask me").await;
+    let waiting = say(hub, "ask me").await;
     let id = waiting["task"].as_str().unwrap_or_else(|| panic!("{interface}: {waiting}"));
     assert_eq!(waiting["questions"][0]["text"], "Which dates?", "{interface}");
     let answer = json!({"answer": {"question": waiting["questions"][0]["id"], "text": "May 1"}});
     assert!(hub.post_json(&format!("/api/tasks/{id}/signals"), &answer).await.status < 300);
-    let done = reaches(&hub, id, "completed").await;
+    let done = reaches(hub, id, "completed").await;
     assert_eq!(done["finished"]["artifacts"], json!(["answer"]), "{interface}: {done}");
-    let slow = crate::support::start(&hub, json!({"skill": "sdk/act", "text": "slow"})).await;
+    let slow = crate::support::start(hub, json!({"skill": "sdk/act", "text": "slow"})).await;
     until("the agent at work", async || hub.get(&format!("/api/tasks/{slow}")).await.json()["state"] == "running")
         .await;
     assert!(hub.post_json(&format!("/api/tasks/{slow}/signals"), &json!({"cancel": true})).await.status < 300);
-    reaches(&hub, &slow, "cancelled").await;
+    reaches(hub, &slow, "cancelled").await;
 }
 
 #[tokio::test]
@@ -145,6 +174,14 @@ async fn a_43_the_sdk_is_an_agent_by_grpc_of_1_0() {
 #[tokio::test]
 async fn a_43_the_sdk_is_an_agent_by_grpc_of_0_3() {
     plays("GRPC:0.3").await;
+}
+
+#[tokio::test]
+async fn a_43_the_rust_crates_are_an_agent_by_every_binding() {
+    for binding in ["JSONRPC", "HTTP+JSON", "GRPC"] {
+        let (_agent, hub) = hub_before(|address| rust(&["agent", &address.to_string(), binding])).await;
+        acts(&hub, binding).await;
+    }
 }
 
 #[tokio::test]
