@@ -67,7 +67,7 @@ async fn a_50_an_agent_that_fetches_its_messages_is_there_for_every_protocol() {
     assert_eq!((&card["name"], &card["skills"][0]["id"]), (&json!("Hotel Expert"), &json!("search_hotels")), "{card}");
     assert_eq!(card["provider"]["organization"], "TravelCo");
     let params = &card["capabilities"]["extensions"][0]["params"]["skills"]["search_hotels"];
-    assert_eq!(params["inputSchema"]["required"], json!(["checkin", "location"]), "{params}");
+    assert_eq!(params["inputSchema"]["required"], json!(["location", "checkin"]), "{params}");
 
     let mut agent = Working::begin(&hub, "agent_hotel").await;
     let call = json!({"skill": "agent_hotel/search_hotels", "arguments": wanted()});

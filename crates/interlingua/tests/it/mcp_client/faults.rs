@@ -79,6 +79,17 @@ async fn m_32_a_cancel_reaches_the_server() {
 }
 
 #[tokio::test]
+async fn m_32_a_cancel_reaches_a_server_that_has_not_begun_to_answer() {
+    let everywhere = Everywhere::start(&[("silent", "http", "legacy")]).await;
+    let (hub, log) = (&everywhere.hub, &everywhere.logs[0]);
+    let task = start(hub, json!({"skill": "silent/hang", "arguments": {"silent": true}})).await;
+    until("the call to arrive", async || log.count("call hang") == 1).await;
+    hub.post_json(&format!("/api/tasks/{task}/signals"), &json!({"cancel": true})).await;
+    reaches(hub, &task, "cancelled").await;
+    until("the server to be told", async || log.count("cancelled") == 1).await;
+}
+
+#[tokio::test]
 async fn m_24_a_server_that_hangs_holds_up_neither_its_other_calls_nor_other_servers() {
     let log = Log::new();
     let hung = program("legacy", &log).replace("{ trust_hints", "{ timeout: 300ms, trust_hints");

@@ -42,7 +42,7 @@ TOOLS = [
     {"name": "pid", "inputSchema": schema()},
     {"name": "die", "inputSchema": schema()},
     {"name": "die_reading", "inputSchema": schema(), "annotations": {"readOnlyHint": True}},
-    {"name": "hang", "inputSchema": schema()},
+    {"name": "hang", "inputSchema": schema(silent={"type": "boolean"})},
     {"name": "slow", "inputSchema": schema(seconds={"type": "number"})},
     {"name": "progress", "inputSchema": schema()},
     {"name": "flood", "inputSchema": schema()},
@@ -463,7 +463,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             sessions.add(session)
             note("session", session)
             headers["mcp_session_id"] = session
-        if body["method"] != "tools/call" or body["params"]["name"] in ("echo", "once", "forget", "visit"):
+        # A silent one says nothing, not even that it will answer with a stream, before it has its answer.
+        silent = body["method"] == "tools/call" and body["params"].get("arguments", {}).get("silent")
+        if silent or body["method"] != "tools/call" or body["params"]["name"] in ("echo", "once", "forget", "visit"):
             reply = respond(body, Caller(lambda _: None))
             unknown = ERA == "modern" and reply.get("error", {}).get("code") == -32601
             return self.plain(404 if unknown else 200, reply, **headers)

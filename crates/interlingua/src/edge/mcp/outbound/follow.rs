@@ -18,10 +18,10 @@ use interlingua_protocols::rpc::Message;
 use tokio::sync::watch;
 
 use super::changes::Changes;
+use super::flight::Flight;
 use super::link::Trouble;
 use super::peer::McpPeer;
 use super::session::{Session, Unanswered};
-use super::talk::Flight;
 
 /// How many resources of one server are followed.
 const MAX_FOLLOWED: usize = 1_000;
@@ -211,8 +211,7 @@ impl Asks {
             });
         });
         let opening = async {
-            let calls = self.session.link.open(&outgoing, None).await?;
-            let mut flight = Flight::new(self.session.clone(), id, calls);
+            let mut flight = Flight::open(self.session.clone(), id, &outgoing, None).await?;
             loop {
                 match flight.next().await? {
                     Message::Notification(told) if &*told.method == ACKNOWLEDGED => return Ok(flight),

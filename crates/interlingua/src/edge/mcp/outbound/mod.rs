@@ -17,6 +17,7 @@ mod card;
 mod changes;
 mod connect;
 mod credentials;
+mod flight;
 mod follow;
 mod link;
 mod listing;

@@ -13,7 +13,8 @@ use interlingua_protocols::mcp::client::{Replied, Task};
 use interlingua_protocols::rpc::Message;
 use tokio::time::Instant;
 
-use super::link::{Calls, Refused, Trouble};
+use super::flight::Flight;
+use super::link::{Refused, Trouble};
 use super::peer::McpPeer;
 use super::session::Session;
 use super::sign_in;
@@ -28,37 +29,6 @@ use crate::hub::{Hub, QUESTION_EXPIRES, SignIn};
 
 /// How often a server may want a call again with its state and ask nothing.
 const MAX_ROUNDS: u32 = 8;
-
-/// A call that has been sent. Dropped before its answer, the server is told that nobody waits for it.
-#[derive(Debug)]
-pub(super) struct Flight {
-    pub(super) session: Arc<Session>,
-    pub(super) id: u64,
-    pub(super) calls: Calls,
-    answered: bool,
-}
-
-impl Flight {
-    pub(super) fn new(session: Arc<Session>, id: u64, calls: Calls) -> Flight {
-        Flight { session, id, calls, answered: false }
-    }
-
-    /// The next message; the answer is the last.
-    pub(super) async fn next(&mut self) -> Result<Message, Lost> {
-        let message = self.calls.next().await;
-        self.answered |= !matches!(message, Ok(Message::Request(_) | Message::Notification(_)));
-        message
-    }
-}
-
-impl Drop for Flight {
-    fn drop(&mut self) {
-        if !self.answered {
-            let manner = Manner::own(self.session.version);
-            self.session.link.mention(encode::cancelled(self.id, &manner, "nobody waits for it any more"));
-        }
-    }
-}
 
 /// Why there is nothing to follow.
 #[derive(Debug)]
@@ -145,7 +115,7 @@ impl Talk {
         };
         match first {
             Ok(Message::Response(response)) => {
-                let leg = Leg { view: self.view(&flight.session), ..self.leg(&flight.session) };
+                let leg = Leg { view: self.view(flight.session()), ..self.leg(flight.session()) };
                 let replied = leg.response(response.outcome);
                 match replied {
                     Ok(Replied::Again(state)) => Ok(Begin::Step(Step::Again(Answers::state(state)))),
@@ -191,10 +161,11 @@ impl Talk {
                 let manner = self.manner(&session);
                 encode::call(id, &self.dispatch.call, &self.dispatch.skill, &manner, answers)
             };
-            let trouble = match session.link.open(&outgoing, Some(self.dispatch.by.owner())).await {
-                Ok(calls) => {
+            let owner = Some(self.dispatch.by.owner());
+            let trouble = match Flight::open(session.clone(), id, &outgoing, owner).await {
+                Ok(flight) => {
                     self.peer.note(&self.hub, Went::Reached { knock: None });
-                    return Ok(Flight::new(session, id, calls));
+                    return Ok(flight);
                 }
                 Err(trouble) => trouble,
             };

@@ -16,9 +16,10 @@ use interlingua_protocols::mcp::question;
 use interlingua_protocols::rpc::{self, Message, Request};
 use tokio::sync::mpsc;
 
+use super::flight::Flight;
 use super::link::pipe::{cancelled_request, nobody_to_ask};
 use super::session::Unanswered;
-use super::talk::{Flight, Talk, pause};
+use super::talk::{Talk, pause};
 use crate::client::live::{self, late};
 use crate::edge::stored;
 
@@ -151,7 +152,7 @@ impl Work {
     async fn take(&mut self, flight: &Flight, message: Message) -> Option<Ending> {
         match message {
             Message::Response(response) => {
-                Some(Ending::Replied(self.talk.leg(&flight.session).response(response.outcome)))
+                Some(Ending::Replied(self.talk.leg(flight.session()).response(response.outcome)))
             }
             Message::Request(request) => {
                 self.asked_live(flight, request).await;
@@ -162,7 +163,7 @@ impl Work {
                     self.withdrawn(cancelled_request(&notification.params)).await;
                     return None;
                 }
-                let leg = self.talk.leg(&flight.session);
+                let leg = self.talk.leg(flight.session());
                 let key = &self.talk.dispatch.key;
                 if let Some(event) = leg.notification(&notification.method, &notification.params, key, self.notes) {
                     self.notes = self.notes.saturating_add(1);
@@ -175,7 +176,7 @@ impl Work {
 
     /// A legacy server asks while its call runs. Who cannot be asked declines at once.
     async fn asked_live(&mut self, flight: &Flight, request: Request) {
-        let (peer, expires) = (&self.talk.peer.name, self.talk.leg(&flight.session).expires);
+        let (peer, expires) = (&self.talk.peer.name, self.talk.leg(flight.session()).expires);
         let asked = question::decode(&request.method, &request.params, peer, expires, None);
         let can_answer = self.talk.dispatch.call.caller.can_answer;
         match asked.filter(|question| can_answer.has(question.kind.set())) {
@@ -188,7 +189,7 @@ impl Work {
     }
 
     async fn say(&self, flight: &Flight, outgoing: &encode::Outgoing) {
-        if let Err(lost) = flight.session.link.send(outgoing).await {
+        if let Err(lost) = flight.session().link.send(outgoing).await {
             tracing::warn!(peer = %self.talk.peer.name, cause = %lost, "an answer was not delivered");
         }
     }
