@@ -31,7 +31,7 @@ class Moment:
 
     def text(self, rounds, seconds):
         loads = " ".join(f"{one:.1f}" for one in self.load)
-        return f"{rounds} rounds of {seconds:g} s, {self.started:%Y-%m-%d %H:%M} UTC; load average when it began: {loads}."
+        return f"{rounds} rounds of {seconds:g} s, {self.started:%Y-%m-%d %H:%M} UTC. Load average when it began: {loads}."
 
 
 def machine():
