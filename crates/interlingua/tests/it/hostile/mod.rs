@@ -4,6 +4,7 @@
 mod browser;
 mod frames;
 mod messages;
+mod mix;
 mod requests;
 mod slow;
 
