@@ -116,7 +116,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters.protocol(aip::PROTOCOL);
     shared.hub.meters.protocol(nlweb::PROTOCOL);
     shared.hub.meters.protocol(api::PROTOCOL);
-    shared.hub.meters.protocol(crate::hub::bus::WIRE);
+    shared.hub.meters.protocol(interlingua_core::bus::said::WIRE);
     shared.aip.start();
     shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
     local::register(&shared.hub, config).await?;

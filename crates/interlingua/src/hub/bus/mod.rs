@@ -21,7 +21,6 @@ use tokio::sync::watch;
 pub use agents::{Reach, Registration};
 pub use events::Subscription;
 pub use inbox::{Handle, Reading};
-pub use peer::{SAID, WIRE};
 
 #[derive(Debug)]
 pub struct Bus {

@@ -8,11 +8,11 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use interlingua_core::bus::{Kind, Message, shorthand};
+use interlingua_core::bus::{Kind, Message, Said, shorthand};
 use interlingua_core::peer::{Calling, Dispatch, Duplex, Peer, Reply};
 use interlingua_core::{
     ArtifactId, Ask, Body, Call, Chunk, Event, Fault, FaultKind, Feature, Finished, Json, MessageId, Meta, Output,
-    Part, Party, PeerId, Provenance, Record, Schema, Secret, Sent, Signal, Text,
+    Part, Party, PeerId, Provenance, Record, Schema, Secret, Sent, Signal,
 };
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -80,32 +80,23 @@ fn unknown(agent: &PeerId) -> Fault {
 /// The message an agent finds.
 fn request(to: &PeerId, id: MessageId, dispatch: &Dispatch, hub: &Hub) -> Message {
     let call = &dispatch.call;
-    let ours = call.wire.as_ref().is_some_and(|wire| wire.protocol() == WIRE);
-    let meta = call.meta.0.as_ref().filter(|_| ours);
-    let said = |key: &str| meta.and_then(|meta| meta.get(SAID)?.get(key)?.as_str()).map(Text::from);
-    let owner = dispatch.by.owner();
-    let kind = said("kind").and_then(|kind| Kind::parse(&kind)).unwrap_or(Kind::Request);
+    let (said, owner) = (Said::of(call), dispatch.by.owner());
     Message {
         id,
-        kind,
-        from: said("from").map_or_else(|| PeerId::from(owner.to_string()), PeerId),
+        kind: said.map_or(Kind::Request, |said| said.kind),
+        from: said.map_or_else(|| PeerId::from(owner.to_string()), |said| PeerId::from(said.from)),
         to: Some(to.clone()),
         topic: None,
         skill: Some(dispatch.skill.id.skill.clone()),
         content: content(call),
-        correlation: said("id").or_else(|| call.id_given.then(|| call.id.0.clone())),
+        correlation: said.map(|said| said.id.into()).or_else(|| call.id_given.then(|| call.id.0.clone())),
         priority: call.limits.priority,
         at: hub.now(),
-        meta: Meta(meta.and_then(|meta| meta.get(SAID)?.get("metadata")).cloned().map(Json::from)),
+        meta: Meta(said.and_then(|said| said.metadata).cloned().map(Json::from)),
         by: owner,
         readers: Vec::new(),
     }
 }
-
-/// What a call came in by that a message between agents made.
-pub const WIRE: &str = "bus";
-/// Where the metadata of such a call says what its message said. Calls that came otherwise are not believed there.
-pub const SAID: &str = "message";
 
 /// The arguments; else what was said, in words and in data.
 fn content(call: &Call) -> Json {

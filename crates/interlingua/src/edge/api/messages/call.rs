@@ -1,16 +1,15 @@
 //! Requests and queries: calls through the hub's door, answered as a response of whoever was called.
 
-use interlingua_core::bus::{Kind, Message};
+use interlingua_core::bus::{Kind, Message, said};
 use interlingua_core::{
-    Ask, Body, Call, Delivery, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Meta, Missing, OnDisconnect,
-    Outcome, Part, PeerId, Provenance, Request, SkillId, Target, TaskId, Wire, collect,
+    Ask, Body, Call, Delivery, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Missing, OnDisconnect, Outcome,
+    Part, PeerId, Provenance, Request, SkillId, Target, TaskId, collect,
 };
 use serde_json::{Value, json};
 
 use super::super::decode::{ANSWERABLE, hop_of, wrong};
 use super::post::{Post, failed, no_such_agent};
 use crate::api::view::{MessageView, QuestionView};
-use crate::hub::bus::{SAID, WIRE};
 use crate::hub::policy::Action;
 use crate::hub::{Running, Settled};
 
@@ -59,18 +58,10 @@ impl Post {
         hop.map_err(|bad| Fault::caller(FaultKind::InvalidInput, bad.to_string()))?.apply(&mut call);
         // A query leaves nothing behind: sent again, it is asked again.
         call.id_given = message.kind != Kind::Query;
-        call.wire = Some(Wire(WIRE.into()));
+        said::mark(&mut call, &message);
         call.limits.priority = message.priority;
         call.caller.can_answer = ANSWERABLE;
         call.caller.missing = Missing::Refuse;
-        let metadata = message.meta.0.as_ref().map(|meta| meta.tree().clone());
-        let said = json!({
-            "id": message.id.as_str(),
-            "kind": message.kind.as_str(),
-            "from": message.from.as_str(),
-            "metadata": metadata,
-        });
-        call.meta = Meta(Some(json!({ SAID: said }).into()));
         Ok(call)
     }
 
