@@ -8,7 +8,8 @@
 //! | `deadline` | a time, or a span such as `30s` |
 //! | `via` | hubs passed |
 //! | `type` | what the message is for: `request`, `query` (nothing is remembered of its id), `event`, `artifact` |
-//! | `topic`, `accessControl`, `from`, `correlationId` | of an event that belongs to no task: what it is about, who may read it, which agent speaks, what it belongs to |
+//! | `topic`, `accessControl` | of an event that belongs to no task: what it is about, who may read it |
+//! | `from`, `correlationId` | of a message between agents: which of them speaks, what it belongs to |
 //!
 //! | from a server | |
 //! |---|---|
@@ -103,21 +104,56 @@ pub(super) fn metadata(fill: impl FnOnce(&mut Object<'_>)) -> Json {
 }
 
 /// What a call says to the next hub, beside what its message carried.
-pub fn outgoing(skill: Option<&str>, priority: Priority, via: &[HubId]) -> Option<Json> {
-    if skill.is_none() && priority == Priority::NORMAL && via.is_empty() {
-        return None;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outgoing<'c> {
+    pub skill: Option<&'c str>,
+    pub priority: Priority,
+    pub via: &'c [HubId],
+    pub purpose: Purpose<'c>,
+}
+
+/// What a message is for, and who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Purpose<'c> {
+    /// A request needs no word.
+    pub kind: Option<Kind>,
+    pub from: Option<&'c str>,
+    pub correlation: Option<&'c str>,
+}
+
+impl Purpose<'_> {
+    /// Something else than a request, which is what any message is taken for.
+    pub fn other_than_request(&self) -> Option<Kind> {
+        self.kind.filter(|kind| *kind != Kind::Request)
     }
-    Some(metadata(|ours| {
-        if let Some(skill) = skill {
-            ours.text("skill", skill);
+}
+
+impl Outgoing<'_> {
+    pub fn metadata(&self) -> Option<Json> {
+        let Outgoing { skill, priority, via, purpose } = *self;
+        let texts = [
+            ("skill", skill),
+            ("type", purpose.other_than_request().map(Kind::as_str)),
+            ("from", purpose.from),
+            ("correlationId", purpose.correlation),
+        ];
+        if priority == Priority::NORMAL && via.is_empty() && texts.iter().all(|(_, text)| text.is_none()) {
+            return None;
         }
-        if priority != Priority::NORMAL {
-            ours.number("priority", level(priority));
-        }
-        if !via.is_empty() {
-            ours.array("via", via, |hub, out| write_string(hub.as_str(), out));
-        }
-    }))
+        Some(metadata(|ours| {
+            for (key, text) in texts {
+                if let Some(text) = text {
+                    ours.text(key, text);
+                }
+            }
+            if priority != Priority::NORMAL {
+                ours.number("priority", level(priority));
+            }
+            if !via.is_empty() {
+                ours.array("via", via, |hub, out| write_string(hub.as_str(), out));
+            }
+        }))
+    }
 }
 
 pub(super) fn losses(ours: &mut Object<'_>, losses: &[Loss]) {

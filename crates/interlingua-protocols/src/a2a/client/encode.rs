@@ -3,6 +3,7 @@
 //! Arguments are a data part; those of a skill that takes words are said in words. Which skill is meant is told by our
 //! extension to who speaks it; to others it is named in the text, where they have more than one.
 
+use interlingua_core::bus::{Kind, Said};
 use interlingua_core::{
     Answer, Ask, Call, Carried, Fault, FaultKind, Feature, Input, Json, Loss, LossKind, MessageId, Part, Priority,
     Question, QuestionKind, Role as Spoke, Secret, Skill, Text, Turn,
@@ -11,7 +12,7 @@ use interlingua_core::{
 use super::card::AgentCard;
 use super::skills::{takes_words, theirs};
 use crate::a2a::encode::{NoAddresses, part};
-use crate::a2a::ext;
+use crate::a2a::ext::{self, Outgoing, Purpose};
 use crate::a2a::wire::{self, Configuration, Content, Message, Role, Send};
 use crate::object::Object;
 
@@ -51,7 +52,11 @@ pub fn call(call: &Call, skill: &Skill, key: &MessageId, leg: &Leg<'_>) -> Resul
     if leg.card.hub.is_none() && call.limits.priority != Priority::NORMAL {
         losses.push(Loss::new("call.priority", LossKind::Dropped));
     }
-    message.metadata = metadata(call, id, leg);
+    let purpose = purpose(call);
+    if leg.card.hub.is_none() && purpose.other_than_request().is_some() {
+        losses.push(Loss::new("call.kind", LossKind::Dropped));
+    }
+    message.metadata = metadata(call, id, purpose, leg);
     if leg.card.hub.is_some() {
         message.extensions = vec![ext::URI.into()];
     }
@@ -146,12 +151,29 @@ fn history(turns: &[Turn], losses: &mut Vec<Loss>) -> Option<wire::Part> {
     Some(wire::Part::text(text))
 }
 
-/// The caller's own metadata goes on where it came in by this protocol; what the hub owns in it is written anew.
-fn metadata(call: &Call, skill: Option<&str>, leg: &Leg<'_>) -> Option<Json> {
-    let via = call.via.as_ref().map(|via| via.hubs.as_slice()).unwrap_or_default();
-    let ours = leg.card.hub.as_ref().and_then(|_| ext::outgoing(skill, call.limits.priority, via));
+/// What a message between agents was for; of one that came in by this protocol, what it said it is. Who speaks is told only where
+/// the hub has seen that they may.
+fn purpose(call: &Call) -> Purpose<'_> {
+    if let Some(said) = Said::of(call) {
+        return Purpose { kind: Some(said.kind), from: Some(said.from), correlation: Some(said.id) };
+    }
+    let ours = own_metadata(call).and_then(|metadata| metadata.get(ext::URI));
+    let text = |key: &str| ours.and_then(|ours| ours.get(key)?.as_str());
+    Purpose { kind: text("type").and_then(Kind::parse), from: None, correlation: text("correlationId") }
+}
+
+/// What came in by this protocol.
+fn own_metadata(call: &Call) -> Option<&Json> {
     let same = call.wire.as_ref().is_some_and(|wire| wire.protocol() == PROTOCOL);
-    let theirs = call.meta.0.as_ref().filter(|_| same).and_then(|meta| meta.tree().as_object());
+    call.meta.0.as_ref().filter(|_| same)
+}
+
+/// The caller's own metadata goes on where it came in by this protocol; what the hub owns in it is written anew.
+fn metadata(call: &Call, skill: Option<&str>, purpose: Purpose<'_>, leg: &Leg<'_>) -> Option<Json> {
+    let via = call.via.as_ref().map(|via| via.hubs.as_slice()).unwrap_or_default();
+    let outgoing = Outgoing { skill, priority: call.limits.priority, via, purpose };
+    let ours = leg.card.hub.as_ref().and_then(|_| outgoing.metadata());
+    let theirs = own_metadata(call).and_then(|meta| meta.tree().as_object());
     let mut theirs = theirs.into_iter().flatten().filter(|(key, _)| *key != ext::URI).peekable();
     if theirs.peek().is_none() {
         return ours;

@@ -86,15 +86,16 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
         let meaning = Meaning::More { task, context: within, message: id, input: input(message, &mut losses) };
         return Ok(Carried { value: meaning, losses });
     }
-    match (hints.kind, &hints.topic, &context.door) {
-        (Some(Kind::Event), Some(topic), _) => {
+    let to_nobody = context.door == Door::Hub && hints.skill.is_none();
+    match (hints.kind, &hints.topic) {
+        (Some(Kind::Event), Some(topic)) => {
             let told = told(topic.clone(), hints, message)?;
             return Ok(Carried { value: Meaning::Event(Box::new(told)), losses });
         }
-        // To one agent it is a message like any other; to the hub it must say what it is about.
-        (Some(Kind::Event), None, Door::Hub) => return Err(Invalid::at("metadata.topic", Problem::Missing)),
-        (Some(Kind::Response), ..) => return Err(Invalid::at("metadata.type", Problem::UnknownValue)),
-        (Some(Kind::Event | Kind::Request | Kind::Query | Kind::Artifact) | None, ..) => {}
+        // To one agent, or for one of its skills, it is a message like any other; to the hub it must say what it is about.
+        (Some(Kind::Event), None) if to_nobody => return Err(Invalid::at("metadata.topic", Problem::Missing)),
+        (Some(Kind::Response), _) => return Err(Invalid::at("metadata.type", Problem::UnknownValue)),
+        (Some(Kind::Event | Kind::Request | Kind::Query | Kind::Artifact) | None, _) => {}
     }
     let target = target(&hints, &context.door)?;
     let (id, within) = (message.id.clone(), message.context.clone());

@@ -111,3 +111,44 @@ async fn a_49_an_a2a_client_has_the_agents_task_as_one_of_the_hubs() {
     assert_eq!(done["artifacts"][0]["parts"][0]["text"], "booked for May 1", "{done}");
     assert_eq!(done["id"], asked["id"]);
 }
+
+/// An event for one agent, sent through the hub; the message that the agent heard, and the task that it was.
+async fn told_of_an_event(card: Value) -> (Value, Value) {
+    let agent = Agent::start(card, |_| Say::Json(result(message("noted")))).await;
+    let hub = agent.hub().await;
+    let event = json!({"message_id": "e-1", "from_agent": "planner", "to_agent": "agent", "capability": "chat",
+        "message_type": "event", "content": {"message": "the flight is late"}});
+    let taken = hub.post_json("/api/messages", &event).await;
+    assert_eq!(taken.status, 202, "{}", taken.text());
+    let task = taken.json()["content"]["task"].as_str().expect("a task").to_owned();
+    let done = reaches(&hub, &task, "completed").await;
+    (agent.heard()[0].json()["params"]["message"].clone(), done)
+}
+
+#[tokio::test]
+async fn an_event_for_an_agent_that_knows_the_hubs_extension_is_marked_as_one() {
+    let mut card = card();
+    card["capabilities"]["extensions"] = json!([{"uri": OURS}]);
+    let (heard, done) = told_of_an_event(card).await;
+    assert_eq!(heard["parts"], json!([{"text": "the flight is late"}]), "{heard}");
+    let ours = &heard["metadata"][OURS];
+    assert_eq!((&ours["type"], &ours["from"]), (&json!("event"), &json!("planner")), "{heard}");
+    assert_eq!(ours["correlationId"], "e-1", "{heard}");
+    assert_eq!(heard["extensions"], json!([OURS]), "{heard}");
+    assert_eq!(lost(&done), [""; 0], "{done}");
+}
+
+#[tokio::test]
+async fn an_event_for_any_other_agent_is_a_message_and_the_loss_is_told() {
+    let (heard, done) = told_of_an_event(card()).await;
+    assert_eq!(heard["parts"], json!([{"text": "the flight is late"}]), "{heard}");
+    assert_eq!(heard.get("metadata"), None, "{heard}");
+    assert_eq!(lost(&done), ["call.kind"], "{done}");
+}
+
+const OURS: &str = "urn:interlingua:hub:1";
+
+/// What a task says could not be carried.
+fn lost(task: &Value) -> Vec<&str> {
+    task["losses"].as_array().into_iter().flatten().filter_map(|loss| loss["what"].as_str()).collect()
+}

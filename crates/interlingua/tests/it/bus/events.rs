@@ -92,6 +92,10 @@ async fn an_event_comes_by_a2a_as_a_message_that_our_extension_marks() {
         let refused = says(token, method, part, ours.clone()).await;
         assert_eq!(refused["error"]["code"], code, "{method} {ours}: {refused}");
     }
+    let for_one = json!({"type": "event", "skill": "hub/echo"});
+    let echoed = says("t-ann", "SendMessage", json!({"data": {"text": "for one alone"}}), for_one).await;
+    let echoed = &echoed["result"]["message"]["parts"][0]["text"];
+    assert_eq!(echoed, "for one alone", "one that names a skill is a message to it");
     let all = hub.get("/api/messages?topic=**").await.json();
     assert_eq!(all["items"].as_array().map(Vec::len), Some(2), "nothing else was published: {all}");
     assert_eq!(hub.get("/api/tasks").await.json()["items"], json!([]), "an event is no task");

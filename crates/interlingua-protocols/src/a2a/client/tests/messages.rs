@@ -1,8 +1,10 @@
 //! Calls and answers as messages, in every dialect and binding.
 
+use interlingua_core::bus::{self, Kind};
 use interlingua_core::{
-    Addressee, Answer, Ask as Wanted, Call, ConversationId, HubId, Input, Json, LossKind, MessageId, Meta, Party,
-    Priority, Question, QuestionId, QuestionKind, Role, Schema, Secret, Skill, Target, TaskId, Time, Turn, Via, Wire,
+    Addressee, Answer, Ask as Wanted, Call, ConversationId, HubId, Input, Json, Loss, LossKind, MessageId, Meta, Party,
+    Principal, Priority, Question, QuestionId, QuestionKind, Role, Schema, Secret, Skill, Target, TaskId, Time, Turn,
+    Via, Wire,
 };
 
 use super::*;
@@ -82,6 +84,75 @@ fn a_callers_own_metadata_goes_on_by_the_same_protocol_without_what_the_hub_owns
     assert_eq!(metadata(&wanted), None, "another protocol's metadata is not theirs");
     wanted.wire = Some(Wire("a2a/1.0".into()));
     assert_eq!(metadata(&wanted).map(|json| json.tree().clone()), Some(json!({"trip": 7})));
+}
+
+/// A call that a message between agents made.
+fn from_an_agent(skill: &Skill, kind: Kind) -> Call {
+    let mut wanted = invoked(skill, args(json!({"town": "Oslo"})));
+    let message = bus::Message {
+        id: "m-7".into(),
+        kind,
+        from: "planner".into(),
+        to: Some("p".into()),
+        topic: None,
+        skill: None,
+        content: Json::empty_object(),
+        correlation: None,
+        priority: Priority::NORMAL,
+        at: Time(0),
+        meta: Meta::default(),
+        by: Principal::anonymous().owner(),
+        readers: Vec::new(),
+    };
+    bus::said::mark(&mut wanted, &message);
+    wanted
+}
+
+#[test]
+fn an_event_is_marked_as_one_where_the_extension_is_spoken_and_a_declared_loss_elsewhere() {
+    let (ours, theirs) = (card(&hub()), card(&plain()));
+    for kind in [Kind::Event, Kind::Query, Kind::Artifact] {
+        let find = skill(&ours, "find");
+        let said = call(&from_an_agent(&find, kind), &find, &"k".into(), &leg(&ours)).expect("a message");
+        assert!(said.losses.is_empty(), "{:?}", said.losses);
+        let written = parsed(&write::send(&said.value, None, Dialect::V1));
+        let expected = json!({"skill": "find", "type": kind.as_str(), "from": "planner", "correlationId": "m-7"});
+        assert_eq!(written["message"]["metadata"][ext::URI], expected);
+        assert_eq!(written["configuration"]["returnImmediately"], true, "nobody waits for it");
+
+        let chat = skill(&theirs, "chat");
+        let said = call(&from_an_agent(&chat, kind), &chat, &"k".into(), &leg(&theirs)).expect("a message");
+        assert_eq!(said.losses, [Loss::new("call.kind", LossKind::Dropped)]);
+        assert_eq!(said.value.message.metadata, None);
+    }
+}
+
+#[test]
+fn a_request_is_what_a_message_is_without_a_word() {
+    let (ours, theirs) = (card(&hub()), card(&plain()));
+    let (find, chat) = (skill(&ours, "find"), skill(&theirs, "chat"));
+    let said = call(&from_an_agent(&find, Kind::Request), &find, &"k".into(), &leg(&ours)).expect("a message");
+    let written = parsed(&write::send(&said.value, None, Dialect::V1));
+    let expected = json!({"skill": "find", "from": "planner", "correlationId": "m-7"});
+    assert_eq!(written["message"]["metadata"][ext::URI], expected);
+    let said = call(&from_an_agent(&chat, Kind::Request), &chat, &"k".into(), &leg(&theirs)).expect("a message");
+    assert!(said.losses.is_empty(), "{:?}", said.losses);
+}
+
+#[test]
+fn what_a_message_of_this_protocol_says_it_is_goes_on_but_not_who_speaks() {
+    let ours = card(&hub());
+    let find = skill(&ours, "find");
+    let mut wanted = invoked(&find, args(json!({"town": "Oslo"})));
+    let hints = json!({"type": "event", "from": "somebody", "correlationId": "c", "skill": "x"});
+    wanted.meta = Meta(Some(Json::from_tree(json!({ ext::URI: hints }))));
+    let written = |wanted: &Call| {
+        let said = call(wanted, &find, &"k".into(), &leg(&ours)).expect("a message");
+        parsed(&write::send(&said.value, None, Dialect::V1))["message"]["metadata"][ext::URI].clone()
+    };
+    assert_eq!(written(&wanted), json!({"skill": "find"}), "another protocol's metadata is not believed");
+    wanted.wire = Some(Wire("a2a/1.0".into()));
+    assert_eq!(written(&wanted), json!({"skill": "find", "type": "event", "correlationId": "c"}));
 }
 
 fn question(kind: QuestionKind) -> Question {
