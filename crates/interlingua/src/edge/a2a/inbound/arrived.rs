@@ -10,13 +10,25 @@ use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Uri};
 use interlingua_core::{Fault, FaultKind, Feature, PeerId};
 use interlingua_protocols::a2a::decode::Door;
+use interlingua_protocols::a2a::fault::Error;
 use interlingua_protocols::a2a::invalid::{Invalid, Problem};
+use interlingua_protocols::a2a::method::Method;
+use interlingua_protocols::a2a::wire::Asked;
 use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSION_HEADER, Version, ext};
 
-use super::{Asking, no_such_agent};
+use super::{Asking, Reply, no_such_agent};
 use crate::edge::Shared;
+use crate::edge::a2a::PROTOCOL;
 use crate::server::connection::Connection;
 use crate::server::shape::Shape;
+
+/// What went wrong, as the protocol tells it. What is the hub's own doing is for the log, too.
+pub(super) fn failed(fault: &Fault, method: Method) -> Error {
+    if fault.kind == FaultKind::Internal {
+        tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
+    }
+    Error::of(fault, Some(method))
+}
 
 /// A request that arrived.
 pub(super) struct Arrived {
@@ -126,6 +138,22 @@ impl Arrived {
             Door::Hub => format!("{}/a2a", self.base()),
             Door::Peer(peer) => format!("{}/agents/{peer}/a2a", self.base()),
         }
+    }
+
+    /// Counts what could not be read.
+    pub(super) fn unread(&self, error: Error) -> Error {
+        self.shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
+        error
+    }
+
+    pub(super) fn invalid(&self, wrong: &Invalid) -> Error {
+        self.unread(Error::invalid(wrong))
+    }
+
+    pub(super) async fn perform(&self, version: Version, method: Method, asked: Asked) -> Result<Reply, Error> {
+        let of = |fault: Fault| failed(&fault, method);
+        let asking = self.asking(version, asked.tenant.as_deref()).map_err(of)?;
+        asking.perform(asked.operation).await.map_err(of)
     }
 
     /// Who asks, and whom.

@@ -23,9 +23,9 @@ use interlingua_protocols::a2a::method::{Method, decode_grpc};
 use interlingua_protocols::a2a::{Version, proto};
 use tokio::time::Instant;
 
+use super::arrived::failed;
 use super::feed::Feed;
 use super::{Arrived, Reply};
-use crate::edge::a2a::PROTOCOL;
 use crate::server::body;
 use crate::telemetry::meters::Phase;
 
@@ -77,25 +77,15 @@ fn late() -> Error {
 
 async fn answered(arrived: &Arrived, version: Version, body: Body, until: Option<Instant>) -> Result<Response, Error> {
     let meters = &arrived.shared.hub.meters;
-    let invalid = |wrong: Invalid| {
-        meters.protocol(PROTOCOL).invalid.increment(1);
-        Error::invalid(&wrong)
-    };
+    let invalid = |wrong: Invalid| arrived.invalid(&wrong);
     let method = Method::of_grpc(&arrived.below, version).map_err(invalid)?;
-    let of = |fault: Fault| {
-        if fault.kind == FaultKind::Internal {
-            tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
-        }
-        Error::of(&fault, Some(method))
-    };
-    let body = body::read(body, arrived.shared.bounds().body).await.map_err(of)?;
+    let body = body::read(body, arrived.shared.bounds().body).await.map_err(|fault| failed(&fault, method))?;
     let mut laps = meters.laps();
     let message = grpc::unframe(&body).map_err(unframed)?;
     arrived.speaks(version).map_err(invalid)?;
     let asked = decode_grpc(method, &message, version, arrived.shared.bounds().depth).map_err(invalid)?;
     laps.done(Phase::Decode);
-    let asking = arrived.asking(version, asked.tenant.as_deref()).map_err(of)?;
-    let reply = asking.perform(asked.operation).await.map_err(of)?;
+    let reply = arrived.perform(version, method, asked).await?;
     let mut laps = meters.laps();
     let telling = Telling { method, version };
     let response = match reply {

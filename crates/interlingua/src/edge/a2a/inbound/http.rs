@@ -19,7 +19,6 @@ use interlingua_protocols::a2a::{MEDIA, Version};
 use super::links::Links;
 use super::sse::{self, Wrap};
 use super::{Arrived, Asking, Reply};
-use crate::edge::a2a::PROTOCOL;
 use crate::server::body;
 use crate::server::shape;
 use crate::telemetry::meters::Phase;
@@ -43,23 +42,13 @@ async fn answered(arrived: &Arrived, verb: &Verb, body: Body, version: &mut Vers
     let frame = frame.map_err(|fault| Error::of(&fault, Some(route.method)))?;
     let meters = &arrived.shared.hub.meters;
     let mut laps = meters.laps();
-    let invalid = |wrong: Invalid| {
-        meters.protocol(PROTOCOL).invalid.increment(1);
-        Error::invalid(&wrong)
-    };
+    let invalid = |wrong: Invalid| arrived.invalid(&wrong);
     arrived.speaks(route.version).map_err(invalid)?;
     let query =
         Query::<Vec<(String, String)>>::try_from_uri(&arrived.uri).map(|Query(query)| query).unwrap_or_default();
     let asked = decode_http(&route, &query, &frame, arrived.shared.bounds().depth).map_err(invalid)?;
     laps.done(Phase::Decode);
-    let of = |fault: Fault| {
-        if fault.kind == FaultKind::Internal {
-            tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
-        }
-        Error::of(&fault, Some(route.method))
-    };
-    let asking = arrived.asking(route.version, asked.tenant.as_deref()).map_err(of)?;
-    let reply = asking.perform(asked.operation).await.map_err(of)?;
+    let reply = arrived.perform(route.version, route.method, asked).await?;
     let mut laps = meters.laps();
     let response = match reply {
         Reply::Stream(feed) => sse::stream(*feed, Bare(route.version)),

@@ -119,7 +119,7 @@ impl Asking<'_> {
             Operation::ExtendedCard => {
                 self.needs_extended_card()?;
                 if self.by.is_anonymous() {
-                    let text = "the extended card is for callers who say who they are";
+                    let text = "the extended card needs authentication: it is for callers who say who they are";
                     return Err(Fault::caller(FaultKind::Unauthenticated, text));
                 }
                 Ok(Reply::whole(Answer::Card(cards::of(self)?.0)))

@@ -7,15 +7,14 @@ use http::HeaderValue;
 use interlingua_core::{Fault, FaultKind, Json};
 use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::fault::Error;
+use interlingua_protocols::a2a::invalid::Invalid;
 use interlingua_protocols::a2a::json::{Dialect, write};
 use interlingua_protocols::a2a::method::{Method, decode_params};
 use interlingua_protocols::a2a::wire::Update;
-
 use interlingua_protocols::rpc::{self, Frame, Id, Message};
 
 use super::sse::{self, Wrap};
 use super::{Arrived, Reply};
-use crate::edge::a2a::PROTOCOL;
 use crate::server::body;
 use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
@@ -48,10 +47,6 @@ pub(super) async fn respond(arrived: Arrived, body: Body) -> Response {
 async fn answered(arrived: &Arrived, frame: &Bytes, called: &mut Called) -> Result<Response, Error> {
     let meters = &arrived.shared.hub.meters;
     let mut laps = meters.laps();
-    let invalid = |error: Error| {
-        meters.protocol(PROTOCOL).invalid.increment(1);
-        error
-    };
     let depth = arrived.shared.bounds().depth;
     let (method, params) = match rpc::decode(frame, depth) {
         Ok(Frame::One(Message::Request(request))) => {
@@ -62,30 +57,24 @@ async fn answered(arrived: &Arrived, frame: &Bytes, called: &mut Called) -> Resu
         Ok(Frame::One(Message::Notification(notice))) => (notice.method, notice.params),
         Ok(Frame::One(Message::Response(response))) => {
             called.id = response.id;
-            return Err(invalid(malformed("a request is wanted here")));
+            return Err(arrived.unread(malformed("a request is wanted here")));
         }
-        Ok(Frame::Batch(_)) => return Err(invalid(malformed("several requests at once are not taken here"))),
+        Ok(Frame::Batch(_)) => return Err(arrived.unread(malformed("several requests at once are not taken here"))),
         Err(wrong) => {
             called.id = wrong.id.clone().unwrap_or(Id::NULL);
             let mut error = malformed(&wrong.to_string());
             error.row.rpc = i32::try_from(wrong.error().code).unwrap_or(error.row.rpc);
-            return Err(invalid(error));
+            return Err(arrived.unread(error));
         }
     };
-    called.version = arrived.version().map_err(|wrong| invalid(Error::invalid(&wrong)))?;
-    let named = Method::named(&method, called.version).map_err(|wrong| invalid(Error::invalid(&wrong)))?;
+    let invalid = |wrong: Invalid| arrived.invalid(&wrong);
+    called.version = arrived.version().map_err(invalid)?;
+    let named = Method::named(&method, called.version).map_err(invalid)?;
     called.method = Some(named);
     let params = params.json().map(Json::as_bytes);
-    let asked = decode_params(named, params, called.version, depth).map_err(|wrong| invalid(Error::invalid(&wrong)))?;
+    let asked = decode_params(named, params, called.version, depth).map_err(invalid)?;
     laps.done(Phase::Decode);
-    let of = |fault: Fault| {
-        if fault.kind == FaultKind::Internal {
-            tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
-        }
-        Error::of(&fault, Some(named))
-    };
-    let asking = arrived.asking(called.version, asked.tenant.as_deref()).map_err(of)?;
-    let reply = asking.perform(asked.operation).await.map_err(of)?;
+    let reply = arrived.perform(called.version, named, asked).await?;
     let mut laps = meters.laps();
     let dialect = Dialect::of_rpc(called.version);
     let response = match reply {
