@@ -91,6 +91,15 @@ fn a_configuration_is_checked_with_exit_codes_0_and_3() {
 }
 
 #[test]
+fn the_hubs_that_conformance_kits_meet_can_be_started() {
+    for name in ["a2a-tck.yaml", "a2a-tck-off.yaml", "a2a-tck-03.yaml"] {
+        let path = format!("{}/../../conformance/{name}", env!("CARGO_MANIFEST_DIR"));
+        let checked = interlingua(&["check", &path]);
+        assert_eq!(code(&checked), 0, "{name}: {}", err(&checked));
+    }
+}
+
+#[test]
 fn the_schema_is_a_schema_and_completions_are_scripts() {
     let schema: serde_json::Value = serde_json::from_slice(&interlingua(&["schema"]).stdout).unwrap();
     assert!(schema["properties"]["listen"].is_object());
