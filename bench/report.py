@@ -165,15 +165,17 @@ def mcp_sessions(result):
 
 def a2a(results):
     rows = []
-    for (case, name, connections), one in sorted(results.items(), key=lambda item: (item[0][0], item[0][2], item[1]["cpu_us"])):
-        ours = results[case, "interlingua", connections]["cpu_us"]
+    for (by, case, name, connections), one in sorted(results.items(), key=lambda item: (item[0][:2], item[0][3], item[1]["cpu_us"])):
+        ours = results[by, case, "interlingua", connections]["cpu_us"]
         latency = [f"{one[key]:.0f}" for key in ("p50_us", "p90_us", "p99_us")]
-        rows.append([case, name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", f"{one['cpu_us'] / ours:.1f}"])
-    head = ["answered with", "agent", "connections", "answers/s", "p50 us", "p90 us", "p99 us", "CPU us each", "times ours"]
+        rows.append([by, case, name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", f"{one['cpu_us'] / ours:.1f}"])
+    head = ["by", "answered with", "agent", "connections", "answers/s", "p50 us", "p90 us", "p99 us", "CPU us each", "times ours"]
     return f"""## A2A: `SendMessage`
 
-One message by JSON-RPC of 1.0, every answer checked: answered with a message, and become a task with an artifact that is waited
-for. The hub's tasks are in the journal and synced before they are told of; the SDK's are in its memory.
+One message of 1.0, every answer checked: answered with a message, and become a task with an artifact that is waited for. The
+hub's tasks are in the journal and synced before they are told of. *In memory* is the same hub, its data directory in a file system
+that is memory: all that is written is written, and no disk is waited for. Tasks of the official servers, in Python (`a2a-sdk`) and
+in Rust (`a2a-server-lf`), are in their own memory.
 
 {table(head, rows)}
 """

@@ -1,5 +1,5 @@
 """Measures the hub beside a bare echo server (the floor) and nlip-server, between an MCP client and an MCP server beside other
-proxies, as an A2A agent beside the official SDK, as a server of AIP devices beside a bare WebSocket and a Python server of the same
+proxies, as an A2A agent beside the official SDKs, as a server of AIP devices beside a bare WebSocket and a Python server of the same
 shape, with agents whose models cost nothing, and with a browser beside Playwright; writes docs/benchmarks.md.
 
     bench/run.py [--rounds 3] [--seconds 3] [--calls 40] [--only SECTION]...
@@ -10,10 +10,12 @@ all of them. Medians are reported. Processor time for each request depends least
 
 import argparse
 import contextlib
+import itertools
 import statistics
 import sys
 import time
 
+import a2a_wire
 import driven
 import measure
 import report
@@ -197,37 +199,33 @@ scenes:
 """
 
 
-def a2a_send(word, extra=""):
-    """A message of 1.0 that says a word and a number, by JSON-RPC."""
-    message = f'{{"messageId":"bench-@N@","role":"ROLE_USER","parts":[{{"text":"{word} said-@N@"}}]}}'
-    return f'{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{message}{extra}}}}}'
+ACTS = "scripts: { agent: ./agent.yaml }\nfront_door: agent\n"
 
 
 @section
 def a2a(options):
-    """A message that is answered with a message, and one that becomes a task with an artifact, at 1 and 32 connections."""
-    headers = ["a2a-version=1.0"]
-    cases = {"message": ("echo", "said-@N@"), "task": ("work", "TASK_STATE_COMPLETED")}
-    script = {"agent.yaml": A2A_SCRIPT}
-    results = {}
+    """A message that is answered with a message, and one that becomes a task with an artifact, by every binding, at 1 and 32
+    connections."""
+    words, script, results = {"message": "echo", "task": "work"}, {"agent.yaml": A2A_SCRIPT}, {}
     with (
         servers.hub(ECHO) as echo_hub,
-        servers.hub("scripts: { agent: ./agent.yaml }\nfront_door: agent\n", script) as task_hub,
+        servers.hub(ACTS, script) as task_hub,
+        servers.hub_in_memory(ACTS, script) as memory_hub,
         servers.a2a_sdk() as sdk,
+        servers.a2a_rust() as rust,
     ):
-        urls = {
-            "message": {echo_hub: echo_hub.url("/a2a"), sdk: sdk.url("/rpc")},
-            "task": {task_hub: task_hub.url("/a2a"), sdk: sdk.url("/rpc")},
-        }
-        for _ in range(options.rounds):
-            for case, (word, expected) in cases.items():
-                for connections in (1, 32):
-                    for server, url in urls[case].items():
-                        result = measure.load(
-                            server, url, a2a_send(word), expected, connections=connections, seconds=options.seconds, header=headers
-                        )
-                        results.setdefault((case, server.name, connections), []).append(result)
-                        print(f"a2a {case} {server.name} c={connections}: {result['rps']:.0f}/s {result['cpu_us']:.1f} us", flush=True)
+        agents = {"message": (echo_hub, sdk, rust), "task": (task_hub, memory_hub, sdk, rust)}
+        runs = itertools.product(range(options.rounds), a2a_wire.BINDINGS, words.items(), (1, 32))
+        for _, binding, (case, word), connections in runs:
+            expected = binding.completed if case == "task" else "said-@N@"
+            for server in agents[case]:
+                result = measure.load(
+                    server, binding.url(server), binding.body(word), expected,
+                    connections=connections, seconds=options.seconds, header=["a2a-version=1.0"], **binding.options,
+                )
+                results.setdefault((binding.name, case, server.name, connections), []).append(result)
+                told = f"{result['rps']:.0f}/s {result['cpu_us']:.1f} us"
+                print(f"a2a {binding.name} {case} {server.name} c={connections}: {told}", flush=True)
     return {key: medians(rounds) for key, rounds in results.items()}
 
 
@@ -235,8 +233,8 @@ def a2a(options):
 def a2a_streams(options):
     """Memory for each subscriber of a task that nobody hears from."""
     count = 10_000
-    with servers.hub("scripts: { agent: ./agent.yaml }\nfront_door: agent\n", {"agent.yaml": A2A_SCRIPT}) as hub:
-        body = a2a_send("slow", ',"configuration":{"returnImmediately":true}').replace("@N@", "0")
+    with servers.hub(ACTS, {"agent.yaml": A2A_SCRIPT}) as hub:
+        body = a2a_wire.rpc("slow", ',"configuration":{"returnImmediately":true}').replace("@N@", "0")
         task = measure.post(hub.url("/a2a"), body, {"a2a-version": "1.0"})["result"]["task"]["id"]
         with measure.held_open(hub.port, f"/a2a/tasks/{task}:subscribe", 100):
             before = measure.resident_bytes(hub.pid)

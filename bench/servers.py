@@ -124,9 +124,15 @@ def fastmcp(behind):
 
 
 def a2a_sdk():
-    """The agent of the interoperability tests, on the official Python SDK with its access log off."""
-    command = [f"{ROOT}/.tools/python/a2a/bin/python", f"{ROOT}/conformance/a2a/interop/agent.py", "127.0.0.1:@PORT@"]
+    """The agent of the interoperability tests, on the official Python SDK with its access log off; its card names gRPC."""
+    command = [f"{ROOT}/.tools/python/a2a/bin/python", f"{ROOT}/conformance/a2a/interop/agent.py", "127.0.0.1:@PORT@", "GRPC:1.0"]
     return Server("a2a-sdk", command, "/.well-known/agent-card.json")
+
+
+def a2a_rust():
+    """The same agent on the official Rust crates."""
+    command = [f"{ROOT}/.tools/a2a-rust/release/a2a-rust-interop", "agent", "127.0.0.1:@PORT@", "GRPC"]
+    return Server("a2a-server-lf", command, "/.well-known/agent-card.json")
 
 
 def mcp_hub(behind, binary=None):
@@ -134,17 +140,22 @@ def mcp_hub(behind, binary=None):
     return hub(f'peers: {{ up: {{ mcp: {{ url: "{behind.url("/mcp")}" }}, effects: reads }} }}\nmcp: {{ names: bare, search_above: 100000 }}\n', binary=binary)
 
 
-def hub(config="", files=None, binary=None):
+def hub_in_memory(config="", files=None):
+    """The hub with its data in a file system that is memory: what is left when no disk is waited for."""
+    return hub(config, files, name="interlingua, in memory", below="/dev/shm")
+
+
+def hub(config="", files=None, binary=None, name="interlingua", below=None):
     """The hub, with a fresh data directory and its limit of calls a second out of the way; the others have none."""
     config = "limits: { rate: 1000000/s, in_flight: 100000 }\n" + config
-    directory = tempfile.mkdtemp(prefix="bench-hub-")
-    for name, content in {"interlingua.yaml": config, **(files or {})}.items():
-        path = os.path.join(directory, name)
+    directory = tempfile.mkdtemp(prefix="bench-hub-", dir=below)
+    for file_name, content in {"interlingua.yaml": config, **(files or {})}.items():
+        path = os.path.join(directory, file_name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write(content)
     command = [binary or f"{ROOT}/target/release/interlingua", "serve", "--listen", "127.0.0.1:@PORT@", "--data", "data"]
-    return Server("interlingua", [*command, "-c", "interlingua.yaml"], "/healthz", directory)
+    return Server(name, [*command, "-c", "interlingua.yaml"], "/healthz", directory)
 
 
 def free_port():

@@ -83,7 +83,9 @@ impl AgentExecutor for Actor {
         let text = context.message.as_ref().and_then(|message| message.text()).unwrap_or_default().to_owned();
         let (word, rest) = text.split_once(' ').unwrap_or((&text, ""));
         let teller = Teller::of(&context);
-        if context.stored_task.is_some() {
+        // A task that was only just made is stored, too.
+        let asked = |task: &Task| task.status.state == TaskState::InputRequired;
+        if context.stored_task.as_ref().is_some_and(asked) {
             let answer = teller.artifact("answer", Part::text(format!("you said {text}")), false, true);
             return told(vec![
                 teller.status(TaskState::Working, None),
