@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::session::ARGUMENT;
 use super::template::percent_encoded;
 use super::{Action, Address, Does, Extract, Locator, Origin, Parameter, Site, Step, Trouble};
 use crate::id::Text;
@@ -20,6 +21,8 @@ pub struct Plan {
     pub limit: std::time::Duration,
     /// It may change something: then nothing is pressed that was only guessed.
     pub changes: bool,
+    /// The session it is played in; `None` is a fresh context.
+    pub session: Option<Text>,
     /// Parameters that no step uses.
     pub ignored: Vec<Text>,
 }
@@ -105,8 +108,9 @@ impl Site {
             }
         };
         let values = values(action, given)?;
-        let ignored: Vec<Text> =
-            given.keys().filter(|key| !values.contains_key(key.as_str())).map(|key| key.as_str().into()).collect();
+        let session = self.session_of(given)?;
+        let used = |key: &&String| values.contains_key(key.as_str()) || (self.sessions.is_some() && *key == ARGUMENT);
+        let ignored: Vec<Text> = given.keys().filter(|key| !used(key)).map(|key| key.as_str().into()).collect();
         if self.strict
             && let Some(name) = ignored.first()
         {
@@ -121,6 +125,7 @@ impl Site {
             steps: steps.collect::<Result<_, _>>()?,
             limit: action.limit,
             changes: action.effects.change(),
+            session,
             ignored: ignored
                 .into_iter()
                 .filter(|name| !action.parameters.iter().any(|one| one.name == *name))

@@ -4,7 +4,7 @@
 //! Reading order: [`Site`] and [`Step`] (what a definition says), [`mod@read`] (how it is read and what is wrong with it),
 //! [`Template`] (values with placeholders), [`bind`] (parameters into steps), [`skill`] (what callers see of an action),
 //! [`repair`] (which element is meant when the page was redesigned), [`proposal`] (the definition with what was mended),
-//! [`extract`] (what is taken out of a page), [`advice`] (what a model may be asked about one),
+//! [`session`] (what stays between calls), [`extract`] (what is taken out of a page), [`advice`] (what a model may be asked about one),
 //! [`Trouble`] (what can go wrong on the way).
 //!
 //! Pure: no browser, no network, no file, no clock. A definition is code that acts in the user's name, so nothing in it can
@@ -17,6 +17,7 @@ pub mod extract;
 pub mod proposal;
 mod read;
 pub mod repair;
+pub mod session;
 mod skill;
 mod template;
 mod trouble;
@@ -52,6 +53,8 @@ pub struct Site {
     pub private: bool,
     /// A parameter no step uses is refused, instead of being ignored with a note.
     pub strict: bool,
+    /// `None`: every call begins with nothing.
+    pub sessions: Option<session::Sessions>,
     pub actions: BTreeMap<Text, Action>,
     /// Of the whole definition as it was written.
     pub digest: Digest,

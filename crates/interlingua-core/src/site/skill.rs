@@ -1,5 +1,6 @@
 //! What callers see of a site: one skill for each action, with a schema made from its parameters.
 
+use super::session::{self, Sessions};
 use super::{Action, Does, Parameter, Site};
 use crate::card::{Schema, Skill, SkillKind};
 use crate::id::{PeerId, SkillId};
@@ -16,7 +17,7 @@ fn skill(site: &Site, peer: &PeerId, action: &Action) -> Skill {
         true => format!("{} ({})", site.description, action.name.replace('_', " ")),
         false => action.description.to_string(),
     };
-    let input = Schema(Json::from_tree(input(&action.parameters, site.strict)));
+    let input = Schema(Json::from_tree(input(&action.parameters, site)));
     let mut skill = Skill::new(id, SkillKind::Tool, description, input, action.effects);
     skill.title = action.name.replace('_', " ").into();
     skill.version = site.version.clone();
@@ -27,18 +28,34 @@ fn skill(site: &Site, peer: &PeerId, action: &Action) -> Skill {
     skill.sealed()
 }
 
-fn input(parameters: &[Parameter], strict: bool) -> Tree {
-    let properties: serde_json::Map<String, Tree> =
+fn input(parameters: &[Parameter], site: &Site) -> Tree {
+    let mut properties: serde_json::Map<String, Tree> =
         parameters.iter().map(|one| (one.name.to_string(), one.schema.clone())).collect();
+    if let Some(sessions) = &site.sessions {
+        properties.insert(session::ARGUMENT.into(), named(sessions));
+    }
     let required = parameters.iter().filter(|one| one.required).map(|one| Tree::from(&*one.name)).collect();
     let mut schema = serde_json::Map::new();
     schema.insert("type".into(), "object".into());
     schema.insert("properties".into(), Tree::Object(properties));
     schema.insert("required".into(), Tree::Array(required));
-    if strict {
+    if site.strict {
         schema.insert("additionalProperties".into(), false.into());
     }
     Tree::Object(schema)
+}
+
+/// How a call says which session it means.
+fn named(sessions: &Sessions) -> Tree {
+    let otherwise = match &sessions.usual {
+        Some(usual) => format!("`{usual}` without it"),
+        None => "without it nothing is kept".to_owned(),
+    };
+    let description = format!(
+        "A session of your own, in which a login stays for {} s after its last use; {otherwise}",
+        sessions.keep.as_secs()
+    );
+    serde_json::json!({"type": "string", "pattern": session::PATTERN, "description": description})
 }
 
 fn output(action: &Action) -> Tree {
@@ -51,6 +68,7 @@ fn output(action: &Action) -> Tree {
     properties.insert("extracts".into(), serde_json::json!({"type": "object", "additionalProperties": rows()}));
     properties.insert("source_url".into(), serde_json::json!({"type": "string"}));
     properties.insert("trace".into(), rows());
+    properties.insert("session".into(), serde_json::json!({"type": "object"}));
     properties.insert("proposed".into(), serde_json::json!({"type": "object"}));
     let required: Vec<Tree> = if extracts { vec!["extracted_data".into()] } else { Vec::new() };
     serde_json::json!({"type": "object", "properties": properties, "required": required})

@@ -422,3 +422,60 @@ fn w_35_troubles_become_faults_that_say_what_may_be_repeated() {
     let blocked = Trouble::NavigationBlocked { step: 1, address: "x".into() }.fault(&peer, false);
     assert_eq!((blocked.kind, blocked.peer_code.as_deref()), (FaultKind::Denied, Some("navigation_blocked")));
 }
+
+fn with_sessions(session: Tree, actions: Tree) -> Result<Site, Vec<Problem>> {
+    read(json!({"interface_id": "s", "name": "S", "base_url": "https://s.example/", "description": "d",
+        "session": session, "actions": actions}))
+}
+
+#[test]
+fn w_51_sessions_are_opted_in_to_and_named_by_a_call() {
+    let go = json!({"go": [{"action_type": "navigate", "value": "/{page}"}]});
+    let plain = site(go.clone()).unwrap();
+    assert_eq!(plain.sessions, None);
+    let named = args(json!({"page": "x", "session": "mine"}));
+    let plan = plain.bind("go", Some(&named)).unwrap();
+    assert_eq!(
+        (plan.session, plan.ignored),
+        (None, vec!["session".into()]),
+        "a site without sessions knows no such word"
+    );
+
+    let site = with_sessions(json!({"keep": "30m"}), go.clone()).unwrap();
+    assert_eq!(
+        site.sessions.as_ref().map(|sessions| (sessions.keep.as_secs(), sessions.persist)),
+        Some((1_800, false))
+    );
+    let plan = site.bind("go", Some(&named)).unwrap();
+    assert_eq!((plan.session.as_deref(), plan.ignored.len()), (Some("mine"), 0));
+    assert_eq!(site.bind("go", Some(&args(json!({"page": "x"})))).unwrap().session, None);
+    let skill = &skills(&site, &PeerId::from("s"))[0];
+    assert_eq!(skill.input.0.tree()["properties"]["session"]["type"], "string");
+    assert_eq!(skill.input.0.tree()["required"], json!(["page"]));
+
+    let site = with_sessions(json!({"keep": 60_000, "default": "main", "persist": true}), go).unwrap();
+    let plan = site.bind("go", Some(&args(json!({"page": "x"})))).unwrap();
+    assert_eq!(plan.session.as_deref(), Some("main"));
+    for wrong in [json!(""), json!("../x"), json!("a b"), json!(7), json!("x".repeat(65))] {
+        let refused = site.bind("go", Some(&args(json!({"page": "x", "session": wrong})))).unwrap_err();
+        assert_eq!(refused.code(), "invalid_parameter", "{wrong}");
+    }
+}
+
+#[test]
+fn w_51_what_is_wrong_with_sessions_is_said_when_the_definition_is_read() {
+    let go = json!({"go": [{"action_type": "navigate", "value": "/"}]});
+    for (session, at) in [
+        (json!("yes"), "session: "),
+        (json!({}), "session.keep: "),
+        (json!({"keep": "0s"}), "session.keep: "),
+        (json!({"keep": "25h"}), "session.keep: "),
+        (json!({"keep": "1m", "default": "a/b"}), "session.default: "),
+        (json!({"keep": "1m", "persist": "yes"}), "session.persist: "),
+    ] {
+        let problem = only(with_sessions(session, go.clone()));
+        assert!(problem.starts_with(at), "{problem}");
+    }
+    let taken = json!({"go": [{"action_type": "navigate", "value": "/{session}"}]});
+    assert!(only(with_sessions(json!({"keep": "1m"}), taken)).starts_with("actions.go.parameters.session: "));
+}

@@ -29,6 +29,10 @@ pub enum Trouble {
     BrowserCrashed { step: usize },
     #[error("every browser context is in use")]
     PoolExhausted,
+    #[error("there are {0} sessions already: end one, or wait until one has rested long enough")]
+    TooManySessions(usize),
+    #[error("the session was ended while it was used")]
+    SessionEnded,
     #[error("step {step}: the field {field} {problem}")]
     ExtractionInvalid { step: usize, field: Text, problem: String },
     #[error("no browser can be started: {0}")]
@@ -50,9 +54,16 @@ impl Trouble {
             Trouble::Timeout { .. } => "timeout",
             Trouble::BrowserCrashed { .. } => "browser_crashed",
             Trouble::PoolExhausted => "pool_exhausted",
+            Trouble::TooManySessions(_) => "too_many_sessions",
+            Trouble::SessionEnded => "session_ended",
             Trouble::ExtractionInvalid { .. } => "extraction_invalid",
             Trouble::NoBrowser(_) => "no_browser",
         }
+    }
+
+    /// The page it happened on may hang, or be gone: the next call should have another.
+    pub fn wears(&self) -> bool {
+        matches!(self, Trouble::Timeout { .. } | Trouble::BrowserCrashed { .. } | Trouble::SessionEnded)
     }
 
     /// `committed`: a step that cannot be taken back was begun, so nobody can say what has happened.
@@ -66,7 +77,9 @@ impl Trouble {
             Trouble::NavigationBlocked { .. } => (FaultKind::Denied, Party::Hub),
             Trouble::Timeout { .. } if committed => (FaultKind::OutcomeUnknown, Party::Peer(peer.clone())),
             Trouble::Timeout { .. } => (FaultKind::Deadline, Party::Hub),
-            Trouble::PoolExhausted => (FaultKind::Busy, Party::Hub),
+            Trouble::PoolExhausted | Trouble::TooManySessions(_) => (FaultKind::Busy, Party::Hub),
+            Trouble::SessionEnded if committed => (FaultKind::OutcomeUnknown, Party::Hub),
+            Trouble::SessionEnded => (FaultKind::NotFound(Noun::Session), Party::Hub),
             Trouble::NavigationFailed { .. } | Trouble::BrowserCrashed { .. } => (lost, Party::Peer(peer.clone())),
             Trouble::NoBrowser(_) => (FaultKind::Unreachable, Party::Hub),
             Trouble::SelectorNotFound { .. } | Trouble::NotActionable { .. } | Trouble::ExtractionInvalid { .. } => {

@@ -375,6 +375,16 @@
       return { ok: true, groups };
     },
 
+    // What the page's origin keeps, and keeping it again.
+    async stored() {
+      const stored = Object.entries(localStorage);
+      return stored.reduce((sum, [key, value]) => sum + key.length + value.length, 0) > MAX_TOTAL ? { ok: false } : { ok: true, stored };
+    },
+    async store({ items }) {
+      for (const [key, value] of items) localStorage.setItem(key, value);
+      return { ok: true };
+    },
+
     async where() { return { ok: true }; },
   };
 

@@ -142,6 +142,11 @@ impl Link {
         }
     }
 
+    /// Of this page nothing more is heard; its context stays as it is.
+    pub(super) fn forget_page(&self, session: &str) {
+        self.state().tabs.remove(session);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -217,6 +222,7 @@ impl Link {
             }
             ("Inspector.targetCrashed", Some(session)) => self.change(session, |tab| tab.crashed = true),
             ("Page.javascriptDialogOpening", Some(session)) => self.dismiss(session, params),
+            ("Fetch.requestPaused", Some(session)) => self.blank(session, params),
             ("Runtime.executionContextsCleared", Some(session)) => self.change(session, |tab| tab.world = None),
             ("Runtime.executionContextCreated", Some(session)) => {
                 if let Ok(Created { context }) = serde_json::from_str::<Created>(params)
@@ -287,6 +293,14 @@ impl Link {
         self.shout(Some(session), "Page.handleJavaScriptDialog", json!({"accept": leaving}));
     }
 
+    /// Requests are held back only while storage is put back: an empty page of that origin is all it takes.
+    fn blank(&self, session: &str, params: &str) {
+        let Ok(Paused { request }) = serde_json::from_str::<Paused>(params) else { return };
+        let html = json!([{"name": "Content-Type", "value": "text/html"}]);
+        let answer = json!({"requestId": request, "responseCode": 200, "responseHeaders": html, "body": ""});
+        self.shout(Some(session), "Fetch.fulfillRequest", answer);
+    }
+
     /// A command whose answer nobody waits for.
     pub(super) fn shout(&self, session: Option<&str>, method: &str, params: Tree) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
@@ -334,6 +348,12 @@ struct ErrorText {
 struct Detached {
     #[serde(rename = "sessionId")]
     session: String,
+}
+
+#[derive(Deserialize)]
+struct Paused {
+    #[serde(rename = "requestId")]
+    request: String,
 }
 
 #[derive(Deserialize)]

@@ -305,7 +305,10 @@ impl Player<'_> {
             short(&print.selector),
         );
         let begun = Instant::now();
-        if !self.beside.voice.agrees(&text).await {
+        let aside = self.beside.seat.step_aside()?;
+        let agreed = self.beside.voice.agrees(&text).await;
+        self.beside.seat.come_back(aside).await?;
+        if !agreed {
             return Err(hand.missing(
                 "nobody said yes to another element, and a press that may change something is never guessed",
             ));

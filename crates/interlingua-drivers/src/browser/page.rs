@@ -1,4 +1,4 @@
-//! One context with one page: made for a call, gone with it.
+//! One context with one page: made for a call and gone with it, or kept for the next call of its session.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,8 +25,11 @@ const PICTURE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) chromium: Arc<Chromium>,
-    context: String,
-    session: String,
+    /// Whom its requests go through.
+    pub(super) proxy: SocketAddr,
+    pub(super) context: String,
+    target: String,
+    pub(super) session: String,
     tab: watch::Receiver<Tab>,
 }
 
@@ -67,6 +70,7 @@ pub(super) struct Found {
     pub(super) groups: Vec<interlingua_core::site::repair::Alike>,
     pub(super) rows: Vec<serde_json::Map<String, Tree>>,
     pub(super) count: usize,
+    pub(super) stored: Vec<(String, String)>,
     #[serde(rename = "tooMuch")]
     pub(super) too_much: bool,
 }
@@ -86,7 +90,8 @@ impl Page {
         let Made { context } = link.ask(None, "Target.createBrowserContext", settings).await?;
         link.expect_page(&context);
         // From here on the context is closed when anything fails: by the drop of what holds it.
-        let mut page = Page { chromium, context, session: String::new(), tab: watch::channel(Tab::default()).1 };
+        let (target, session, tab) = (String::new(), String::new(), watch::channel(Tab::default()).1);
+        let mut page = Page { chromium, proxy, context, target, session, tab };
         page.attach().await?;
         Ok(page)
     }
@@ -109,6 +114,7 @@ impl Page {
             link.ask(None, "Target.attachToTarget", json!({"targetId": target, "flatten": true})).await?;
         self.session = session;
         self.tab = link.follow(&self.session, &target);
+        self.target = target;
         let of_page = [
             ("Page.enable", json!({})),
             ("Page.setLifecycleEventsEnabled", json!({"enabled": true})),
@@ -135,6 +141,17 @@ impl Page {
             answer.raw().await?;
         }
         Ok(())
+    }
+
+    /// Another page in the same context, in place of one that hangs, has crashed or was left halfway: what the context keeps
+    /// stays.
+    pub(super) async fn renew(&mut self) -> Result<(), Lost> {
+        let link = self.chromium.link.clone();
+        link.forget_page(&self.session);
+        // It may be gone already.
+        let _ = link.ask::<Tree>(None, "Target.closeTarget", json!({"targetId": self.target})).await;
+        link.expect_page(&self.context);
+        self.attach().await
     }
 
     pub(super) fn is_gone(&self) -> bool {

@@ -8,19 +8,22 @@ use interlingua_core::json::Tree;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::site::bind::Plan;
 use interlingua_core::site::proposal::{Level as Repaired, Mended, propose};
+use interlingua_core::site::session::ARGUMENT;
 use interlingua_core::site::{Site, Trouble, skills};
 use interlingua_core::{
-    Blob, Body, Digest, Fault, FaultKind, Feature, Finished, INLINE_LIMIT, Json, Level, Outcome, Output, Part, Party,
-    PeerId, Provenance, Skill, Text, Trust, Usage,
+    Blob, Body, Digest, Fault, FaultKind, Feature, Finished, INLINE_LIMIT, Json, Level, Outcome, Output, Owner, Part,
+    Party, PeerId, Principal, Provenance, Skill, Text, Trust, Usage,
 };
 use serde_json::Map;
 use tokio::sync::{OnceCell, mpsc, oneshot};
 
 use super::keeper::Keeper;
+use super::lease::{Guest, Lease};
 use super::memory::Memory;
 use super::play::{Beside, Played, Player, Stopped};
 use super::pool::Browser;
 use super::proxy::{Proxy, Rules};
+use super::sessions::Key;
 use super::voice::{Asking, Voice, WAITING};
 use crate::exchange::{Running, WAITING_EVENTS};
 
@@ -67,7 +70,9 @@ impl SitePeer {
         };
         let args = dispatch.call.input().ok_or_else(unsupported)?.args.clone();
         let action = dispatch.skill.id.skill.as_str();
-        let plan = self.site.bind(action, args.as_ref()).map_err(|trouble| trouble.fault(&self.id, false))?;
+        let bound = self.site.bind(action, args.as_ref()).and_then(|plan| self.known_caller(plan, &dispatch.by));
+        let plan = bound.map_err(|trouble| trouble.fault(&self.id, false))?;
+        let owner = dispatch.by.owner();
         let key = self.key(&plan, args.as_ref());
         if let Some(known) = key.and_then(|key| self.known(&key)) {
             return Ok(Reply::Done(Box::new(Finished::completed(known)), None));
@@ -80,12 +85,25 @@ impl SitePeer {
             Voice { events, key: dispatch.key, of: plan.steps.len(), id: self.id.clone(), asking: Some(asking) };
         let work = Box::pin(async move {
             tokio::select! {
-                finished = self.run(plan, voice, key) => finished,
+                finished = self.run(plan, voice, key, owner) => finished,
                 // The page is dropped, and its context with it.
                 Ok(why) = cancelled => Finished::cancelled(Party::Caller, why),
             }
         });
         Ok(Reply::Live(Box::new(Running::new(work, heard, cancel).answering(answer))))
+    }
+
+    /// Strangers are told apart by nothing, so none of them has a session; one that a definition takes for granted they do
+    /// without.
+    fn known_caller(&self, mut plan: Plan, by: &Principal) -> Result<Plan, Trouble> {
+        if by.is_anonymous() && plan.session.is_some() {
+            if plan.session != self.site.sessions.as_ref().and_then(|sessions| sessions.usual.clone()) {
+                let problem = "is for callers who are known".to_owned();
+                return Err(Trouble::InvalidParameter { name: ARGUMENT.into(), problem });
+            }
+            plan.session = None;
+        }
+        Ok(plan)
     }
 
     /// Parameters that nobody is shown.
@@ -97,13 +115,20 @@ impl SitePeer {
     /// One action from its arguments to its end, heard by nobody.
     #[cfg(test)]
     pub(super) async fn try_out(&self, action: &str, args: Tree) -> Result<Finished, Trouble> {
+        self.try_out_by("somebody", action, args).await
+    }
+
+    /// The same for somebody of this name.
+    #[cfg(test)]
+    pub(super) async fn try_out_by(&self, who: &str, action: &str, args: Tree) -> Result<Finished, Trouble> {
         let args = Json::from_tree(args);
         let plan = self.site.bind(action, Some(&args))?;
         let (events, mut heard) = mpsc::channel(WAITING_EVENTS);
         let voice = Voice { events, key: "k".into(), of: plan.steps.len(), id: self.id.clone(), asking: None };
         let key = self.key(&plan, Some(&args));
         let deaf = async { while heard.recv().await.is_some() {} };
-        Ok(tokio::join!(self.run(plan, voice, key), deaf).0)
+        let owner = Owner([interlingua_core::Subject::User(who.into())].into());
+        Ok(tokio::join!(self.run(plan, voice, key, owner), deaf).0)
     }
 
     #[cfg(test)]
@@ -113,12 +138,12 @@ impl SitePeer {
         self.key(&plan, Some(&args)).is_some_and(|key| self.known(&key).is_some())
     }
 
-    async fn run(&self, plan: Plan, voice: Voice, key: Option<Digest>) -> Finished {
+    async fn run(&self, plan: Plan, voice: Voice, key: Option<Digest>, owner: Owner) -> Finished {
         for name in &plan.ignored {
             voice.note(Level::Warning, 0, &format!("the parameter {name} is used by no step")).await;
         }
         let limit = plan.limit + OVER + WAITING * u32::try_from(plan.steps.len()).unwrap_or(u32::MAX);
-        let played = match tokio::time::timeout(limit, self.play(&plan, &voice)).await {
+        let played = match tokio::time::timeout(limit, self.play(&plan, &voice, owner)).await {
             Ok(played) => played,
             Err(_) => Err(stopped(Trouble::Timeout { step: 0 })),
         };
@@ -143,13 +168,51 @@ impl SitePeer {
         }
     }
 
-    async fn play(&self, plan: &Plan, voice: &Voice) -> Result<Played, Box<Stopped>> {
+    async fn play(&self, plan: &Plan, voice: &Voice, owner: Owner) -> Result<Played, Box<Stopped>> {
         let opened = self.proxy.get_or_try_init(|| Proxy::open(Rules::of(&self.site), self.browser.background())).await;
         let proxy = opened.map_err(|error| stopped(Trouble::NoBrowser(error.to_string())))?;
-        let mut lease = self.browser.lease(proxy.address()).await.map_err(stopped)?;
+        let (Some(name), Some(how)) = (&plan.session, &self.site.sessions) else {
+            let mut lease = self.browser.lease(proxy.address()).await.map_err(stopped)?;
+            return self.play_on(&mut lease, plan, proxy.rules(), voice).await;
+        };
+        let key = Key { site: self.id.clone(), owner, name: name.clone() };
+        let guest = Guest { key: &key, how, origins: &self.site.origins, keeper: &*self.keeper };
+        let mut lease = self.browser.lease_in(&guest, proxy.address()).await.map_err(stopped)?;
+        if let Some(note) = lease.found().and_then(|found| found.note(name)) {
+            voice.note(Level::Warning, plan.steps.len() + 1, &note).await;
+        }
+        let ending = lease.ending();
+        let played = tokio::select! {
+            played = self.play_on(&mut lease, plan, proxy.rules(), voice) => played,
+            () = ending => return Err(taken_back(plan)),
+        };
+        if played.as_ref().map_or_else(|stopped| !stopped.trouble.wears(), |_| true) {
+            lease.settle();
+            if how.persist {
+                lease.keep(&guest).await;
+            }
+        }
+        let session = lease.found().map(|found| (name.clone(), found.as_str()));
+        match played {
+            Ok(played) => Ok(Played { session, ..played }),
+            Err(mut stopped) => {
+                stopped.so_far.session = session;
+                Err(stopped)
+            }
+        }
+    }
+
+    async fn play_on(
+        &self,
+        lease: &mut Lease,
+        plan: &Plan,
+        rules: &Rules,
+        voice: &Voice,
+    ) -> Result<Played, Box<Stopped>> {
         let known = self.memory.of(&plan.action).await;
-        let beside = Beside { known: &known, voice, keeper: &*self.keeper };
-        Player::new(&mut lease.page, plan, proxy.rules(), beside).play().await
+        let Some((page, seat)) = lease.parts() else { return Err(stopped(Trouble::BrowserCrashed { step: 0 })) };
+        let beside = Beside { known: &known, voice, keeper: &*self.keeper, seat };
+        Player::new(page, plan, rules, beside).play().await
     }
 
     /// What was only guessed, or has come to look otherwise, is not what the definition means.
@@ -176,6 +239,9 @@ impl SitePeer {
         if let Some(proposed) = propose(&self.site, &plan.action, &played.mended).filter(|_| whole) {
             structured.insert("proposed".into(), proposed);
         }
+        if let Some((name, found)) = played.session {
+            structured.insert("session".into(), serde_json::json!({"name": &*name, "found": found}));
+        }
         structured.insert("trace".into(), Tree::Array(played.trace));
         let source = Some(Text::from(played.address.as_str())).filter(|address| !address.is_empty());
         let provenance = Provenance { by: Party::Peer(self.id.clone()), source, trust: Trust::World };
@@ -195,8 +261,11 @@ impl SitePeer {
         Output { parts, structured: Some(structured), ..Output::default() }
     }
 
-    /// Under which a result may be kept; `None` where the definition does not allow it.
+    /// Under which a result may be kept; `None` where the definition does not allow it, or it is one owner's alone.
     fn key(&self, plan: &Plan, args: Option<&Json>) -> Option<Digest> {
+        if plan.session.is_some() {
+            return None;
+        }
         self.site.actions.get(&plan.action)?.cached?;
         let args = args.map_or(Digest([0; 32]), Json::digest);
         Some(Digest::of_fields([plan.action.as_bytes(), &args.0]))
@@ -228,6 +297,12 @@ fn warning(mended: &Mended) -> String {
         Repaired::Drift => format!("step {step}: {from} finds another element than before (alike by {score:.2})"),
         level => format!("step {step}: {to} was used in place of {from} ({}, {score:.2})", level.as_str()),
     }
+}
+
+/// Its owner took the session back: a sequence that may have pressed what cannot be taken back has an end nobody knows.
+fn taken_back(plan: &Plan) -> Box<Stopped> {
+    let committed = plan.steps.iter().any(|step| step.commits);
+    Box::new(Stopped { trouble: Trouble::SessionEnded, committed, so_far: Played::default() })
 }
 
 fn stopped(trouble: Trouble) -> Box<Stopped> {

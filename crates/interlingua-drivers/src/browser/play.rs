@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bytes::Bytes;
+use interlingua_core::Text;
 use interlingua_core::json::Tree;
 use interlingua_core::site::bind::{Bound, Doing, Plan};
 use interlingua_core::site::proposal::{Level, Mended};
@@ -13,6 +14,7 @@ use serde_json::{Map, json};
 use tokio::time::Instant;
 
 use super::keeper::Keeper;
+use super::lease::Seat;
 use super::mend::{Hand, Ready};
 use super::page::{Failed, Found, Page};
 use super::proxy::Rules;
@@ -36,6 +38,8 @@ pub struct Played {
     /// What each element looked like, by step from 1.
     pub seen: Vec<(usize, Fingerprint)>,
     pub pictures: Vec<Bytes>,
+    /// The session it was played in, and how that was found.
+    pub session: Option<(Text, &'static str)>,
 }
 
 /// Where it stopped, and what there is so far.
@@ -65,6 +69,8 @@ pub(super) struct Beside<'a> {
     pub(super) known: &'a HashMap<usize, Fingerprint>,
     pub(super) voice: &'a Voice,
     pub(super) keeper: &'a dyn Keeper,
+    /// Given up while a person thinks.
+    pub(super) seat: &'a Seat,
 }
 
 impl<'a> Player<'a> {

@@ -1,5 +1,5 @@
 //! The pool: one warm Chromium, as many contexts at once as configured, a spare one ready, and a new process when the old
-//! one has served long enough, grown too large or died.
+//! one has served long enough, grown too large or died. What a call is lent of it is in `lease`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,6 +14,7 @@ use super::Background;
 use super::chromium::{Chromium, sweep};
 use super::find::find;
 use super::page::Page;
+use super::sessions::Table;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -21,6 +22,8 @@ pub struct Settings {
     pub path: Option<PathBuf>,
     /// How many calls have a page at once.
     pub contexts: usize,
+    /// How many sessions rest between calls, of all owners; one owner has at most half.
+    pub sessions: usize,
     /// Where each process keeps what it needs while it lives.
     pub directory: PathBuf,
     /// How long a call waits for a context.
@@ -36,6 +39,7 @@ impl Settings {
         Settings {
             path: None,
             contexts: 8,
+            sessions: 16,
             directory: directory.into(),
             queue: Duration::from_secs(30),
             calls: 2_000,
@@ -48,7 +52,7 @@ impl Settings {
 /// How many calls may wait for a context.
 const MAX_WAITING: usize = 256;
 /// Pages opened for nobody yet.
-const OPENING: Duration = Duration::from_secs(20);
+pub(super) const OPENING: Duration = Duration::from_secs(20);
 /// After so many calls the memory is looked at.
 const WEIGH_EVERY: u32 = 16;
 
@@ -57,6 +61,9 @@ pub struct Browser {
     settings: Settings,
     background: Background,
     places: Arc<Semaphore>,
+    /// Calls that have a page and wait for a person.
+    asides: Arc<Semaphore>,
+    pub(super) sessions: Arc<Table>,
     waiting: AtomicUsize,
     /// One process is started at a time.
     starting: Semaphore,
@@ -82,19 +89,17 @@ struct Spare {
     page: Page,
 }
 
-/// A page for one call. Dropped, its context is disposed of while others go on.
-pub(super) struct Lease {
-    pub(super) page: Page,
-    _place: OwnedSemaphorePermit,
-}
-
 impl Browser {
     pub fn new(settings: Settings, background: Background) -> Arc<Browser> {
         let places = Arc::new(Semaphore::new(settings.contexts.max(1)));
+        let asides = Arc::new(Semaphore::new(settings.contexts.max(1)));
+        let sessions = Table::new(settings.sessions, Arc::clone(&background));
         Arc::new(Browser {
             settings,
             background,
             places,
+            asides,
+            sessions,
             waiting: AtomicUsize::new(0),
             starting: Semaphore::new(1),
             state: Mutex::default(),
@@ -107,31 +112,51 @@ impl Browser {
 
     /// Ends the process; calls under way end with it.
     pub fn stop(&self) {
-        let mut state = self.state();
-        state.stopped = true;
-        state.spare = None;
-        state.current = None;
+        let ended = {
+            let mut state = self.state();
+            state.stopped = true;
+            (state.spare.take(), state.current.take())
+        };
+        self.sessions.end_all();
+        drop(ended);
     }
 
-    /// A fresh page behind this proxy.
-    pub(super) async fn lease(self: &Arc<Browser>, proxy: SocketAddr) -> Result<Lease, Trouble> {
-        let place = self.place().await?;
+    pub(super) fn queue(&self) -> Duration {
+        self.settings.queue
+    }
+
+    /// The process that takes one more call.
+    pub(super) async fn taking(&self) -> Result<Arc<Chromium>, Trouble> {
         let chromium = self.chromium().await?;
         chromium.calls.fetch_add(1, Ordering::Relaxed);
-        let spare = self.state().spare.take_if(|spare| spare.proxy == proxy);
-        let page = match spare.filter(|spare| !spare.page.is_gone()) {
-            Some(spare) => spare.page,
-            None => open(Arc::clone(&chromium), proxy).await?,
-        };
-        self.prepare_spare(chromium, proxy);
-        Ok(Lease { page, _place: place })
+        Ok(chromium)
     }
 
-    async fn place(&self) -> Result<OwnedSemaphorePermit, Trouble> {
+    /// The spare page if it fits, else a new one.
+    pub(super) async fn page(&self, chromium: &Arc<Chromium>, proxy: SocketAddr) -> Result<Page, Trouble> {
+        let fits = |spare: &mut Spare| spare.proxy == proxy && Arc::ptr_eq(&spare.page.chromium, chromium);
+        let spare = self.state().spare.take_if(fits);
+        match spare.filter(|spare| !spare.page.is_gone()) {
+            Some(spare) => Ok(spare.page),
+            None => open(Arc::clone(chromium), proxy).await,
+        }
+    }
+
+    /// A place among the pages that wait for a person; they are not waited for.
+    pub(super) fn aside(&self) -> Result<OwnedSemaphorePermit, Trouble> {
+        Arc::clone(&self.asides).try_acquire_owned().map_err(|_| Trouble::PoolExhausted)
+    }
+
+    /// A place in the line of those who wait.
+    pub(super) fn line(&self) -> Result<InLine<'_>, Trouble> {
+        InLine::join(&self.waiting).ok_or(Trouble::PoolExhausted)
+    }
+
+    pub(super) async fn place(&self) -> Result<OwnedSemaphorePermit, Trouble> {
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Ok(place);
         }
-        let line = InLine::join(&self.waiting).ok_or(Trouble::PoolExhausted)?;
+        let line = self.line()?;
         let place = tokio::time::timeout(self.settings.queue, Arc::clone(&self.places).acquire_owned()).await;
         drop(line);
         place.ok().and_then(Result::ok).ok_or(Trouble::PoolExhausted)
@@ -189,7 +214,7 @@ impl Browser {
     }
 
     /// So that the next call finds its page made.
-    fn prepare_spare(self: &Arc<Browser>, chromium: Arc<Chromium>, proxy: SocketAddr) {
+    pub(super) fn prepare_spare(self: &Arc<Browser>, chromium: Arc<Chromium>, proxy: SocketAddr) {
         let browser = Arc::clone(self);
         (self.background)(Box::pin(async move {
             let Ok(page) = open(Arc::clone(&chromium), proxy).await else { return };
@@ -211,7 +236,7 @@ impl Browser {
     }
 }
 
-async fn open(chromium: Arc<Chromium>, proxy: SocketAddr) -> Result<Page, Trouble> {
+pub(super) async fn open(chromium: Arc<Chromium>, proxy: SocketAddr) -> Result<Page, Trouble> {
     let crashed = Trouble::BrowserCrashed { step: 0 };
     match tokio::time::timeout(OPENING, Page::open(chromium, proxy)).await {
         Ok(Ok(page)) => Ok(page),
@@ -224,7 +249,7 @@ async fn open(chromium: Arc<Chromium>, proxy: SocketAddr) -> Result<Page, Troubl
 }
 
 /// A place among those who wait; given up when dropped.
-struct InLine<'a>(&'a AtomicUsize);
+pub(super) struct InLine<'a>(&'a AtomicUsize);
 
 impl InLine<'_> {
     fn join(waiting: &AtomicUsize) -> Option<InLine<'_>> {

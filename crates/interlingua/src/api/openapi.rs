@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use super::view::{
     AgentView, AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest, ExchangeView,
     ExplainRequest, ExplainView, MessageView, NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView,
-    QuestionView, RelistRequest, ShareRequest, SharedArtifactView, SignalRequest, SkillView, StepView, TaskView,
+    QuestionView, RelistRequest, ShareRequest, SharedArtifactView, SignalRequest, SiteSessionView, SkillView, StepView,
+    TaskView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -271,6 +272,20 @@ fn exchanges() -> Vec<Operation> {
     ]
 }
 
+/// What driven websites keep from call to call.
+fn sites() -> Vec<Operation> {
+    vec![
+        page(
+            "/api/sites/sessions",
+            "list_site_sessions",
+            "Sessions that websites keep for you",
+            PAGE,
+            schema::<PageView<SiteSessionView>>,
+        ),
+        delete("/api/sites/sessions/{id}", "end_site_session", "End a session and forget what was kept of it"),
+    ]
+}
+
 /// What was decided, and why.
 fn decisions() -> Vec<Operation> {
     vec![
@@ -301,7 +316,7 @@ pub fn document() -> Value {
         .for_serialize();
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
-    for operation in exchanges().into_iter().chain(decisions()).chain(agents()).chain(artifacts()) {
+    for operation in exchanges().into_iter().chain(sites()).chain(decisions()).chain(agents()).chain(artifacts()) {
         let described = describe(&operation, &mut generator);
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = described;
@@ -392,6 +407,7 @@ mod tests {
             "conversations",
             "confirmations",
             "audit",
+            "sites/sessions",
         ] {
             assert!(document["paths"].get(format!("/api/{path}")).is_some(), "{path}");
         }

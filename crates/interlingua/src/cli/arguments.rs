@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::connect::Client;
+use super::sites::SitesArguments;
 use super::trust::arguments::{ExplainArguments, TokenArguments};
 use crate::config::{Listen, Overrides, Span};
 
@@ -54,6 +55,8 @@ Examples:
     Skills(SkillsArguments),
     /// Tasks of the hub, or one of them
     Tasks(TasksArguments),
+    /// Logins that driven websites keep for you; end one
+    Sites(SitesArguments),
     /// Call one skill by name
     Call(CallArguments),
     /// Ask in plain words

@@ -21,6 +21,7 @@ mod migrate;
 mod run;
 mod screen;
 mod serve;
+pub mod sites;
 mod steps;
 mod table;
 mod team;
@@ -74,6 +75,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Agents(arguments) => client::attached(agents::agents(&arguments)),
         Command::Skills(arguments) => client::attached(list::skills(&arguments)),
         Command::Tasks(arguments) => client::attached(list::tasks(&arguments)),
+        Command::Sites(arguments) => client::attached(sites::sites(&arguments)),
         Command::Call(arguments) => client::attached(call::call(arguments)),
         Command::Ask(arguments) => client::attached(call::ask(arguments)),
         Command::Chat(arguments) => client::attached(chat::chat(arguments)),

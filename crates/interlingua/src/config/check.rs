@@ -120,6 +120,7 @@ fn numbers(config: &Config, found: &mut Found) {
         ("nlip.router.session_timeout_hours", router.session_timeout_hours.into()),
         ("nlip.router.max_parallel_calls", router.max_parallel_calls.into()),
         ("browser.contexts", config.browser.contexts.into()),
+        ("browser.sessions", config.browser.sessions.into()),
         ("retention.tasks_count", config.retention.tasks_count),
         ("retention.audit_count", config.retention.audit_count),
     ] {

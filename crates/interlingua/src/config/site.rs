@@ -37,6 +37,9 @@ pub struct Browser {
     pub path: PathBuf,
     /// How many calls have a page at the same time; each takes about 60 MB.
     pub contexts: u16,
+    /// How many sessions of definitions that keep them rest between calls, of all callers; one caller has at most half. Each
+    /// takes about 60 MB.
+    pub sessions: u16,
     /// The model that may choose among a page's elements where nothing else finds the one that is meant, and that reads rows
     /// for definitions that ask for it. It is shown what the page shows. Default: none.
     pub model: Option<String>,
@@ -44,7 +47,7 @@ pub struct Browser {
 
 impl Default for Browser {
     fn default() -> Self {
-        Browser { path: "auto".into(), contexts: 8, model: None }
+        Browser { path: "auto".into(), contexts: 8, sessions: 16, model: None }
     }
 }
 

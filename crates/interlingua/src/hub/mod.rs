@@ -31,6 +31,7 @@ pub mod registry;
 mod running;
 pub mod runs;
 mod signals;
+mod site_sessions;
 pub mod supervisor;
 #[cfg(test)]
 mod tests;
@@ -44,7 +45,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use interlingua_core::ports::Store;
 use interlingua_core::{Health, HubId, PeerId, SkillId, Text, Time};
-use interlingua_drivers::browser::Browser;
+use interlingua_drivers::browser::{Browser, Keeper};
 use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::keys::{Keyring, Tagger};
 
@@ -148,6 +149,8 @@ pub struct Hub {
     pub models: ArcSwap<Models>,
     /// What drives websites; set once, before peers are registered.
     pub browser: OnceLock<Arc<Browser>>,
+    /// What the browser needs of this hub; set with it.
+    pub site_keeper: OnceLock<Arc<dyn Keeper>>,
     /// The model that may be shown pages; set with the browser.
     pub page_model: OnceLock<Option<Text>>,
     schemas: Schemas,
@@ -183,6 +186,7 @@ impl Hub {
             lent: Arc::default(),
             models: ArcSwap::default(),
             browser: OnceLock::new(),
+            site_keeper: OnceLock::new(),
             page_model: OnceLock::new(),
             schemas: Schemas::default(),
             filled: filled::Filled::default(),

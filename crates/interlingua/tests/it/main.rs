@@ -26,6 +26,7 @@ mod powercut;
 mod program;
 mod reload;
 mod site;
+mod site_sessions;
 mod support;
 mod telemetry;
 mod tidy;

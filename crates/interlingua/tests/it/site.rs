@@ -135,15 +135,21 @@ const RENAMED: &str = "<button id='new-send'>Send order</button><button id='help
     document.getElementById('new-send').onclick = () => { out.textContent = 'sent'; fetch('/sent') }</script>";
 
 async fn ordering(page: &str) -> (Hub, Pages) {
+    ordering_with(page, "").await
+}
+
+async fn ordering_with(page: &str, more: &str) -> (Hub, Pages) {
     let pages = Pages::start([("/", html(page)), ("/sent", html("ok"))]).await;
     let order = json!({"interface_id": "shop", "name": "Shop", "base_url": pages.base(), "description": "d", "actions": {
         "order": {"effects": "writes", "parameters": {"card": {"secret": true}}, "steps": [
             {"action_type": "navigate", "value": "/?{card}"},
             {"action_type": "click", "selector": "#send-order", "commits": true, "timeout": "8s"},
             {"action_type": "wait", "wait_condition": "text=sent"},
-            {"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}}]}}});
+            {"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}}]},
+        "look": [{"action_type": "navigate", "value": "/"}, {"action_type": "extract", "selector": "#help", "extract_schema": {"said": "."}}]}});
     let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("shop.json", order.to_string());
-    (builder.config("peers: { shop: { site: ./shop.json } }\n").start().await, pages)
+    let config = format!("peers: {{ shop: {{ site: ./shop.json }} }}\n{more}");
+    (builder.config(&config).start().await, pages)
 }
 
 fn sent(pages: &Pages) -> bool {
@@ -182,6 +188,25 @@ async fn w_46_site_that_got_a_no_leaves_everything_as_it_is() {
     hub.post_json(&format!("/api/confirmations/{question}"), &json!({"approve": false})).await;
     let ended = crate::support::reaches(&hub, &id, "failed").await.to_string();
     assert!(ended.contains("nobody said yes") && !sent(&pages), "{ended}");
+}
+
+#[tokio::test]
+async fn w_46_w_53_site_that_waits_for_a_yes_leaves_its_place_to_others_and_not_all_may_wait() {
+    let (hub, pages) = ordering_with(RENAMED, "browser: { contexts: 1 }\n").await;
+    let order = json!({"skill": "shop/order", "arguments": {"card": "4111"}});
+    let id = crate::support::start(&hub, order.clone()).await;
+    crate::support::reaches(&hub, &id, "waiting").await;
+    // There is one place, and whoever waits for a person does not take it.
+    let looked = hub.post_json("/api/exchanges", &json!({"skill": "shop/look", "arguments": {}})).await.json();
+    assert_eq!(looked["finished"]["structured"]["extracted_data"], json!([{"said": "Help"}]), "{looked}");
+    // One page waits; a second one may not.
+    let second = crate::support::start(&hub, order).await;
+    let refused = crate::support::reaches(&hub, &second, "failed").await;
+    assert_eq!(refused["finished"]["fault"]["kind"], "busy", "{refused}");
+    let question = hub.get("/api/confirmations").await.json()["items"][0]["id"].as_str().unwrap().to_owned();
+    hub.post_json(&format!("/api/confirmations/{question}"), &json!({"approve": true})).await;
+    let done = crate::support::reaches(&hub, &id, "completed").await;
+    assert!(sent(&pages), "{done}");
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! A definition as it is written becomes a [`Site`], or a list of everything that is wrong with it.
 //!
 //! The keys are those of the format this follows: `interface_id`, `name`, `base_url`, `description`, `actions`, `selectors`,
-//! `version`; a step has `action_type`, `selector`, `value`, `extract_schema`, `wait_condition`, `metadata`. An action is a
+//! `version`, and `session` of our own; a step has `action_type`, `selector`, `value`, `extract_schema`, `wait_condition`, `metadata`. An action is a
 //! list of steps, or an object with `steps` and more. What is not known is left where it is: definitions are exchanged with
 //! others, who may know more. What a step's `metadata` holds counts as if the step itself said it.
 
 mod action;
 mod manners;
+mod session;
 mod step;
 
 use std::collections::BTreeMap;
@@ -93,6 +94,7 @@ pub fn read(source: Tree) -> Result<Site, Vec<Problem>> {
             read.map(|action| (action.name.clone(), action)).collect()
         }
     };
+    let sessions = session::read(&source, &actions, &mut findings);
     let digest = Json::from_tree(source.clone()).digest();
     match (base, findings.0.is_empty()) {
         (Some(base), true) => Ok(Site {
@@ -104,6 +106,7 @@ pub fn read(source: Tree) -> Result<Site, Vec<Problem>> {
             origins,
             private,
             strict,
+            sessions,
             actions,
             digest: Digest(digest.0),
             source,

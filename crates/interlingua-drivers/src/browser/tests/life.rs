@@ -19,7 +19,7 @@ fn processes(directory: &std::path::Path) -> usize {
     entries.flatten().filter(|entry| uses(entry.path())).count()
 }
 
-async fn until(what: &str, condition: impl Fn() -> bool) {
+pub(super) async fn until(what: &str, condition: impl Fn() -> bool) {
     for _ in 0..1_000 {
         if condition() {
             return;
@@ -79,7 +79,7 @@ async fn w_52_a_browser_that_dies_is_replaced_and_one_that_served_long_enough_to
 }
 
 /// Kills the processes that use this directory, hard.
-fn kill(directory: &std::path::Path) {
+pub(super) fn kill(directory: &std::path::Path) {
     let wanted = directory.canonicalize().unwrap().display().to_string();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };

@@ -5,6 +5,7 @@ mod attacks;
 mod life;
 mod models;
 mod redesign;
+mod sessions;
 mod soak;
 
 use std::collections::VecDeque;
@@ -49,7 +50,7 @@ impl Bench {
 }
 
 /// A keeper whose model says what it is told to, and notes what it was asked.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct House {
     says: Mutex<VecDeque<String>>,
     asked: Mutex<Vec<Prompt>>,
@@ -76,6 +77,14 @@ impl Keeper for House {
 
     fn records(&self) -> Option<Arc<dyn Records>> {
         None
+    }
+
+    fn seal(&self, _: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
+        Some(plain.to_vec())
+    }
+
+    fn unseal(&self, _: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        Some(sealed.to_vec())
     }
 
     fn advise(&self, prompt: Prompt) -> Advice<'_> {

@@ -11,6 +11,7 @@ mod content;
 mod event;
 mod fault;
 mod question;
+mod site;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub use event::{
 };
 pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use question::{ChoiceView, ConfirmView, QuestionView};
+pub use site::SiteSessionView;
 pub use task::{AuditView, ConversationView, ExchangeView, PageView, TaskView};
 
 use interlingua_core::Party;

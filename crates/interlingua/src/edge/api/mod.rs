@@ -16,6 +16,7 @@ mod explain;
 mod lists;
 mod messages;
 mod page;
+mod sites;
 mod tasks;
 mod timeline;
 
@@ -65,6 +66,8 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/confirmations/{id}", get(confirmations::read).post(confirmations::decide))
         .route("/api/conversations", get(lists::conversations))
         .route("/api/conversations/{id}", delete(lists::forget_conversation))
+        .route("/api/sites/sessions", get(sites::sessions))
+        .route("/api/sites/sessions/{id}", delete(sites::end))
         .route("/api/audit", get(lists::audit))
         .route("/api/explain", post(explain::explain))
         .method_not_allowed_fallback(not_allowed)

@@ -10,7 +10,11 @@ use interlingua_drivers::browser::{Advice, Keeper};
 use crate::hub::Hub;
 use crate::hub::clock::Clock;
 
+/// What is sealed for a site opens as nothing else.
+const SEALED: &str = "site session";
+
 /// Holds the hub weakly: the hub holds the site.
+#[derive(Debug)]
 pub(super) struct HubKeeper {
     hub: Weak<Hub>,
     clock: Clock,
@@ -33,6 +37,14 @@ impl Keeper for HubKeeper {
 
     fn records(&self) -> Option<Arc<dyn Records>> {
         self.hub.upgrade().map(|hub| hub.store.records.clone())
+    }
+
+    fn seal(&self, associated: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
+        self.hub.upgrade()?.keys.seal(SEALED, associated, plain).ok()
+    }
+
+    fn unseal(&self, associated: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        self.hub.upgrade()?.keys.open(SEALED, associated, sealed).ok().map(|plain| plain.to_vec())
     }
 
     fn advise(&self, prompt: Prompt) -> Advice<'_> {

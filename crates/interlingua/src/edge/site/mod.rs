@@ -27,6 +27,7 @@ pub fn open(hub: &Arc<Hub>, config: &Config) {
     let mut settings = Settings::new(config.data().join(DIRECTORY));
     settings.path = config.browser.program().map(Into::into);
     settings.contexts = config.browser.contexts.into();
+    settings.sessions = config.browser.sessions.into();
     let supervisor = hub.supervisor.clone();
     // All of it ends with the hub: the pipe closes, and with it the browser.
     let background: Background = Arc::new(move |work| supervisor.run_until_stop(work));
@@ -38,6 +39,7 @@ pub fn open(hub: &Arc<Hub>, config: &Config) {
     });
     // Peers are registered once in the life of a hub.
     let _ = hub.browser.set(browser);
+    let _ = hub.site_keeper.set(Arc::new(HubKeeper::new(hub)));
     let _ = hub.page_model.set(config.browser.model.as_deref().map(Into::into));
 }
 
