@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 use super::decode::{Invalid, Refused};
 use super::fault;
 use super::item::{Item, items};
-use super::wire::{Asked, Dialect, MAX_ITEMS};
+use super::wire::{Asked, Dialect, Manner};
 
 /// Where an exchange stands.
 #[derive(Debug, Clone, Copy)]
@@ -48,10 +48,15 @@ pub struct Envelope {
 
 impl Envelope {
     pub fn of(asked: &Asked, id: Text, site: Text) -> Envelope {
+        Envelope { site, ..Envelope::again(&asked.manner(), asked.query_id.clone().unwrap_or(id)) }
+    }
+
+    /// Of an answer that was promised to a request of this manner.
+    pub fn again(asked: &Manner, id: Text) -> Envelope {
         Envelope {
             dialect: asked.dialect,
-            id: asked.query_id.clone().unwrap_or(id),
-            site,
+            id,
+            site: "".into(),
             conversation: None,
             losses: Vec::new(),
             route: None,
@@ -61,12 +66,6 @@ impl Envelope {
             first: asked.first,
             least_score: asked.least_score,
         }
-    }
-
-    /// Of a request that does not say how many items it wants.
-    pub fn for_any(mut self) -> Envelope {
-        self.most = MAX_ITEMS;
-        self
     }
 
     /// Of a request that could not be read.

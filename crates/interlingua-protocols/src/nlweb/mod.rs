@@ -19,4 +19,4 @@ mod item;
 mod tests;
 pub mod wire;
 
-pub use wire::{Asked, Dialect, Modes};
+pub use wire::{Asked, Dialect, Manner, Modes};

@@ -1,9 +1,10 @@
 //! The generations, and a request as all of them mean it.
 
 use interlingua_core::{Text, Wire};
+use serde::{Deserialize, Serialize};
 
 /// How the other side speaks, by generation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Dialect {
     /// 2025: flat parameters, messages with `message_type`.
     Flat,
@@ -54,7 +55,7 @@ impl Dialect {
 }
 
 /// What kinds of answer are wanted. Items come always; the others need words of somebody's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Modes {
     pub summarize: bool,
     pub generate: bool,
@@ -98,6 +99,30 @@ pub struct Asked {
     pub conversation: Option<Text>,
     /// What an elicitation gave, to be brought back.
     pub state: Option<Text>,
+}
+
+/// How an answer is wanted, apart from what was asked: what a promise keeps of its request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manner {
+    pub dialect: Dialect,
+    pub modes: Modes,
+    pub most: usize,
+    pub first: usize,
+    pub least_score: f64,
+}
+
+impl Default for Manner {
+    /// Of a request that does not say: all items, in the last generation.
+    fn default() -> Manner {
+        Manner { dialect: Dialect::Named, modes: Modes::default(), most: MAX_ITEMS, first: 0, least_score: 0.0 }
+    }
+}
+
+impl Asked {
+    pub fn manner(&self) -> Manner {
+        let Asked { dialect, modes, most, first, least_score, .. } = *self;
+        Manner { dialect, modes, most, first, least_score }
+    }
 }
 
 /// What `await` is asked to do.

@@ -16,16 +16,18 @@ fn owner(by: &Principal) -> Digest {
 }
 
 impl Hub {
-    pub fn promise(&self, by: &Principal, task: TaskId) -> Result<String, Fault> {
-        let sealed = self.keys.seal(PURPOSE, &owner(by).0, &task.0.to_be_bytes()).map_err(Fault::internal)?;
+    /// `note`: what its giver wants to know again when it comes back.
+    pub fn promise(&self, by: &Principal, task: TaskId, note: &[u8]) -> Result<String, Fault> {
+        let plain = [task.0.to_be_bytes().as_slice(), note].concat();
+        let sealed = self.keys.seal(PURPOSE, &owner(by).0, &plain).map_err(Fault::internal)?;
         Ok(URL_SAFE_NO_PAD.encode(sealed))
     }
 
-    /// The task behind a token. What was not given to this principal is not there.
-    pub fn promised(&self, by: &Principal, token: &str) -> Result<TaskId, Fault> {
+    /// The task behind a token, and its note. What was not given to this principal is not there.
+    pub fn promised(&self, by: &Principal, token: &str) -> Result<(TaskId, Vec<u8>), Fault> {
         let sealed = URL_SAFE_NO_PAD.decode(token).map_err(|_| no_such_task())?;
         let plain = self.keys.open(PURPOSE, &owner(by).0, &sealed).map_err(|_| no_such_task())?;
-        let bytes: [u8; 16] = plain.as_slice().try_into().map_err(|_| no_such_task())?;
-        Ok(TaskId(u128::from_be_bytes(bytes)))
+        let (task, note) = plain.split_first_chunk::<16>().ok_or_else(no_such_task)?;
+        Ok((TaskId(u128::from_be_bytes(*task)), note.to_vec()))
     }
 }

@@ -212,7 +212,7 @@ async fn await_task(hub: &Arc<Hub>, by: &Principal, input: &Input) -> Result<Rep
     let said = |key: &str| input.args.as_ref().and_then(|args| args.get(key)?.as_str());
     let id = match (said("task"), said("promise_token")) {
         (Some(id), _) => id.parse().map_err(|_| no_such_task())?,
-        (None, Some(token)) => hub.promised(by, token)?,
+        (None, Some(token)) => hub.promised(by, token)?.0,
         (None, None) => {
             let fault = Fault::caller(FaultKind::InvalidInput, "which task? 'task' or 'promise_token' says");
             return Err(fault.field("/task", "is missing"));

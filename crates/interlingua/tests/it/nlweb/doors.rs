@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ask, asked, hub, item, nested};
 use crate::mcp::{Modern, Session};
-use crate::support::{builder, send};
+use crate::support::{builder, send, until};
 
 async fn form(hub: &Hub, body: &'static str, origin: Option<&str>) -> Answer {
     let mut sent = request(Method::POST, "/ask").header("content-type", "application/x-www-form-urlencoded");
@@ -134,6 +134,7 @@ replies:
 
 async fn thinking() -> Hub {
     let builder = builder().file("recipes/recipes.yaml", super::RECIPES).file("lines.yaml", LINES);
+    let builder = builder.file("recipes/late.yaml", super::LATE);
     let models = "models: { default: { provider: scripted, file: ./lines.yaml } }\nhub: { model: default }\n";
     builder.config(&format!("tools: {{ directory: ./recipes }}\n{models}")).start().await
 }
@@ -152,6 +153,34 @@ async fn q_09_q_45_summaries_and_answers_are_made_where_there_is_a_model() {
     assert!(text.contains("Soup, and also pie."), "{text}");
     let said = ask(&hub, nested("recipes with leek", json!({}))).await.json();
     assert_eq!(said["results"].as_array().unwrap().len(), 2, "who asks for a list gets a list: {said}");
+}
+
+#[tokio::test]
+async fn q_09_q_25_q_43_a_promise_is_kept_in_the_mode_and_the_generation_of_its_request() {
+    let hub = thinking().await;
+    for (version, answer) in [("0.55", "answer"), ("0.54", "Answer")] {
+        let body = nested(
+            "think about it",
+            json!({"meta": {"api_version": version},
+            "prefer": {"streaming": false, "mode": "list,summarize"}}),
+        );
+        let promised = ask(&hub, body).await.json();
+        let token = &promised["promise"]["token"];
+        assert!(token.is_string(), "{promised}");
+        let mut said = json!(null);
+        let look = json!({"promise_token": token, "action": "checkin"});
+        until("the answer", async || {
+            said = hub.post_json("/await", &look).await.json();
+            said.get("results").is_some()
+        })
+        .await;
+        assert_eq!(
+            (&said["_meta"]["response_type"], &said["results"][0]["name"]),
+            (&json!(answer), &json!("deep")),
+            "{said}"
+        );
+        assert_eq!(said["results"][1]["text"], "Soup, and also pie.", "{said}");
+    }
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use interlingua_core::{
 use interlingua_protocols::hop::{self, Headers};
 use interlingua_protocols::nlweb::decode::{self, Arrived};
 use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
-use interlingua_protocols::nlweb::{Asked, Dialect};
+use interlingua_protocols::nlweb::{Asked, Dialect, Modes};
 
 use super::summing::worded;
 use super::{promise, stream};
@@ -243,7 +243,8 @@ impl Asker<'_> {
             Opened::Running(running) => running,
             Opened::Again(question) => return self.at_once(&envelope, &Stand::Asked(&question)),
             Opened::Merged(finished) => {
-                let finished = worded(&self.shared.hub, &self.asked, &envelope.site, *finished).await;
+                let finished =
+                    worded(&self.shared.hub, self.asked.modes, &self.asked.text, &envelope.site, *finished).await;
                 return self.at_once(&envelope, &Stand::Finished(&finished));
             }
         };
@@ -289,8 +290,8 @@ async fn whole(
     };
     match heard {
         Err(fault) => told(envelope, &Stand::Refused(&fault)),
-        Ok(Some(listened)) => listened.worded(&shared.hub, asked).await.told(envelope),
-        Ok(None) => match promise::give(shared, by, &mut running).await {
+        Ok(Some(listened)) => listened.worded(&shared.hub, asked.modes, &asked.text).await.told(envelope),
+        Ok(None) => match promise::give(shared, by, &mut running, &asked.manner()).await {
             Ok(token) => told(envelope, &Stand::Promised { token: &token, note: None }),
             Err(fault) => told(envelope, &Stand::Refused(&fault)),
         },
@@ -319,10 +320,10 @@ enum Heard {
 
 impl Listened {
     /// With the words that were asked for.
-    async fn worded(self, hub: &Hub, asked: &Asked) -> Listened {
+    pub(super) async fn worded(self, hub: &Hub, modes: Modes, text: &str) -> Listened {
         let site = self.route.as_ref().map(|route| route.skill.peer.0.clone()).unwrap_or_default();
         let heard = match self.heard {
-            Heard::Finished(finished) => Heard::Finished(Box::new(worded(hub, asked, &site, *finished).await)),
+            Heard::Finished(finished) => Heard::Finished(Box::new(worded(hub, modes, text, &site, *finished).await)),
             Heard::Asked(question) => Heard::Asked(question),
         };
         Listened { heard, ..self }

@@ -8,7 +8,7 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use http::HeaderMap;
 use interlingua_core::{CancelWhy, Event, Fault, FaultKind, Principal, Signal, TaskId, Text};
-use interlingua_protocols::nlweb::Dialect;
+use interlingua_protocols::nlweb::Manner;
 use interlingua_protocols::nlweb::decode;
 use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
 use interlingua_protocols::nlweb::wire::Action;
@@ -25,10 +25,17 @@ const LOOK: Duration = Duration::from_millis(1_000);
 /// How long a cancel waits to be confirmed.
 const CANCELLING: Duration = Duration::from_secs(15);
 
-/// Keeps an exchange and gives the token that finds it again. Its caller goes on by that.
-pub(super) async fn give(shared: &Shared, by: &Principal, running: &mut Running) -> Result<String, Fault> {
+/// Keeps an exchange and gives the token that finds it again, and with it how its answer is wanted. Its caller goes on by
+/// that.
+pub(super) async fn give(
+    shared: &Shared,
+    by: &Principal,
+    running: &mut Running,
+    manner: &Manner,
+) -> Result<String, Fault> {
     let task = running.keep().await?;
-    let token = shared.hub.promise(by, task)?;
+    let note = serde_json::to_vec(manner).map_err(Fault::internal)?;
+    let token = shared.hub.promise(by, task, &note)?;
     running.told();
     Ok(token)
 }
@@ -48,7 +55,7 @@ pub(super) async fn wait(
         Ok(read) => read,
         Err(invalid) => return shape::json(400, encode::refused_wait(&invalid, id).to_string().into()),
     };
-    let mut envelope = Envelope::unread(Dialect::Named, id).for_any();
+    let mut envelope = Envelope::again(&Manner::default(), id);
     let looked = async {
         let by = shared.authenticate(&connection, &headers, &[])?;
         look(&shared, &by, &token, action, &mut envelope).await
@@ -67,7 +74,9 @@ async fn look(
     envelope: &mut Envelope,
 ) -> Result<Response, Fault> {
     let hub = &shared.hub;
-    let task = hub.promised(by, token)?;
+    let (task, note) = hub.promised(by, token)?;
+    let manner: Manner = serde_json::from_slice(&note).unwrap_or_default();
+    *envelope = Envelope::again(&manner, envelope.id.clone());
     let known = hub.task(by, task).await?;
     if let Some(conversation) = &known.call.conversation {
         envelope.conversation = Some(hub.conversation_token(by, conversation)?.into());
@@ -89,7 +98,10 @@ async fn look(
     // Looking is not owning: to stop looking ends nothing.
     running.told();
     match heard {
-        Ok(listened) => Ok(listened?.told(envelope)),
+        Ok(listened) => {
+            let words = known.call.input().map(|input| input.words()).unwrap_or_default();
+            Ok(listened?.worded(hub, manner.modes, &words).await.told(envelope))
+        }
         Err(_) => {
             let note = progress(shared, by, task).await;
             Ok(told(envelope, &Stand::Promised { token, note: note.as_deref() }))

@@ -86,7 +86,7 @@ impl Telling {
                 let mut finished = finished.clone();
                 finished.output.parts = interlingua_core::collect(&finished, &self.said);
                 if let Some((hub, asked)) = &self.wanted {
-                    finished = worded(hub, asked, &self.envelope.site, finished).await;
+                    finished = worded(hub, asked.modes, &asked.text, &self.envelope.site, finished).await;
                 }
                 self.end(&Stand::Finished(&finished));
             }
