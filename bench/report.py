@@ -256,9 +256,8 @@ def site(result):
     return f"""## Websites that are driven
 
 The airline example (open, three fields, press, wait, three rows of three fields) in the machine's own Chromium, {result['calls']} calls
-of each kind, with real input events. Processor time is that of the whole tree of processes, the browser's too. Playwright's warm
-calls use one page again and again, with what it kept of the calls before; the hub has a fresh context for every call, so its
-warm and fresh rows are the same thing measured twice. Plain words become this action in {result['parser_us']:.0f} us.
+of each kind, with real input events. Processor time is that of the whole tree of processes, the browser's too. Warm calls
+use one page again and again, with what it kept of the calls before: for the hub that is a named session. Plain words become this action in {result['parser_us']:.0f} us.
 
 {table(head, rows)}
 """
