@@ -5,6 +5,8 @@ import os
 import platform
 import re
 
+import plots
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # One request that calls a built-in tool. `@N@` makes every message id, and so every exchange and session, a new one.
@@ -70,12 +72,16 @@ def sizes(results):
     for size in dict.fromkeys(size for _, size in results):
         rows.append([f"{size:,}", *(f"{results[name, size]['cpu_us']:.0f}" for name in names)])
         rows[-1] += [f"{results['interlingua', size]['cpu_us'] * 1000 / size:.1f}"] if "interlingua" in names else []
+    lines = {name: [(size, max(one["cpu_us"], 1)) for (whose, size), one in results.items() if whose == name] for name in names}
+    plot = plots.write("benchmarks-sizes", "bytes", "CPU us each", lines)
     head = ["bytes", *(f"{name}, CPU us" for name in names)] + (["interlingua, ns a byte"] if "interlingua" in names else [])
     return f"""## Cost by size
 
 The same exchange from 100 bytes to 10 megabytes, one connection.
 
 {table(head, rows)}
+
+{plot}
 """
 
 
@@ -263,8 +269,68 @@ use one page again and again, with what it kept of the calls before: for the hub
 """
 
 
+def program(result):
+    rows = [
+        ["from its start to its first answer, with an empty data directory, ms", f"{result['fresh']:.0f}", "300"],
+        ["the same, with the data directory of a run before, ms", f"{result['again']:.0f}", "300"],
+        [f"resident memory, {result['idle']} s after its first answer, MiB", f"{result['rss'] / 1048576:.1f}", "40"],
+        ["of that its own; the rest is the program's file, as far as it was looked at", f"{result['own'] / 1048576:.1f}", ""],
+        ["the program's file, MiB", f"{result['bytes'] / 1048576:.0f}", ""],
+        ["the same without line numbers for traces (`strip`), MiB", f"{result['stripped'] / 1048576:.0f}", ""],
+    ]
+    return f"""## The program: start, idle memory, size
+
+`interlingua serve` without configuration, started {result['starts']} times; the first answer is that to a question in plain words over NLIP,
+read to its end. Medians.
+
+{table(["what", "measured", "at most"], rows)}
+"""
+
+
+# What the description of the system allows a call, in milliseconds.
+BUDGETS = {"mcp": 100, "a2a": 500}
+
+
+def cross(results):
+    names, rows = {"nlip": "NLIP", "mcp": "MCP", "a2a": "A2A"}, []
+    for caller, callee in dict.fromkeys(key[:2] for key in results):
+        one, many = results[caller, callee, 1], results[caller, callee, 32]
+        dearer = max(results[same, same, 32]["cpu_us"] for same in (caller, callee))
+        times = "" if caller == callee else f"{many['cpu_us'] / dearer:.2f}"
+        budget = f"{BUDGETS[callee]}" if callee in BUDGETS else ""
+        latency = [f"{one['p50_us'] / 1000:.2f}", f"{one['p99_us'] / 1000:.2f}", budget]
+        rows.append([names[caller], names[callee], *latency, f"{many['cpu_us']:.1f}", times])
+    head = ["caller", "peer", "p50 ms", "p99 ms", "budget ms", "CPU us a call, 32 connections", "times the dearer of its two protocols"]
+    return f"""## From one protocol to another
+
+A text to a peer that says it back, called by name: MCP's peer is a bare server, NLIP's a bare server, A2A's a second hub. What A2A asks
+for is kept in the journal and synced, as always; the rest is not. Times are those of the whole chain at one connection; CPU is this hub's own. The last column compares with the dearer of the calls that stay
+within the caller's and within the peer's protocol. A website that is driven has a budget of 1,000 to 5,000 ms; see its own section.
+
+{table(head, rows)}
+"""
+
+
+def growth(results):
+    def part(what):
+        counts = [count for kind, count in results if kind == what]
+        rows = [[f"{count:,}", f"{results[what, count]['cpu_us']:.1f}", f"{results[what, count]['p50_us']:.0f}", f"{results[what, count]['rss'] / 1048576:.0f}"] for count in counts]
+        plot = plots.write(f"benchmarks-{what}", what, "CPU us a call", {"tools/call": [(count, results[what, count]["cpu_us"]) for count in counts]})
+        return f"{table([what, 'CPU us a call', 'p50 us', 'memory MiB'], rows)}\n\n{plot}"
+
+    return f"""## As the hub knows more
+
+One `tools/call` through a hub that knows so many skills of one peer, and so many peers of one skill each; 8 connections. Looking a skill
+up must not cost more the more there are.
+
+{part("skills")}
+
+{part("peers")}
+"""
+
+
 # The order of the page. `mcp_budget` is made by budget.py, the others by run.py.
-ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "site"]
+ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "site", "program", "cross", "growth"]
 
 
 def write(measured):

@@ -20,6 +20,7 @@ import driven
 import measure
 import report
 import servers
+import whole
 
 SECTIONS = {}
 ECHO = "front_door: hub/echo\n"
@@ -357,6 +358,24 @@ def agents(options):
         "running": RUNNING,
         "bytes_each": (after - before) / RUNNING,
     }
+
+
+@section
+def program(options):
+    """How long it takes from the program's start to its first answer, its memory when it does nothing, and its size."""
+    return whole.program(5 * options.rounds)
+
+
+@section
+def cross(options):
+    """A call from each of three protocols to a peer of each, through one hub."""
+    return {key: medians(rounds) for key, rounds in whole.cross(options, mcp_request).items()}
+
+
+@section
+def growth(options):
+    """What a call costs a hub that knows many skills, or many peers."""
+    return {key: medians(rounds) for key, rounds in whole.growth(options, mcp_request).items()}
 
 
 @section
