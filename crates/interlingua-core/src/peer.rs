@@ -72,6 +72,11 @@ pub struct Standing {
 pub trait Peer: Send + Sync {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling;
 
+    /// The protocol it is called in, by the word callers know it by; `None` for what runs inside the hub.
+    fn speaks(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How well it has been reached lately; `None` where nothing has to be reached, or nobody tried.
     fn standing(&self) -> Option<Standing> {
         None

@@ -310,6 +310,11 @@ fn stopped(trouble: Trouble) -> Box<Stopped> {
 }
 
 impl Peer for SitePeer {
+    /// No protocol at all: what a person would see and press.
+    fn speaks(&self) -> Option<&'static str> {
+        Some("site")
+    }
+
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move { self.begin(dispatch) })
     }

@@ -15,11 +15,12 @@ const PAGES: usize = 20;
 
 pub(super) async fn peers(arguments: &ListArguments) -> Result<Exit, Failure> {
     let page: PageView<PeerView> = all(&arguments.hub, "/api/peers?limit=200").await?;
-    let mut table = Table::new(&["name", "health", "score", "signed", "class", "skills", "description"]);
+    let mut table = Table::new(&["name", "protocol", "health", "score", "signed", "class", "skills", "description"]);
     for peer in &page.items {
         let about = if peer.description.is_empty() { &peer.title } else { &peer.description };
         let (score, signed) = (score(&peer.standing), peer.signature.clone().unwrap_or_else(|| "-".to_owned()));
-        table.row([&peer.name, &peer.health, &score, &signed, &peer.class, &peer.skills.to_string(), about]);
+        let (skills, how) = (peer.skills.to_string(), &peer.protocol);
+        table.row([&peer.name, how, &peer.health, &score, &signed, &peer.class, &skills, about]);
     }
     let exit = show(&arguments.hub, &page, &table)?;
     let screen = Screen { json: arguments.hub.json };

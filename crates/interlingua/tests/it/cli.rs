@@ -121,12 +121,12 @@ fn usage_is_2_and_no_hub_is_4() {
 
 #[test]
 fn peers_are_a_table_for_people_and_json_for_programs() {
-    let body = r#"{"items":[{"name":"hotels","title":"Hotels","description":"Finds\u001b[2J hotels","version":"1","class":"agent","health":"up","skills":3,"resources":0,"seen":"2026-01-01T00:00:00.000Z"}]}"#;
+    let body = r#"{"items":[{"name":"hotels","title":"Hotels","description":"Finds\u001b[2J hotels","version":"1","class":"agent","protocol":"a2a","health":"up","skills":3,"resources":0,"seen":"2026-01-01T00:00:00.000Z"}]}"#;
     let (url, asked) = hub(&[("200 OK", JSON, body), ("200 OK", JSON, body)]);
     let table = interlingua(&["peers", "--hub", &url, "--token", "abc"]);
     assert_eq!(
         out(&table),
-        "NAME    HEALTH  SCORE  SIGNED  CLASS  SKILLS  DESCRIPTION\nhotels  up      -      -       agent  3       Finds\u{fffd}[2J hotels\n"
+        "NAME    PROTOCOL  HEALTH  SCORE  SIGNED  CLASS  SKILLS  DESCRIPTION\nhotels  a2a       up      -      -       agent  3       Finds\u{fffd}[2J hotels\n"
     );
     let json: serde_json::Value =
         serde_json::from_slice(&interlingua(&["peers", "--hub", &url, "--json"]).stdout).unwrap();

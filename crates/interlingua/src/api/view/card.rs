@@ -13,6 +13,9 @@ pub struct PeerView {
     pub version: String,
     /// `in_process`, `tool`, `agent`, `device` or `driven_site`: in this order when several could do the same.
     pub class: String,
+    /// What it is called in: `nlip`, `mcp`, `a2a`, `aip`, `nlweb`, `site` for a website that is driven, `local` inside the hub.
+    #[serde(default = "local")]
+    pub protocol: String,
     /// `starting`, `up`, `slow` or `down`.
     pub health: String,
     /// Since when, for one that is down.
@@ -117,6 +120,11 @@ pub struct PhraseView {
     pub pattern: String,
 }
 
+/// What is inside the hub is called in no protocol.
+fn local() -> String {
+    "local".to_owned()
+}
+
 impl From<&Card> for PeerView {
     fn from(card: &Card) -> PeerView {
         let (down_since, quarantined) = match card.health {
@@ -129,6 +137,7 @@ impl From<&Card> for PeerView {
             description: card.description.to_string(),
             version: card.version.to_string(),
             class: card.class.as_str().into(),
+            protocol: local(),
             health: health(card.health).into(),
             down_since,
             quarantined,

@@ -46,8 +46,9 @@ fn view(by: &Principal, peer: &Registered, skills: Option<usize>) -> Option<Peer
         Some(Vouched::Verified(key)) => Some(key.to_string()),
         Some(Vouched::Unsigned | Vouched::Unknown | Vouched::Altered) | None => None,
     };
-    let skills = skills.unwrap_or_default();
-    Some(PeerView { skills, problems, standing, signature, signed_by, ..PeerView::from(&*peer.card) })
+    let (skills, shown) = (skills.unwrap_or_default(), PeerView::from(&*peer.card));
+    let protocol = peer.peer.speaks().map_or_else(|| shown.protocol.clone(), str::to_owned);
+    Some(PeerView { skills, problems, standing, signature, signed_by, protocol, ..shown })
 }
 
 /// Newest versions that this principal may see, in order of name.

@@ -141,6 +141,10 @@ impl A2aPeer {
 }
 
 impl Peer for A2aPeer {
+    fn speaks(&self) -> Option<&'static str> {
+        Some(crate::edge::a2a::PROTOCOL)
+    }
+
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(self.converse(dispatch))
     }

@@ -203,6 +203,10 @@ fn in_words(call: &Call) -> Call {
 }
 
 impl Peer for Constellation {
+    fn speaks(&self) -> Option<&'static str> {
+        Some(crate::edge::aip::PROTOCOL)
+    }
+
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(self.dispatch(dispatch))
     }

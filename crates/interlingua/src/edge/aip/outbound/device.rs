@@ -120,6 +120,10 @@ impl DevicePeer {
 }
 
 impl Peer for DevicePeer {
+    fn speaks(&self) -> Option<&'static str> {
+        Some(crate::edge::aip::PROTOCOL)
+    }
+
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
             let hub = self.desk.hub().ok_or_else(|| self.fault(FaultKind::Unreachable, "the hub is shutting down"))?;

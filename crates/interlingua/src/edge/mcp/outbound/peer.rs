@@ -170,6 +170,10 @@ fn place(hub: &Arc<Hub>, name: &PeerId, mcp: &config::McpPeer) -> Result<(Place,
 }
 
 impl Peer for McpPeer {
+    fn speaks(&self) -> Option<&'static str> {
+        Some(crate::edge::mcp::PROTOCOL)
+    }
+
     fn standing(&self) -> Option<Standing> {
         self.breaker.standing()
     }

@@ -121,6 +121,10 @@ impl Probed for NlipPeer {
 }
 
 impl Peer for NlipPeer {
+    fn speaks(&self) -> Option<&'static str> {
+        Some(crate::edge::nlip::PROTOCOL)
+    }
+
     fn standing(&self) -> Option<Standing> {
         self.breaker.standing()
     }

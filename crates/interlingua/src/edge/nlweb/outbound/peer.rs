@@ -238,6 +238,10 @@ impl NlwebPeer {
 }
 
 impl Peer for NlwebPeer {
+    fn speaks(&self) -> Option<&'static str> {
+        Some(crate::edge::nlweb::PROTOCOL)
+    }
+
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move { self.converse(dispatch).await })
     }
