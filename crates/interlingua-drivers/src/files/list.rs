@@ -103,6 +103,9 @@ impl Listing {
         if self.truncated {
             lines.push("… and more".to_owned());
         }
+        if lines.is_empty() {
+            lines.push("the directory is empty".to_owned());
+        }
         let structured = json!({ "path": self.path, "entries": self.entries, "truncated": self.truncated });
         Answer::text(lines.join("\n"), structured)
     }

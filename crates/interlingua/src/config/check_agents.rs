@@ -1,9 +1,12 @@
 //! What types cannot say of models, agents and teams: that they exist, fit together, and have what their provider needs.
 
+use interlingua_core::SkillId;
+
 use super::check::{Found, is_loopback, peer_name, url};
 use super::problem::nearest;
 use super::{Agent, Config, Model, Provider, Team};
 use crate::agents::plan;
+use crate::hub::policy::matches;
 
 pub(super) fn check(config: &Config, found: &mut Found) {
     for (name, model) in &config.models {
@@ -117,5 +120,47 @@ fn agent(path: &str, agent: &Agent, config: &Config, found: &mut Found) {
         ("parallel", agent.parallel > 0),
     ] {
         found.require(fits, &format!("{path}.{key}"), "must be more than 0");
+    }
+    teams(path, agent, config, found);
+}
+
+/// A team that works for an agent may do no more than the agent itself: it could ask none of its members.
+fn teams(path: &str, agent: &Agent, config: &Config, found: &mut Found) {
+    let may = |peer: &str| agent.skills.iter().any(|pattern| matches(pattern, &SkillId::new(peer, "chat")));
+    for (name, team) in config.teams.iter().filter(|(name, _)| may(name)) {
+        let missing: Vec<String> =
+            team.agents.iter().filter(|member| !may(member)).map(|member| format!("`{member}/*`")).collect();
+        if !missing.is_empty() {
+            let text =
+                format!("the team `{name}` may ask for it only whom it may ask itself: add {}", missing.join(", "));
+            found.warn(format!("{path}.skills"), text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::config::{Overrides, load_text};
+
+    fn warnings(skills: &str) -> Vec<String> {
+        let yaml = format!(
+            "models: {{ m: {{ provider: openai, model: x, base_url: \"http://127.0.0.1:1/v1/\" }} }}\n\
+             agents:\n  ann: {{ model: m, skills: [{skills}] }}\n  bob: {{ model: m }}\n  eve: {{ model: m }}\n\
+             teams: {{ jury: {{ agents: [bob, eve] }} }}\n"
+        );
+        let loaded = load_text(&yaml, Path::new("hub.yaml"), &Overrides::default(), &|_| None).expect("valid");
+        loaded.warnings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_agent_that_may_ask_a_team_and_not_its_members_is_a_warning() {
+        let warned = warnings("\"jury/*\", \"bob/*\"");
+        assert_eq!(warned.len(), 1, "{warned:?}");
+        assert!(warned[0].contains("agents.ann.skills: the team `jury`"), "{warned:?}");
+        assert!(warned[0].ends_with("add `eve/*`"), "{warned:?}");
+        assert_eq!(warnings("\"jury/chat\", \"bob/chat\", \"e*/chat\""), [] as [String; 0]);
+        assert_eq!(warnings("\"local/*\""), [] as [String; 0], "it asks no team");
     }
 }

@@ -153,8 +153,14 @@ async fn refused(answer: Answer) -> Failure {
     match serde_json::from_slice::<ErrorBody>(&body) {
         Ok(ErrorBody { error }) => {
             let mut message = super::screen::plain(&error.message);
-            for field in &error.fields {
+            // What is wrong with the arguments as a whole, the message says already.
+            let more =
+                error.fields.iter().filter(|field| !field.path.is_empty() || !error.message.ends_with(&field.problem));
+            for field in more {
                 message.push_str(&super::screen::plain(&format!("\n  {}: {}", field.path, field.problem)));
+            }
+            if error.kind == "not_found" && error.message.starts_with("no skill") {
+                message.push_str("\n  `interlingua skills` lists what there is");
             }
             Failure::new(Exit::of_fault(error.exit_code), message)
         }
