@@ -3,13 +3,16 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test lint fmt conformance bench fuzz soak coverage local
+.PHONY: help demo tour test lint fmt conformance bench fuzz soak coverage local
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: ## start a hub and show it working, with plain curl
+demo: ## a journey is planned by peers of five protocols; the hub stays up to be tried (scripts/demo --script: it ends)
 	@scripts/demo
+
+tour: ## a hub alone with plain curl: plain words, questions, a yes, kill -9
+	@scripts/tour
 
 test: ## everything that must hold: format, lints, docs, dependency rules, licences, all tests
 	@scripts/test

@@ -42,6 +42,7 @@ pub use collector::{Collector, Exported};
 pub use connection::{Answer, Connection, Events, post, request};
 pub use disk::{Disk, Random};
 pub use hub::{Hub, HubBuilder};
+pub use mcp::{beside_the_tests, finished};
 pub use names::Names;
 pub use peer::{Peer, root, run_script};
 pub use process::{Process, kill_by_id};

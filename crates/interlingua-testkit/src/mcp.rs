@@ -165,8 +165,8 @@ pub fn client_program() -> PathBuf {
     beside_the_tests("examples/mcp_client")
 }
 
-/// A program of this workspace that another package than the test's builds.
-fn beside_the_tests(name: &str) -> PathBuf {
+/// A program of this workspace that another package than the test's builds, or an example (`examples/NAME`).
+pub fn beside_the_tests(name: &str) -> PathBuf {
     let test = env::current_exe().expect("a test knows its own path");
     let folder = test.parent().and_then(Path::parent).expect("tests are built into deps/");
     let program = folder.join(name);

@@ -25,6 +25,6 @@ mod talk;
 mod team;
 mod voice;
 
-pub use roster::{Roster, prepare};
+pub use roster::{Recruit, Roster, enlist, prepare};
 pub(crate) use team::{plan, tidy};
 pub use voice::{Models, Voice};

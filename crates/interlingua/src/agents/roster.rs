@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_core::agent::{Budget, Consent, Consents, Fold, Layers, Plan, Tool, Window, offer};
+use interlingua_core::model::Model;
 use interlingua_core::{
     CardFrom, Effects, Fault, FaultKind, Json, Link, PeerId, Principal, Proof, Schema, Skill, SkillId, SkillKind,
     Subject, Text,
@@ -94,14 +95,37 @@ pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
     Ok(Roster { agents, teams: teams.collect::<Result<_, Fault>>()?, seats, models })
 }
 
+/// An agent that a program which embeds the hub adds, with a model of the program's own. It is none of the configuration's: it
+/// sits in no team, and stays when the configuration changes.
+#[derive(Debug, Clone)]
+pub struct Recruit {
+    pub name: String,
+    pub instructions: String,
+    /// Patterns of the skills it may use, as `peer/skill`.
+    pub skills: Vec<String>,
+}
+
+/// Adds such an agent to a hub that runs.
+pub async fn enlist(shared: &Arc<Shared>, recruit: Recruit, model: Arc<dyn Model>) -> Result<(), Fault> {
+    let Recruit { name, instructions, skills } = recruit;
+    let config = config::Agent { instructions, skills, ..config::Agent::of(&name) };
+    let routes = Routes { shared: Arc::downgrade(shared), agent: None, hub: false, timeout: None };
+    let agent = Agent::new(&name, &config, Arc::new(Voice::of(model)), Arc::default(), routes)?;
+    enter(&shared.hub, Arc::new(agent)).await
+}
+
+async fn enter(hub: &Arc<Hub>, agent: Arc<Agent>) -> Result<(), Fault> {
+    let skills = vec![agent.skill()];
+    let card = local::card(agent.name.clone(), &agent.title, agent.description.as_str(), skills, hub.now());
+    hub.register(card, Arc::new(AgentPeer::new(hub, agent))).await
+}
+
 impl Roster {
     /// Adds every agent, or replaces it whole. Runs under way end by what they began with.
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
         hub.models.store(Arc::new(self.models));
         for agent in self.agents {
-            let skills = vec![agent.skill()];
-            let card = local::card(agent.name.clone(), &agent.title, agent.description.as_str(), skills, hub.now());
-            hub.register(card, Arc::new(AgentPeer::new(hub, agent))).await?;
+            enter(hub, agent).await?;
         }
         for team in self.teams {
             let skills = vec![team.skill()];

@@ -49,6 +49,11 @@ impl Voice {
         })
     }
 
+    /// A model that nobody configured: it is asked at once, and costs nothing.
+    pub(super) fn of(model: Arc<dyn Model>) -> Voice {
+        Voice { model, gate: Gate::new(Pace::default()), manners: Manners::default(), price: Price::default() }
+    }
+
     /// Waits for its turn, then asks; `hear` is given what is said as it comes.
     pub async fn ask(&self, prompt: Prompt, hear: impl FnMut(&Event) + Send) -> Result<Reply, Broken> {
         let _pass = self.gate.enter().await;

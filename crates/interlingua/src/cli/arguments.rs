@@ -14,7 +14,7 @@ Examples:
   interlingua serve                                   run a hub on 127.0.0.1:7447, without a file
   interlingua skills                                  what can be called through it
   interlingua call local/list_directory '{\"path\":\".\"}' call one skill
-  interlingua ask \"list the files\"                    say it in plain words
+  interlingua ask \"list files in .\"                   say it in plain words
   interlingua check hub.yaml                          is this configuration right?
 
 Exit codes: 0 done, 1 the call failed, 2 usage or bad input, 3 invalid configuration, 4 hub unreachable,
@@ -32,6 +32,13 @@ pub struct Arguments {
 pub enum Command {
     /// Run the hub
     Serve(ServeArguments),
+    /// Watch peers of five protocols plan a journey together
+    #[command(after_help = "\
+Examples:
+  make demo                    in a checkout: builds, installs what the peers need, then this
+  interlingua demo             the story; the hub stays up to be tried, until Ctrl-C
+  interlingua demo --script    the story, and then the end")]
+    Demo(DemoArguments),
     /// Be an MCP server on standard input and output, for a desktop client
     #[command(after_help = "\
 Examples:
@@ -172,6 +179,16 @@ impl ServeArguments {
             site: self.site.clone(),
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArguments {
+    /// End when the story is told
+    #[arg(long)]
+    pub script: bool,
+    /// The script that tells it; default: that of the checkout around this directory or this program
+    #[arg(long, value_name = "FILE")]
+    pub story: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -459,7 +476,7 @@ pub struct ChatArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua ask \"list the files\"
+  interlingua ask \"list files in .\"
   interlingua ask lee notas.txt
   interlingua ask --peer concierge \"where can I eat?\"
 

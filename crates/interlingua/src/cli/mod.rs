@@ -1,7 +1,7 @@
 //! The program `interlingua`: its commands, what they print and how they end.
 //!
-//! [`arguments`] is what can be typed. `check`, `migrate`, `schema`, `doctor`, `connect`, `token` and `completions` need no hub; `serve` is one, and
-//! `mcp` where there is none; the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
+//! [`arguments`] is what can be typed. `check`, `migrate`, `schema`, `doctor`, `connect`, `token` and `completions` need no hub; `serve` is one, `demo` starts one, and
+//! `mcp` is one where there is none; the others talk to a running one through [`client`]. People get tables and live progress, programs `--json`.
 
 mod agents;
 mod answer;
@@ -12,6 +12,7 @@ mod check;
 mod client;
 pub mod connect;
 mod decide;
+mod demo;
 mod device;
 mod doctor;
 mod exit;
@@ -60,6 +61,7 @@ pub fn run() -> ExitCode {
 fn dispatch(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Serve(arguments) => serve::serve(&arguments),
+        Command::Demo(arguments) => demo::demo(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Migrate(arguments) => migrate::migrate(&arguments),
         Command::Schema => {

@@ -25,6 +25,7 @@ fn the_help_lists_the_commands_in_their_order() {
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     let expected = [
         "serve",
+        "demo",
         "mcp",
         "device",
         "peers",

@@ -44,6 +44,27 @@ pub struct Agent {
     pub public: bool,
 }
 
+impl Agent {
+    /// One with this model and nothing else said.
+    pub fn of(model: &str) -> Agent {
+        Agent {
+            model: model.to_owned(),
+            instructions: String::new(),
+            title: None,
+            description: None,
+            skills: Vec::new(),
+            nlip: None,
+            router: AgentRouter::default(),
+            budget: Budget::default(),
+            confirm: Confirm::default(),
+            output: None,
+            context: Context::default(),
+            parallel: eight(),
+            public: false,
+        }
+    }
+}
+
 fn eight() -> u16 {
     8
 }

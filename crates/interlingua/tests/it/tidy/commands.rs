@@ -11,7 +11,7 @@ use super::{root_file, tracked};
 
 /// Documents at the root and the scripts that show commands.
 fn texts() -> Vec<super::Tracked> {
-    tracked(".md").into_iter().filter(|file| !file.path.contains('/')).chain(tracked("scripts/demo")).collect()
+    tracked(".md").into_iter().filter(|file| !file.path.contains('/')).chain(tracked("scripts/tour")).collect()
 }
 
 #[test]
@@ -63,7 +63,7 @@ async fn what_the_readme_sends_is_answered() {
     let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config("tools: { workspace: ./workspace }\n");
     let hub = builder.file("workspace/shopping.txt", "Two lemons\n").start().await;
     let examples = posts(&readme);
-    assert_eq!(examples.len(), 5, "{examples:?}");
+    assert_eq!(examples.len(), 6, "{examples:?}");
     for Post { path, headers, body } in examples {
         let mut sent = post(path, "application/json", body.to_owned());
         for (name, value) in headers {
