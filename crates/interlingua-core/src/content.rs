@@ -67,6 +67,18 @@ impl Part {
         size_of::<Part>() + body + meta + uri + names
     }
 
+    /// Whether `next` is more of the same text: nothing but the words differs.
+    pub fn continues_in(&self, next: &Part) -> bool {
+        let alike = match (&self.body, &next.body) {
+            (Body::Text { language: mine, .. }, Body::Text { language: theirs, .. }) => mine == theirs,
+            _ => false,
+        };
+        alike
+            && (&self.media, &self.name, &self.label, &self.uri) == (&next.media, &next.name, &next.label, &next.uri)
+            && self.provenance == next.provenance
+            && self.meta == next.meta
+    }
+
     pub fn as_text(&self) -> Option<&str> {
         match &self.body {
             Body::Text { text, .. } => Some(text),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::card::RouteClass;
-use crate::content::{Input, Meta, Part, Party};
+use crate::content::{Body, Input, Meta, Part, Party};
 use crate::fault::Fault;
 use crate::id::{ArtifactId, Media, MessageId, QuestionId, SkillId, Text, Version};
 use crate::json::Json;
@@ -235,25 +235,21 @@ pub enum Answer {
 }
 
 /// The whole answer of an exchange whose events were streamed: what was said under [`Output::said`], the output's own parts,
-/// then what its artifacts hold.
+/// then what its artifacts hold, each part under its artifact's name. Text that came in pieces is one text again.
 pub fn collect<'a>(finished: &Finished, events: impl IntoIterator<Item = &'a Event>) -> Vec<Part> {
     let output = &finished.output;
-    let mut parts: Vec<Part> = Vec::new();
-    let mut made: Vec<(&ArtifactId, Vec<Part>)> =
-        output.artifacts.iter().map(|artifact| (artifact, Vec::new())).collect();
+    let mut said = Joined::default();
+    let mut made: Vec<Made<'_>> = output.artifacts.iter().map(Made::new).collect();
     for event in events {
         match event {
-            Event::Said { message, channel: Channel::Answer, parts: more, .. }
+            Event::Said { message, channel: Channel::Answer, piece, parts }
                 if output.said.as_ref() == Some(message) =>
             {
-                parts.extend(more.iter().cloned());
+                parts.iter().for_each(|part| said.take(part, *piece));
             }
             Event::Artifact(chunk) => {
-                if let Some((_, held)) = made.iter_mut().find(|(artifact, _)| **artifact == chunk.artifact) {
-                    if chunk.index == 0 {
-                        held.clear();
-                    }
-                    held.extend(chunk.parts.iter().cloned());
+                if let Some(held) = made.iter_mut().find(|held| *held.artifact == chunk.artifact) {
+                    held.take(chunk);
                 }
             }
             Event::Said { .. }
@@ -264,7 +260,117 @@ pub fn collect<'a>(finished: &Finished, events: impl IntoIterator<Item = &'a Eve
             | Event::Finished(_) => {}
         }
     }
+    let mut parts = said.whole();
     parts.extend(output.parts.iter().cloned());
-    parts.extend(made.into_iter().flat_map(|(_, held)| held));
+    parts.extend(made.into_iter().flat_map(|held| held.parts));
     parts
+}
+
+/// Parts as they come, of which the last may be a text that goes on.
+#[derive(Default)]
+struct Joined {
+    parts: Vec<Part>,
+    open: Option<(Part, String)>,
+}
+
+impl Joined {
+    fn take(&mut self, part: &Part, piece: Piece) {
+        let text = match (&part.body, piece) {
+            (Body::Text { text, .. }, Piece::Delta | Piece::End) => text,
+            _ => {
+                self.close();
+                return self.parts.push(part.clone());
+            }
+        };
+        match &mut self.open {
+            Some((begun, so_far)) if begun.continues_in(part) => so_far.push_str(text),
+            Some(_) | None => {
+                self.close();
+                self.open = Some((part.clone(), text.to_string()));
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let Some((mut part, whole)) = self.open.take() else { return };
+        if let Body::Text { text, .. } = &mut part.body {
+            *text = whole.into();
+        }
+        self.parts.push(part);
+    }
+
+    fn whole(mut self) -> Vec<Part> {
+        self.close();
+        self.parts
+    }
+}
+
+/// What an artifact holds so far.
+struct Made<'a> {
+    artifact: &'a ArtifactId,
+    name: Option<Text>,
+    parts: Vec<Part>,
+}
+
+impl<'a> Made<'a> {
+    fn new(artifact: &'a ArtifactId) -> Made<'a> {
+        Made { artifact, name: None, parts: Vec::new() }
+    }
+
+    /// Its first chunk begins it anew.
+    fn take(&mut self, chunk: &Chunk) {
+        if chunk.index == 0 {
+            self.parts.clear();
+            self.name = chunk.header.as_ref().and_then(|header| header.name.clone());
+        }
+        let named = |part: &Part| Part { name: part.name.clone().or_else(|| self.name.clone()), ..part.clone() };
+        let more: Vec<Part> = chunk.parts.iter().map(named).collect();
+        self.parts.extend(more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::Provenance;
+
+    fn said(text: &str, piece: Piece) -> Event {
+        let parts = vec![Part::text(text, Provenance::caller())];
+        Event::Said { message: "m".into(), channel: Channel::Answer, piece, parts }
+    }
+
+    fn texts(parts: &[Part]) -> Vec<&str> {
+        parts.iter().filter_map(Part::as_text).collect()
+    }
+
+    #[test]
+    fn text_that_came_in_pieces_is_one_text_again() {
+        let output = Output { said: Some("m".into()), ..Output::default() };
+        let events = [said("one ", Piece::Delta), said("two ", Piece::Delta), said("three", Piece::End)];
+        assert_eq!(texts(&collect(&Finished::completed(output.clone()), &events)), ["one two three"]);
+        let events = [said("one", Piece::Whole), said("two", Piece::Whole)];
+        assert_eq!(texts(&collect(&Finished::completed(output), &events)), ["one", "two"], "these were whole");
+    }
+
+    #[test]
+    fn what_an_artifact_holds_has_its_name() {
+        let owner = Owner([].into());
+        let header = ArtifactHeader {
+            name: Some("report".into()),
+            media: None,
+            kind: None,
+            owner,
+            readers: Vec::new(),
+            meta: Meta::default(),
+        };
+        let chunk = |index: u32, text: &str| {
+            let header = (index == 0).then(|| header.clone());
+            let parts = vec![Part::text(text, Provenance::caller())];
+            Event::Artifact(Chunk { artifact: "a".into(), index, last: false, parts, header })
+        };
+        let output = Output { artifacts: vec!["a".into()], ..Output::default() };
+        let parts = collect(&Finished::completed(output), &[chunk(0, "one"), chunk(1, "two")]);
+        assert_eq!(texts(&parts), ["one", "two"]);
+        assert!(parts.iter().all(|part| part.name.as_deref() == Some("report")), "{parts:?}");
+    }
 }

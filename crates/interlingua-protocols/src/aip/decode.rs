@@ -9,7 +9,7 @@ use interlingua_core::{
 };
 
 use super::link::Tongue;
-use super::server::Asked;
+use super::server::{Asked, LATE};
 use super::wire::{CommandResult, ResultStatus, ServerMessage, Status};
 use super::{WIRE, fault, profile};
 use crate::hop;
@@ -155,7 +155,8 @@ pub fn notes(lines: &[Text], message: &MessageId, peer: &PeerId) -> Vec<Event> {
 
 fn failed(text: Option<&str>, peer: &PeerId) -> Fault {
     let text = text.unwrap_or("it failed and did not say why");
-    Fault::new(FaultKind::PeerFailed, Party::Peer(peer.clone()), text)
+    let kind = if text == LATE { FaultKind::Deadline } else { FaultKind::PeerFailed };
+    Fault::new(kind, Party::Peer(peer.clone()), text)
 }
 
 fn bad_reply(peer: &PeerId, text: &str) -> Fault {

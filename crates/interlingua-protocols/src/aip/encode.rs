@@ -49,6 +49,9 @@ fn value(output: &Output, losses: &mut Vec<Loss>) -> Option<Json> {
     if texts.len() < output.parts.len() && output.structured.is_none() {
         losses.push(Loss::new("output.parts", LossKind::Dropped));
     }
+    if output.parts.iter().any(|part| part.uri.is_some() && part.body != Body::Link) {
+        losses.push(Loss::new("output.parts.uri", LossKind::Dropped));
+    }
     if kept && !output.artifacts.is_empty() {
         losses.push(Loss::new("output.artifacts", LossKind::Dropped));
     }

@@ -264,15 +264,17 @@ impl Writer<'_> {
             }
         }
         let free = part.meta.0.as_ref().map(Members::of);
-        write_meta(free.as_ref(), &mut object);
+        write_meta(free.as_ref(), part.name.as_deref(), &mut object);
         object.finish();
     }
 
+    /// What stands beside the content: annotations, and what has no member of its own.
     fn free(&self, part: &Part, block: &mut Object<'_>) {
-        let Some(json) = &part.meta.0 else { return };
-        let free = Members::of(json);
         self.annotations(part, block);
-        write_meta(Some(&free), block);
+        let free = part.meta.0.as_ref().map(Members::of);
+        // A link says its name itself.
+        let name = part.name.as_deref().filter(|_| part.body != Body::Link);
+        write_meta(free.as_ref(), name, block);
     }
 
     fn annotations(&self, part: &Part, block: &mut Object<'_>) {
@@ -283,16 +285,19 @@ impl Writer<'_> {
     }
 }
 
-/// All of it but what is the hub's own.
-fn write_meta(free: Option<&Members>, object: &mut Object<'_>) {
-    let Some(free) = free else { return };
+/// All of it but what is the hub's own, and the name, for which content has no member.
+fn write_meta(free: Option<&Members>, name: Option<&str>, object: &mut Object<'_>) {
     let is_free = |key: &str| !key.starts_with(meta::OURS);
-    if !free.iter().any(|(key, _)| is_free(key)) {
+    let kept: Vec<_> = free.into_iter().flat_map(Members::iter).filter(|(key, _)| is_free(key)).collect();
+    if kept.is_empty() && name.is_none() {
         return;
     }
     object.object(META, |object| {
-        for (key, value) in free.iter().filter(|(key, _)| is_free(key)) {
-            object.value(key, &value);
+        for (key, value) in &kept {
+            object.value(key, value);
+        }
+        if let Some(name) = name {
+            object.text(meta::NAME, name);
         }
     });
 }

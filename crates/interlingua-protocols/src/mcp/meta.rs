@@ -27,6 +27,8 @@ pub const BAGGAGE: &str = "baggage";
 pub const OURS: &str = "interlingua/";
 pub const VIA: &str = "interlingua/via";
 pub const DEADLINE: &str = "interlingua/deadline";
+/// What a piece of content is called, where its block has no member for it.
+pub const NAME: &str = "interlingua/name";
 pub const PRIORITY: &str = "interlingua/priority";
 pub const MESSAGE_ID: &str = "interlingua/messageId";
 pub const LOSSES: &str = "interlingua/losses";

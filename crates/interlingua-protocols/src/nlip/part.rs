@@ -152,8 +152,11 @@ pub(super) fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Lo
         }
     }
     // What a peer labelled in the hub's own words would be taken for the hub's.
-    let label = part.label.as_ref().filter(|label| !labels::is_ours(label));
-    if part.label.is_some() && label.is_none() {
+    // A name has no other place, nor has the address of what is not a link.
+    let address = part.uri.as_ref().filter(|_| part.body != Body::Link);
+    let said = part.label.as_ref().or(part.name.as_ref()).or(address);
+    let label = said.filter(|label| !labels::is_ours(label));
+    if said.is_some() && label.is_none() {
         losses.push(Loss::new("output.parts.label", LossKind::Dropped));
     }
     out[from..].iter_mut().for_each(|submessage| submessage.label = label.cloned());

@@ -4,7 +4,9 @@
 //! what is known at once, and ends with what its generation calls the end.
 
 use interlingua_core::json::Tree;
-use interlingua_core::{CancelWhy, Fault, Finished, Loss, Outcome, Output, Question, QuestionKind, Route, Text};
+use interlingua_core::{
+    Body, CancelWhy, Fault, Finished, Loss, LossKind, Outcome, Output, Part, Question, QuestionKind, Route, Text,
+};
 use serde_json::{Map, json};
 
 use super::decode::{Invalid, Refused};
@@ -121,6 +123,28 @@ pub fn whole(envelope: &Envelope, stand: &Stand<'_>) -> Tree {
 /// The rows of an output with the site they are from, for answers made of several.
 pub fn rows(output: &Output, site: &str) -> Vec<Tree> {
     items(output, site).iter().map(Item::nested).collect()
+}
+
+/// What an answer of this protocol has no place for: it is items and a text. `output.parts` must be all that was said.
+pub fn lost(output: &Output) -> Vec<Loss> {
+    let has_place = |part: &Part| match &part.body {
+        Body::Text { .. } => true,
+        // Rows stand for all data, where there are any.
+        Body::Data(_) => true,
+        Body::Blob(_) | Body::Link | Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => false,
+    };
+    let mut losses = Vec::new();
+    if !output.parts.iter().all(has_place) {
+        losses.push(Loss::new("output.parts", LossKind::Dropped));
+    }
+    if output.parts.iter().any(|part| part.uri.is_some() && part.body != Body::Link) {
+        losses.push(Loss::new("output.parts.uri", LossKind::Dropped));
+    }
+    if !output.artifacts.is_empty() {
+        // What they hold is told; that it is one thing with a name is not.
+        losses.push(Loss::new("output.artifacts", LossKind::Dropped));
+    }
+    losses
 }
 
 /// What a stream says at once, before anything is known.
@@ -400,7 +424,8 @@ fn flat_end(envelope: &Envelope, said: &Said) -> Vec<Frame> {
         }
     };
     if !envelope.losses.is_empty() {
-        let losses: Vec<Tree> = envelope.losses.iter().map(|loss| json!({"what": &*loss.what})).collect();
+        let told = |loss: &Loss| json!({"what": &*loss.what, "kind": loss.kind.as_str()});
+        let losses: Vec<Tree> = envelope.losses.iter().map(told).collect();
         frames.push(flat(envelope, "losses", json!({"losses": losses})));
     }
     // Clients ignore kinds they do not know; this one is of those.

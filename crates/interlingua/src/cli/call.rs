@@ -3,6 +3,7 @@
 //! A question ends the hub's response, not the exchange: it is asked on the terminal, the answer is sent, and the events
 //! are followed from where they stopped. Ctrl-C cancels.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -16,12 +17,15 @@ use super::screen::{Screen, plain};
 use super::team::Board;
 use super::{Exit, Failure};
 use crate::api::view::{
-    EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView, ProgressView,
-    QuestionView, SaidView, StepView, TaskView,
+    ArtifactView, EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView,
+    ProgressView, QuestionView, SaidView, StepView, TaskView,
 };
 
 /// How the skill of every agent and team ends.
 const CHAT: &str = "/chat";
+/// How many artifacts are held until the end, and how much of each.
+const ARTIFACTS: usize = 100;
+const HELD: usize = 1 << 20;
 /// No arguments are longer than the default body of a request.
 const ARGUMENTS: u64 = 64 << 20;
 
@@ -133,6 +137,8 @@ pub(super) struct Watcher<'a> {
     pub(super) team: Board,
     /// The conversation it belongs to, once the hub has said it.
     pub(super) conversation: Option<String>,
+    /// What was made on the way, by the artifact's id.
+    artifacts: BTreeMap<String, String>,
 }
 
 impl<'a> Watcher<'a> {
@@ -140,8 +146,8 @@ impl<'a> Watcher<'a> {
         // Hidden by itself where standard error is not a terminal.
         let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let (task, open, streamed) = Default::default();
-        let (thinking, steps, team, conversation) = Default::default();
-        Watcher { client, screen, bar, task, open, streamed, notes, thinking, steps, team, conversation }
+        let (thinking, steps, team, conversation, artifacts) = Default::default();
+        Watcher { client, screen, bar, task, open, streamed, notes, thinking, steps, team, conversation, artifacts }
     }
 
     /// Cancels what is followed. A kept exchange does not end with its connection.
@@ -204,10 +210,7 @@ impl<'a> Watcher<'a> {
                 }
                 EventView::Said(said) => self.said(&said)?,
                 EventView::Progress(progress) => self.progress(&progress),
-                EventView::Artifact(artifact) if artifact.last => {
-                    self.aside(&format!("artifact {}", artifact.name.as_deref().unwrap_or(&artifact.artifact)));
-                }
-                EventView::Artifact(_) => {}
+                EventView::Artifact(artifact) => self.made(&artifact),
                 EventView::Asked(question) => {
                     self.task = Some(question.task.clone());
                     self.open.push(question);
@@ -226,6 +229,23 @@ impl<'a> Watcher<'a> {
             return;
         }
         self.bar.suspend(|| self.screen.note(&plain(text)));
+    }
+
+    /// A line beside the answer once it is whole; what it holds is the answer where nothing else is said.
+    fn made(&mut self, artifact: &ArtifactView) {
+        let text: Vec<String> = artifact.parts.iter().filter_map(shown).collect();
+        if self.artifacts.len() < ARTIFACTS || self.artifacts.contains_key(&artifact.artifact) {
+            let held = self.artifacts.entry(artifact.artifact.clone()).or_default();
+            if artifact.index == 0 {
+                held.clear();
+            }
+            if held.len() < HELD {
+                held.push_str(&text.concat());
+            }
+        }
+        if artifact.last {
+            self.aside(&format!("artifact {}", artifact.name.as_deref().unwrap_or(&artifact.artifact)));
+        }
     }
 
     fn said(&mut self, said: &SaidView) -> Result<(), Failure> {
@@ -321,7 +341,11 @@ impl<'a> Watcher<'a> {
         self.close_board();
         self.bar.finish_and_clear();
         let streamed = finished.said.is_some() && finished.said == self.streamed;
-        let result = if streamed { String::new() } else { result(finished) };
+        let mut result = if streamed { String::new() } else { result(finished) };
+        if !streamed && result.is_empty() {
+            let held = finished.artifacts.iter().filter_map(|artifact| self.artifacts.get(artifact));
+            result = plain(&held.map(String::as_str).collect::<Vec<_>>().join("\n"));
+        }
         if !result.is_empty() {
             self.screen.say(&result)?;
         }

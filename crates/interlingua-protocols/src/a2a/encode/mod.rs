@@ -7,7 +7,7 @@ mod status;
 mod task;
 mod telling;
 
-use interlingua_core::{ConversationId, Finished, Json, Loss, MessageId, Part, Uri};
+use interlingua_core::{Body, ConversationId, Finished, Json, Loss, MessageId, Part, Uri};
 
 use super::ext;
 use super::wire::{Message, Role};
@@ -72,7 +72,12 @@ fn result(
         ..super::wire::Part::new(super::wire::Content::Data(structured.clone()))
     });
     let mut all: Vec<_> = data.into_iter().collect();
-    all.extend(parts.iter().map(|given| part::encode(given, addresses, losses)));
+    // A peer that says the same twice says it in its first part of data.
+    let first = parts.iter().position(|given| matches!(given.body, Body::Data(_)));
+    let same =
+        first.filter(|at| matches!((&parts[*at].body, structured), (Body::Data(data), Some(said)) if data == said));
+    let others = parts.iter().enumerate().filter(|(at, _)| Some(*at) != same);
+    all.extend(others.map(|(_, given)| part::encode(given, addresses, losses)));
     if all.is_empty() {
         all.push(super::wire::Part::text(""));
     }

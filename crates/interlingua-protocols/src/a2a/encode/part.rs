@@ -3,7 +3,9 @@
 use interlingua_core::{Blob, Body, Json, Loss, LossKind, Part};
 
 use super::Addresses;
+use crate::a2a::ext;
 use crate::a2a::wire::{self, Content};
+use crate::members::Members;
 use crate::object::Object;
 
 /// Media types of what A2A has no part for.
@@ -46,7 +48,39 @@ pub fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Loss>) ->
         }
     };
     let media = part.media.clone().or_else(|| media.map(Into::into));
-    wire::Part { content, media, filename: part.name.clone(), metadata: part.meta.0.clone() }
+    wire::Part { content, media, filename: part.name.clone(), metadata: metadata(part) }
+}
+
+/// What the part says beside its content; under our extension, what A2A has no member for.
+fn metadata(part: &Part) -> Option<Json> {
+    let language = match &part.body {
+        Body::Text { language, .. } => language.as_deref().filter(|language| !is_english(language)),
+        _ => None,
+    };
+    // A link is its address.
+    let uri = part.uri.as_deref().filter(|_| part.body != Body::Link);
+    let beside = [("language", language), ("label", part.label.as_deref()), ("uri", uri)];
+    if beside.iter().all(|(_, said)| said.is_none()) {
+        return part.meta.0.clone();
+    }
+    let others = part.meta.0.as_ref().map_or_else(Members::absent, Members::of);
+    Some(Object::json(|object| {
+        for (key, value) in others.iter().filter(|(key, _)| *key != ext::URI) {
+            object.value(key, &value);
+        }
+        object.object(ext::URI, |ours| {
+            for (key, said) in beside {
+                if let Some(said) = said {
+                    ours.text(key, said);
+                }
+            }
+        });
+    }))
+}
+
+/// What every text is taken for that does not say otherwise.
+fn is_english(language: &str) -> bool {
+    ["english", "en"].iter().any(|name| language.eq_ignore_ascii_case(name))
 }
 
 fn place(text: Option<&str>, gps: Option<&str>) -> Json {

@@ -25,6 +25,9 @@ use super::link::{Identity, Tongue};
 use super::wire::{ClientKind, ClientMessage, ClientType, Command, CommandResult, ServerMessage};
 use say::{End, Stamp};
 
+/// What the results say that this server makes up for a device which did not answer before the deadline.
+pub const LATE: &str = "the device did not answer in time";
+
 /// One WebSocket, as the hub numbers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Connection(pub u64);

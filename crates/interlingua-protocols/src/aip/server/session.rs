@@ -173,7 +173,7 @@ impl Server {
             out.push(Effect::send(device.connection, say::task_end(id.clone(), end, stamp)));
         }
         let actions = pending.frame.actions.unwrap_or_default();
-        let results = failures(&actions, "the device did not answer in time");
+        let results = failures(&actions, super::LATE);
         out.push(Effect::Results { session: id.clone(), key: pending.key, results, lines: Vec::new() });
         self.send_next(id, stamp, out);
     }

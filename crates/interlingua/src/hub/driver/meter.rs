@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use interlingua_core::task::Task;
-use interlingua_core::{Outcome, Party, SkillId};
+use interlingua_core::{CancelWhy, Outcome, Party, SkillId};
 use tracing::Span;
 
 use crate::telemetry::meters::{Meters, Phase, WireMeters};
@@ -52,6 +52,10 @@ impl Meter {
         self.rested(meters);
         let _entered = self.span.enter();
         let Some(finished) = task.finished() else {
+            // Nobody is left to be told, and nothing was kept: it ended all the same.
+            let left = Outcome::Cancelled { by: Party::Caller, why: CancelWhy::Disconnected };
+            self.wire.ended(&left, self.begun.elapsed());
+            self.span.record("outcome", left.as_str());
             tracing::debug!("the exchange was abandoned");
             return;
         };

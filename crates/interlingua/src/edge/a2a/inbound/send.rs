@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    Addressee, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input, Json, Loss,
-    MessageId, Request, Signal, TaskId, collect,
+    Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input,
+    Json, Loss, MessageId, Part, Record, Request, Signal, TaskId, collect,
 };
 use interlingua_protocols::a2a::card;
 use interlingua_protocols::a2a::decode::{Context, Door, Meaning, Wants, decode};
@@ -21,7 +21,7 @@ use crate::hub::{Running, entropy};
 /// Where an exchange stands that was waited for.
 enum Stood {
     /// Nobody was told its id: the answer is a message.
-    Answered(Box<Finished>, Vec<Event>),
+    Answered(Box<Finished>, Vec<Event>, Vec<Loss>),
     Task(TaskId),
 }
 
@@ -54,12 +54,13 @@ impl Asking<'_> {
                 let folded = opened.running.task().await?;
                 Ok(Update::Task(encode::task(&folded, opened.view, &self.links(task))))
             }
-            Stood::Answered(finished, said) => {
+            Stood::Answered(finished, said, lost) => {
                 if let interlingua_core::Outcome::Failed(fault) = finished.outcome {
                     return Err(fault);
                 }
                 let parts = collect(&finished, &said);
                 let (id, context) = (entropy::message_id(), opened.context.as_ref());
+                opened.losses.extend(lost);
                 let message = encode::message(id, context, &finished, &parts, &opened.losses, &NoAddresses);
                 Ok(Update::Message(message))
             }
@@ -224,13 +225,18 @@ enum Begun {
 
 /// Reads to the end, or to a question its caller can answer. What shows work on the way is a task from then on.
 async fn wait(running: &mut Running) -> Result<Stood, Fault> {
-    let mut said = Vec::new();
+    let (mut said, mut lost) = (Vec::new(), Vec::new());
     loop {
         let Some(entry) = running.next().await? else { return Ok(Stood::Task(running.id())) };
-        let Some(event) = entry.record.event() else { continue };
+        let Record::Emitted { event, losses, .. } = &entry.record else { continue };
+        lost.extend(losses.iter().cloned());
         match event {
+            // A message has no place that its large content could be fetched from; a task has.
+            Event::Finished(finished) if !running.is_kept() && holds_stored(finished, &said) => {
+                return running.keep().await.map(Stood::Task);
+            }
             Event::Finished(finished) if !running.is_kept() => {
-                return Ok(Stood::Answered(Box::new(finished.clone()), said));
+                return Ok(Stood::Answered(Box::new(finished.clone()), said, lost));
             }
             Event::Finished(_) => return Ok(Stood::Task(running.id())),
             Event::Asked(question) if question.to == Addressee::Caller => return Ok(Stood::Task(running.id())),
@@ -246,6 +252,16 @@ async fn wait(running: &mut Running) -> Result<Stood, Fault> {
             | Event::Started(_) => {}
         }
     }
+}
+
+/// Whether the answer holds content that is too large to stand in it.
+fn holds_stored(finished: &Finished, said: &[Event]) -> bool {
+    let stored = |part: &Part| matches!(part.body, Body::Blob(Blob::Stored { .. }));
+    let spoken = said.iter().any(|event| match event {
+        Event::Said { parts, .. } => parts.iter().any(stored),
+        _ => false,
+    });
+    spoken || finished.output.parts.iter().any(stored)
 }
 
 /// The agent whose skills a message may be for.

@@ -104,9 +104,16 @@ impl Story {
     }
 
     fn keep(&mut self, event: &Event) {
-        if let Event::Said { parts, .. } = event
-            && self.weight < SAID
-        {
+        let parts = match event {
+            Event::Said { parts, .. } => parts,
+            Event::Artifact(chunk) => &chunk.parts,
+            Event::Started(_)
+            | Event::Progress { .. }
+            | Event::Asked(_)
+            | Event::Settled { .. }
+            | Event::Finished(_) => return,
+        };
+        if self.weight < SAID {
             self.weight += parts.iter().map(Part::weight).sum::<usize>();
             self.said.push(event.clone());
         }

@@ -89,7 +89,6 @@ pub(super) struct Going {
     route: Option<Box<Route>>,
     told: f64,
     heard: Vec<Event>,
-    made: Vec<Part>,
     losses: Vec<Loss>,
     /// When a receipt is due.
     due: Option<Instant>,
@@ -216,7 +215,6 @@ impl Going {
             route: None,
             told: 0.0,
             heard: Vec::new(),
-            made: Vec::new(),
             losses: Vec::new(),
             due: receipt.then(|| Instant::now() + PATIENCE),
             asked: Vec::new(),
@@ -312,15 +310,11 @@ impl Going {
                 None
             }
             Event::Said { channel: Channel::Note(level), parts, .. } => self.note(*level, parts),
-            Event::Said { .. } => {
+            Event::Said { .. } | Event::Artifact(_) => {
                 self.heard.push(event.clone());
                 None
             }
             Event::Progress { done, total, note } => self.progress(*done, *total, note.as_deref()),
-            Event::Artifact(chunk) => {
-                self.made.extend(chunk.parts.iter().cloned());
-                None
-            }
             Event::Asked(question) => self.asked(question, seq).await,
             Event::Settled { question, how, .. } => self.settled(*question, *how),
             Event::Finished(finished) => Some(Next::Ended(self.finished(finished, raw))),
@@ -409,7 +403,7 @@ impl Going {
     fn finished(&mut self, finished: &Finished, raw: Option<&Raw>) -> Ended {
         let mut finished = finished.clone();
         finished.output.parts = collect(&finished, &self.heard);
-        finished.output.parts.append(&mut self.made);
+        // What the outcome names is among the parts now; what else was made on the way is no part of the answer.
         finished.output.artifacts.clear();
         let encoder = self.about.encoder();
         let conversation = self.about.conversation.as_deref();

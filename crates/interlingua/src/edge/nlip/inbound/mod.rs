@@ -331,11 +331,12 @@ impl Exchange<'_> {
     }
 
     /// Reads an exchange to its end or its question, and says where it stands.
-    async fn settled(&self, by: &Principal, mut running: Running, owed: Owed) -> Reply {
-        let stand = match watch(&mut running).await {
+    async fn settled(&self, by: &Principal, mut running: Running, mut owed: Owed) -> Reply {
+        let mut stand = match watch(&mut running).await {
             Ok(stand) => stand,
             Err(fault) => return owed.refused(fault),
         };
+        owed.losses.append(&mut stand.losses);
         let addresses = match uploads::addresses(self, by, stand.finished().into_iter()).await {
             Ok(addresses) => addresses,
             Err(fault) => return owed.refused(fault),
@@ -354,7 +355,7 @@ impl Exchange<'_> {
     }
 
     /// Several calls of one message run together; each stands for itself.
-    async fn calls(&self, by: Principal, calls: Vec<Call>, conversation: ConversationId, owed: Owed) -> Reply {
+    async fn calls(&self, by: Principal, calls: Vec<Call>, conversation: ConversationId, mut owed: Owed) -> Reply {
         let runs = calls.into_iter().map(|mut call| {
             call.conversation = Some(conversation.clone());
             let by = by.clone();
@@ -364,6 +365,7 @@ impl Exchange<'_> {
             }
         });
         let stands = futures_util::future::join_all(runs).await;
+        owed.losses.extend(stands.iter().flatten().flat_map(|stand| stand.losses.iter().cloned()));
         let finished = stands.iter().flatten().filter_map(Stood::finished);
         let addresses = match uploads::addresses(self, &by, finished).await {
             Ok(addresses) => addresses,

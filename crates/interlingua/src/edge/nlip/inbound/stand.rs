@@ -1,6 +1,6 @@
 //! Reads an exchange to its end or its question: one answer holds all of what was said.
 
-use interlingua_core::{Event, Fault, FaultKind, Finished, Outcome, Route, collect};
+use interlingua_core::{Event, Fault, FaultKind, Finished, Loss, Outcome, Record, Route, collect};
 use interlingua_protocols::nlip::fault;
 
 use crate::hub::{Running, Settled};
@@ -24,6 +24,8 @@ pub(super) fn outcome_status(finished: &Finished) -> u16 {
 pub(super) struct Stood {
     pub(super) settled: Settled,
     pub(super) route: Option<Route>,
+    /// What its peer could not be told, or could not tell.
+    pub(super) losses: Vec<Loss>,
 }
 
 impl Stood {
@@ -37,19 +39,30 @@ impl Stood {
 
 /// Reads an exchange until it stands still.
 pub(super) async fn watch(running: &mut Running) -> Result<Stood, Fault> {
-    let mut route = None;
-    let mut said = Vec::new();
-    let mut settled = running
-        .settle(|event| match event {
-            Event::Started(started) => route = Some(started.clone()),
-            Event::Said { .. } | Event::Artifact(_) => said.push(event.clone()),
-            Event::Progress { .. } | Event::Asked(_) | Event::Settled { .. } | Event::Finished(_) => {}
-        })
-        .await?;
-    if let Settled::Finished(finished) = &mut settled {
-        finished.output.parts = collect(finished, &said);
-        // What they hold is among the parts now.
-        finished.output.artifacts.clear();
+    let (mut route, mut said, mut losses) = (None, Vec::new(), Vec::new());
+    while let Some(entry) = running.next().await? {
+        let Record::Emitted { event, losses: lost, .. } = &entry.record else { continue };
+        losses.extend(lost.iter().cloned());
+        let settled = match event {
+            Event::Finished(finished) => {
+                let mut finished = finished.clone();
+                finished.output.parts = collect(&finished, &said);
+                // What they hold is among the parts now.
+                finished.output.artifacts.clear();
+                Settled::Finished(Box::new(finished))
+            }
+            Event::Asked(question) => Settled::Asked(Box::new(question.clone())),
+            Event::Started(started) => {
+                route = Some(started.clone());
+                continue;
+            }
+            Event::Said { .. } | Event::Artifact(_) => {
+                said.push(event.clone());
+                continue;
+            }
+            Event::Progress { .. } | Event::Settled { .. } => continue,
+        };
+        return Ok(Stood { settled, route, losses });
     }
-    Ok(Stood { settled, route })
+    Err(Fault::hub(FaultKind::Internal, "an exchange ended without an outcome"))
 }

@@ -359,10 +359,11 @@ pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
             Event::Finished(finished) => {
                 let mut finished = finished.clone();
                 finished.output.parts = interlingua_core::collect(&finished, &said);
+                lost.extend(encode::lost(&finished.output));
                 Heard::Finished(Box::new(finished))
             }
             Event::Asked(question) => Heard::Asked(Box::new(question.clone())),
-            Event::Said { .. } => {
+            Event::Said { .. } | Event::Artifact(_) => {
                 said.push(event.clone());
                 continue;
             }
@@ -370,7 +371,7 @@ pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
                 route = Some(started.clone());
                 continue;
             }
-            Event::Progress { .. } | Event::Artifact(_) | Event::Settled { .. } => continue,
+            Event::Progress { .. } | Event::Settled { .. } => continue,
         };
         return Ok(Listened { losses: lost, route, heard });
     }

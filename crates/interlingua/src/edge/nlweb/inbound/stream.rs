@@ -85,6 +85,7 @@ impl Telling {
             Event::Finished(finished) => {
                 let mut finished = finished.clone();
                 finished.output.parts = interlingua_core::collect(&finished, &self.said);
+                self.envelope.losses.extend(encode::lost(&finished.output));
                 if let Some((hub, asked)) = &self.wanted {
                     finished = worded(hub, asked.modes, &asked.text, &self.envelope.site, finished).await;
                 }
@@ -95,8 +96,8 @@ impl Telling {
                 self.waiting.extend(encode::progress(&self.envelope, note).as_ref().map(written));
             }
             Event::Started(route) => went(&mut self.envelope, route),
-            Event::Said { .. } => self.said.push(event.clone()),
-            Event::Progress { .. } | Event::Artifact(_) | Event::Settled { .. } => {}
+            Event::Said { .. } | Event::Artifact(_) => self.said.push(event.clone()),
+            Event::Progress { .. } | Event::Settled { .. } => {}
         }
     }
 
