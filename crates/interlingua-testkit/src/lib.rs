@@ -2,6 +2,7 @@
 //!
 //! - [`Hub`]: the hub's program on a free port with a data directory that is gone afterwards; killed, stopped, restarted.
 //! - [`Peer`]: somebody else's server, started from a command, such as the reference NLIP server in Python.
+//! - [`Driver`]: somebody else's client, told what to call by lines of JSON.
 //! - [`Scripted`]: a peer whose every answer the test decides, and which remembers what it was sent.
 //! - [`pages`]: a few pages for a browser.
 //! - [`provider`]: one of models, that answers in four spellings and in every wrong way.
@@ -22,6 +23,7 @@ pub mod browser;
 mod collector;
 mod connection;
 mod disk;
+mod driver;
 pub mod grpc;
 pub mod hostile;
 mod hub;
@@ -41,6 +43,7 @@ mod websocket;
 pub use collector::{Collector, Exported};
 pub use connection::{Answer, Connection, Events, post, request};
 pub use disk::{Disk, Random};
+pub use driver::{Driver, Pending};
 pub use hub::{Hub, HubBuilder};
 pub use mcp::{beside_the_tests, finished};
 pub use names::Names;

@@ -1,0 +1,66 @@
+"""Commands on standard input and what came of them on standard output, each a line of JSON, many at a time.
+
+A command is `{"id": N, …}` for a call, or `{"cancel": N}` for the caller's own way to give up the call of that id. What
+comes back is `{"id": N, "seen": …}`; see `Seen`.
+"""
+
+import asyncio
+import base64
+import json
+import sys
+import traceback
+
+
+class Seen:
+    """What a caller saw of one call, in words that fit every protocol."""
+
+    def __init__(self):
+        self.outcome = "completed"
+        self.fault = None
+        self.question = None
+        self.pieces = 0
+        self.texts, self.data, self.blobs, self.names, self.losses = [], [], [], [], []
+
+    def blob(self, content):
+        """Bytes, or what stands for them in base64."""
+        if isinstance(content, bytes):
+            content = base64.b64encode(content).decode()
+        self.blobs.append(content)
+
+    def lost(self, losses):
+        self.losses += [f"{loss['what']} {loss['kind']}" for loss in losses]
+
+
+class Calls:
+    def __init__(self, call, give_up=None):
+        self.call, self.give_up, self.running = call, give_up, {}
+
+    async def run(self, command):
+        seen = Seen()
+        try:
+            await self.call(command, seen)
+        except asyncio.CancelledError:
+            seen.outcome = "left"
+        except Exception:  # whatever it is, it is what this caller saw
+            seen.outcome, seen.fault = "broken", traceback.format_exc()
+        print(json.dumps({"id": command["id"], "seen": vars(seen)}), flush=True)
+        self.running.pop(command["id"], None)
+
+    async def take(self, command):
+        if "cancel" not in command:
+            self.running[command["id"]] = asyncio.create_task(self.run(command))
+        elif command["cancel"] in self.running:
+            if self.give_up is None:
+                self.running[command["cancel"]].cancel()
+            else:
+                await self.give_up(command["cancel"])
+
+
+async def serve(call, give_up=None):
+    """Plays commands until standard input ends."""
+    calls = Calls(call, give_up)
+    reader = asyncio.StreamReader(limit=16 * 1024 * 1024)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    print(json.dumps({"ready": True}), flush=True)
+    while line := await reader.readline():
+        await calls.take(json.loads(line))

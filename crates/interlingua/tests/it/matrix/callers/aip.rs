@@ -1,0 +1,91 @@
+//! An orchestrator that speaks as UFO's constellation does. Only a deadline needs the wider profile.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use interlingua_testkit::WebSocket;
+use serde_json::{Value, json};
+
+use super::super::behaviour::{Behaviour, Scene};
+use super::super::seen::Seen;
+use super::super::stage::Stage;
+
+/// Long enough to begin, short for what takes hours.
+const TIMEOUT_MS: u64 = 2_000;
+
+pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
+    let mut socket = begin(stage, scene, on).await;
+    let mut seen = Seen::default();
+    if on == Behaviour::Question {
+        // Nobody may be asked here: where a yes is wanted, whoever may give it is asked elsewhere.
+        tokio::select! {
+            end = ended(&mut socket) => return read(stage, &end, seen).await,
+            asked = stage.approved(scene) => seen.question = Some(asked),
+        }
+    }
+    let end = ended(&mut socket).await;
+    read(stage, &end, seen).await
+}
+
+pub(super) async fn give_up(stage: &Stage, scene: &Scene) -> Seen {
+    let socket = begin(stage, scene, Behaviour::Cancel).await;
+    stage.at_work().await;
+    drop(socket);
+    Seen::new("left")
+}
+
+async fn begin(stage: &Stage, scene: &Scene, on: Behaviour) -> WebSocket {
+    static TURN: AtomicU64 = AtomicU64::new(0);
+    let turn = TURN.fetch_add(1, Ordering::Relaxed);
+    let mut socket = stage.hub.websocket("/ws").await;
+    let mut metadata = json!({
+        "type": "constellation_client", "task_name": "matrix", "targeted_device_id": scene.peer, "version": "2.0",
+    });
+    if on == Behaviour::Deadline {
+        metadata["profile"] = json!("aip-1");
+    }
+    let register = json!({
+        "type": "register", "status": "ok", "client_type": "constellation", "client_id": format!("matrix{turn}@{}", scene.peer),
+        "target_id": scene.peer, "metadata": metadata,
+    });
+    socket.send_text(register.to_string()).await;
+    let ack = socket.next_json().await;
+    assert_eq!(ack["status"], "ok", "{ack}");
+    let mut task = json!({
+        "type": "task", "status": "continue", "client_type": "constellation", "target_id": scene.peer,
+        "session_id": format!("matrix@{turn}"), "task_name": format!("galaxy/matrix/{turn}"), "request": scene.words,
+    });
+    if on == Behaviour::Deadline {
+        task["metadata"] = json!({"timeout_ms": TIMEOUT_MS});
+    }
+    socket.send_text(task.to_string()).await;
+    socket
+}
+
+async fn ended(socket: &mut WebSocket) -> Value {
+    loop {
+        let frame = socket.next_json().await;
+        if frame["type"] == "task_end" {
+            return frame;
+        }
+    }
+}
+
+async fn read(stage: &Stage, end: &Value, mut seen: Seen) -> Seen {
+    seen.outcome = end["status"].as_str().unwrap_or_default().to_owned();
+    if let Some(error) = end["error"].as_str() {
+        seen.fault = Some(error.to_owned());
+    }
+    match &end["result"] {
+        Value::String(text) => seen.texts.push(text.clone()),
+        Value::Null => {}
+        other => seen.data.push(other.clone()),
+    }
+    for line in end["messages"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if let Some(lost) = line.strip_prefix("lost on the way: ") {
+            seen.losses.push(lost.replace(['(', ')'], ""));
+        }
+    }
+    seen.lost(&end["metadata"]["losses"]);
+    stage.fetch(&mut seen).await;
+    seen
+}
