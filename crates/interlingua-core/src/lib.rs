@@ -3,14 +3,15 @@
 //! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`question`], [`fault`], [`card`] (who can be
 //! called), [`task`] (the state machine of a kept exchange), [`agent`] (a model that uses skills), [`team`] (several that
 //! answer and vote), [`graph`] (a plan of many calls), [`site`] (a website that is driven), [`bus`] (agents that write to one
-//! another), [`model`] (what a model says), [`journal`] (what is written down), [`ports`], [`peer`] and [`policy`]
-//! (what the outside world must offer).
+//! another), [`model`] (what a model says), [`journal`] (what is written down), [`audit`] (what was decided),
+//! [`limit`] (how often), [`ports`], [`peer`] and [`policy`] (what the outside world must offer).
 //!
 //! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
 //! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
 //! its own and converts.
 
 pub mod agent;
+pub mod audit;
 pub mod bus;
 pub mod call;
 pub mod card;
@@ -23,6 +24,7 @@ pub mod graph;
 pub mod id;
 pub mod journal;
 pub mod json;
+pub mod limit;
 pub mod loss;
 pub mod model;
 pub mod peer;

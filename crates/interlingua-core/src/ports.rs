@@ -205,6 +205,9 @@ pub trait Journal: Send + Sync {
     fn retain(&self, rules: Retention, now: Time) -> Pending<'_, Removed>;
     /// Removes one task and all that belongs to it: its journals, its keys, and the tasks it started.
     fn forget(&self, task: TaskId) -> Pending<'_, bool>;
+    /// Puts other bytes in place of one record; false when there is none. Only for the audit, whose chain holds without what
+    /// somebody has the right to have forgotten.
+    fn redact(&self, log: Log, seq: u64, bytes: Bytes) -> Pending<'_, bool>;
     /// Removes all tasks of an owner; returns how many.
     fn forget_owner(&self, owner: &str) -> Pending<'_, u64>;
 }

@@ -1,8 +1,9 @@
 //! Signatures that others verify, and theirs: ECDSA over P-256, Ed25519, and RSA.
 //!
-//! Deliberately absent: making keys, where keys come from, and any form of what is signed.
+//! Deliberately absent: where the keys of others come from, and any form of what is signed.
 
 mod der;
+mod made;
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::PublicKeyComponents;

@@ -66,9 +66,19 @@ impl Journal for Database {
         Box::pin(retention::forget(self, task))
     }
 
+    fn redact(&self, log: Log, seq: u64, bytes: Bytes) -> Pending<'_, bool> {
+        Box::pin(self.writer.submit(move |db| replace(db, &log, seq, &bytes)))
+    }
+
     fn forget_owner(&self, owner: &str) -> Pending<'_, u64> {
         Box::pin(retention::forget_owner(self, owner.to_owned()))
     }
+}
+
+fn replace(db: &Connection, log: &Log, seq: u64, bytes: &[u8]) -> Result<bool, Refused> {
+    let Some(no) = find(db, log)? else { return Ok(false) };
+    let mut update = db.prepare_cached("UPDATE journal SET bytes = ?3 WHERE log = ?1 AND seq = ?2")?;
+    Ok(update.execute(params![no, Col(seq), bytes])? > 0)
 }
 
 fn append_to(db: &Connection, append: &Append) -> Result<Appended, Refused> {

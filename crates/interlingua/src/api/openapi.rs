@@ -5,10 +5,10 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::view::{
-    AgentView, AuditView, ConfirmationRequest, ConversationView, ErrorBody, ExchangeRequest, ExchangeView,
-    ExplainRequest, ExplainView, MessageView, NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView,
-    QuestionView, RelistRequest, ShareRequest, SharedArtifactView, SignalRequest, SiteSessionView, SkillView, StepView,
-    TaskView,
+    AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
+    ConversationView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, MessageView, NewAgentView,
+    NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, ShareRequest, SharedArtifactView,
+    SignalRequest, SiteSessionView, SkillView, StepView, TaskView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -295,6 +295,20 @@ fn decisions() -> Vec<Operation> {
             "Every decision of the hub, newest first",
             PAGE,
             schema::<PageView<AuditView>>,
+        ),
+        post(
+            "/api/audit/forget",
+            "forget_in_audit",
+            "Take out what the lines of one caller say; the chain still holds",
+            schema::<AuditForgetRequest>,
+            schema::<AuditForgottenView>,
+        ),
+        page(
+            "/api/audit/pages",
+            "read_audit",
+            "The records of the audit as they were written, oldest first, to be verified",
+            PAGE,
+            schema::<AuditPagesView>,
         ),
         post(
             "/api/explain",

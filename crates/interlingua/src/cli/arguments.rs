@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::connect::Client;
 use super::sites::SitesArguments;
-use super::trust::arguments::{ExplainArguments, TokenArguments};
+use super::trust::arguments::{AuditArguments, ExplainArguments, TokenArguments};
 use crate::config::{Listen, Overrides, Span};
 
 const EXAMPLES: &str = "\
@@ -89,6 +89,8 @@ who does it. Ctrl-C cancels the plan.")]
     Token(TokenArguments),
     /// Say why a call is allowed or refused
     Explain(ExplainArguments),
+    /// Verify, export or redact the record of decisions
+    Audit(AuditArguments),
     /// Check a configuration file and say all that is wrong with it
     #[command(after_help = "\
 Examples:

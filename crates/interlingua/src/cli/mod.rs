@@ -84,6 +84,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Run(arguments) => client::attached(run::run(arguments)),
         Command::Approve(arguments) => client::attached(decide::decide(&arguments, true)),
         Command::Token(arguments) => trust::token(&arguments),
+        Command::Audit(arguments) => client::attached(trust::audit(arguments)),
         Command::Explain(arguments) => client::attached(trust::explain(arguments)),
         Command::Deny(arguments) => client::attached(decide::decide(&arguments, false)),
     }

@@ -40,6 +40,7 @@ fn the_help_lists_the_commands_in_their_order() {
         "deny",
         "token",
         "explain",
+        "audit",
         "check",
         "migrate",
         "schema",

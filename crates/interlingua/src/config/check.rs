@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::problem::nearest;
 use super::{
     AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Problem,
-    Speaks, check_a2a, check_agents, issuers,
+    Speaks, check_a2a, check_agents, check_limits, issuers,
 };
 
 /// Names with a meaning of their own in some spelling of a skill.
@@ -50,6 +50,7 @@ pub(super) fn check(config: &Config) -> Found {
     let mut found = Found::default();
     listen(config, &mut found);
     numbers(config, &mut found);
+    check_limits::audit(config, &mut found);
     for (name, peer) in &config.peers {
         peer_name("peers", name, &mut found);
         self::peer(name, peer, &mut found);

@@ -3,6 +3,7 @@
 use interlingua_core::SkillId;
 
 use super::check::{Found, is_loopback, peer_name, url};
+use super::check_limits::{PATTERN, is_pattern};
 use super::problem::nearest;
 use super::{Agent, Config, Model, Provider, Team};
 use crate::agents::plan;
@@ -101,13 +102,7 @@ fn agent(path: &str, agent: &Agent, config: &Config, found: &mut Found) {
         found.refuse(format!("{path}.model"), format!("there is no such model in `models`{hint}"));
     }
     for pattern in &agent.skills {
-        let fits = pattern == "*"
-            || pattern.split_once('/').is_some_and(|(peer, skill)| !peer.is_empty() && !skill.is_empty());
-        found.require(
-            fits,
-            &format!("{path}.skills"),
-            "a pattern is `peer/skill`, where `*` stands for any letters, or `*`",
-        );
+        found.require(is_pattern(pattern), &format!("{path}.skills"), PATTERN);
     }
     let budget = &agent.budget;
     let spends = budget.money.is_none_or(|money| money.is_finite() && money > 0.0);

@@ -15,9 +15,11 @@ mod a2a_peer;
 mod access;
 mod agents;
 mod aip;
+mod audit;
 mod check;
 mod check_a2a;
 mod check_agents;
+mod check_limits;
 pub mod diff;
 mod document;
 mod hooks;
@@ -62,6 +64,7 @@ pub use a2a_peer::{A2aBinding, A2aPeer, A2aSignature, Basic};
 pub use access::{Access, AccessToken, Anonymous, Shows};
 pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
 pub use aip::{Aip, AipDevice, AipPeer};
+pub use audit::{Audit, AuditArguments, KeepArguments};
 pub use check::name_problem;
 pub(crate) use check::real;
 pub use document::{Environment, Sources};
@@ -104,6 +107,7 @@ pub struct Config {
     pub store: Store,
     pub limits: Limits,
     pub retention: Retention,
+    pub audit: Audit,
     /// Who the hub can call, by name.
     pub peers: IndexMap<String, Peer>,
     pub nlip: Nlip,

@@ -16,7 +16,7 @@ pub struct Retention {
     pub conversations: Span,
     /// Lines of the audit.
     pub audit: Span,
-    /// Lines of the audit at most; the oldest go first.
+    /// Records of the audit at most, each with the lines of a moment; the oldest go first.
     pub audit_count: u64,
     /// Artifacts and uploads together; what was not read for longest goes first.
     pub artifacts: Size,

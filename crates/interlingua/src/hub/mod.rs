@@ -89,6 +89,8 @@ pub struct Settings {
     pub model: Option<Text>,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
+    /// What the audit keeps of arguments.
+    pub audit_arguments: Arc<[audit::KeepArguments]>,
 }
 
 /// The agent of a peer, or one skill.
@@ -116,6 +118,7 @@ impl Default for Settings {
             tasks: Duration::from_secs(30 * 24 * 3600),
             model: None,
             match_threshold: 0.45,
+            audit_arguments: Arc::default(),
         }
     }
 }
@@ -167,7 +170,7 @@ impl Hub {
         let clock = Clock::start();
         let supervisor = Supervisor::new();
         let meters = Meters::register();
-        let audit = Audit::start(store.journal.clone(), clock, meters.audit_dropped.clone());
+        let audit = Audit::start(&store, clock, meters.audit_dropped.clone());
         Arc::new(Hub {
             id,
             clock,

@@ -259,7 +259,9 @@ impl Hub {
     /// Policy over the whole call, written down whichever way it goes. Others that could be tried instead are held to it too.
     fn authorize(&self, by: &Principal, call: &Call, task: TaskId, ready: &mut Ready) -> Result<(), Fault> {
         let (policy, now) = (self.policy.load(), self.now());
+        let rules = &self.settings.load().audit_arguments;
         let line = AuditLine::new("authorize", by.owner()).on(&ready.skill.id).task(task).call(call);
+        let line = line.arguments(rules, &ready.skill, ready.args.as_ref());
         if !policy.judge(by, call, &ready.skill, ready.args.as_ref(), now).allows() {
             self.audit.write(line.refused(FaultKind::Denied));
             return Err(match &call.ask {

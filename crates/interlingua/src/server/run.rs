@@ -10,6 +10,7 @@ use axum::Router;
 use axum::middleware::from_fn;
 use interlingua_core::ports::Retention;
 use interlingua_core::{Fault, HubId};
+use interlingua_drivers::jws::Signer;
 use interlingua_drivers::keys::{KeyFault, Keyring};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
 use rustls::ServerConfig;
@@ -26,6 +27,7 @@ use crate::agents;
 use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
+use crate::hub::audit::KeepArguments;
 use crate::hub::{FrontDoor, Hub, Settings, entropy};
 use crate::telemetry::meters;
 
@@ -37,6 +39,9 @@ const RETENTION_EVERY: Duration = Duration::from_secs(600);
 const OBSERVE_EVERY: Duration = Duration::from_secs(1);
 /// The file beside the database that holds the Owner's token.
 pub const TOKEN_FILE: &str = "token";
+
+/// The file beside the database that holds the key which signs the audit.
+const AUDIT_KEY: &str = "audit.pem";
 
 /// Why a hub did not start.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +84,7 @@ impl Server {
         // The recorder first: meters count where they were registered.
         let prometheus = meters::prometheus();
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
+        hub.audit.sign_with(Signer::of_directory(config.data(), AUDIT_KEY)?);
         let token = owner_token(config.data())?;
         let access = Access::default();
         let issuers = Issuers::start(&hub, config, &Issuers::default())?;
@@ -216,8 +222,14 @@ pub(super) fn settings(config: &Config) -> Settings {
         replay: config.limits.replay.0,
         conversations: config.retention.conversations.0,
         tasks: config.retention.tasks.0,
+        audit_arguments: config.audit.arguments.iter().map(audit_rule).collect(),
         ..Settings::default()
     }
+}
+
+fn audit_rule(written: &config::AuditArguments) -> KeepArguments {
+    let skills = written.skills.iter().map(|pattern| pattern.as_str().into()).collect();
+    KeepArguments { skills, keep: written.keep.into() }
 }
 
 /// Made anew at every start, in a file only its owner may read.

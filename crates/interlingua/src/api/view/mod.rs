@@ -30,7 +30,10 @@ pub use event::{
 pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use question::{ChoiceView, ConfirmView, QuestionView};
 pub use site::SiteSessionView;
-pub use task::{AuditView, ConversationView, ExchangeView, PageView, TaskView};
+pub use task::{
+    AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, ConversationView,
+    ExchangeView, PageView, TaskView,
+};
 
 use interlingua_core::Party;
 

@@ -90,12 +90,12 @@ pub struct AuditView {
     pub at: String,
     /// Who asked.
     pub who: String,
-    /// What was decided: `authorize` of a call, `signal` to a task, a call that was `refused`, …
+    /// What happened: `authorize`, `confirm`, `dispatch` and `return` of a call, a `signal` to a task, …
     pub action: String,
     /// On what: a skill, a peer, a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// `allowed`, `denied`, or the kind of a fault.
+    /// `allowed`, what became of it, or the kind of a fault.
     pub outcome: String,
     /// The protocol it came in by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,6 +105,59 @@ pub struct AuditView {
     /// The trace it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
+    /// As much of the arguments as `audit.arguments` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<serde_json::Value>,
+    /// What could not be carried from one protocol to another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<String>,
+}
+
+/// Records of the audit as they were written, for whoever verifies them.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AuditPagesView {
+    /// The key that signs, on the first page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<AuditKeyView>,
+    /// The newest checkpoint that is kept beside the records, on the first page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub checkpoint: Option<interlingua_core::audit::Checkpoint>,
+    pub items: Vec<AuditRecordView>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditRecordView {
+    pub record: u64,
+    /// Its lines, or a checkpoint, and the digest of the record before it; nothing when it cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub page: Option<interlingua_core::audit::Page>,
+}
+
+/// A public key: its name is the SHA-256 of its bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditKeyView {
+    pub id: String,
+    /// Ed25519, in hexadecimal.
+    pub public: String,
+}
+
+/// Whose lines are to be taken out, as the audit names them: `user:ann`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditForgetRequest {
+    pub who: String,
+}
+
+/// How many lines were taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AuditForgottenView {
+    pub forgotten: u64,
 }
 
 impl AuditView {
@@ -119,6 +172,8 @@ impl AuditView {
             wire: line.wire.clone(),
             task: line.task.map(|task| task.to_string()),
             trace: line.trace.clone(),
+            arguments: line.arguments.as_ref().map(|arguments| arguments.tree().clone()),
+            losses: line.losses.clone(),
         }
     }
 }

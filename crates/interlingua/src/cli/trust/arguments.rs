@@ -1,4 +1,4 @@
-//! What can be typed of `token` and `explain`.
+//! What can be typed of `token`, `explain` and `audit`.
 
 use std::path::PathBuf;
 
@@ -99,6 +99,75 @@ pub struct ExplainArguments {
     /// What it comes in by, such as mcp
     #[arg(long)]
     pub protocol: Option<String>,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua audit show                                what was decided last
+  interlingua audit verify                              of a running hub
+  interlingua audit export > audit.jsonl                a file that can be verified without the hub
+  interlingua audit export --after 812 > more.jsonl     what came since
+  interlingua audit verify audit.jsonl more.jsonl --key KEY --checkpoint 812:DIGEST
+                                                        as an earlier `verify` told them
+  interlingua audit forget user:alice                   takes out what her lines say; the chain still holds
+
+Exit code 1 when the chain does not hold.")]
+pub struct AuditArguments {
+    #[command(subcommand)]
+    pub command: AuditCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Show the newest decisions
+    Show(ShowArguments),
+    /// Print the record of decisions as lines of JSON
+    Export(ExportArguments),
+    /// Look whether anybody changed it
+    Verify(VerifyArguments),
+    /// Take out what the lines of one caller say
+    Forget(ForgetArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// How many lines at most
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub limit: u32,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// Only what came after this record
+    #[arg(long, value_name = "RECORD")]
+    pub after: Option<u64>,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// What `export` printed, in its order; default: what the hub has
+    pub files: Vec<PathBuf>,
+    /// The name of the key that must have signed it
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+    /// A record and its digest that must be in it, as an earlier `verify` told them
+    #[arg(long, value_name = "RECORD:DIGEST")]
+    pub checkpoint: Option<String>,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct ForgetArguments {
+    /// Whose, as the audit names them: user:NAME
+    pub who: String,
     #[command(flatten)]
     pub hub: HubArguments,
 }

@@ -11,7 +11,7 @@ use interlingua_core::{Fault, Principal, Skill};
 
 use super::page::{self, Paged, Searched};
 use super::{Answered, Asker, answer, exchanges, no_such_conversation, nothing};
-use crate::api::view::{AuditView, ConversationView, PageView, PeerView, SkillView};
+use crate::api::view::{ConversationView, PageView, PeerView, SkillView};
 use crate::edge::Shared;
 use crate::hub::policy::Action;
 use crate::hub::registry::{Catalogue, Registered};
@@ -116,14 +116,4 @@ pub(super) async fn forget_conversation(
         return Err(no_such_conversation().into());
     }
     Ok(nothing())
-}
-
-pub(super) async fn audit(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
-    let query: Paged = page::query(&uri)?;
-    let before = query.after.as_deref().map(|after| after.parse().map_err(|_| page::bad_cursor())).transpose()?;
-    let lines = shared.hub.audit_lines(&asker.by, before, query.limit()).await?;
-    // The first line has the number 1.
-    let next = lines.last().filter(|(seq, _)| *seq > 1).map(|(seq, _)| seq.to_string());
-    let items = lines.iter().map(|(seq, line)| AuditView::new(*seq, line)).collect();
-    answer(StatusCode::OK, &PageView::<AuditView> { items, next })
 }

@@ -8,6 +8,7 @@
 
 mod agents;
 mod artifacts;
+mod audit;
 mod confirmations;
 mod decode;
 mod events;
@@ -68,7 +69,9 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/conversations/{id}", delete(lists::forget_conversation))
         .route("/api/sites/sessions", get(sites::sessions))
         .route("/api/sites/sessions/{id}", delete(sites::end))
-        .route("/api/audit", get(lists::audit))
+        .route("/api/audit", get(audit::list))
+        .route("/api/audit/forget", post(audit::forget))
+        .route("/api/audit/pages", get(audit::pages))
         .route("/api/explain", post(explain::explain))
         .method_not_allowed_fallback(not_allowed)
 }

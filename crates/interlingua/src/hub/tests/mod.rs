@@ -1,5 +1,6 @@
 //! The hub behind its door, on the real embedded store, with peers made of a few lines.
 
+mod audit;
 mod full;
 mod leaving;
 mod load;

@@ -100,6 +100,10 @@ impl Journal for Observed {
         self.inner.forget(task)
     }
 
+    fn redact(&self, log: Log, seq: u64, bytes: Bytes) -> Pending<'_, bool> {
+        self.inner.redact(log, seq, bytes)
+    }
+
     fn forget_owner(&self, owner: &str) -> Pending<'_, u64> {
         self.inner.forget_owner(owner)
     }

@@ -1,5 +1,6 @@
 //! Who is believed, and on what grounds: the Owner and everyone else, tokens, TLS, and the guard before every path.
 
+mod audit;
 mod callers;
 mod guard;
 mod issuers;

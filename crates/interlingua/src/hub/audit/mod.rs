@@ -1,0 +1,250 @@
+//! One line for each decision, batched into the journal off the hot path. A line that cannot be taken is counted, never
+//! waited for. What is written is bound into a chain ([`interlingua_core::audit`]) and signed, so that whoever verifies it
+//! sees whether it was changed.
+//!
+//! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when
+//! it goes to its peer and is not one that may be repeated freely (`dispatch`), and when it ends (`return`). Lines hold no
+//! content and no secret: who, what, on what, how it went, what was lost, and the trace and task it belongs to; of arguments
+//! what configuration says ([`interlingua_core::audit::arguments`]).
+
+mod read;
+mod writer;
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use interlingua_core::audit::arguments::{Keep, kept};
+use interlingua_core::ports::Store;
+use interlingua_core::{Call, Digest, FaultKind, Json, Loss, Principal, Skill, SkillId, TaskId, Text, Time, audit};
+use interlingua_drivers::jws::{PublicKey, Signer};
+use metrics::Counter;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+use writer::{Seal, Told, Writer};
+
+use super::clock::Clock;
+use super::policy::matches;
+use super::supervisor::Supervisor;
+use crate::telemetry::trace;
+
+/// How many lines may wait to be written.
+const MAX_WAITING: usize = 16_384;
+/// How much of a name is written down.
+const MAX_NAME: usize = 200;
+/// How many losses of one exchange are written down.
+const MAX_LOSSES: usize = 16;
+
+/// The outcome of a decision in favour.
+pub const ALLOWED: &str = "allowed";
+
+/// What is kept of the arguments of skills; the first rule that fits counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeepArguments {
+    pub skills: Vec<Text>,
+    pub keep: Keep,
+}
+
+/// One decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditLine {
+    pub at: Time,
+    /// Whose wish it was.
+    pub by: String,
+    /// What was decided about, such as `authorize` or `confirm`.
+    pub action: Cow<'static, str>,
+    /// A skill, a peer, a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+    /// [`ALLOWED`], what became of it, or the kind of a fault.
+    pub outcome: Cow<'static, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// What it came in by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Json>,
+    /// What no translation could carry, as far as it is known when the exchange ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<String>,
+}
+
+impl AuditLine {
+    pub fn new(action: &'static str, by: impl Display) -> AuditLine {
+        AuditLine {
+            at: Time(0),
+            by: short(by.to_string()),
+            action: action.into(),
+            on: None,
+            outcome: ALLOWED.into(),
+            task: None,
+            wire: None,
+            trace: None,
+            arguments: None,
+            losses: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn on(mut self, what: impl Display) -> AuditLine {
+        self.on = Some(short(what.to_string()));
+        self
+    }
+
+    /// What the rules say of the arguments of this skill.
+    #[must_use]
+    pub fn arguments(mut self, rules: &[KeepArguments], skill: &Skill, arguments: Option<&Json>) -> AuditLine {
+        let rule = rules.iter().find(|rule| rule.skills.iter().any(|pattern| matches(pattern, &skill.id)));
+        if let (Some(rule), Some(arguments)) = (rule, arguments) {
+            self.arguments = kept(rule.keep, arguments, &skill.input.0);
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn losses<'a>(mut self, losses: impl Iterator<Item = &'a Loss>) -> AuditLine {
+        self.losses = losses.take(MAX_LOSSES).map(|loss| format!("{}: {}", loss.what, loss.kind.as_str())).collect();
+        self
+    }
+
+    #[must_use]
+    pub fn task(mut self, task: TaskId) -> AuditLine {
+        self.task = Some(task);
+        self
+    }
+
+    /// What a call says of where it belongs.
+    #[must_use]
+    pub fn call(mut self, call: &Call) -> AuditLine {
+        self.wire = call.wire.as_ref().map(|wire| wire.0.to_string());
+        self.trace = call.trace.as_ref().and_then(trace::id).map(str::to_owned);
+        self
+    }
+
+    #[must_use]
+    pub fn outcome(mut self, outcome: &'static str) -> AuditLine {
+        self.outcome = outcome.into();
+        self
+    }
+
+    #[must_use]
+    pub fn refused(self, kind: FaultKind) -> AuditLine {
+        self.outcome(kind.as_str())
+    }
+}
+
+/// A stranger may have chosen the name.
+fn short(mut name: String) -> String {
+    if let Some((end, _)) = name.char_indices().nth(MAX_NAME) {
+        name.truncate(end);
+    }
+    name
+}
+
+#[derive(Debug)]
+pub struct Audit {
+    lines: mpsc::Sender<Told>,
+    clock: Clock,
+    dropped: Arc<AtomicU64>,
+    counted: Counter,
+    /// Its own, so that what the rest of the hub decides while it stops is still written.
+    writer: Supervisor,
+    seal: Arc<Seal>,
+}
+
+impl Audit {
+    /// `counted` counts the lines that could not be taken. Must be called within a runtime.
+    pub fn start(store: &Store, clock: Clock, counted: Counter) -> Audit {
+        let (lines, waiting) = mpsc::channel(MAX_WAITING);
+        let (writer, seal, dropped) = (Supervisor::new(), Arc::new(Seal::default()), Arc::<AtomicU64>::default());
+        let work = Writer::new(store, clock, seal.clone(), dropped.clone(), counted.clone());
+        writer.run(work.run(waiting, writer.stopping().clone()));
+        Audit { lines, clock, dropped, counted, writer, seal }
+    }
+
+    /// From now on pages are signed with this key; the first one given counts.
+    pub fn sign_with(&self, signer: Signer) {
+        let name = key_name(signer.public());
+        let _ = self.seal.0.set((signer, name));
+    }
+
+    /// The key that signs: its name and its public half, in hexadecimal.
+    pub fn key(&self) -> Option<(String, String)> {
+        let (signer, name) = self.seal.0.get()?;
+        Some((name.clone(), audit::hex(&public_bytes(signer.public()))))
+    }
+
+    /// Writes a line, which belongs to the trace of what is being done unless it says otherwise.
+    pub fn write(&self, mut line: AuditLine) {
+        line.at = self.clock.now();
+        if line.trace.is_none() {
+            line.trace = trace::ambient_id();
+        }
+        if self.lines.try_send(Told::Line(line)).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            self.counted.increment(1);
+        }
+    }
+
+    pub fn line(
+        &self,
+        action: &'static str,
+        by: &Principal,
+        skill: Option<&SkillId>,
+        task: Option<TaskId>,
+        refused: Option<FaultKind>,
+    ) {
+        let mut line = AuditLine::new(action, by.owner());
+        line.on = skill.map(ToString::to_string);
+        line.task = task;
+        self.write(match refused {
+            Some(kind) => line.refused(kind),
+            None => line,
+        });
+    }
+
+    /// Lines that could not be taken since the start.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Resolves when all that was told before is written.
+    async fn written(&self) {
+        let (reply, written) = oneshot::channel();
+        if self.lines.send(Told::Flush(reply)).await.is_ok() {
+            let _ = written.await;
+        }
+    }
+
+    /// Resolves when all that was told before is written, and signed where there is a key.
+    async fn signed(&self) {
+        let (reply, signed) = oneshot::channel();
+        if self.lines.send(Told::Sign(reply)).await.is_ok() {
+            let _ = signed.await;
+        }
+    }
+
+    /// Writes what waits. Nothing is taken afterwards.
+    pub(super) async fn stop(&self, patience: Duration) -> bool {
+        self.writer.stop(patience).await
+    }
+}
+
+/// What a key is called: the digest of its public half.
+pub fn key_name(key: &PublicKey) -> String {
+    Digest::of(&public_bytes(key)).to_string()
+}
+
+fn public_bytes(key: &PublicKey) -> Vec<u8> {
+    match key {
+        PublicKey::Ed25519 { x } => x.clone(),
+        PublicKey::P256 { x, y } => [x.as_slice(), y].concat(),
+        PublicKey::Rsa { n, e } => [n.as_slice(), e].concat(),
+    }
+}

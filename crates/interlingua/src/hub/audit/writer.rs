@@ -1,0 +1,270 @@
+//! The one who writes the audit: lines into pages, each page bound to the one before it, a checkpoint now and then.
+//!
+//! A page waits a little after its first line, so that one record of the journal holds all that were decided meanwhile; not
+//! when somebody wants to read, and not when the hub stops. What could not be taken or written is counted, and the next page
+//! says how many lines are missing.
+//!
+//! The newest checkpoint is kept beside the journal too. When the journal does not hold what it speaks of, somebody cut the
+//! journal: then it stays as it is, so that whoever verifies sees it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use interlingua_core::audit::{self, BEGINNING, Checkpoint, Line, Page};
+use interlingua_core::ports::{Append, Appended, Expect, Expected, Journal, Records, Store, StoreFault};
+use interlingua_core::{Digest, Json, Log, Time, journal};
+use interlingua_drivers::jws::Signer;
+use metrics::Counter;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::AuditLine;
+use crate::hub::clock::Clock;
+use crate::hub::entropy;
+
+/// How many lines one page holds at most.
+const BATCH: usize = 1_024;
+/// How long the first line of a page waits for company.
+const PAUSE: Duration = Duration::from_millis(200);
+/// How many pages are written between two checkpoints.
+const SIGN_EVERY: u32 = 64;
+/// And how much time passes at most while pages are written.
+const SIGN_AFTER: Duration = Duration::from_secs(600);
+/// Where the newest checkpoint is kept.
+const KIND: &str = "audit";
+const CHECKPOINT: &str = "checkpoint";
+
+/// What the writer is told.
+#[derive(Debug)]
+pub(super) enum Told {
+    Line(AuditLine),
+    /// Write what waits.
+    Flush(oneshot::Sender<()>),
+    /// Write what waits, then sign all there is.
+    Sign(oneshot::Sender<()>),
+}
+
+/// The key, once it is there, and its name.
+#[derive(Debug, Default)]
+pub(super) struct Seal(pub(super) OnceLock<(Signer, String)>);
+
+pub(super) struct Writer {
+    journal: Arc<dyn Journal>,
+    records: Arc<dyn Records>,
+    clock: Clock,
+    seal: Arc<Seal>,
+    /// The last page: its number and its digest. `None` until it was looked up.
+    head: Option<(u64, Digest)>,
+    /// Pages since the last checkpoint, and when that was.
+    unsigned: u32,
+    signed: Time,
+    /// The journal does not hold what the newest checkpoint speaks of.
+    cut: bool,
+    dropped: Arc<AtomicU64>,
+    counted: Counter,
+    /// Of the dropped lines, how many the chain tells of.
+    told_dropped: u64,
+}
+
+/// What goes into the next page, and who waits for it.
+#[derive(Debug, Default)]
+struct Batch {
+    lines: Vec<AuditLine>,
+    waiting: Vec<oneshot::Sender<()>>,
+    sign: bool,
+}
+
+impl Batch {
+    fn take(&mut self, told: &mut Vec<Told>) {
+        for told in told.drain(..) {
+            match told {
+                Told::Line(line) => self.lines.push(line),
+                Told::Flush(reply) => self.waiting.push(reply),
+                Told::Sign(reply) => {
+                    self.waiting.push(reply);
+                    self.sign = true;
+                }
+            }
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.lines.len() >= BATCH || !self.waiting.is_empty()
+    }
+}
+
+impl Writer {
+    pub(super) fn new(
+        store: &Store,
+        clock: Clock,
+        seal: Arc<Seal>,
+        dropped: Arc<AtomicU64>,
+        counted: Counter,
+    ) -> Writer {
+        let (journal, records) = (store.journal.clone(), store.records.clone());
+        let (unsigned, signed, cut, told_dropped) = (0, clock.now(), false, 0);
+        Writer { journal, records, clock, seal, head: None, unsigned, signed, cut, dropped, counted, told_dropped }
+    }
+
+    pub(super) async fn run(mut self, mut told: mpsc::Receiver<Told>, stopping: CancellationToken) {
+        let (mut batch, mut taken) = (Batch::default(), Vec::with_capacity(BATCH));
+        while next(&mut told, &mut taken, &stopping).await > 0 {
+            batch.take(&mut taken);
+            let pause = tokio::time::sleep(PAUSE);
+            let mut pause = std::pin::pin!(pause);
+            while !batch.is_due() {
+                tokio::select! {
+                    biased;
+                    () = stopping.cancelled() => break,
+                    () = pause.as_mut() => break,
+                    more = told.recv_many(&mut taken, BATCH) => if more == 0 { break } else { batch.take(&mut taken) },
+                }
+            }
+            self.write(&mut batch).await;
+        }
+        self.sign().await;
+    }
+
+    async fn write(&mut self, batch: &mut Batch) {
+        let dropped = self.dropped.load(Ordering::Relaxed);
+        if dropped > self.told_dropped {
+            let missing = dropped - self.told_dropped;
+            let line = AuditLine { at: self.clock.now(), ..AuditLine::new("lost", "hub") };
+            batch.lines.push(line.on(format!("{missing} lines")).outcome("missing"));
+            self.told_dropped = dropped;
+        }
+        let lines: Vec<Line> = batch.lines.drain(..).filter_map(|line| written(&line)).collect();
+        let count = lines.len();
+        if count > 0 && !self.append(|before| Page::of_lines(before.1, lines)).await {
+            self.dropped.fetch_add(count as u64, Ordering::Relaxed);
+            self.counted.increment(count as u64);
+        }
+        if std::mem::take(&mut batch.sign) || self.is_time_to_sign() {
+            self.sign().await;
+        }
+        for reply in batch.waiting.drain(..) {
+            let _ = reply.send(());
+        }
+    }
+
+    fn is_time_to_sign(&self) -> bool {
+        self.unsigned >= SIGN_EVERY || self.clock.now() >= self.signed.after(SIGN_AFTER)
+    }
+
+    /// A checkpoint over all there is, unless the last page is one.
+    async fn sign(&mut self) {
+        let Some(head) = self.found_head().await else { return };
+        if self.unsigned == 0 {
+            return;
+        }
+        let Some(checkpoint) = self.checkpoint(head) else { return };
+        if !self.append(|_| Page::of_checkpoint(checkpoint.clone())).await {
+            return;
+        }
+        (self.unsigned, self.signed) = (0, checkpoint.at);
+        if !self.cut
+            && let Err(error) = keep(&*self.records, &checkpoint).await
+        {
+            tracing::warn!(%error, "the newest checkpoint of the audit is not kept beside it");
+        }
+    }
+
+    fn checkpoint(&self, (record, head): (u64, Digest)) -> Option<Checkpoint> {
+        let (signer, key) = self.seal.0.get()?;
+        let at = self.clock.now();
+        let signature = signer.sign(&Checkpoint::statement_of(record, head, at))?;
+        Some(Checkpoint { record, head, at, key: key.as_str().into(), signature: audit::hex(&signature).into() })
+    }
+
+    /// True when it is written.
+    async fn append(&mut self, page: impl FnOnce((u64, Digest)) -> Page) -> bool {
+        let Some(before) = self.found_head().await else { return false };
+        let page = page(before);
+        let records = journal::to_bytes(&page).into_iter().collect();
+        let (at, expected) = (self.clock.now(), Expected::At(before.0));
+        let append = Append { log: Log::Audit, expected, at, records, unique: None, row: None };
+        match self.journal.append(append).await {
+            Ok(Appended::At(number)) => {
+                self.head = Some((number, page.digest));
+                self.unsigned += 1;
+                true
+            }
+            Ok(Appended::Exists { .. }) => false,
+            Err(error) => {
+                // It may be there all the same: the next page looks.
+                self.head = None;
+                tracing::error!(%error, "audit lines could not be written");
+                false
+            }
+        }
+    }
+
+    /// Where the chain ends; `None` when the store does not say.
+    async fn found_head(&mut self) -> Option<(u64, Digest)> {
+        if self.head.is_none() {
+            match self.looked_up().await {
+                Ok(head) => self.head = Some(head),
+                Err(error) => tracing::error!(%error, "the end of the audit cannot be read"),
+            }
+        }
+        self.head
+    }
+
+    async fn looked_up(&mut self) -> Result<(u64, Digest), StoreFault> {
+        let last = self.journal.last(Log::Audit).await?;
+        let digest = page_at(&*self.journal, last).await?;
+        if let Some(checkpoint) = kept(&*self.records, self.clock.now()).await? {
+            let there =
+                if checkpoint.record == last { digest } else { page_at(&*self.journal, checkpoint.record).await? };
+            // What retention removed by its age cannot be compared any more.
+            let removed = there.is_none() && checkpoint.record < last;
+            self.cut = !removed && there != Some(checkpoint.head);
+            if self.cut {
+                tracing::error!(
+                    record = checkpoint.record,
+                    "the audit does not hold what was signed: `interlingua audit verify` says more"
+                );
+            }
+        }
+        // Whether the last page is a checkpoint is not worth knowing: one more does no harm.
+        self.unsigned += u32::from(last > 0);
+        Ok((last, digest.unwrap_or(BEGINNING)))
+    }
+}
+
+/// The digest of one page; of a record that is none, the digest of its bytes, so that it cannot be changed later.
+async fn page_at(journal: &dyn Journal, number: u64) -> Result<Option<Digest>, StoreFault> {
+    let Some(before) = number.checked_sub(1) else { return Ok(None) };
+    let found = journal.read(Log::Audit, before, 1).await?;
+    Ok(found.first().filter(|stored| stored.seq == number).map(|stored| {
+        journal::from_bytes::<Page>(&stored.bytes).map_or_else(|_| Digest::of(&stored.bytes), |page| page.digest)
+    }))
+}
+
+/// The newest checkpoint that was kept beside the journal.
+pub(super) async fn kept(records: &dyn Records, now: Time) -> Result<Option<Checkpoint>, StoreFault> {
+    let item = records.get(KIND, CHECKPOINT, now).await?;
+    Ok(item.and_then(|item| journal::from_bytes(&item.value).ok()))
+}
+
+async fn keep(records: &dyn Records, checkpoint: &Checkpoint) -> Result<(), StoreFault> {
+    let Ok(bytes) = journal::to_bytes(checkpoint) else { return Ok(()) };
+    records.put(KIND, CHECKPOINT, bytes, None, Expect::Anything, checkpoint.at).await.map(|_| ())
+}
+
+fn written(line: &AuditLine) -> Option<Line> {
+    let text = serde_json::to_vec(line).ok()?;
+    let end = text.len();
+    Some(Line::new(Json::slice(&text.into(), (0, end)), entropy::bits()))
+}
+
+/// How much was taken; none when the hub stops and nothing is left.
+async fn next(told: &mut mpsc::Receiver<Told>, taken: &mut Vec<Told>, stopping: &CancellationToken) -> usize {
+    tokio::select! {
+        biased;
+        () = stopping.cancelled() => told.close(),
+        more = told.recv_many(taken, BATCH) => return more,
+    }
+    told.recv_many(taken, BATCH).await
+}

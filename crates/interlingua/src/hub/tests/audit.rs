@@ -1,0 +1,75 @@
+//! The audit in its store: what was cut off stays seen, what cannot be read stops nothing.
+
+use interlingua_core::audit::{Broken, Checkpoint, Verifier};
+use interlingua_core::journal;
+use interlingua_core::ports::Expect;
+use interlingua_drivers::jws::Signer;
+
+use super::*;
+
+fn signing(hub: &Hub, bench: &Bench) {
+    hub.audit.sign_with(Signer::of_directory(bench.dir.path(), "audit.pem").expect("a key"));
+}
+
+async fn echo(hub: &Arc<Hub>) {
+    let mut running = hub.open(request(call("echo", json!({"n": 1})))).await.expect("opens");
+    outcome(&mut running).await;
+}
+
+async fn checkpoint(hub: &Hub) -> Checkpoint {
+    hub.audit_checkpoint(&owner()).await.expect("read").expect("there is one")
+}
+
+/// What somebody finds who verifies it all.
+async fn verified(hub: &Hub) -> Result<u64, Broken> {
+    let kept = checkpoint(hub).await;
+    let mut verifier = Verifier::default();
+    verifier.expect(kept.record, kept.head);
+    let mut after = 0;
+    loop {
+        let pages = hub.audit_pages(&owner(), after, 16).await.expect("read");
+        let Some((last, _)) = pages.last() else { break };
+        after = *last;
+        for (record, page) in pages {
+            let page = page.ok_or(Broken::Unreadable(record))?;
+            verifier.page(record, &page, &|_, _, _| true)?;
+        }
+    }
+    verifier.finish().map(|found| found.lines)
+}
+
+#[tokio::test]
+async fn what_was_cut_off_the_audit_stays_seen_however_it_goes_on() {
+    let bench = bench();
+    signing(&bench.hub, &bench);
+    echo(&bench.hub).await;
+    let kept = checkpoint(&bench.hub).await;
+    verified(&bench.hub).await.expect("it holds");
+    bench.hub.stop(Duration::from_secs(30)).await;
+    // The same store, as if records after the newest one had been removed from it.
+    let lost = Checkpoint { record: kept.record + 100, ..kept };
+    let bytes = journal::to_bytes(&lost).expect("written");
+    let records = &bench.hub.store.records;
+    records.put("audit", "checkpoint", bytes, None, Expect::Anything, bench.hub.now()).await.expect("put");
+    let (hub, _) = hub_on(&bench.store);
+    signing(&hub, &bench);
+    for _ in 0..3 {
+        echo(&hub).await;
+        assert_eq!(checkpoint(&hub).await, lost, "it is not replaced by one that knows nothing of the loss");
+    }
+    assert!(matches!(verified(&hub).await, Err(Broken::CutOff { expected, .. }) if expected == lost.record));
+}
+
+#[tokio::test]
+async fn a_record_of_the_audit_that_cannot_be_read_is_named_and_stops_nothing() {
+    let bench = bench();
+    signing(&bench.hub, &bench);
+    echo(&bench.hub).await;
+    checkpoint(&bench.hub).await;
+    let hub = &bench.hub;
+    assert!(hub.store.journal.redact(Log::Audit, 1, bytes::Bytes::from_static(b"\x01{}")).await.expect("replaced"));
+    echo(hub).await;
+    assert_eq!(verified(hub).await, Err(Broken::Unreadable(1)));
+    let lines = hub.audit_lines(&owner(), None, 100).await.expect("the rest is read");
+    assert!(lines.iter().any(|(_, line)| line.action == "return" && line.outcome == "completed"), "{lines:?}");
+}
