@@ -8,7 +8,7 @@ use interlingua_protocols::aip::binary::Heading;
 use interlingua_protocols::aip::custom::Custom;
 use interlingua_protocols::aip::link::{Heard, Identity, Link, Pulse, Tongue};
 use interlingua_protocols::aip::server::say::Stamp;
-use interlingua_protocols::aip::server::{Connection, Happening, Server};
+use interlingua_protocols::aip::server::{Connection, Happening, Server, Sight};
 use interlingua_protocols::aip::wire::{ClientType, ToolType};
 use interlingua_protocols::aip::{ClientMessage, Limits, ServerMessage, constellation, discover, plan};
 
@@ -50,6 +50,7 @@ fn hear(message: ClientMessage) {
         minted
     };
     let mut stamp = Stamp { now: Time(0), mint: &mut mint };
+    let sight = Sight { sender: "", others: &|_| true, clients: &|_| true };
     let mut known = Link::open(Pulse::default(), Time(0));
     known.admit(Identity { id: "d".into(), role: ClientType::Device, tongue: Tongue::Profile });
     let register = ClientMessage::decode(
@@ -57,11 +58,11 @@ fn hear(message: ClientMessage) {
         &Limits::default(),
     )
     .expect("a register");
-    server.step(Happening::Frame(Connection(1), register), &|_| true, &mut stamp);
+    server.step(Happening::Frame(Connection(1), register), sight, &mut stamp);
     for (connection, mut link) in [(Connection(1), known), (Connection(2), Link::open(Pulse::default(), Time(0)))] {
         if let Heard::Pass(passed) = link.hear(Ok(message.clone()), &mut stamp) {
-            server.step(Happening::Frame(connection, passed), &|_| true, &mut stamp);
+            server.step(Happening::Frame(connection, passed), sight, &mut stamp);
         }
     }
-    server.step(Happening::Closed(Connection(1)), &|_| true, &mut stamp);
+    server.step(Happening::Closed(Connection(1)), sight, &mut stamp);
 }

@@ -1,7 +1,7 @@
 //! What is known of a device, and how it is asked.
 
 use super::say::{self, Stamp};
-use super::{Connection, Effect, Others, Pull, Server, Timer};
+use super::{Connection, Effect, Pull, Server, Sight, Timer};
 use crate::aip::discover::unknown;
 use crate::aip::link::Tongue;
 use crate::aip::profile;
@@ -18,7 +18,7 @@ impl Server {
         from: Connection,
         id: &Text,
         message: ClientMessage,
-        others: Others<'_>,
+        sight: Sight<'_>,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
@@ -34,7 +34,7 @@ impl Server {
         }
         let target = target.unwrap_or_default();
         let request = message.request_id;
-        match self.device(&target) {
+        match self.seen(&target, sight) {
             Some(device) if device.tongue == Tongue::Profile && self.pulls.len() < PULLS => {
                 let question = say::ask_info(stamp);
                 let name = question.response_id.clone().unwrap_or_default();
@@ -44,7 +44,7 @@ impl Server {
                 self.pulls.insert(name, Pull { device: target, asker: from, request, until });
             }
             Some(_) => out.push(Effect::send(from, say::device_info(request, self.known(&target), stamp))),
-            None if others(&target) => out.push(Effect::Describe { to: from, request, target }),
+            None if (sight.others)(&target) => out.push(Effect::Describe { to: from, request, target }),
             None => out.push(Effect::send(from, say::device_info(request, unknown(&target), stamp))),
         }
     }

@@ -93,6 +93,8 @@ enum Timer {
 #[derive(Debug, Clone)]
 struct Client {
     connection: Connection,
+    /// Whose it is: see [`Sight::sender`].
+    of: Text,
     role: ClientType,
     tongue: Tongue,
     target: Option<Text>,
@@ -104,7 +106,14 @@ struct Client {
     asked: BTreeSet<Text>,
     works: BTreeSet<Text>,
     /// Somebody else who claims the same id, while the owner is asked for a sign of life.
-    rival: Option<Box<(Connection, ClientMessage)>>,
+    rival: Option<Box<Rival>>,
+}
+
+#[derive(Debug, Clone)]
+struct Rival {
+    connection: Connection,
+    of: Text,
+    register: ClientMessage,
 }
 
 #[derive(Debug, Clone)]
@@ -121,6 +130,8 @@ struct Session {
     /// Empty when the hub itself asks: no client is called so.
     asker: Text,
     asker_role: ClientType,
+    /// Whose the asker was: another under its name is not the asker.
+    of: Text,
     task_name: Text,
     /// A device that is connected; `None` when the target is another peer of the hub.
     device: Option<Text>,
@@ -287,8 +298,22 @@ pub enum Why {
     DeviceLost,
 }
 
-/// Peers of the hub that are no devices of this server count as connected too.
-pub type Others<'a> = &'a dyn Fn(&str) -> bool;
+/// What is to be known of whoever sends a frame: what they may not see is not there for them.
+#[derive(Clone, Copy)]
+pub struct Sight<'a> {
+    /// Whose frames these are, by the same name every time. A client's id is only what it calls itself.
+    pub sender: &'a str,
+    /// Peers of the hub that are no devices of this server: they count as connected too.
+    pub others: &'a dyn Fn(&str) -> bool,
+    /// Which of the clients that are connected they may know of.
+    pub clients: &'a dyn Fn(&str) -> bool,
+}
+
+impl std::fmt::Debug for Sight<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sight").field("sender", &self.sender).finish_non_exhaustive()
+    }
+}
 
 impl Server {
     pub fn new(rules: Rules) -> Server {
@@ -309,10 +334,10 @@ impl Server {
         self.rules = rules;
     }
 
-    pub fn step(&mut self, what: Happening, others: Others<'_>, stamp: &mut Stamp<'_>) -> Vec<Effect> {
+    pub fn step(&mut self, what: Happening, sight: Sight<'_>, stamp: &mut Stamp<'_>) -> Vec<Effect> {
         let mut out = Vec::new();
         match what {
-            Happening::Frame(from, message) => self.frame(from, message, others, stamp, &mut out),
+            Happening::Frame(from, message) => self.frame(from, message, sight, stamp, &mut out),
             Happening::Alive(connection) => self.alive(connection, stamp, &mut out),
             Happening::Closed(connection) => self.closed(connection, stamp, &mut out),
             Happening::Tick => self.tick(stamp, &mut out),
@@ -335,18 +360,18 @@ impl Server {
         &mut self,
         from: Connection,
         message: ClientMessage,
-        others: Others<'_>,
+        sight: Sight<'_>,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
         if message.kind == ClientKind::Register {
-            return self.register(from, message, others, stamp, out);
+            return self.register(from, message, sight, stamp, out);
         }
         let Some(id) = self.names.get(&from).cloned() else { return };
         match message.kind {
-            ClientKind::Task => self.task(from, id, message, others, stamp, out),
+            ClientKind::Task => self.task(from, id, message, sight, stamp, out),
             ClientKind::CommandResults => self.results(&id, message, stamp, out),
-            ClientKind::DeviceInfoRequest => self.info_request(from, &id, message, others, stamp, out),
+            ClientKind::DeviceInfoRequest => self.info_request(from, &id, message, sight, stamp, out),
             ClientKind::DeviceInfoResponse => self.info_response(&id, &message, stamp, out),
             ClientKind::TaskEnd => self.unwanted(&id, message.session_id.as_deref(), stamp, out),
             // The link answers these.
@@ -384,6 +409,11 @@ impl Server {
 
     fn device(&self, id: &str) -> Option<&Client> {
         self.clients.get(id).filter(|client| client.role == ClientType::Device)
+    }
+
+    /// A device, for somebody who may know of it.
+    fn seen(&self, id: &str, sight: Sight<'_>) -> Option<&Client> {
+        self.device(id).filter(|_| (sight.clients)(id))
     }
 
     /// Ids and roles of whoever is connected.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::say::{self, End, Stamp};
-use super::{Client, Connection, Effect, Gone, Others, Server, Timer, Why};
+use super::{Client, Connection, Effect, Gone, Rival, Server, Session, Sight, Timer, Why};
 use crate::aip::link::{Identity, NORMAL, Tongue};
 use crate::aip::profile;
 use crate::aip::wire::{ClientMessage, ClientType};
@@ -17,20 +17,22 @@ impl Server {
         &mut self,
         from: Connection,
         message: ClientMessage,
-        others: Others<'_>,
+        sight: Sight<'_>,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
         let Some(id) = message.client_id.clone() else { return };
-        let refused = self.refusal(&message, others);
+        let refused = self.refusal(&message, sight);
         if let Some(text) = refused {
             return refuse(from, text, stamp, out);
         }
         let full = self.clients.len() >= self.rules.clients;
+        let device = message.client_type == ClientType::Device;
         match self.clients.get_mut(&id) {
-            Some(owner) if owner.rival.is_none() => {
+            // Who may be a device was proved before; an orchestrator's place is nobody else's to take.
+            Some(owner) if owner.rival.is_none() && (device || *owner.of == *sight.sender) => {
                 out.push(Effect::Probe(owner.connection));
-                owner.rival = Some(Box::new((from, message)));
+                owner.rival = Some(Box::new(Rival { connection: from, of: sight.sender.into(), register: message }));
                 self.rivals.insert(from, id.clone());
                 self.timers.insert((stamp.now.after(self.rules.probe), Timer::Probe(id)));
             }
@@ -38,13 +40,15 @@ impl Server {
             None if full => {
                 refuse(from, "the server has no room for another client".into(), stamp, out);
             }
-            None => self.admit(from, id, &message, stamp, out),
+            None => self.admit(from, id, sight.sender.into(), &message, stamp, out),
         }
     }
 
-    fn refusal(&self, message: &ClientMessage, others: Others<'_>) -> Option<String> {
+    fn refusal(&self, message: &ClientMessage, sight: Sight<'_>) -> Option<String> {
         match (message.client_type, message.target_id.as_deref()) {
-            (ClientType::Constellation, Some(target)) if self.device(target).is_none() && !others(target) => {
+            (ClientType::Constellation, Some(target))
+                if self.seen(target, sight).is_none() && !(sight.others)(target) =>
+            {
                 Some(not_connected(target))
             }
             (ClientType::Constellation | ClientType::Device, _) => None,
@@ -55,6 +59,7 @@ impl Server {
         &mut self,
         from: Connection,
         id: Text,
+        of: Text,
         message: &ClientMessage,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
@@ -64,6 +69,7 @@ impl Server {
         let info = profile::system_info(message);
         let client = Client {
             connection: from,
+            of,
             role,
             tongue,
             target: message.target_id.clone(),
@@ -106,7 +112,7 @@ impl Server {
         out: &mut Vec<Effect>,
     ) {
         for (name, begun) in named {
-            let Some(session) = self.sessions.get(&name) else {
+            let Some(session) = self.sessions.get(&name).filter(|session| self.is_of(session, id, role)) else {
                 let over = say::task_end(name, End::failed(DEVICE_LOST), stamp);
                 out.extend(self.clients.get(id).map(|client| Effect::send(client.connection, over)));
                 continue;
@@ -121,6 +127,15 @@ impl Server {
             if works {
                 self.device_back(&name, id, &begun, stamp, out);
             }
+        }
+    }
+
+    /// One that is not theirs is not there.
+    fn is_of(&self, session: &Session, id: &Text, role: ClientType) -> bool {
+        let asked = session.asker == *id && session.asker_role == role;
+        match role {
+            ClientType::Device => asked || session.device.as_ref() == Some(id),
+            ClientType::Constellation => asked && self.clients.get(id).is_some_and(|client| client.of == session.of),
         }
     }
 
@@ -152,8 +167,8 @@ impl Server {
     pub(super) fn alive(&mut self, connection: Connection, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
         let Some(id) = self.names.get(&connection).cloned() else { return };
         if let Some(rival) = self.clients.get_mut(&id).and_then(|owner| owner.rival.take()) {
-            self.rivals.remove(&rival.0);
-            refuse(rival.0, duplicate(&id), stamp, out);
+            self.rivals.remove(&rival.connection);
+            refuse(rival.connection, duplicate(&id), stamp, out);
         }
     }
 
@@ -164,7 +179,7 @@ impl Server {
         let old = owner.connection;
         out.push(Effect::Close(old, NORMAL));
         self.closed(old, stamp, out);
-        self.admit(rival.0, id.clone(), &rival.1, stamp, out);
+        self.admit(rival.connection, id.clone(), rival.of, &rival.register, stamp, out);
     }
 
     pub(super) fn closed(&mut self, connection: Connection, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
@@ -188,7 +203,7 @@ impl Server {
             self.quarantine(&id, gone, out);
         }
         if let Some(rival) = client.rival {
-            self.admit(rival.0, id, &rival.1, stamp, out);
+            self.admit(rival.connection, id, rival.of, &rival.register, stamp, out);
         }
     }
 

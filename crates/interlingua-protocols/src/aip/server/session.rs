@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::register::not_connected;
 use super::say::{self, End, Stamp};
-use super::{Asked, Connection, Effect, Order, Others, Pending, Server, Session, Timer, Why};
+use super::{Asked, Connection, Effect, Order, Pending, Server, Session, Sight, Timer, Why};
 use crate::aip::link::Tongue;
 use crate::aip::names::safe_task_name;
 use crate::aip::profile;
@@ -17,20 +17,21 @@ impl Server {
         from: Connection,
         id: Text,
         message: ClientMessage,
-        others: Others<'_>,
+        sight: Sight<'_>,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
         let Some(client) = self.clients.get(&id) else { return };
         let (role, tongue) = (client.role, client.tongue);
-        let target = match self.target(&id, &message, others) {
+        let target = match self.target(&id, &message, sight) {
             Ok(target) => target,
             Err(text) => return refuse(from, message.session_id, text, stamp, out),
         };
         let session = message.session_id.clone().filter(|given| !given.is_empty()).unwrap_or_else(|| stamp.id());
         let task_name = safe_task_name(message.task_name.as_deref(), (stamp.mint)());
         let device = self.device(&target).map(|_| target.clone());
-        self.sessions.insert(session.clone(), Session::new(id.clone(), role, task_name.clone(), device.clone()));
+        let made = Session::new(id.clone(), role, task_name.clone(), device.clone());
+        self.sessions.insert(session.clone(), Session { of: sight.sender.into(), ..made });
         if let Some(client) = self.clients.get_mut(&id) {
             client.asked.insert(session.clone());
         }
@@ -55,7 +56,7 @@ impl Server {
     }
 
     /// Whom a TASK is for, or why it is refused.
-    fn target(&self, id: &Text, message: &ClientMessage, others: Others<'_>) -> Result<Text, String> {
+    fn target(&self, id: &Text, message: &ClientMessage, sight: Sight<'_>) -> Result<Text, String> {
         let Some(client) = self.clients.get(id) else { return Err(not_connected(id)) };
         let given = message.target_id.as_ref().filter(|target| !target.is_empty());
         let target = match (client.role, given) {
@@ -66,11 +67,11 @@ impl Server {
             (ClientType::Constellation, None) => {
                 return Err("Constellation task requests require target_id".to_owned());
             }
-            (ClientType::Constellation, Some(target)) => match self.clients.get(target).map(|other| other.role) {
+            (ClientType::Constellation, Some(target)) => match self.known_role(target, sight) {
                 Some(ClientType::Constellation) => {
                     return Err("Constellation tasks may only target device clients".to_owned());
                 }
-                None if !others(target) => return Err(not_connected(target)),
+                None if !(sight.others)(target) => return Err(not_connected(target)),
                 Some(ClientType::Device) | None => target.clone(),
             },
         };
@@ -83,6 +84,10 @@ impl Server {
             None if client.asked.len() >= self.rules.sessions => Err("too many sessions at once".to_owned()),
             None => Ok(target),
         }
+    }
+
+    fn known_role(&self, client: &str, sight: Sight<'_>) -> Option<ClientType> {
+        self.clients.get(client).filter(|_| (sight.clients)(client)).map(|client| client.role)
     }
 
     pub(super) fn accepted(&mut self, id: Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
@@ -246,6 +251,7 @@ impl Session {
         Session {
             asker,
             asker_role,
+            of: "".into(),
             task_name,
             device,
             accepted: false,

@@ -10,7 +10,7 @@ use interlingua_protocols::aip::client::line::{Line, Phase, Pulse};
 use interlingua_protocols::aip::client::orchestrator::{self, Orchestrator};
 use interlingua_protocols::aip::link::{self, Heard, Link, Tongue};
 use interlingua_protocols::aip::server::say::{End, Stamp};
-use interlingua_protocols::aip::server::{Connection, Effect, Happening, Order, Rules, Server};
+use interlingua_protocols::aip::server::{Connection, Effect, Happening, Order, Rules, Server, Sight};
 use interlingua_protocols::aip::wire::{
     ClientKind, ClientMessage, ClientType, Command, CommandResult, ResultStatus, ServerMessage, Status, ToolType,
 };
@@ -201,7 +201,9 @@ impl World {
     }
 
     fn server(&mut self, what: Happening) -> Result<(), Broken> {
-        let effects = self.stamped(|world, by| world.server.step(what, &|_| false, by));
+        let effects = self.stamped(|world, by| {
+            world.server.step(what, Sight { sender: "", others: &|_| false, clients: &|_| true }, by)
+        });
         effects.into_iter().try_for_each(|effect| self.perform(effect))?;
         self.look()
     }

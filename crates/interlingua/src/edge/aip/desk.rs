@@ -3,7 +3,7 @@
 //! Frames, closes and orders are put into queues under the lock, so that they leave in the order in which the rules said them;
 //! whatever may wait (opening a task, describing a peer) is done after it. Nothing is awaited with the lock held.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -14,21 +14,22 @@ use interlingua_core::{Json, MessageId, PeerId, Principal, TaskId, Text, Time};
 use interlingua_protocols::aip::discover;
 use interlingua_protocols::aip::link::Identity;
 use interlingua_protocols::aip::server::say::{self, End, Stamp};
-use interlingua_protocols::aip::server::{Asked, Connection, Effect, Happening, Order, Server, Why};
-use interlingua_protocols::aip::wire::{ClientType, Command, CommandResult, ServerMessage};
+use interlingua_protocols::aip::server::{Asked, Connection, Effect, Happening, Order, Server, Sight, Why};
+use interlingua_protocols::aip::wire::{Command, CommandResult, ServerMessage};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::extensions::Extensions;
 use super::inbound::task;
 use super::registrar::Registrar;
+use super::results::Results;
 use super::settings::Settings;
-use crate::hub::policy::Action;
+use super::sight;
 use crate::hub::{Hub, entropy};
 
 /// How many frames may wait for one connection. A client that reads slower than this is gone.
 const QUEUE: usize = 256;
-/// How many results of tasks are remembered for whoever asks by name.
-const RESULTS: usize = 1_000;
+
+type Askers = HashMap<Text, (Connection, Principal)>;
 
 /// What a connection is told to do.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ struct State {
     server: Server,
     sockets: HashMap<Connection, Socket>,
     /// Whose each client id is.
-    askers: HashMap<Text, (Connection, Principal)>,
+    askers: Askers,
     orders: HashMap<u64, Waiting>,
     /// Tasks of clients that are followed, and how to stop that.
     followed: HashMap<Text, oneshot::Sender<Why>>,
@@ -76,7 +77,7 @@ struct State {
     openings: HashMap<MessageId, Text>,
     /// Sessions that tasks work in, so that what they call of the device belongs to the same.
     runs: HashMap<TaskId, Text>,
-    results: VecDeque<(Text, Json)>,
+    results: Results,
     numbered: u64,
     /// What is waited for.
     timer: Option<Time>,
@@ -104,7 +105,7 @@ impl Desk {
             followed: HashMap::new(),
             openings: HashMap::new(),
             runs: HashMap::new(),
-            results: VecDeque::new(),
+            results: Results::default(),
             numbered: 0,
             timer: None,
         };
@@ -179,12 +180,21 @@ impl Desk {
     pub(super) fn step(self: &Arc<Self>, what: Happening) {
         let Some(hub) = self.hub() else { return };
         let catalogue = hub.registry.catalogue();
-        let others = |name: &str| catalogue.peers.contains_key(&PeerId::from(name)) && !self.registrar.is_device(name);
         let mut mint = entropy::bits;
         let mut later = Vec::new();
         {
             let mut state = self.state();
-            let effects = state.server.step(what, &others, &mut Stamp { now: hub.now(), mint: &mut mint });
+            let state = &mut *state;
+            let by = state.sender(&what);
+            let others = |name: &str| {
+                let peer = PeerId::from(name);
+                let known = catalogue.peers.contains_key(&peer) && !self.registrar.is_device(name);
+                known && sight::sees(&hub, &by, &peer)
+            };
+            let (askers, sender) = (&state.askers, by.owner().to_string());
+            let clients = |name: &str| self.sees_client(&hub, askers, &by, name);
+            let sight = Sight { sender: &sender, others: &others, clients: &clients };
+            let effects = state.server.step(what, sight, &mut Stamp { now: hub.now(), mint: &mut mint });
             // Devices first: one that is let in is told so only once it can be found.
             effects.iter().for_each(|effect| self.registrar.note(effect));
             for effect in effects {
@@ -208,18 +218,14 @@ impl Desk {
                 hub.supervisor.run(following);
             }
             Later::Describe { to, request, target, by } => {
+                let peer = PeerId(target.clone());
                 let catalogue = hub.registry.catalogue();
-                let (policy, now) = (hub.policy.load(), hub.now());
-                let listed = |card: &interlingua_core::Card| {
-                    card.skills.iter().any(|skill| policy.allows(&by, Action::List, skill, now))
-                };
-                let card = catalogue.peers.get(&PeerId(target.clone())).map(|it| &it.card).filter(|card| listed(card));
-                let info = match card {
-                    Some(card) => discover::system_info(card),
+                let info = match catalogue.peers.get(&peer).filter(|_| sight::sees(hub, &by, &peer)) {
+                    Some(registered) => discover::system_info(&registered.card),
                     None => discover::unknown(&target),
                 };
                 let mut mint = entropy::bits;
-                let frame = say::device_info(request, info, &mut Stamp { now, mint: &mut mint });
+                let frame = say::device_info(request, info, &mut Stamp { now: hub.now(), mint: &mut mint });
                 self.state().push(to, Out::Frame(Box::new(frame)));
             }
             Later::ListTools(device) => self.list_tools_later(hub, device),
@@ -261,9 +267,19 @@ impl Desk {
         self.state().server.has_device(device)
     }
 
-    /// Ids and roles of whoever is connected.
-    pub(super) fn clients(&self) -> Vec<(Text, ClientType)> {
-        self.state().server.clients().map(|(id, role)| (id.clone(), role)).collect()
+    /// Ids of whoever is connected and may be known to this principal.
+    pub(super) fn clients(&self, hub: &Hub, by: &Principal) -> Vec<Text> {
+        let state = self.state();
+        let ids = state.server.clients().map(|(id, _)| id);
+        ids.filter(|id| self.sees_client(hub, &state.askers, by, id)).cloned().collect()
+    }
+
+    /// A device is seen by whoever may see what it offers, anybody else by those whose they are.
+    fn sees_client(&self, hub: &Hub, askers: &Askers, by: &Principal, name: &str) -> bool {
+        match self.registrar.name(name) {
+            Some(peer) => sight::sees(hub, by, &peer),
+            None => askers.get(name).is_some_and(|(_, of)| sight::shares(by, of)),
+        }
     }
 
     /// Tells a device what to do within a session, and waits for what comes of it.
@@ -314,29 +330,37 @@ impl Desk {
     }
 
     /// A task of a client ended.
-    pub(super) fn ended(self: &Arc<Self>, session: Text, task_name: Text, end: End) {
-        self.remember(task_name, &end);
-        self.state().followed.remove(&session);
-        self.step(Happening::Finished { session, end });
+    pub(super) fn ended(self: &Arc<Self>, asked: &Asked, by: &Principal, end: End) {
+        self.remember(asked, by, &end);
+        self.state().followed.remove(&asked.session);
+        self.step(Happening::Finished { session: asked.session.clone(), end });
     }
 
-    /// For whoever asks by the name of the task.
-    pub(super) fn remember(&self, task_name: Text, end: &End) {
+    /// For whoever asks by the name of the task, and may.
+    pub(super) fn remember(&self, asked: &Asked, by: &Principal, end: &End) {
         let result = end.result.clone().unwrap_or_else(Json::null);
         let result = match &end.error {
             Some(error) => serde_json::json!({"error": &**error, "result": result.tree()}).into(),
             None => result,
         };
-        let mut state = self.state();
-        state.results.retain(|(name, _)| *name != task_name);
-        if state.results.len() >= RESULTS {
-            state.results.pop_front();
-        }
-        state.results.push_back((task_name, result));
+        self.state().results.remember(&asked.asker, &asked.task_name, by, result);
     }
 
-    pub(super) fn result(&self, task_name: &str) -> Option<Json> {
-        self.state().results.iter().find(|(name, _)| **name == *task_name).map(|(_, result)| result.clone())
+    /// A device is told of a task that somebody has for it: what comes of it is theirs to read.
+    pub(super) fn announce(
+        self: &Arc<Self>,
+        by: &Principal,
+        device: Text,
+        session: Text,
+        task_name: Text,
+        request: Text,
+    ) {
+        self.state().results.announced(device.clone(), task_name.clone(), by.clone());
+        self.step(Happening::Announce { device, session, task_name, request });
+    }
+
+    pub(super) fn result(&self, by: &Principal, task_name: &str) -> Option<Json> {
+        self.state().results.find(by, task_name)
     }
 }
 
@@ -348,6 +372,24 @@ enum Later {
 }
 
 impl State {
+    /// Whoever something comes from; what comes from nobody is the hub's own.
+    fn sender(&self, what: &Happening) -> Principal {
+        let by = match what {
+            Happening::Frame(from, _) => self.sockets.get(from).and_then(|socket| socket.by.clone()),
+            Happening::Alive(_)
+            | Happening::Closed(_)
+            | Happening::Tick
+            | Happening::Accepted { .. }
+            | Happening::Refused { .. }
+            | Happening::Begin { .. }
+            | Happening::Command { .. }
+            | Happening::Notes { .. }
+            | Happening::Finished { .. }
+            | Happening::Announce { .. } => None,
+        };
+        by.unwrap_or_else(Principal::anonymous)
+    }
+
     fn perform(&mut self, effect: Effect) -> Option<Later> {
         match effect {
             Effect::Send(to, frame) => self.push(to, Out::Frame(frame)),

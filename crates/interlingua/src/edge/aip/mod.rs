@@ -12,7 +12,9 @@ pub mod graph;
 pub mod inbound;
 pub mod outbound;
 mod registrar;
+mod results;
 mod settings;
+mod sight;
 
 pub use desk::Desk;
 pub use extensions::{Extensions, Foreign};

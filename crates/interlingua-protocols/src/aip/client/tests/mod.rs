@@ -15,7 +15,7 @@ use super::orchestrator::{self, Orchestrator};
 use crate::aip::backoff::Backoff;
 use crate::aip::link::{Heard, Link, Tongue};
 use crate::aip::server::say::{End, Stamp};
-use crate::aip::server::{self, Connection, Order, Rules, Server};
+use crate::aip::server::{self, Connection, Order, Rules, Server, Sight};
 use crate::aip::wire::{
     ClientKind, ClientMessage, Command, CommandResult, Limits, ResultStatus, ServerMessage, Status, ToolType,
 };
@@ -139,7 +139,10 @@ impl World {
 
     fn server(&mut self, what: server::Happening) {
         use server::Effect;
-        let effects = self.stamped(|world, stamp| world.server.step(what, &|_| false, stamp));
+        let effects = self.stamped(|world, stamp| {
+            let sight = Sight { sender: "", others: &|_| false, clients: &|_| true };
+            world.server.step(what, sight, stamp)
+        });
         for effect in effects {
             match effect {
                 Effect::Send(Connection(to), frame) => self.mail.push_back(Mail::ToClient(World::index(to), *frame)),

@@ -2,6 +2,7 @@
 
 mod every_order;
 mod rules;
+mod strangers;
 mod traces;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -34,6 +35,9 @@ struct Stage {
     now: Time,
     minted: u128,
     others: Vec<&'static str>,
+    /// Whose frames come in, and which clients they may not see.
+    sender: &'static str,
+    hidden: Vec<&'static str>,
 }
 
 impl Stage {
@@ -47,6 +51,8 @@ impl Stage {
             now: NOW,
             minted: 0,
             others: Vec::new(),
+            sender: "",
+            hidden: Vec::new(),
         }
     }
 
@@ -104,7 +110,9 @@ impl Stage {
         };
         let others = self.others.clone();
         let known = |peer: &str| others.contains(&peer);
-        let effects = self.server.step(what, &known, &mut Stamp { now: self.now, mint: &mut mint });
+        let hidden = self.hidden.clone();
+        let sight = Sight { sender: self.sender, others: &known, clients: &|client| !hidden.contains(&client) };
+        let effects = self.server.step(what, sight, &mut Stamp { now: self.now, mint: &mut mint });
         self.minted = minted;
         effects.into_iter().for_each(|effect| self.effect(effect));
     }

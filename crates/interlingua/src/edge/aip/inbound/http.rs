@@ -10,10 +10,10 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use bytes::Bytes;
 use http::HeaderMap;
-use interlingua_core::{Json, Link, PeerId, Principal, Proof, Subject, Text, uuid_v4};
+use interlingua_core::{FaultKind, Json, Link, PeerId, Principal, Proof, SkillId, Subject, Text, uuid_v4};
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::safe_task_name;
-use interlingua_protocols::aip::server::{Asked, Happening};
+use interlingua_protocols::aip::server::Asked;
 use interlingua_protocols::aip::wire::{ClientKind, ClientMessage, ClientType, Status};
 use interlingua_protocols::members::Members;
 use serde_json::{Value, json};
@@ -21,8 +21,12 @@ use serde_json::{Value, json};
 use super::entry::{self, Pass};
 use super::task;
 use crate::edge::Shared;
+use crate::edge::aip::outbound::device::DO;
 use crate::edge::aip::settings::KeyOf;
+use crate::edge::aip::{PROTOCOL, sight};
+use crate::hub::audit::AuditLine;
 use crate::hub::entropy;
+use crate::hub::policy::Action;
 use crate::server::connection::Connection;
 use crate::server::shape;
 
@@ -67,8 +71,9 @@ fn admit(shared: &Shared, connection: &Connection, headers: &HeaderMap) -> Resul
     Ok(by)
 }
 
-fn online(shared: &Shared) -> Vec<String> {
-    shared.aip.clients().iter().map(|(id, _)| id.to_string()).collect()
+/// Those that may be known to whoever asks.
+fn online(shared: &Shared, by: &Principal) -> Vec<String> {
+    shared.aip.clients(&shared.hub, by).iter().map(ToString::to_string).collect()
 }
 
 async fn clients(
@@ -77,7 +82,7 @@ async fn clients(
     headers: HeaderMap,
 ) -> Response {
     match admit(&shared, &connection, &headers) {
-        Ok(_) => answer(200, &json!({"online_clients": online(&shared)})),
+        Ok(by) => answer(200, &json!({"online_clients": online(&shared, &by)})),
         Err(refusal) => *refusal,
     }
 }
@@ -88,7 +93,7 @@ async fn health(
     headers: HeaderMap,
 ) -> Response {
     match admit(&shared, &connection, &headers) {
-        Ok(_) => answer(200, &json!({"status": "healthy", "online_clients": online(&shared)})),
+        Ok(by) => answer(200, &json!({"status": "healthy", "online_clients": online(&shared, &by)})),
         Err(refusal) => *refusal,
     }
 }
@@ -99,10 +104,11 @@ async fn task_result(
     headers: HeaderMap,
     Path(name): Path<String>,
 ) -> Response {
-    if let Err(refusal) = admit(&shared, &connection, &headers) {
-        return *refusal;
-    }
-    match shared.aip.result(&name) {
+    let by = match admit(&shared, &connection, &headers) {
+        Ok(by) => by,
+        Err(refusal) => return *refusal,
+    };
+    match shared.aip.result(&by, &name) {
         None => answer(200, &json!({"status": "pending"})),
         Some(result) => answer(200, &json!({"status": "done", "result": result.tree()})),
     }
@@ -139,9 +145,9 @@ async fn dispatch(
     let told = json!({
         "status": "dispatched", "task_name": &*task_name, "client_id": &*client, "session_id": &*session,
     });
-    if shared.aip.has_device(&client) {
-        shared.aip.step(Happening::Announce { device: client, session, task_name, request });
-    } else if is_peer(&shared, &client) {
+    if shared.aip.has_device(&client) && may_tell(&shared, &by, &client, &request) {
+        shared.aip.announce(&by, client, session, task_name, request);
+    } else if is_peer(&shared, &by, &client) {
         open(&shared, by, connection.id, Task { session, target: client, task_name, request });
     } else {
         return detail(404, "Client not online");
@@ -149,8 +155,25 @@ async fn dispatch(
     answer(200, &told)
 }
 
-fn is_peer(shared: &Shared, name: &str) -> bool {
-    shared.hub.registry.catalogue().peers.contains_key(&PeerId::from(name)) && !shared.aip.registrar.is_device(name)
+/// A peer that is no device and may be known to whoever asks.
+fn is_peer(shared: &Shared, by: &Principal, name: &str) -> bool {
+    let peer = PeerId::from(name);
+    let known = shared.hub.registry.catalogue().peers.contains_key(&peer) && !shared.aip.registrar.is_device(name);
+    known && sight::sees(&shared.hub, by, &peer)
+}
+
+/// What a device is told it does in its own name, so whoever has it told must be one who may tell it. One that may not be told
+/// is not there.
+fn may_tell(shared: &Shared, by: &Principal, device: &str, request: &str) -> bool {
+    let hub = &shared.hub;
+    let Some(peer) = shared.aip.registrar.name(device) else { return by.is_hub_owner() };
+    let (id, catalogue) = (SkillId::new(peer.as_str(), DO), hub.registry.catalogue());
+    let Some(skill) = catalogue.skill(&id, None) else { return by.is_hub_owner() };
+    let args = Json::from_tree(json!({ "request": request }));
+    let decision = hub.policy.load().explain(by, Action::Call, skill, Some(PROTOCOL), Some(&args), hub.now());
+    let line = AuditLine::new("authorize", by.owner()).on(&id);
+    hub.audit.write(if decision.allows() { line } else { line.refused(FaultKind::Denied) });
+    decision.allows()
 }
 
 struct Task {

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_websockets::{CloseCode, Error, Message as Frame};
 
 use super::beside::{Beside, Sender};
-use super::entry::{self, Pass};
+use super::entry::{self, Entered, Pass};
 use super::files::{self, Files, Refused};
 use crate::edge::Shared;
 use crate::edge::aip::desk::{Desk, Out};
@@ -76,7 +76,8 @@ fn upgraded(
         let kind = FaultKind::Unsupported(Feature::SwitchedOff);
         return Shape::Api.refuse(&Fault::caller(kind, "devices are not let in here: `aip.enabled` is false"));
     }
-    let pass = match entry::admit(&shared, &settings, &connection, request.headers(), request.uri()) {
+    let entered = Entered::new(connection, request.headers(), request.uri());
+    let pass = match entered.admit(&shared, &settings) {
         Ok(pass) => pass,
         Err(fault) => return Shape::Api.refuse(&fault),
     };
@@ -94,10 +95,12 @@ fn upgraded(
             let talk = Talk {
                 link: Link::open(settings.pulse, hub.now()),
                 extensions: desk.extensions(),
+                shared,
                 hub,
                 desk,
                 connection,
                 told,
+                entered,
                 pass,
                 wide,
                 limits,
@@ -114,11 +117,13 @@ fn upgraded(
 }
 
 struct Talk {
+    shared: Arc<Shared>,
     hub: Arc<Hub>,
     desk: Arc<Desk>,
     connection: server::Connection,
     link: Link,
     told: mpsc::Receiver<Out>,
+    entered: Entered,
     pass: Pass,
     wide: Wide,
     limits: Limits,
@@ -234,6 +239,10 @@ impl Talk {
     }
 
     async fn text(&mut self, socket: &mut Socket, frame: &Bytes) -> Result<(), Close> {
+        // A credential that was taken back ends the connection that it opened.
+        if self.entered.admit(&self.shared, &self.desk.settings()).is_err() {
+            return Err(close(POLICY));
+        }
         if self.link.is_pending() {
             self.early.push_back(frame.clone());
             return Ok(());

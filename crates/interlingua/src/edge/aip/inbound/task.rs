@@ -42,7 +42,7 @@ pub(in crate::edge::aip) async fn follow(
         Err(refused) => {
             desk.opened(&id);
             let error = fault::refusal(&refused, target, session);
-            desk.remember(asked.task_name.clone(), &End::failed(error.clone()));
+            desk.remember(&asked, &by, &End::failed(error.clone()));
             return desk.step(Happening::Refused { session: session.clone(), error });
         }
     };
@@ -53,7 +53,7 @@ pub(in crate::edge::aip) async fn follow(
         why = &mut stop => {
             // Whoever asked is gone, or the device: the task is told to stop, or finds out by itself.
             if let Ok(Why::Unwanted) = why {
-                let _ = hub.signal(by, running.id(), Signal::Cancel(CancelWhy::Disconnected)).await;
+                let _ = hub.signal(by.clone(), running.id(), Signal::Cancel(CancelWhy::Disconnected)).await;
             }
             running.told();
             desk.opened(&id);
@@ -63,7 +63,7 @@ pub(in crate::edge::aip) async fn follow(
     };
     desk.opened(&id);
     let end = encode::end(&finished, story.losses, asked.tongue).value;
-    desk.ended(asked.session, asked.task_name, end);
+    desk.ended(&asked, &by, end);
 }
 
 /// What is put together on the way.
