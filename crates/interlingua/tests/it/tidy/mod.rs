@@ -6,6 +6,7 @@ mod architecture;
 mod commands;
 mod documents;
 mod requirements;
+mod security;
 mod sources;
 
 use std::{fs, path::PathBuf, process::Command};

@@ -4,45 +4,36 @@ use bytes::Bytes;
 use http::Method;
 use http_body_util::Full;
 use interlingua_testkit::raw::{Raw, WebSocketFrames};
-use interlingua_testkit::{Connection, Hub, request};
+use interlingua_testkit::{Answer, Connection, Hub, request};
 
 use super::{echo, program};
 
-const PATHS: &[&str] = &[
-    "/",
-    "/healthz",
-    "/readyz",
-    "/metrics",
-    "/nlip",
-    "/nlip/",
-    "/nlip/route",
-    "/nlip/ws",
-    "/nlip/ws/text",
-    "/nlip/uploads/1",
-    "/agents/hub/nlip",
-    "/api/peers",
-    "/api/skills",
-    "/api/exchanges",
-    "/api/tasks",
-    "/api/conversations",
-    "/api/confirmations",
-    "/api/audit",
-    "/api/openapi.json",
-    "/no/such/path",
-];
+/// Every path there is, with something in place of what varies; and one that is none.
+fn paths() -> Vec<String> {
+    let concrete = |route: &String| {
+        let steps = route.split('/').map(|step| if step.starts_with('{') { "x" } else { step });
+        steps.collect::<Vec<_>>().join("/")
+    };
+    super::table::routed().iter().map(concrete).chain(["/no/such/path".to_owned()]).collect()
+}
+
+/// gRPC says it in words of its own, under 200.
+fn is_refused(answer: &Answer) -> bool {
+    answer.status == 403 || (answer.status == 200 && answer.header("grpc-status") == Some("7"))
+}
 
 #[tokio::test]
 async fn a_foreign_page_is_refused_on_every_path_with_every_method() {
     let hub = Hub::builder(program()).start().await;
     let mut connection = hub.connect().await;
-    for path in PATHS {
+    for path in &paths() {
         for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE] {
             for (name, value) in
                 [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site"), ("host", "evil.example")]
             {
                 let sent = request(method.clone(), path).header(name, value).body(Full::default()).expect("a request");
                 let answer = connection.send(sent).await;
-                assert_eq!(answer.status, 403, "{method} {path} {name}: {}", answer.text());
+                assert!(is_refused(&answer), "{method} {path} {name}: {} {}", answer.status, answer.text());
             }
         }
     }
@@ -62,9 +53,45 @@ async fn a_rebound_name_is_refused_over_http_2_too() {
 #[tokio::test]
 async fn a_foreign_page_opens_no_websocket_and_no_other_upgrade() {
     let hub = Hub::builder(program()).start().await;
-    for path in PATHS {
+    for path in &paths() {
         let opened = WebSocketFrames::open(hub.address(), path, &[("origin", "https://evil.example")]).await;
-        assert_eq!(opened.err(), Some(403), "{path}");
+        let grpc = path.contains("A2AService");
+        assert_eq!(opened.err(), Some(if grpc { 200 } else { 403 }), "{path}");
+    }
+}
+
+/// A few bytes may stand for gigabytes: what is compressed is not unpacked, whatever it says it is.
+#[tokio::test]
+async fn a_compressed_body_is_refused_unread_on_every_path() {
+    let hub = Hub::builder(program()).start().await;
+    let mut connection = hub.connect().await;
+    for path in &paths() {
+        for coding in ["gzip", "deflate", "br", "zstd", "gzip, identity", "x-unknown"] {
+            let sent = request(Method::POST, path).header("content-type", "application/json");
+            let sent = sent.header("content-encoding", coding).body(Full::new(Bytes::from_static(b"\x1f\x8b\x08")));
+            let answer = connection.send(sent.expect("a request")).await;
+            let said = format!("{}{}", answer.text(), answer.header("grpc-message").unwrap_or_default());
+            assert!(said.contains("compressed"), "{path} {coding}: {} {said}", answer.status);
+        }
+    }
+}
+
+/// Nor is a frame: an extension that would unpack it is never agreed on.
+#[tokio::test]
+async fn no_socket_agrees_to_compressed_frames() {
+    let hub = Hub::builder(program()).start().await;
+    for path in ["/nlip/ws", "/nlip/ws/text", "/ws", "/aip/ws"] {
+        let mut raw = Raw::connect(hub.address()).await;
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
+             sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+             sec-websocket-extensions: permessage-deflate; client_max_window_bits\r\n\r\n",
+            hub.address()
+        );
+        raw.write(head.as_bytes()).await;
+        let (status, text) = raw.read_status().await.expect("an answer");
+        assert_eq!(status, 101, "{path}: {text}");
+        assert!(!text.to_ascii_lowercase().contains("sec-websocket-extensions"), "{path}: {text}");
     }
 }
 

@@ -1,11 +1,17 @@
 //! Who is believed, and on what grounds: the Owner and everyone else, tokens, TLS, and the guard before every path.
 
+mod approvals;
 mod audit;
 mod callers;
+mod certificates;
 mod guard;
 mod issuers;
+mod machine;
+mod outgoing;
 mod owner;
 mod policy;
+mod table;
+mod tenants;
 mod tls;
 mod tokens;
 

@@ -77,23 +77,25 @@ async fn n_58_a_modern_client_gets_tls_1_3() {
     assert_eq!(stream.get_ref().1.protocol_version(), Some(ProtocolVersion::TLSv1_3));
 }
 
-/// A ClientHello of TLS 1.0, written out: no library will still say it.
+/// ClientHellos of TLS 1.0 and 1.1, written out: no library will still say them.
 #[tokio::test]
-async fn n_58_a_client_that_only_knows_tls_1_0_is_turned_away_with_an_alert() {
+async fn n_58_a_client_that_only_knows_older_tls_is_turned_away_with_an_alert() {
     let certificate = certificate();
     let hub = hub(&certificate).await;
-    let mut hello = vec![3, 1];
-    hello.extend([7; 32]);
-    // No session, two cipher suites with RSA and AES, no compression.
-    hello.extend([0, 0, 4, 0, 0x2f, 0, 0x35, 1, 0]);
-    let length = u8::try_from(hello.len()).expect("short");
-    let mut record = vec![22, 3, 1, 0, length + 4, 1, 0, 0, length];
-    record.extend(hello);
-    let mut raw = Raw::connect(hub.address()).await;
-    raw.write(&record).await;
-    let answer = raw.read_to_end().await;
-    assert_eq!(answer.first(), Some(&21), "an alert: {answer:?}");
-    assert!(answer.len() <= 7, "and nothing else: {answer:?}");
+    for minor in [1, 2] {
+        let mut hello = vec![3, minor];
+        hello.extend([7; 32]);
+        // No session, two cipher suites with RSA and AES, no compression.
+        hello.extend([0, 0, 4, 0, 0x2f, 0, 0x35, 1, 0]);
+        let length = u8::try_from(hello.len()).expect("short");
+        let mut record = vec![22, 3, minor, 0, length + 4, 1, 0, 0, length];
+        record.extend(hello);
+        let mut raw = Raw::connect(hub.address()).await;
+        raw.write(&record).await;
+        let answer = raw.read_to_end().await;
+        assert_eq!(answer.first(), Some(&21), "an alert: {answer:?}");
+        assert!(answer.len() <= 7, "and nothing else: {answer:?}");
+    }
 }
 
 fn serve(arguments: &[&str], config: &str) -> (Command, tempfile::TempDir) {

@@ -1,0 +1,85 @@
+//! SECURITY.md claims nothing that no test shows, and the files for running a hub as a service are what their tools take.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use super::{root_file, tracked};
+
+/// Functions with the attribute of a test.
+fn tests() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for file in tracked(".rs") {
+        let mut is_test = false;
+        for line in file.text.lines().map(str::trim_start) {
+            is_test |= line.starts_with("#[test]") || line.starts_with("#[tokio::test");
+            if let Some((_, rest)) = line.split_once("fn ").filter(|_| is_test) {
+                names.extend(rest.split('(').next().map(str::to_owned));
+                is_test = false;
+            }
+        }
+    }
+    names
+}
+
+/// Words in backticks that are the name of a test: small letters, and more than two underlines.
+fn named(text: &str) -> Vec<&str> {
+    let is_name = |word: &&str| {
+        let letters = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        word.bytes().all(letters) && word.bytes().filter(|byte| *byte == b'_').count() > 2
+    };
+    text.split('`').skip(1).step_by(2).filter(is_name).collect()
+}
+
+#[test]
+fn every_test_that_the_page_on_security_names_exists() {
+    let page = fs::read_to_string(root_file("SECURITY.md")).expect("SECURITY.md");
+    let (tests, named) = (tests(), named(&page));
+    assert!(named.len() > 50, "the page names its tests: {named:?}");
+    let unknown: Vec<&str> = named.into_iter().filter(|name| !tests.contains(*name)).collect();
+    assert!(unknown.is_empty(), "no such tests: {unknown:?}");
+}
+
+/// A row without a test is a claim.
+#[test]
+fn every_attempt_and_every_objective_has_a_test() {
+    let page = fs::read_to_string(root_file("SECURITY.md")).expect("SECURITY.md");
+    let tables = page.split("\n## ").filter(|part| part.starts_with("What is tried") || part.starts_with("Profile"));
+    let rows: Vec<&str> = tables.flat_map(|part| part.lines().filter(|line| line.starts_with("| "))).collect();
+    let rows = rows.iter().filter(|row| !row.starts_with("| attempt ") && !row.starts_with("| objective "));
+    let bare: Vec<&&str> = rows.filter(|row| named(row).is_empty()).collect();
+    assert!(bare.is_empty(), "{bare:#?}");
+}
+
+#[test]
+fn names_of_tests_are_told_from_other_words() {
+    assert_eq!(named("`a_b_c_d`, `access.policy`, `tls_x`, `A_b_c_d_e` and a_b_c_d_e"), ["a_b_c_d"]);
+}
+
+/// Where systemd's own checker is at hand; the unit itself is started by nobody here.
+#[test]
+fn the_unit_is_one_that_systemd_takes() {
+    let unit = fs::read_to_string(root_file("deploy/interlingua.service")).expect("the unit");
+    for wall in ["NoNewPrivileges=yes", "CapabilityBoundingSet=\n", "ProtectSystem=strict", "DynamicUser=yes"] {
+        assert!(unit.contains(wall), "{wall}");
+    }
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("interlingua.service");
+    // The checker looks for the program, which is not installed here.
+    fs::write(&file, unit.replace("/usr/local/bin/interlingua", "/bin/true")).expect("written");
+    let Ok(output) = Command::new("systemd-analyze").arg("verify").arg(&file).output() else { return };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let own: Vec<&str> = said.lines().filter(|line| line.contains("interlingua.service")).collect();
+    assert!(own.is_empty(), "{own:#?}");
+}
+
+#[test]
+fn the_image_is_built_with_the_compiler_of_the_repository_and_runs_as_nobody() {
+    let image = fs::read_to_string(root_file("deploy/Containerfile")).expect("the file");
+    let chosen = fs::read_to_string(root_file("rust-toolchain.toml")).expect("the choice of a compiler");
+    let version = chosen.lines().find_map(|line| line.strip_prefix("channel = \"")?.split('"').next());
+    let version = version.expect("a version");
+    let short = version.rsplitn(2, '.').last().filter(|_| version.matches('.').count() == 2).unwrap_or(version);
+    assert!(image.contains(&format!("rust:{short}-")), "the image is not built with {version}");
+    assert!(image.contains("\nUSER nonroot\n") && image.contains("--locked"), "{image}");
+}
