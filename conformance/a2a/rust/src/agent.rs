@@ -13,6 +13,7 @@ use a2a_server::agent_card::agent_card_router;
 use a2a_server::jsonrpc::jsonrpc_router;
 use a2a_server::rest::rest_router;
 use a2a_server::{AgentExecutor, DefaultRequestHandler, ExecutorContext, InMemoryTaskStore, StaticAgentCard};
+use axum::serve::ListenerExt;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde_json::json;
@@ -35,11 +36,14 @@ pub(crate) async fn run(address: &str, binding: &str) -> Result<(), Problem> {
     };
     let handler = Arc::new(DefaultRequestHandler::new(Actor, InMemoryTaskStore::new()));
     let grpc = A2aServiceServer::new(GrpcHandler::new(handler.clone()));
-    let grpc = Server::builder().add_service(grpc).serve_with_incoming(TcpIncoming::from(calls));
+    let grpc =
+        Server::builder().add_service(grpc).serve_with_incoming(TcpIncoming::from(calls).with_nodelay(Some(true)));
     let web = axum::Router::new()
         .nest("/rpc", jsonrpc_router(handler.clone()))
         .nest("/rest", rest_router(handler))
         .merge(agent_card_router(Arc::new(StaticAgentCard::new(card(&url, binding)))));
+    // An answer that waits for its acknowledgement would be measured, not the server.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     tokio::select! {
         ended = grpc => Ok(ended?),
         ended = axum::serve(listener, web) => Ok(ended?),
