@@ -1,12 +1,17 @@
 //! Drives one run: what the machine decides is written down, then done; what comes of it happens to the machine.
+//!
+//! Asking a model has no effects and is done again after a crash, as is a call whose result was not written: the hub hands
+//! back the exchange there is. So what leads to nothing but the model's next turn is written while the model thinks; with
+//! what it says, if it says it at once.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::{AbortHandle, abortable};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use interlingua_core::agent::{Effect, Happening, Phase, Record, Run, ToolResult, fold, history};
+use interlingua_core::agent::{Calling, Effect, Happening, Phase, Record, Run, ToolResult, fold, history};
 use interlingua_core::model::Prompt;
 use interlingua_core::{
     Addressee, Answer, Call, CancelWhy, Event, Fault, Finished, Json, MessageId, Outcome, Output, Part, Party,
@@ -67,7 +72,7 @@ impl Engine {
     /// A new run, or one that stands in the journal.
     async fn open(mut errands: Errands) -> Result<(Engine, Vec<Effect>), Fault> {
         let hub = errands.line.hub.clone();
-        let (log, entries) = RunLog::open::<Record>(hub.clone(), errands.line.task).await?;
+        let (log, entries) = RunLog::open::<Record>(hub.clone(), errands.line.task, errands.line.attempt).await?;
         let conversation = errands.line.call.conversation.as_ref();
         let memory = conversation.map(|id| Memory::of(&errands.agent.name, &errands.line.by, id));
         let sitting = match seats::is_marked(&errands.line.call) {
@@ -86,7 +91,9 @@ impl Engine {
             let run = fold(entries).map_err(Fault::internal)?;
             let life = Some(Life { mark: format!("{:08x}", entropy::bits() >> 96), from: run.turn });
             let effects = run.resume();
-            return Ok((Engine { errands, log, run, doing, sitting, orders, calls, memory, life, loan }, effects));
+            let engine = Engine { errands, log, run, doing, sitting, orders, calls, memory, life, loan };
+            engine.tell(&effects);
+            return Ok((engine, effects));
         }
         let earlier = match &memory {
             Some(memory) => memory.recall(&hub).await?,
@@ -104,12 +111,9 @@ impl Engine {
         let now = hub.now();
         let run = Run::begun(plan.clone(), messages.clone(), now);
         let mut engine = Engine { errands, log, run, doing, sitting, orders, calls, memory, life: None, loan };
-        let decision = engine.run.decide(Happening::Begin, now)?;
-        let mut records = vec![Record::Begun { plan: Box::new(plan), messages }];
-        records.extend(decision.records);
-        engine.log.append(&records, now).await?;
-        records[1..].iter().for_each(|record| engine.run.apply(record));
-        Ok((engine, decision.effects))
+        engine.log.take(&[Record::Begun { plan: Box::new(plan), messages }])?;
+        let effects = engine.happen(Happening::Begin).await?;
+        Ok((engine, effects))
     }
 
     async fn drive(&mut self, effects: Vec<Effect>, mut signals: mpsc::Receiver<Signal>) -> Result<(), Fault> {
@@ -117,7 +121,7 @@ impl Engine {
         while self.run.finished().is_none() {
             let happening = match happened.pop_front() {
                 Some(happening) => happening,
-                None => self.next(&mut signals).await,
+                None => self.next(&mut signals).await?,
             };
             let effects = self.happen(happening).await?;
             happened.extend(self.perform(effects));
@@ -126,8 +130,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Waits for one thing to happen.
-    async fn next(&mut self, signals: &mut mpsc::Receiver<Signal>) -> Happening {
+    /// Waits for one thing to happen; before it waits, all is written.
+    async fn next(&mut self, signals: &mut mpsc::Receiver<Signal>) -> Result<Happening, Fault> {
+        if !self.log.is_written() {
+            if let Some(Some(Some(happening))) = self.doing.next().now_or_never() {
+                return Ok(happening);
+            }
+            self.log.write(self.now()).await?;
+        }
         let clock = self.errands.line.hub.clock;
         loop {
             let timer = self.run.next_timer().map(|at| clock.instant(at));
@@ -139,21 +149,47 @@ impl Engine {
                 () = until(timer) => Some(Happening::Timer),
             };
             if let Some(happening) = happening {
-                return happening;
+                return Ok(happening);
             }
         }
     }
 
-    /// Decides, writes down, applies. What it leads to is done after that.
+    /// Decides and writes down. What it leads to is done after that; a run that cannot be written ends, so that nobody sees
+    /// what it would have been.
     async fn happen(&mut self, happening: Happening) -> Result<Vec<Effect>, Fault> {
         if let Happening::Returned { call, .. } = &happening {
             self.calls.remove(call);
         }
+        let repeatable = matches!(happening, Happening::Begin | Happening::Returned { .. });
         let now = self.now();
         let decision = self.run.decide(happening, now)?;
-        self.log.append(&decision.records, now).await?;
+        self.log.take(&decision.records)?;
         decision.records.iter().for_each(|record| self.run.apply(record));
+        if !repeatable || !decision.effects.iter().all(only_asks_the_model) {
+            self.tell(&decision.effects);
+            self.log.write(now).await?;
+        }
         Ok(decision.effects)
+    }
+
+    /// What whoever listens is told of these effects. The journal takes what it is given in order, so what is told here while
+    /// the records behind it are being written is not seen before they are safe.
+    fn tell(&self, effects: &[Effect]) {
+        for effect in effects {
+            match effect {
+                Effect::Emit(event) => self.emit(event.clone()),
+                // At a table it is the team that lets calls be made.
+                Effect::Call(calling) if self.sitting.is_none() => self.errands.announce(calling),
+                Effect::Call(_)
+                | Effect::Think(_)
+                | Effect::Summarise(_)
+                | Effect::Ask { .. }
+                | Effect::Drop { .. }
+                | Effect::Check { .. }
+                | Effect::Decided { .. }
+                | Effect::Finish(_) => {}
+            }
+        }
     }
 
     fn now(&self) -> Time {
@@ -168,12 +204,10 @@ impl Engine {
                 Effect::Think(prompt) => self.think(*prompt),
                 Effect::Summarise(prompt) => self.summarise(*prompt),
                 Effect::Call(calling) => {
-                    let call = calling.call.clone();
-                    let skill = calling.skill.to_string().into();
-                    let errand = self.errands.clone().run(*calling);
+                    let (call, errands) = (calling.call.clone(), self.errands.clone());
                     match self.sitting.clone() {
-                        None => self.begin(call, errand),
-                        Some(sitting) => self.begin(call.clone(), permitted(sitting, call, skill, errand)),
+                        None => self.begin(call, errands.run(*calling)),
+                        Some(sitting) => self.begin(call, permitted(sitting, errands, *calling)),
                     }
                 }
                 Effect::Ask { call, question } => {
@@ -197,7 +231,8 @@ impl Engine {
                     // Nobody judges a run that is not part of a team.
                     None => happened.push_back(Happening::Released),
                 },
-                Effect::Emit(event) => self.emit(event),
+                // Said already: see `tell`.
+                Effect::Emit(_) => {}
                 // Said once all is written: see `finish`.
                 Effect::Finish(_) => {}
             }
@@ -293,6 +328,11 @@ impl Engine {
     }
 }
 
+/// Asking has no effects: after a crash it is done again.
+fn only_asks_the_model(effect: &Effect) -> bool {
+    matches!(effect, Effect::Think(_) | Effect::Summarise(_))
+}
+
 /// Does the request itself say whether calls travel as routed messages?
 fn asked_for_routes(call: &Call) -> Option<bool> {
     let meta = call.meta.0.as_ref()?;
@@ -316,18 +356,14 @@ async fn ordered(orders: &mut Option<mpsc::Receiver<Order>>) -> Option<Order> {
 }
 
 /// A call of a member of a team: made once the team lets it, and heard of before its result is read.
-async fn permitted(
-    sitting: Arc<Sitting>,
-    call: Text,
-    skill: Text,
-    errand: impl Future<Output = ToolResult>,
-) -> ToolResult {
-    match sitting.wants(&call, &skill).await {
+async fn permitted(sitting: Arc<Sitting>, errands: Arc<Errands>, calling: Calling) -> ToolResult {
+    match sitting.wants(&calling.call, &calling.skill.to_string().into()).await {
         Permission::Denied(text) => {
             ToolResult { parts: vec![Part::text(text, Provenance::hub())], failed: true, usage: Usage::default() }
         }
         Permission::Granted => {
-            let result = errand.await;
+            errands.announce(&calling);
+            let result = errands.run(calling).await;
             sitting.returned().await;
             result
         }

@@ -30,10 +30,14 @@ pub(super) struct Errands {
 }
 
 impl Errands {
+    /// A word for whoever watches that this call is being made.
+    pub(super) fn announce(&self, calling: &Calling) {
+        self.line.note(format!("calls {}", calling.skill));
+    }
+
     /// Makes the call and says what came of it; whatever happens is something the model can be told.
     pub(super) async fn run(self: Arc<Self>, calling: Calling) -> ToolResult {
         let peer = calling.skill.peer.clone();
-        self.line.note(format!("calls {}", calling.skill));
         match self.made(calling).await {
             Ok((finished, said)) => ToolResult::of(&finished, bounded(said), &peer),
             Err(fault) => ToolResult::refused(&fault),

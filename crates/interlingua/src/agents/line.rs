@@ -29,6 +29,8 @@ pub(super) struct Line {
     pub(super) name: PeerId,
     pub(super) desk: Arc<Desk>,
     pub(super) task: TaskId,
+    /// The how manieth time the task is dispatched: after the first there may be something to take up.
+    pub(super) attempt: u32,
     /// Who asked.
     pub(super) by: Principal,
     /// The same, through whoever was asked.
@@ -45,6 +47,7 @@ impl Line {
             name,
             desk: Arc::new(Desk::new(dispatch.task, dispatch.asked)),
             task: dispatch.task,
+            attempt: dispatch.attempt,
             through: dispatch.by.through(link),
             by: dispatch.by,
             call: dispatch.call,

@@ -1,8 +1,11 @@
-//! The records of one run in the journal: read once when it is taken up, then only appended to.
+//! The records of one run in the journal: read once when it is taken up again, then only appended to.
+//!
+//! Records that nothing has to wait for are taken first and written with the next that has consequences, as one append.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use interlingua_core::ports::{Append, Expected, StoreFault};
 use interlingua_core::{Entry, Fault, FaultKind, Log, TaskId, Time, journal};
 use serde::Serialize;
@@ -19,40 +22,54 @@ pub(super) struct RunLog {
     hub: Arc<Hub>,
     task: TaskId,
     seq: u64,
+    /// Taken, and not in the journal yet.
+    unwritten: Vec<Bytes>,
 }
 
 impl RunLog {
-    /// The log of a run, and what stands in it.
+    /// The log of a run, and what stands in it. A task's first attempt finds nothing there, so only later ones look.
     pub(super) async fn open<R: DeserializeOwned>(
         hub: Arc<Hub>,
         task: TaskId,
+        attempt: u32,
     ) -> Result<(RunLog, Vec<Entry<R>>), Fault> {
-        let mut entries = Vec::new();
-        let mut seq = 0;
-        loop {
-            let page = hub.store.journal.read(Log::Run(task), seq, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            seq = last.seq;
-            for stored in page {
-                let record = journal::from_bytes(&stored.bytes).map_err(Fault::internal)?;
-                entries.push(Entry { seq: stored.seq, at: stored.at, record });
-            }
-        }
-        Ok((RunLog { hub, task, seq }, entries))
+        let entries = if attempt > 1 { written(&hub, task).await? } else { Vec::new() };
+        let seq = entries.last().map_or(0, |entry| entry.seq);
+        Ok((RunLog { hub, task, seq, unwritten: Vec::new() }, entries))
     }
 
-    /// Appends these as one; resolves when they are safe. A store that is full makes the run wait, not forget.
+    /// Appends these as one; resolves when they are safe.
     pub(super) async fn append<R: Serialize>(&mut self, records: &[R], at: Time) -> Result<(), Fault> {
-        if records.is_empty() {
+        self.take(records)?;
+        self.write(at).await
+    }
+
+    /// Takes records for the next [`RunLog::write`]: until then they are not safe.
+    pub(super) fn take<'a, R: Serialize + 'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a R>,
+    ) -> Result<(), Fault> {
+        for record in records {
+            self.unwritten.push(journal::to_bytes(record).map_err(Fault::internal)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_written(&self) -> bool {
+        self.unwritten.is_empty()
+    }
+
+    /// Appends all that was taken as one; resolves when it is safe. A store that is full makes the run wait, not forget.
+    pub(super) async fn write(&mut self, at: Time) -> Result<(), Fault> {
+        if self.is_written() {
             return Ok(());
         }
-        let bytes = records.iter().map(journal::to_bytes).collect::<Result<Vec<_>, _>>().map_err(Fault::internal)?;
         loop {
             let append = Append {
                 log: Log::Run(self.task),
                 expected: Expected::At(self.seq),
                 at,
-                records: bytes.clone(),
+                records: self.unwritten.clone(),
                 unique: None,
                 row: None,
             };
@@ -65,8 +82,25 @@ impl RunLog {
                 }
             }
         }
-        self.seq += bytes.len() as u64;
+        self.seq += self.unwritten.len() as u64;
+        self.unwritten.clear();
         self.hub.runs.appended(self.task);
         Ok(())
+    }
+}
+
+/// All that stands in the log of a run.
+async fn written<R: DeserializeOwned>(hub: &Hub, task: TaskId) -> Result<Vec<Entry<R>>, Fault> {
+    let mut entries: Vec<Entry<R>> = Vec::new();
+    loop {
+        let after = entries.last().map_or(0, |entry| entry.seq);
+        let page = hub.store.journal.read(Log::Run(task), after, PAGE).await?;
+        if page.is_empty() {
+            return Ok(entries);
+        }
+        for stored in page {
+            let record = journal::from_bytes(&stored.bytes).map_err(Fault::internal)?;
+            entries.push(Entry { seq: stored.seq, at: stored.at, record });
+        }
     }
 }

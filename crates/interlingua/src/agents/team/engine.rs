@@ -57,7 +57,7 @@ impl Engine {
     /// A new run, or one that stands in the journal.
     async fn open(team: Arc<Team>, line: Arc<Line>, seats: Arc<Seats>) -> Result<(Engine, Vec<Effect>), Fault> {
         let now = line.hub.now();
-        let (mut log, entries) = RunLog::open::<Record>(line.hub.clone(), line.task).await?;
+        let (mut log, entries) = RunLog::open::<Record>(line.hub.clone(), line.task, line.attempt).await?;
         let (state, effects) = if entries.is_empty() {
             let mut plan = team.plan.clone();
             let input = line.call.input();

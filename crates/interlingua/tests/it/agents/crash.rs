@@ -69,3 +69,25 @@ async fn a_run_that_was_asked_for_a_yes_still_waits_after_a_restart_and_goes_on(
     assert_eq!(told(&hub, &task).await, "It is written.");
     assert_eq!(notes(&hub), 1);
 }
+
+#[tokio::test]
+async fn a_result_is_written_while_the_model_thinks_about_it_and_its_call_is_not_made_again() {
+    let mut hub = hub("0").await;
+    hub.write("lines.yaml", LINES.replace("say: It is written.", "events: [{ wait: 3600000 }]"));
+    hub.restart().await;
+    let task = start(&hub, json!({"skill": "ann/chat", "text": "write it down"})).await;
+    let mut steps = Vec::new();
+    until("the result", async || {
+        let timeline = hub.get(&format!("/api/tasks/{task}/timeline?limit=100")).await.json();
+        let items = timeline["items"].as_array().cloned().unwrap_or_default();
+        steps = items.iter().map(|item| item["step"].as_str().unwrap_or_default().to_owned()).collect();
+        steps.iter().any(|step| step == "returned")
+    })
+    .await;
+    assert_eq!(steps, ["begun", "thought", "called", "returned"], "nothing is kept back, and nothing is written twice");
+    hub.write("lines.yaml", LINES);
+    hub.restart().await;
+    reaches(&hub, &task, "completed").await;
+    assert_eq!(told(&hub, &task).await, "It is written.");
+    assert_eq!(notes(&hub), 1);
+}
