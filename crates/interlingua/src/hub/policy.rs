@@ -5,7 +5,7 @@
 //! only narrow which skills a credential reaches. Either way a chain may do what every link of it may, and the hub's Owner
 //! everything: whoever owns the hub writes the rules.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use interlingua_core::policy::{Asked, Could, Decision, Effect, Judge, Object};
 use interlingua_core::{Call, Digest, Json, Link, PeerId, Principal, Skill, SkillId, Subject, Text, Time, Trust};
@@ -71,25 +71,27 @@ impl Policy {
 
     fn of_link(&self, link: &Link, action: Action, skill: &Skill, asking: Asking<'_>, args: Option<&Json>) -> Decision {
         match (&link.subject, &self.judge) {
-            (Subject::HubOwner, _) => built_in(true, "owner"),
-            (_, None) => built_in(scopes_allow(link, action, skill, asking.now), "scopes"),
-            (_, Some(_)) if !reaches(link, action, skill, asking.now) => built_in(false, "scopes"),
+            (Subject::HubOwner, _) => built_in(true, &OWNER),
+            (_, None) => built_in(scopes_allow(link, action, skill, asking.now), &SCOPES),
+            (_, Some(_)) if !reaches(link, action, skill, asking.now) => built_in(false, &SCOPES),
             (_, Some(judge)) => judge.decide(&asking.of_link(link, action, Object::Skill(skill)), args),
         }
     }
 
     /// Every link must be allowed; what the first one that is not says counts.
     fn every(by: &Principal, decide: impl Fn(&Link) -> Decision) -> Decision {
-        let mut because: Vec<Text> = Vec::new();
+        let mut so_far: Option<Decision> = None;
         for link in by.links() {
             let decision = decide(link);
             if !decision.allows() {
                 return decision;
             }
-            because.extend(decision.because.iter().cloned());
+            so_far = Some(match so_far {
+                None => decision,
+                Some(before) => Decision { because: joined(before.because, &decision.because), ..decision },
+            });
         }
-        because.dedup();
-        Decision { effect: Effect::Allowed, because: because.into() }
+        so_far.unwrap_or_else(|| Decision { effect: Effect::Allowed, because: [].into() })
     }
 
     /// May they say yes to calls of this skill? `None`: of one that is not here any more, or of no skill.
@@ -111,8 +113,8 @@ impl Policy {
         let Some(peer) = peer else { return !by.is_anonymous() };
         let asking = Asking { wire: None, trust: None, now };
         let decide = |link: &Link| match link.subject {
-            Subject::HubOwner => built_in(true, "owner"),
-            _ if !in_force(link, now) => built_in(false, "expired"),
+            Subject::HubOwner => built_in(true, &OWNER),
+            _ if !in_force(link, now) => built_in(false, &EXPIRED),
             _ => judge.decide(&asking.of_link(link, Action::Register, Object::Peer(peer)), None),
         };
         Self::every(by, decide).allows()
@@ -175,9 +177,26 @@ impl<'a> Asking<'a> {
     }
 }
 
-fn built_in(allowed: bool, why: &'static str) -> Decision {
+type Because = Arc<[Text]>;
+
+/// Why the built-in rules decide: made once, since every call of every caller is decided by one of them.
+static OWNER: LazyLock<Because> = LazyLock::new(|| ["owner".into()].into());
+static SCOPES: LazyLock<Because> = LazyLock::new(|| ["scopes".into()].into());
+static EXPIRED: LazyLock<Because> = LazyLock::new(|| ["expired".into()].into());
+
+fn built_in(allowed: bool, why: &Because) -> Decision {
     let effect = if allowed { Effect::Allowed } else { Effect::Silent };
-    Decision { effect, because: [Text::from(why)].into() }
+    Decision { effect, because: why.clone() }
+}
+
+/// What two links rest on; the same reason twice in a row is one.
+fn joined(before: Because, then: &[Text]) -> Because {
+    if *before == *then && then.len() == 1 {
+        return before;
+    }
+    let mut both: Vec<Text> = before.iter().chain(then).cloned().collect();
+    both.dedup();
+    both.into()
 }
 
 /// Does every link of the chain hold this right?
@@ -259,7 +278,46 @@ pub fn glob(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use interlingua_core::{CardFrom, Effects, Proof, Schema, SkillKind};
+
     use super::*;
+
+    fn skill() -> Skill {
+        let input = Schema(serde_json::json!({"type": "object"}).into());
+        Skill::new(
+            SkillId::new("local", "read_file"),
+            SkillKind::Tool,
+            "Reads.",
+            input,
+            Effects::reads_only(CardFrom::Configuration),
+        )
+    }
+
+    fn link(subject: Subject, scopes: &[&str]) -> Link {
+        Link {
+            subject,
+            proof: Proof::InProcess,
+            scopes: scopes.iter().map(|scope| (*scope).into()).collect(),
+            until: None,
+        }
+    }
+
+    #[test]
+    fn the_built_in_rules_say_which_of_them_decided_once_for_links_that_agree() {
+        let (skill, policy) = (skill(), Policy::default());
+        let reasons = |by: &Principal| {
+            let decision = policy.explain(by, Action::Call, &skill, None, None, Time(0));
+            (decision.effect, decision.because.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+        };
+        let user = Principal::new(link(Subject::User("ann".into()), &["local/*"]));
+        assert_eq!(reasons(&user), (Effect::Allowed, "scopes".to_owned()));
+        let agent = |scope| link(Subject::Agent("bob".into()), &[scope]);
+        assert_eq!(reasons(&user.through(agent("*"))), (Effect::Allowed, "scopes".to_owned()), "both by their scopes");
+        assert_eq!(reasons(&user.through(agent("web/*"))), (Effect::Silent, "scopes".to_owned()));
+        let owner = Principal::new(link(Subject::HubOwner, &[]));
+        assert_eq!(reasons(&owner), (Effect::Allowed, "owner".to_owned()));
+        assert_eq!(reasons(&owner.through(agent("*"))), (Effect::Allowed, "owner scopes".to_owned()));
+    }
 
     #[test]
     fn patterns_cover_peer_and_skill() {
