@@ -5,7 +5,7 @@ use bytes::Bytes;
 use interlingua_core::{Json, Loss, PeerId, Provenance, Time};
 use interlingua_protocols::mcp::content::{self, Verbatim, Writer};
 use interlingua_protocols::mcp::decode::{Said, decode};
-use interlingua_protocols::mcp::{Version, definition, headers, question};
+use interlingua_protocols::mcp::{Version, definition, headers, meta, question};
 use interlingua_protocols::members::{Members, elements};
 use interlingua_protocols::rpc::{self, Frame, Id, Message};
 
@@ -44,7 +44,7 @@ fn message(message: &Message) {
 
 /// As a server reads it.
 fn asked(method: &str, params: &Members) {
-    let _ = Said::modern(params, Time(0));
+    let _ = Said::modern(params.object(meta::META).as_ref(), Time(0));
     for version in Version::SERVED {
         let _ = decode(method, params, version);
     }

@@ -157,6 +157,11 @@ impl Members {
     }
 
     /// In the order they were written.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|member| self.key(member))
+    }
+
+    /// In the order they were written.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Json)> {
         let bytes = self.whole.as_ref().map(Json::as_bytes);
         self.list.iter().filter_map(move |member| Some((self.key(member), Json::slice(bytes?, member.value))))

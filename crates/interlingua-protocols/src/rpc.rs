@@ -82,6 +82,17 @@ pub enum Message {
     Response(Response),
 }
 
+impl Message {
+    /// What a method is asked or told with.
+    pub fn params(&self) -> Option<&Members> {
+        match self {
+            Message::Request(request) => Some(&request.params),
+            Message::Notification(notification) => Some(&notification.params),
+            Message::Response(_) => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Request {
     pub id: Id,

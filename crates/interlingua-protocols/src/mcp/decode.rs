@@ -53,6 +53,8 @@ pub struct Said {
     pub priority: Priority,
     /// An idempotency key.
     pub message: Option<MessageId>,
+    /// What of `_meta` is neither the protocol's nor ours: a peer of the same protocol may know it.
+    pub free: Option<Json>,
 }
 
 impl Said {
@@ -80,12 +82,13 @@ impl Said {
             deadline: hop.deadline.map(|deadline| Deadline { set_by: DeadlineBy::Caller, ..deadline }),
             priority,
             message: meta.text(meta::MESSAGE_ID).map(|id| MessageId::from(&*id)),
+            free: meta::free(meta),
         })
     }
 
-    /// A modern request: version and capabilities are required (2026-07-28, basic, `_meta`).
-    pub fn modern(params: &Members, now: Time) -> Result<Said, Refused> {
-        let meta = params.object(meta::META).ok_or_else(|| Refused::malformed("`_meta` is missing"))?;
+    /// A modern request, by its `_meta`: version and capabilities are required (2026-07-28, basic, `_meta`).
+    pub fn modern(meta: Option<&Members>, now: Time) -> Result<Said, Refused> {
+        let meta = meta.ok_or_else(|| Refused::malformed("`_meta` is missing"))?;
         let named = |key: &str| Refused::malformed(format!("`_meta` has no {key}"));
         let version = meta.text(meta::PROTOCOL_VERSION).ok_or_else(|| named(meta::PROTOCOL_VERSION))?;
         let version = match Version::parse(&version) {
@@ -97,7 +100,7 @@ impl Said {
             None => None,
             Some(level) => Some(self::level(&level).ok_or_else(|| Refused::malformed("no such log level"))?),
         };
-        Ok(Said { log, ..Said::new(version, Client::decode(&client, version), &meta, now)? })
+        Ok(Said { log, ..Said::new(version, Client::decode(&client, version), meta, now)? })
     }
 
     /// A request of a session.

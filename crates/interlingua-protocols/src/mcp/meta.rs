@@ -1,7 +1,7 @@
 //! Keys of `_meta`: the protocol's (2026-07-28, basic, `_meta`), W3C trace context under its bare names, and ours under
 //! `interlingua/`. Ours are never believed from a peer that configuration does not call a hub, and never passed on.
 
-use interlingua_core::{Loss, Route, Trace};
+use interlingua_core::{Json, Loss, Route, Trace};
 
 use crate::members::Members;
 use crate::object::Object;
@@ -45,6 +45,21 @@ pub fn trace(meta: &Members) -> Option<Trace> {
     (trace != Trace::default()).then_some(trace)
 }
 
+/// What a peer of the same protocol may know of it: what is neither the protocol's nor ours.
+pub fn free(meta: &Members) -> Option<Json> {
+    let is_free = |key: &str| {
+        let bare = [PROGRESS_TOKEN, TRACEPARENT, TRACESTATE, BAGGAGE];
+        !key.starts_with("io.modelcontextprotocol/") && !key.starts_with(OURS) && !bare.contains(&key)
+    };
+    meta.keys().any(is_free).then(|| {
+        Object::json(|object| {
+            for (key, value) in meta.iter().filter(|(key, _)| is_free(key)) {
+                object.value(key, &value);
+            }
+        })
+    })
+}
+
 pub fn write_trace(trace: &Trace, object: &mut Object<'_>) {
     let fields = [(TRACEPARENT, &trace.parent), (TRACESTATE, &trace.state), (BAGGAGE, &trace.baggage)];
     for (key, text) in fields {
@@ -72,4 +87,24 @@ pub fn write_losses(losses: &[Loss], object: &mut Object<'_>) {
         item.text("kind", loss.kind.as_str());
         item.finish();
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &'static str) -> Option<String> {
+        let json = Json::parse(text.as_bytes().into()).expect("JSON");
+        free(&Members::of(&json)).map(|free| free.as_str().to_owned())
+    }
+
+    #[test]
+    fn what_is_neither_the_protocols_nor_ours_is_passed_on_as_it_was_written() {
+        let protocols = r#"{"io.modelcontextprotocol/logLevel":"info","progressToken":1,"traceparent":"00-ab-cd-01"}"#;
+        assert_eq!(of(protocols), None);
+        assert_eq!(of(r#"{"interlingua/via":"a"}"#), None);
+        assert_eq!(of("{}"), None);
+        let mixed = r#"{"com.example/a": [1, 2.50],"progressToken":"p","b":null}"#;
+        assert_eq!(of(mixed).as_deref(), Some(r#"{"com.example/a":[1, 2.50],"b":null}"#));
+    }
 }

@@ -295,7 +295,7 @@ impl Asker {
         call.via.clone_from(&said.via);
         call.trace.clone_from(&said.trace);
         call.wire = Some(said.version.wire());
-        call.meta = passed_meta(params, said);
+        call.meta = passed_meta(said);
         call.raw = unknown_params(params, &said.version.wire());
         let request =
             Request { by: self.by.clone(), connection: self.connection.id, inbound: Inbound::Call(Box::new(call)) };
@@ -382,18 +382,13 @@ pub(super) fn sorted(open: Vec<Question>, responses: &Members) -> Result<Sorted,
 
 /// What a peer of the same protocol is told of a client's `_meta`: what is neither the protocol's nor ours, the level from
 /// which it wants log lines, and whether it can hold a receipt.
-fn passed_meta(params: &Members, said: &Said) -> Meta {
-    let given = params.object(meta::META).unwrap_or(Members::absent());
-    let is_free = |key: &str| {
-        let bare = [meta::PROGRESS_TOKEN, meta::TRACEPARENT, meta::TRACESTATE, meta::BAGGAGE];
-        !key.starts_with("io.modelcontextprotocol/") && !key.starts_with(meta::OURS) && !bare.contains(&key)
-    };
-    if said.log.is_none() && !said.client.tasks && !given.iter().any(|(key, _)| is_free(key)) {
-        return Meta::default();
+fn passed_meta(said: &Said) -> Meta {
+    if said.log.is_none() && !said.client.tasks {
+        return Meta(said.free.clone());
     }
     Meta(Some(Object::json(|object| {
-        for (key, value) in given.iter().filter(|(key, _)| is_free(key)) {
-            object.value(key, &value);
+        if let Some(free) = &said.free {
+            object.splice(free);
         }
         if let Some(level) = said.log {
             object.text(meta::LOG_LEVEL, decode::level_name(level));
@@ -407,7 +402,7 @@ fn passed_meta(params: &Members, said: &Said) -> Meta {
 /// Parameters this hub does not know travel beside the call, to a peer of the same protocol.
 fn unknown_params(params: &Members, wire: &interlingua_core::Wire) -> Option<Raw> {
     let known = ["name", "uri", "arguments", meta::META, "requestState", "inputResponses", "task"];
-    if params.iter().all(|(key, _)| known.contains(&key)) {
+    if params.keys().all(|key| known.contains(&key)) {
         return None;
     }
     let span = |key: &&str| {

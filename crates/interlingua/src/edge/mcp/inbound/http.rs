@@ -16,6 +16,7 @@ use http::{HeaderMap, Method, StatusCode};
 use interlingua_core::{Fault, FaultKind, OnDisconnect, PeerId};
 use interlingua_protocols::mcp::decode::{self, Refused, Said};
 use interlingua_protocols::mcp::{Era, Version, fault, headers, meta};
+use interlingua_protocols::members::Members;
 use interlingua_protocols::rpc::{self, Frame, Id, Message};
 
 use super::Scope;
@@ -117,10 +118,13 @@ impl Arrived {
         let decoded = rpc::decode(&frame, self.shared.bounds().depth);
         laps.done(Phase::Decode);
         match decoded {
-            Ok(Frame::One(message)) => match self.era(&message) {
-                Era::Modern => self.modern(message).await,
-                Era::Legacy => self.legacy(message).await,
-            },
+            Ok(Frame::One(message)) => {
+                let meta = message.params().and_then(|params| params.object(meta::META));
+                match self.era(&message, meta.as_ref()) {
+                    Era::Modern => self.modern(message, meta).await,
+                    Era::Legacy => self.legacy(message).await,
+                }
+            }
             Ok(Frame::Batch(messages)) if self.has_session() => self.batch(messages).await,
             Ok(Frame::Batch(_)) => self.invalid(&rpc::Invalid::shape(None, "batches are not taken here")),
             Err(invalid) => self.invalid(&invalid),
@@ -133,16 +137,16 @@ impl Arrived {
     }
 
     /// Which era a message is of.
-    fn era(&self, message: &Message) -> Era {
-        let (method, params) = match message {
-            Message::Request(request) => (&*request.method, &request.params),
-            Message::Notification(notification) => (&*notification.method, &notification.params),
+    fn era(&self, message: &Message, meta: Option<&Members>) -> Era {
+        let method = match message {
+            Message::Request(request) => &*request.method,
+            Message::Notification(notification) => &*notification.method,
             Message::Response(_) => return Era::Legacy,
         };
-        let says_so = || params.object(meta::META).is_some_and(|meta| meta.has(meta::PROTOCOL_VERSION));
+        let says_so = meta.is_some_and(|meta| meta.has(meta::PROTOCOL_VERSION));
         match self.header(headers::PROTOCOL_VERSION) {
             None => {
-                if says_so() {
+                if says_so {
                     Era::Modern
                 } else {
                     Era::Legacy
@@ -150,14 +154,14 @@ impl Arrived {
             }
             Some(named) => match Version::parse(named.trim()).map(Version::era) {
                 Some(Era::Modern) => Era::Modern,
-                Some(Era::Legacy) if !says_so() => Era::Legacy,
+                Some(Era::Legacy) if !says_so => Era::Legacy,
                 None if method == "initialize" || self.headers.contains_key(headers::SESSION) => Era::Legacy,
                 Some(Era::Legacy) | None => Era::Modern,
             },
         }
     }
 
-    async fn modern(self, message: Message) -> Response {
+    async fn modern(self, message: Message, meta: Option<Members>) -> Response {
         let request = match message {
             Message::Request(request) if request.id.is_null() => {
                 return self.invalid(&rpc::Invalid::shape(None, "`id` must be text or a number"));
@@ -170,7 +174,7 @@ impl Arrived {
             }
         };
         let id = request.id.clone();
-        let asker = match self.modern_asker(&request) {
+        let asker = match self.modern_asker(&request, meta.as_ref()) {
             Ok(asker) => asker,
             Err(refused) => return refused.response(&id),
         };
@@ -194,15 +198,13 @@ impl Arrived {
     }
 
     /// Headers against the body, `_meta`, then who asks; in this order, so that strangers learn nothing more.
-    fn modern_asker(&self, request: &rpc::Request) -> Result<Asker, NotTaken> {
+    fn modern_asker(&self, request: &rpc::Request, meta: Option<&Members>) -> Result<Asker, NotTaken> {
         let params = &request.params;
-        let named =
-            params.object(meta::META).and_then(|meta| meta.text(meta::PROTOCOL_VERSION).map(|text| text.into_owned()));
-        if let Some(named) = &named {
-            self.check(headers::PROTOCOL_VERSION, named)?;
+        if let Some(named) = meta.and_then(|meta| meta.text(meta::PROTOCOL_VERSION)) {
+            self.check(headers::PROTOCOL_VERSION, &named)?;
         }
         self.check(headers::METHOD, &request.method)?;
-        let said = Said::modern(params, self.shared.hub.now())?;
+        let said = Said::modern(meta, self.shared.hub.now())?;
         let name = match &*request.method {
             "tools/call" | "prompts/get" => params.text("name"),
             "resources/read" => params.text("uri"),
