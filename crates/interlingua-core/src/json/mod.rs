@@ -75,6 +75,12 @@ impl Json {
         Json { raw: Bytes::from_static(b"{}"), made: OnceLock::new() }
     }
 
+    /// The same with bytes of its own: a slice keeps the whole frame it came in, so this is for what stays longer than that.
+    #[must_use]
+    pub fn alone(&self) -> Json {
+        Json { raw: Bytes::copy_from_slice(&self.raw), made: self.made.clone() }
+    }
+
     pub fn as_bytes(&self) -> &Bytes {
         &self.raw
     }

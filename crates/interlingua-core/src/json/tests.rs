@@ -95,3 +95,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_to_stay_does_not_keep_the_frame_it_came_in() {
+    let frame = Bytes::from(br#"{"kept": {"a": 1}, "rest": "long"}"#.to_vec());
+    let slice = Json::slice(&frame, (9, 17));
+    let alone = slice.alone();
+    assert_eq!((alone.as_str(), &alone), (r#"{"a": 1}"#, &slice));
+    drop(slice);
+    assert!(frame.is_unique(), "nobody else holds the frame");
+}

@@ -66,12 +66,12 @@ pub fn lines(results: &ClientMessage) -> Vec<Text> {
 
 /// What a device says of itself.
 pub fn system_info(message: &ClientMessage) -> Option<Json> {
-    metadata(message).get("system_info").filter(Json::is_object)
+    metadata(message).get("system_info").filter(Json::is_object).map(|info| info.alone())
 }
 
 /// The tools a device tells of unasked.
 pub fn tools(message: &ClientMessage) -> Option<Json> {
-    metadata(message).get("tools").filter(|tools| tools.as_str().starts_with('['))
+    metadata(message).get("tools").filter(|tools| tools.as_str().starts_with('[')).map(|tools| tools.alone())
 }
 
 fn texts(list: &Json) -> Vec<Text> {

@@ -1,7 +1,7 @@
 //! Peers and their skills, as an immutable catalogue that is replaced whole. Readers never wait for a writer.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use interlingua_core::peer::Peer;
@@ -40,7 +40,8 @@ pub struct Registered {
     pub peer: Arc<dyn Peer>,
     /// What an operator should mend, though the peer can be called.
     pub problems: Arc<[Text]>,
-    readers: Readers,
+    /// Made for the first who reads: most peers have nothing to read.
+    readers: OnceLock<Readers>,
 }
 
 /// Under which skill a read of a resource is decided, counted and written down. It is in no list: a resource is.
@@ -65,8 +66,7 @@ impl Readers {
 
 impl Registered {
     fn new(card: Card, peer: Arc<dyn Peer>) -> Registered {
-        let readers = Readers::of(&card.peer);
-        Registered { card: Arc::new(card), peer, problems: Arc::default(), readers }
+        Registered { card: Arc::new(card), peer, problems: Arc::default(), readers: OnceLock::new() }
     }
 
     /// The skill that a read of this resource counts as; `None` when the peer offers no resources. A peer may know more
@@ -74,11 +74,11 @@ impl Registered {
     pub fn reader(&self, uri: &str) -> Option<&Arc<Skill>> {
         let resources = &self.card.resources;
         let public = resources.iter().any(|resource| resource.public && resource.covers(uri));
-        match (resources.is_empty(), public) {
-            (true, _) => None,
-            (false, true) => Some(&self.readers.public),
-            (false, false) => Some(&self.readers.own),
+        if resources.is_empty() {
+            return None;
         }
+        let readers = self.readers.get_or_init(|| Readers::of(&self.card.peer));
+        Some(if public { &readers.public } else { &readers.own })
     }
 }
 

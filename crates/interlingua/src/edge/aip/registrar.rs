@@ -111,7 +111,7 @@ impl Registrar {
 
     /// What a device answered when it was asked for its tools.
     pub(super) fn set_tools(&self, device: &str, tools: Json) {
-        self.change(device, |known| known.tools = Some(tools), Urgency::Urgent);
+        self.change(device, |known| known.tools = Some(tools.alone()), Urgency::Urgent);
     }
 
     pub(super) fn note(&self, effect: &Effect) {
