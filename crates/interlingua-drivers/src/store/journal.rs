@@ -87,8 +87,10 @@ fn append_to(db: &Connection, append: &Append) -> Result<Appended, Refused> {
     {
         return Ok(exists);
     }
-    let no = find_or_make(db, &append.log)?;
-    let mut last = last_of(db, no)?;
+    let (no, mut last) = match place(db, &append.log)? {
+        Some(place) => place,
+        None => (make(db, &append.log)?, 0),
+    };
     match append.expected {
         Expected::Any => {}
         Expected::At(expected) if expected == last => {}
@@ -100,7 +102,8 @@ fn append_to(db: &Connection, append: &Append) -> Result<Appended, Refused> {
         insert.execute(params![no, Col(last), Col(append.at), &record[..]])?;
     }
     if let Some(row) = &append.row {
-        tasks::put(db, find_or_make(db, &Log::Task(row.task))?, row)?;
+        let own = append.log == Log::Task(row.task);
+        tasks::put(db, if own { no } else { find_or_make(db, &Log::Task(row.task))? }, row)?;
     }
     Ok(Appended::At(last))
 }
@@ -136,12 +139,27 @@ pub(super) fn find(db: &Connection, log: &Log) -> rusqlite::Result<Option<i64>> 
         .optional()
 }
 
-fn find_or_make(db: &Connection, log: &Log) -> rusqlite::Result<i64> {
-    if let Some(no) = find(db, log)? {
-        return Ok(no);
-    }
+/// The number of a log that exists, and the last sequence ever given in it.
+fn place(db: &Connection, log: &Log) -> rusqlite::Result<Option<(i64, u64)>> {
+    let (kind, id) = log_columns(log);
+    db.prepare_cached(
+        "SELECT no, max(floor, coalesce((SELECT max(seq) FROM journal WHERE log = no), 0)) FROM logs
+         WHERE kind = ?1 AND id = ?2",
+    )?
+    .query_row(params![kind, id], |row| Ok((row.get(0)?, row.get::<_, Col<u64>>(1)?.0)))
+    .optional()
+}
+
+fn make(db: &Connection, log: &Log) -> rusqlite::Result<i64> {
     let (kind, id) = log_columns(log);
     db.prepare_cached("INSERT INTO logs (kind, id) VALUES (?1, ?2)")?.insert(params![kind, id])
+}
+
+fn find_or_make(db: &Connection, log: &Log) -> rusqlite::Result<i64> {
+    match find(db, log)? {
+        Some(no) => Ok(no),
+        None => make(db, log),
+    }
 }
 
 /// The last sequence ever given: that of the newest record, or where retention stopped when it removed them all.

@@ -13,42 +13,37 @@ use super::fault::Refused;
 
 pub(super) const COLUMNS: &str = "task, owner, conversation, parent, skill, state, created, updated";
 
-/// Writes the row. The common case changes no indexed column but the state; anything else replaces the row whole.
+/// Writes the row. Most appends change only when it was changed last, which is in one index; a change of state is in those of
+/// states too; anything else replaces the row whole.
 pub(super) fn put(db: &Connection, no: i64, row: &TaskRow) -> rusqlite::Result<()> {
+    const SAME: &str = "UPDATE tasks SET updated = ?4
+         WHERE no = ?1 AND skill IS ?2 AND state = ?3 AND owner = ?5 AND conversation IS ?6 AND parent IS ?7 AND created = ?8";
+    const MOVED: &str = "UPDATE tasks SET skill = ?2, state = ?3, updated = ?4
+         WHERE no = ?1 AND owner = ?5 AND conversation IS ?6 AND parent IS ?7 AND created = ?8";
     let conversation = row.conversation.as_ref().map(ConversationId::as_str);
     let parent = row.parent.map(Col);
-    let changed = db
-        .prepare_cached(
-            "UPDATE tasks SET skill = ?2, state = ?3, updated = ?4
-             WHERE no = ?1 AND owner = ?5 AND conversation IS ?6 AND parent IS ?7 AND created = ?8",
-        )?
-        .execute(params![
-            no,
-            row.skill,
-            Col(row.state),
-            Col(row.updated),
-            row.owner,
-            conversation,
-            parent,
-            Col(row.created)
-        ])?;
-    if changed == 0 {
-        db.prepare_cached(
-            "INSERT OR REPLACE INTO tasks (no, task, owner, conversation, parent, skill, state, created, updated)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute(params![
-            no,
-            Col(row.task),
-            row.owner,
-            conversation,
-            parent,
-            row.skill,
-            Col(row.state),
-            Col(row.created),
-            Col(row.updated)
-        ])?;
+    for update in [SAME, MOVED] {
+        let values =
+            params![no, row.skill, Col(row.state), Col(row.updated), row.owner, conversation, parent, Col(row.created)];
+        if db.prepare_cached(update)?.execute(values)? > 0 {
+            return Ok(());
+        }
     }
+    db.prepare_cached(
+        "INSERT OR REPLACE INTO tasks (no, task, owner, conversation, parent, skill, state, created, updated)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?
+    .execute(params![
+        no,
+        Col(row.task),
+        row.owner,
+        conversation,
+        parent,
+        row.skill,
+        Col(row.state),
+        Col(row.created),
+        Col(row.updated)
+    ])?;
     Ok(())
 }
 

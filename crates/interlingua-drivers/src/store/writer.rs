@@ -1,7 +1,7 @@
 //! The one thread that writes, and its group commit.
 //!
-//! Whatever waits when the thread is free goes into one transaction, each request in a savepoint of its own: a request
-//! that is refused leaves no trace and does not harm its neighbours. A future resolves after the COMMIT was synced. So one
+//! Whatever waits when the thread is free goes into one transaction, each request in a savepoint of its own unless it is
+//! alone: a request that is refused leaves no trace and does not harm its neighbours. A future resolves after the COMMIT was synced. So one
 //! sync of the disk serves everyone who waited for it, and nobody waits longer than two.
 //!
 //! A request whose future is dropped may still be written. After an I/O error the thread writes no more: what a disk says
@@ -181,6 +181,11 @@ fn attempt(db: &Connection, batch: &mut [Box<dyn Job>], broken: &mut Option<Stor
 
 fn transaction(db: &Connection, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
     run(db, "BEGIN IMMEDIATE")?;
+    if let [job] = batch {
+        let taken = job.run(db);
+        // SQLite may have rolled back by itself, as it may when the disk is full.
+        return if taken || !db.is_autocommit() { run(db, if taken { "COMMIT" } else { "ROLLBACK" }) } else { Ok(()) };
+    }
     for job in batch {
         run(db, "SAVEPOINT request")?;
         if !job.run(db) {
