@@ -43,6 +43,11 @@ impl Pace {
     }
 }
 
+/// For wires that have nothing but text: whole seconds, and never too few.
+pub fn again_in(wait: Duration) -> String {
+    format!("try again in {} s", wait.as_millis().div_ceil(1_000).max(1))
+}
+
 /// As near as a float comes.
 #[allow(clippy::cast_precision_loss, reason = "a limit beyond 2^53 is none")]
 fn most(count: u64) -> f64 {
@@ -113,6 +118,13 @@ mod tests {
         assert_eq!(buckets.take(&"ann", 1, pace, millis(55)), Err(millis(50)));
         buckets.take(&"ann", 1, pace, millis(105)).expect("earned");
         buckets.take(&"bob", 1, pace, millis(105)).expect("each has their own");
+    }
+
+    #[test]
+    fn the_time_in_words_is_enough_too() {
+        for (wait, words) in [(0, "1 s"), (1, "1 s"), (1_000, "1 s"), (1_001, "2 s"), (90_000, "90 s")] {
+            assert_eq!(again_in(millis(wait)), format!("try again in {words}"));
+        }
     }
 
     #[test]

@@ -156,6 +156,10 @@ pub fn data(fault: &Fault) -> Json {
                 Retry::IfIdempotent => "if_idempotent",
             },
         );
+        if let Retry::After(Some(wait)) = fault.retry {
+            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            object.key("retry_after_ms").extend_from_slice(millis.to_string().as_bytes());
+        }
         if !fault.fields.is_empty() {
             object.array("fields", &fault.fields, |issue, out| {
                 let mut item = Object::open(out);

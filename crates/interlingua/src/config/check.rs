@@ -51,6 +51,7 @@ pub(super) fn check(config: &Config) -> Found {
     listen(config, &mut found);
     numbers(config, &mut found);
     check_limits::audit(config, &mut found);
+    check_limits::limits(config, &mut found);
     for (name, peer) in &config.peers {
         peer_name("peers", name, &mut found);
         self::peer(name, peer, &mut found);

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::limit_rules::LimitRule;
 use super::scalar::{Rate, Size, Span};
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -24,6 +25,8 @@ pub struct Limits {
     pub replay: Span,
     /// Connections open at the same time.
     pub connections: u32,
+    /// Limits by who calls, how, and what; all that fit a call count.
+    pub rules: Vec<LimitRule>,
 }
 
 impl Default for Limits {
@@ -37,6 +40,7 @@ impl Default for Limits {
             rate: None,
             replay: Span::hours(24),
             connections: 16_384,
+            rules: Vec::new(),
         }
     }
 }

@@ -23,6 +23,13 @@ pub struct Rate {
     pub per: Duration,
 }
 
+/// So many bytes in each `s`, `m` or `h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    pub bytes: u64,
+    pub per: Duration,
+}
+
 impl Size {
     pub const fn mib(count: u64) -> Size {
         Size(count << 20)
@@ -90,14 +97,34 @@ impl Rate {
 
     fn parse(text: &str) -> Option<Rate> {
         let (count, per) = text.split_once('/')?;
-        let per = match per.trim() {
-            "s" => 1,
-            "m" => 60,
-            "h" => 3600,
-            _ => return None,
-        };
         let count = count.trim().parse().ok().filter(|count| *count > 0)?;
-        Some(Rate { count, per: Duration::from_secs(per) })
+        Some(Rate { count, per: unit(per)? })
+    }
+}
+
+impl Flow {
+    fn parse(text: &str) -> Option<Flow> {
+        let (bytes, per) = text.split_once('/')?;
+        let bytes = Size::parse(bytes).map(|size| size.0).filter(|bytes| *bytes > 0)?;
+        Some(Flow { bytes, per: unit(per)? })
+    }
+}
+
+/// The span that a letter stands for.
+fn unit(letter: &str) -> Option<Duration> {
+    match letter.trim() {
+        "s" => Some(Duration::from_secs(1)),
+        "m" => Some(Duration::from_secs(60)),
+        "h" => Some(Duration::from_secs(3600)),
+        _ => None,
+    }
+}
+
+fn letter(unit: Duration) -> &'static str {
+    match unit.as_secs() {
+        60 => "m",
+        3600 => "h",
+        _ => "s",
     }
 }
 
@@ -135,12 +162,13 @@ impl fmt::Display for Span {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let per = match self.per.as_secs() {
-            60 => "m",
-            3600 => "h",
-            _ => "s",
-        };
-        write!(f, "{}/{per}", self.count)
+        write!(f, "{}/{}", self.count, letter(self.per))
+    }
+}
+
+impl fmt::Display for Flow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", Size(self.bytes), letter(self.per))
     }
 }
 
@@ -197,10 +225,11 @@ macro_rules! scalar {
 scalar!(Size, "a size, such as `64MiB`", r"^[0-9]+ ?(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)?$");
 scalar!(Span, "a span of time, such as `300s`, `24h` or `30d`", r"^[0-9]+ ?(ms|s|m|h|d|w)?$");
 scalar!(Rate, "a rate, such as `200/s`", r"^[0-9]+ ?/ ?(s|m|h)$");
+scalar!(Flow, "bytes in a span, such as `10MiB/m`", r"^[0-9]+ ?(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)? ?/ ?(s|m|h)$");
 
 #[cfg(test)]
 mod tests {
-    use super::{Rate, Size, Span};
+    use super::{Flow, Rate, Size, Span};
     use std::time::Duration;
 
     #[test]
@@ -229,6 +258,15 @@ mod tests {
         assert_eq!(Rate::parse("5 / m"), Some(Rate { count: 5, per: Duration::from_secs(60) }));
         for bad in ["200", "0/s", "/s", "5/d", "-1/s"] {
             assert_eq!(Rate::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn flows_are_sizes_in_each_unit() {
+        assert_eq!(Flow::parse("1KiB/s"), Some(Flow { bytes: 1024, per: Duration::from_secs(1) }));
+        assert_eq!(Flow::parse("10MiB / h").map(|flow| flow.to_string()).as_deref(), Some("10MiB/h"));
+        for bad in ["1KiB", "0/s", "/s", "1KiB/d"] {
+            assert_eq!(Flow::parse(bad), None, "{bad}");
         }
     }
 

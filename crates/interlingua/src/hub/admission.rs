@@ -2,18 +2,19 @@
 //! in order of priority then arrival. A waiting call gains one step of priority every two seconds, so nothing starves.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use interlingua_core::limit::{Buckets, Pace, again_in};
 use interlingua_core::{Fault, FaultKind, Owner, Principal, Priority, Retry};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 /// How long a call waits to be worth one step of priority more.
 const STEP: Duration = Duration::from_secs(2);
-/// How many owners' rates are remembered; the idlest is forgotten first.
+/// How many owners' rates are remembered.
 const MAX_OWNERS: usize = 10_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,20 +52,20 @@ pub struct Admission {
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     running: usize,
     /// Smallest key first. Aging is linear and the same for all, so the order of two waiting calls never changes and the key
     /// can be fixed at arrival: arrival minus priority times [`STEP`].
     waiting: BTreeMap<(Reverse<i128>, u64), oneshot::Sender<()>>,
     arrivals: u64,
-    buckets: HashMap<Owner, Bucket>,
+    rates: Buckets<Owner>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Bucket {
-    tokens: f64,
-    filled: Instant,
+impl Default for State {
+    fn default() -> State {
+        State { running: 0, waiting: BTreeMap::new(), arrivals: 0, rates: Buckets::new(MAX_OWNERS) }
+    }
 }
 
 /// The right to run; given back when dropped.
@@ -115,25 +116,12 @@ impl Admission {
             None if by.is_anonymous() => limits.anonymous_rate,
             None => return Ok(()),
         };
-        let owner = by.owner();
-        let most = f64::from(rate.count.max(1));
-        let rate = most / rate.per.as_secs_f64().max(0.001);
-        let now = Instant::now();
-        let mut state = self.state();
-        if state.buckets.len() >= MAX_OWNERS && !state.buckets.contains_key(&owner) {
-            forget_idlest(&mut state.buckets);
-        }
-        let bucket = state.buckets.entry(owner).or_insert(Bucket { tokens: most, filled: now });
-        let elapsed = now.duration_since(bucket.filled).as_secs_f64();
-        bucket.tokens = (bucket.tokens + elapsed * rate).min(most);
-        bucket.filled = now;
-        if bucket.tokens >= 1.0 {
-            bucket.tokens -= 1.0;
-            return Ok(());
-        }
-        let wait = Duration::from_secs_f64((1.0 - bucket.tokens) / rate);
-        let fault = Fault::caller(FaultKind::Busy, "too many calls from you: slow down");
-        Err(fault.retry(Retry::After(Some(wait))))
+        let pace = Pace::new(rate.count.into(), rate.per, None);
+        let taken = self.state().rates.take(&by.owner(), 1, pace, self.started.elapsed());
+        taken.map_err(|wait| {
+            let text = format!("too many calls from you: slow down; {}", again_in(wait));
+            Fault::caller(FaultKind::Busy, text).retry(Retry::After(Some(wait)))
+        })
     }
 
     /// Waits for a place. Dropping the future gives up the place in the queue.
@@ -209,13 +197,6 @@ impl Drop for Place<'_> {
             // It was woken in the same moment: the place it was given goes to the next.
             self.admission.release();
         }
-    }
-}
-
-fn forget_idlest(buckets: &mut HashMap<Owner, Bucket>) {
-    let idlest = buckets.iter().min_by_key(|(_, bucket)| bucket.filled).map(|(owner, _)| owner.clone());
-    if let Some(owner) = idlest {
-        buckets.remove(&owner);
     }
 }
 

@@ -21,6 +21,7 @@ mod fold;
 pub mod hooks;
 mod index;
 mod large;
+pub mod limits;
 pub mod live;
 pub mod news;
 pub mod policy;
@@ -134,6 +135,8 @@ pub struct Hub {
     pub policy: ArcSwap<Policy>,
     pub settings: ArcSwap<Settings>,
     pub admission: Arc<Admission>,
+    /// By rules of the operator's.
+    pub limits: limits::Limits,
     pub live: LiveTable,
     pub supervisor: Supervisor,
     pub audit: Audit,
@@ -178,6 +181,7 @@ impl Hub {
             policy: ArcSwap::from_pointee(Policy::default()),
             settings: ArcSwap::from_pointee(settings),
             admission: Admission::new(limits),
+            limits: limits::Limits::default(),
             live: LiveTable::default(),
             audit,
             meters,

@@ -15,6 +15,7 @@ use interlingua_core::{
 
 use super::asking::is_ask;
 use super::audit::AuditLine;
+use super::limits::{Asked, Held};
 use super::policy::Action;
 use super::registry::Catalogue;
 use super::{FrontDoor, Hub};
@@ -38,6 +39,8 @@ pub(super) struct Ready {
     pub args: Option<Json>,
     /// Peers to try when nothing could be begun at this one, the best last.
     pub others: Vec<Ready>,
+    /// That it counts as running.
+    pub held: Vec<Held>,
 }
 
 impl std::fmt::Debug for Ready {
@@ -72,6 +75,8 @@ impl Hub {
             return Ok(Prepared::Ask(asking));
         }
         self.authorize(by, call, task, &mut ready)?;
+        let asked = Asked { by, call, skill: &ready.skill, arguments: ready.args.as_ref() };
+        ready.held = self.limits.admit(asked, granted.is_none())?;
         laps.done(Phase::Authorize);
         if !self.hooks.load().0.is_empty() {
             self.before_dispatch(by, call, task, &mut ready).await?;
@@ -391,7 +396,14 @@ pub(super) fn ready(catalogue: &Catalogue, skill: &Arc<Skill>, why: Why, args: O
     let registered = catalogue.peers.get(&skill.id.peer)?;
     let class = registered.card.class;
     let route = Route { skill: skill.id.clone(), version: Some(skill.version.clone()), class, why };
-    Some(Ready { skill: skill.clone(), peer: registered.peer.clone(), route, args, others: Vec::new() })
+    Some(Ready {
+        skill: skill.clone(),
+        peer: registered.peer.clone(),
+        route,
+        args,
+        others: Vec::new(),
+        held: Vec::new(),
+    })
 }
 
 fn no_such_resource(uri: &str) -> Fault {

@@ -28,6 +28,8 @@ use super::patience::{Outgoing, Patient};
 use crate::hub::supervisor::Supervisor;
 use crate::telemetry::trace;
 
+/// How long a client may take to say anything.
+pub(super) const FIRST_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a client may take over its request head, and a TLS handshake.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 /// How long what is written may wait for the other side to take it.
@@ -97,7 +99,7 @@ impl Acceptor {
             let Ok(ours) = stream.local_addr() else { continue };
             // With no place free the next ones wait where the system keeps them, and are taken in their order.
             let Ok(place) = self.connections.clone().acquire_owned().await else { return };
-            let stream = Patient::new(stream, READ_PATIENCE);
+            let stream = Patient::new(stream, READ_PATIENCE).that_begins(FIRST_PATIENCE);
             let (acceptor, tls) = (self.clone(), tls.load_full());
             self.supervisor.run(async move {
                 let mut connection = Connection::of_tcp(ours, theirs, tls.is_some());

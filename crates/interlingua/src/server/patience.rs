@@ -1,6 +1,6 @@
-//! A client that asks and then does not read keeps its place for a while, not for ever.
+//! A client that says nothing, or asks and then does not read, keeps its place for a while, not for ever.
 //!
-//! [`Patient`] watches the connection: bytes that nobody takes end it. [`Outgoing`] watches the streams within it, because a
+//! [`Patient`] watches the connection: a beginning that does not come, and bytes that nobody takes, end it. [`Outgoing`] watches the streams within it, because a
 //! client of HTTP/2 may read its connection and still take nothing of one stream. Deliberately absent: a least speed. Whoever
 //! takes a little from time to time is slow, not gone; and because HTTP/2 takes some 400 KiB of a stream ahead of its reader, a
 //! stream is given more time than a connection.
@@ -19,18 +19,29 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
-/// A connection whose other end must take what is written, within this time.
+/// By so many bytes it is known which version of HTTP is spoken, and that one has a patience of its own.
+const BEGINNING: usize = 24;
+
+/// A connection whose other end must begin, and must take what is written, each within its time.
 #[derive(Debug)]
 pub(super) struct Patient<S> {
     stream: S,
     patience: Duration,
     /// Since a write had to wait.
     waiting: Option<Pin<Box<Sleep>>>,
+    /// Until when the beginning must be there, and how much of it is.
+    beginning: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
 impl<S> Patient<S> {
     pub(super) fn new(stream: S, patience: Duration) -> Patient<S> {
-        Patient { stream, patience, waiting: None }
+        Patient { stream, patience, waiting: None, beginning: None }
+    }
+
+    /// Its other end must begin within this time.
+    pub(super) fn that_begins(mut self, within: Duration) -> Patient<S> {
+        self.beginning = Some((Box::pin(tokio::time::sleep(within)), 0));
+        self
     }
 
     fn watched<T>(&mut self, cx: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -47,7 +58,19 @@ impl<S> Patient<S> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_read(cx, into)
+        let this = self.get_mut();
+        let before = into.filled().len();
+        let polled = Pin::new(&mut this.stream).poll_read(cx, into);
+        if let Some((late, read)) = &mut this.beginning {
+            *read += into.filled().len() - before;
+            if *read >= BEGINNING {
+                this.beginning = None;
+            } else if polled.is_pending() {
+                ready!(late.as_mut().poll(cx));
+                return Poll::Ready(Err(io::Error::new(ErrorKind::TimedOut, "the other side does not begin")));
+            }
+        }
+        polled
     }
 }
 

@@ -10,7 +10,7 @@ use interlingua_drivers::keys::KeyFault;
 
 use super::issuers::Issuers;
 use super::rights;
-use super::run::{Server, admission_limits, bounds, certificate, settings};
+use super::run::{Server, admission_limits, bounds, certificate, limit_rules, settings};
 use super::tls::TlsFault;
 use crate::agents;
 use crate::config::diff::{Changes, PeerChange, diff};
@@ -116,6 +116,7 @@ impl Server {
     fn take_effect(&self, new: &Config, changes: &Changes, issuers: Arc<Issuers>) {
         self.hub.settings.store(Arc::new(settings(new)));
         self.hub.admission.set_limits(admission_limits(new));
+        self.hub.limits.set(limit_rules(new));
         self.shared.access.replace(rights::rules(new, &self.token, issuers));
         self.shared.bounds.store(Arc::new(bounds(new)));
         self.retention.store(Arc::new(new.retention.clone()));

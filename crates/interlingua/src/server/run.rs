@@ -28,6 +28,7 @@ use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::audit::KeepArguments;
+use crate::hub::limits::LimitRule;
 use crate::hub::{FrontDoor, Hub, Settings, entropy};
 use crate::telemetry::meters;
 
@@ -84,6 +85,7 @@ impl Server {
         // The recorder first: meters count where they were registered.
         let prometheus = meters::prometheus();
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
+        hub.limits.set(limit_rules(config));
         hub.audit.sign_with(Signer::of_directory(config.data(), AUDIT_KEY)?);
         let token = owner_token(config.data())?;
         let access = Access::default();
@@ -211,6 +213,10 @@ pub(super) fn admission_limits(config: &Config) -> AdmissionLimits {
         rate: limits.rate.map(|rate| Rate { count: rate.count, per: rate.per }),
         ..AdmissionLimits::default()
     }
+}
+
+pub(super) fn limit_rules(config: &Config) -> Vec<LimitRule> {
+    config.limits.rules.iter().map(|rule| rule.rule(&config.access)).collect()
 }
 
 pub(super) fn settings(config: &Config) -> Settings {

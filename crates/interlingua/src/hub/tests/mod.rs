@@ -3,6 +3,7 @@
 mod audit;
 mod full;
 mod leaving;
+mod limits;
 mod load;
 mod long;
 mod observed;

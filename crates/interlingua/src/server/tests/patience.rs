@@ -1,8 +1,9 @@
-//! Clients that ask for a stream and do not read it.
+//! Clients that do not say what they want, and clients that ask for a stream and do not read it.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -14,7 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::Semaphore;
 
-use super::super::accept::Acceptor;
+use super::super::accept::{Acceptor, FIRST_PATIENCE};
 use super::super::connection::{Connection, From};
 use super::super::patience::Patient;
 use crate::hub::supervisor::Supervisor;
@@ -55,8 +56,38 @@ fn served(open: &Arc<AtomicUsize>) -> (impl Future<Output = ()> + use<>, DuplexS
         connections: Arc::new(Semaphore::new(1)),
         open: metrics::gauge!("test"),
     };
-    let patient = Patient::new(ours, super::super::accept::READ_PATIENCE);
+    let patient = Patient::new(ours, super::super::accept::READ_PATIENCE).that_begins(FIRST_PATIENCE);
     (acceptor.serve(patient, Connection::new(From::LocalSocket, false)), theirs)
+}
+
+/// Without an end of its own the test would never end: time is paused, so hours pass at once.
+#[tokio::test(start_paused = true)]
+async fn whoever_does_not_say_what_they_want_is_let_go() {
+    for (how, beginning, each) in [
+        ("nothing", "", 1),
+        ("a byte", "G", 1),
+        (
+            "a byte at a time",
+            "GET /quiet HTTP/1.1\r\nHost: here\r\nX: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy",
+            3,
+        ),
+        ("half a head", "GET /quiet HTTP/1.1\r\nHost: here\r\n", 0),
+        ("half a beginning of HTTP/2", "PRI * HTTP/2.0\r\n", 0),
+        ("a beginning of HTTP/2 a byte at a time", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 3),
+    ] {
+        let (serving, mut client) = served(&Arc::new(AtomicUsize::new(0)));
+        let sending = async {
+            for byte in beginning.as_bytes() {
+                // It may be closed by now.
+                let _ = client.write_all(&[*byte]).await;
+                tokio::time::sleep(Duration::from_secs(each)).await;
+            }
+            let mut said = Vec::new();
+            let _ = client.read_to_end(&mut said).await;
+        };
+        let both = async { tokio::join!(serving, sending) };
+        assert!(tokio::time::timeout(Duration::from_secs(3_600), both).await.is_ok(), "{how}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
