@@ -250,6 +250,19 @@ of a team includes its share of its members' own runs.
 """
 
 
+def trust(results):
+    least = next(iter(results.values()))["cpu_us"]
+    rows = [[name, f"{one['rps']:.0f}", f"{one['p99_us']:.0f}", f"{one['cpu_us']:.1f}", f"{one['cpu_us'] - least:+.1f}", f"{one['rss'] / 1048576:.0f}"] for name, one in results.items()]
+    head = ["the hub knows its caller by", "answers/s", "p99 us", "CPU us a call", "more than the first", "memory MiB"]
+    return f"""## Trust
+
+The same echo over 32 connections. Every one of these calls is authenticated, held to limits and to policy, and leaves two lines in
+the chain of the audit; the rows differ in how much there is to look through.
+
+{table(head, rows)}
+"""
+
+
 def site(result):
     names = {"cold": "cold: start of the program to the end of the first call", "warm": "warm", "fresh": "a fresh context for each call", "parallel": "the same, 8 at once"}
     rows = []
@@ -330,7 +343,7 @@ up must not cost more the more there are.
 
 
 # The order of the page. `mcp_budget` is made by budget.py, the others by run.py.
-ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "site", "program", "cross", "growth"]
+ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "trust", "site", "program", "cross", "growth"]
 
 
 def write(measured):

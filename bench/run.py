@@ -10,6 +10,7 @@ all of them. Medians are reported. Processor time for each request depends least
 
 import argparse
 import contextlib
+import hashlib
 import itertools
 import statistics
 import sys
@@ -358,6 +359,43 @@ def agents(options):
         "running": RUNNING,
         "bytes_each": (after - before) / RUNNING,
     }
+
+
+TRUST_RULE = '@id("bench") permit (principal == User::"bench", action in Action::"use", resource in Peer::"hub");\n'
+TRUST_TOKEN = "ilg_" + "b" * 40
+
+
+def trust_hub(tokens=1, rules=None):
+    """A hub that knows so many callers and, unless `rules` is `None`, has so many rules besides the one for ours."""
+    listed = [f'- {{ name: user{number}, sha256: "{hashlib.sha256(str(number).encode()).hexdigest()}" }}\n' for number in range(tokens - 1)]
+    listed.append(f"- {{ name: bench, token: {TRUST_TOKEN} }}\n")
+    policy, files = "", {"tokens.yaml": "".join(listed)}
+    if rules is not None:
+        one = '@id("r{0}") permit (principal == User::"user{0}", action in Action::"use", resource == Skill::"peer{0}/skill");\n'
+        files["rules.cedar"] = TRUST_RULE + "".join(one.format(number) for number in range(rules))
+        policy = ", policy: ./rules.cedar"
+    return servers.hub(f"{ECHO}access: {{ tokens: file:./tokens.yaml{policy} }}\n", files)
+
+
+@section
+def trust(options):
+    """What it costs to know who asks and what they may: the same echo, each hub knowing more than the one before it."""
+    kinds = {
+        "the hub's own user, no rules": (lambda: servers.hub(ECHO), []),
+        "a token": (lambda: trust_hub(), [f"authorization=Bearer {TRUST_TOKEN}"]),
+        "a token and a rule": (lambda: trust_hub(rules=0), [f"authorization=Bearer {TRUST_TOKEN}"]),
+        "a token and 10,000 rules": (lambda: trust_hub(rules=10_000), [f"authorization=Bearer {TRUST_TOKEN}"]),
+        "one of 100,000 tokens and 10,000 rules": (lambda: trust_hub(100_000, 10_000), [f"authorization=Bearer {TRUST_TOKEN}"]),
+    }
+    body, results = message(150), {}
+    with contextlib.ExitStack() as stack:
+        started = {name: (stack.enter_context(start()), header) for name, (start, header) in kinds.items()}
+        for _ in range(options.rounds):
+            for name, (server, header) in started.items():
+                result = measure.load(server, server.url("/nlip"), body, "-end", connections=32, seconds=options.seconds, header=header)
+                results.setdefault(name, []).append(result)
+                print(f"trust {name}: {result['rps']:.0f}/s {result['cpu_us']:.1f} us", flush=True)
+    return {name: medians(rounds) for name, rounds in results.items()}
 
 
 @section
