@@ -2,7 +2,7 @@
 //! made the first time.
 //!
 //! The text holds keys of 32 bytes, each in base64 or in 64 hexadecimal digits, separated by commas, spaces or lines; the first
-//! seals. In a file, lines that begin with `#` are remarks.
+//! seals. In a file, lines that begin with `#` are remarks; `# made TIME` says so of the next key.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -15,12 +15,12 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use zeroize::Zeroizing;
 
-use super::{Keyring, Master, SealFault};
+use super::{Keyring, Master, SealFault, wrapped};
 
 /// The file in a data directory.
 pub const FILE: &str = "keys";
 /// More keys than this were never taken out after a rotation.
-const MOST: usize = 16;
+const MOST: usize = 64;
 
 /// Why there is no ring.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,12 @@ pub enum KeyFault {
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error("{}: {fault}", .path.display())]
     InFile { path: PathBuf, fault: Box<KeyFault> },
+    #[error("these keys are wrapped by another key, which was not given")]
+    Wrapped,
+    #[error("these keys are wrapped by key {0}, which is not the one that was given")]
+    NotOpened(String),
+    #[error("these keys were wrapped by another hub, or altered")]
+    Altered,
     #[error(transparent)]
     Crypto(#[from] SealFault),
 }
@@ -42,18 +48,24 @@ pub enum KeyFault {
 impl Keyring {
     /// From text: the first key seals.
     pub fn from_text(text: &str) -> Result<Keyring, KeyFault> {
-        let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-        let words = lines.flat_map(|line| line.split([',', ' ', '\t'])).filter(|word| !word.is_empty());
         let mut masters = Vec::new();
-        for (index, word) in words.enumerate() {
-            if index == MOST {
-                return Err(KeyFault::TooMany);
+        let mut made = None;
+        for line in text.lines().map(str::trim) {
+            if let Some(remark) = line.strip_prefix('#') {
+                made = remark.trim().strip_prefix("made ").map(Box::from);
+                continue;
             }
-            masters.push(Master::new(decode(word).ok_or(KeyFault::Malformed(index + 1))?)?);
+            for word in line.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
+                if masters.len() == MOST {
+                    return Err(KeyFault::TooMany);
+                }
+                let key = decode(word).ok_or(KeyFault::Malformed(masters.len() + 1))?;
+                masters.push(Master::new(key, made.take())?);
+            }
         }
         let mut masters = masters.into_iter();
         let newest = masters.next().ok_or(KeyFault::None)?;
-        Ok(Keyring { newest, older: masters.collect() })
+        Ok(Keyring::new(newest, masters.collect()))
     }
 
     pub fn from_file(path: &Path) -> Result<Keyring, KeyFault> {
@@ -62,14 +74,15 @@ impl Keyring {
         if mode & 0o077 != 0 {
             tracing::warn!(path = %path.display(), "others on this machine can read the keys");
         }
-        Keyring::from_text(&text).map_err(|fault| KeyFault::InFile { path: path.to_owned(), fault: Box::new(fault) })
+        let ring = if wrapped::is_one(&text) { Err(KeyFault::Wrapped) } else { Keyring::from_text(&text) };
+        ring.map_err(|fault| fault.in_file(path))
     }
 
     /// The keys of a data directory; one is made, for its owner alone, when there is none.
     pub fn from_directory(dir: &Path) -> Result<Keyring, KeyFault> {
         let path = dir.join(FILE);
         if !path.exists() {
-            write_new(&path, "")?;
+            write_whole(&path, &with_new("")?)?;
         }
         Keyring::from_file(&path)
     }
@@ -77,29 +90,63 @@ impl Keyring {
     /// Puts a new key before those of a data directory and returns the ring that seals with it.
     pub fn rotate(dir: &Path) -> Result<Keyring, KeyFault> {
         let path = dir.join(FILE);
-        let old = match std::fs::read_to_string(&path) {
-            Ok(text) => Zeroizing::new(text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Zeroizing::default(),
-            Err(error) => return Err(io("read", &path)(error)),
-        };
-        write_new(&path, &old)?;
+        put_new(&path)?;
         Keyring::from_file(&path)
     }
 }
 
-/// Replaces the file by a new key and then `older`, whole or not at all.
-fn write_new(path: &Path, older: &str) -> Result<(), KeyFault> {
+/// Puts a new key before those of a file, which is made when there is none, and returns how many it then holds. Nothing is
+/// written unless the result is a list of keys.
+pub fn put_new(path: &Path) -> Result<usize, KeyFault> {
+    let old = read_if_there(path)?.unwrap_or_default();
+    if wrapped::is_one(&old) {
+        return Err(KeyFault::Wrapped.in_file(path));
+    }
+    let text = with_new(&old)?;
+    let ring = Keyring::from_text(&text).map_err(|fault| fault.in_file(path))?;
+    write_whole(path, &text)?;
+    Ok(ring.keys().len())
+}
+
+impl KeyFault {
+    pub(super) fn in_file(self, path: &Path) -> KeyFault {
+        KeyFault::InFile { path: path.to_owned(), fault: Box::new(self) }
+    }
+}
+
+pub(super) fn read_if_there(path: &Path) -> Result<Option<Zeroizing<String>>, KeyFault> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(Zeroizing::new(text))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io("read", path)(error)),
+    }
+}
+
+/// A new key, when it was made, and then `older`.
+pub(super) fn with_new(older: &str) -> Result<Zeroizing<String>, KeyFault> {
     let mut key = Zeroizing::new([0_u8; 32]);
     rand::fill(&mut *key).map_err(|_| SealFault::Random)?;
+    let made = jiff::Timestamp::now().strftime("# made %Y-%m-%dT%H:%M:%SZ\n").to_string();
+    // With room for all of it: a text that grows leaves copies of itself behind.
+    let mut text = Zeroizing::new(String::with_capacity(made.len() + 64 + older.len()));
+    text.push_str(&made);
     let encoded = Zeroizing::new(base64::engine::general_purpose::STANDARD.encode(*key));
-    let text = Zeroizing::new(format!("{}\n{older}", *encoded));
+    text.push_str(&encoded);
+    text.push('\n');
+    text.push_str(older);
+    Ok(text)
+}
+
+/// Replaces the file, whole or not at all, for its owner alone.
+pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), KeyFault> {
     let part = path.with_extension("new");
     let write = || {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         std::fs::rename(&part, path)?;
-        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
     };
     write().map_err(io("write", path))
 }

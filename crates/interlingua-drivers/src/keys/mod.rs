@@ -2,34 +2,60 @@
 //!
 //! A sealed value is `1 | key id (8) | nonce (12) | AES-256-GCM ciphertext and tag`. Each purpose has a key of its own, derived
 //! from a master key with HKDF-SHA-256, so that what was sealed for one purpose never opens for another. The newest
-//! master key seals; older ones still open what they sealed, until they are taken out of the list.
+//! master key seals; older ones still open what they sealed, until they are taken out of the list. A ring that is in use can
+//! be replaced ([`Keyring::replace`]): whatever was derived from it follows.
+//!
+//! Reading order: this file, `derived` (tags, and values sealed in the store), `load` (where keys come from), `wrapped` (the
+//! file of the ring under a key that is kept elsewhere).
 //!
 //! What is deliberately absent: expiry, owners and task ids. Whoever seals puts them into the associated data or into
 //! the sealed bytes. No key is ever printed; masters are wiped from memory when the ring goes.
 
+mod derived;
 mod load;
 #[cfg(test)]
 mod tests;
+mod wrapped;
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use aws_lc_rs::{constant_time, hkdf, hmac, rand};
+use aws_lc_rs::{hkdf, hmac, rand};
 use zeroize::Zeroizing;
 
-pub use load::{FILE, KeyFault};
+pub use derived::{Sealer, Tagger};
+pub use load::{FILE, KeyFault, put_new};
+pub use wrapped::{Unwrapped, Wrapping, is_wrapped};
 
 const VERSION: u8 = 1;
 const ID: usize = 8;
 const HEAD: usize = 1 + ID + NONCE_LEN;
 
-/// Master keys, the newest first. Never empty.
+/// Master keys, which may be replaced while they are in use.
 pub struct Keyring {
+    masters: Arc<ArcSwap<Masters>>,
+}
+
+/// The newest first. Never empty.
+struct Masters {
     newest: Master,
     older: Vec<Master>,
 }
 
 struct Master {
     id: [u8; ID],
+    /// When it was made, as its file says.
+    made: Option<Box<str>>,
     bytes: Zeroizing<[u8; 32]>,
+}
+
+/// What may be known of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyInfo {
+    /// 16 hexadecimal digits; it says nothing about the key itself.
+    pub id: String,
+    pub made: Option<String>,
 }
 
 /// Why a sealed value was not opened. Which byte was wrong is nobody's business.
@@ -45,22 +71,37 @@ pub enum SealFault {
 
 impl std::fmt::Debug for Keyring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Keyring({} keys)", 1 + self.older.len())
+        write!(f, "Keyring({} keys)", 1 + self.masters.load().older.len())
     }
 }
 
 impl Keyring {
+    fn new(newest: Master, older: Vec<Master>) -> Keyring {
+        Keyring { masters: Arc::new(ArcSwap::from_pointee(Masters { newest, older })) }
+    }
+
+    /// From now on `other` seals and opens, also for whoever holds this ring or keys derived from it.
+    pub fn replace(&self, other: &Keyring) {
+        self.masters.store(other.masters.load_full());
+    }
+
+    /// The keys, the one that seals first.
+    pub fn keys(&self) -> Vec<KeyInfo> {
+        self.masters.load().all().map(Master::info).collect()
+    }
+
     /// Encrypts, and binds to `purpose` and `associated`: the same two are needed to open it.
     pub fn seal(&self, purpose: &'static str, associated: &[u8], plain: &[u8]) -> Result<Vec<u8>, SealFault> {
         let mut nonce = [0; NONCE_LEN];
         rand::fill(&mut nonce).map_err(|_| SealFault::Random)?;
-        let key = self.newest.sealing_key(purpose)?;
+        let masters = self.masters.load();
+        let key = masters.newest.sealing_key(purpose)?;
         let mut body = plain.to_vec();
         key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(associated), &mut body)
             .map_err(|_| SealFault::Forged)?;
         let mut sealed = Vec::with_capacity(HEAD + body.len());
         sealed.push(VERSION);
-        sealed.extend_from_slice(&self.newest.id);
+        sealed.extend_from_slice(&masters.newest.id);
         sealed.extend_from_slice(&nonce);
         sealed.append(&mut body);
         Ok(sealed)
@@ -78,7 +119,8 @@ impl Keyring {
             return Err(SealFault::Forged);
         }
         let (id, nonce) = head.split_at(ID);
-        let master = self.masters().find(|master| master.id == id).ok_or(SealFault::UnknownKey)?;
+        let masters = self.masters.load();
+        let master = masters.all().find(|master| master.id == id).ok_or(SealFault::UnknownKey)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| SealFault::Forged)?;
         let mut plain = Zeroizing::new(body.to_vec());
         let key = master.sealing_key(purpose)?;
@@ -89,62 +131,36 @@ impl Keyring {
 
     /// True when `sealed` was sealed by an older key and should be sealed anew when it is next written.
     pub fn is_stale(&self, sealed: &[u8]) -> bool {
-        sealed.get(1..=ID) != Some(self.newest.id.as_slice())
+        sealed.get(1..=ID) != Some(self.masters.load().newest.id.as_slice())
     }
 
-    /// The tagging keys for one purpose, derived once: for tags that are made with every message.
+    /// For tags that are made with every message: the tagging keys of one purpose, derived once.
     pub fn tagger(&self, purpose: &'static str) -> Result<Tagger, SealFault> {
-        let keys = self.masters().map(|master| master.tagging_key(purpose)).collect::<Result<_, _>>()?;
-        Ok(Tagger { keys })
+        Tagger::new(self.masters.clone(), purpose)
     }
 
-    fn masters(&self) -> impl Iterator<Item = &Master> {
+    /// For values that are sealed by the thousand: the roots of their keys, derived once.
+    pub fn sealer(&self, purpose: &'static str) -> Result<Sealer, SealFault> {
+        Sealer::new(self.masters.clone(), purpose)
+    }
+}
+
+impl Masters {
+    fn all(&self) -> impl Iterator<Item = &Master> {
         std::iter::once(&self.newest).chain(&self.older)
     }
 }
 
-/// HMAC-SHA-256 for one purpose. The newest key makes tags, all of them are believed.
-pub struct Tagger {
-    /// The newest first. Never empty.
-    keys: Vec<hmac::Key>,
-}
-
-/// A tag that is cut shorter than this proves nothing.
-const SHORTEST_TAG: usize = 16;
-
-impl Tagger {
-    pub fn tag(&self, message: &[u8]) -> [u8; 32] {
-        tag_with(&self.keys[0], message)
-    }
-
-    /// Whether any key gave this tag, which may be cut to its first 16 bytes or more; compared in constant time.
-    pub fn verify(&self, message: &[u8], tag: &[u8]) -> bool {
-        (SHORTEST_TAG..=32).contains(&tag.len())
-            && self.keys.iter().any(|key| {
-                let own = tag_with(key, message);
-                constant_time::verify_slices_are_equal(&own[..tag.len()], tag).is_ok()
-            })
-    }
-}
-
-impl std::fmt::Debug for Tagger {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Tagger({} keys)", self.keys.len())
-    }
-}
-
-fn tag_with(key: &hmac::Key, message: &[u8]) -> [u8; 32] {
-    let mut tag = [0; 32];
-    tag.copy_from_slice(hmac::sign(key, message).as_ref());
-    tag
-}
-
 impl Master {
-    fn new(bytes: Zeroizing<[u8; 32]>) -> Result<Master, SealFault> {
+    fn new(bytes: Zeroizing<[u8; 32]>, made: Option<Box<str>>) -> Result<Master, SealFault> {
         let id = Zeroizing::new(derive(&bytes, "id", "")?);
         let mut short = [0; ID];
         short.copy_from_slice(&id[..ID]);
-        Ok(Master { id: short, bytes })
+        Ok(Master { id: short, made, bytes })
+    }
+
+    fn info(&self) -> KeyInfo {
+        KeyInfo { id: hex(&self.id), made: self.made.as_deref().map(str::to_owned) }
     }
 
     fn sealing_key(&self, purpose: &str) -> Result<LessSafeKey, SealFault> {
@@ -156,6 +172,10 @@ impl Master {
         let key = Zeroizing::new(derive(&self.bytes, "tag", purpose)?);
         Ok(hmac::Key::new(hmac::HMAC_SHA256, &*key))
     }
+}
+
+fn hex(id: &[u8]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A key for one use and one purpose. The zero byte keeps the two apart: no use contains one.

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use super::{FILE, KeyFault, Keyring, SealFault};
+use super::{FILE, KeyFault, Keyring, SealFault, Wrapping, is_wrapped, put_new};
 
 const ONE: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
 const TWO: &str = "0202020202020202020202020202020202020202020202020202020202020202";
@@ -70,7 +70,7 @@ fn a_ring_is_read_from_text_with_remarks_and_either_spelling() {
     assert!(ring.open("p", b"", &padded.seal("p", b"", b"x").unwrap()).is_ok());
     assert!(matches!(Keyring::from_text(" \n"), Err(KeyFault::None)));
     assert!(matches!(Keyring::from_text("c2hvcnQ="), Err(KeyFault::Malformed(1))));
-    assert!(matches!(Keyring::from_text(&[ONE; 17].join(",")), Err(KeyFault::TooMany)));
+    assert!(matches!(Keyring::from_text(&[ONE; 65].join(",")), Err(KeyFault::TooMany)));
 }
 
 #[test]
@@ -96,4 +96,78 @@ fn a_fault_names_the_file_and_never_the_key() {
     let fault = Keyring::from_directory(dir.path()).unwrap_err();
     let text = format!("{fault} {fault:?}");
     assert!(text.contains("keys") && text.contains("key 1") && !text.contains("secret"), "{text}");
+}
+
+#[test]
+fn whoever_holds_a_ring_or_what_was_derived_from_it_follows_a_rotation() {
+    let ring = Keyring::from_text(ONE).unwrap();
+    let (tagger, sealer) = (ring.tagger("p").unwrap(), ring.sealer("p").unwrap());
+    let (tag, value) = (tagger.tag(b"message"), sealer.seal(b"place", b"value").unwrap());
+    ring.replace(&Keyring::from_text(&format!("{TWO},{ONE}")).unwrap());
+    assert!(tagger.verify(b"message", &tag));
+    assert_eq!(sealer.open(b"place", value.clone()).unwrap(), b"value");
+    assert_ne!(tagger.tag(b"message"), tag, "the new key makes tags");
+    assert_eq!(tagger.tags(b"message")[1], tag);
+    // And once the old one is taken out, what it made is worth nothing.
+    let new = sealer.seal(b"place", b"new").unwrap();
+    ring.replace(&Keyring::from_text(TWO).unwrap());
+    assert!(!tagger.verify(b"message", &tag));
+    assert_eq!(sealer.open(b"place", value).unwrap_err(), SealFault::UnknownKey);
+    assert_eq!(sealer.open(b"place", new).unwrap(), b"new");
+}
+
+#[test]
+fn a_wrapped_ring_opens_with_its_outer_key_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let wrapping = Wrapping::from_text(ONE).unwrap();
+    let made = wrapping.open(dir.path()).unwrap();
+    assert!(!made.sealed && is_wrapped(dir.path()).unwrap());
+    let sealed = made.ring.seal("p", b"", b"kept").unwrap();
+    wrapping.settle(dir.path()).unwrap();
+    let again = wrapping.open(dir.path()).unwrap();
+    assert!(again.sealed);
+    assert_eq!(again.ring.open("p", b"", &sealed).unwrap().as_slice(), b"kept");
+    assert_eq!(again.ring.keys(), made.ring.keys());
+    // Nobody else's key, no key at all, and no new key in front of it by who cannot open it.
+    let inside = |fault: KeyFault| match fault {
+        KeyFault::InFile { fault, .. } => *fault,
+        other => panic!("{other}"),
+    };
+    let other = inside(Wrapping::from_text(TWO).unwrap().open(dir.path()).unwrap_err());
+    assert!(matches!(other, KeyFault::NotOpened(id) if id == wrapping.keys()[0].id));
+    assert!(matches!(inside(Keyring::from_directory(dir.path()).unwrap_err()), KeyFault::Wrapped));
+    assert!(matches!(inside(put_new(&dir.path().join(FILE)).unwrap_err()), KeyFault::Wrapped));
+    // An altered file does not open, whichever byte it is.
+    let path = dir.path().join(FILE);
+    let whole = std::fs::read(&path).unwrap();
+    for at in 0..whole.len() - 1 {
+        let mut altered = whole.clone();
+        altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
+        std::fs::write(&path, &altered).unwrap();
+        assert!(wrapping.open(dir.path()).is_err(), "byte {at}");
+    }
+}
+
+#[test]
+fn a_new_outer_key_wraps_the_ring_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Wrapping::from_text(ONE).unwrap().open(dir.path()).unwrap();
+    Wrapping::from_text(&format!("{TWO} {ONE}")).unwrap().open(dir.path()).unwrap();
+    assert!(Wrapping::from_text(ONE).unwrap().open(dir.path()).is_err());
+    let again = Wrapping::from_text(TWO).unwrap().open(dir.path()).unwrap();
+    assert_eq!(again.ring.keys(), made.ring.keys());
+    assert!(again.ring.keys()[0].made.is_some());
+}
+
+#[test]
+fn a_new_key_is_put_before_the_others_and_a_file_of_something_else_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("outer");
+    assert_eq!(put_new(&path).unwrap(), 1);
+    let first = Keyring::from_file(&path).unwrap().keys();
+    assert_eq!(put_new(&path).unwrap(), 2);
+    assert_eq!(Keyring::from_file(&path).unwrap().keys()[1..], first);
+    std::fs::write(&path, "a letter to somebody").unwrap();
+    assert!(put_new(&path).is_err());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "a letter to somebody");
 }

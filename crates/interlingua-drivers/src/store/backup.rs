@@ -1,7 +1,8 @@
 //! Copies of a data directory, and whether one can be trusted.
 //!
 //! A copy is a data directory itself: to restore is to open it, or to put it where the old one was. Keys kept in the data
-//! directory go with it, because what they sealed is worth nothing without them; so a copy is as secret as the original.
+//! directory go with it, because what they sealed is worth nothing without them; so a copy is as secret as the original. A copy
+//! of an encrypted directory is encrypted, and opens with the same outer key.
 
 use std::path::Path;
 
@@ -59,7 +60,7 @@ fn copy_database(from: &Path, to: &Path) -> Result<(), OpenFault> {
 
 /// A blob that retention removed meanwhile is not missed.
 fn copy_blob(blob: &Held, root: &Path) -> Result<(), OpenFault> {
-    let path = blobs::path_of(root, blob.digest);
+    let path = blob.path_in(root);
     let shard = path.parent().unwrap_or(root);
     directory::make_private(shard)?;
     match copy_file(&blob.path, &path) {
@@ -76,7 +77,7 @@ fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 /// Reads everything in a data directory that no hub uses, and compares it with its own digests. Blocks, for as long as
-/// reading it all takes.
+/// reading it all takes. Of sealed values and blobs it sees only that they are there: who reads one is told if it was altered.
 pub fn integrity(dir: &Path) -> Result<Integrity, OpenFault> {
     let _lock = directory::claim(dir)?;
     let file = dir.join(DATABASE);
@@ -100,10 +101,11 @@ pub fn integrity(dir: &Path) -> Result<Integrity, OpenFault> {
 }
 
 fn check_blob(blob: &Held) -> Result<(), OpenFault> {
-    let digest = std::fs::File::open(&blob.path)
-        .and_then(|mut file| blobs::digest_of(&mut file))
-        .map_err(OpenFault::io("read", &blob.path))?;
-    if digest == blob.digest {
+    let sound = std::fs::File::open(&blob.path).and_then(|mut file| match blob.sealed {
+        true => blobs::begins_right(&file),
+        false => blobs::digest_of(&mut file).map(|digest| digest == blob.digest),
+    });
+    if sound.map_err(OpenFault::io("read", &blob.path))? {
         return Ok(());
     }
     Err(OpenFault::Damaged { file: blob.path.clone(), what: "its bytes are not those it is named by".into() })

@@ -2,7 +2,7 @@
 //! stored as `i64::MAX`, which no clock and no counter reaches.
 
 use interlingua_core::digest::Digest;
-use interlingua_core::id::{TaskId, Time};
+use interlingua_core::id::{TaskId, Time, TopicId};
 use interlingua_core::journal::Log;
 use interlingua_core::ports::TaskPhase;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
@@ -115,5 +115,17 @@ pub(super) fn log_columns(log: &Log) -> (i64, Vec<u8>) {
         Log::Run(task) => (RUN, task.0.to_be_bytes().to_vec()),
         Log::Topic(topic) => (TOPIC, topic.as_str().as_bytes().to_vec()),
         Log::Audit => (AUDIT, Vec::new()),
+    }
+}
+
+/// The log that these columns name.
+pub(super) fn log_of(kind: i64, id: &[u8]) -> Option<Log> {
+    let task = || id.try_into().ok().map(|bytes| TaskId(u128::from_be_bytes(bytes)));
+    match kind {
+        TASK => task().map(Log::Task),
+        RUN => task().map(Log::Run),
+        TOPIC => std::str::from_utf8(id).ok().map(|name| Log::Topic(TopicId::from(name))),
+        AUDIT => Some(Log::Audit),
+        _ => None,
     }
 }

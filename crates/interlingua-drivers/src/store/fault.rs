@@ -18,6 +18,12 @@ pub enum OpenFault {
     Foreign { file: PathBuf },
     #[error("{} is damaged: {what}", .file.display())]
     Damaged { file: PathBuf, what: String },
+    #[error("{} is encrypted, and no key was given that opens it", .dir.display())]
+    Sealed { dir: PathBuf },
+    #[error("{} is encrypted, and its wrapped keys are gone: bring back the file `keys` of this directory", .dir.display())]
+    KeysGone { dir: PathBuf },
+    #[error("the keys of an encrypted directory: {0}")]
+    Keys(#[from] crate::keys::KeyFault),
     #[error("{} exists and is not empty", .dir.display())]
     Occupied { dir: PathBuf },
     #[error("cannot {doing} {}: {source}", .path.display())]

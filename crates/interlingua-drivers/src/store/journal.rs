@@ -12,15 +12,18 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Col, limit, log_columns};
 use super::fault::Refused;
+use super::rest::{Place, Rest};
 use super::{Database, changed, retention, tasks};
 
 impl Journal for Database {
     fn append(&self, append: Append) -> Pending<'_, Appended> {
-        Box::pin(self.writer.submit(move |db| append_to(db, &append)))
+        let rest = self.rest.clone();
+        Box::pin(self.writer.submit(move |db| append_to(db, &rest, &append)))
     }
 
     fn read(&self, log: Log, after: u64, count: usize) -> Pending<'_, Vec<Stored>> {
-        Box::pin(self.readers.read(move |db| records_after(db, &log, after, count)))
+        let rest = self.rest.clone();
+        Box::pin(self.readers.read(move |db| records_after(db, &rest, &log, after, count)))
     }
 
     fn last(&self, log: Log) -> Pending<'_, u64> {
@@ -31,11 +34,16 @@ impl Journal for Database {
     }
 
     fn snapshot(&self, log: Log, upto: u64, at: Time, fold: Bytes) -> Pending<'_, ()> {
-        Box::pin(self.writer.submit(move |db| keep_fold(db, &log, upto, at, &fold)))
+        let rest = self.rest.clone();
+        Box::pin(self.writer.submit(move |db| {
+            let fold = rest.seal(Place::Fold { log: &log, seq: upto }, &fold)?;
+            keep_fold(db, &log, upto, at, &fold)
+        }))
     }
 
     fn latest(&self, log: Log) -> Pending<'_, Option<Stored>> {
-        Box::pin(self.readers.read(move |db| latest_fold(db, &log)))
+        let rest = self.rest.clone();
+        Box::pin(self.readers.read(move |db| latest_fold(db, &rest, &log)))
     }
 
     fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>> {
@@ -67,7 +75,8 @@ impl Journal for Database {
     }
 
     fn redact(&self, log: Log, seq: u64, bytes: Bytes) -> Pending<'_, bool> {
-        Box::pin(self.writer.submit(move |db| replace(db, &log, seq, &bytes)))
+        let rest = self.rest.clone();
+        Box::pin(self.writer.submit(move |db| replace(db, &rest, &log, seq, &bytes)))
     }
 
     fn forget_owner(&self, owner: &str) -> Pending<'_, u64> {
@@ -75,13 +84,14 @@ impl Journal for Database {
     }
 }
 
-fn replace(db: &Connection, log: &Log, seq: u64, bytes: &[u8]) -> Result<bool, Refused> {
+fn replace(db: &Connection, rest: &Rest, log: &Log, seq: u64, bytes: &[u8]) -> Result<bool, Refused> {
     let Some(no) = find(db, log)? else { return Ok(false) };
+    let bytes = rest.seal(Place::Entry { log, seq }, bytes)?;
     let mut update = db.prepare_cached("UPDATE journal SET bytes = ?3 WHERE log = ?1 AND seq = ?2")?;
-    Ok(update.execute(params![no, Col(seq), bytes])? > 0)
+    Ok(update.execute(params![no, Col(seq), &bytes[..]])? > 0)
 }
 
-fn append_to(db: &Connection, append: &Append) -> Result<Appended, Refused> {
+fn append_to(db: &Connection, rest: &Rest, append: &Append) -> Result<Appended, Refused> {
     if let Some(unique) = append.unique
         && let Some(exists) = claim(db, &append.log, unique, append.at)?
     {
@@ -99,7 +109,8 @@ fn append_to(db: &Connection, append: &Append) -> Result<Appended, Refused> {
     let mut insert = db.prepare_cached("INSERT INTO journal (log, seq, at, bytes) VALUES (?1, ?2, ?3, ?4)")?;
     for record in &append.records {
         last += 1;
-        insert.execute(params![no, Col(last), Col(append.at), &record[..]])?;
+        let bytes = rest.seal(Place::Entry { log: &append.log, seq: last }, record)?;
+        insert.execute(params![no, Col(last), Col(append.at), &bytes[..]])?;
     }
     if let Some(row) = &append.row {
         let own = append.log == Log::Task(row.task);
@@ -171,20 +182,24 @@ pub(super) fn last_of(db: &Connection, no: i64) -> rusqlite::Result<u64> {
     .map(|last| last.0)
 }
 
-fn records_after(db: &Connection, log: &Log, after: u64, count: usize) -> Result<Vec<Stored>, Refused> {
+fn records_after(db: &Connection, rest: &Rest, log: &Log, after: u64, count: usize) -> Result<Vec<Stored>, Refused> {
     let Some(no) = find(db, log)? else { return Ok(Vec::new()) };
     let mut select =
         db.prepare_cached("SELECT seq, at, bytes FROM journal WHERE log = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3")?;
-    let rows = select.query_map(params![no, Col(after), limit(count)], stored)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let rows = select.query_map(params![no, Col(after), limit(count)], written)?;
+    rows.map(|row| row.map_err(Refused::from).and_then(|row| opened(rest, |seq| Place::Entry { log, seq }, row)))
+        .collect()
 }
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
-    Ok(Stored {
-        seq: row.get::<_, Col<u64>>(0)?.0,
-        at: row.get::<_, Col<Time>>(1)?.0,
-        bytes: Bytes::from(row.get::<_, Vec<u8>>(2)?),
-    })
+/// Sequence, time, and bytes that are perhaps sealed.
+type Written = (u64, Time, Vec<u8>);
+
+fn written(row: &Row<'_>) -> rusqlite::Result<Written> {
+    Ok((row.get::<_, Col<u64>>(0)?.0, row.get::<_, Col<Time>>(1)?.0, row.get(2)?))
+}
+
+fn opened<'a>(rest: &Rest, place: impl Fn(u64) -> Place<'a>, (seq, at, bytes): Written) -> Result<Stored, Refused> {
+    Ok(Stored { seq, at, bytes: rest.open(place(seq), bytes)? })
 }
 
 fn keep_fold(db: &Connection, log: &Log, upto: u64, at: Time, fold: &[u8]) -> Result<(), Refused> {
@@ -202,8 +217,9 @@ fn keep_fold(db: &Connection, log: &Log, upto: u64, at: Time, fold: &[u8]) -> Re
     Ok(())
 }
 
-fn latest_fold(db: &Connection, log: &Log) -> Result<Option<Stored>, Refused> {
+fn latest_fold(db: &Connection, rest: &Rest, log: &Log) -> Result<Option<Stored>, Refused> {
     let Some(no) = find(db, log)? else { return Ok(None) };
     let mut select = db.prepare_cached("SELECT seq, at, bytes FROM snapshots WHERE log = ?1")?;
-    Ok(select.query_row([no], stored).optional()?)
+    let found = select.query_row([no], written).optional()?;
+    found.map(|row| opened(rest, |seq| Place::Fold { log, seq }, row)).transpose()
 }

@@ -7,19 +7,21 @@
 //! | `hub.lock` | held while a hub runs |
 //!
 //! Reading order: `schema` (tables), `writer` (group commit), `readers`, `journal` with `tasks` and
-//! `retention`, `records`, `blobs`, `index` with `words`, `backup`. Times are passed in; nothing here looks at
+//! `retention`, `records`, `blobs`, `index` with `words`, `backup`; `rest` and `convert` when it is encrypted. Times are passed in; nothing here looks at
 //! a clock. Records and journal entries are opaque: nothing here parses one.
 
 mod backup;
 mod blobs;
 mod changed;
 mod columns;
+mod convert;
 mod directory;
 mod fault;
 mod index;
 mod journal;
 mod readers;
 mod records;
+mod rest;
 mod retention;
 mod schema;
 mod tasks;
@@ -32,13 +34,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use interlingua_core::ports::Store;
+use rusqlite::Connection;
 
 pub use backup::{Integrity, integrity};
 pub use fault::OpenFault;
 
-use blobs::BlobFiles;
+use crate::keys::{Keyring, Wrapping, is_wrapped};
+use blobs::{BlobFiles, BlobSeal};
+use directory::Lock;
+use fault::Refused;
 use index::Ranking;
 use readers::Readers;
+use rest::Rest;
 use schema::Sync;
 use writer::Writer;
 
@@ -66,6 +73,7 @@ impl Default for Options {
 struct Database {
     writer: Writer,
     readers: Readers,
+    rest: Rest,
 }
 
 /// An open data directory.
@@ -84,17 +92,34 @@ impl Embedded {
     }
 
     fn open_with(dir: &Path, options: Options, sync: Sync) -> Result<Embedded, OpenFault> {
-        let lock = directory::claim(dir)?;
-        let file = directory::database(dir)?;
-        let db = schema::writer(&file, options, sync)?;
-        let readers = Readers::open(&file, options.readers)?;
-        let blobs = BlobFiles::open(&dir.join(directory::BLOBS))?;
-        let index = Ranking::new().map_err(OpenFault::database("index skills beside", &file))?;
-        directory::sync(dir).map_err(OpenFault::io("sync", dir))?;
-        let writer =
-            Writer::start(db, lock, options.queue.max(1)).map_err(OpenFault::io("start the writer of", dir))?;
-        let database = Arc::new(Database { writer, readers });
-        Ok(Embedded { dir: dir.to_owned(), database, blobs: Arc::new(blobs), index: Arc::new(index) })
+        let claimed = Claimed::new(dir, options, sync)?;
+        if claimed.is_marked()? {
+            return Err(OpenFault::Sealed { dir: dir.to_owned() });
+        }
+        let blobs = BlobFiles::open(&dir.join(directory::BLOBS), None)?;
+        claimed.start(options, Rest::default(), blobs)
+    }
+
+    /// Opens the directory as an encrypted one, with the ring that is wrapped in it. What was written before it was to be
+    /// encrypted is sealed first, however long that takes.
+    pub fn open_sealed(dir: &Path, options: Options, outer: &Wrapping) -> Result<(Embedded, Keyring), OpenFault> {
+        let mut claimed = Claimed::new(dir, options, Sync::Full)?;
+        if claimed.is_marked()? && !is_wrapped(dir)? {
+            return Err(OpenFault::KeysGone { dir: dir.to_owned() });
+        }
+        let unwrapped = outer.open(dir)?;
+        let ring = unwrapped.ring;
+        let rest = Rest::sealed(&ring).map_err(crate::keys::KeyFault::from)?;
+        let seal = BlobSeal::new(&ring).map_err(crate::keys::KeyFault::from)?;
+        let blobs = BlobFiles::open(&dir.join(directory::BLOBS), Some(seal))?;
+        convert::mark(&claimed.db).map_err(OpenFault::database("mark", &claimed.file))?;
+        if !unwrapped.sealed {
+            let values = claimed.seal_all(&rest)?;
+            let blobs = blobs.seal_all()?;
+            outer.settle(dir)?;
+            tracing::info!(values, blobs, "the store is encrypted from now on");
+        }
+        Ok((claimed.start(options, rest, blobs)?, ring))
     }
 
     /// The ports, as the hub holds them.
@@ -118,6 +143,45 @@ impl Embedded {
     pub async fn close(&self) {
         self.database.readers.close().await;
         self.database.writer.close().await;
+    }
+}
+
+/// A directory that is ours, with its database.
+struct Claimed {
+    dir: PathBuf,
+    file: PathBuf,
+    lock: Lock,
+    db: Connection,
+}
+
+impl Claimed {
+    fn new(dir: &Path, options: Options, sync: Sync) -> Result<Claimed, OpenFault> {
+        let lock = directory::claim(dir)?;
+        let file = directory::database(dir)?;
+        let db = schema::writer(&file, options, sync)?;
+        Ok(Claimed { dir: dir.to_owned(), file, lock, db })
+    }
+
+    fn is_marked(&self) -> Result<bool, OpenFault> {
+        convert::is_marked(&self.db).map_err(OpenFault::database("read", &self.file))
+    }
+
+    fn seal_all(&mut self, rest: &Rest) -> Result<u64, OpenFault> {
+        convert::seal_all(&mut self.db, rest).map_err(|refused| match refused {
+            Refused::Sql(error) => OpenFault::database("encrypt", &self.file)(error),
+            Refused::Port(fault) => OpenFault::Damaged { file: self.file.clone(), what: fault.to_string() },
+        })
+    }
+
+    fn start(self, options: Options, rest: Rest, blobs: BlobFiles) -> Result<Embedded, OpenFault> {
+        let Claimed { dir, file, lock, db } = self;
+        let readers = Readers::open(&file, options.readers)?;
+        let index = Ranking::new().map_err(OpenFault::database("index skills beside", &file))?;
+        directory::sync(&dir).map_err(OpenFault::io("sync", &dir))?;
+        let writer =
+            Writer::start(db, lock, options.queue.max(1)).map_err(OpenFault::io("start the writer of", &dir))?;
+        let database = Arc::new(Database { writer, readers, rest });
+        Ok(Embedded { dir, database, blobs: Arc::new(blobs), index: Arc::new(index) })
     }
 }
 

@@ -4,18 +4,19 @@
 //! again is not mistaken for the one that was read before.
 
 use bytes::Bytes;
-use interlingua_core::id::Time;
+use interlingua_core::id::{Text, Time};
 use interlingua_core::ports::{Expect, Item, Pending, Records, StoreFault};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Col, limit};
 use super::fault::Refused;
+use super::rest::{Place, Rest};
 use super::{Database, retention};
 
 impl Records for Database {
     fn get(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
-        let key = key.to_owned();
-        Box::pin(self.readers.read(move |db| find(db, kind, &key, now)))
+        let (key, rest) = (key.to_owned(), self.rest.clone());
+        Box::pin(self.readers.read(move |db| find(db, &rest, kind, &key, now)))
     }
 
     fn put(
@@ -27,25 +28,29 @@ impl Records for Database {
         expect: Expect,
         now: Time,
     ) -> Pending<'_, u64> {
-        let key = key.to_owned();
+        let (key, rest) = (key.to_owned(), self.rest.clone());
         Box::pin(self.writer.submit(move |db| {
             allow(db, kind, &key, expect, now)?;
+            let value = rest.seal(Place::Record { kind, key: &key }, &value)?;
             write(db, kind, &key, &value, expires)
         }))
     }
 
     fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
-        let key = key.to_owned();
+        let (key, rest) = (key.to_owned(), self.rest.clone());
         Box::pin(self.writer.submit(move |db| {
-            let found = find(db, kind, &key, now)?;
+            let found = find(db, &rest, kind, &key, now)?;
             db.prepare_cached("DELETE FROM records WHERE kind = ?1 AND key = ?2")?.execute(params![kind, key])?;
             Ok(found)
         }))
     }
 
     fn list(&self, kind: &'static str, after: Option<&str>, count: usize, now: Time) -> Pending<'_, Vec<Item>> {
-        let after = after.map(str::to_owned);
-        Box::pin(self.readers.read(move |db| in_order(db, kind, after.as_deref(), count, now)))
+        let (after, rest) = (after.map(str::to_owned), self.rest.clone());
+        Box::pin(self.readers.read(move |db| {
+            let rows = in_order(db, kind, after.as_deref(), count, now)?;
+            rows.into_iter().map(|row| row.open(&rest, kind)).collect()
+        }))
     }
 
     fn count(&self, kind: &'static str, now: Time) -> Pending<'_, u64> {
@@ -63,31 +68,53 @@ impl Records for Database {
     }
 }
 
-fn find(db: &Connection, kind: &str, key: &str, now: Time) -> Result<Option<Item>, Refused> {
+fn find(db: &Connection, rest: &Rest, kind: &str, key: &str, now: Time) -> Result<Option<Item>, Refused> {
     let mut select = db.prepare_cached(
         "SELECT key, revision, value, expires FROM records
          WHERE kind = ?1 AND key = ?2 AND (expires IS NULL OR expires > ?3)",
     )?;
-    Ok(select.query_row(params![kind, key, Col(now)], item).optional()?)
+    let found = select.query_row(params![kind, key, Col(now)], Written::read).optional()?;
+    found.map(|row| row.open(rest, kind)).transpose()
 }
 
-fn in_order(db: &Connection, kind: &str, after: Option<&str>, count: usize, now: Time) -> Result<Vec<Item>, Refused> {
+fn in_order(
+    db: &Connection,
+    kind: &str,
+    after: Option<&str>,
+    count: usize,
+    now: Time,
+) -> Result<Vec<Written>, Refused> {
     let mut select = db.prepare_cached(
         "SELECT key, revision, value, expires FROM records
          WHERE kind = ?1 AND (?2 IS NULL OR key > ?2) AND key >= coalesce(?2, '') AND (expires IS NULL OR expires > ?3)
          ORDER BY key LIMIT ?4",
     )?;
-    let rows = select.query_map(params![kind, after, Col(now), limit(count)], item)?;
+    let rows = select.query_map(params![kind, after, Col(now), limit(count)], Written::read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
-    Ok(Item {
-        key: row.get(0)?,
-        revision: row.get::<_, Col<u64>>(1)?.0,
-        value: Bytes::from(row.get::<_, Vec<u8>>(2)?),
-        expires: row.get::<_, Option<Col<Time>>>(3)?.map(|time| time.0),
-    })
+/// A row as it is written, perhaps sealed.
+struct Written {
+    key: Text,
+    revision: u64,
+    value: Vec<u8>,
+    expires: Option<Time>,
+}
+
+impl Written {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Written> {
+        Ok(Written {
+            key: row.get(0)?,
+            revision: row.get::<_, Col<u64>>(1)?.0,
+            value: row.get(2)?,
+            expires: row.get::<_, Option<Col<Time>>>(3)?.map(|time| time.0),
+        })
+    }
+
+    fn open(self, rest: &Rest, kind: &str) -> Result<Item, Refused> {
+        let value = rest.open(Place::Record { kind, key: &self.key }, self.value)?;
+        Ok(Item { key: self.key, revision: self.revision, value, expires: self.expires })
+    }
 }
 
 /// An expired item counts as absent, and absent as revision 0.
@@ -97,7 +124,11 @@ fn allow(db: &Connection, kind: &str, key: &str, expect: Expect, now: Time) -> R
         Expect::Absent => 0,
         Expect::Revision(revision) => revision,
     };
-    let found = find(db, kind, key, now)?.map_or(0, |item| item.revision);
+    let mut select = db.prepare_cached(
+        "SELECT revision FROM records WHERE kind = ?1 AND key = ?2 AND (expires IS NULL OR expires > ?3)",
+    )?;
+    let found = select.query_row(params![kind, key, Col(now)], |row| row.get::<_, Col<u64>>(0)).optional()?;
+    let found = found.map_or(0, |revision| revision.0);
     if found == expected { Ok(()) } else { Err(StoreFault::Moved { expected, found }.into()) }
 }
 

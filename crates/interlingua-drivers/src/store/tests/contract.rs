@@ -22,36 +22,47 @@ macro_rules! contract {
     )*};
 }
 
+/// Every test of the contract.
+macro_rules! whole_contract {
+    ($open:expr) => {
+        contract! { $open;
+            records_are_read_back_in_order,
+            an_append_at_another_place_is_refused,
+            any_place_gives_the_next_sequence,
+            a_refused_append_leaves_nothing,
+            a_key_is_held_by_its_first_task,
+            a_key_is_free_when_its_window_has_passed,
+            a_fold_is_kept_and_never_replaced_by_an_older_one,
+            tasks_are_listed_newest_first_in_pages,
+            tasks_are_listed_by_their_last_change_and_counted,
+            tasks_are_listed_by_owner_conversation_and_state,
+            a_task_row_follows_its_appends,
+            finished_tasks_go_by_age_and_count_and_live_ones_stay,
+            a_trimmed_log_keeps_counting,
+            forgetting_a_task_takes_its_children,
+            forgetting_an_owner_leaves_the_others,
+            a_record_is_put_where_it_is_expected,
+            a_revision_is_never_given_twice,
+            an_expired_record_is_gone,
+            a_record_is_taken_once,
+            records_are_listed_in_key_order,
+            a_blob_is_what_was_written,
+            a_blob_given_up_leaves_nothing,
+            the_oldest_blobs_go_first,
+            skills_are_found_by_their_words,
+            skills_are_found_in_spanish_without_accents,
+            a_peer_s_skills_are_replaced,
+            hostile_words_are_only_words,
+        }
+    };
+}
+
 mod embedded {
-    contract! { crate::store::tests::open;
-        records_are_read_back_in_order,
-        an_append_at_another_place_is_refused,
-        any_place_gives_the_next_sequence,
-        a_refused_append_leaves_nothing,
-        a_key_is_held_by_its_first_task,
-        a_key_is_free_when_its_window_has_passed,
-        a_fold_is_kept_and_never_replaced_by_an_older_one,
-        tasks_are_listed_newest_first_in_pages,
-        tasks_are_listed_by_their_last_change_and_counted,
-        tasks_are_listed_by_owner_conversation_and_state,
-        a_task_row_follows_its_appends,
-        finished_tasks_go_by_age_and_count_and_live_ones_stay,
-        a_trimmed_log_keeps_counting,
-        forgetting_a_task_takes_its_children,
-        forgetting_an_owner_leaves_the_others,
-        a_record_is_put_where_it_is_expected,
-        a_revision_is_never_given_twice,
-        an_expired_record_is_gone,
-        a_record_is_taken_once,
-        records_are_listed_in_key_order,
-        a_blob_is_what_was_written,
-        a_blob_given_up_leaves_nothing,
-        the_oldest_blobs_go_first,
-        skills_are_found_by_their_words,
-        skills_are_found_in_spanish_without_accents,
-        a_peer_s_skills_are_replaced,
-        hostile_words_are_only_words,
-    }
+    whole_contract!(crate::store::tests::open);
+}
+
+mod encrypted {
+    whole_contract!(crate::store::tests::open_sealed);
 }
 
 async fn texts(store: &Store, log: Log, after: u64) -> Vec<(u64, String)> {

@@ -4,6 +4,7 @@ mod contract;
 mod embedded;
 mod million;
 mod powercut;
+mod sealed;
 
 use std::path::Path;
 
@@ -14,9 +15,17 @@ use interlingua_core::journal::Log;
 use interlingua_core::ports::{Append, Expected, TaskPhase, TaskRow, Unique};
 
 use super::{Embedded, Options};
+use crate::keys::Wrapping;
 
 fn open(dir: &Path) -> Embedded {
     Embedded::open(dir, Options::default()).unwrap()
+}
+
+/// The outer key of the encrypted stores here.
+const OUTER: &str = "0909090909090909090909090909090909090909090909090909090909090909";
+
+fn open_sealed(dir: &Path) -> Embedded {
+    Embedded::open_sealed(dir, Options::default(), &Wrapping::from_text(OUTER).unwrap()).unwrap().0
 }
 
 /// An append of these records at `expected`, at time 1000.

@@ -16,6 +16,7 @@ use interlingua_testkit::{Disk, Random};
 use super::super::schema::Sync;
 use super::super::{Embedded, Options, integrity};
 use super::append;
+use crate::keys::{KeyFault, Keyring, Wrapping, put_new};
 
 const LOGS: u128 = 8;
 
@@ -38,6 +39,27 @@ fn nothing_acknowledged_is_lost_by_a_power_cut() {
         }
     }
     assert!(acknowledged.appends.values().sum::<u64>() > 500 && acknowledged.blobs.len() > 20);
+}
+
+/// The rotation of an encrypted store goes on while it is written to: a new key in the ring, then a new outer key before the old
+/// one, the ring wrapped anew, the old outer key taken out. Wherever the power goes, everything acknowledged opens.
+#[test]
+fn a_rotation_that_is_cut_off_leaves_everything_readable() {
+    const NAME: &str = "store::tests::powercut::a_rotation_that_is_cut_off_leaves_everything_readable";
+    if let Some(root) = std::env::var_os("POWERCUT_ROOT") {
+        return write_and_rotate_until_killed(Path::new(&root));
+    }
+    let bench = Bench::new(NAME);
+    let mut random = Random(20261116);
+    let mut acknowledged = Acknowledged { outer: true, ..Acknowledged::default() };
+    for round in 0..8 {
+        bench.run_and_kill(5 + random.below(100), &mut acknowledged);
+        bench.disk.cut_power(if round % 2 == 0 { None } else { Some(&mut random) });
+        if let Err(lost) = acknowledged.check(bench.disk.root()) {
+            panic!("round {round}: {lost}");
+        }
+    }
+    assert!(acknowledged.rotations >= 8 && acknowledged.appends.values().sum::<u64>() > 50);
 }
 
 #[test]
@@ -100,6 +122,44 @@ fn write_until_killed(root: &Path, sync: Sync) {
     runtime.block_on(futures_util::future::join_all((0..LOGS).map(|log| write_log(&ports, log))));
 }
 
+/// The outer keys of a directory, beside what they wrap so that the disk loses them together; one is made at first.
+fn outer_keys(root: &Path) -> Result<Wrapping, KeyFault> {
+    let file = root.join("outer");
+    if !file.exists() {
+        put_new(&file)?;
+    }
+    Wrapping::from_text(&std::fs::read_to_string(file).unwrap())
+}
+
+fn write_and_rotate_until_killed(root: &Path) {
+    let (store, ring) = Embedded::open_sealed(root, options(), &outer_keys(root).unwrap()).unwrap();
+    // Once before anything else, so that every life has one, and a few times beside the writers: a ring has a bound.
+    rotate(root, &ring);
+    let place = root.to_owned();
+    std::thread::spawn(move || (0..4).for_each(|_| rotate(&place, &ring)));
+    let ports = store.ports();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    runtime.block_on(futures_util::future::join_all((0..LOGS).map(|log| write_log(&ports, log))));
+}
+
+fn rotate(root: &Path, ring: &Keyring) {
+    ring.replace(&outer_keys(root).unwrap().rotate(root).unwrap());
+    let file = root.join("outer");
+    put_new(&file).unwrap();
+    outer_keys(root).unwrap().open(root).unwrap();
+    let newest: Vec<String> = std::fs::read_to_string(&file).unwrap().lines().take(2).map(str::to_owned).collect();
+    replace_synced(&file, &newest.join("\n"));
+    say("rotated");
+}
+
+fn replace_synced(path: &Path, text: &str) {
+    let part = path.with_extension("part");
+    std::fs::write(&part, text).unwrap();
+    std::fs::File::open(&part).unwrap().sync_all().unwrap();
+    std::fs::rename(&part, path).unwrap();
+    std::fs::File::open(path.parent().unwrap()).unwrap().sync_all().unwrap();
+}
+
 /// Appends one or two records at a time, each saying its place; now and then a record and a blob.
 async fn write_log(store: &Store, task: u128) {
     let log = Log::Task(TaskId(task));
@@ -140,6 +200,9 @@ struct Acknowledged {
     appends: BTreeMap<u128, u64>,
     records: BTreeMap<u128, u64>,
     blobs: Vec<Digest>,
+    rotations: u32,
+    /// The store is encrypted, with outer keys beside it.
+    outer: bool,
 }
 
 impl Acknowledged {
@@ -149,13 +212,20 @@ impl Acknowledged {
             ["append", task, seq] => drop(self.appends.insert(task.parse().unwrap(), seq.parse().unwrap())),
             ["record", task, seq] => drop(self.records.insert(task.parse().unwrap(), seq.parse().unwrap())),
             ["blob", digest] => self.blobs.push(digest.parse().unwrap()),
+            ["rotated"] => self.rotations += 1,
             _ => panic!("unknown line {line}"),
         }
     }
 
     fn check(&self, root: &Path) -> Result<(), String> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-        let store = Embedded::open(root, options()).map_err(|fault| fault.to_string())?;
+        let store = if self.outer {
+            let outer = outer_keys(root).map_err(|fault| fault.to_string())?;
+            Embedded::open_sealed(root, options(), &outer).map(|(store, _)| store)
+        } else {
+            Embedded::open(root, options())
+        };
+        let store = store.map_err(|fault| fault.to_string())?;
         runtime.block_on(async {
             for task in 0..LOGS {
                 self.check_log(&store.ports(), task).await?;

@@ -3,6 +3,10 @@
 //! A blob is written to `tmp/`, synced, read back and compared, renamed into `ab/abcd…`, and the directories are synced:
 //! under its name there is a whole blob or nothing. Storing the same bytes again renews the file's time, and retention
 //! removes the oldest first. Who refers to a blob is not known here.
+//!
+//! In a store that is encrypted the files are sealed ([`sealed`]) and are called `ab/abcd….sealed`; others are not read.
+
+mod sealed;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -20,17 +24,23 @@ use interlingua_core::ports::{BlobInfo, BlobWriter, Blobs, Pending, StoreFault};
 use super::directory;
 use super::fault::{OpenFault, from_io};
 
+pub(super) use sealed::{BlobSeal, begins_right};
+use sealed::{Opened, Sealing};
+
 const TMP: &str = "tmp";
+/// How the names of sealed files end.
+const SEALED: &str = "sealed";
 
 #[derive(Debug, Clone)]
 pub(super) struct BlobFiles {
     root: Arc<Path>,
     next: Arc<AtomicU64>,
+    seal: Option<Arc<BlobSeal>>,
 }
 
 impl BlobFiles {
     /// Opens the folder and removes what a hub that was stopped had not finished.
-    pub(super) fn open(root: &Path) -> Result<BlobFiles, OpenFault> {
+    pub(super) fn open(root: &Path, seal: Option<BlobSeal>) -> Result<BlobFiles, OpenFault> {
         directory::make_private(root)?;
         let tmp = root.join(TMP);
         directory::make_private(&tmp)?;
@@ -38,11 +48,55 @@ impl BlobFiles {
             let path = orphan.path();
             std::fs::remove_file(&path).map_err(OpenFault::io("remove", &path))?;
         }
-        Ok(BlobFiles { root: root.into(), next: Arc::default() })
+        Ok(BlobFiles { root: root.into(), next: Arc::default(), seal: seal.map(Arc::new) })
     }
 
+    /// Where a blob goes.
     fn path(&self, digest: Digest) -> PathBuf {
-        path_of(&self.root, digest)
+        match &self.seal {
+            None => path_of(&self.root, digest),
+            Some(seal) => seal.path(&self.root, digest),
+        }
+    }
+
+    fn start(&self) -> std::io::Result<Part> {
+        let name = self.next.fetch_add(1, Ordering::Relaxed).to_string();
+        let path = self.root.join(TMP).join(name);
+        let mut file = directory::private_file(&path)?;
+        let sealing = self.seal.as_ref().map(|_| Sealing::start(&mut file)).transpose()?;
+        Ok(Part { path, file, sealing, context: Context::new(&SHA256), len: 0 })
+    }
+
+    /// Seals the blobs that are not; one that is not what its name says is left where it is. Returns how many.
+    pub(super) fn seal_all(&self) -> Result<u64, OpenFault> {
+        let mut count = 0;
+        for blob in held(&self.root).map_err(OpenFault::io("list", &self.root))? {
+            if !blob.sealed {
+                count += u64::from(self.seal_one(&blob).map_err(OpenFault::io("seal", &blob.path))?);
+            }
+        }
+        Ok(count)
+    }
+
+    fn seal_one(&self, blob: &Held) -> std::io::Result<bool> {
+        let mut plain = File::open(&blob.path)?;
+        if digest_of(&mut plain)? != blob.digest {
+            tracing::error!(path = %blob.path.display(), "a blob is not what it is named by; it is left as it is");
+            return Ok(false);
+        }
+        plain.rewind()?;
+        let mut part = self.start()?;
+        let mut buffer = vec![0; 128 * 1024];
+        loop {
+            match plain.read(&mut buffer)? {
+                0 => break,
+                read => part.add(&buffer[..read])?,
+            }
+        }
+        part.keep(self).map_err(std::io::Error::other)?;
+        File::open(self.path(blob.digest))?.set_modified(blob.changed)?;
+        std::fs::remove_file(&blob.path)?;
+        Ok(true)
     }
 }
 
@@ -61,10 +115,17 @@ pub(super) fn held(root: &Path) -> std::io::Result<Vec<Held>> {
         }
         for file in std::fs::read_dir(shard)? {
             let file = file?;
-            let Some(digest) = file.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let name = file.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let (name, sealed) = match name.strip_suffix(SEALED).and_then(|name| name.strip_suffix('.')) {
+                Some(name) => (name, true),
+                None => (name, false),
+            };
+            let Ok(digest) = name.parse() else { continue };
             let about = file.metadata()?;
             let changed = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            blobs.push(Held { digest, path: file.path(), len: about.len(), changed });
+            let len = if sealed { sealed::content_len(about.len()) } else { about.len() };
+            blobs.push(Held { digest, sealed, path: file.path(), len, changed });
         }
     }
     Ok(blobs)
@@ -72,10 +133,21 @@ pub(super) fn held(root: &Path) -> std::io::Result<Vec<Held>> {
 
 #[derive(Debug)]
 pub(super) struct Held {
+    /// Of its bytes, or when it is sealed what stands for that.
     pub digest: Digest,
+    pub sealed: bool,
     pub path: PathBuf,
+    /// Of its content.
     pub len: u64,
     pub changed: SystemTime,
+}
+
+impl Held {
+    /// Where the same blob is in another folder of blobs.
+    pub(super) fn path_in(&self, root: &Path) -> PathBuf {
+        let path = path_of(root, self.digest);
+        if self.sealed { path.with_extension(SEALED) } else { path }
+    }
 }
 
 /// The digest of a file's bytes as they are now.
@@ -100,37 +172,49 @@ fn finished(context: Context) -> Digest {
 impl Blobs for BlobFiles {
     fn create(&self) -> Pending<'_, Box<dyn BlobWriter>> {
         let files = self.clone();
-        let name = self.next.fetch_add(1, Ordering::Relaxed).to_string();
         Box::pin(blocking(move || {
-            let path = files.root.join(TMP).join(name);
-            let file = directory::private_file(&path).map_err(|error| from_io("make a blob", &error))?;
-            let part = Part { path, file, context: Context::new(&SHA256), len: 0 };
+            let part = files.start().map_err(|error| from_io("make a blob", &error))?;
             Ok(Box::new(Writer { files, part: Some(part) }) as Box<dyn BlobWriter>)
         }))
     }
 
     fn info(&self, digest: Digest) -> Pending<'_, Option<BlobInfo>> {
-        let path = self.path(digest);
-        Box::pin(blocking(move || match path.metadata() {
-            Ok(about) => Ok(Some(BlobInfo { digest, len: about.len() })),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(from_io("look at a blob", &error)),
+        let files = self.clone();
+        Box::pin(blocking(move || {
+            let len = match &files.seal {
+                None => plain_len(&files.path(digest))?,
+                Some(seal) => seal.open(&files.root, digest)?.map(|opened| opened.len),
+            };
+            Ok(len.map(|len| BlobInfo { digest, len }))
         }))
     }
 
     fn read(&self, digest: Digest, offset: u64, limit: usize) -> Pending<'_, Bytes> {
-        let path = self.path(digest);
-        Box::pin(blocking(move || {
-            read_piece(&path, offset, limit).map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => StoreFault::Missing(format!("blob {digest}").into()),
+        let files = self.clone();
+        let missing = move || StoreFault::Missing(format!("blob {digest}").into());
+        Box::pin(blocking(move || match &files.seal {
+            Some(seal) => {
+                let opened: Opened = seal.open(&files.root, digest)?.ok_or_else(missing)?;
+                opened.read(offset, limit).map(Bytes::from)
+            }
+            None => read_piece(&files.path(digest), offset, limit).map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => missing(),
                 _ => from_io("read a blob", &error),
-            })
+            }),
         }))
     }
 
     fn retain(&self, bytes: u64) -> Pending<'_, u64> {
         let root = self.root.clone();
         Box::pin(blocking(move || remove_oldest(&root, bytes).map_err(|error| from_io("remove blobs", &error))))
+    }
+}
+
+fn plain_len(path: &Path) -> Result<Option<u64>, StoreFault> {
+    match path.metadata() {
+        Ok(about) => Ok(Some(about.len())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(from_io("look at a blob", &error)),
     }
 }
 
@@ -162,6 +246,7 @@ fn remove_oldest(root: &Path, keep: u64) -> std::io::Result<u64> {
 struct Part {
     path: PathBuf,
     file: File,
+    sealing: Option<Sealing>,
     context: Context,
     len: u64,
 }
@@ -175,20 +260,33 @@ impl Drop for Part {
 
 impl Part {
     fn add(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.file.write_all(bytes)?;
+        match &mut self.sealing {
+            None => self.file.write_all(bytes)?,
+            Some(sealing) => sealing.add(&mut self.file, bytes)?,
+        }
         self.context.update(bytes);
         self.len += bytes.len() as u64;
         Ok(())
     }
 
-    fn keep(mut self, root: &Path) -> Result<BlobInfo, StoreFault> {
+    fn keep(mut self, files: &BlobFiles) -> Result<BlobInfo, StoreFault> {
         let fail = |error| from_io("keep a blob", &error);
-        self.file.sync_all().map_err(fail)?;
         let digest = finished(self.context.clone());
-        if digest_of(&mut self.file).map_err(fail)? != digest {
+        let read_back = match (&mut self.sealing, &files.seal) {
+            (Some(sealing), Some(seal)) => {
+                sealing.finish(&mut self.file, seal, digest, self.len).map_err(fail)?;
+                self.file.sync_all().map_err(fail)?;
+                sealed::read_back(&self.file, seal, digest)?
+            }
+            (Some(_), None) | (None, Some(_)) | (None, None) => {
+                self.file.sync_all().map_err(fail)?;
+                digest_of(&mut self.file).map_err(fail)?
+            }
+        };
+        if read_back != digest {
             return Err(StoreFault::Damaged("a blob that was read back differs from what was written".into()));
         }
-        self.name(&path_of(root, digest), root).map_err(fail)?;
+        self.name(&files.path(digest), &files.root).map_err(fail)?;
         Ok(BlobInfo { digest, len: self.len })
     }
 
@@ -225,8 +323,8 @@ impl BlobWriter for Writer {
     fn finish(mut self: Box<Self>) -> Pending<'static, BlobInfo> {
         Box::pin(async move {
             let part = self.part.take().ok_or_else(given_up)?;
-            let root = self.files.root.clone();
-            blocking(move || part.keep(&root)).await
+            let files = self.files.clone();
+            blocking(move || part.keep(&files)).await
         })
     }
 }
