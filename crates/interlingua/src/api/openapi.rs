@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::view::{
     AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
-    ConversationView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, MessageView, NewAgentView,
-    NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, ShareRequest, SharedArtifactView,
-    SignalRequest, SiteSessionView, SkillView, StepView, TaskView,
+    ConversationView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView, MessageView,
+    NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, RotateRequest,
+    ShareRequest, SharedArtifactView, SignalRequest, SiteSessionView, SkillView, StepView, TaskView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -316,6 +316,14 @@ fn decisions() -> Vec<Operation> {
             "Why somebody may do something, or not; for the hub's Owner",
             schema::<ExplainRequest>,
             schema::<ExplainView>,
+        ),
+        get("/api/keys", "list_keys", "Which keys the hub has, never what they are; for its Owner", schema::<KeysView>),
+        post(
+            "/api/keys/rotate",
+            "rotate_keys",
+            "A new key, which seals from now on, or a new token of the Owner; for the hub's Owner",
+            schema::<RotateRequest>,
+            schema::<KeysView>,
         ),
     ]
 }

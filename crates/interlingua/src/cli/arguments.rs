@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::connect::Client;
 use super::sites::SitesArguments;
-use super::trust::arguments::{AuditArguments, ExplainArguments, TokenArguments};
+use super::trust::arguments::{AuditArguments, ExplainArguments, KeysArguments, TokenArguments};
 use crate::config::{Listen, Overrides, Span};
 
 const EXAMPLES: &str = "\
@@ -87,6 +87,8 @@ who does it. Ctrl-C cancels the plan.")]
     Deny(DecideArguments),
     /// Give callers tokens, and take them back
     Token(TokenArguments),
+    /// Which keys the hub has, and new ones
+    Keys(KeysArguments),
     /// Say why a call is allowed or refused
     Explain(ExplainArguments),
     /// Verify, export or redact the record of decisions

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::Path;
 
+use interlingua_drivers::keys::{Wrapping, is_wrapped};
 use serde::Serialize;
 
 use super::arguments::DoctorArguments;
@@ -87,6 +88,7 @@ pub(super) fn machine(config: &Config) -> Vec<Finding> {
     let running = std::os::unix::net::UnixStream::connect(config.socket()).is_ok();
     vec![
         data(config),
+        encryption(config),
         hub(config, running),
         port(config, running),
         room(config),
@@ -123,6 +125,32 @@ fn data(config: &Config) -> Finding {
             let detail = format!("cannot write in {}: {}", existing.display(), error.kind());
             finding("data directory", Verdict::Bad, detail)
         }
+    }
+}
+
+/// What is encrypted. Nothing is changed by looking, and no program is run.
+fn encryption(config: &Config) -> Finding {
+    const SEALED: &str = "tasks, conversations, records with credentials, uploads and artifacts are encrypted";
+    let wrapped = match is_wrapped(config.data()) {
+        Ok(wrapped) => wrapped,
+        Err(fault) => return finding("encryption", Verdict::Bad, fault.to_string()),
+    };
+    let Some(encryption) = &config.store.encryption else {
+        return match wrapped {
+            true => finding("encryption", Verdict::Bad, "the data directory is encrypted: store.encryption is wanted"),
+            false => finding("encryption", Verdict::Good, "off: what is kept is readable to who reads the disk"),
+        };
+    };
+    match &encryption.key {
+        None => finding("encryption", Verdict::Good, "by a command, which is not run here"),
+        Some(_) if !wrapped => finding("encryption", Verdict::Good, "what is there is encrypted at the next start"),
+        Some(key) => match Wrapping::from_text(key.expose().text().unwrap_or_default())
+            .and_then(|outer| outer.opens(config.data()))
+        {
+            Ok(true) => finding("encryption", Verdict::Good, SEALED),
+            Ok(false) => finding("encryption", Verdict::Good, "what is left is encrypted at the next start"),
+            Err(fault) => finding("encryption", Verdict::Bad, fault.to_string()),
+        },
     }
 }
 

@@ -85,6 +85,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Approve(arguments) => client::attached(decide::decide(&arguments, true)),
         Command::Token(arguments) => trust::token(&arguments),
         Command::Audit(arguments) => client::attached(trust::audit(arguments)),
+        Command::Keys(arguments) => client::attached(trust::keys(arguments)),
         Command::Explain(arguments) => client::attached(trust::explain(arguments)),
         Command::Deny(arguments) => client::attached(decide::decide(&arguments, false)),
     }

@@ -39,6 +39,7 @@ fn the_help_lists_the_commands_in_their_order() {
         "approve",
         "deny",
         "token",
+        "keys",
         "explain",
         "audit",
         "check",

@@ -68,6 +68,7 @@ pub(super) fn check(config: &Config) -> Found {
     check_a2a::hub(config, &mut found);
     tools(config, &mut found);
     hooks(config, &mut found);
+    config.store.encryption.iter().for_each(|encryption| encryption.check(&mut found));
     telemetry(config, &mut found);
     found
 }

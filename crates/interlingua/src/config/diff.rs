@@ -60,7 +60,8 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
             ("listen", *listen == new.listen),
             ("insecure", *insecure == new.insecure),
             ("tls", tls.is_some() == new.tls.is_some()),
-            ("store", *store == new.store),
+            ("store", store.embedded == new.store.embedded),
+            ("store.encryption", store.encryption.is_some() == new.store.encryption.is_some()),
             ("scripts", *scripts == new.scripts),
             ("browser", *browser == new.browser),
             ("limits.connections", limits.connections == new.limits.connections),
@@ -69,6 +70,7 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
         ]),
         live: changed(&[
             ("tls", *tls == new.tls),
+            ("store.encryption", store.encryption == new.store.encryption),
             ("limits", *limits == new.limits),
             ("retention", *retention == new.retention),
             ("audit", *audit == new.audit),
@@ -116,7 +118,7 @@ mod tests {
         old.peers.insert("b".into(), peer("http://127.0.0.1:2/nlip"));
         let mut new = old.clone();
         assert!(diff(&old, &new).is_empty());
-        new.store = Store { embedded: "elsewhere".into() };
+        new.store = Store { embedded: "elsewhere".into(), ..Store::default() };
         new.limits.depth = 7;
         new.peers.shift_remove("a");
         new.peers.insert("b".into(), peer("http://127.0.0.1:3/nlip"));

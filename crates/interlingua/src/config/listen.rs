@@ -79,4 +79,17 @@ pub struct Tls {
     pub key: PathBuf,
     /// Authorities, a PEM file: whoever connects may show a certificate of theirs, and is who `access.tokens` says it is.
     pub clients: Option<PathBuf>,
+    /// The oldest version that is spoken: 1.2 or 1.3. Default: 1.2.
+    #[serde(default)]
+    pub minimum: TlsVersion,
+}
+
+/// A version of TLS. Older ones are not spoken at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum TlsVersion {
+    #[default]
+    #[serde(rename = "1.2")]
+    Tls12,
+    #[serde(rename = "1.3")]
+    Tls13,
 }

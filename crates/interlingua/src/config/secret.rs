@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
+use zeroize::Zeroizing;
 
 /// A credential. Write `${NAME}` or `file:PATH` rather than the value itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +31,7 @@ impl<'de> Deserialize<'de> for Secret {
 
 /// A key of 256 bits, in hexadecimal or base64 (`openssl rand -hex 32`). Write `${NAME}` or `file:PATH`.
 #[derive(Clone, PartialEq)]
-pub struct Key([u8; 32]);
+pub struct Key(Zeroizing<[u8; 32]>);
 
 impl Key {
     /// The key, for the one place that encrypts with it.
@@ -40,8 +41,8 @@ impl Key {
 
     fn parse(text: &str) -> Option<Key> {
         let text = text.trim();
-        let bytes = if text.len() == 64 { unhex(text)? } else { STANDARD.decode(text).ok()? };
-        bytes.try_into().ok().map(Key)
+        let bytes = Zeroizing::new(if text.len() == 64 { unhex(text)? } else { STANDARD.decode(text).ok()? });
+        bytes.as_slice().try_into().ok().map(Zeroizing::new).map(Key)
     }
 }
 
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn secrets_are_not_printed() {
         let secret = Secret(interlingua_core::Secret::new("hunter2"));
-        let key = Key([7; 32]);
+        let key = Key(zeroize::Zeroizing::new([7; 32]));
         assert_eq!(format!("{secret:?} {key:?}"), "Secret(Secret(…)) Key(…)");
     }
 }

@@ -48,7 +48,7 @@ fn an_unknown_key_is_told_with_its_place_and_the_nearest_name() {
     assert_eq!(rendered, expected);
     assert_eq!(
         wrong("tls: { cert: a, key: b, colour: red }"),
-        "hub.yaml:1:25: tls.colour: unknown key `colour`; known here: cert, key, clients"
+        "hub.yaml:1:25: tls.colour: unknown key `colour`; known here: cert, key, clients, minimum"
     );
 }
 

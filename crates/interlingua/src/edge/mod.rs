@@ -33,6 +33,7 @@ use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
 use crate::server::access::Access;
 use crate::server::connection::Connection;
+use crate::server::keys::KeyDesk;
 use crate::telemetry::meters::Phase;
 
 /// What every edge holds.
@@ -50,6 +51,7 @@ pub struct Shared {
     pub a2a: ArcSwap<a2a::Settings>,
     pub push: a2a::Push,
     pub aip: Arc<aip::Desk>,
+    pub keys: KeyDesk,
 }
 
 /// How much one message may be.

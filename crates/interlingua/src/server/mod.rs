@@ -7,6 +7,7 @@ pub mod connection;
 pub(crate) mod frames;
 pub mod guard;
 pub mod issuers;
+pub mod keys;
 mod owner;
 mod patience;
 pub mod reload;

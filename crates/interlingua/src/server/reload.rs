@@ -9,6 +9,7 @@ use interlingua_core::{Fault, PeerId};
 use interlingua_drivers::keys::KeyFault;
 
 use super::issuers::Issuers;
+use super::keys::{self, OuterFault};
 use super::rights;
 use super::run::{Server, admission_limits, bounds, certificate, limit_rules, settings};
 use super::tls::TlsFault;
@@ -29,6 +30,8 @@ pub enum ReloadFault {
     Tls(#[from] TlsFault),
     #[error("nlip.tokens: {0}")]
     Keys(#[from] KeyFault),
+    #[error("store.encryption: {0}")]
+    Outer(#[from] OuterFault),
     #[error("{0}")]
     Fault(#[from] Fault),
 }
@@ -85,6 +88,11 @@ impl Server {
         if changes.live.contains(&"tools") {
             edge::local::register(&self.hub, &new).await?;
         }
+        let outer = match &new.store.encryption {
+            Some(encryption) => Some(keys::outer(encryption).await?),
+            None => None,
+        };
+        self.shared.keys.read_again(outer).await.map_err(OuterFault::from)?;
         // From here on only the store can fail.
         for peer in peers {
             peer.register(&self.hub).await?;
@@ -117,7 +125,7 @@ impl Server {
         self.hub.settings.store(Arc::new(settings(new)));
         self.hub.admission.set_limits(admission_limits(new));
         self.hub.limits.set(limit_rules(new));
-        self.shared.access.replace(rights::rules(new, &self.token, issuers));
+        self.shared.access.replace(rights::rules(new, &self.shared.keys.owner(), issuers));
         self.shared.bounds.store(Arc::new(bounds(new)));
         self.retention.store(Arc::new(new.retention.clone()));
         if changes.live.contains(&"access") {

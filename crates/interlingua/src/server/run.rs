@@ -11,7 +11,7 @@ use axum::middleware::from_fn;
 use interlingua_core::ports::Retention;
 use interlingua_core::{Fault, HubId};
 use interlingua_drivers::jws::Signer;
-use interlingua_drivers::keys::{KeyFault, Keyring};
+use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
@@ -21,6 +21,7 @@ use super::accept::{Acceptor, LiveTls, bind_unix};
 use super::access::{Access, TOKEN_PREFIX};
 use super::guard::Guard;
 use super::issuers::Issuers;
+use super::keys::{self, KeyDesk, OuterFault};
 use super::rights;
 use super::tls::{self, TlsFault};
 use crate::agents;
@@ -48,7 +49,11 @@ const AUDIT_KEY: &str = "audit.pem";
 #[derive(Debug, thiserror::Error)]
 pub enum StartFault {
     #[error(transparent)]
-    Store(#[from] OpenFault),
+    Store(OpenFault),
+    #[error("{0}; `store.encryption` of the configuration says where it is")]
+    Encrypted(OpenFault),
+    #[error("store.encryption: {0}")]
+    Outer(#[from] OuterFault),
     #[error("the hub's keys: {0}")]
     Keys(#[from] KeyFault),
     #[error("tls: {0}")]
@@ -79,8 +84,12 @@ pub struct Server {
 impl Server {
     /// Opens the store, registers peers, takes up what a crash left, then listens. Nothing is accepted before that.
     pub async fn start(config: &Config) -> Result<Server, StartFault> {
-        let store = open_store(config.data()).await?;
-        let keys = Arc::new(Keyring::from_directory(config.data())?);
+        let outer = match &config.store.encryption {
+            Some(encryption) => Some(keys::outer(encryption).await?),
+            None => None,
+        };
+        let (store, keys) = open_store(config.data(), outer.as_ref()).await?;
+        let keys = Arc::new(keys);
         let id = hub_id(config)?;
         // The recorder first: meters count where they were registered.
         let prometheus = meters::prometheus();
@@ -100,8 +109,10 @@ impl Server {
         let a2a = ArcSwap::from_pointee(edge::a2a::Settings::new(config));
         let push = edge::a2a::Push::new(&hub)?;
         let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
+        let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, &token);
         let shared =
-            Arc::new(Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp, a2a, push, aip });
+            Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp, a2a, push, aip, keys };
+        let shared = Arc::new(shared);
         edge::forget_tokens(&hub, config).await?;
         edge::register(&shared, config).await?;
         let taken = hub.recover().await?;
@@ -127,15 +138,29 @@ impl Server {
 }
 
 /// A hub that was killed while it started a program lets go of the directory only when that program runs: worth a moment.
-async fn open_store(data: &Path) -> Result<Embedded, OpenFault> {
+async fn open_store(data: &Path, outer: Option<&Wrapping>) -> Result<(Embedded, Keyring), StartFault> {
     const TRIES: u32 = 20;
     for _ in 1..TRIES {
-        match Embedded::open(data, Options::default()) {
-            Err(OpenFault::InUse { .. }) => tokio::time::sleep(Duration::from_millis(100)).await,
+        match open_once(data, outer) {
+            Err(StartFault::Store(OpenFault::InUse { .. })) => tokio::time::sleep(Duration::from_millis(100)).await,
             opened => return opened,
         }
     }
-    Embedded::open(data, Options::default())
+    open_once(data, outer)
+}
+
+fn open_once(data: &Path, outer: Option<&Wrapping>) -> Result<(Embedded, Keyring), StartFault> {
+    let opened = match outer {
+        Some(outer) => Embedded::open_sealed(data, Options::default(), outer),
+        None => match Embedded::open(data, Options::default()) {
+            Ok(store) => return Ok((store, Keyring::from_directory(data)?)),
+            Err(fault) => Err(fault),
+        },
+    };
+    opened.map_err(|fault| match fault {
+        OpenFault::Sealed { .. } | OpenFault::Keys(_) => StartFault::Encrypted(fault),
+        fault => StartFault::Store(fault),
+    })
 }
 
 /// Every path, behind the one guard.
@@ -159,7 +184,7 @@ async fn not_found(request: axum::extract::Request) -> axum::response::Response 
 }
 
 pub(super) fn certificate(config: &Config) -> Result<Option<Arc<ServerConfig>>, TlsFault> {
-    config.tls.as_ref().map(|tls| tls::server(&tls.cert, &tls.key, tls.clients.as_deref())).transpose()
+    config.tls.as_ref().map(tls::server).transpose()
 }
 
 async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<SocketAddr, StartFault> {
@@ -239,7 +264,7 @@ fn audit_rule(written: &config::AuditArguments) -> KeepArguments {
 }
 
 /// Made anew at every start, in a file only its owner may read.
-fn owner_token(data: &Path) -> Result<String, StartFault> {
+pub(super) fn owner_token(data: &Path) -> Result<String, StartFault> {
     use std::io::Write;
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let token = format!("{TOKEN_PREFIX}{:032x}{:032x}", entropy::bits(), entropy::bits());

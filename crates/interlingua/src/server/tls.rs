@@ -6,7 +6,10 @@ use std::sync::Arc;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
+use rustls::version::{TLS12, TLS13};
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
+
+use crate::config::{Tls, TlsVersion};
 
 /// Why the certificate or key cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +24,8 @@ pub enum TlsFault {
 
 /// The hub's side of a handshake; it offers HTTP/2 and HTTP/1.1. With authorities for clients it asks for a certificate,
 /// takes none too, and refuses one that is not theirs.
-pub fn server(cert: &Path, key: &Path, clients: Option<&Path>) -> Result<Arc<ServerConfig>, TlsFault> {
+pub fn server(tls: &Tls) -> Result<Arc<ServerConfig>, TlsFault> {
+    let (cert, key, clients) = (tls.cert.as_path(), tls.key.as_path(), tls.clients.as_deref());
     let unreadable = |file: &Path| {
         let file = file.display().to_string();
         move |cause| TlsFault::Unreadable { file, cause }
@@ -33,7 +37,8 @@ pub fn server(cert: &Path, key: &Path, clients: Option<&Path>) -> Result<Arc<Ser
     }
     let key = PrivateKeyDer::from_pem_file(key).map_err(unreadable(key))?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
+    let builder =
+        ServerConfig::builder_with_provider(provider.clone()).with_protocol_versions(versions(tls.minimum))?;
     let builder = match clients {
         None => builder.with_no_client_auth(),
         Some(file) => {
@@ -45,6 +50,16 @@ pub fn server(cert: &Path, key: &Path, clients: Option<&Path>) -> Result<Arc<Ser
     let mut config = builder.with_single_cert(chain, key)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+static FROM_1_2: [&SupportedProtocolVersion; 2] = [&TLS13, &TLS12];
+static FROM_1_3: [&SupportedProtocolVersion; 1] = [&TLS13];
+
+fn versions(minimum: TlsVersion) -> &'static [&'static SupportedProtocolVersion] {
+    match minimum {
+        TlsVersion::Tls12 => &FROM_1_2,
+        TlsVersion::Tls13 => &FROM_1_3,
+    }
 }
 
 fn authorities(file: &Path) -> Result<RootCertStore, TlsFault> {

@@ -10,6 +10,7 @@ mod card;
 mod content;
 mod event;
 mod fault;
+mod keys;
 mod question;
 mod site;
 mod task;
@@ -28,6 +29,7 @@ pub use event::{
     SaidView, SettledView, StartedView, StepView, UsageView,
 };
 pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
+pub use keys::{KeyView, KeysView, RotateRequest, Rotated};
 pub use question::{ChoiceView, ConfirmView, QuestionView};
 pub use site::SiteSessionView;
 pub use task::{

@@ -1,4 +1,4 @@
-//! What can be typed of `token`, `explain` and `audit`.
+//! What can be typed of `token`, `keys`, `explain` and `audit`.
 
 use std::path::PathBuf;
 
@@ -168,6 +168,41 @@ pub struct VerifyArguments {
 pub struct ForgetArguments {
     /// Whose, as the audit names them: user:NAME
     pub who: String,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua keys list                            which keys there are, never what they are
+  interlingua keys rotate                          a new key seals from now on; the hub goes on running
+  interlingua keys rotate --owner-token            a new token for the Owner; the old one is refused at once
+  interlingua keys rotate --outer outer.key        a new outer key, first in the file that store.encryption names
+
+What the hub keeps and hands out is sealed with its keys. With `store: { encryption: { key: file:outer.key } }` everything it keeps
+is, and the keys themselves are wrapped by an outer key that is not kept beside them.")]
+pub struct KeysArguments {
+    #[command(subcommand)]
+    pub command: KeysCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Which keys there are
+    List(HubArguments),
+    /// Make a new one
+    Rotate(RotateArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct RotateArguments {
+    /// Put a new outer key before those of this file, which is made when it is not there. Works on the file alone
+    #[arg(long, value_name = "FILE")]
+    pub outer: Option<PathBuf>,
+    /// The Owner's token instead
+    #[arg(long, conflicts_with = "outer")]
+    pub owner_token: bool,
     #[command(flatten)]
     pub hub: HubArguments,
 }

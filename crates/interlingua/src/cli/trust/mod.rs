@@ -1,11 +1,13 @@
-//! Commands about trust: `token` (callers and their credentials), `explain` (why something is allowed or not), `audit` (the
-//! record of decisions).
+//! Commands about trust: `token` (callers and their credentials), `keys` (the hub's own), `explain` (why something is allowed
+//! or not), `audit` (the record of decisions).
 
 pub mod arguments;
 mod audit;
 mod explain;
+mod keys;
 mod token;
 
 pub(super) use audit::audit;
 pub(super) use explain::explain;
+pub(super) use keys::keys;
 pub(super) use token::token;

@@ -14,6 +14,7 @@ mod decode;
 mod events;
 mod exchanges;
 mod explain;
+mod keys;
 mod lists;
 mod messages;
 mod page;
@@ -73,6 +74,8 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/audit/forget", post(audit::forget))
         .route("/api/audit/pages", get(audit::pages))
         .route("/api/explain", post(explain::explain))
+        .route("/api/keys", get(keys::list))
+        .route("/api/keys/rotate", post(keys::rotate))
         .method_not_allowed_fallback(not_allowed)
 }
 

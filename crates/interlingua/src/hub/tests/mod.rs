@@ -168,6 +168,20 @@ fn bench() -> Bench {
     Bench { hub, calls, store, dir }
 }
 
+#[tokio::test]
+async fn a_conversation_goes_on_after_a_rotation_and_not_without_the_key_that_made_its_token() {
+    let bench = bench();
+    let (hub, ann) = (&bench.hub, owner());
+    let id = hub.new_conversation();
+    let token = hub.conversation_token(&ann, &id).expect("a token");
+    let (old, new) = ("07".repeat(32), "08".repeat(32));
+    hub.keys.replace(&Keyring::from_text(&format!("{new} {old}")).expect("keys"));
+    assert_eq!(hub.open_conversation(&ann, &token), Some(id.clone()));
+    assert_ne!(hub.conversation_token(&ann, &id).expect("a token"), token, "the new key makes tokens");
+    hub.keys.replace(&Keyring::from_text(&new).expect("a key"));
+    assert_eq!(hub.open_conversation(&ann, &token), None);
+}
+
 fn owner() -> Principal {
     Principal::hub_owner(Proof::SameUid)
 }

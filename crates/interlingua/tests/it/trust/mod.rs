@@ -6,6 +6,7 @@ mod callers;
 mod certificates;
 mod guard;
 mod issuers;
+mod keys;
 mod limits;
 mod machine;
 mod outgoing;

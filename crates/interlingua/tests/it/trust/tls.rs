@@ -34,8 +34,17 @@ fn certificate() -> CertifiedKey<rcgen::KeyPair> {
 async fn connected(hub: &Hub, certificate: &CertifiedKey<rcgen::KeyPair>) -> std::io::Result<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
     roots.add(certificate.cert.der().clone()).expect("a certificate");
+    connected_by(hub, roots, rustls::DEFAULT_VERSIONS).await
+}
+
+/// The same for a client of these versions.
+async fn connected_by(
+    hub: &Hub,
+    roots: RootCertStore,
+    versions: &[&'static rustls::SupportedProtocolVersion],
+) -> std::io::Result<TlsStream<TcpStream>> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let client = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("versions");
+    let client = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).expect("versions");
     let client = client.with_root_certificates(roots).with_no_client_auth();
     let stream = TcpStream::connect(hub.address()).await.expect("it listens");
     let name = ServerName::try_from("localhost").expect("a name");
@@ -75,6 +84,24 @@ async fn n_58_a_modern_client_gets_tls_1_3() {
     let hub = hub(&certificate).await;
     let stream = connected(&hub, &certificate).await.expect("a handshake");
     assert_eq!(stream.get_ref().1.protocol_version(), Some(ProtocolVersion::TLSv1_3));
+}
+
+#[tokio::test]
+async fn the_oldest_version_that_is_spoken_is_configured_and_changed_without_a_restart() {
+    let certificate = certificate();
+    let mut hub = hub(&certificate).await;
+    let roots = || {
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate.cert.der().clone()).expect("a certificate");
+        roots
+    };
+    let old: &[&rustls::SupportedProtocolVersion] = &[&rustls::version::TLS12];
+    let stream = connected_by(&hub, roots(), old).await.expect("1.2 is spoken");
+    assert_eq!(stream.get_ref().1.protocol_version(), Some(ProtocolVersion::TLSv1_2));
+    hub.write("interlingua.yaml", "tls: { cert: ./cert.pem, key: ./key.pem, minimum: \"1.3\" }\n");
+    hub.reload();
+    until("1.2 is refused", async || connected_by(&hub, roots(), old).await.is_err()).await;
+    assert!(connected(&hub, &certificate).await.is_ok());
 }
 
 /// ClientHellos of TLS 1.0 and 1.1, written out: no library will still say them.

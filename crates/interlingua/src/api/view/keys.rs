@@ -1,0 +1,46 @@
+//! The hub's keys as its Owner sees them: which there are, never what they are.
+
+use interlingua_drivers::keys::KeyInfo;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which keys a hub has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeysView {
+    /// Whether what is kept is encrypted.
+    pub encrypted: bool,
+    /// The hub's own keys; the first seals, the others open what they sealed.
+    pub keys: Vec<KeyView>,
+    /// What wraps them, which is kept elsewhere; the first wraps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outer: Vec<KeyView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeyView {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<String>,
+}
+
+impl From<KeyInfo> for KeyView {
+    fn from(info: KeyInfo) -> KeyView {
+        KeyView { id: info.id, made: info.made }
+    }
+}
+
+/// What is to be made anew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RotateRequest {
+    pub what: Rotated,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rotated {
+    /// The key that seals what the hub keeps and hands out.
+    Key,
+    /// The Owner's token; it is found in the data directory.
+    OwnerToken,
+}

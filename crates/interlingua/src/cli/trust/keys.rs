@@ -1,0 +1,70 @@
+//! `keys`: which keys a running hub has, and new ones. The hub goes on running, and what the old ones sealed still opens.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::arguments::{KeysArguments, KeysCommand, RotateArguments};
+use crate::api::view::{KeyView, KeysView, RotateRequest, Rotated};
+use crate::cli::client::{Client, Extras};
+use crate::cli::screen::Screen;
+use crate::cli::table::Table;
+use crate::cli::{Exit, Failure};
+
+pub(in crate::cli) async fn keys(arguments: KeysArguments) -> Result<Exit, Failure> {
+    match arguments.command {
+        KeysCommand::List(hub) => {
+            let view: KeysView = Client::new(&hub)?.get("/api/keys").await?;
+            show(Screen { json: hub.json }, &view)
+        }
+        KeysCommand::Rotate(arguments) => rotate(arguments).await,
+    }
+}
+
+async fn rotate(arguments: RotateArguments) -> Result<Exit, Failure> {
+    let screen = Screen { json: arguments.hub.json };
+    if let Some(file) = &arguments.outer {
+        return put_outer(screen, file);
+    }
+    let what = if arguments.owner_token { Rotated::OwnerToken } else { Rotated::Key };
+    let client = Client::new(&arguments.hub)?;
+    let view: KeysView = client.post("/api/keys/rotate", &RotateRequest { what }, &Extras::default()).await?;
+    if !screen.json && what == Rotated::OwnerToken {
+        screen.note("the Owner has a new token, in the file `token` of the data directory; the old one is refused");
+    }
+    show(screen, &view)
+}
+
+/// The file alone is changed: a hub that was told of it in its configuration reads it by itself.
+fn put_outer(screen: Screen, file: &Path) -> Result<Exit, Failure> {
+    let held =
+        interlingua_drivers::keys::put_new(file).map_err(|fault| Failure::new(Exit::Failed, fault.to_string()))?;
+    if screen.json {
+        screen.value(&json!({ "file": file.display().to_string(), "keys": held }))?;
+    } else {
+        screen.say(&format!("{} has a new outer key, before {} older ones", file.display(), held - 1))?;
+        screen.note("once `interlingua keys list` names it first, the older ones may be taken out of the file");
+    }
+    Ok(Exit::Done)
+}
+
+fn show(screen: Screen, view: &KeysView) -> Result<Exit, Failure> {
+    if screen.json {
+        screen.value(view)?;
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["key", "made", "does"]);
+    let rows = |keys: &[KeyView], first: &'static str, others: &'static str, table: &mut Table| {
+        for (place, key) in keys.iter().enumerate() {
+            let does = if place == 0 { first } else { others };
+            table.row([key.id.as_str(), key.made.as_deref().unwrap_or("not known"), does]);
+        }
+    };
+    rows(&view.keys, "seals and opens", "opens what it sealed", &mut table);
+    rows(&view.outer, "wraps the others", "may be taken out", &mut table);
+    screen.say(&table.render(screen.width()))?;
+    if !view.encrypted {
+        screen.note("what is kept is not encrypted: `store.encryption` of the configuration");
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,55 @@
+//! `/api/keys`: which keys the hub has, and new ones while it runs. For its Owner alone.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use interlingua_core::{Fault, FaultKind};
+
+use super::{Answered, Asker, Refusal, answer, decode};
+use crate::api::view::{KeyView, KeysView, RotateRequest, Rotated};
+use crate::edge::Shared;
+use crate::hub::audit::AuditLine;
+use crate::server::body;
+use crate::server::keys::Held;
+
+const LONGEST: u64 = 1024;
+
+pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker) -> Answered {
+    owner_only(&asker)?;
+    shown(shared.keys.held())
+}
+
+pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
+    owner_only(&asker)?;
+    let bytes = body::read(body, LONGEST).await?;
+    let request: RotateRequest = decode::body(bytes, shared.bounds().depth)?;
+    let (done, object) = match request.what {
+        Rotated::Key => (shared.keys.rotate().await, "key"),
+        Rotated::OwnerToken => (shared.keys.rotate_owner(&shared.access).await, "owner token"),
+    };
+    let line = AuditLine::new("rotate", asker.by.owner().to_string()).on(object);
+    shared.hub.audit.write(match &done {
+        Ok(_) => line,
+        Err(fault) => line.refused(fault.kind),
+    });
+    shown(done?)
+}
+
+fn owner_only(asker: &Asker) -> Result<(), Refusal> {
+    if asker.by.is_hub_owner() {
+        return Ok(());
+    }
+    Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into())
+}
+
+fn shown(held: Held) -> Result<Response, Refusal> {
+    let view = KeysView {
+        encrypted: held.outer.is_some(),
+        keys: held.ring.into_iter().map(KeyView::from).collect(),
+        outer: held.outer.unwrap_or_default().into_iter().map(KeyView::from).collect(),
+    };
+    answer(StatusCode::OK, &view)
+}

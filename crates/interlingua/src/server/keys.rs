@@ -1,0 +1,157 @@
+//! The keys of a running hub: where the outer key comes from, which keys there are, and new ones while it runs.
+//!
+//! Whoever holds the ring follows its changes by itself, so nothing else has to be told. An old key is never thrown away here:
+//! what it sealed may still be wanted. Who is sure takes it out of the file; the next reload reads it again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use interlingua_core::{Digest, Fault};
+use interlingua_drivers::keys::{KeyFault, KeyInfo, Keyring, Wrapping};
+use tokio::io::AsyncReadExt;
+use tokio::sync::Semaphore;
+use zeroize::Zeroizing;
+
+use super::access::{Access, Rules};
+use crate::config::Encryption;
+
+/// How long a program may take to print the outer key.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(30);
+/// No list of keys is longer.
+const LONGEST: u64 = 16 * 1024;
+
+/// Why there is no outer key.
+#[derive(Debug, thiserror::Error)]
+pub enum OuterFault {
+    #[error("cannot run {program}: {cause}")]
+    NotRun { program: String, cause: std::io::Error },
+    #[error("{program} printed no key: it {how}")]
+    NoKey { program: String, how: &'static str },
+    #[error("{0}")]
+    Keys(#[from] KeyFault),
+}
+
+/// The outer key, from wherever configuration says.
+pub(super) async fn outer(encryption: &Encryption) -> Result<Wrapping, OuterFault> {
+    let text = match (&encryption.key, encryption.command.split_first()) {
+        (Some(key), _) => Zeroizing::new(key.expose().text().unwrap_or_default().to_owned()),
+        (None, Some((program, arguments))) => printed(program, arguments).await?,
+        (None, None) => Zeroizing::default(),
+    };
+    Ok(Wrapping::from_text(&text)?)
+}
+
+/// What a program prints. What it says on its standard error is not kept: it may be part of the key.
+async fn printed(program: &str, arguments: &[String]) -> Result<Zeroizing<String>, OuterFault> {
+    let not_run = |cause| OuterFault::NotRun { program: program.to_owned(), cause };
+    let no_key = |how| OuterFault::NoKey { program: program.to_owned(), how };
+    let null = std::process::Stdio::null;
+    let mut command = tokio::process::Command::new(program);
+    command.args(arguments).stdin(null()).stderr(null()).stdout(std::process::Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn().map_err(not_run)?;
+    let out = child.stdout.take().ok_or_else(|| no_key("has no output"))?;
+    let read = async {
+        let mut text = Zeroizing::new(String::with_capacity(usize::try_from(LONGEST).unwrap_or_default()));
+        out.take(LONGEST).read_to_string(&mut text).await?;
+        Ok::<_, std::io::Error>((text, child.wait().await?))
+    };
+    match tokio::time::timeout(COMMAND_PATIENCE, read).await {
+        Err(_) => Err(no_key("took too long")),
+        Ok(Err(_)) => Err(no_key("could not be read")),
+        Ok(Ok((_, status))) if !status.success() => Err(no_key("failed")),
+        Ok(Ok((text, _))) => Ok(text),
+    }
+}
+
+/// The keys, and the files they are in.
+pub struct KeyDesk {
+    data: PathBuf,
+    ring: Arc<Keyring>,
+    /// Absent when the store is not encrypted.
+    outer: ArcSwapOption<Wrapping>,
+    owner: ArcSwap<String>,
+    /// One change at a time.
+    turn: Semaphore,
+}
+
+impl std::fmt::Debug for KeyDesk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "KeyDesk({:?})", self.ring)
+    }
+}
+
+/// The keys as they are now, those that seal first.
+#[derive(Debug)]
+pub struct Held {
+    pub ring: Vec<KeyInfo>,
+    pub outer: Option<Vec<KeyInfo>>,
+}
+
+impl KeyDesk {
+    pub(super) fn new(data: &Path, ring: Arc<Keyring>, outer: Option<Wrapping>, owner: &str) -> KeyDesk {
+        KeyDesk {
+            data: data.to_owned(),
+            ring,
+            outer: ArcSwapOption::from_pointee(outer),
+            owner: ArcSwap::from_pointee(owner.to_owned()),
+            turn: Semaphore::new(1),
+        }
+    }
+
+    pub fn held(&self) -> Held {
+        Held { ring: self.ring.keys(), outer: self.outer.load().as_ref().map(|outer| outer.keys()) }
+    }
+
+    /// The Owner's token as it is now.
+    pub(super) fn owner(&self) -> Arc<String> {
+        self.owner.load_full()
+    }
+
+    /// A new key, which seals from now on.
+    pub async fn rotate(&self) -> Result<Held, Fault> {
+        let _turn = self.turn.acquire().await.map_err(Fault::internal)?;
+        let (data, outer) = (self.data.clone(), self.outer.load_full());
+        let rotated = tokio::task::spawn_blocking(move || match outer {
+            Some(outer) => outer.rotate(&data),
+            None => Keyring::rotate(&data),
+        });
+        let ring = rotated.await.map_err(Fault::internal)?.map_err(Fault::internal)?;
+        self.ring.replace(&ring);
+        Ok(self.held())
+    }
+
+    /// Reads the ring again, with this outer key, which wraps it from now on.
+    pub(super) async fn read_again(&self, outer: Option<Wrapping>) -> Result<(), KeyFault> {
+        let Ok(_turn) = self.turn.acquire().await else { return Ok(()) };
+        let data = self.data.clone();
+        let read = tokio::task::spawn_blocking(move || match outer {
+            Some(outer) => outer.open(&data).map(|opened| (opened.ring, Some(outer))),
+            None => Keyring::from_directory(&data).map(|ring| (ring, None)),
+        });
+        let Ok(read) = read.await else { return Ok(()) };
+        let (ring, outer) = read?;
+        self.ring.replace(&ring);
+        self.outer.store(outer.map(Arc::new));
+        Ok(())
+    }
+
+    /// A new token for the Owner, in the place of the one before it.
+    pub async fn rotate_owner(&self, access: &Access) -> Result<Held, Fault> {
+        let _turn = self.turn.acquire().await.map_err(Fault::internal)?;
+        let data = self.data.clone();
+        let made = tokio::task::spawn_blocking(move || super::run::owner_token(&data));
+        let token = made.await.map_err(Fault::internal)?.map_err(Fault::internal)?;
+        let rules = access.rules();
+        let mut grants = rules.grants.clone();
+        if let Some(grant) = grants.remove(&Digest::of(self.owner.load().as_bytes())) {
+            grants.insert(Digest::of(token.as_bytes()), grant);
+        }
+        let Rules { certificates, issuers, anonymous, .. } = &*rules;
+        let (certificates, issuers) = (certificates.clone(), issuers.clone());
+        access.replace(Rules { grants, certificates, issuers, anonymous: *anonymous });
+        self.owner.store(Arc::new(token));
+        Ok(self.held())
+    }
+}
