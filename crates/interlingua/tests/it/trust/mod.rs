@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod callers;
+mod canaries;
 mod certificates;
 mod guard;
 mod issuers;
