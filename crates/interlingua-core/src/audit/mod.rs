@@ -151,5 +151,5 @@ pub fn hex(bytes: &[u8]) -> String {
 pub fn from_hex(hex: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let pairs = hex.as_bytes().chunks(2);
-    pairs.map(|pair| Some(digit(pair.first()?)? << 4 | digit(pair.get(1)?)?)).collect()
+    pairs.map(|pair| Some((digit(pair.first()?)? << 4) | digit(pair.get(1)?)?)).collect()
 }

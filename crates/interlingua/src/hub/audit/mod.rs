@@ -186,7 +186,7 @@ impl Audit {
         if line.trace.is_none() {
             line.trace = trace::ambient_id();
         }
-        if self.lines.try_send(Told::Line(line)).is_err() {
+        if self.lines.try_send(Told::Line(Box::new(line))).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
             self.counted.increment(1);
         }

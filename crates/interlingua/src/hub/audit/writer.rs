@@ -38,7 +38,7 @@ const CHECKPOINT: &str = "checkpoint";
 /// What the writer is told.
 #[derive(Debug)]
 pub(super) enum Told {
-    Line(AuditLine),
+    Line(Box<AuditLine>),
     /// Write what waits.
     Flush(oneshot::Sender<()>),
     /// Write what waits, then sign all there is.
@@ -79,7 +79,7 @@ impl Batch {
     fn take(&mut self, told: &mut Vec<Told>) {
         for told in told.drain(..) {
             match told {
-                Told::Line(line) => self.lines.push(line),
+                Told::Line(line) => self.lines.push(*line),
                 Told::Flush(reply) => self.waiting.push(reply),
                 Told::Sign(reply) => {
                     self.waiting.push(reply);
