@@ -32,6 +32,7 @@ fn the_help_lists_the_commands_in_their_order() {
         "agents",
         "skills",
         "tasks",
+        "sites",
         "call",
         "ask",
         "chat",
