@@ -21,6 +21,9 @@ use crate::digest::Digest;
 use crate::id::{Text, Time};
 use crate::json::Json;
 
+/// Whether the key of this name signed this, with this signature.
+pub type Verify<'a> = dyn Fn(&str, &[u8], &[u8]) -> bool + 'a;
+
 /// What the first page ever goes on from.
 pub const BEGINNING: Digest = Digest([0; 32]);
 
@@ -137,8 +140,7 @@ impl Checkpoint {
         Checkpoint::statement_of(self.record, self.head, self.at)
     }
 
-    /// `verify` is given the name of a key, what was signed, and the signature.
-    pub fn is_good(&self, verify: &dyn Fn(&str, &[u8], &[u8]) -> bool) -> bool {
+    pub fn is_good(&self, verify: &Verify<'_>) -> bool {
         from_hex(&self.signature).is_some_and(|signature| verify(&self.key, &self.statement(), &signature))
     }
 }

@@ -1,6 +1,6 @@
 //! Going through a chain of pages in their order, and naming the first one that does not fit.
 
-use super::{BEGINNING, Checkpoint, Page};
+use super::{BEGINNING, Checkpoint, Page, Verify};
 use crate::digest::Digest;
 use crate::id::Text;
 
@@ -58,13 +58,8 @@ impl Verifier {
         }
     }
 
-    /// The next page. `verify` is given the name of a key, what was signed and the signature.
-    pub fn page(
-        &mut self,
-        number: u64,
-        page: &Page,
-        verify: &dyn Fn(&str, &[u8], &[u8]) -> bool,
-    ) -> Result<(), Broken> {
+    /// The next page.
+    pub fn page(&mut self, number: u64, page: &Page, verify: &Verify<'_>) -> Result<(), Broken> {
         match self.head {
             Some((last, _)) if number <= last => return Err(Broken::Chain(number)),
             Some((last, _)) if number != last + 1 => return Err(Broken::Missing(last + 1)),
@@ -91,13 +86,7 @@ impl Verifier {
         Ok(())
     }
 
-    fn checkpoint(
-        &mut self,
-        number: u64,
-        page: &Page,
-        signed: &Checkpoint,
-        verify: &dyn Fn(&str, &[u8], &[u8]) -> bool,
-    ) -> Result<(), Broken> {
+    fn checkpoint(&mut self, number: u64, page: &Page, signed: &Checkpoint, verify: &Verify<'_>) -> Result<(), Broken> {
         if signed.record.checked_add(1) != Some(number) || signed.head != page.before || !signed.is_good(verify) {
             return Err(Broken::Signature(number));
         }
