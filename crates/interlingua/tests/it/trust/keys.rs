@@ -157,8 +157,9 @@ async fn every_key_of_the_store_is_changed_while_the_hub_runs() {
     assert_eq!(after["keys"][1], before["keys"][0]);
     assert_ne!(after["keys"][0], before["keys"][0]);
     is_there(&hub, &task, &artifact).await;
-    // A new outer key: the file changes, the hub sees it, and wraps what it has.
+    // A new outer key: the hub sees that the file changed, or is told, and wraps what it has.
     assert!(run(&hub, &["keys", "rotate", "--outer", "outer.key"]).status.success());
+    hub.reload();
     until("the new outer key wraps", async || wraps(&hub).await != old_outer).await;
     let listed = run(&hub, &["keys", "list"]);
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
@@ -167,6 +168,7 @@ async fn every_key_of_the_store_is_changed_while_the_hub_runs() {
     let text = std::fs::read_to_string(hub.directory().join("outer.key")).expect("keys");
     let newest: Vec<&str> = text.lines().take(2).collect();
     hub.write("outer.key", newest.join("\n"));
+    hub.reload();
     let outer_keys = async || keys(&hub).await["outer"].as_array().map_or(0, Vec::len);
     until("one outer key is left", async || outer_keys().await == 1).await;
     let second = kept(&hub, "two").await;
