@@ -45,8 +45,8 @@ impl Cell {
 const HEAD: &str = "\
 # Who can call whom, and what of it arrives
 
-Six callers, nine callees, eight behaviours: 432 cells, each played over real sockets by `make test`. This page is what came of
-it, written by the test itself (`MATRIX=write cargo nextest run -p interlingua --test it matrix`).
+Six callers, nine callees, eight behaviours: 432 cells, each played over real sockets by `make test`, or impossible for the reason
+given. This page is what came of it, written by the test itself (`MATRIX=write cargo nextest run -p interlingua --test it matrix`).
 
 | cell | means |
 |---|---|
