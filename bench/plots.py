@@ -5,11 +5,13 @@ import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 300, 70, 130, 20, 45
+LEAST = 0.1  # what a logarithm can still show of nothing
 COLOURS = ["#0b6bcb", "#c2410c", "#15803d", "#7c3aed"]
 
 
 def write(name, across, upward, lines):
     """Writes docs/NAME.svg: `lines` has points by the name of each line. Returns how a page shows it."""
+    lines = {title: [(max(one, LEAST), max(other, LEAST)) for one, other in line] for title, line in lines.items()}
     points = [point for line in lines.values() for point in line]
     x, y = axis([one for one, _ in points], LEFT, WIDTH - RIGHT), axis([one for _, one in points], HEIGHT - BOTTOM, TOP)
     parts = [

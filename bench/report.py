@@ -72,7 +72,7 @@ def sizes(results):
     for size in dict.fromkeys(size for _, size in results):
         rows.append([f"{size:,}", *(f"{results[name, size]['cpu_us']:.0f}" for name in names)])
         rows[-1] += [f"{results['interlingua', size]['cpu_us'] * 1000 / size:.1f}"] if "interlingua" in names else []
-    lines = {name: [(size, max(one["cpu_us"], 1)) for (whose, size), one in results.items() if whose == name] for name in names}
+    lines = {name: [(size, one["cpu_us"]) for (whose, size), one in results.items() if whose == name] for name in names}
     plot = plots.write("benchmarks-sizes", "bytes", "CPU us each", lines)
     head = ["bytes", *(f"{name}, CPU us" for name in names)] + (["interlingua, ns a byte"] if "interlingua" in names else [])
     return f"""## Cost by size

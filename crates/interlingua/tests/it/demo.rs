@@ -1,12 +1,17 @@
 //! What `make demo` shows: the story of `examples/travel`, told by the script itself, with peers on other people's SDKs. And the
 //! examples of programs that embed a hub. The names of those that start a browser begin with `site_`.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use interlingua_testkit::{beside_the_tests, finished, port, run_script};
 
 async fn told(more: &[&str]) -> String {
-    let ports: Vec<String> = (0..4).map(|_| port::free().port().to_string()).collect();
+    // A port that nobody has taken yet may be found twice.
+    let mut ports = BTreeSet::new();
+    while ports.len() < 4 {
+        ports.insert(port::free().port().to_string());
+    }
     let mut arguments = vec!["--script", "--program", env!("CARGO_BIN_EXE_interlingua"), "--ports"];
     arguments.extend(ports.iter().map(String::as_str));
     arguments.extend(more);

@@ -31,8 +31,13 @@ async fn one_agent_behind_the_front_door() {
 #[tokio::test]
 async fn three_agents_that_answer_and_vote() {
     let hub = example("team.yaml").start().await;
-    let answer = asks(&hub, json!({"words": "Shall we do it?"})).await;
-    assert_eq!(words(&answer), "Start small and start today.", "{answer}");
+    for question in ["Shall we do it?", "And now?"] {
+        let answer = asks(&hub, json!({"words": question})).await;
+        assert_eq!(words(&answer), "Start small and start today.", "{answer}");
+        let task = answer["task"].as_str().expect("a task");
+        let steps = hub.get(&format!("/api/tasks/{task}/timeline?limit=200")).await.text();
+        assert!(steps.contains("\"voted\"") && !steps.contains("\"killed\""), "nobody runs out of lines: {steps}");
+    }
 }
 
 #[tokio::test]
