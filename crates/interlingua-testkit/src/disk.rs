@@ -31,7 +31,7 @@ impl Disk {
         fs::create_dir(&root).expect("a new directory");
         fs::set_permissions(&root, fs::Permissions::from_mode(0o700)).expect("it is ours");
         let disk = Self { shim, root, shadow };
-        disk.begin();
+        disk.settle();
         disk
     }
 
@@ -45,8 +45,9 @@ impl Disk {
         [("LD_PRELOAD", &self.shim), ("POWERCUT_ROOT", &self.root), ("POWERCUT_SHADOW", &self.shadow)]
     }
 
-    /// What is there now counts as synced.
-    fn begin(&self) {
+    /// What is there now counts as synced: also what was written by somebody that runs without the layer, such as a judge who
+    /// opened the store and closed it again.
+    pub fn settle(&self) {
         let _none_yet = fs::remove_dir_all(&self.shadow);
         fs::create_dir(&self.shadow).expect("a new directory");
         self.remember(&self.root);
@@ -82,7 +83,7 @@ impl Disk {
         restore.directory(&inode(&self.root), &rebuilt);
         fs::remove_dir_all(&self.root).expect("it is ours");
         fs::rename(&rebuilt, &self.root).expect("it is ours");
-        self.begin();
+        self.settle();
     }
 }
 

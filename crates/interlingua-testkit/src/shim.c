@@ -8,7 +8,8 @@
  * With POWERCUT_FAIL_ONCE=n the n-th sync of a file below the root fails with EIO, and only that one.
  *
  * An inode is spelt with its time of birth, because numbers are used again. Copies are renamed into place, so a kill in
- * the middle of one leaves the copy before it. */
+ * the middle of one leaves the copy before it. They are made one at a time: of two threads that sync the same directory, the
+ * one that looked first must not be the one that writes last. */
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -16,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,14 +94,17 @@ static void copy_names(int fd, const char *inode) {
 }
 
 static void remember(int fd) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     struct statx about;
     char inode[128];
     int before = errno;
+    pthread_mutex_lock(&one_at_a_time);
     if (below_root(fd) && statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &about) == 0) {
         spell(&about, inode, sizeof inode);
         if (S_ISDIR(about.stx_mode)) copy_names(fd, inode);
         else if (S_ISREG(about.stx_mode)) copy_file(fd, inode);
     }
+    pthread_mutex_unlock(&one_at_a_time);
     errno = before;
 }
 

@@ -37,6 +37,7 @@ fn nothing_acknowledged_is_lost_by_a_power_cut() {
         if let Err(lost) = acknowledged.check(bench.disk.root()) {
             panic!("round {round}: {lost}");
         }
+        bench.disk.settle();
     }
     assert!(acknowledged.appends.values().sum::<u64>() > 500 && acknowledged.blobs.len() > 20);
 }
@@ -58,6 +59,7 @@ fn a_rotation_that_is_cut_off_leaves_everything_readable() {
         if let Err(lost) = acknowledged.check(bench.disk.root()) {
             panic!("round {round}: {lost}");
         }
+        bench.disk.settle();
     }
     assert!(acknowledged.rotations >= 8 && acknowledged.appends.values().sum::<u64>() > 50);
 }

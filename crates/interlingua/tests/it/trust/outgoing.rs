@@ -16,7 +16,7 @@ const TOKENS: &str = "access: { tokens: [{ name: ann, token: ilg_callers-own, re
 #[tokio::test]
 async fn a_callers_credentials_are_shown_to_no_peer() {
     let peer =
-        Scripted::http(|_, _| Say::Json(json!({"format": "text", "subformat": "english", "content": "hi"}))).await;
+        Scripted::web(|_, _| Say::Json(json!({"format": "text", "subformat": "english", "content": "hi"}))).await;
     let at = peer.address();
     let peers = format!(
         "peers:\n  desk: {{ nlip: {{ url: \"http://{at}/nlip\" }} }}\n  shop: {{ nlweb: {{ url: \"http://{at}/ask\" }} }}\n  \
