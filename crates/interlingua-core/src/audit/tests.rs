@@ -157,7 +157,10 @@ fn tamper(pages: &mut Vec<Page>, how: usize, page: usize, place: usize) {
         5 => drop(pages.remove(page)),
         6 => pages.swap(page, (page + 1) % count),
         7 => pages[page].digest = Digest::of(b"forged"),
-        _ => pages[page].signed = if page % 2 == 0 { Some(signed(1, BEGINNING)) } else { Some(signed(9, BEGINNING)) },
+        _ => {
+            pages[page].signed =
+                if page.is_multiple_of(2) { Some(signed(1, BEGINNING)) } else { Some(signed(9, BEGINNING)) }
+        }
     }
 }
 

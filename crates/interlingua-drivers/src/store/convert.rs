@@ -69,6 +69,9 @@ fn fold(log: &Log, seq: u64) -> Place<'_> {
 /// The last place of a step and how many it sealed; nothing when there was nothing left to look at.
 type Step<P> = Option<(P, u64)>;
 
+/// Number of the log, sequence, kind and id of the log, value.
+type LogValue = (i64, i64, i64, Vec<u8>, Vec<u8>);
+
 fn step_of_logs(
     db: &mut Connection,
     rest: &Rest,
@@ -84,7 +87,7 @@ fn step_of_logs(
     ))?;
     let mut update = change.prepare(&format!("UPDATE {table} SET bytes = ?3 WHERE log = ?1 AND seq = ?2"))?;
     let mut rows = select.query(params![after.0, after.1, STEP])?;
-    let mut found: Vec<(i64, i64, i64, Vec<u8>, Vec<u8>)> = Vec::new();
+    let mut found: Vec<LogValue> = Vec::new();
     while let Some(row) = rows.next()? {
         found.push((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
     }

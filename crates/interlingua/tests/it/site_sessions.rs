@@ -74,7 +74,7 @@ async fn program(hub: &Hub, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
         command.args(arguments).args(["--hub", &url, "--token", "token-of-ann"]).output()
     };
-    tokio::task::spawn_blocking(run).await.unwrap().expect("the program runs")
+    tokio::task::spawn_blocking(run).await.expect("it ends").expect("the program runs")
 }
 
 #[tokio::test]
