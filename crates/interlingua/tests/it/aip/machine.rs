@@ -78,3 +78,23 @@ async fn p_45_p_46_at_a_plain_server_every_command_is_answered_and_the_connectio
     assert_eq!(answer["finished"]["fault"]["message"], "there is no tool nothing here", "{answer}");
     assert_eq!(answer["finished"]["structured"], json!([{"who": "a"}, null, null]), "one result for each action");
 }
+
+/// Chance takes at most half of a wait away, and a busy machine makes waits longer, never shorter: so each has a least length,
+/// of which a fifth is left to how late the one before it was noticed.
+#[tokio::test]
+async fn p_48_p_49_a_device_that_is_turned_away_waits_twice_as_long_each_time() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("ws://{}/ws", listener.local_addr().expect("an address"));
+    let _device = device(&url, "box", &[]);
+    let come = async || {
+        drop(listener.accept().await.expect("a connection"));
+        tokio::time::Instant::now()
+    };
+    let mut last = come().await;
+    for least in [1.0, 2.0] {
+        let next = tokio::time::timeout(std::time::Duration::from_secs(60), come()).await.expect("it comes again");
+        let waited = (next - last).as_secs_f64();
+        assert!(waited >= least * 0.8, "it came again after {waited} s");
+        last = next;
+    }
+}
