@@ -385,7 +385,7 @@ def trust(options):
         "a token": (lambda: trust_hub(), [f"authorization=Bearer {TRUST_TOKEN}"]),
         "a token and a rule": (lambda: trust_hub(rules=0), [f"authorization=Bearer {TRUST_TOKEN}"]),
         "a token and 10,000 rules": (lambda: trust_hub(rules=10_000), [f"authorization=Bearer {TRUST_TOKEN}"]),
-        "one of 100,000 tokens and 10,000 rules": (lambda: trust_hub(100_000, 10_000), [f"authorization=Bearer {TRUST_TOKEN}"]),
+        "one of 40,000 tokens and 10,000 rules": (lambda: trust_hub(40_000, 10_000), [f"authorization=Bearer {TRUST_TOKEN}"]),
     }
     body, results = message(150), {}
     with contextlib.ExitStack() as stack:

@@ -41,7 +41,8 @@ async fn echo(hub: &Hub, who: &str) {
     assert_eq!(answer.status, 200, "{}", answer.text());
 }
 
-fn verified(hub: &Hub) -> Value {
+/// What `interlingua audit verify` says of a chain that holds.
+pub(crate) fn verified(hub: &Hub) -> Value {
     let (code, said) = audit(hub.directory(), &["verify", "--json"]);
     assert_eq!(code, Some(0), "{said}");
     serde_json::from_str(&said).expect("JSON")

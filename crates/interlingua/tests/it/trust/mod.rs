@@ -1,7 +1,7 @@
 //! Who is believed, and on what grounds: the Owner and everyone else, tokens, TLS, and the guard before every path.
 
 mod approvals;
-mod audit;
+pub(crate) mod audit;
 mod callers;
 mod canaries;
 mod certificates;
