@@ -98,12 +98,16 @@ impl Hub {
 
     /// A reader of a kept exchange from after `after`.
     pub async fn watch(&self, by: &Principal, task: TaskId, after: u64) -> Result<Reader, Fault> {
-        let live = self.live.get(task);
-        match &live {
-            Some(live) if Self::owns(by, &live.owner) => {}
+        let live = match self.live.get(task) {
+            Some(live) if Self::owns(by, &live.owner) => Some(live),
             Some(_) => return Err(no_such_task()),
-            None => drop(self.row(by, task).await?),
-        }
+            None => {
+                self.row(by, task).await?;
+                // An exchange is live before it is in the journal: one that has come to be kept since the first look is
+                // found by a second, and must not be taken for one that is over.
+                self.live.get(task)
+            }
+        };
         Ok(Reader::new(task, after, live, self.store.journal.clone()))
     }
 
