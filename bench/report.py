@@ -316,8 +316,8 @@ def cross(results):
     head = ["caller", "peer", "p50 ms", "p99 ms", "budget ms", "CPU us a call, 32 connections", "times the dearer of its two protocols"]
     return f"""## From one protocol to another
 
-A text to a peer that says it back, called by name: MCP's peer is a bare server, NLIP's a bare server, A2A's a second hub. What A2A asks
-for is kept in the journal and synced, as always; the rest is not. Times are those of the whole chain at one connection; CPU is this hub's own. The last column compares with the dearer of the calls that stay
+A text to a peer that says it back, called by name: MCP's peer is a bare server, NLIP's a bare server, A2A's a second hub. Times are those of
+the whole chain at one connection; CPU is this hub's own. The last column compares with the dearer of the calls that stay
 within the caller's and within the peer's protocol. A website that is driven has a budget of 1,000 to 5,000 ms; see its own section.
 
 {table(head, rows)}
