@@ -7,6 +7,8 @@
 mod reader;
 #[cfg(test)]
 mod tests;
+mod tree;
+mod write;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -15,7 +17,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-pub use reader::{BadJson, DEFAULT_DEPTH, Kind, Problem, Reader, write_string};
+pub use reader::{BadJson, DEFAULT_DEPTH, Kind, Problem, Reader};
+pub use write::write_string;
 
 use crate::digest::Digest;
 
@@ -92,7 +95,7 @@ impl Json {
     /// The parsed value, made once. A number that does not survive the trip through `i64`, `u64` or `f64` is text here, so
     /// that a schema or rule that compares it fails closed.
     pub fn tree(&self) -> &Tree {
-        &self.made.get_or_init(|| Made::of(reader::tree(&self.raw))).tree
+        &self.made.get_or_init(|| Made::of(tree::tree(&self.raw))).tree
     }
 
     pub fn get(&self, key: &str) -> Option<&Tree> {
@@ -119,7 +122,7 @@ impl Json {
 
     fn canonical_digest(&self) -> Digest {
         let mut canonical = Vec::with_capacity(self.raw.len());
-        reader::canonical(&self.raw, &mut canonical);
+        write::canonical(&self.raw, &mut canonical);
         Digest::of(&canonical)
     }
 }

@@ -83,7 +83,7 @@ proptest! {
         let json = Json::parse(Bytes::from(text)).unwrap();
         prop_assert_eq!(json.tree(), &tree);
         let mut canonical = Vec::new();
-        reader::canonical(json.as_bytes(), &mut canonical);
+        write::canonical(json.as_bytes(), &mut canonical);
         prop_assert_eq!(serde_json::from_slice::<Tree>(&canonical).unwrap(), tree);
     }
 
