@@ -1,0 +1,98 @@
+//! What comes back from the peer, as happenings of the task.
+
+use std::collections::VecDeque;
+
+use interlingua_core::task::{Effect, Happening};
+use interlingua_core::{Event, Fault, FaultKind, Record, Retry};
+
+use super::side::{News, Side};
+use super::{Driver, Prepared};
+
+/// How many records of a peer are taken into one append.
+const MAX_BATCH: usize = 256;
+
+impl Driver {
+    /// What the peer said, and what else of it is ready right now.
+    pub(super) fn heard(&mut self, news: News) -> Result<VecDeque<Effect>, Fault> {
+        let mut effects = self.hear(news)?;
+        for _ in 1..MAX_BATCH {
+            if self.task.finished().is_some() || !effects.is_empty() || !matches!(self.side, Side::Live(_)) {
+                break;
+            }
+            let Some(news) = self.side.ready_now() else { break };
+            effects.extend(self.hear(news)?);
+        }
+        Ok(effects)
+    }
+
+    fn hear(&mut self, news: News) -> Result<VecDeque<Effect>, Fault> {
+        let happening = match news {
+            News::Entered(permit, calling) => {
+                self.permit = Some(permit);
+                self.side = Side::Calling(calling);
+                return Ok(VecDeque::new());
+            }
+            News::Began(exchange) => {
+                self.side = Side::Live(exchange);
+                return self.say_unsaid();
+            }
+            News::Refused(fault) => {
+                self.rest();
+                if let Some(effects) = self.failover(&fault)? {
+                    return Ok(effects);
+                }
+                Happening::Refused(fault)
+            }
+            News::Done(finished, raw) => {
+                self.rest();
+                let (event, raw) = self.held_to_promise(Event::Finished(*finished), raw);
+                let Some(happening) = self.through_hooks(event, Vec::new(), raw) else { return Ok(VecDeque::new()) };
+                happening
+            }
+            News::Record(Record::Emitted { event, losses, raw }) => {
+                let (event, raw) = self.held_to_promise(event, raw);
+                let Some(happening) = self.through_hooks(event, losses, raw) else { return Ok(VecDeque::new()) };
+                happening
+            }
+            News::Checked(finished, losses, raw) => {
+                self.rest();
+                Happening::Peer { event: Event::Finished(*finished), losses, raw }
+            }
+            News::Record(Record::Sent(sent)) => Happening::Learnt { remote: sent.remote, open: sent.open },
+            News::Record(Record::Accepted { .. } | Record::Received { .. }) => return Ok(VecDeque::new()),
+            News::Ended => {
+                self.rest();
+                if self.waits_for_answer() {
+                    return Ok(VecDeque::new());
+                }
+                Happening::PeerLost
+            }
+        };
+        match self.decide(happening) {
+            Ok(effects) => Ok(effects),
+            Err(fault) if fault.kind == FaultKind::AlreadyFinished => {
+                self.hub.meters.late_outcomes.increment(1);
+                Ok(VecDeque::new())
+            }
+            Err(fault) => {
+                self.rest();
+                self.decide(Happening::Refused(fault))
+            }
+        }
+    }
+
+    /// The peer ended its request to ask: nothing is lost.
+    fn waits_for_answer(&self) -> bool {
+        !self.task.open.is_empty() && self.task.sent.as_ref().is_some_and(|sent| !sent.open)
+    }
+
+    /// Another peer of the same capability, when nothing was begun at this one.
+    fn failover(&mut self, fault: &Fault) -> Result<Option<VecDeque<Effect>>, Fault> {
+        let may = matches!(fault.retry, Retry::After(_));
+        let next = self.ready.as_mut().filter(|_| may).and_then(|ready| ready.others.pop());
+        match next {
+            None => Ok(None),
+            Some(ready) => self.begin(Prepared::Ready(ready)).map(Some),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! How a kept exchange is run by the supervisor: from its first append, or from a restart, to its end.
+
+use std::collections::VecDeque;
+
+use interlingua_core::ports::Unique;
+use interlingua_core::task::{Effect, Happening};
+use interlingua_core::{Digest, Fault, TaskId};
+use tokio::sync::oneshot;
+
+use super::Driver;
+use super::journal::Keeping;
+use crate::hub::live::Reader;
+use crate::telemetry::trace;
+
+/// Resolves once the exchange is in the journal.
+pub(in crate::hub) type Launch = oneshot::Receiver<Result<Launched, Fault>>;
+
+pub(in crate::hub) enum Launched {
+    Kept(Reader),
+    Exists { task: TaskId, body: Digest },
+}
+
+impl Driver {
+    /// Keeps it and runs it, on the supervisor: a caller that leaves meanwhile loses nothing but its own view.
+    pub(in crate::hub) fn launch(mut self, effects: VecDeque<Effect>, unique: Option<Unique>, seen: u64) -> Launch {
+        let (told, launched) = oneshot::channel();
+        let supervisor = self.hub.supervisor.clone();
+        let trace = self.task.call.trace.clone().unwrap_or_default();
+        supervisor.run(trace::within(trace, async move {
+            let live = match self.keep(unique).await {
+                Ok(Keeping::Kept(live)) => live,
+                Ok(Keeping::Exists { task, body }) => return drop(told.send(Ok(Launched::Exists { task, body }))),
+                Err(fault) => return drop(told.send(Err(fault))),
+            };
+            let reader = Reader::new(self.task.id, seen, Some(live.clone()), self.hub.store.journal.clone());
+            if told.send(Ok(Launched::Kept(reader))).is_err() {
+                live.caller_gone();
+            }
+            match self.perform(effects).await {
+                Ok(()) => self.run().await,
+                Err(fault) => self.broken(&fault),
+            }
+        }));
+        launched
+    }
+
+    /// Runs a kept exchange to its end.
+    pub(in crate::hub) async fn run(mut self) {
+        while self.task.finished().is_none() {
+            let stopping = self.hub.supervisor.stopping().clone();
+            let advanced = tokio::select! {
+                biased;
+                () = stopping.cancelled() => break,
+                advanced = self.advance() => advanced,
+            };
+            if let Err(fault) = advanced {
+                return self.broken(&fault);
+            }
+        }
+        self.ended();
+    }
+
+    /// Counts an exchange that is over.
+    pub(in crate::hub) fn ended(&mut self) {
+        self.meter.ended(&self.hub.meters, &self.task);
+    }
+
+    /// The store failed. What is in the journal stands, and goes on after a restart.
+    fn broken(self, fault: &Fault) {
+        tracing::error!(task = %self.task.id, error = %fault, cause = ?fault.source, "a kept exchange could not go on");
+    }
+
+    pub(in crate::hub) fn restart(&mut self) -> Result<VecDeque<Effect>, Fault> {
+        self.decide(Happening::Restarted)
+    }
+
+    /// Commits what `restart` decided, performs it, and runs on. Resolves once it is committed.
+    pub(in crate::hub) fn carry_on(mut self, effects: VecDeque<Effect>) -> oneshot::Receiver<()> {
+        let (told, committed) = oneshot::channel();
+        let supervisor = self.hub.supervisor.clone();
+        supervisor.run(async move {
+            let performed = async {
+                self.commit().await?;
+                self.perform(effects).await
+            };
+            let performed = performed.await;
+            let _ = told.send(());
+            match performed {
+                Ok(()) => self.run().await,
+                Err(fault) => self.broken(&fault),
+            }
+        });
+        committed
+    }
+}
