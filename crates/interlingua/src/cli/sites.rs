@@ -15,10 +15,11 @@ const PATH: &str = "/api/sites/sessions?limit=200";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua call shop/log_in '{\"session\":\"main\",\"user\":\"ann\",\"password\":\"…\"}'    a definition with `session:` keeps the login
+  interlingua call shop/log_in '{\"session\":\"main\",\"user\":\"ann\",\"password\":\"…\"}'
   interlingua sites sessions                    what is kept for you, and until when
   interlingua sites end shop/main               log out for good: cookies and storage are gone
-  interlingua sites end 0123456789abcdef        the same by its id")]
+
+A definition with `session:` keeps the login of a call that names one.")]
 pub struct SitesArguments {
     #[command(subcommand)]
     pub command: SitesCommand,
@@ -27,8 +28,16 @@ pub struct SitesArguments {
 #[derive(Debug, Subcommand)]
 pub enum SitesCommand {
     /// Sessions that websites keep for you; all of them for the hub's owner
+    #[command(after_help = "\
+Examples:
+  interlingua sites sessions
+  interlingua sites sessions --json")]
     Sessions(SessionsArguments),
     /// End a session: a call that is in it ends too
+    #[command(after_help = "\
+Examples:
+  interlingua sites end shop/main
+  interlingua sites end 0123456789abcdef    the same by its id")]
     End(EndArguments),
 }
 

@@ -10,13 +10,68 @@ fn the_definitions_hold_together() {
     Arguments::command().debug_assert();
 }
 
+/// A command and all that stand below it.
+fn each(command: &clap::Command, visit: &mut impl FnMut(&clap::Command)) {
+    visit(command);
+    for below in command.get_subcommands() {
+        each(below, visit);
+    }
+}
+
+/// What is shown below the options of a command.
+fn examples(command: &clap::Command) -> String {
+    command.get_after_help().map(ToString::to_string).unwrap_or_default()
+}
+
 #[test]
 fn every_command_says_what_it_does_and_shows_it() {
-    let command = Arguments::command();
-    for command in command.get_subcommands() {
+    each(&Arguments::command(), &mut |command| {
         assert!(command.get_about().is_some(), "{} has no text", command.get_name());
-        assert!(command.get_after_help().is_some(), "{} has no example", command.get_name());
+        assert!(examples(command).starts_with("Examples:\n"), "{} has no example", command.get_name());
+    });
+}
+
+#[test]
+fn what_the_help_shows_is_not_folded_where_the_width_is_not_known() {
+    each(&Arguments::command(), &mut |command| {
+        for line in examples(command).lines() {
+            assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
+        }
+    });
+}
+
+/// The words of an example as a shell takes them, up to a pipe, a file, or the remark behind it.
+fn typed(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (None, '|' | '<' | '>') => break,
+            (None, ' ') if characters.peek() == Some(&' ') => break,
+            (None, ' ') => words.push(std::mem::take(&mut word)),
+            (None, '\'' | '"') => quote = Some(character),
+            (Some(open), _) if open == character => quote = None,
+            (None | Some(_), _) => word.push(character),
+        }
     }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+#[test]
+fn what_the_help_shows_can_be_typed() {
+    let mut seen = 0;
+    each(&Arguments::command(), &mut |command| {
+        for line in examples(command).lines() {
+            let Some((_, arguments)) = line.split_once("interlingua ").filter(|_| line.starts_with("  ")) else {
+                continue;
+            };
+            let words = typed(&format!("interlingua {arguments}"));
+            seen += 1;
+            assert!(Arguments::try_parse_from(&words).is_ok(), "{}: {words:?}", command.get_name());
+        }
+    });
+    assert!(seen > 80, "{seen}");
 }
 
 #[test]

@@ -10,13 +10,12 @@ use crate::config::Span;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua token create alice -c hub.yaml                         prints the token, once; the file keeps its SHA-256
-  interlingua token create robot -c hub.yaml --skill 'hotels/*' --expires 90d
-  interlingua token create boss -c hub.yaml --role manager --approve
-  interlingua token list -c hub.yaml
-  interlingua token revoke robot -c hub.yaml                         a running hub refuses it at once
+  interlingua token create alice -c hub.yaml     prints the token, once; the file keeps its SHA-256
+  interlingua token list -c hub.yaml             who has one
+  interlingua token revoke alice -c hub.yaml     a running hub refuses it at once
 
-The list of callers is the file that `access: { tokens: file:tokens.yaml }` of the configuration names.")]
+The list of callers is the file that `access: { tokens: file:tokens.yaml }` of the configuration
+names.")]
 pub struct TokenArguments {
     #[command(subcommand)]
     pub command: TokenCommand,
@@ -25,10 +24,23 @@ pub struct TokenArguments {
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
     /// Make a token for somebody, and print it
+    #[command(after_help = "\
+Examples:
+  interlingua token create alice -c hub.yaml
+  interlingua token create robot -c hub.yaml --skill 'hotels/*' --expires 90d
+  interlingua token create boss -c hub.yaml --role manager --approve
+  interlingua token create robot --file tokens.yaml    in the list itself, without a configuration")]
     Create(CreateArguments),
     /// Who has one, and what it reaches
+    #[command(after_help = "\
+Examples:
+  interlingua token list -c hub.yaml
+  interlingua token list --file tokens.yaml --json")]
     List(TokensArguments),
     /// Take one back
+    #[command(after_help = "\
+Examples:
+  interlingua token revoke robot -c hub.yaml    a running hub refuses it at once")]
     Revoke(RevokeArguments),
 }
 
@@ -112,7 +124,7 @@ Examples:
   interlingua audit export --after 812 > more.jsonl     what came since
   interlingua audit verify audit.jsonl more.jsonl --key KEY --checkpoint 812:DIGEST
                                                         as an earlier `verify` told them
-  interlingua audit forget user:alice                   takes out what her lines say; the chain still holds
+  interlingua audit forget user:alice                   what her lines say; the chain still holds
 
 Exit code 1 when the chain does not hold.")]
 pub struct AuditArguments {
@@ -123,12 +135,30 @@ pub struct AuditArguments {
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
     /// Show the newest decisions
+    #[command(after_help = "\
+Examples:
+  interlingua audit show
+  interlingua audit show --limit 5 --json")]
     Show(ShowArguments),
     /// Print the record of decisions as lines of JSON
+    #[command(after_help = "\
+Examples:
+  interlingua audit export > audit.jsonl
+  interlingua audit export --after 812 > more.jsonl    what came since")]
     Export(ExportArguments),
     /// Look whether anybody changed it
+    #[command(after_help = "\
+Examples:
+  interlingua audit verify                             of a running hub
+  interlingua audit verify audit.jsonl                 of a file, without a hub
+  interlingua audit verify audit.jsonl more.jsonl --key KEY --checkpoint 812:DIGEST
+
+Exit code 1 when the chain does not hold.")]
     Verify(VerifyArguments),
     /// Take out what the lines of one caller say
+    #[command(after_help = "\
+Examples:
+  interlingua audit forget user:alice    the chain still holds, and says that she was forgotten")]
     Forget(ForgetArguments),
 }
 
@@ -176,12 +206,13 @@ pub struct ForgetArguments {
 #[command(after_help = "\
 Examples:
   interlingua keys list                            which keys there are, never what they are
-  interlingua keys rotate                          a new key seals from now on; the hub goes on running
-  interlingua keys rotate --owner-token            a new token for the Owner; the old one is refused at once
-  interlingua keys rotate --outer outer.key        a new outer key, first in the file that store.encryption names
+  interlingua keys rotate                          a new key seals from now on; the hub runs on
+  interlingua keys rotate --owner-token            a new token for the Owner; the old one is refused
+  interlingua keys rotate --outer outer.key        a new outer key, first in this file
 
-What the hub keeps and hands out is sealed with its keys. With `store: { encryption: { key: file:outer.key } }` everything it keeps
-is, and the keys themselves are wrapped by an outer key that is not kept beside them.")]
+What the hub hands out is sealed with its keys. With
+`store: { encryption: { key: file:outer.key } }` everything it keeps is, and the keys are wrapped by
+an outer key that is not kept beside them.")]
 pub struct KeysArguments {
     #[command(subcommand)]
     pub command: KeysCommand,
@@ -190,8 +221,18 @@ pub struct KeysArguments {
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
     /// Which keys there are
+    #[command(after_help = "\
+Examples:
+  interlingua keys list
+  interlingua keys list --json")]
     List(HubArguments),
     /// Make a new one
+    #[command(after_help = "\
+Examples:
+  interlingua keys rotate                      a new key seals from now on; the hub goes on running
+  interlingua keys rotate --owner-token        a new token for the Owner; the old one is refused
+  interlingua keys rotate --outer outer.key    a new outer key, first in the file that
+                                               `store.encryption` names")]
     Rotate(RotateArguments),
 }
 

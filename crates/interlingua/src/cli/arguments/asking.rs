@@ -1,0 +1,207 @@
+//! Commands that ask a running hub: what there is, to do something, what became of it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::hub::HubArguments;
+use crate::config::Span;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua peers
+  interlingua peers --json | jq -r '.items[].name'")]
+pub struct ListArguments {
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua agents                            all of them
+  interlingua agents --skill search_hotels      those that offer exactly this
+  interlingua agents hotels in Paris            those that say all of these words of themselves
+  interlingua agents --register https://agent.example    its card is read there
+  interlingua agents --register card.json       a card of A2A, or of one that fetches its messages
+  interlingua agents --unregister agent_hotel")]
+pub struct AgentsArguments {
+    /// Words they must say of themselves
+    pub query: Vec<String>,
+    /// Only those that offer exactly this skill
+    #[arg(long)]
+    pub skill: Option<String>,
+    /// Only those with a skill of this tag
+    #[arg(long)]
+    pub tag: Option<String>,
+    /// Only those of this organisation
+    #[arg(long)]
+    pub provider: Option<String>,
+    /// Register the agent at this address, or the one whose card is in this file; `-` is standard input
+    #[arg(long, value_name = "URL_OR_FILE", conflicts_with_all = ["query", "skill", "tag", "provider", "unregister"])]
+    pub register: Option<PathBuf>,
+    /// Unregister an agent of yours
+    #[arg(long, value_name = "ID", conflicts_with_all = ["query", "skill", "tag", "provider"])]
+    pub unregister: Option<String>,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua skills                    all of them
+  interlingua skills read a file        those that fit best, best first")]
+pub struct SkillsArguments {
+    /// Words to rank by
+    pub query: Vec<String>,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua tasks                     newest first
+  interlingua tasks --state waiting     those that wait for an answer
+  interlingua tasks 0123…               one of them, with what it waits for and its result
+  interlingua tasks 0123… --cancel")]
+pub struct TasksArguments {
+    /// One task
+    pub id: Option<String>,
+    /// Only those in this state
+    #[arg(long, value_parser = ["accepted", "running", "waiting", "completed", "failed", "cancelled"], conflicts_with = "id")]
+    pub state: Option<String>,
+    /// Cancel it
+    #[arg(long, requires = "id")]
+    pub cancel: bool,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+/// What `call` and `ask` have in common.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ExchangeArguments {
+    /// Do not wait: print the id of the task
+    #[arg(long)]
+    pub detach: bool,
+    /// How long it may take, such as 30s
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub deadline: Option<Span>,
+    /// 0 to 9; 5 is normal, 9 the most urgent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub priority: Option<u8>,
+    /// Go on in this conversation
+    #[arg(long, value_name = "ID")]
+    pub conversation: Option<String>,
+    /// Ask for a human yes first
+    #[arg(long)]
+    pub confirm: bool,
+    /// A key of your own: the same key and call replays the result instead of running again
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+    /// With --json: every step of an agent or a team as a line, before the outcome
+    #[arg(long)]
+    pub steps: bool,
+}
+
+pub(in crate::cli) fn span(text: &str) -> Result<Span, &'static str> {
+    Span::parse(text).ok_or("expected a span of time, such as `30s` or `5m`")
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua call local/read_file '{\"path\":\"notes.txt\"}'
+  interlingua call local/read_file @arguments.json       arguments from a file
+  echo '{\"path\":\".\"}' | interlingua call local/list_directory -
+  interlingua call concierge/chat --text \"a table for two\"
+
+Ctrl-C cancels the call. A question is asked on a terminal; elsewhere the exit code is 5.")]
+pub struct CallArguments {
+    /// Which skill, as PEER/SKILL
+    #[arg(value_name = "PEER/SKILL")]
+    pub skill: String,
+    /// Its arguments: a JSON object, `@FILE`, or `-` for standard input
+    #[arg(value_name = "JSON")]
+    pub arguments: Option<String>,
+    /// Words for a skill that takes them
+    #[arg(long)]
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub exchange: ExchangeArguments,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+/// Who is talked to.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua chat researcher                     a conversation on the terminal; /help there
+  interlingua chat panel < questions.txt          a question each line, answers on standard output")]
+pub struct ChatArguments {
+    /// The peer: an agent, a team, or any peer that understands words
+    pub peer: String,
+    /// Go on with this conversation
+    #[arg(long, value_name = "TOKEN")]
+    pub conversation: Option<String>,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua ask \"list files in .\"
+  interlingua ask lee notas.txt
+  interlingua ask --peer concierge \"where can I eat?\"
+
+The route that was taken is told on standard error. Nothing that writes is done without a yes.")]
+pub struct AskArguments {
+    /// What you want
+    #[arg(required = true, value_name = "TEXT")]
+    pub words: Vec<String>,
+    /// Ask this peer instead of the front door
+    #[arg(long, value_name = "NAME")]
+    pub peer: Option<String>,
+    #[command(flatten)]
+    pub exchange: ExchangeArguments,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The plan, in YAML or JSON; `-` for standard input
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+    /// How many steps may run at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub width: Option<u16>,
+    /// A peer that is asked after every step whether the plan should change
+    #[arg(long, value_name = "NAME")]
+    pub planner: Option<String>,
+    /// Do not wait: print the id of the task
+    #[arg(long)]
+    pub detach: bool,
+    /// How long it may take; default: a day
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub deadline: Option<Span>,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua tasks --state waiting     what waits
+  interlingua approve 0123….1           by the id of the confirmation
+  interlingua deny 0123…                or of its task")]
+pub struct DecideArguments {
+    /// The confirmation, or its task
+    pub id: String,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
