@@ -42,7 +42,19 @@ pub enum BadHop {
     Priority,
 }
 
-impl Headers<'_> {
+impl<'a> Headers<'a> {
+    /// Asks for each of them by its name.
+    pub fn read(text: impl Fn(&str) -> Option<&'a str>) -> Headers<'a> {
+        Headers {
+            via: text(VIA),
+            deadline: text(DEADLINE),
+            priority: text(PRIORITY),
+            traceparent: text(TRACEPARENT),
+            tracestate: text(TRACESTATE),
+            baggage: text(BAGGAGE),
+        }
+    }
+
     /// `now` is what a relative deadline counts from.
     pub fn decode(&self, now: Time) -> Result<Hop, BadHop> {
         let deadline = self.deadline.map(|text| time(text, now).ok_or(BadHop::Deadline)).transpose()?;

@@ -5,10 +5,11 @@
 //! `encode`, `fault` (the closed list of faults in its spelling), `discover`. No folder names another protocol; what several
 //! wires are built of stands beside them: [`rpc`] (JSON-RPC 2.0), [`members`] and [`object`] (a JSON object read in one
 //! pass, and written member by member), [`protobuf`] (fields by number), [`jcs`] (one spelling for what is signed), [`jwk`]
-//! (public keys), [`hop`] (headers between hubs), [`oauth`] (tokens: how a client comes by one, and what one says).
+//! (public keys), [`hop`] (headers between hubs), [`claims`] (what somebody says of a skill), [`oauth`] (tokens: how a client comes by one, and what one says).
 
 pub mod a2a;
 pub mod aip;
+pub mod claims;
 pub mod envelope;
 pub mod hop;
 pub mod jcs;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::session::ARGUMENT;
-use super::template::percent_encoded;
 use super::{Action, Address, Does, Extract, Locator, Origin, Parameter, Site, Step, Trouble};
 use crate::id::Text;
 use crate::json::{Json, Tree};
+use crate::percent;
 
 /// No value is longer.
 pub const MAX_VALUE: usize = 8 * 1024;
@@ -163,7 +163,7 @@ impl Site {
         to: &super::Template,
         values: &BTreeMap<Text, Text>,
     ) -> Result<Address, Trouble> {
-        let spell = |value: &str| if to.is_slot() { value.to_owned() } else { percent_encoded(value) };
+        let spell = |value: &str| if to.is_slot() { value.to_owned() } else { percent::encoded(value) };
         let text = to.fill(values, spell);
         let blocked = || Trouble::NavigationBlocked { step, address: text.chars().take(200).collect() };
         let address = self.base.join(&text).map_err(|_| blocked())?;

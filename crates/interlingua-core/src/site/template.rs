@@ -105,15 +105,3 @@ pub(super) fn is_name(name: &str) -> bool {
         && name.len() <= 64
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
-
-/// One component of an address: everything but the unreserved characters is escaped.
-pub(super) fn percent_encoded(value: &str) -> String {
-    let mut spelled = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => spelled.push(char::from(byte)),
-            byte => spelled.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    spelled
-}

@@ -6,9 +6,9 @@
 use bytes::Bytes;
 use interlingua_core::Json;
 use interlingua_core::json::{Reader, Tree};
+use interlingua_core::percent::encoded;
 use serde_json::{Value, json};
 
-use super::form::escaped;
 use super::wire::{Dialect, MAX_ITEMS, Modes};
 use crate::members::Members;
 
@@ -59,7 +59,7 @@ impl Question<'_> {
         }
         let thread = self.session.as_ref().and_then(|session| session.conversation.clone());
         pairs.extend(thread.map(|thread| ("thread_id", thread)));
-        let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         pairs.join("&")
     }
 

@@ -31,15 +31,3 @@ fn unescaped(text: &str) -> String {
     }
     String::from_utf8_lossy(&plain).into_owned()
 }
-
-/// One parameter, escaped.
-pub(super) fn escaped(text: &str) -> String {
-    let mut spelled = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => spelled.push(char::from(byte)),
-            byte => spelled.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    spelled
-}

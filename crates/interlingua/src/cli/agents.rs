@@ -3,11 +3,12 @@
 use std::io::Read;
 use std::path::Path;
 
+use interlingua_core::percent::encoded;
 use serde_json::{Value, json};
 
 use super::arguments::AgentsArguments;
 use super::client::{Client, Extras};
-use super::list::{all, escaped, score, show};
+use super::list::{all, score, show};
 use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
@@ -28,7 +29,7 @@ pub(super) async fn agents(arguments: &AgentsArguments) -> Result<Exit, Failure>
         return Ok(Exit::Done);
     }
     if let Some(id) = &arguments.unregister {
-        Client::new(&arguments.hub)?.delete(&format!("/api/agents/{}", escaped(id))).await?;
+        Client::new(&arguments.hub)?.delete(&format!("/api/agents/{}", encoded(id))).await?;
         if !screen.json {
             screen.say(&format!("{id} is unregistered"))?;
         }
@@ -53,7 +54,7 @@ fn path(arguments: &AgentsArguments) -> String {
         ("tag", arguments.tag.clone()),
         ("provider", arguments.provider.clone()),
     ];
-    let given = filters.iter().filter_map(|(name, value)| Some(format!("&{name}={}", escaped(value.as_ref()?))));
+    let given = filters.iter().filter_map(|(name, value)| Some(format!("&{name}={}", encoded(value.as_ref()?))));
     given.fold("/api/agents?limit=200".to_owned(), |path, filter| path + &filter)
 }
 

@@ -3,10 +3,10 @@
 use std::io::BufRead;
 
 use interlingua_core::Json;
+use interlingua_core::percent::encoded;
 use serde_json::{Map, Value};
 
 use super::client::{Client, Extras};
-use super::list::escaped;
 use super::screen::{Screen, plain};
 use super::{Exit, Failure};
 use crate::api::view::{AnswerRequest, QuestionView, SignalRequest, TaskView};
@@ -136,7 +136,7 @@ pub(super) async fn send(client: &Client, question: &QuestionView, reply: Reply)
         (_, Reply::Visited) => answer.visited = true,
     }
     let signal = SignalRequest { answer: Some(answer), ..SignalRequest::default() };
-    let path = format!("/api/tasks/{}/signals", escaped(&question.task));
+    let path = format!("/api/tasks/{}/signals", encoded(&question.task));
     client.post::<TaskView>(&path, &signal, &Extras::default()).await.map(|_| ())
 }
 

@@ -5,14 +5,15 @@
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use interlingua_core::Json;
+use interlingua_core::percent::encoded;
 
 use super::answer;
 use super::arguments::{AskArguments, CallArguments, ExchangeArguments, HubArguments};
 use super::client::{Client, Events, Extras};
-use super::list::escaped;
 use super::screen::{Screen, plain};
 use super::team::Board;
 use super::{Exit, Failure};
@@ -20,6 +21,7 @@ use crate::api::view::{
     ArtifactView, EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView,
     ProgressView, QuestionView, SaidView, StepView, TaskView,
 };
+use crate::config;
 
 /// How the skill of every agent and team ends.
 const CHAT: &str = "/chat";
@@ -53,7 +55,7 @@ pub(super) async fn ask(arguments: AskArguments) -> Result<Exit, Failure> {
 fn read_arguments(text: &str) -> Result<Json, Failure> {
     let bad = |message: String| Failure::new(Exit::Usage, message);
     let bytes = match text.strip_prefix('@') {
-        Some(file) => std::fs::read(file).map_err(|error| bad(format!("cannot read {file}: {}", error.kind())))?,
+        Some(file) => std::fs::read(file).map_err(|error| bad(config::unreadable(Path::new(file), &error)))?,
         None if text == "-" => {
             let mut bytes = Vec::new();
             let read = std::io::stdin().lock().take(ARGUMENTS).read_to_end(&mut bytes);
@@ -153,7 +155,7 @@ impl<'a> Watcher<'a> {
     /// Cancels what is followed. A kept exchange does not end with its connection.
     pub(super) async fn cancel(&mut self) {
         if let Some(task) = self.task.take() {
-            let _ = self.client.delete(&format!("/api/tasks/{}", escaped(&task))).await;
+            let _ = self.client.delete(&format!("/api/tasks/{}", encoded(&task))).await;
         }
     }
 
@@ -180,7 +182,7 @@ impl<'a> Watcher<'a> {
             };
             let extras = Extras { key: None, last_event: events.last.as_deref() };
             let last = events.last.clone();
-            let path = format!("/api/tasks/{}/events", escaped(task));
+            let path = format!("/api/tasks/{}/events", encoded(task));
             events = self.client.get_events(&path, &extras).await?;
             events.last = last;
         }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments::DeviceArguments;
 use super::screen::Screen;
-use super::{Exit, Failure};
+use super::{Exit, Failure, lived};
 use crate::config::{self, Listen, Loaded, Overrides};
 use crate::edge::aip::device::{Device, Join, Word};
 use crate::server::run::Server;
@@ -23,13 +23,7 @@ const TELEMETRY_PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn device(arguments: DeviceArguments) -> Result<Exit, Failure> {
     let loaded = load(&arguments)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot start: {}", error.kind())))?;
-    let exit = runtime.block_on(run(arguments, loaded));
-    runtime.shutdown_background();
-    exit
+    lived(run(arguments, loaded))
 }
 
 fn load(arguments: &DeviceArguments) -> Result<Loaded, Failure> {

@@ -1,5 +1,6 @@
 //! `peers`, `skills` and `tasks`: what there is.
 
+use interlingua_core::percent::encoded;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -40,7 +41,7 @@ pub(super) async fn skills(arguments: &SkillsArguments) -> Result<Exit, Failure>
     let query = arguments.query.join(" ");
     let path = match query.as_str() {
         "" => "/api/skills?limit=200".to_owned(),
-        query => format!("/api/skills?limit=200&query={}", escaped(query)),
+        query => format!("/api/skills?limit=200&query={}", encoded(query)),
     };
     let page: PageView<SkillView> = all(&arguments.hub, &path).await?;
     let mut table = Table::new(&["skill", "kind", "effects", "description"]);
@@ -61,7 +62,7 @@ pub(super) async fn tasks(arguments: &TasksArguments) -> Result<Exit, Failure> {
         return show(&arguments.hub, &page, &table);
     };
     let client = Client::new(&arguments.hub)?;
-    let path = format!("/api/tasks/{}", escaped(id));
+    let path = format!("/api/tasks/{}", encoded(id));
     if arguments.cancel {
         client.delete(&path).await?;
     }
@@ -112,7 +113,7 @@ pub(super) async fn all<T: DeserializeOwned>(hub: &HubArguments, path: &str) -> 
     let mut page: PageView<T> = client.get(path).await?;
     for _ in 1..PAGES {
         let Some(next) = page.next.take() else { break };
-        let more: PageView<T> = client.get(&format!("{path}&after={}", escaped(&next))).await?;
+        let more: PageView<T> = client.get(&format!("{path}&after={}", encoded(&next))).await?;
         page.items.extend(more.items);
         page.next = more.next;
     }
@@ -130,14 +131,4 @@ pub(super) fn show<T: Serialize>(hub: &HubArguments, page: &PageView<T>, table: 
         }
     }
     Ok(Exit::Done)
-}
-
-/// For a place in a URL: everything but letters, digits and `-._~` as `%XX`.
-pub(super) fn escaped(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-            other => format!("%{other:02X}"),
-        })
-        .collect()
 }

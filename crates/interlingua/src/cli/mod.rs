@@ -92,6 +92,18 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
 }
 
 /// Into a buffer first: the generator panics when the reader of a pipe goes away.
+/// Runs what is a hub, or lives as long as one. It does not wait for what is left then: what was to end has ended or was told
+/// twice that it should, and standard input is read by a thread that nothing can wake.
+fn lived(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot start: {}", error.kind())))?;
+    let exit = runtime.block_on(work);
+    runtime.shutdown_background();
+    exit
+}
+
 fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "interlingua", &mut script);

@@ -11,7 +11,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::arguments::ServeArguments;
 use super::screen::Screen;
-use super::{Exit, Failure};
+use super::{Exit, Failure, lived};
 use crate::config::watch::Watcher;
 use crate::config::{self, Loaded, Rejected};
 use crate::server::run::{Server, TOKEN_FILE};
@@ -22,14 +22,7 @@ const TELEMETRY_PATIENCE: Duration = Duration::from_secs(3);
 
 pub(super) fn serve(arguments: &ServeArguments) -> Result<Exit, Failure> {
     let loaded = load(arguments).map_err(|rejected| Failure::new(Exit::Configuration, rejected.render()))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot start: {}", error.kind())))?;
-    let exit = runtime.block_on(run(arguments, loaded));
-    // What was to end has ended, or was told a second time that it should.
-    runtime.shutdown_background();
-    exit
+    lived(run(arguments, loaded))
 }
 
 /// The file, or the defaults, with what the command line says on top.

@@ -1,10 +1,11 @@
 //! `sites`: the sessions that driven websites keep, and ending one.
 
 use clap::{Args, Subcommand};
+use interlingua_core::percent::encoded;
 
 use super::arguments::HubArguments;
 use super::client::Client;
-use super::list::{all, escaped, show};
+use super::list::{all, show};
 use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
@@ -90,7 +91,7 @@ async fn end(named: &str, hub: &HubArguments) -> Result<Exit, Failure> {
             ));
         }
     };
-    Client::new(hub)?.delete(&format!("/api/sites/sessions/{}", escaped(&session.id))).await?;
+    Client::new(hub)?.delete(&format!("/api/sites/sessions/{}", encoded(&session.id))).await?;
     let screen = Screen { json: hub.json };
     if !screen.json {
         screen.say(&format!("{}/{} has ended", session.site, session.name))?;

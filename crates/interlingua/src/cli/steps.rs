@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use indicatif::ProgressStyle;
+use interlingua_core::percent::encoded;
 
 use super::Failure;
 use super::call::{Notes, Watcher, next_step};
 use super::client::Extras;
-use super::list::escaped;
 use crate::api::view::StepView;
 
 /// How long the last steps are waited for once the outcome is there.
@@ -18,7 +18,7 @@ impl Watcher<'_> {
     /// From its beginning, whenever that was. An exchange that keeps none has none to show.
     pub(super) async fn watch_steps(&mut self) {
         let Some(task) = self.task.as_ref().filter(|_| self.steps.is_none()) else { return };
-        let path = format!("/api/tasks/{}/timeline", escaped(task));
+        let path = format!("/api/tasks/{}/timeline", encoded(task));
         self.steps = self.client.get_events(&path, &Extras::default()).await.ok();
     }
 

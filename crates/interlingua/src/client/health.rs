@@ -10,6 +10,7 @@ use interlingua_core::peer::{Peer, Standing};
 use interlingua_core::{Health, PeerId, Time};
 use tokio::time::Instant;
 
+use super::lost::Lost;
 use super::retry::jittered;
 use crate::hub::Hub;
 
@@ -169,6 +170,19 @@ pub(crate) trait Probed: Peer + 'static {
             tracing::error!(peer = %self.name(), error = %fault, "its health could not be shown");
         }
     }
+}
+
+/// Waits for the answer to a knock, and notes how that went.
+pub(crate) async fn knocked<P: Probed>(peer: &P, hub: &Hub, knocking: impl Future<Output = Result<(), Lost>> + Send) {
+    let started = Instant::now();
+    let went = match knocking.await {
+        Ok(()) => Went::Reached { knock: Some(started.elapsed()) },
+        Err(lost) => {
+            tracing::debug!(peer = %peer.name(), cause = %lost, "a probe failed");
+            Went::Missed
+        }
+    };
+    peer.note(hub, went);
 }
 
 /// Probes a peer for as long as it is registered.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::RETRY_AFTER;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Method, Request, Response, Uri};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
@@ -82,6 +82,19 @@ impl Pool {
         let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
         let connector = https.enable_http2().wrap_connector(tcp);
         Pool { client: client(supervisor).http2_only(true).build(connector), private }
+    }
+
+    /// Is anybody there? Any answer will do, also the end of a connection that was taken: who serves something else has nothing
+    /// to say to a plain request.
+    pub(crate) async fn knock(&self, method: Method, door: &Uri) -> Result<(), Lost> {
+        let request = Request::builder().method(method).uri(door).body(whole(Bytes::new()));
+        let request = request.map_err(Lost::unconnected)?;
+        match tokio::time::timeout(CONNECT, self.send(request)).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(lost)) if lost.begun == Begun::Perhaps => Ok(()),
+            Ok(Err(lost)) => Err(lost),
+            Err(late) => Err(Lost::unconnected(late)),
+        }
     }
 
     /// Sends a request; its answer's body is still to be read.

@@ -9,7 +9,7 @@ use interlingua_protocols::aip::wire::{ClientKind, ServerKind};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::problem::nearest;
+use super::problem::{nearest, unreadable};
 use super::{
     AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Problem,
     Speaks, check_a2a, check_agents, check_limits, issuers,
@@ -106,7 +106,7 @@ fn listen(config: &Config, found: &mut Found) {
 fn pem(file: &Path, error: &rustls::pki_types::pem::Error) -> String {
     use rustls::pki_types::pem::Error;
     match error {
-        Error::Io(error) => format!("cannot read {}: {}", file.display(), error.kind()),
+        Error::Io(error) => unreadable(file, error),
         Error::NoItemsFound => format!("{} has no such item in PEM form", file.display()),
         _ => format!("{} is not a PEM file", file.display()),
     }

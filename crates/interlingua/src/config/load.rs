@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::document::{Environment, Node, Substitution, decode, parse};
-use super::{Config, Overrides, Problem, Sources, check, policy};
+use super::{Config, Overrides, Problem, Sources, check, policy, unreadable};
 
 /// A configuration that may be applied.
 #[derive(Debug, Clone)]
@@ -63,7 +63,7 @@ pub fn load(file: &Path, overrides: &Overrides, environment: Environment<'_>) ->
     match std::fs::read_to_string(file) {
         Ok(text) => load_text(&text, file, overrides, environment),
         Err(error) => {
-            let problem = Problem::new("", format!("cannot read {}: {}", file.display(), error.kind()));
+            let problem = Problem::new("", unreadable(file, &error));
             Err(Rejected { problems: vec![problem], sources: Sources::default() })
         }
     }

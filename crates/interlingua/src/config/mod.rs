@@ -85,6 +85,7 @@ pub use oauth::{OAuth, OAuthGrant};
 pub use overrides::Overrides;
 pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, Speaks, matches};
 pub use policy::PolicyFile;
+pub(crate) use problem::unreadable;
 pub use problem::{At, Problem};
 pub use retention::Retention;
 pub use scalar::{Rate, Size, Span};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use interlingua_core::{CardFrom, Effects, Skill};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -49,6 +50,15 @@ pub enum EffectsOverride {
     Reads,
     /// They may write, whatever the peer says.
     Unknown,
+}
+
+impl EffectsOverride {
+    pub fn effects(self) -> Effects {
+        match self {
+            EffectsOverride::Reads => Effects::reads_only(CardFrom::Configuration),
+            EffectsOverride::Unknown => Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() },
+        }
+    }
 }
 
 /// How an NLIP peer is reached.
@@ -109,6 +119,21 @@ impl Peer {
     pub fn offers(&self, skill: &str) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, skill));
         any(&self.allow) && !any(&self.deny)
+    }
+
+    /// A skill with the effects that the peer claims, as far as they are believed: a claim may add effects; only
+    /// configuration takes any away.
+    pub fn believed(&self, mut skill: Skill) -> Skill {
+        let claimed = skill.effects;
+        skill.effects = match self.effects {
+            Some(EffectsOverride::Reads) => EffectsOverride::Reads.effects(),
+            None if self.trust_hints => claimed,
+            Some(EffectsOverride::Unknown) | None => {
+                Effects { destroys: claimed.destroys, spends: claimed.spends, ..Effects::unknown() }
+            }
+        };
+        skill.public = self.public;
+        skill.sealed()
     }
 }
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::document::Sources;
-use super::problem::{At, Problem, nearest};
+use super::problem::{At, Problem, nearest, unreadable};
 use super::{Access, Config};
 
 /// How long a file of rules may be.
@@ -122,7 +122,7 @@ impl Files {
 }
 
 fn named(path: &Path) -> Result<Vec<PathBuf>, String> {
-    let failed = |error: std::io::Error| format!("cannot read {}: {}", path.display(), error.kind());
+    let failed = |error: std::io::Error| unreadable(path, &error);
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
@@ -142,7 +142,7 @@ fn named(path: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 fn text(file: &Path) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("cannot read {}: {}", file.display(), error.kind());
+    let failed = |error: std::io::Error| unreadable(file, &error);
     let length = std::fs::metadata(file).map_err(failed)?.len();
     if length > MAX_FILE {
         return Err(format!("{} is longer than 16 MiB", file.display()));

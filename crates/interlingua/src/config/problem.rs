@@ -4,7 +4,8 @@
 //! the line of the file with a mark under the place; it is for the person at the terminal, whose file it is.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io::{Error, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use super::document::Sources;
 
@@ -74,4 +75,12 @@ pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .filter(|(distance, candidate)| *distance <= (candidate.len().max(word.len()) / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Why a file that somebody named is not read.
+pub(crate) fn unreadable(file: &Path, error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => format!("there is no file {}", file.display()),
+        kind => format!("cannot read {}: {kind}", file.display()),
+    }
 }

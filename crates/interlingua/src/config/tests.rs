@@ -155,10 +155,7 @@ peers:
         "hub.yaml:1:14: hub.name: the environment has no `NONE`; set it, or write `${NONE:-otherwise}`\n\
          hub.yaml:2:18: limits.depth: the environment has no `NONE`; set it, or write `${NONE:-otherwise}`"
     );
-    assert_eq!(
-        wrong("hub: { name: file:./nowhere }"),
-        "hub.yaml:1:14: hub.name: cannot read ./nowhere: entity not found"
-    );
+    assert_eq!(wrong("hub: { name: file:./nowhere }"), "hub.yaml:1:14: hub.name: there is no file ./nowhere");
 }
 
 #[test]
@@ -272,12 +269,12 @@ fn callers_come_from_a_list_or_a_file_and_only_digests_are_kept() {
 
 #[test]
 fn files_that_are_named_must_be_there() {
-    let expected = "hub.yaml:1:8: tls.cert: cannot read nowhere.pem: entity not found\n\
-                    hub.yaml:1:27: tls.key: cannot read nokey.pem: entity not found";
+    let expected = "hub.yaml:1:8: tls.cert: there is no file nowhere.pem\n\
+                    hub.yaml:1:27: tls.key: there is no file nokey.pem";
     assert_eq!(wrong("tls: { cert: nowhere.pem, key: nokey.pem }"), expected);
     assert_eq!(
         load(Path::new("nowhere.yaml"), &Overrides::default(), &environment).unwrap_err().to_string(),
-        "cannot read nowhere.yaml: entity not found"
+        "there is no file nowhere.yaml"
     );
 }
 

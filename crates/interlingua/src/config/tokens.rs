@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::AccessToken;
 use super::document::{Environment, Sources, Substitution, Value, decode, parse};
+use super::unreadable;
 
 /// Which file `access.tokens` of a configuration names.
 pub fn named_in(file: &Path) -> Result<PathBuf, String> {
-    let text =
-        std::fs::read_to_string(file).map_err(|error| format!("cannot read {}: {}", file.display(), error.kind()))?;
+    let text = std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
     let mut root = parse(&text, 0).map_err(|bad| format!("{}: {}", file.display(), bad.message))?;
     let named = root.at_mut(&["access", "tokens"]).and_then(|node| match &node.value {
         Value::Scalar { text, .. } => text.strip_prefix("file:").map(str::to_owned),

@@ -30,9 +30,6 @@ const MAX_OF_ONE: u64 = 10_000;
 const SHARE: u64 = 4;
 /// How long an artifact waits for its content.
 const OFFERED: std::time::Duration = std::time::Duration::from_secs(3600);
-/// How many are read at once for a list, and how often.
-const READ: usize = 500;
-const MAX_READS: usize = 20;
 /// Names on one list.
 pub const MAX_READERS: usize = 200;
 
@@ -213,26 +210,10 @@ impl Hub {
         after: Option<&str>,
         limit: usize,
     ) -> Result<(Vec<Artifact>, Option<String>), Fault> {
-        let (mut found, mut after) = (Vec::new(), after.map(str::to_owned));
         if by.is_anonymous() {
-            return Ok((found, None));
+            return Ok((Vec::new(), None));
         }
-        for _ in 0..MAX_READS {
-            let page = self.store.records.list(KIND, after.as_deref(), READ, self.now()).await?;
-            let last = page.len() < READ;
-            for item in page {
-                if found.len() == limit {
-                    return Ok((found, after));
-                }
-                after = Some(item.key.to_string());
-                let artifact = serde_json::from_slice::<Artifact>(&item.value).ok();
-                found.extend(artifact.filter(|artifact| self.may_read(by, artifact)));
-            }
-            if last {
-                return Ok((found, None));
-            }
-        }
-        Ok((found, after))
+        self.page_of(KIND, after, limit, |artifact| self.may_read(by, artifact)).await
     }
 
     /// What a task made, for its owner and for those that the artifact's own list names.

@@ -19,9 +19,6 @@ const IDENTITY: &str = "identity";
 const HEX: &[u8; 16] = b"0123456789abcdef";
 /// Bytes of the authentication code that a token carries.
 const CODE: usize = 16;
-/// How many are read at once for a list, and how often: somebody with few among many gets short pages, not long waits.
-const READ: usize = 500;
-const MAX_READS: usize = 20;
 
 impl Hub {
     /// A new conversation of this principal.
@@ -125,27 +122,10 @@ impl Hub {
         after: Option<&str>,
         limit: usize,
     ) -> Result<(Vec<Conversation>, Option<String>), Fault> {
-        let mut found = Vec::new();
-        let mut after = after.map(str::to_owned);
         if by.is_anonymous() {
-            return Ok((found, None));
+            return Ok((Vec::new(), None));
         }
-        for _ in 0..MAX_READS {
-            let page = self.store.records.list(KIND, after.as_deref(), READ, self.now()).await?;
-            let last = page.len() < READ;
-            for item in page {
-                if found.len() == limit {
-                    return Ok((found, after));
-                }
-                after = Some(item.key.to_string());
-                let conversation = serde_json::from_slice::<Conversation>(&item.value).ok();
-                found.extend(conversation.filter(|conversation| self.opens(by, Action::Read, conversation)));
-            }
-            if last {
-                return Ok((found, None));
-            }
-        }
-        Ok((found, after))
+        self.page_of(KIND, after, limit, |conversation| self.opens(by, Action::Read, conversation)).await
     }
 
     /// Is there such a conversation, and may this principal name it by its id? An Anonymous caller needs its token.

@@ -24,6 +24,7 @@ mod large;
 pub mod limits;
 pub mod live;
 pub mod news;
+mod pages;
 pub mod policy;
 mod prepare;
 mod promises;

@@ -1,6 +1,7 @@
 //! An operation on the wire of a binding (sections 9 to 11).
 
 use bytes::Bytes;
+use interlingua_core::percent::encoded;
 
 use crate::a2a::Version;
 use crate::a2a::invalid::Invalid;
@@ -83,7 +84,7 @@ pub enum Verb {
 pub fn http(ask: &Ask<'_>, version: Version, tenant: Option<&str>) -> HttpRequest {
     let prefix = match (version, tenant) {
         (Version::V1, None) => String::new(),
-        (Version::V1, Some(tenant)) => format!("/{}", escaped(tenant)),
+        (Version::V1, Some(tenant)) => format!("/{}", encoded(tenant)),
         (Version::V03, _) => "/v1".to_owned(),
     };
     let dialect = Dialect::of_http(version);
@@ -94,11 +95,11 @@ pub fn http(ask: &Ask<'_>, version: Version, tenant: Option<&str>) -> HttpReques
         Ask::Stream(send) => post("/message:stream".into(), write::send(send, None, dialect)),
         Ask::Get { task } => HttpRequest {
             verb: Verb::Get,
-            path: format!("{prefix}/tasks/{}?historyLength={HISTORY}", escaped(task)),
+            path: format!("{prefix}/tasks/{}?historyLength={HISTORY}", encoded(task)),
             body: None,
         },
-        Ask::Cancel { task } => post(format!("/tasks/{}:cancel", escaped(task)), Bytes::from_static(b"{}")),
-        Ask::Subscribe { task } => post(format!("/tasks/{}:subscribe", escaped(task)), Bytes::from_static(b"{}")),
+        Ask::Cancel { task } => post(format!("/tasks/{}:cancel", encoded(task)), Bytes::from_static(b"{}")),
+        Ask::Subscribe { task } => post(format!("/tasks/{}:subscribe", encoded(task)), Bytes::from_static(b"{}")),
     }
 }
 
@@ -133,16 +134,4 @@ pub fn grpc(ask: &Ask<'_>, version: Version, tenant: Option<&str>) -> Result<Grp
     let message = proto::request_from_json(method, version, &params)?;
     let name = method.grpc(version).unwrap_or_default();
     Ok(GrpcRequest { path: format!("/{}/{name}", grpc::service(version)), body: grpc::frame(&message) })
-}
-
-/// A step of a path. An agent's id of a task may be any text.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }

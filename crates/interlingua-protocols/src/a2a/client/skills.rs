@@ -9,10 +9,11 @@
 use std::collections::BTreeSet;
 
 use interlingua_core::json::Tree;
-use interlingua_core::{Effects, Json, PeerId, Schema, Skill, SkillId, SkillKind, SkillName, Text};
+use interlingua_core::{Effects, PeerId, Schema, Skill, SkillId, SkillKind, SkillName, Text};
 use serde_json::json;
 
 use super::card::{AgentCard, Offer};
+use crate::claims;
 use crate::hop::IMPORTED;
 
 /// The one skill every agent has: to be spoken to.
@@ -21,9 +22,6 @@ pub const CHAT: &str = "chat";
 pub const MESSAGE: &str = "message";
 
 /// Bounds on what is believed.
-const NAME: usize = 100;
-const TEXT: usize = 4_096;
-const SCHEMA: usize = 256 * 1024;
 const LIST: usize = 32;
 
 /// The skills, and what was left out. Effects are as the agent claims them.
@@ -35,7 +33,7 @@ pub fn skills(card: &AgentCard, peer: &PeerId) -> (Vec<Skill>, Vec<Text>) {
             continue;
         }
         let Some(name) = name(&offer.id) else {
-            problems.push(format!("`{}` is left out: its id cannot be a name", bounded(&offer.id)).into());
+            problems.push(format!("`{}` is left out: its id cannot be a name", claims::text(&offer.id)).into());
             continue;
         };
         if !names.insert(name.clone()) {
@@ -77,32 +75,37 @@ fn name(id: &str) -> Option<String> {
         })
         .collect();
     let says_something = plain.bytes().any(|byte| byte.is_ascii_alphanumeric());
-    (says_something && plain.len() <= NAME).then_some(plain)
+    (says_something && plain.len() <= claims::NAME).then_some(plain)
 }
 
 fn skill(card: &AgentCard, offer: &Offer, id: SkillId) -> Skill {
     let said = card.hub.as_ref().and_then(|hub| hub.get("skills")?.get(&*offer.id));
-    let schema = |key: &str| said.and_then(|said| schema(said.get(key)?));
+    let schema = |key: &str| said.and_then(|said| claims::schema(said.get(key)?));
     let kind = match said.and_then(|said| said.get("kind")?.as_str()) {
         Some("tool") => SkillKind::Tool,
         Some("prompt") => SkillKind::Prompt,
         Some(_) | None => SkillKind::Agent,
     };
     let input = schema("inputSchema").unwrap_or_else(words);
-    let mut skill =
-        Skill::new(id, kind, bounded(&offer.description), input, effects(said.and_then(|said| said.get("effects"))));
+    let mut skill = Skill::new(
+        id,
+        kind,
+        claims::text(&offer.description),
+        input,
+        claims::effects(said.and_then(|said| said.get("effects"))),
+    );
     if !offer.title.is_empty() {
-        skill.title = bounded(&offer.title);
+        skill.title = claims::text(&offer.title);
     }
     skill.output = schema("outputSchema");
     if let Some(version) = said.and_then(|said| said.get("version")?.as_str()) {
-        skill.version = bounded(version);
+        skill.version = claims::text(version);
     }
-    skill.tags = offer.tags.iter().take(LIST).map(|tag| bounded(tag)).collect();
+    skill.tags = offer.tags.iter().take(LIST).map(|tag| claims::text(tag)).collect();
     if card.hub.is_some() && offer.id.contains('/') {
         skill.tags.push(IMPORTED.into());
     }
-    skill.examples = offer.examples.iter().take(LIST).map(|example| bounded(example)).collect();
+    skill.examples = offer.examples.iter().take(LIST).map(|example| claims::text(example)).collect();
     skill.takes = if offer.takes.is_empty() { card.takes.clone() } else { offer.takes.clone() };
     skill.gives = if offer.gives.is_empty() { card.gives.clone() } else { offer.gives.clone() };
     skill.sealed()
@@ -110,8 +113,8 @@ fn skill(card: &AgentCard, offer: &Offer, id: SkillId) -> Skill {
 
 fn chat(card: &AgentCard, peer: &PeerId) -> Skill {
     let id = SkillId::new(peer.clone(), CHAT);
-    let mut skill = Skill::new(id, SkillKind::Agent, bounded(&card.description), words(), Effects::unknown());
-    skill.title = bounded(&card.name);
+    let mut skill = Skill::new(id, SkillKind::Agent, claims::text(&card.description), words(), Effects::unknown());
+    skill.title = claims::text(&card.name);
     skill.takes.clone_from(&card.takes);
     skill.gives.clone_from(&card.gives);
     skill.sealed()
@@ -124,22 +127,4 @@ fn words() -> Schema {
         "required": [MESSAGE],
     });
     Schema(schema.into())
-}
-
-fn schema(tree: &Tree) -> Option<Schema> {
-    let schema = tree.is_object().then(|| Json::from_tree(tree.clone()))?;
-    (schema.as_str().len() <= SCHEMA).then_some(Schema(schema))
-}
-
-/// What it says of itself; without a word, anything.
-fn effects(claimed: Option<&Tree>) -> Effects {
-    let Some(names) = claimed.and_then(Tree::as_array) else { return Effects::unknown() };
-    Effects::claimed(&names.iter().filter_map(Tree::as_str).collect::<Vec<_>>())
-}
-
-fn bounded(text: &str) -> Text {
-    match text.char_indices().nth(TEXT) {
-        Some((end, _)) => text[..end].into(),
-        None => text.into(),
-    }
 }

@@ -7,9 +7,10 @@
 use std::collections::HashSet;
 
 use interlingua_core::json::Tree;
-use interlingua_core::{Effects, Json, PeerId, Schema, Skill, SkillId, SkillKind, Text};
+use interlingua_core::{PeerId, Skill, SkillId, SkillKind};
 
 use super::jar::TokenJar;
+use crate::claims;
 use crate::nlip::labels;
 use crate::nlip::wire::{CONTROL, Message, Submessage};
 
@@ -17,9 +18,6 @@ pub use crate::hop::IMPORTED;
 
 /// How much of one hub is taken.
 const MOST: usize = 1_000;
-const NAME: usize = 100;
-const TEXT: usize = 4_096;
-const SCHEMA: usize = 256 * 1024;
 const EXAMPLES: usize = 16;
 
 /// Asks what the other hub can do.
@@ -45,13 +43,13 @@ pub fn theirs(skill: &SkillId) -> Option<SkillId> {
 }
 
 fn skill(item: &Tree, peer: &PeerId) -> Option<Skill> {
-    let text = |key: &str| item.get(key).and_then(Tree::as_str).map(bounded);
+    let text = |key: &str| item.get(key).and_then(Tree::as_str).map(claims::text);
     let theirs: SkillId = item.get("skill")?.as_str()?.parse().ok()?;
     if theirs.peer.as_str() == "hub" || item.get(IMPORTED).and_then(Tree::as_bool) == Some(true) {
         return None;
     }
     let name = format!("{}.{}", theirs.peer, theirs.skill);
-    if name.len() > NAME || theirs.peer.as_str().contains('.') {
+    if name.len() > claims::NAME || theirs.peer.as_str().contains('.') {
         return None;
     }
     let kind = match item.get("kind").and_then(Tree::as_str) {
@@ -59,33 +57,20 @@ fn skill(item: &Tree, peer: &PeerId) -> Option<Skill> {
         Some("prompt") => SkillKind::Prompt,
         Some(_) | None => SkillKind::Tool,
     };
-    let input = schema(item.get("input")?)?;
-    let mut skill =
-        Skill::new(SkillId::new(peer.clone(), name), kind, text("description")?, input, effects(item.get("effects")));
+    let input = claims::schema(item.get("input")?)?;
+    let mut skill = Skill::new(
+        SkillId::new(peer.clone(), name),
+        kind,
+        text("description")?,
+        input,
+        claims::effects(item.get("effects")),
+    );
     skill.title = text("title").unwrap_or_else(|| skill.title.clone());
     skill.version = text("version").map_or(skill.version, |version| version.as_ref().into());
-    skill.output = item.get("output").and_then(schema);
+    skill.output = item.get("output").and_then(claims::schema);
     skill.capability = text("capability");
     let examples = item.get("examples").and_then(Tree::as_array).map(Vec::as_slice).unwrap_or_default();
-    skill.examples = examples.iter().filter_map(Tree::as_str).take(EXAMPLES).map(bounded).collect();
+    skill.examples = examples.iter().filter_map(Tree::as_str).take(EXAMPLES).map(claims::text).collect();
     skill.tags = vec![IMPORTED.into()];
     Some(skill.sealed())
-}
-
-fn bounded(text: &str) -> Text {
-    match text.char_indices().nth(TEXT) {
-        Some((end, _)) => text[..end].into(),
-        None => text.into(),
-    }
-}
-
-fn schema(tree: &Tree) -> Option<Schema> {
-    let schema = tree.is_object().then(|| Json::from_tree(tree.clone()))?;
-    (schema.as_str().len() <= SCHEMA).then_some(Schema(schema))
-}
-
-/// What it says of itself; without a word, anything.
-fn effects(claimed: Option<&Tree>) -> Effects {
-    let Some(names) = claimed.and_then(Tree::as_array) else { return Effects::unknown() };
-    Effects::claimed(&names.iter().filter_map(Tree::as_str).collect::<Vec<_>>())
 }

@@ -17,7 +17,7 @@ use tokio::net::UnixStream;
 
 use super::arguments::McpArguments;
 use super::client::Way;
-use super::{Exit, Failure};
+use super::{Exit, Failure, lived};
 use crate::config::{self, Listen, Loaded, Overrides};
 use crate::server::run::Server;
 use crate::telemetry::Telemetry;
@@ -27,14 +27,7 @@ const TELEMETRY_PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Failure> {
     let loaded = load(arguments)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot start: {}", error.kind())))?;
-    let exit = runtime.block_on(run(loaded));
-    // Standard input is read by a thread that nothing can wake.
-    runtime.shutdown_background();
-    exit
+    lived(run(loaded))
 }
 
 fn load(arguments: &McpArguments) -> Result<Loaded, Failure> {

@@ -10,16 +10,16 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use interlingua_core::Json;
+use interlingua_core::percent::encoded;
 use serde_json::{Value, json};
 
 use self::board::Board;
 use super::arguments::RunArguments;
 use super::client::{Client, Extras};
-use super::list::escaped;
 use super::screen::{Screen, plain};
 use super::{Exit, Failure};
 use crate::api::view::{EventView, ExchangeRequest, FinishedView, OutcomeView, TaskView};
-use crate::config::Span;
+use crate::config::{self, Span};
 
 /// No plan is larger than the default body of a request.
 const PLAN: u64 = 64 << 20;
@@ -52,7 +52,7 @@ pub(super) async fn run(arguments: RunArguments) -> Result<Exit, Failure> {
     tokio::select! {
         done = watcher.follow(&client, &task.id) => done,
         _ = tokio::signal::ctrl_c() => {
-            let _ = client.delete(&format!("/api/tasks/{}", escaped(&task.id))).await;
+            let _ = client.delete(&format!("/api/tasks/{}", encoded(&task.id))).await;
             Err(Failure::new(Exit::Interrupted, "interrupted; the plan was cancelled"))
         }
     }
@@ -68,7 +68,7 @@ fn read(path: &Path) -> Result<Value, Failure> {
         read.map_err(|error| bad(format!("cannot read standard input: {}", error.kind())))?;
         text
     } else {
-        std::fs::read_to_string(path).map_err(|error| bad(format!("cannot read {shown}: {}", error.kind())))?
+        std::fs::read_to_string(path).map_err(|error| bad(config::unreadable(path, &error)))?
     };
     let plan: Value = serde_saphyr::from_str(&text).map_err(|error| bad(format!("{shown} is no plan: {error}")))?;
     if plan.is_object() {
@@ -98,7 +98,7 @@ impl Watcher {
 
     /// To the end; a connection that is lost on the way is taken up after the last event seen.
     async fn follow(&mut self, client: &Client, task: &str) -> Result<Exit, Failure> {
-        let path = format!("/api/tasks/{}/events", escaped(task));
+        let path = format!("/api/tasks/{}/events", encoded(task));
         let mut last: Option<String> = None;
         loop {
             let extras = Extras { key: None, last_event: last.as_deref() };

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use interlingua_core::Digest;
 use interlingua_core::audit::{self, Broken, Checkpoint, Page, Verifier};
+use interlingua_core::percent::encoded;
 use interlingua_drivers::jws::PublicKey;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -20,10 +21,11 @@ use crate::api::view::{
     AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, PageView,
 };
 use crate::cli::client::{Client, Extras};
-use crate::cli::list::{escaped, show as shown};
+use crate::cli::list::show as shown;
 use crate::cli::screen::{Screen, plain};
 use crate::cli::table::Table;
 use crate::cli::{Exit, Failure};
+use crate::config;
 
 /// No line of a file is longer: a record has a thousand lines at most.
 const LONGEST: u64 = 64 << 20;
@@ -84,7 +86,7 @@ async fn all(
             each(Written::record(record))?;
         }
         let Some(next) = page.next else { return Ok(()) };
-        page = client.get(&format!("/api/audit/pages?limit=16&after={}", escaped(&next))).await?;
+        page = client.get(&format!("/api/audit/pages?limit=16&after={}", encoded(&next))).await?;
     }
 }
 
@@ -169,8 +171,7 @@ async fn verify(arguments: &VerifyArguments) -> Result<Exit, Failure> {
 }
 
 fn read(file: &Path, mut each: impl FnMut(Written) -> Result<(), Failure>) -> Result<(), Failure> {
-    let unreadable =
-        |error: std::io::Error| Failure::new(Exit::Usage, format!("cannot read {}: {}", file.display(), error.kind()));
+    let unreadable = |error: std::io::Error| Failure::new(Exit::Usage, config::unreadable(file, &error));
     let mut lines = BufReader::new(File::open(file).map_err(unreadable)?);
     for number in 1.. {
         let mut line = String::new();

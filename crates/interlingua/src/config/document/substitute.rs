@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::tree::{Node, Value, parse};
 use super::{Problem, Sources};
+use crate::config::unreadable;
 
 /// Where `${NAME}` is looked up; passed in, so that a test has its own.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -90,10 +91,6 @@ impl Substitution<'_> {
         let content = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
         Ok((file, content))
     }
-}
-
-fn unreadable(file: &Path, error: &std::io::Error) -> String {
-    format!("cannot read {}: {}", file.display(), error.kind())
 }
 
 pub(in crate::config) fn join(path: &str, step: &str) -> String {

@@ -22,11 +22,3 @@ pub use settings::Settings;
 
 /// What this protocol is called in spans and metrics.
 pub const PROTOCOL: &str = "aip";
-
-/// As it may stand in a query: every byte that is not a letter or a digit is escaped.
-fn escaped(text: &str) -> String {
-    let escape = |byte: u8| {
-        if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-    };
-    text.bytes().map(escape).collect()
-}

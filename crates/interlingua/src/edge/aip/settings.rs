@@ -8,7 +8,7 @@ use interlingua_protocols::aip::link::Pulse;
 use interlingua_protocols::aip::server::Rules;
 use interlingua_protocols::aip::wire::ToolType;
 
-use crate::config::{self, Aip, AipDevice, EffectsOverride, matches};
+use crate::config::{self, Aip, AipDevice, matches};
 
 #[derive(Debug)]
 pub struct Settings {
@@ -117,8 +117,7 @@ impl Settings {
     pub(super) fn effects(&self, device: &str, tool_type: ToolType) -> Effects {
         let device = self.devices.get(device);
         match device.and_then(|device| device.effects) {
-            Some(EffectsOverride::Reads) => Effects::reads_only(CardFrom::Configuration),
-            Some(EffectsOverride::Unknown) => Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() },
+            Some(said) => said.effects(),
             None if tool_type == ToolType::DataCollection && device.is_some_and(|device| device.trust_hints) => {
                 Effects::reads_only(CardFrom::Manifest)
             }

@@ -7,7 +7,7 @@ use interlingua_core::{
     KindSet, Missing, OnDisconnect, Part, PeerId, Priority, Provenance, QuestionId, Secret, Signal, SkillId, Target,
     Time, Wire,
 };
-use interlingua_protocols::hop::{self, Headers};
+use interlingua_protocols::hop::Headers;
 use serde::de::DeserializeOwned;
 
 use crate::api::view::{AnswerRequest, ExchangeRequest, SayRequest, SignalRequest};
@@ -130,15 +130,7 @@ pub(super) fn key(headers: &HeaderMap) -> Result<Option<&str>, Fault> {
 }
 
 pub(super) fn hop_of(headers: &HeaderMap) -> Headers<'_> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    Headers {
-        via: text(hop::VIA),
-        deadline: text(hop::DEADLINE),
-        priority: text(hop::PRIORITY),
-        traceparent: text(hop::TRACEPARENT),
-        tracestate: text(hop::TRACESTATE),
-        baggage: text(hop::BAGGAGE),
-    }
+    Headers::read(|name| headers.get(name)?.to_str().ok())
 }
 
 /// What follows a call. Words that answer a question are left to the caller of this: only the question can read them.

@@ -14,6 +14,7 @@ use http::{HeaderMap, HeaderValue};
 use interlingua_core::{Entry, Event, Fault, FaultKind, Finished};
 use tokio_util::sync::CancellationToken;
 
+use super::page;
 use crate::api::view::EventView;
 use crate::hub::Running;
 use crate::hub::live::Reader;
@@ -22,7 +23,14 @@ use crate::hub::live::Reader;
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub(super) const COMMENT: Bytes = Bytes::from_static(b": the exchange goes on\n\n");
 
-pub(super) const LAST_EVENT_ID: &str = "last-event-id";
+const LAST_EVENT_ID: &str = "last-event-id";
+
+/// The number behind which a reader goes on: of the last event it saw, or the query's `after`.
+pub(super) fn after(headers: &HeaderMap, query: Option<&str>) -> Result<Option<u64>, Fault> {
+    let last = headers.get(LAST_EVENT_ID).and_then(|value| value.to_str().ok());
+    let after = last.or(query).filter(|text| !text.is_empty());
+    after.map(|number| number.trim().parse().map_err(|_| page::bad_cursor())).transpose()
+}
 
 /// Does the caller want events?
 pub(super) fn wanted(headers: &HeaderMap) -> bool {

@@ -68,11 +68,7 @@ pub(super) async fn events(
 ) -> Answered {
     let task = task_id(&id)?;
     let query: Paged = page::query(&uri)?;
-    let last = headers.get(events::LAST_EVENT_ID).and_then(|value| value.to_str().ok());
-    let after = match last.or(query.after.as_deref()) {
-        None | Some("") => 0,
-        Some(number) => number.trim().parse().map_err(|_| page::bad_cursor())?,
-    };
+    let after = events::after(&headers, query.after.as_deref())?.unwrap_or(0);
     let reader = shared.hub.watch(&asker.by, task, after).await?;
     if events::wanted(&headers) {
         let stopping = shared.hub.supervisor.stopping().clone();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use interlingua_core::site::Site;
 use interlingua_core::{
-    Card, CardFrom, CardSource, Effects, Fault, FaultKind, Health, PeerId, Provider, RouteClass, Skill, Text,
+    Card, CardFrom, CardSource, Fault, FaultKind, Health, PeerId, Provider, RouteClass, Skill, Text,
 };
 use interlingua_drivers::browser::{Background, Browser, Settings, SitePeer};
 
@@ -81,13 +81,7 @@ fn limited(definition: &Site, config: &Peer) -> Site {
 
 fn offered(mut skill: Skill, config: &Peer) -> Skill {
     skill.public = config.public;
-    match config.effects {
-        Some(EffectsOverride::Reads) => skill.effects = Effects::reads_only(CardFrom::Configuration),
-        Some(EffectsOverride::Unknown) => {
-            skill.effects = Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() };
-        }
-        None => {}
-    }
+    skill.effects = config.effects.map_or(skill.effects, EffectsOverride::effects);
     skill.sealed()
 }
 

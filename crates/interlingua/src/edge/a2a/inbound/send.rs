@@ -10,7 +10,7 @@ use interlingua_protocols::a2a::card;
 use interlingua_protocols::a2a::decode::{Context, Door, Meaning, Wants, decode};
 use interlingua_protocols::a2a::encode::{self, NoAddresses, View};
 use interlingua_protocols::a2a::wire::{PushConfig, Send, Update};
-use interlingua_protocols::hop::{self, Headers};
+use interlingua_protocols::hop::Headers;
 
 use super::feed::Feed;
 use super::{Asking, cards, refused};
@@ -139,19 +139,11 @@ impl Asking<'_> {
     }
 
     fn context(&self, wants: Wants) -> Context<'_> {
-        let text = |name: &str| self.arrived.text(name);
         Context {
             version: self.version,
             door: self.door.clone(),
             now: self.shared().hub.now(),
-            headers: Headers {
-                via: text(hop::VIA),
-                deadline: text(hop::DEADLINE),
-                priority: text(hop::PRIORITY),
-                traceparent: text(hop::TRACEPARENT),
-                tracestate: text(hop::TRACESTATE),
-                baggage: text(hop::BAGGAGE),
-            },
+            headers: Headers::read(|name| self.arrived.text(name)),
             wants,
             replay: self.settings.replay,
         }

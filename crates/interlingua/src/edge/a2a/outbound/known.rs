@@ -5,7 +5,7 @@ use bytes::Bytes;
 use interlingua_core::peer::Vouched;
 use interlingua_core::ports::Expect;
 use interlingua_core::{
-    Card, CardFrom, CardSource, Digest, Effects, Fault, Health, Json, PeerId, Raw, RouteClass, Skill, Text, Time,
+    Card, CardFrom, CardSource, Digest, Fault, Health, Json, PeerId, Raw, RouteClass, Skill, Text, Time,
 };
 use interlingua_protocols::a2a::client::card::{AgentCard, Scheme, decode};
 use interlingua_protocols::a2a::client::{Binding, skills};
@@ -15,7 +15,7 @@ use super::address::Address;
 use super::line::{DEPTH, Line};
 use super::trust::{KeySet, Trust};
 use crate::client::credentials::Credentials;
-use crate::config::{A2aBinding, A2aPeer, EffectsOverride, Peer};
+use crate::config::{A2aBinding, A2aPeer, Peer};
 use crate::hub::Hub;
 
 pub(super) const KIND: &str = "a2a-card";
@@ -112,7 +112,7 @@ impl Known {
     /// What the hub shows of it.
     pub(super) fn card(&self, name: &PeerId, config: &Peer, health: Health, seen: Time) -> Card {
         let offered = self.skills.iter().filter(|skill| config.offers(skill.id.skill.as_str()));
-        let skills = offered.map(|skill| believed(skill.clone(), config)).collect();
+        let skills = offered.map(|skill| config.believed(skill.clone())).collect();
         let title = config.title.as_deref().map_or_else(|| self.card.name.clone(), Text::from);
         let description = config.description.as_deref().map_or_else(|| self.card.description.clone(), Text::from);
         let version = self.card.interfaces.first().map(|interface| interface.version.wire());
@@ -156,20 +156,6 @@ fn unknown_card(name: &PeerId, title: Text, description: Text, skills: Vec<Skill
         seen,
         raw: None,
     }
-}
-
-/// An agent's claims may add effects; only configuration takes any away.
-fn believed(mut skill: Skill, config: &Peer) -> Skill {
-    let claimed = skill.effects;
-    skill.effects = match config.effects {
-        Some(EffectsOverride::Reads) => Effects::reads_only(CardFrom::Configuration),
-        None if config.trust_hints => claimed,
-        Some(EffectsOverride::Unknown) | None => {
-            Effects { destroys: claimed.destroys, spends: claimed.spends, ..Effects::unknown() }
-        }
-    };
-    skill.public = config.public;
-    skill.sealed()
 }
 
 fn lines(card: &AgentCard, address: &Address, a2a: &A2aPeer, problems: &mut Vec<Text>) -> Vec<Line> {

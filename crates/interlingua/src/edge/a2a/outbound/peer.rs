@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply, Standing, Vouched};
-use interlingua_core::{Digest, Fault, FaultKind, Party, PeerId, Retry, Text};
+use interlingua_core::{Digest, Fault, FaultKind, PeerId, Retry, Text};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -14,6 +14,7 @@ use super::known::{Known, Reader};
 use super::line::Ways;
 use super::talk::Talk;
 use super::trust::Trust;
+use crate::client::ended;
 use crate::client::guard::Private;
 use crate::client::health::{Breaker, Probed};
 use crate::client::http::Pool;
@@ -116,7 +117,7 @@ impl A2aPeer {
     }
 
     pub(super) fn fault(&self, kind: FaultKind, what: &str) -> Fault {
-        Fault::new(kind, Party::Peer(self.name.clone()), format!("{} {what}", self.name))
+        ended::fault(&self.name, kind, what)
     }
 
     fn unusable(&self) -> Fault {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use interlingua_core::peer::{Dispatch, Reply};
 use interlingua_core::{
-    Answer, Ask as Wanted, Blob, Body, DeadlineBy, Event, Fault, FaultKind, Finished, Loss, Part, Record, Secret, Text,
+    Answer, Ask as Wanted, Blob, Body, DeadlineBy, Event, Fault, FaultKind, Loss, Part, Record, Secret, Text,
 };
 use interlingua_protocols::a2a::client::encode::{self, Answered, Leg};
 use interlingua_protocols::a2a::client::fault::Why;
@@ -25,6 +25,7 @@ use super::legs::LegKey;
 use super::line::{Heard, Line, Trouble};
 use super::peer::A2aPeer;
 use super::work;
+use crate::client::ended::{self, Ended};
 use crate::client::health::{Probed, Went};
 use crate::client::live::{late, told};
 use crate::client::lost::{self, Begun, Lost};
@@ -36,37 +37,6 @@ use crate::hub::{Hub, QUESTION_EXPIRES};
 const MOST_INLINE: u64 = 16 << 20;
 /// How long an agent may take to say how a task stands, or to cancel it.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Why there is nothing to follow.
-#[derive(Debug)]
-pub(super) enum Ended {
-    /// Nothing was begun: another peer may be tried.
-    Refused(Fault),
-    /// It was begun, and this is its outcome.
-    Failed(Fault),
-}
-
-impl Ended {
-    pub(super) fn fault(self) -> Fault {
-        match self {
-            Ended::Refused(fault) | Ended::Failed(fault) => fault,
-        }
-    }
-
-    fn reply(self) -> Result<Reply, Fault> {
-        match self {
-            Ended::Refused(fault) => Err(fault),
-            Ended::Failed(fault) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
-        }
-    }
-}
-
-/// A failure of the hub's own before anything was said.
-impl From<Fault> for Ended {
-    fn from(fault: Fault) -> Ended {
-        Ended::Refused(fault)
-    }
-}
 
 /// An exchange under way.
 pub(super) struct Talk {
@@ -366,14 +336,11 @@ impl Talk {
     }
 
     pub(super) fn too_late(&self) -> Fault {
-        self.peer.fault(FaultKind::Deadline, "did not answer in the time configured for it")
+        ended::too_late(&self.peer.name)
     }
 
     pub(super) fn unknown(&self) -> Fault {
-        self.peer.fault(
-            FaultKind::OutcomeUnknown,
-            "ended the connection without an answer; what was asked may have happened: look before trying again",
-        )
+        ended::unknown(&self.peer.name)
     }
 
     pub(super) fn ended(&self, trouble: Trouble) -> Ended {
@@ -389,21 +356,7 @@ impl Talk {
             Trouble::Bad(invalid) => {
                 Ended::Failed(fault(FaultKind::BadReply, &format!("does not answer as an A2A agent: {invalid}")))
             }
-            Trouble::Lost(lost) => match (lost.why, lost.begun) {
-                (lost::Why::Certificate, _) => {
-                    Ended::Refused(fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused"))
-                }
-                (lost::Why::TooLarge, _) => {
-                    Ended::Failed(fault(FaultKind::BadReply, "answered with more than is read"))
-                }
-                (lost::Why::Connection, Begun::No) => {
-                    Ended::Refused(fault(FaultKind::Unreachable, "cannot be reached"))
-                }
-                (lost::Why::Connection, Begun::Perhaps) if self.repeatable() => {
-                    Ended::Failed(fault(FaultKind::BadReply, "ended the connection without an answer"))
-                }
-                (lost::Why::Connection, Begun::Perhaps) => Ended::Failed(self.unknown()),
-            },
+            Trouble::Lost(lost) => Ended::lost(&self.peer.name, &lost, self.repeatable()),
         }
     }
 }

@@ -80,7 +80,7 @@ impl Device {
         let limits = Limits::default();
         let url = address(&join.url);
         let tongue = if is_wide(&url) { Tongue::Profile } else { Tongue::Plain };
-        let query = join.key.as_deref().map(super::escaped).map(|key| format!("token={key}"));
+        let query = join.key.as_deref().map(interlingua_core::percent::encoded).map(|key| format!("token={key}"));
         let place = Place::new(&url, query.as_deref(), join.ca.as_deref(), limits.bytes)?;
         let mut looks = Machine::default();
         let account = looks.look(&join.disk);

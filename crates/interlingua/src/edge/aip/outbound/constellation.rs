@@ -9,9 +9,8 @@ use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::{
-    Ask, Call, Card, CardFrom, Effects, Fault, FaultKind, Finished, Health, Input, Json, Loss, Party, PeerId, Text,
-};
+use interlingua_core::percent::encoded;
+use interlingua_core::{Ask, Call, Card, Fault, FaultKind, Finished, Health, Input, Json, Loss, Party, PeerId, Text};
 use interlingua_protocols::aip::backoff::{Backoff, Growth};
 use interlingua_protocols::aip::client::line::{Line, Pulse};
 use interlingua_protocols::aip::client::orchestrator::{Effect, Happening, Orchestrator};
@@ -25,7 +24,6 @@ use tokio::sync::mpsc;
 use super::going::{Ended, Going, News};
 use crate::client::websocket::{Carrier, Place, Turn};
 use crate::config::{self, AipPeer, EffectsOverride};
-use crate::edge::aip::escaped;
 use crate::hub::{Hub, entropy};
 
 /// How much may wait to be said to the connection, and by it.
@@ -67,7 +65,7 @@ pub struct Prepared {
 
 pub fn prepare(hub: &Arc<Hub>, name: &str, config: &config::Peer, aip: &AipPeer) -> Result<Prepared, Fault> {
     let limits = Limits::default();
-    let query = aip.key.as_ref().and_then(|key| key.expose().text()).map(|key| format!("token={}", escaped(key)));
+    let query = aip.key.as_ref().and_then(|key| key.expose().text()).map(|key| format!("token={}", encoded(key)));
     let place = Place::new(&aip.url, query.as_deref(), aip.ca.as_deref(), limits.bytes)?;
     let ours: Text = aip.name.as_deref().unwrap_or(hub.id.as_str()).into();
     let target: Text = aip.target.as_str().into();
@@ -119,9 +117,7 @@ fn card(name: &PeerId, config: &config::Peer, info: Option<&Json>, health: Healt
     card.skills.retain(|skill| config.offers(skill.id.skill.as_str()));
     for skill in &mut card.skills {
         skill.public = config.public;
-        if config.effects == Some(EffectsOverride::Reads) {
-            skill.effects = Effects::reads_only(CardFrom::Configuration);
-        }
+        skill.effects = config.effects.map_or(skill.effects, EffectsOverride::effects);
         *skill = skill.clone().sealed();
     }
     card

@@ -13,6 +13,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use interlingua_core::percent::encoded;
 use interlingua_core::{ArtifactId, Blob, Fault, FaultKind, INLINE_LIMIT, Json, Meta, PeerId, TaskId};
 
 use self::content::Content;
@@ -185,16 +186,6 @@ pub(super) async fn forget(State(shared): State<Arc<Shared>>, asker: Asker, Path
     Ok(nothing())
 }
 
-/// A name in a path: everything but letters, digits and `-._~` as `%XX`. A task's peer may have chosen it.
-fn escaped(name: &str) -> String {
-    name.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-            other => format!("%{other:02X}"),
-        })
-        .collect()
-}
-
 pub(super) fn view(artifact: &Artifact) -> SharedArtifactView {
     SharedArtifactView {
         artifact_id: artifact.id.to_string(),
@@ -226,7 +217,7 @@ fn view_of_made(task: TaskId, made: &Made) -> SharedArtifactView {
         kind: text(header.and_then(|header| header.kind.as_ref())).unwrap_or_else(|| "data".into()),
         name: text(named).unwrap_or_else(|| made.id.to_string()),
         content: None,
-        content_path: format!("/api/artifacts/{}/content", escaped(&id)),
+        content_path: format!("/api/artifacts/{}/content", encoded(&id)),
         artifact_id: id,
         size: Some(content.len()),
         sha256: Some(content.digest().to_string()),

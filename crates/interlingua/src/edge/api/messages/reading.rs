@@ -37,9 +37,7 @@ pub(in super::super) async fn read(
             }
         }
         (None, Some(topic)) => {
-            let last = headers.get(events::LAST_EVENT_ID).and_then(|value| value.to_str().ok());
-            let after = last.or(query.after.as_deref()).filter(|text| !text.is_empty());
-            let after = after.map(|after| after.trim().parse().map_err(|_| page::bad_cursor())).transpose()?;
+            let after = events::after(&headers, query.after.as_deref())?;
             let wanted = Pattern::parse(&topic)?;
             match events::wanted(&headers) {
                 true => {

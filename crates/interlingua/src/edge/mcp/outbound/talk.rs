@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_core::peer::{Answering, Dispatch, Reply, View};
-use interlingua_core::{Answer, Fault, FaultKind, Finished, Loss, Noun, Party, Question, Record, Retry, Sent, Skill};
+use interlingua_core::{Answer, Fault, FaultKind, Finished, Loss, Noun, Question, Record, Retry, Sent, Skill};
 use interlingua_protocols::mcp::client::decode::Leg;
 use interlingua_protocols::mcp::client::encode::{self, Manner, Verb};
 use interlingua_protocols::mcp::client::list::List;
@@ -20,9 +20,10 @@ use super::session::Session;
 use super::sign_in;
 use super::upstream::{Unopened, Upstream, waits};
 use super::work::{self, Step};
+use crate::client::ended;
 use crate::client::health::{Probed, Went};
 use crate::client::live::told;
-use crate::client::lost::{Begun, Lost, Why};
+use crate::client::lost::Lost;
 use crate::client::retry;
 use crate::edge::stored;
 use crate::hub::{Hub, QUESTION_EXPIRES, SignIn};
@@ -131,7 +132,7 @@ impl Talk {
 
     /// What is lost may be sent again where the skill allows it: to a program that was started anew, for instance.
     async fn after_loss(&mut self, lost: Lost, answers: Option<&Answers>) -> Result<Begin, Ended> {
-        let ended = self.ended(lost);
+        let ended = self.ended(&lost);
         if !self.repeatable() || self.until.is_some_and(|until| Instant::now() >= until) {
             return Err(ended);
         }
@@ -182,7 +183,7 @@ impl Talk {
                     tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
                     self.peer.note(&self.hub, Went::Missed);
                     let Some(wait) = retry::after(&lost, attempt, self.repeatable()) else {
-                        return Err(self.ended(lost));
+                        return Err(self.ended(&lost));
                     };
                     attempt += 1;
                     if !session.link.is_closed() {
@@ -274,35 +275,25 @@ impl Talk {
     }
 
     pub(super) fn fault(&self, kind: FaultKind, what: &str) -> Fault {
-        Fault::new(kind, Party::Peer(self.peer.name.clone()), format!("{} {what}", self.peer.name))
+        ended::fault(&self.peer.name, kind, what)
     }
 
     fn unreachable(&self) -> Fault {
-        self.fault(FaultKind::Unreachable, "cannot be reached")
+        ended::unreachable(&self.peer.name)
     }
 
     pub(super) fn too_late(&self) -> Fault {
-        self.fault(FaultKind::Deadline, "did not answer in the time configured for it")
+        ended::too_late(&self.peer.name)
     }
 
     fn unknown(&self) -> Fault {
-        self.fault(
-            FaultKind::OutcomeUnknown,
-            "ended the connection without an answer; what was asked may have happened: look before trying again",
-        )
+        ended::unknown(&self.peer.name)
     }
 
-    pub(super) fn ended(&self, lost: Lost) -> Ended {
-        match (lost.why, lost.begun) {
-            (Why::Certificate, _) => {
-                Ended::Refused(self.fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused"))
-            }
-            (Why::TooLarge, _) => Ended::Failed(self.fault(FaultKind::BadReply, "answered with more than is read")),
-            (Why::Connection, Begun::No) => Ended::Refused(self.unreachable()),
-            (Why::Connection, Begun::Perhaps) if self.repeatable() => {
-                Ended::Failed(self.fault(FaultKind::BadReply, "ended the connection without an answer"))
-            }
-            (Why::Connection, Begun::Perhaps) => Ended::Failed(self.unknown()),
+    pub(super) fn ended(&self, lost: &Lost) -> Ended {
+        match ended::Ended::lost(&self.peer.name, lost, self.repeatable()) {
+            ended::Ended::Refused(fault) => Ended::Refused(fault),
+            ended::Ended::Failed(fault) => Ended::Failed(fault),
         }
     }
 

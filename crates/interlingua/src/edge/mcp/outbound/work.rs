@@ -136,7 +136,7 @@ impl Work {
                 () = late(self.talk.until) => Some(self.failed(self.talk.too_late())),
                 message = flight.next() => match message {
                     Ok(message) => self.take(&flight, message).await,
-                    Err(lost) => Some(self.failed(self.talk.ended(lost).fault())),
+                    Err(lost) => Some(self.failed(self.talk.ended(&lost).fault())),
                 },
             };
             if let Some(ending) = ending {

@@ -16,7 +16,7 @@ use interlingua_core::{
     Answer, Call, Carried, ConversationId, Fault, FaultKind, Inbound, Loss, MessageId, PeerId, Principal, Query,
     Question, QuestionKind, Request, Route, Secret, Signal,
 };
-use interlingua_protocols::hop::{self, Headers};
+use interlingua_protocols::hop::Headers;
 use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, decode};
 use interlingua_protocols::nlip::encode::{self, Addresses, Beside, NoAddresses, ReplyTo, Stand};
 use interlingua_protocols::nlip::wire::{Content, Limits, Message, Submessage};
@@ -164,20 +164,12 @@ impl Exchange<'_> {
     }
 
     fn context(&self) -> Context<'_> {
-        let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
         Context {
             hub: &self.shared.hub.id,
             door: self.door.clone(),
             message: entropy::message_id(),
             now: self.shared.hub.now(),
-            headers: Headers {
-                via: text(hop::VIA),
-                deadline: text(hop::DEADLINE),
-                priority: text(hop::PRIORITY),
-                traceparent: text(hop::TRACEPARENT),
-                tracestate: text(hop::TRACESTATE),
-                baggage: text(hop::BAGGAGE),
-            },
+            headers: Headers::read(|name| self.headers.get(name)?.to_str().ok()),
             depth: self.shared.bounds().depth,
             hook: None,
         }

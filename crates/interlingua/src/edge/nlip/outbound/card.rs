@@ -52,10 +52,7 @@ fn chat(name: &PeerId, config: &Peer, title: &Text, description: &Text) -> Skill
 
 /// Words may do anything, unless configuration says that they only read.
 fn effects(config: &Peer) -> Effects {
-    match config.effects {
-        Some(EffectsOverride::Reads) => Effects::reads_only(CardFrom::Configuration),
-        Some(EffectsOverride::Unknown) | None => Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() },
-    }
+    config.effects.unwrap_or(EffectsOverride::Unknown).effects()
 }
 
 #[cfg(test)]

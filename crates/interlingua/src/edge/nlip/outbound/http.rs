@@ -14,8 +14,8 @@ use rustls::ClientConfig;
 
 use super::address::Address;
 use super::transport::{self, LIMITS, Received};
-use crate::client::http::{Body, CONNECT, Pool, read, retry_after, whole};
-use crate::client::lost::{Begun, Lost};
+use crate::client::http::{Body, Pool, read, retry_after, whole};
+use crate::client::lost::Lost;
 use crate::hub::supervisor::Supervisor;
 
 const JSON: &str = "application/json";
@@ -91,18 +91,9 @@ impl Http {
         self.send(request).await
     }
 
-    /// Is anybody there? NLIP has no ping, so the door is knocked at with a method that asks nothing of it. Any answer will
-    /// do, also the end of a connection that was taken: a server of WebSockets has nothing to say to a plain request.
+    /// NLIP has no ping, so the door is knocked at with a method that asks nothing of it.
     pub(super) async fn probe(&self) -> Result<(), Lost> {
-        let door = &self.doors[self.chosen.load(Ordering::Relaxed)];
-        let request = Request::builder().method(Method::GET).uri(door).body(whole(Bytes::new()));
-        let request = request.map_err(Lost::unconnected)?;
-        match tokio::time::timeout(CONNECT, self.pool.send(request)).await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(lost)) if lost.begun == Begun::Perhaps => Ok(()),
-            Ok(Err(lost)) => Err(lost),
-            Err(late) => Err(Lost::unconnected(late)),
-        }
+        self.pool.knock(Method::GET, &self.doors[self.chosen.load(Ordering::Relaxed)]).await
     }
 }
 

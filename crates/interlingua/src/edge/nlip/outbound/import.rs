@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interlingua_core::{Card, CardFrom, Effects, Fault, FaultKind, Principal, Proof, Secret, Skill};
+use interlingua_core::{Card, Fault, FaultKind, Principal, Proof, Secret, Skill};
 use interlingua_protocols::nlip::client::{TokenJar, skills};
 
 use super::NlipPeer;
@@ -14,7 +14,7 @@ use super::card;
 use super::legs::LegKey;
 use super::transport::LIMITS;
 use crate::client::health::is_registered;
-use crate::config::{EffectsOverride, Peer};
+use crate::config::Peer;
 use crate::hub::Hub;
 
 /// How often it is asked, and how soon again while it has not answered yet.
@@ -52,7 +52,7 @@ async fn offer(hub: &Arc<Hub>, peer: &Arc<NlipPeer>, config: &Peer) -> Result<()
     let Some(registered) = catalogue.peers.get(&peer.name) else { return Ok(()) };
     let mut card = card::card(&peer.name, config, hub.now());
     let offered = claimed.into_iter().filter(|skill| config.offers(skill.id.skill.as_str()));
-    card.skills.extend(offered.map(|skill| believed(skill, config)));
+    card.skills.extend(offered.map(|skill| config.believed(skill)));
     if digests(&card) == digests(&registered.card) {
         return Ok(());
     }
@@ -63,19 +63,6 @@ async fn offer(hub: &Arc<Hub>, peer: &Arc<NlipPeer>, config: &Peer) -> Result<()
 
 fn digests(card: &Card) -> Vec<interlingua_core::Digest> {
     card.skills.iter().map(|skill| skill.digest).collect()
-}
-
-fn believed(mut skill: Skill, config: &Peer) -> Skill {
-    let claimed = skill.effects;
-    skill.effects = match config.effects {
-        Some(EffectsOverride::Reads) => Effects::reads_only(CardFrom::Configuration),
-        None if config.trust_hints => claimed,
-        Some(EffectsOverride::Unknown) | None => {
-            Effects { destroys: claimed.destroys, spends: claimed.spends, ..Effects::unknown() }
-        }
-    };
-    skill.public = config.public;
-    skill.sealed()
 }
 
 impl NlipPeer {

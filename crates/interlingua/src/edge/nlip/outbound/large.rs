@@ -18,8 +18,8 @@ use interlingua_protocols::nlip::wire::Message;
 use tokio::time::Instant;
 
 use super::peer::Talk;
-use super::reply::Ended;
 use super::transport::{LIMITS, Received};
+use crate::client::ended::Ended;
 use crate::client::http::{Body as Sending, whole};
 use crate::client::place;
 use crate::hub::pieces;

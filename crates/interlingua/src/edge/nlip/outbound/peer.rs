@@ -19,11 +19,12 @@ use super::address::Address;
 use super::http::Http;
 use super::large::Uploads;
 use super::legs::{Kept, LegKey, Legs};
-use super::reply::{Ended, Heard};
+use super::reply::Heard;
 use super::socket::{Framing, Sockets};
 use super::transport::{LIMITS, Received, Transport};
-use crate::client::health::{Breaker, Probed, Went};
-use crate::client::lost::{Begun, Lost, Why};
+use crate::client::ended::{self, Ended};
+use crate::client::health::{Breaker, Probed, Went, knocked};
+use crate::client::lost::Why;
 use crate::client::retry;
 use crate::client::tls::{self, Trust};
 use crate::config::{self, Binding};
@@ -74,22 +75,20 @@ impl NlipPeer {
     }
 
     fn fault(&self, kind: FaultKind, what: &str) -> Fault {
-        Fault::new(kind, Party::Peer(self.name.clone()), format!("{} {what}", self.name))
+        ended::fault(&self.name, kind, what)
     }
 
     async fn converse(&self, dispatch: Dispatch) -> Result<Reply, Fault> {
         let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         if let Err(wait) = self.breaker.admit(Instant::now()) {
-            return Err(self.fault(FaultKind::Unreachable, "cannot be reached").retry(Retry::After(Some(wait))));
+            return Err(ended::unreachable(&self.name).retry(Retry::After(Some(wait))));
         }
         let talk = Talk::begin(self, &hub, dispatch).await?;
         let Some(timeout) = self.timeout else { return talk.run().await };
         match tokio::time::timeout(timeout, talk.run()).await {
             Ok(reply) => reply,
-            Err(_) => {
-                Ended::Failed(self.fault(FaultKind::Deadline, "did not answer in the time configured for it")).reply()
-            }
+            Err(_) => Ended::Failed(ended::too_late(&self.name)).reply(),
         }
     }
 }
@@ -105,15 +104,7 @@ impl Probed for NlipPeer {
 
     /// Knocks at the agent's door.
     async fn probe(&self, hub: &Hub) {
-        let started = Instant::now();
-        let went = match self.transport.http.probe().await {
-            Ok(()) => Went::Reached { knock: Some(started.elapsed()) },
-            Err(lost) => {
-                tracing::debug!(peer = %self.name, cause = %lost, "a probe failed");
-                Went::Missed
-            }
-        };
-        self.note(hub, went);
+        knocked(self, hub, self.transport.http.probe()).await;
         if let Some(sockets) = &self.transport.sockets {
             sockets.sweep();
         }
@@ -253,27 +244,11 @@ impl<'a> Talk<'a> {
             if lost.why != Why::TooLarge {
                 self.peer.note(self.hub, Went::Missed);
             }
-            let Some(wait) = retry::after(&lost, attempt, repeatable) else { return Err(self.ended(lost, repeatable)) };
+            let Some(wait) = retry::after(&lost, attempt, repeatable) else {
+                return Err(Ended::lost(&self.peer.name, &lost, repeatable));
+            };
             tokio::time::sleep(wait).await;
             attempt += 1;
-        }
-    }
-
-    fn ended(&self, lost: Lost, repeatable: bool) -> Ended {
-        let fault = |kind, what| self.peer.fault(kind, what);
-        match (lost.why, lost.begun) {
-            (Why::Certificate, _) => {
-                Ended::Refused(fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused"))
-            }
-            (Why::TooLarge, _) => Ended::Failed(fault(FaultKind::BadReply, "answered with more than is read")),
-            (Why::Connection, Begun::No) => Ended::Refused(fault(FaultKind::Unreachable, "cannot be reached")),
-            (Why::Connection, Begun::Perhaps) if repeatable => {
-                Ended::Failed(fault(FaultKind::BadReply, "ended the connection without an answer"))
-            }
-            (Why::Connection, Begun::Perhaps) => Ended::Failed(fault(
-                FaultKind::OutcomeUnknown,
-                "ended the connection without an answer; what was asked may have happened: look before trying again",
-            )),
         }
     }
 

@@ -9,31 +9,6 @@ use interlingua_core::{
 };
 use interlingua_protocols::nlip::client::Replied;
 
-/// Why there is no reply to read.
-#[derive(Debug)]
-pub(super) enum Ended {
-    /// Nothing was begun: another peer may be tried.
-    Refused(Fault),
-    /// It was begun, and this is its outcome.
-    Failed(Fault),
-}
-
-impl Ended {
-    pub(super) fn reply(self) -> Result<Reply, Fault> {
-        match self {
-            Ended::Refused(fault) => Err(fault),
-            Ended::Failed(fault) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
-        }
-    }
-}
-
-/// A failure of the hub's own while it talks to an agent.
-impl From<Fault> for Ended {
-    fn from(fault: Fault) -> Ended {
-        Ended::Refused(fault)
-    }
-}
-
 /// A reply, read.
 #[derive(Debug)]
 pub(super) struct Heard {

@@ -14,7 +14,7 @@ use interlingua_core::{
     Answer, ConversationId, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Loss, Outcome, Output, PeerId,
     Principal, Question, Record, Request, Route, Signal, Text,
 };
-use interlingua_protocols::hop::{self, Headers};
+use interlingua_protocols::hop::Headers;
 use interlingua_protocols::nlweb::decode::{self, Arrived};
 use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
 use interlingua_protocols::nlweb::{Asked, Dialect, Modes};
@@ -193,15 +193,7 @@ impl Asker<'_> {
         };
         let mut call = self.asked.call(entropy::message_id().as_str(), peer.as_ref().map(PeerId::as_str));
         call.conversation = Some(conversation.clone());
-        let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
-        let headers = Headers {
-            via: text(hop::VIA),
-            deadline: text(hop::DEADLINE),
-            priority: text(hop::PRIORITY),
-            traceparent: text(hop::TRACEPARENT),
-            tracestate: text(hop::TRACESTATE),
-            baggage: text(hop::BAGGAGE),
-        };
+        let headers = Headers::read(|name| self.headers.get(name)?.to_str().ok());
         let hop = headers.decode(hub.now()).map_err(|bad| Fault::caller(FaultKind::Malformed, bad.to_string()))?;
         hop.apply(&mut call);
         let inbound = Inbound::Call(Box::new(call));

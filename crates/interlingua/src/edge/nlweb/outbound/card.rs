@@ -57,8 +57,5 @@ fn ask(name: &PeerId, config: &Peer, title: &Text, description: &Text) -> Skill 
 
 /// To ask is to read, unless configuration knows better.
 fn effects(config: &Peer) -> Effects {
-    match config.effects {
-        Some(EffectsOverride::Unknown) => Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() },
-        Some(EffectsOverride::Reads) | None => Effects::reads_only(CardFrom::Configuration),
-    }
+    config.effects.unwrap_or(EffectsOverride::Reads).effects()
 }

@@ -122,16 +122,8 @@ impl Http {
         Ok(Received { status, reply, retry_after })
     }
 
-    /// Is anybody there? Any answer will do.
     pub(super) async fn probe(&self) -> Result<(), Lost> {
-        let request = Request::builder().method(Method::HEAD).uri(&self.address).body(whole(Bytes::new()));
-        let answered = self.pool.send(request.map_err(Lost::unconnected)?);
-        match tokio::time::timeout(crate::client::http::CONNECT, answered).await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(lost)) if lost.begun == Begun::Perhaps => Ok(()),
-            Ok(Err(lost)) => Err(lost),
-            Err(late) => Err(Lost::unconnected(late)),
-        }
+        self.pool.knock(Method::HEAD, &self.address).await
     }
 }
 

@@ -20,9 +20,10 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::http::{Http, Received};
-use crate::client::health::{Breaker, Probed, Went};
+use crate::client::ended::{self, Ended};
+use crate::client::health::{Breaker, Probed, Went, knocked};
 use crate::client::http::Pool;
-use crate::client::lost::{Begun, Lost, Why};
+use crate::client::lost::{Lost, Why};
 use crate::client::retry;
 use crate::client::tls::{self, Trust as Whom};
 use crate::config;
@@ -68,22 +69,21 @@ impl NlwebPeer {
     }
 
     fn fault(&self, kind: FaultKind, what: &str) -> Fault {
-        Fault::new(kind, Party::Peer(self.name.clone()), format!("{} {what}", self.name))
+        ended::fault(&self.name, kind, what)
     }
 
     async fn converse(&self, dispatch: Dispatch) -> Result<Told, Fault> {
         let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         if let Err(wait) = self.breaker.admit(Instant::now()) {
-            return Err(self.fault(FaultKind::Unreachable, "cannot be reached").retry(Retry::After(Some(wait))));
+            return Err(ended::unreachable(&self.name).retry(Retry::After(Some(wait))));
         }
         let asked = self.question(&hub, dispatch);
         match self.timeout {
             None => asked.await,
-            Some(timeout) => tokio::time::timeout(timeout, asked).await.unwrap_or_else(|_| {
-                let late = self.fault(FaultKind::Deadline, "did not answer in the time configured for it");
-                Ok(Told::Done(Box::new(Finished::failed(late)), None))
-            }),
+            Some(timeout) => tokio::time::timeout(timeout, asked)
+                .await
+                .unwrap_or_else(|_| Ended::Failed(ended::too_late(&self.name)).reply()),
         }
     }
 
@@ -148,16 +148,7 @@ impl NlwebPeer {
         if lost.why != Why::TooLarge {
             self.note(hub, Went::Missed);
         }
-        match (lost.why, lost.begun) {
-            (Why::Certificate, _) => {
-                self.fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused")
-            }
-            (Why::TooLarge, _) => self.fault(FaultKind::BadReply, "answered with more than is read"),
-            (Why::Connection, Begun::No) => self.fault(FaultKind::Unreachable, "cannot be reached"),
-            (Why::Connection, Begun::Perhaps) => {
-                self.fault(FaultKind::BadReply, "ended the connection without an answer")
-            }
-        }
+        Ended::lost(&self.name, lost, true).fault()
     }
 
     fn told(&self, hub: &Hub, dispatch: &Dispatch, received: Received, mut losses: Vec<Loss>) -> Told {
@@ -257,15 +248,7 @@ impl Probed for NlwebPeer {
     }
 
     async fn probe(&self, hub: &Hub) {
-        let started = Instant::now();
-        let went = match self.http.probe().await {
-            Ok(()) => Went::Reached { knock: Some(started.elapsed()) },
-            Err(lost) => {
-                tracing::debug!(peer = %self.name, cause = %lost, "a probe failed");
-                Went::Missed
-            }
-        };
-        self.note(hub, went);
+        knocked(self, hub, self.http.probe()).await;
     }
 }
 
