@@ -128,19 +128,21 @@ impl<'a> Player<'a> {
     }
 
     async fn navigate(&mut self, step: usize, address: &Address, until: Instant) -> Result<(), Trouble> {
-        self.rules.take_refused();
+        drop((self.rules.take_refused(), self.rules.take_unreached()));
         match self.page.navigate(&address.to_string(), until).await {
             Ok(()) => {
                 let shown = self.page.engine("where", &json!({}), until).await;
                 self.went(shown.map_err(|failed| at_step(step, failed))?);
                 Ok(())
             }
-            // No tunnel: either nobody is there, or the door was kept shut.
+            // No tunnel: either nobody is there, or the door was kept shut. The browser asks for addresses of its own
+            // meanwhile, so that one that was refused is to blame only where the site's own could be reached.
             Err(Failed::Error(error)) => {
-                let refused = self.rules.take_refused().into_iter().next().filter(|_| error.contains("TUNNEL"));
-                Err(match refused {
-                    Some(address) => Trouble::NavigationBlocked { step, address },
-                    None => Trouble::NavigationFailed { step, error },
+                let (unreached, refused) = (self.rules.take_unreached(), self.rules.take_refused());
+                Err(match (unreached, refused.into_iter().next()) {
+                    (Some(why), _) => Trouble::NavigationFailed { step, error: why },
+                    (None, Some(address)) if error.contains("TUNNEL") => Trouble::NavigationBlocked { step, address },
+                    (None, _) => Trouble::NavigationFailed { step, error },
                 })
             }
             Err(failed) => Err(at_step(step, failed)),

@@ -74,6 +74,25 @@ pub struct CustomTool {
     pub(super) environment: Vec<String>,
 }
 
+/// How effects are written: `reads`, `[writes, idempotent]` or `{ reads: true }`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected `reads`, `writes`, `destroys`, `spends`, a list of these, or a map of them")]
+enum Written {
+    Word(Word),
+    Words(Vec<Word>),
+    Map(Declared),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Reads,
+    Writes,
+    Destroys,
+    Spends,
+    Idempotent,
+}
+
 /// What was said of effects. Declaring nothing means that anything may change.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -88,6 +107,24 @@ struct Declared {
 impl Default for Declared {
     fn default() -> Self {
         Declared { reads: true, writes: false, destroys: false, spends: false, idempotent: None }
+    }
+}
+
+impl From<Written> for Declared {
+    fn from(written: Written) -> Declared {
+        let words = match written {
+            Written::Map(declared) => return declared,
+            Written::Word(word) => vec![word],
+            Written::Words(words) => words,
+        };
+        let says = |word| words.contains(&word);
+        Declared {
+            writes: says(Word::Writes),
+            destroys: says(Word::Destroys),
+            spends: says(Word::Spends),
+            idempotent: says(Word::Idempotent).then_some(true),
+            ..Declared::default()
+        }
     }
 }
 
@@ -195,9 +232,9 @@ fn schema(fields: &mut Fields, key: &str) -> Option<Tree> {
 /// S-11: declared, in `effects` or in the definition's `metadata`, never read from the name.
 fn effects(fields: &mut Fields) -> Effects {
     let metadata = fields.read::<Map<String, Tree>>("metadata").unwrap_or_default();
-    let inner = metadata.get("effects").map(Declared::deserialize);
-    match (fields.read::<Declared>("effects"), inner) {
-        (Some(declared), _) | (None, Some(Ok(declared))) => declared.into(),
+    let inner = metadata.get("effects").map(Written::deserialize);
+    match (fields.read::<Written>("effects"), inner) {
+        (Some(written), _) | (None, Some(Ok(written))) => Declared::from(written).into(),
         (None, Some(Err(error))) => {
             fields.problem("metadata.effects", error.to_string());
             Effects::unknown()

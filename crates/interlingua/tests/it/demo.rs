@@ -59,7 +59,7 @@ fn without_its_script_the_demo_says_what_is_missing() {
 
 #[tokio::test]
 async fn a_program_that_embeds_a_hub_and_one_for_each_extension_point() {
-    for name in ["embed", "own_model", "own_middleware"] {
+    for name in ["embed", "own_model", "own_middleware", "own_protocol"] {
         let (done, output) = finished(Command::new(beside_the_tests(&format!("examples/{name}"))), name).await;
         assert!(done, "{name}:\n{output}");
     }

@@ -56,6 +56,8 @@ pub struct Rules {
     lookup: Arc<dyn Lookup>,
     /// What was asked for and refused, the latest last.
     refused: Arc<Mutex<Vec<String>>>,
+    /// What may be reached and could not be, and why: the latest.
+    unreached: Arc<Mutex<Option<String>>>,
 }
 
 impl std::fmt::Debug for Rules {
@@ -71,12 +73,22 @@ impl Rules {
 
     /// The same, with addresses from elsewhere.
     pub fn with(site: &Site, lookup: Arc<dyn Lookup>) -> Rules {
-        Rules { origins: site.origins.clone().into(), private: site.private, lookup, refused: Arc::default() }
+        let origins = site.origins.clone().into();
+        Rules { origins, private: site.private, lookup, refused: Arc::default(), unreached: Arc::default() }
     }
 
     /// Takes what was refused since the last look.
     pub fn take_refused(&self) -> Vec<String> {
         std::mem::take(&mut self.refused.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes which of the site's own addresses could not be reached since the last look.
+    pub fn take_unreached(&self) -> Option<String> {
+        self.unreached.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn miss(&self, what: String) {
+        *self.unreached.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
     }
 
     /// In a tunnel the scheme cannot be seen: host and port decide.
@@ -172,7 +184,10 @@ async fn serve(mut browser: TcpStream, rules: &Rules) -> std::io::Result<()> {
         return refuse(&mut browser, 403).await;
     };
     let addresses = match rules.resolve(origin).await {
-        None => return refuse(&mut browser, 502).await,
+        None => {
+            rules.miss(format!("{asked} cannot be found"));
+            return refuse(&mut browser, 502).await;
+        }
         Some(addresses) if addresses.is_empty() => {
             rules.refuse(format!("{asked} (its address is inside)"));
             return refuse(&mut browser, 403).await;
@@ -180,7 +195,10 @@ async fn serve(mut browser: TcpStream, rules: &Rules) -> std::io::Result<()> {
         Some(addresses) => addresses,
     };
     let connected = tokio::time::timeout(PATIENCE, TcpStream::connect(addresses.as_slice())).await;
-    let Ok(Ok(mut server)) = connected else { return refuse(&mut browser, 502).await };
+    let Ok(Ok(mut server)) = connected else {
+        rules.miss(format!("nobody answers at {asked}"));
+        return refuse(&mut browser, 502).await;
+    };
     let _ = server.set_nodelay(true);
     if asked.tunnel {
         browser.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;

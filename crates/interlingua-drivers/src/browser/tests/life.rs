@@ -150,3 +150,17 @@ async fn w_45_results_are_remembered_only_where_the_definition_allows_it() {
     rows(&peer.try_out("fresh", json!({"q": "1"})).await.unwrap());
     assert!(!peer.remembers("fresh", &json!({"q": "1"})));
 }
+
+#[tokio::test]
+async fn a_site_that_is_not_there_is_said_to_be_not_there_whatever_else_the_browser_asks_for() {
+    let bench = Bench::new();
+    // Taken, so that nobody else listens there either.
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let place = taken.local_addr().unwrap();
+    let actions = json!({"load": [{"action_type": "navigate", "value": "/"}]});
+    let peer = bench.site(super::site_at(&format!("https://{place}"), actions));
+    let (fault_, code) = fault(peer.try_out("load", json!({})).await);
+    assert_eq!(code, "navigation_failed", "{fault_}");
+    assert!(fault_.public.contains(&format!("nobody answers at {place}")), "{fault_}");
+}

@@ -80,6 +80,21 @@ fn s_11_effects_are_what_the_manifest_declares_whatever_the_name() {
 }
 
 #[test]
+fn effects_may_be_a_word_or_a_list_of_words() {
+    let shop = Shop::new();
+    let effects = |written: &str| {
+        shop.put("a.yaml", &format!("name: a\ndescription: d\ncommand: 'true'\neffects: {written}\n"));
+        shop.load().tools.first().map(|tool| tool.skill.effects)
+    };
+    assert_eq!(effects("reads"), Some(Effects::reads_only(CardFrom::Configuration)));
+    assert_eq!(effects("[reads]"), effects("{ reads: true }"));
+    assert_eq!(effects("[writes, idempotent]"), effects("{ writes: true, idempotent: true }"));
+    assert_eq!(effects("spends"), effects("{ spends: true }"));
+    assert_eq!(effects("harmless"), None);
+    assert!(problems(&shop)[0].contains("`effects`: expected `reads`"), "{:?}", problems(&shop));
+}
+
+#[test]
 fn problems_name_file_key_and_reason_and_hide_no_good_tool() {
     let shop = Shop::new();
     shop.program("good", "cat").put("good.yaml", "name: good\ndescription: d\n");

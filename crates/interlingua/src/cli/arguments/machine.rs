@@ -103,7 +103,7 @@ pub struct DeviceArguments {
 
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// The configuration file
+    /// The file
     pub file: PathBuf,
     /// For programs: one JSON object
     #[arg(long)]

@@ -107,10 +107,11 @@ by `target_device_id`, `device_type` or `task_data: { capability: … }`. Ctrl-C
     Explain(ExplainArguments),
     /// Verify, export or redact the record of decisions
     Audit(AuditArguments),
-    /// Check a configuration file and say all that is wrong with it
+    /// Check a configuration, or the definition of a website, and say all that is wrong with it
     #[command(after_help = "\
 Examples:
   interlingua check hub.yaml            every problem with its line, column and what was meant
+  interlingua check airline.yaml        the definition of a website alone
   interlingua check --json hub.yaml     the same for programs
 
 Exit code 3 when something is wrong.")]

@@ -185,3 +185,23 @@ fn the_phases_are_told_in_their_order() {
     let told: Vec<&str> = life.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next()).skip(1).collect();
     assert_eq!(told, Phase::ALL.map(Phase::as_str));
 }
+
+/// In the chapter that walks through the code, a path in backticks is followed by names of functions in that file.
+#[test]
+fn the_way_of_an_exchange_names_functions_that_are_there() {
+    let document = architecture();
+    let walk = document.split("## One exchange in each protocol").nth(1).expect("the chapter");
+    let walk = walk.split("\n## ").next().expect("it");
+    let (mut file, mut source, mut absent, mut seen) = ("", String::new(), Vec::new(), 0);
+    for quoted in walk.split('`').skip(1).step_by(2) {
+        if quoted.starts_with("crates/") {
+            (file, source) = (quoted, fs::read_to_string(root_file(quoted)).expect("the file is there"));
+        } else if quoted.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') {
+            seen += 1;
+            let declared = ["(", "<"].iter().any(|next| source.contains(&format!("fn {quoted}{next}")));
+            absent.extend((!declared).then(|| format!("{file}: {quoted}")));
+        }
+    }
+    assert!(absent.is_empty(), "{}", absent.join("\n"));
+    assert!(seen > 60, "{seen} names");
+}

@@ -1,0 +1,113 @@
+//! A protocol of your own: lines of text over TCP. One decoder into the model, one encoder out of it, and the hub's door between
+//! them; nothing here knows who answers, or how that one is reached.
+//!
+//! `cargo run -p interlingua --example own_protocol`
+//!
+//!     hub/echo {"text": "hello"}      a skill and its arguments
+//!     ok hello                        or: error WORD TEXT; ask TEXT
+
+#![allow(clippy::print_stdout, reason = "an example talks to its reader")]
+
+use std::sync::Arc;
+
+use interlingua::config::{Overrides, without_file};
+use interlingua::hub::{Hub, Settled, entropy};
+use interlingua::server::run::Server;
+use interlingua_core::{
+    Ask, Call, Fault, FaultKind, Finished, Inbound, Input, Json, Outcome, Part, Principal, Proof, Request, SkillId,
+    Target, Wire,
+};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+/// No line is longer: what comes from outside has a bound.
+const LONGEST: u64 = 64 * 1024;
+
+/// `PEER/SKILL {…}`.
+fn decode(line: &str) -> Result<Call, Fault> {
+    let bad = |text: String| Fault::caller(FaultKind::Malformed, text);
+    let (skill, args) = line.trim().split_once(' ').unwrap_or((line.trim(), "{}"));
+    let skill: SkillId = skill.parse().map_err(|_| bad("a line begins with PEER/SKILL".into()))?;
+    let args = Json::parse(args.to_owned().into()).map_err(|wrong| bad(wrong.to_string()))?;
+    let ask = Ask::Invoke { target: Target::Skill(skill, None), input: Input::args(args) };
+    // What it came by, for counting and the audit.
+    let wire = Some(Wire("lines".into()));
+    Ok(Call { wire, ..Call::new(entropy::message_id(), ask) })
+}
+
+/// How an exchange ended, as a line. What has no word here would be a loss: this wire has none for artifacts.
+fn encode(finished: &Finished) -> String {
+    match &finished.outcome {
+        Outcome::Completed => {
+            let texts: Vec<&str> = finished.output.parts.iter().filter_map(Part::as_text).collect();
+            format!("ok {}", texts.join(" "))
+        }
+        Outcome::Failed(fault) => refused(fault),
+        Outcome::Cancelled { .. } => "error cancelled it was cancelled".into(),
+    }
+}
+
+fn refused(fault: &Fault) -> String {
+    format!("error {} {}", fault.kind.as_str(), fault.public)
+}
+
+/// One line, through the door. To drop `running` before its end is to leave: the call is cancelled then.
+async fn answer(hub: &Arc<Hub>, by: &Principal, line: &str) -> Result<String, Fault> {
+    let inbound = Inbound::Call(Box::new(decode(line)?));
+    let mut running = hub.open(Request { by: by.clone(), connection: 0, inbound }).await?;
+    Ok(match running.settle(|_| {}).await? {
+        Settled::Finished(finished) => encode(&finished),
+        Settled::Asked(question) => format!("ask {}", question.text),
+    })
+}
+
+async fn converse(hub: Arc<Hub>, stream: TcpStream) -> std::io::Result<()> {
+    // A real protocol says how it knows who asks. Whoever reaches this machine's loopback is its owner here.
+    let by = Principal::hub_owner(Proof::InProcess);
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        if (&mut stream).take(LONGEST).read_line(&mut line).await? == 0 {
+            return Ok(());
+        }
+        let said = answer(&hub, &by, &line).await.unwrap_or_else(|fault| refused(&fault));
+        stream.write_all(format!("{}\n", said.replace('\n', " ")).as_bytes()).await?;
+    }
+}
+
+async fn accept(hub: Arc<Hub>, listener: TcpListener) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let talking = hub.clone();
+        hub.supervisor.run_until_stop(async move {
+            let _ = converse(talking, stream).await;
+        });
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let data = std::env::temp_dir().join(format!("interlingua-own-protocol-{}", std::process::id()));
+    let overrides =
+        Overrides { listen: Some("127.0.0.1:0".parse()?), data: Some(data.clone()), ..Overrides::default() };
+    let server = Server::start(&without_file(&overrides).map_err(|rejected| rejected.render())?.config).await?;
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    server.hub.supervisor.run_until_stop(accept(server.hub.clone(), listener));
+
+    let mut caller = BufReader::new(TcpStream::connect(address).await?);
+    for (line, expected) in [
+        ("hub/echo {\"text\": \"hello\"}", "ok hello"),
+        ("nobody/knows", "error not_found"),
+        ("what?", "error malformed a line begins with PEER/SKILL"),
+    ] {
+        caller.write_all(format!("{line}\n").as_bytes()).await?;
+        let mut answer = String::new();
+        caller.read_line(&mut answer).await?;
+        println!("{line}\n    {}", answer.trim_end());
+        assert!(answer.starts_with(expected), "{answer}");
+    }
+    drop(caller);
+    server.stop().await;
+    std::fs::remove_dir_all(data)?;
+    Ok(())
+}
