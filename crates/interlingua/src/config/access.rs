@@ -50,7 +50,7 @@ pub struct AccessToken {
 }
 
 /// What a caller is known by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shows {
     Token,
     Certificate,

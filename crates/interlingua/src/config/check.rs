@@ -1,5 +1,6 @@
 //! What types cannot say: names, addresses, files, and values that contradict each other.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use interlingua_core::SkillId;
@@ -368,18 +369,19 @@ fn front_door(config: &Config, found: &mut Found) {
 }
 
 fn access(config: &Config, found: &mut Found) {
-    let tokens = &config.access.tokens;
-    for (index, token) in tokens.iter().enumerate() {
+    // There may be a hundred thousand of them.
+    let (mut names, mut shown) = (HashSet::new(), HashMap::new());
+    for (index, token) in config.access.tokens.iter().enumerate() {
         let path = format!("access.tokens.{index}");
         let named = !token.name.is_empty() && token.name.len() <= 128 && !token.name.contains(char::is_control);
         found.require(named, &path, "a caller's name is 1 to 128 characters");
-        if tokens[..index].iter().any(|other| other.name == token.name) {
+        if !names.insert(token.name.as_str()) {
             found.refuse(&path, format!("there are two callers named `{}`", token.name));
         }
-        if let Some(other) =
-            tokens[..index].iter().find(|other| (other.shows, other.digest) == (token.shows, token.digest))
-        {
-            found.refuse(&path, format!("`{}` and `{}` have the same token", other.name, token.name));
+        let first = *shown.entry((token.shows, token.digest)).or_insert(index);
+        if first != index {
+            let other = &config.access.tokens[first].name;
+            found.refuse(&path, format!("`{other}` and `{}` have the same token", token.name));
         }
     }
     roles(config, found);

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::AccessToken;
-use super::document::{Environment, Sources, Substitution, Value, decode, parse};
+use super::document::{Environment, Sources, Substitution, Value, decode, parse, parse_list};
 use super::unreadable;
 
 /// Which file `access.tokens` of a configuration names.
@@ -31,7 +31,7 @@ pub fn callers(text: &str, file: &Path, environment: Environment<'_>) -> Result<
     }
     let mut sources = Sources::default();
     let source = sources.add(file, "");
-    let mut root = parse(text, source).map_err(|bad| wrong(&bad.message))?;
+    let mut root = parse_list(text, source).map_err(|bad| wrong(&bad.message))?;
     let mut problems = Vec::new();
     let base = file.parent().unwrap_or(Path::new(""));
     Substitution { environment, base, sources: &mut sources, problems: &mut problems }.fill(&mut root, "");
@@ -120,6 +120,26 @@ mod tests {
         assert!(bob.starts_with("# ours\n- name: \"bob"), "{bob}");
         assert_eq!(names(&bob), ["bob \"x\""]);
         assert_eq!(without(&both, 2), None);
+    }
+
+    /// A hundred thousand callers are more than either bound of a configuration.
+    #[test]
+    fn a_list_of_callers_may_be_longer_than_a_configuration() {
+        let many = format!("[{}]", "a, ".repeat(200_001));
+        assert!(parse_list(&many, 0).is_ok());
+        assert!(parse(&many, 0).is_err_and(|bad| bad.message == "more than 200000 values"));
+        let folder = tempfile::tempdir().expect("a folder");
+        let remarks = format!("# {}\n", "-".repeat(1 << 20)).repeat(5);
+        std::fs::write(folder.path().join("list.yaml"), format!("{remarks}- {{ name: ann, sha256: {DIGEST} }}\n"))
+            .expect("a list");
+        let load = |text: &str| {
+            let (file, overrides) = (folder.path().join("hub.yaml"), crate::config::Overrides::default());
+            crate::config::load_text(text, &file, &overrides, &|_| None)
+        };
+        let loaded = load("access: { tokens: file:list.yaml }").expect("a configuration");
+        assert_eq!(loaded.config.access.tokens.len(), 1);
+        let told = load("hub: { name: file:list.yaml }").expect_err("no name is so long").to_string();
+        assert!(told.contains("is larger than 4194304 bytes"), "{told}");
     }
 
     #[test]

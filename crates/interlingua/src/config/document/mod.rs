@@ -13,7 +13,7 @@ mod tree;
 pub(super) use decode::decode;
 pub use substitute::Environment;
 pub(super) use substitute::{Substitution, join};
-pub(super) use tree::{Node, Value, parse};
+pub(super) use tree::{Node, Value, parse, parse_list};
 
 use std::path::{Path, PathBuf};
 

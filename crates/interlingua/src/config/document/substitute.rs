@@ -6,15 +6,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::tree::{Node, Value, parse};
+use super::tree::{Node, Value, parse_list};
 use super::{Problem, Sources};
 use crate::config::unreadable;
 
 /// Where `${NAME}` is looked up; passed in, so that a test has its own.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// No value of a configuration, and no list of tokens, is longer.
+/// No value of a configuration is longer.
 const FILE_LIMIT: u64 = 4 * 1024 * 1024;
+/// And no list of callers: a hundred thousand need about ten MiB.
+const LIST_LIMIT: u64 = 64 * 1024 * 1024;
 
 pub(in crate::config) struct Substitution<'a> {
     pub(in crate::config) environment: Environment<'a>,
@@ -52,14 +54,14 @@ impl Substitution<'_> {
     pub(in crate::config) fn document(&mut self, node: &mut Node, path: &str) {
         let Value::Scalar { text, .. } = &node.value else { return };
         let read = expand(text, self.environment).and_then(|text| match text.strip_prefix("file:") {
-            Some(name) => self.read(name),
+            Some(name) => self.read(name, LIST_LIMIT),
             None => Err("expected a list, or `file:PATH` of one".into()),
         });
         match read {
             Ok((file, content)) => {
                 // Tokens may stand in it, so nothing of it is kept for snippets.
                 let source = self.sources.add(&file, "");
-                match parse(&content, source) {
+                match parse_list(&content, source) {
                     Ok(mut document) => {
                         // A file of remarks alone is a list without entries.
                         if matches!(&document.value, Value::Map(entries) if entries.is_empty()) {
@@ -76,17 +78,17 @@ impl Substitution<'_> {
 
     fn content(&mut self, text: String) -> Result<String, String> {
         let Some(name) = text.strip_prefix("file:") else { return Ok(text) };
-        let (file, content) = self.read(name)?;
+        let (file, content) = self.read(name, FILE_LIMIT)?;
         // Its content may be a secret, so nothing of it is kept for snippets.
         self.sources.add(&file, "");
         Ok(content.trim_end_matches(['\r', '\n']).to_owned())
     }
 
-    fn read(&self, name: &str) -> Result<(PathBuf, String), String> {
+    fn read(&self, name: &str, limit: u64) -> Result<(PathBuf, String), String> {
         let file = self.base.join(name);
         let size = std::fs::metadata(&file).map_err(|error| unreadable(&file, &error))?.len();
-        if size > FILE_LIMIT {
-            return Err(format!("{} is larger than {FILE_LIMIT} bytes", file.display()));
+        if size > limit {
+            return Err(format!("{} is larger than {limit} bytes", file.display()));
         }
         let content = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
         Ok((file, content))

@@ -9,6 +9,8 @@ use crate::config::problem::At;
 /// Deeper, or more values, than any configuration has; aliases count as what they stand for.
 const DEPTH: usize = 32;
 const VALUES: usize = 200_000;
+/// Of a list of callers, each of whom is a handful of values: there may be some hundred thousand of them.
+const LISTED_VALUES: usize = 2_000_000;
 
 #[derive(Debug, Clone)]
 pub(in crate::config) struct Node {
@@ -96,7 +98,17 @@ impl Node {
 
 /// The one document of `text`; an empty text is an empty map.
 pub(in crate::config) fn parse(text: &str, source: usize) -> Result<Node, Unreadable> {
-    let mut reader = Reader { parser: Parser::new_from_str(text), source, anchors: HashMap::new(), left: VALUES };
+    parse_within(text, source, VALUES)
+}
+
+/// As [`parse`], of a document that is one long list.
+pub(in crate::config) fn parse_list(text: &str, source: usize) -> Result<Node, Unreadable> {
+    parse_within(text, source, LISTED_VALUES)
+}
+
+fn parse_within(text: &str, source: usize, values: usize) -> Result<Node, Unreadable> {
+    let (parser, anchors) = (Parser::new_from_str(text), HashMap::new());
+    let mut reader = Reader { parser, source, anchors, values, left: values };
     let mut root = None;
     while let Some((event, at)) = reader.next()? {
         match event {
@@ -118,6 +130,8 @@ struct Reader<'a> {
     parser: Parser<'a, serde_saphyr::granit_parser::StrInput<'a>>,
     source: usize,
     anchors: HashMap<usize, Node>,
+    /// How many values there may be, and how many of these are left.
+    values: usize,
     left: usize,
 }
 
@@ -194,7 +208,7 @@ impl<'a> Reader<'a> {
     }
 
     fn spend(&mut self, values: usize, at: At) -> Result<(), Unreadable> {
-        let too_many = || Unreadable { at, message: format!("more than {VALUES} values") };
+        let too_many = || Unreadable { at, message: format!("more than {} values", self.values) };
         self.left = self.left.checked_sub(values).ok_or_else(too_many)?;
         Ok(())
     }
