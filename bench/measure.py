@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 import urllib.request
 
@@ -66,15 +68,14 @@ def sync_seconds(directory, count=500):
 
 def load(server, url, body, expect, **options):
     """Runs the load generator against one server. The result also says the server's processor time for each answer."""
-    path = os.path.join(HERE, "results", "body.json")
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as file:
+    with tempfile.NamedTemporaryFile("w", prefix="bench-body-") as file:
         file.write(body)
-    command = [os.path.join(HERE, "target/release/load"), "--url", url, "--body", path, f"--expect={expect}"]
-    for name, value in options.items():
-        for one in value if isinstance(value, list) else [value]:
-            command += [f"--{name}", str(one)]
-    return generated(server, url, command)
+        file.flush()
+        command = [os.path.join(HERE, "target/release/load"), "--url", url, "--body", file.name, f"--expect={expect}"]
+        for name, value in options.items():
+            for one in value if isinstance(value, list) else [value]:
+                command += [f"--{name}", str(one)]
+        return generated(server, url, command)
 
 
 def generated(server, url, command):
@@ -155,6 +156,44 @@ def count(url):
             page = json.load(response)
         found, after = found + len(page["items"]), page.get("next")
     return found
+
+
+class Sampled:
+    """Resident memory of a process tree, every so many seconds for as long as this is entered."""
+
+    def __init__(self, pid, every):
+        self.pid, self.every, self.points, self.over = pid, every, [], threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        begun = time.monotonic()
+        while True:
+            self.points.append((time.monotonic() - begun, resident_bytes(self.pid)))
+            if self.over.wait(self.every):
+                return
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+
+@contextlib.contextmanager
+def replayed(port, what, rate):
+    """Requests of one kind at so many bytes a second, sent by a process of its own; yields what it told in the end."""
+    told = {}
+    command = [sys.executable, os.path.join(HERE, "replay.py"), str(port), what, str(rate)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sender:
+        try:
+            if sender.stdout.readline().strip() != "READY":
+                raise RuntimeError(f"{what} cannot be sent: see above")
+            yield told
+        finally:
+            sender.stdin.close()
+            told.update(json.loads(sender.stdout.readline() or "{}"))
 
 
 @contextlib.contextmanager

@@ -1,4 +1,5 @@
-"""Small line plots as SVG, written beside docs/benchmarks.md. Both axes are logarithmic: what grows in step is a straight line."""
+"""Small line plots as SVG, written beside docs/benchmarks.md. Axes are logarithmic, so that what grows in step is a straight line,
+unless a plot wants them even."""
 
 import math
 import os
@@ -12,8 +13,17 @@ COLOURS = ["#0b6bcb", "#c2410c", "#15803d", "#7c3aed"]
 def write(name, across, upward, lines):
     """Writes docs/NAME.svg: `lines` has points by the name of each line. Returns how a page shows it."""
     lines = {title: [(max(one, LEAST), max(other, LEAST)) for one, other in line] for title, line in lines.items()}
+    return drawn(name, across, upward, lines, axis)
+
+
+def write_even(name, across, upward, lines):
+    """The same with even axes that begin at nothing: what is flat looks flat."""
+    return drawn(name, across, upward, lines, even)
+
+
+def drawn(name, across, upward, lines, scale):
     points = [point for line in lines.values() for point in line]
-    x, y = axis([one for one, _ in points], LEFT, WIDTH - RIGHT), axis([one for _, one in points], HEIGHT - BOTTOM, TOP)
+    x, y = scale([one for one, _ in points], LEFT, WIDTH - RIGHT), scale([one for _, one in points], HEIGHT - BOTTOM, TOP)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
@@ -47,8 +57,23 @@ class axis:
         return self.first + (math.log10(value) - self.low) / (self.high - self.low) * (self.last - self.first)
 
 
+class even:
+    """Four to ten steps of a round size, from nothing to beyond the largest value."""
+
+    def __init__(self, values, first, last):
+        most = max(values)
+        size = 10.0 ** math.floor(math.log10(most))
+        step = next(step for step in (size / 4, size / 2, size, size * 2) if most / step <= 8)
+        count = math.ceil(most / step)
+        self.first, self.last, self.high = first, last, step * count
+        self.ticks = [step * number for number in range(count + 1)]
+
+    def __call__(self, value):
+        return self.first + value / self.high * (self.last - self.first)
+
+
 def label(value):
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    return f"{value:,.0f}" if value >= 1 and value == int(value) else f"{value:g}"
 
 
 def text(x, y, words, anchor, colour="#111"):

@@ -331,6 +331,15 @@ def growth(results):
         plot = plots.write(f"benchmarks-{what}", what, "CPU us a call", {"tools/call": [(count, results[what, count]["cpu_us"]) for count in counts]})
         return f"{table([what, 'CPU us a call', 'p50 us', 'memory MiB'], rows)}\n\n{plot}"
 
+    def open_sessions():
+        names, counts = ["NLIP", "MCP", "A2A"], [count for kind, count in results if kind == "NLIP"]
+        cost = lambda name, count: results[name, count]["cpu_us"]
+        rows = [[f"{count:,}", *(f"{cost(name, count):.1f}" for name in names), f"{results['A2A', count]['rss'] / 1048576:.0f}"] for count in counts]
+        lines = {name: [(max(count, 1), cost(name, count)) for count in counts] for name in names}
+        plot = plots.write("benchmarks-open-sessions", "open sessions", "CPU us a call", lines)
+        head = ["sessions of each", *(f"{name}, CPU us a call" for name in names), "memory MiB"]
+        return f"{table(head, rows)}\n\n{plot}"
+
     return f"""## As the hub knows more
 
 One `tools/call` through a hub that knows so many skills of one peer, and so many peers of one skill each; 8 connections. Looking a skill
@@ -339,11 +348,59 @@ up must not cost more the more there are.
 {part("skills")}
 
 {part("peers")}
+
+An echo in each of three protocols through a hub that holds so many sessions of each that nobody closed: sessions of the envelope,
+sessions of MCP's legacy era, contexts of A2A.
+
+{open_sessions()}
+"""
+
+
+def mixed(result):
+    names = {"nlip": "NLIP", "mcp": "MCP", "a2a": "A2A"}
+    rows = [
+        [names[caller], names[callee], f"{one['ok']:,}", f"{one['rps']:.0f}", f"{one['p50_us'] / 1000:.2f}", f"{one['p99_us'] / 1000:.2f}"]
+        for (caller, callee), one in result["calls"].items()
+    ]
+    points, total = result["memory"], sum(one["ok"] for one in result["calls"].values())
+    chosen = [points[round(number * (len(points) - 1) / 9)] for number in range(10)]
+    memory = [[f"{seconds:.0f}", f"{rss / 1048576:.1f}"] for seconds, rss in chosen]
+    plot = plots.write_even("benchmarks-mixed", "seconds", "resident MiB", {"the hub": [(seconds, rss / 1048576) for seconds, rss in points]})
+    return f"""## Mixed load that goes on
+
+Clients of three protocols at once, four connections each, every answer checked: {total:,} calls from one protocol to another through one
+hub. After the first third its memory grew by {result['slope'] / 1024:.0f} KiB a minute (the straight line that fits best), which is
+{result['slope'] * points[-1][0] / 60 * 2 / 3 / 1048576:.2f} MiB over the rest.
+
+{table(["caller", "peer", "calls", "a second", "p50 ms", "p99 ms"], rows)}
+
+{table(["seconds", "resident MiB"], memory)}
+
+{plot}
+"""
+
+
+def hostile(result):
+    names = {None: "nobody", "small": "valid requests, small", "sized": "valid requests, as large as the seeds", "hostile": "every seed at every door"}
+    rows, harmless = [], result["rounds"]["small"]["p99_us"]
+    for kind, name in names.items():
+        one, sent = result["rounds"][kind], result["sent"].get(kind, [])
+        seconds = sum(told["seconds"] for told in sent) or 1
+        rate = lambda what: f"{sum(told[what] for told in sent) / seconds:,.0f}" if sent else "0"
+        rows.append([name, rate("requests"), rate("bytes"), f"{one['p50_us']:.0f}", f"{one['p99_us']:.0f}", f"{one['p99_us'] / harmless:.2f}"])
+    head = ["beside them", "requests/s", "bytes/s", "p50 us", "p99 us", "p99, times that beside small valid requests"]
+    return f"""## Honest callers beside hostile ones
+
+The NLIP echo over four connections, while somebody else sends {result['rate']:,} bytes a second, each request on a connection of its own:
+every seed of every fuzz target (`fixtures/fuzz`) at fifteen doors (posted, in a frame of a WebSocket, as a message of gRPC), or
+valid requests. Goal: at most twice the p99 that small valid requests of as many bytes leave.
+
+{table(head, rows)}
 """
 
 
 # The order of the page. `mcp_budget` is made by budget.py, the others by run.py.
-ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "trust", "site", "program", "cross", "growth"]
+ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "trust", "site", "program", "cross", "growth", "mixed", "hostile"]
 
 
 def write(measured):
@@ -374,4 +431,5 @@ def sections(path):
 
 
 def render(name, result, moment, options):
-    return f"{globals()[name](result).strip()}\n\n{moment.text(options.rounds, options.seconds)}"
+    rounds, seconds = result.pop("measured", (options.rounds, options.seconds))
+    return f"{globals()[name](result).strip()}\n\n{moment.text(rounds, seconds)}"

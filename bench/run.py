@@ -21,6 +21,7 @@ import driven
 import measure
 import report
 import servers
+import strain
 import whole
 
 SECTIONS = {}
@@ -412,8 +413,37 @@ def cross(options):
 
 @section
 def growth(options):
-    """What a call costs a hub that knows many skills, or many peers."""
-    return {key: medians(rounds) for key, rounds in whole.growth(options, mcp_request).items()}
+    """What a call costs a hub that knows many skills, or many peers, or holds many sessions."""
+    initialize = (
+        '{"jsonrpc":"2.0","id":@N@,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
+        '"clientInfo":{"name":"bench","version":"1"}}}'
+    )
+    opens = {
+        "NLIP": ("/nlip/route", report.SESSION, [], '"final":true'),
+        "MCP": ("/mcp", initialize, ["accept=application/json, text/event-stream"], "protocolVersion"),
+        "A2A": ("/a2a", a2a_wire.rpc("open", ""), ["a2a-version=1.0"], "contextId"),
+    }
+    tool, headers = mcp_request("tools/call", "hub__echo", '"name":"hub__echo","arguments":{"text":"said-@N@"},')
+    calls = {
+        "NLIP": ("/nlip", '{"format":"text","subformat":"english","content":"said-@N@"}', [], "said-@N@"),
+        "MCP": ("/mcp", tool, headers, "said-@N@"),
+        "A2A": ("/a2a", a2a_wire.rpc("said", ""), ["a2a-version=1.0"], "said-@N@"),
+    }
+    grown = {**whole.growth(options, mcp_request), **whole.sessions(options, opens, calls)}
+    return {key: medians(rounds) for key, rounds in grown.items()}
+
+
+@section
+def mixed(options):
+    """Clients of three protocols at once for ten minutes (`MIXED_SECONDS`), and whether the hub's memory stays as it is."""
+    return strain.mixed(mcp_request)
+
+
+@section
+def hostile(options):
+    """Honest callers beside every seed of every fuzz target, and beside harmless requests of as many bytes."""
+    result = strain.hostile(options, message(150), "-end")
+    return {**result, "rounds": {kind: medians(rounds) for kind, rounds in result["rounds"].items()}}
 
 
 @section

@@ -108,7 +108,8 @@ def skill_of(hub, peer):
 
 
 def asks(hub, caller, callee, request):
-    """The address, the body and the headers of one call of a peer, said in the caller's protocol."""
+    """The address, the body and the headers of one call of a peer, said in the caller's protocol, and what its answer must have:
+    more than a question that repeats what was said."""
     peer = f"{callee}_peer"
     skill, argument = skill_of(hub, peer)
     if caller == "nlip":
@@ -116,14 +117,14 @@ def asks(hub, caller, callee, request):
             '{"format":"text","subformat":"english","content":"said-@N@","submessages":[{"format":"structured","subformat":"json",'
             f'"label":"interlingua-call","content":{{"skill":"{peer}/{skill}","arguments":{{"{argument}":"said-@N@"}}}}}}]}}'
         )
-        return hub.url("/nlip"), body, []
+        return hub.url("/nlip"), body, [], '"content":"said-@N@"'
     if caller == "mcp":
         name = f"{peer}__{skill}"
         body, headers = request("tools/call", name, f'"name":"{name}","arguments":{{"{argument}":"said-@N@"}},')
-        return hub.url("/mcp"), body, headers
-    part = f'{{"data":{{"skill":"{peer}/{skill}","arguments":{{"{argument}":"said-@N@"}}}}}}'
-    body = f'{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{{"messageId":"bench-@N@","role":"ROLE_USER","parts":[{part}]}}}}}}'
-    return hub.url("/a2a"), body, ["a2a-version=1.0"]
+        return hub.url("/mcp"), body, headers, '"text":"said-@N@"'
+    said = f'"parts":[{{"data":{{"{argument}":"said-@N@"}}}}],"metadata":{{"urn:interlingua:hub:1":{{"skill":"{peer}/{skill}"}}}}'
+    body = f'{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{{"messageId":"bench-@N@","role":"ROLE_USER",{said}}}}}}}'
+    return hub.url("/a2a"), body, ["a2a-version=1.0"], '"text":"said-@N@"'
 
 
 def cross(options, request):
@@ -135,10 +136,10 @@ def cross(options, request):
         with servers.hub(config) as hub:
             calls = {(caller, callee): asks(hub, caller, callee, request) for caller in PROTOCOLS for callee in PROTOCOLS}
             for _ in range(options.rounds):
-                for pair, (url, body, headers) in calls.items():
+                for pair, (url, body, headers, expect) in calls.items():
                     for connections in (1, 32):
                         asked = {"connections": connections, "seconds": options.seconds, "header": headers, "first": next(numbers)}
-                        result = measure.load(hub, url, body, "said-@N@", **asked)
+                        result = measure.load(hub, url, body, expect, **asked)
                         results.setdefault((*pair, connections), []).append(result)
                         print(f"cross {pair[0]} to {pair[1]} c={connections}: {result['p50_us']:.0f} us, CPU {result['cpu_us']:.1f} us", flush=True)
     return results
@@ -159,6 +160,28 @@ def growth(options, request):
                 ]
                 results[what, count] = rounds
                 print(f"growth {count} {what}: CPU {rounds[-1]['cpu_us']:.1f} us, {rounds[-1]['rss'] >> 20} MiB", flush=True)
+    return results
+
+
+def sessions(options, opens, calls):
+    """One call of each protocol through a hub that holds more and more sessions of all of them. `opens` and `calls` have, by
+    protocol, the path, body, headers and expected text of what opens one, and of the call."""
+    results, held = {}, 0
+    with servers.hub("front_door: hub/echo\n") as hub:
+        for count in (0, 1_000, 10_000):
+            if count > held:
+                for path, body, headers, expect in opens.values():
+                    asked = {"connections": 32, "warm": 0, "seconds": 600, "requests": count - held, "first": 100_000 + held}
+                    measure.load(hub, hub.url(path), body, expect, header=headers, **asked)
+            held = count
+            for number, (protocol, (path, body, headers, expect)) in enumerate(calls.items()):
+                asked = {"connections": 8, "seconds": options.seconds, "header": headers}
+                results[protocol, count] = [
+                    measure.load(hub, hub.url(path), body, expect, first=(count + 1) * 1_000_000_000 + number * 100_000_000 + turn * 10_000_000, **asked)
+                    for turn in range(options.rounds)
+                ]
+                last = results[protocol, count][-1]
+                print(f"growth {count} sessions of each, {protocol}: CPU {last['cpu_us']:.1f} us, {last['rss'] >> 20} MiB", flush=True)
     return results
 
 

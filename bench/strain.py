@@ -1,0 +1,68 @@
+"""What the hub does under a load that goes on, and under one that means it harm."""
+
+import concurrent.futures
+import itertools
+import os
+import statistics
+
+import measure
+import servers
+import whole
+
+MIXED_SECONDS = float(os.environ.get("MIXED_SECONDS", "600"))
+# Who calls whom: each protocol as caller and as callee.
+MIXED = [("nlip", "mcp"), ("mcp", "nlip"), ("a2a", "mcp"), ("mcp", "a2a")]
+
+
+def mixed(request):
+    """Several clients of three protocols at once, for long, with the hub's memory beside; `request` writes one of MCP."""
+    config = whole.PEERS
+    with servers.upstream() as mcp, servers.hub("front_door: hub/echo\n") as a2a, servers.floor() as nlip:
+        with servers.hub(config.format(mcp=mcp.url("/mcp"), a2a=a2a.url(""), nlip=nlip.url("/nlip"))) as hub:
+            calls = {pair: whole.asks(hub, *pair, request) for pair in MIXED}
+
+            def run(numbered):
+                number, (url, body, headers, expect) = numbered
+                options = {"connections": 4, "seconds": MIXED_SECONDS, "header": headers, "first": number * 1_000_000_000}
+                return measure.load(hub, url, body, expect, **options)
+
+            with measure.Sampled(hub.pid, max(0.5, MIXED_SECONDS / 60)) as memory:
+                with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
+                    results = dict(zip(calls, pool.map(run, enumerate(calls.values()))))
+    result = {"calls": results, "memory": memory.points, "slope": slope(memory.points), "measured": (1, MIXED_SECONDS)}
+    print(f"mixed: {sum(one['ok'] for one in results.values())} calls, {result['slope'] / 1024:.1f} KiB a minute", flush=True)
+    return result
+
+
+def slope(points):
+    """Bytes a minute after the first third, as the straight line that fits best has it."""
+    late = [point for point in points if point[0] > points[-1][0] / 3]
+    if len(late) < 2:
+        raise RuntimeError("too few measurements of the memory")
+    return statistics.linear_regression(*zip(*late)).slope * 60
+
+
+# Bytes a second beside the honest callers.
+RATE = 262_144
+KINDS = [None, "small", "sized", "hostile"]
+
+
+def hostile(options, body, expect):
+    """The times of honest callers alone, beside harmless requests, and beside the seeds of all fuzz targets."""
+    rounds, sent, numbers = {}, {}, itertools.count()
+    with servers.hub("front_door: hub/echo\naip: { list_tools: 0s }\n") as hub:
+        for _ in range(options.rounds):
+            for kind in KINDS:
+                asked = {"connections": 4, "seconds": 4 * options.seconds, "first": next(numbers) * 10_000_000}
+                if kind is None:
+                    result = measure.load(hub, hub.url("/nlip"), body, expect, **asked)
+                else:
+                    with measure.replayed(hub.port, kind, RATE) as told:
+                        result = measure.load(hub, hub.url("/nlip"), body, expect, **asked)
+                    sent.setdefault(kind, []).append(told)
+                rounds.setdefault(kind, []).append(result)
+                print(f"hostile {kind}: p50 {result['p50_us']} us, p99 {result['p99_us']} us", flush=True)
+    for told in itertools.chain(*sent.values()):
+        if told["5xx"]:
+            raise RuntimeError(f"the hub answered with a 5xx: {told}")
+    return {"rounds": rounds, "sent": sent, "rate": RATE, "measured": (options.rounds, 4 * options.seconds)}
