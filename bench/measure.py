@@ -182,6 +182,19 @@ class Sampled:
 
 
 @contextlib.contextmanager
+def device(port):
+    """A device that says back what it is told, in a process of its own."""
+    command = [sys.executable, os.path.join(HERE, "device.py"), str(port)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            if process.stdout.readline().strip() != "READY":
+                raise RuntimeError("the device could not join: see above")
+            yield
+        finally:
+            process.stdin.close()
+
+
+@contextlib.contextmanager
 def replayed(port, what, rate):
     """Requests of one kind at so many bytes a second, sent by a process of its own; yields what it told in the end."""
     told = {}

@@ -305,20 +305,20 @@ BUDGETS = {"mcp": 100, "a2a": 500}
 
 
 def cross(results):
-    names, rows = {"nlip": "NLIP", "mcp": "MCP", "a2a": "A2A"}, []
+    names, rows = {"nlip": "NLIP", "mcp": "MCP", "a2a": "A2A", "aip": "AIP device", "nlweb": "NLWeb"}, []
     for caller, callee in dict.fromkeys(key[:2] for key in results):
         one, many = results[caller, callee, 1], results[caller, callee, 32]
-        dearer = max(results[same, same, 32]["cpu_us"] for same in (caller, callee))
-        times = "" if caller == callee else f"{many['cpu_us'] / dearer:.2f}"
+        alike = [results[same, same, 32]["cpu_us"] for same in (caller, callee) if (same, same, 32) in results]
+        times = "" if caller == callee or len(alike) < 2 else f"{many['cpu_us'] / max(alike):.2f}"
         budget = f"{BUDGETS[callee]}" if callee in BUDGETS else ""
         latency = [f"{one['p50_us'] / 1000:.2f}", f"{one['p99_us'] / 1000:.2f}", budget]
         rows.append([names[caller], names[callee], *latency, f"{many['cpu_us']:.1f}", times])
     head = ["caller", "peer", "p50 ms", "p99 ms", "budget ms", "CPU us a call, 32 connections", "times the dearer of its two protocols"]
     return f"""## From one protocol to another
 
-A text to a peer that says it back, called by name: MCP's peer is a bare server, NLIP's a bare server, A2A's a second hub. Times are those of
-the whole chain at one connection; CPU is this hub's own. The last column compares with the dearer of the calls that stay
-within the caller's and within the peer's protocol. A website that is driven has a budget of 1,000 to 5,000 ms; see its own section.
+A text to a peer that says it back, called by name: MCP's peer is a bare server, NLIP's a bare server, A2A's and NLWeb's a second hub,
+the device a program in Python. Times are those of the whole chain at one connection; CPU is this hub's own. The last column compares
+with the dearer of the calls that stay within the caller's and within the peer's protocol, where both were measured. A website that is driven has a budget of 1,000 to 5,000 ms; see its own section.
 
 {table(head, rows)}
 """

@@ -84,24 +84,27 @@ def answered(port):
     return True
 
 
-# One text in, the same text out. The peers are quick and always the same; A2A's is a second hub.
+# One text in, the same text out. The peers are always the same: bare servers, a second hub for A2A and NLWeb, a device in Python.
 PEERS = """
 peers:
   mcp_peer: {{ mcp: {{ url: "{mcp}" }}, effects: reads }}
   a2a_peer: {{ a2a: {{ url: "{a2a}" }}, effects: reads }}
   nlip_peer: {{ nlip: {{ url: "{nlip}" }}, effects: reads }}
+  nlweb_peer: {{ nlweb: {{ url: "{a2a}/ask" }}, effects: reads }}
+aip: {{ list_tools: 0s, devices: {{ aip_peer: {{ effects: reads }} }} }}
 mcp: {{ search_above: 100000 }}
 """
-PROTOCOLS = ["nlip", "mcp", "a2a"]
+CALLERS = ["nlip", "mcp", "a2a"]
+CALLEES = [*CALLERS, "aip", "nlweb"]
 
 
 def skill_of(hub, peer):
     """The name of the one skill of a peer, and of the argument that takes its text."""
     for _ in range(600):
         found = [skill for skill in measure.get(hub.url("/api/skills?limit=200"))["items"] if skill["id"].startswith(f"{peer}/")]
-        chosen = next((one for one in found if one["id"].split("/")[1] in ("say", "echo", "chat")), found[0] if found else None)
+        chosen = next((one for one in found if one["id"].split("/")[1] in ("say", "echo", "chat", "ask")), found[0] if found else None)
         if chosen:
-            argument = next(name for name in ("text", "message") if name in chosen["input"]["properties"])
+            argument = next(name for name in ("text", "message", "query") if name in chosen["input"]["properties"])
             return chosen["id"].split("/")[1], argument
         time.sleep(0.1)
     raise RuntimeError(f"{peer} has no skill")
@@ -128,13 +131,13 @@ def asks(hub, caller, callee, request):
 
 
 def cross(options, request):
-    """Every pair of three protocols, at 1 and 32 connections; `request` writes one of MCP."""
+    """Three protocols as callers, five as callees, at 1 and 32 connections; `request` writes one of MCP."""
     # No message id is used twice: it would be answered from memory, or refused.
     results, numbers = {}, itertools.count(0, 10_000_000)
     with servers.upstream() as mcp, servers.hub("front_door: hub/echo\n") as a2a, servers.floor() as nlip:
         config = PEERS.format(mcp=mcp.url("/mcp"), a2a=a2a.url(""), nlip=nlip.url("/nlip"))
-        with servers.hub(config) as hub:
-            calls = {(caller, callee): asks(hub, caller, callee, request) for caller in PROTOCOLS for callee in PROTOCOLS}
+        with servers.hub(config) as hub, measure.device(hub.port):
+            calls = {(caller, callee): asks(hub, caller, callee, request) for caller in CALLERS for callee in CALLEES}
             for _ in range(options.rounds):
                 for pair, (url, body, headers, expect) in calls.items():
                     for connections in (1, 32):
