@@ -170,9 +170,29 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // Processes that were just killed may write a last time: what is left is removed at the next start.
-        let _ = std::fs::remove_dir_all(&self.0);
+        clear(&self.0);
     }
+}
+
+/// Removes a browser's directory, and the one with its socket. Processes that were just killed may write a last time: what is left
+/// is removed at the next start.
+fn clear(home: &Path) {
+    if let Some(socket) = socket_directory(home) {
+        // Only what it is known to put there: a link that leads elsewhere removes nothing of anybody's.
+        for name in ["SingletonSocket", "SingletonCookie"] {
+            let _ = std::fs::remove_file(socket.join(name));
+        }
+        let _ = std::fs::remove_dir(socket);
+    }
+    let _ = std::fs::remove_dir_all(home);
+}
+
+/// Chromium keeps a socket outside of its directory, whose path may be too long for one, and leaves it there when it is killed.
+fn socket_directory(home: &Path) -> Option<PathBuf> {
+    let socket = std::fs::read_link(home.join("SingletonSocket")).ok()?;
+    let directory = socket.parent()?;
+    let named = directory.file_name()?.to_str()?.starts_with("org.chromium.");
+    named.then(|| directory.to_owned())
 }
 
 /// Removes what processes of earlier hubs left behind.
@@ -183,7 +203,7 @@ pub(super) fn sweep(directory: &Path) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with("chromium-") && !name.starts_with(&own) {
-            let _ = std::fs::remove_dir_all(entry.path());
+            clear(&entry.path());
         }
     }
 }
@@ -215,5 +235,20 @@ mod tests {
         assert_eq!(left, [own.0.file_name().unwrap(), "other".as_ref()]);
         drop(own);
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn w_52_the_directory_of_a_browsers_socket_goes_with_it_and_no_other() {
+        let elsewhere = tempfile::tempdir().unwrap();
+        for (name, expected) in [("org.chromium.Chromium.x", false), ("precious", true)] {
+            let directory = tempfile::tempdir().unwrap();
+            let home = Home::make(directory.path()).unwrap();
+            let socket = elsewhere.path().join(name);
+            std::fs::create_dir(&socket).unwrap();
+            std::fs::write(socket.join("SingletonSocket"), "").unwrap();
+            std::os::unix::fs::symlink(socket.join("SingletonSocket"), home.0.join("SingletonSocket")).unwrap();
+            drop(home);
+            assert_eq!(socket.exists(), expected, "{name}");
+        }
     }
 }

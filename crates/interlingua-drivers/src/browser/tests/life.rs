@@ -19,6 +19,13 @@ fn processes(directory: &std::path::Path) -> usize {
     entries.flatten().filter(|entry| uses(entry.path())).count()
 }
 
+/// Where the browser of this directory has put its socket.
+fn socket_in(directory: &std::path::Path) -> Option<std::path::PathBuf> {
+    let homes = std::fs::read_dir(directory).ok()?.flatten();
+    let links = homes.filter_map(|home| std::fs::read_link(home.path().join("SingletonSocket")).ok());
+    links.filter_map(|link| link.parent().map(ToOwned::to_owned)).find(|parent| parent.exists())
+}
+
 pub(super) async fn until(what: &str, condition: impl Fn() -> bool) {
     for _ in 0..1_000 {
         if condition() {
@@ -48,8 +55,10 @@ async fn w_50_w_52_a_call_leaves_nothing_to_the_next_and_the_end_leaves_no_proce
     assert!(server.asked().iter().filter(|line| line.starts_with("/ ")).all(|line| !line.contains("mark")));
     let directory = bench.directory.path().to_owned();
     assert!(processes(&directory) > 0);
+    let socket = socket_in(&directory).expect("a browser has a socket");
     bench.browser.stop();
     until("the end of every process", || processes(&directory) == 0).await;
+    until("the end of its socket", || !socket.exists()).await;
 }
 
 #[tokio::test]
