@@ -4,9 +4,10 @@
 //! (`agents/approvals.rs`).
 
 use http::Method;
-use interlingua_testkit::{Answer, Hub};
-use serde_json::{Value, json};
+use interlingua_testkit::Hub;
+use serde_json::json;
 
+use super::as_;
 use crate::support::{builder, send, until};
 
 const TOKENS: &str = "
@@ -21,11 +22,6 @@ const RULES: &str = r#"
 permit (principal == User::"bob", action in Action::"use", resource == Skill::"local/erase");
 permit (principal == User::"boss", action == Action::"approve", resource);
 "#;
-
-async fn as_(hub: &Hub, who: &str, method: Method, path: &str, body: Option<Value>) -> Answer {
-    let bearer = format!("Bearer {who}-token");
-    send(hub, method, path, &[("authorization", &bearer)], body).await
-}
 
 /// A task of bob's that waits for a yes: its id, and that of the question.
 async fn waiting(hub: &Hub) -> (String, String) {

@@ -2,8 +2,13 @@
 
 use std::process::Command;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use http::Method;
-use interlingua_testkit::{Answer, Hub};
+use interlingua_protocols::a2a::grpc::service;
+use interlingua_protocols::a2a::method::Method as Operation;
+use interlingua_protocols::a2a::{Version, proto};
+use interlingua_testkit::{Answer, Connection, Hub, grpc};
 use serde_json::{Value, json};
 
 use super::{call, program};
@@ -88,6 +93,37 @@ async fn a2a_is_told_in_the_details_of_its_error() {
     let rest = send(&hub, Method::POST, "/a2a/message:send", &v1, Some(json!({"message": message}))).await;
     header_tells(&rest, 429);
     assert!(details(&rest.text()), "{}", rest.text());
+}
+
+/// The seconds of the `RetryInfo` in a `google.rpc.Status`: its type, then a value with a span whose first field they are.
+fn retry_seconds(status: &[u8]) -> Option<u64> {
+    let kind = b"type.googleapis.com/google.rpc.RetryInfo";
+    let at = status.windows(kind.len()).position(|window| window == kind)?;
+    let [0x12, _, 0x0a, _, 0x08, rest @ ..] = status.get(at + kind.len()..)? else { return None };
+    let last = rest.iter().position(|byte| byte & 0x80 == 0)?;
+    Some(rest[..=last].iter().rev().fold(0, |number, byte| (number << 7) | u64::from(byte & 0x7f)))
+}
+
+#[tokio::test]
+async fn a_30_grpc_is_told_by_its_code_and_a_retry_info_with_the_time() {
+    let hub = spent().await;
+    for (version, content) in [(Version::V1, "parts"), (Version::V03, "content")] {
+        let message = json!({"message": {"messageId": "m1", "role": "ROLE_USER", content: [{"text": "echo x"}]}});
+        for operation in [Operation::Send, Operation::Stream] {
+            let bytes =
+                proto::request_from_json(operation, version, message.to_string().as_bytes()).expect("a request");
+            let path = format!("/{}/{}", service(version), operation.grpc(version).expect("a name"));
+            let mut connection = Connection::h2c(hub.address()).await;
+            let headers = [("a2a-version", version.as_str())];
+            let mut messages = connection.messages(grpc::call(&path, &headers, &bytes)).await;
+            assert!(messages.next().await.is_none(), "{path}");
+            assert_eq!(messages.code(), Some("8"), "{path}: {:?}", messages.text("grpc-message"));
+            let details = messages.text("grpc-status-details-bin").expect("details");
+            let details = STANDARD_NO_PAD.decode(details.trim_end_matches('=')).expect("base64");
+            let seconds = retry_seconds(&details).unwrap_or_else(|| panic!("{path}: {details:?}"));
+            assert!(is_nearly_an_hour(seconds as f64), "{path}: {seconds}");
+        }
+    }
 }
 
 #[tokio::test]

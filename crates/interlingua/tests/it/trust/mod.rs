@@ -24,6 +24,8 @@ use http_body_util::Full;
 use interlingua_testkit::{Answer, Hub, request};
 use serde_json::{Value, json};
 
+use crate::support::send;
+
 /// What only somebody who may call `hub/echo` hears back, and nobody else.
 const WORD: &str = "xyzzy";
 
@@ -64,6 +66,12 @@ fn was_let_in(answer: &Answer) -> bool {
 
 /// What a page of the hub's own address makes a browser send along.
 const OWN_PAGE: &[(&str, &str)] = &[("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")];
+
+/// A request of somebody whose token is its name and `-token`.
+async fn as_(hub: &Hub, who: &str, method: Method, path: &str, body: Option<Value>) -> Answer {
+    let bearer = format!("Bearer {who}-token");
+    send(hub, method, path, &[("authorization", &bearer)], body).await
+}
 
 fn owner_token(hub: &Hub) -> String {
     std::fs::read_to_string(hub.data().join("token")).expect("the Owner's token")

@@ -4,7 +4,7 @@ use http::Method;
 use interlingua_testkit::{Answer, Hub};
 use serde_json::{Value, json};
 
-use super::program;
+use super::{as_, program};
 use crate::support::{builder, send, until};
 
 const TOKENS: &str = "
@@ -32,11 +32,6 @@ permit (principal == User::"boss", action == Action::"approve", resource == Skil
 
 async fn hub() -> Hub {
     builder().file("tokens.yaml", TOKENS).file("rules.cedar", RULES).config(CONFIG).start().await
-}
-
-async fn as_(hub: &Hub, who: &str, method: Method, path: &str, body: Option<Value>) -> Answer {
-    let bearer = format!("Bearer {who}-token");
-    send(hub, method, path, &[("authorization", &bearer)], body).await
 }
 
 async fn called(hub: &Hub, who: &str, skill: &str, arguments: Value) -> Answer {

@@ -9,6 +9,7 @@ use http_body_util::Full;
 use interlingua_testkit::{Answer, Hub, request};
 use serde_json::{Value, json};
 
+use super::as_;
 use crate::mcp::Modern;
 use crate::support::{builder, send, until};
 
@@ -38,11 +39,6 @@ const NONE: &str = "0123456789abcdef0123456789abcdef";
 
 async fn hub() -> Hub {
     builder().file("tools/linger.yaml", LINGER).config(CONFIG).start().await
-}
-
-async fn as_(hub: &Hub, who: &str, method: Method, path: &str, body: Option<Value>) -> Answer {
-    let bearer = format!("Bearer {who}-token");
-    send(hub, method, path, &[("authorization", &bearer)], body).await
 }
 
 async fn made(hub: &Hub, path: &str, body: Value) -> Value {
