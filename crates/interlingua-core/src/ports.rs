@@ -27,6 +27,9 @@ pub enum StoreFault {
     Missing(Text),
     #[error("the store is full: {0}")]
     Full(Text),
+    /// One owner keeps as many of these as one may.
+    #[error("as many {0} as one owner may keep")]
+    Crowded(Text),
     #[error("the store failed: {0}")]
     Broken(Text),
     #[error("what was stored is damaged: {0}")]
@@ -35,13 +38,18 @@ pub enum StoreFault {
     Closed,
 }
 
-/// A full store is a condition that passes, and its callers may know; everything else is the hub's own failure.
+/// A full store is a condition that passes, and its callers may know; so may somebody who keeps too much. Everything else is
+/// the hub's own failure.
 impl From<StoreFault> for Fault {
     fn from(fault: StoreFault) -> Fault {
         match fault {
             StoreFault::Full(_) => {
                 Fault::hub(FaultKind::Busy, "the hub's store is full: nothing can be kept until there is room")
                     .because(fault)
+            }
+            StoreFault::Crowded(what) => {
+                let text = format!("as many {what} as one caller may keep here; remove some first");
+                Fault::caller(FaultKind::TooLarge, text)
             }
             StoreFault::Moved { .. }
             | StoreFault::Missing(_)
@@ -64,6 +72,9 @@ pub struct Append {
     pub unique: Option<Unique>,
     /// What lists show of this task, written in the same transaction.
     pub row: Option<TaskRow>,
+    /// How many tasks the owner of a new one may keep. Beyond it the oldest of theirs make room where they are finished; where
+    /// they are not, the append is refused as [`StoreFault::Crowded`].
+    pub most: Option<u64>,
 }
 
 /// Where a log must stand for an append to happen.
@@ -249,6 +260,16 @@ pub enum Expect {
     Revision(u64),
 }
 
+/// Whose something new is, and how much of its kind they may keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    /// What is counted, in words that they may read: things of several kinds may be counted as one.
+    pub of: &'static str,
+    /// [`crate::Owner`] as text.
+    pub owner: Text,
+    pub most: u64,
+}
+
 /// Small keyed values with revision, compare-and-set and expiry. An expired item is never returned.
 pub trait Records: Send + Sync {
     fn get(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>>;
@@ -260,6 +281,17 @@ pub trait Records: Send + Sync {
         value: Bytes,
         expires: Option<Time>,
         expect: Expect,
+        now: Time,
+    ) -> Pending<'_, u64>;
+    /// As a put of what is absent, for somebody who may keep so much: [`StoreFault::Crowded`] beyond it. What has expired counts
+    /// until it is removed.
+    fn put_within(
+        &self,
+        room: Room,
+        kind: &'static str,
+        key: &str,
+        value: Bytes,
+        expires: Option<Time>,
         now: Time,
     ) -> Pending<'_, u64>;
     /// Removes and returns it: a one-time secret is taken, never read twice.

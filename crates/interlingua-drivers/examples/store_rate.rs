@@ -141,5 +141,6 @@ fn accepted(number: u64) -> Append {
             created: at,
             updated: at,
         }),
+        most: Some(u64::MAX),
     }
 }

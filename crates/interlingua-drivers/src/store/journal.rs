@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::columns::{Col, limit, log_columns};
 use super::fault::Refused;
 use super::rest::{Place, Rest};
-use super::{Database, changed, retention, tasks};
+use super::{Database, changed, held, retention, tasks};
 
 impl Journal for Database {
     fn append(&self, append: Append) -> Pending<'_, Appended> {
@@ -99,7 +99,10 @@ fn append_to(db: &Connection, rest: &Rest, append: &Append) -> Result<Appended, 
     }
     let (no, mut last) = match place(db, &append.log)? {
         Some(place) => place,
-        None => (make(db, &append.log)?, 0),
+        None => {
+            held::make_room_for_task(db, append)?;
+            (make(db, &append.log)?, 0)
+        }
     };
     match append.expected {
         Expected::Any => {}

@@ -17,6 +17,7 @@ mod columns;
 mod convert;
 mod directory;
 mod fault;
+mod held;
 mod index;
 mod journal;
 mod readers;

@@ -5,13 +5,13 @@
 
 use bytes::Bytes;
 use interlingua_core::id::{Text, Time};
-use interlingua_core::ports::{Expect, Item, Pending, Records, StoreFault};
+use interlingua_core::ports::{Expect, Item, Pending, Records, Room, StoreFault};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Col, limit};
 use super::fault::Refused;
 use super::rest::{Place, Rest};
-use super::{Database, retention};
+use super::{Database, held, retention};
 
 impl Records for Database {
     fn get(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
@@ -32,7 +32,25 @@ impl Records for Database {
         Box::pin(self.writer.submit(move |db| {
             allow(db, kind, &key, expect, now)?;
             let value = rest.seal(Place::Record { kind, key: &key }, &value)?;
-            write(db, kind, &key, &value, expires)
+            write(db, kind, &key, &value, expires, None)
+        }))
+    }
+
+    fn put_within(
+        &self,
+        room: Room,
+        kind: &'static str,
+        key: &str,
+        value: Bytes,
+        expires: Option<Time>,
+        now: Time,
+    ) -> Pending<'_, u64> {
+        let (key, rest) = (key.to_owned(), self.rest.clone());
+        Box::pin(self.writer.submit(move |db| {
+            allow(db, kind, &key, Expect::Absent, now)?;
+            held::check(db, &room)?;
+            let value = rest.seal(Place::Record { kind, key: &key }, &value)?;
+            write(db, kind, &key, &value, expires, Some(&room))
         }))
     }
 
@@ -132,13 +150,34 @@ fn allow(db: &Connection, kind: &str, key: &str, expect: Expect, now: Time) -> R
     if found == expected { Ok(()) } else { Err(StoreFault::Moved { expected, found }.into()) }
 }
 
-fn write(db: &Connection, kind: &str, key: &str, value: &[u8], expires: Option<Time>) -> Result<u64, Refused> {
+/// Whose a record is, is said when it is made and stays so; one that has expired and is made again is made anew.
+fn write(
+    db: &Connection,
+    kind: &str,
+    key: &str,
+    value: &[u8],
+    expires: Option<Time>,
+    room: Option<&Room>,
+) -> Result<u64, Refused> {
     let revision: i64 = db
         .prepare_cached("UPDATE counters SET value = value + 1 WHERE name = 'revision' RETURNING value")?
         .query_row([], |row| row.get(0))?;
+    if room.is_some() {
+        db.prepare_cached("DELETE FROM records WHERE kind = ?1 AND key = ?2")?.execute(params![kind, key])?;
+    }
     db.prepare_cached(
-        "INSERT OR REPLACE INTO records (kind, key, revision, expires, value) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO records (kind, key, revision, expires, value, counted, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (kind, key) DO UPDATE SET
+         revision = excluded.revision, expires = excluded.expires, value = excluded.value",
     )?
-    .execute(params![kind, key, revision, expires.map(Col), value])?;
+    .execute(params![
+        kind,
+        key,
+        revision,
+        expires.map(Col),
+        value,
+        room.map(|room| room.of),
+        room.map(|room| &room.owner)
+    ])?;
     Ok(revision.unsigned_abs())
 }

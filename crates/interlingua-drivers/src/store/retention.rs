@@ -113,12 +113,15 @@ pub(super) async fn forget_owner(database: &Database, owner: String) -> Result<u
     .await
 }
 
-fn ids(select: &mut rusqlite::Statement<'_>, values: impl rusqlite::Params) -> rusqlite::Result<Vec<TaskId>> {
+pub(super) fn ids(
+    select: &mut rusqlite::Statement<'_>,
+    values: impl rusqlite::Params,
+) -> rusqlite::Result<Vec<TaskId>> {
     select.query_map(values, |row| row.get::<_, Col<TaskId>>(0).map(|task| task.0))?.collect()
 }
 
 /// A task's two logs, their folds, its keys and its row.
-fn remove(db: &Connection, task: TaskId) -> Result<(), Refused> {
+pub(super) fn remove(db: &Connection, task: TaskId) -> Result<(), Refused> {
     for log in [Log::Task(task), Log::Run(task)] {
         let Some(no) = find(db, &log)? else { continue };
         db.prepare_cached("DELETE FROM journal WHERE log = ?1")?.execute([no])?;

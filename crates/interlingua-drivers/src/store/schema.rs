@@ -19,7 +19,7 @@ use super::fault::OpenFault;
 const APPLICATION: i64 = 0x696c_6e67;
 
 /// Each entry takes the schema from its index to the next version. Entries are never changed, only added.
-pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
+pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3];
 
 const VERSION_1: &str = "
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -66,6 +66,32 @@ CREATE INDEX records_by_expiry ON records (kind, expires);
 
 /// Lists by last change. Every append moves its task to the end of the index, which is the page written last.
 const VERSION_2: &str = "CREATE INDEX tasks_by_change ON tasks (updated, task);";
+
+/// How much each owner keeps, counted with whatever changes it, so that nobody has to count.
+const VERSION_3: &str = "
+CREATE TABLE held (
+    of TEXT NOT NULL, owner TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (of, owner)
+) STRICT, WITHOUT ROWID;
+INSERT INTO held SELECT 'tasks', owner, count(*) FROM tasks GROUP BY owner;
+CREATE TRIGGER tasks_come AFTER INSERT ON tasks BEGIN
+    INSERT INTO held VALUES ('tasks', new.owner, 1) ON CONFLICT DO UPDATE SET count = count + 1;
+END;
+CREATE TRIGGER tasks_go AFTER DELETE ON tasks BEGIN
+    UPDATE held SET count = count - 1 WHERE of = 'tasks' AND owner = old.owner;
+    DELETE FROM held WHERE of = 'tasks' AND owner = old.owner AND count < 1;
+END;
+
+-- counted: as what a record counts, and whose it is; both absent for what is the hub's own.
+ALTER TABLE records ADD COLUMN counted TEXT;
+ALTER TABLE records ADD COLUMN owner TEXT;
+CREATE TRIGGER records_come AFTER INSERT ON records WHEN new.owner IS NOT NULL BEGIN
+    INSERT INTO held VALUES (new.counted, new.owner, 1) ON CONFLICT DO UPDATE SET count = count + 1;
+END;
+CREATE TRIGGER records_go AFTER DELETE ON records WHEN old.owner IS NOT NULL BEGIN
+    UPDATE held SET count = count - 1 WHERE of = old.counted AND owner = old.owner;
+    DELETE FROM held WHERE of = old.counted AND owner = old.owner AND count < 1;
+END;
+";
 
 /// Whether a commit waits for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use super::fault::Refused;
 pub(super) const COLUMNS: &str = "task, owner, conversation, parent, skill, state, created, updated";
 
 /// Writes the row. Most appends change only when it was changed last, which is in one index; a change of state is in those of
-/// states too; anything else replaces the row whole.
+/// states too; anything else replaces the row whole, but for whose it is.
 pub(super) fn put(db: &Connection, no: i64, row: &TaskRow) -> rusqlite::Result<()> {
     const SAME: &str = "UPDATE tasks SET updated = ?4
          WHERE no = ?1 AND skill IS ?2 AND state = ?3 AND owner = ?5 AND conversation IS ?6 AND parent IS ?7 AND created = ?8";
@@ -30,8 +30,10 @@ pub(super) fn put(db: &Connection, no: i64, row: &TaskRow) -> rusqlite::Result<(
         }
     }
     db.prepare_cached(
-        "INSERT OR REPLACE INTO tasks (no, task, owner, conversation, parent, skill, state, created, updated)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO tasks (no, task, owner, conversation, parent, skill, state, created, updated)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (no) DO UPDATE SET
+         conversation = excluded.conversation, parent = excluded.parent, skill = excluded.skill, state = excluded.state,
+         created = excluded.created, updated = excluded.updated",
     )?
     .execute(params![
         no,

@@ -72,6 +72,7 @@ impl RunLog {
                 records: self.unwritten.clone(),
                 unique: None,
                 row: None,
+                most: None,
             };
             match self.hub.store.journal.append(append).await {
                 Ok(_) => break,

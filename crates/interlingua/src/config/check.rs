@@ -126,6 +126,8 @@ fn numbers(config: &Config, found: &mut Found) {
         ("browser.contexts", config.browser.contexts.into()),
         ("browser.sessions", config.browser.sessions.into()),
         ("retention.tasks_count", config.retention.tasks_count),
+        ("retention.tasks_per_caller", config.retention.tasks_per_caller),
+        ("retention.conversations_per_caller", config.retention.conversations_per_caller),
         ("retention.audit_count", config.retention.audit_count),
     ] {
         found.require(value > 0, path, "must be more than 0");

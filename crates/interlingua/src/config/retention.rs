@@ -12,8 +12,13 @@ pub struct Retention {
     pub tasks: Span,
     /// Finished tasks at most; the oldest go first.
     pub tasks_count: u64,
+    /// Tasks of one caller at most: its oldest finished ones make room, and while none of those has finished, one more is
+    /// refused. The Owner has no such bound; anonymous callers have one together.
+    pub tasks_per_caller: u64,
     /// Conversations nobody has spoken in.
     pub conversations: Span,
+    /// Conversations of one caller at most, and sessions of the envelope with them; one more is refused.
+    pub conversations_per_caller: u64,
     /// Lines of the audit.
     pub audit: Span,
     /// Records of the audit at most, each with the lines of a moment; the oldest go first.
@@ -27,7 +32,9 @@ impl Default for Retention {
         Retention {
             tasks: Span::days(30),
             tasks_count: 1_000_000,
+            tasks_per_caller: 100_000,
             conversations: Span::hours(24),
+            conversations_per_caller: 100_000,
             audit: Span::days(90),
             audit_count: 10_000_000,
             artifacts: Size::gib(10),

@@ -6,13 +6,15 @@
 
 use bytes::Bytes;
 use interlingua_core::policy::{Action, Object};
-use interlingua_core::ports::{Expect, StoreFault};
-use interlingua_core::{Conversation, ConversationId, Digest, Fault, Principal};
+use interlingua_core::ports::{Expect, Room, StoreFault};
+use interlingua_core::{Conversation, ConversationId, Digest, Fault, Principal, Subject};
 use interlingua_drivers::keys::Tagger;
 
 use super::{Hub, entropy};
 
 const KIND: &str = "conversation";
+/// What conversations count as, whichever protocol remembers them.
+pub const CONVERSATIONS: &str = "conversations";
 /// What the codes are made for: one never passes for the other.
 const PURPOSE: &str = "conversation";
 const IDENTITY: &str = "identity";
@@ -82,23 +84,31 @@ impl Hub {
         loop {
             let now = self.now();
             let found = self.store.records.get(KIND, id.as_str(), now).await?;
-            let (mut conversation, expect) = match found {
-                None => (self.fresh(by, id), Expect::Absent),
-                Some(item) => {
-                    (serde_json::from_slice(&item.value).map_err(Fault::internal)?, Expect::Revision(item.revision))
-                }
+            let (mut conversation, seen) = match found {
+                None => (self.fresh(by, id), None),
+                Some(item) => (serde_json::from_slice(&item.value).map_err(Fault::internal)?, Some(item.revision)),
             };
             change(&mut conversation);
             conversation.expires = now.after(kept);
-            let value = serde_json::to_vec(&conversation).map_err(Fault::internal)?;
-            let put =
-                self.store.records.put(KIND, id.as_str(), Bytes::from(value), Some(conversation.expires), expect, now);
+            let value = Bytes::from(serde_json::to_vec(&conversation).map_err(Fault::internal)?);
+            let (records, key, expires) = (&self.store.records, id.as_str(), Some(conversation.expires));
+            let put = match (seen, self.room(by)) {
+                (None, Some(room)) => records.put_within(room, KIND, key, value, expires, now),
+                (None, None) => records.put(KIND, key, value, expires, Expect::Absent, now),
+                (Some(seen), _) => records.put(KIND, key, value, expires, Expect::Revision(seen), now),
+            };
             match put.await {
                 Ok(_) => return Ok(conversation),
                 Err(StoreFault::Moved { .. }) => {}
                 Err(fault) => return Err(fault.into()),
             }
         }
+    }
+
+    /// How many conversations they may keep.
+    fn room(&self, by: &Principal) -> Option<Room> {
+        let most = self.settings.load().conversations_of_one;
+        is_bounded(by).then(|| Room { of: CONVERSATIONS, owner: by.owner().to_string().into(), most })
     }
 
     fn fresh(&self, by: &Principal, id: &ConversationId) -> Conversation {
@@ -154,6 +164,11 @@ impl Hub {
         let object = Object::Conversation { id: conversation.id.as_str(), owner: &conversation.owner };
         self.policy.load().opens(by, action, object, is_theirs(by, conversation), self.now())
     }
+}
+
+/// Whoever owns the hub owns its store, and so do those who act for them.
+pub(super) fn is_bounded(by: &Principal) -> bool {
+    by.links().first().is_none_or(|link| link.subject != Subject::HubOwner)
 }
 
 fn is_theirs(by: &Principal, conversation: &Conversation) -> bool {

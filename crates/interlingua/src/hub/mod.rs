@@ -51,6 +51,7 @@ use interlingua_drivers::browser::{Browser, Keeper};
 use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::keys::{Keyring, Tagger};
 
+pub use conversations::CONVERSATIONS;
 pub use door::Door;
 pub use large::{between, pieces};
 pub use prepare::QUESTION_EXPIRES;
@@ -87,6 +88,10 @@ pub struct Settings {
     pub conversations: Duration,
     /// How long a finished task is kept.
     pub tasks: Duration,
+    /// How many tasks one caller may keep.
+    pub tasks_of_one: u64,
+    /// How many conversations one caller may keep.
+    pub conversations_of_one: u64,
     /// The model that is asked where the hub itself is at a loss for words.
     pub model: Option<Text>,
     /// A ranked skill must score this much to be taken.
@@ -118,6 +123,8 @@ impl Default for Settings {
             replay: Duration::from_secs(24 * 3600),
             conversations: Duration::from_secs(24 * 3600),
             tasks: Duration::from_secs(30 * 24 * 3600),
+            tasks_of_one: 100_000,
+            conversations_of_one: 100_000,
             model: None,
             match_threshold: 0.45,
             audit_arguments: Arc::default(),

@@ -253,6 +253,8 @@ pub(super) fn settings(config: &Config) -> Settings {
         replay: config.limits.replay.0,
         conversations: config.retention.conversations.0,
         tasks: config.retention.tasks.0,
+        tasks_of_one: config.retention.tasks_per_caller,
+        conversations_of_one: config.retention.conversations_per_caller,
         audit_arguments: config.audit.arguments.iter().map(audit_rule).collect(),
         ..Settings::default()
     }

@@ -210,7 +210,7 @@ fn a_migration_keeps_what_was_there_and_a_failing_one_changes_nothing() {
     let file = dir.path().join("hub.db");
     let mut db = Connection::open(&file).unwrap();
     schema::migrate(&mut db, &file, MIGRATIONS).unwrap();
-    db.execute("INSERT INTO records VALUES ('kind', 'key', 1, NULL, x'00')", []).unwrap();
+    db.execute("INSERT INTO records (kind, key, revision, value) VALUES ('kind', 'key', 1, x'00')", []).unwrap();
     let mut steps = MIGRATIONS.to_vec();
     steps.push("ALTER TABLE records ADD COLUMN note TEXT; UPDATE records SET note = 'kept';");
     schema::migrate(&mut db, &file, &steps).unwrap();

@@ -1,17 +1,23 @@
 //! Sessions that are not to outlive the process (`persist_context_tokens: false`): the same port, in memory, bounded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::ready;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_core::Time;
-use interlingua_core::ports::{Expect, Item, Pending, Records, StoreFault};
+use interlingua_core::ports::{Expect, Item, Pending, Records, Room, StoreFault};
+use interlingua_core::{Text, Time};
 
 /// More than this are not held.
 const MOST: usize = 200_000;
 
+/// Whoever has too much makes the hub look for what has expired no more often than this.
+const LOOK_AFTER: Duration = Duration::from_secs(10);
+
 type Key = (&'static str, Box<str>);
+/// As what something counts, and for whom.
+type Counted = (&'static str, Text);
 
 #[derive(Debug, Default)]
 pub(super) struct Memory {
@@ -22,6 +28,11 @@ pub(super) struct Memory {
 struct Held {
     revision: u64,
     items: BTreeMap<Key, Item>,
+    /// Of the items that are somebody's.
+    whose: BTreeMap<Key, Counted>,
+    counts: HashMap<Counted, u64>,
+    /// When it was looked last for what has expired, because somebody had too much.
+    looked: Option<Time>,
 }
 
 impl Memory {
@@ -57,10 +68,43 @@ impl Held {
         Ok(self.revision)
     }
 
+    fn put_within(&mut self, room: Room, key: Key, value: Bytes, expires: Option<Time>, now: Time) -> Stored {
+        let counted = (room.of, room.owner);
+        let crowded = |held: &Held| held.counts.get(&counted).copied().unwrap_or(0) >= room.most;
+        if crowded(self) && self.looked.is_none_or(|looked| looked.after(LOOK_AFTER) <= now) {
+            self.expire(now);
+            self.looked = Some(now);
+        }
+        if crowded(self) {
+            return Err(StoreFault::Crowded(room.of.into()));
+        }
+        let revision = self.put(key.clone(), value, expires, Expect::Absent, now)?;
+        self.uncount(&key);
+        *self.counts.entry(counted.clone()).or_default() += 1;
+        self.whose.insert(key, counted);
+        Ok(revision)
+    }
+
+    fn remove(&mut self, key: &Key) {
+        self.items.remove(key);
+        self.uncount(key);
+    }
+
+    fn uncount(&mut self, key: &Key) {
+        let Some(counted) = self.whose.remove(key) else { return };
+        if let Some(count) = self.counts.get_mut(&counted) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&counted);
+            }
+        }
+    }
+
     fn expire(&mut self, now: Time) -> u64 {
-        let before = self.items.len();
-        self.items.retain(|_, item| item.expires.is_none_or(|expires| expires > now));
-        (before - self.items.len()) as u64
+        let old = |item: &Item| item.expires.is_some_and(|expires| expires <= now);
+        let gone: Vec<Key> = self.items.iter().filter(|(_, item)| old(item)).map(|(key, _)| key.clone()).collect();
+        gone.iter().for_each(|key| self.remove(key));
+        gone.len() as u64
     }
 }
 
@@ -83,11 +127,23 @@ impl Records for Memory {
         Box::pin(ready(self.held().put((kind, key.into()), value, expires, expect, now)))
     }
 
+    fn put_within(
+        &self,
+        room: Room,
+        kind: &'static str,
+        key: &str,
+        value: Bytes,
+        expires: Option<Time>,
+        now: Time,
+    ) -> Pending<'_, u64> {
+        Box::pin(ready(self.held().put_within(room, (kind, key.into()), value, expires, now)))
+    }
+
     fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
         let mut held = self.held();
         let key = (kind, key.into());
         let found = held.get(&key, now).cloned();
-        held.items.remove(&key);
+        held.remove(&key);
         Box::pin(ready(Ok(found)))
     }
 

@@ -9,18 +9,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use interlingua_core::ports::{Expect, Item, Records, StoreFault};
+use interlingua_core::ports::{Expect, Item, Records, Room, StoreFault};
 use interlingua_core::session::{self, Held, Presented, Refused, Sealed, Session};
 use interlingua_core::{
-    ConversationId, Digest, Fault, FaultKind, Json, Loss, LossKind, MessageId, Owner, Principal, Secret, Text, Time,
-    uuid_v4,
+    ConversationId, Digest, Fault, FaultKind, Json, Loss, LossKind, MessageId, Owner, Principal, Secret, Subject, Text,
+    Time, uuid_v4,
 };
 use interlingua_protocols::envelope::wire::Token;
 
 use super::memory::Memory;
 use super::promise::Promise;
 use super::settings::Settings;
-use crate::hub::entropy;
+use crate::hub::{CONVERSATIONS, entropy};
 
 const KIND: &str = "session";
 /// What the ids of sessions begin with. An agent's name would tell others who speaks (H-06).
@@ -63,6 +63,8 @@ pub(super) struct Brought<'a> {
     pub(super) message: &'a MessageId,
     pub(super) context: Option<&'a Context>,
     pub(super) kind: Kind,
+    /// How many conversations one caller may keep.
+    pub(super) most: u64,
 }
 
 impl Brought<'_> {
@@ -266,7 +268,13 @@ struct Step<'a> {
 /// A session about to be written.
 struct Taken {
     held: Held,
-    expect: Expect,
+    over: Over,
+}
+
+/// In the place of what.
+enum Over {
+    Nothing,
+    Revision(u64),
 }
 
 impl Step<'_> {
@@ -276,20 +284,26 @@ impl Step<'_> {
             Some(key) => self.table.find(key, self.now).await?,
             None => None,
         };
-        let Taken { mut held, expect } = self.taken(found).await?;
+        let Taken { mut held, over } = self.taken(found).await?;
         let mut taken = TakenUp::of(self.brought.token.clone());
         self.count(&mut held.session, &mut taken);
         let key = Session::key(held.session.owner(), held.session.id());
         self.keep_context(&mut held.session, &key, &mut taken)?;
         let value = serde_json::to_vec(&held.session).map_err(Fault::internal)?;
         let expires = Some(held.session.expires(&self.settings.rules));
-        let put = self.table.records.put(KIND, &key.to_string(), Bytes::from(value), expires, expect, self.now);
+        let (records, name, value) = (&self.table.records, key.to_string(), Bytes::from(value));
+        let put = match (over, self.room(&held.session)) {
+            (Over::Nothing, Some(room)) => records.put_within(room, KIND, &name, value, expires, self.now),
+            (Over::Nothing, None) => records.put(KIND, &name, value, expires, Expect::Absent, self.now),
+            (Over::Revision(seen), _) => records.put(KIND, &name, value, expires, Expect::Revision(seen), self.now),
+        };
         match put.await {
             Ok(_) => {}
             Err(StoreFault::Moved { .. }) => return Ok(None),
             Err(StoreFault::Full(_)) => {
                 return Err(Fault::hub(FaultKind::Busy, "the hub keeps as many sessions as it can"));
             }
+            Err(fault @ StoreFault::Crowded(_)) => return Err(fault.into()),
             Err(fault) => return Err(Fault::internal(fault)),
         }
         let id = held.session.id();
@@ -303,6 +317,13 @@ impl Step<'_> {
         Ok(Some(taken))
     }
 
+    /// The Owner's store is the Owner's to fill.
+    fn room(&self, session: &Session) -> Option<Room> {
+        let owner = session.owner();
+        let bounded = owner.0.first() != Some(&Subject::HubOwner);
+        bounded.then(|| Room { of: CONVERSATIONS, owner: owner.to_string().into(), most: self.brought.most })
+    }
+
     /// Resumes what was found; else opens one, where that is done.
     async fn taken(&self, found: Option<Item>) -> Result<Taken, Fault> {
         let Some(item) = found else {
@@ -310,18 +331,18 @@ impl Step<'_> {
                 && let Ok(held) = self.resumed(&promise.session(self.brought.by.owner()))
             {
                 self.table.make_room(self.now).await?;
-                return Ok(Taken { held, expect: Expect::Absent });
+                return Ok(Taken { held, over: Over::Nothing });
             }
             let may_open = self.settings.opens_sessions || self.brought.kind == Kind::Note;
             return if may_open { self.opened(self.shown.wanted()).await } else { Err(Refused::Expired.fault()) };
         };
         let session: Session = serde_json::from_slice(&item.value).map_err(Fault::internal)?;
         match self.resumed(&session) {
-            Ok(held) => Ok(Taken { held, expect: Expect::Revision(item.revision) }),
+            Ok(held) => Ok(Taken { held, over: Over::Revision(item.revision) }),
             Err(refused) if !self.settings.opens_sessions => Err(refused.fault()),
             Err(Refused::Expired) => {
                 let taken = self.opened(self.shown.wanted()).await?;
-                Ok(Taken { expect: Expect::Revision(item.revision), ..taken })
+                Ok(Taken { over: Over::Revision(item.revision), ..taken })
             }
             // The name is taken; this caller gets another.
             Err(Refused::NotYours) => {
@@ -334,7 +355,7 @@ impl Step<'_> {
     async fn opened(&self, presented: Presented<'_>) -> Result<Taken, Fault> {
         self.table.make_room(self.now).await?;
         let held = session::open(self.brought.by.owner(), presented, PREFIX, fresh_entropy(), self.now);
-        Ok(Taken { held, expect: Expect::Absent })
+        Ok(Taken { held, over: Over::Nothing })
     }
 
     fn resumed(&self, session: &Session) -> Result<Held, Refused> {

@@ -14,6 +14,8 @@ use super::settings::Settings;
 use crate::config;
 
 const NOW: Time = Time(1_767_225_600_000);
+/// Conversations of one caller.
+const MOST: u64 = 20;
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn keys(digits: &str) -> Arc<Keyring> {
@@ -45,7 +47,7 @@ async fn take(
     now: Time,
 ) -> Result<TakenUp, FaultKind> {
     let message = MessageId::from(message);
-    let brought = Brought { by, token, message: &message, context: None, kind: Kind::Turn };
+    let brought = Brought { by, token, message: &message, context: None, kind: Kind::Turn, most: MOST };
     sessions.take_up(brought, &settings(), now).await.map_err(|fault| fault.kind)
 }
 
@@ -71,6 +73,24 @@ async fn r_38_so_many_sessions_and_no_more() {
     take(&sessions, &ada, &named("s1"), "m2", NOW).await.expect("those there are go on");
     let later = NOW.after(25 * HOUR);
     take(&sessions, &ada, &named("s3"), "m1", later).await.expect("the others have expired");
+}
+
+#[tokio::test]
+async fn r_38_so_many_sessions_of_one_caller_and_no_more_and_others_have_room() {
+    let (sessions, _) = sessions(1_000);
+    let (ada, bob) = (user("ada"), user("bob"));
+    for id in 0..MOST {
+        take(&sessions, &ada, &named(&format!("s{id}")), "m1", NOW).await.expect("opens");
+    }
+    assert_eq!(take(&sessions, &ada, &named("more"), "m1", NOW).await.expect_err("crowded"), FaultKind::TooLarge);
+    take(&sessions, &ada, &named("s1"), "m2", NOW).await.expect("those there are go on");
+    take(&sessions, &bob, &named("more"), "m1", NOW).await.expect("others have room of their own");
+    let owner = Principal::hub_owner(Proof::LocalSocket);
+    for id in 0..=MOST {
+        take(&sessions, &owner, &named(&format!("s{id}")), "m1", NOW).await.expect("the Owner has no such bound");
+    }
+    let later = NOW.after(25 * HOUR);
+    take(&sessions, &ada, &named("more"), "m1", later).await.expect("the others have expired");
 }
 
 #[tokio::test]

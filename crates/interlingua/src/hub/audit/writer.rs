@@ -183,7 +183,7 @@ impl Writer {
         let page = page(before);
         let records = journal::to_bytes(&page).into_iter().collect();
         let (at, expected) = (self.clock.now(), Expected::At(before.0));
-        let append = Append { log: Log::Audit, expected, at, records, unique: None, row: None };
+        let append = Append { log: Log::Audit, expected, at, records, unique: None, row: None, most: None };
         match self.journal.append(append).await {
             Ok(Appended::At(number)) => {
                 self.head = Some((number, page.digest));

@@ -40,6 +40,7 @@ impl Hub {
             records: vec![record],
             unique: None,
             row: None,
+            most: None,
         };
         let seq = match self.store.journal.append(append).await? {
             Appended::At(seq) => seq,

@@ -354,6 +354,7 @@ impl Driver {
             records: bytes,
             unique: None,
             row: None,
+            most: None,
         };
         match hub.store.journal.append(append).await? {
             Appended::At(_) => {}

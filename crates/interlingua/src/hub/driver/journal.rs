@@ -8,6 +8,7 @@ use interlingua_core::ports::{Append, Appended, Expected, TaskRow, Unique};
 use interlingua_core::{Digest, Entry, Fault, FaultKind, Log, Record, TaskId, Time, journal};
 
 use super::super::Hub;
+use super::super::conversations::is_bounded;
 use super::super::fold::SNAPSHOT_EVERY;
 use super::super::live::{Live, Liveness};
 use super::{Driver, Kept};
@@ -22,6 +23,13 @@ pub(super) enum Keeping {
     Exists { task: TaskId, body: Digest },
 }
 
+/// What may keep a task from being written.
+#[derive(Default)]
+struct Bounds {
+    unique: Option<Unique>,
+    most: Option<u64>,
+}
+
 impl Driver {
     /// Makes it a task: all of it so far goes into the journal in one append, before anything more is shown. It is in the
     /// table of the living before that, so whoever finds it in the journal finds it there too.
@@ -31,7 +39,8 @@ impl Driver {
         let mut records = vec![accepted];
         records.extend(self.history.iter().map(|entry| entry.record.clone()));
         records.append(&mut self.fresh);
-        match append(&self.hub, self.task.id, self.row(), &mut records, 0, unique).await? {
+        let bounds = Bounds { unique, most: self.most() };
+        match append(&self.hub, self.task.id, self.row(), &mut records, 0, bounds).await? {
             Appended::Exists { task, body } => return Ok(Keeping::Exists { task, body }),
             Appended::At(seq) => self.task.seq = seq,
         }
@@ -82,7 +91,7 @@ impl Driver {
     /// What a task did must not be forgotten because a disk was full for a while: it stands still until it can be written.
     async fn append_when_there_is_room(&mut self, records: &mut [Record], before: u64) -> Result<Appended, Fault> {
         loop {
-            match append(&self.hub, self.task.id, self.row(), records, before, None).await {
+            match append(&self.hub, self.task.id, self.row(), records, before, Bounds::default()).await {
                 Err(fault) if fault.kind == FaultKind::Busy => {
                     tracing::error!(task = %self.task.id, error = %fault, "a task stands still");
                     if let Some(kept) = &self.kept {
@@ -93,6 +102,11 @@ impl Driver {
                 appended => return appended,
             }
         }
+    }
+
+    /// How many tasks its caller may keep.
+    fn most(&self) -> Option<u64> {
+        is_bounded(&self.task.by).then(|| self.hub.settings.load().tasks_of_one)
     }
 
     fn row(&self) -> TaskRow {
@@ -121,7 +135,7 @@ async fn append(
     row: TaskRow,
     records: &mut [Record],
     expected: u64,
-    unique: Option<Unique>,
+    Bounds { unique, most }: Bounds,
 ) -> Result<Appended, Fault> {
     let mut laps = hub.meters.laps();
     let mut bytes = Vec::with_capacity(records.len());
@@ -136,6 +150,7 @@ async fn append(
         records: bytes,
         unique,
         row: Some(row),
+        most,
     };
     let since = Instant::now();
     let appended = hub.store.journal.append(append).await;

@@ -162,7 +162,15 @@ async fn finished_tasks(journal: &dyn Journal, many: u128) {
             };
             let records = vec!["finished long ago".into()];
             let log = Log::Task(task);
-            journal.append(Append { log, expected: Expected::At(0), at, records, unique: None, row: Some(row) })
+            journal.append(Append {
+                log,
+                expected: Expected::At(0),
+                at,
+                records,
+                unique: None,
+                row: Some(row),
+                most: None,
+            })
         });
         futures_util::future::try_join_all(appends).await.expect("appends");
     }

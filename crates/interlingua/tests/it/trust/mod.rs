@@ -13,6 +13,7 @@ mod machine;
 mod outgoing;
 mod owner;
 mod policy;
+mod quotas;
 mod table;
 mod tenants;
 mod tls;

@@ -298,6 +298,7 @@ async fn append(caller: &Caller, expected: u64, at: Time, records: &[Record]) ->
         records: bytes,
         unique: None,
         row: None,
+        most: None,
     };
     match caller.hub.store.journal.append(append).await? {
         Appended::At(seq) => Ok(seq),

@@ -108,7 +108,8 @@ impl Exchange {
             // Calls are counted at the hub's door.
             self.shared.hub.admission.check_rate(&by)?;
         }
-        let brought = Brought { by: &by, token: &head.token, message: &message_id, context: context.as_ref(), kind };
+        let (context, most) = (context.as_ref(), self.shared.hub.settings.load().conversations_of_one);
+        let brought = Brought { by: &by, token: &head.token, message: &message_id, context, kind, most };
         let sessions = &self.shared.routing.sessions;
         let taken = sessions.take_up(brought, &self.settings, now).await?;
         let TakenUp { token, conversation, key, context, losses: lost } = taken;
@@ -225,6 +226,7 @@ impl Exchange {
             records: vec![record],
             unique: None,
             row: None,
+            most: None,
         };
         self.shared.hub.store.journal.append(append).await.map(drop).map_err(Fault::internal)
     }

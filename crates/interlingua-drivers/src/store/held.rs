@@ -1,0 +1,57 @@
+//! How much one owner keeps, and room for more. The table `held` is kept by the database itself with every row that comes and
+//! goes (see the schema), so asking is one look.
+//!
+//! A caller's own oldest tasks make room for its new ones, as the oldest of all do by the retention rules; so whoever makes
+//! many pushes nobody else's out. Only the first few are looked at: somebody whose oldest tasks all still run has too many.
+
+use interlingua_core::id::TaskId;
+use interlingua_core::ports::{Append, Room, StoreFault, TaskRow};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::columns::{Col, TASK};
+use super::fault::Refused;
+use super::retention;
+
+/// What tasks are counted as.
+const TASKS: &str = "tasks";
+/// So many of the oldest are looked at.
+const OLDEST: i64 = 64;
+
+fn count(db: &Connection, of: &str, owner: &str) -> Result<u64, Refused> {
+    let mut select = db.prepare_cached("SELECT count FROM held WHERE of = ?1 AND owner = ?2")?;
+    let found = select.query_row(params![of, owner], |row| row.get::<_, Col<u64>>(0)).optional()?;
+    Ok(found.map_or(0, |count| count.0))
+}
+
+/// Room for one more?
+pub(super) fn check(db: &Connection, room: &Room) -> Result<(), Refused> {
+    if count(db, room.of, &room.owner)? < room.most { Ok(()) } else { Err(StoreFault::Crowded(room.of.into()).into()) }
+}
+
+/// For the first append of a task that is bounded.
+pub(super) fn make_room_for_task(db: &Connection, append: &Append) -> Result<(), Refused> {
+    let (Some(most), Some(TaskRow { owner, .. })) = (append.most, &append.row) else { return Ok(()) };
+    let surplus = (count(db, TASKS, owner)? + 1).saturating_sub(most);
+    if surplus == 0 {
+        return Ok(());
+    }
+    let finished = oldest_finished(db, owner)?;
+    // More than one where the bound was lowered.
+    if finished.is_empty() || most == 0 {
+        return Err(StoreFault::Crowded(TASKS.into()).into());
+    }
+    let goes = usize::try_from(surplus).unwrap_or(usize::MAX);
+    finished.iter().take(goes).try_for_each(|task| retention::remove(db, *task))
+}
+
+/// What a task started may be asked for again for as long as that one runs.
+fn oldest_finished(db: &Connection, owner: &str) -> Result<Vec<TaskId>, Refused> {
+    let mut select = db.prepare_cached(
+        "SELECT task FROM (SELECT task, state, parent FROM tasks INDEXED BY tasks_by_owner WHERE owner = ?1
+         ORDER BY created, task LIMIT ?2) AS oldest
+         WHERE state >= 3 AND NOT EXISTS (
+             SELECT 1 FROM logs JOIN tasks ON tasks.no = logs.no
+             WHERE logs.kind = ?3 AND logs.id = oldest.parent AND tasks.state < 3)",
+    )?;
+    Ok(retention::ids(&mut select, params![owner, OLDEST, TASK])?)
+}
