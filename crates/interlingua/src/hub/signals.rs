@@ -1,4 +1,5 @@
-//! Signals to running exchanges, and reads of kept ones. "Not yours" looks like "not there".
+//! Signals to running exchanges, and reads of kept ones. "Not yours" looks like "not there", and is found out by the same work: the
+//! row is read and its owner compared, so that the time of an answer tells no more than its words.
 
 use std::sync::Arc;
 
@@ -52,7 +53,11 @@ impl Hub {
     }
 
     pub async fn signal(&self, by: Principal, task: TaskId, signal: Signal) -> Result<(), Fault> {
-        let Some(live) = self.live.get(task) else { return Err(self.finished_or_unknown(&by, task).await) };
+        let Some(live) = self.live.get(task) else {
+            let fault = self.finished_or_unknown(&by, task).await;
+            self.audit.write(AuditLine::new(action(&signal), by.owner()).task(task).refused(fault.kind));
+            return Err(fault);
+        };
         let answered = match &signal {
             Signal::Answered { question, .. } => Some(*question),
             Signal::Said { .. } | Signal::Cancel(_) => None,
@@ -60,8 +65,9 @@ impl Hub {
         let standing = self.standing(&by, &live, answered);
         let line = AuditLine::new(action(&signal), by.owner()).task(task);
         if !standing.owns && !standing.approves {
-            self.audit.write(line.refused(FaultKind::NotFound(interlingua_core::Noun::Task)));
-            return Err(no_such_task());
+            let fault = self.finished_or_unknown(&by, task).await;
+            self.audit.write(line.refused(fault.kind));
+            return Err(fault);
         }
         let taken = live.signal(by, standing, signal).await;
         self.audit.write(match &taken {
@@ -100,8 +106,7 @@ impl Hub {
     pub async fn watch(&self, by: &Principal, task: TaskId, after: u64) -> Result<Reader, Fault> {
         let live = match self.live.get(task) {
             Some(live) if Self::owns(by, &live.owner) => Some(live),
-            Some(_) => return Err(no_such_task()),
-            None => {
+            Some(_) | None => {
                 self.row(by, task).await?;
                 // An exchange is live before it is in the journal: one that has come to be kept since the first look is
                 // found by a second, and must not be taken for one that is over.
@@ -148,11 +153,10 @@ impl Hub {
 
     /// The state of a task, folded from its journal; its `seq` is where a reader goes on.
     pub async fn task(&self, by: &Principal, task: TaskId) -> Result<Task, Fault> {
-        if let Some(live) = self.live.get(task)
+        if let Some(live) = self.live.get(task).filter(|live| Self::owns(by, &live.owner))
             && let Some(folded) = live.folded()
         {
-            let theirs = by.is_hub_owner() || live.owner == by.owner();
-            return if theirs { Ok(folded) } else { Err(no_such_task()) };
+            return Ok(folded);
         }
         self.row(by, task).await?;
         self.fold(task).await

@@ -8,6 +8,7 @@ mod load;
 mod long;
 mod observed;
 mod resources;
+mod strangers;
 mod work;
 
 use std::collections::VecDeque;

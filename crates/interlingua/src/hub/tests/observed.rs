@@ -13,14 +13,16 @@ pub(super) struct Observed {
     inner: Arc<dyn Journal>,
     pub records: AtomicUsize,
     pub rows: AtomicUsize,
+    /// Looks for the row of one task.
+    looks: AtomicUsize,
     full: AtomicBool,
 }
 
 impl Observed {
     /// These ports with an observed journal.
     pub(super) fn over(mut store: Store) -> (Store, Arc<Observed>) {
-        let (records, rows, full) = Default::default();
-        let observed = Arc::new(Observed { inner: store.journal.clone(), records, rows, full });
+        let (records, rows, looks, full) = Default::default();
+        let observed = Arc::new(Observed { inner: store.journal.clone(), records, rows, looks, full });
         store.journal = observed.clone();
         (store, observed)
     }
@@ -32,6 +34,11 @@ impl Observed {
     /// Records read since the last time this was asked.
     pub(super) fn records_read(&self) -> usize {
         self.records.swap(0, Ordering::SeqCst)
+    }
+
+    /// What was looked for and read since the last time this was asked: rows by their task, rows of lists, records.
+    pub(super) fn work(&self) -> [usize; 3] {
+        [self.looks.swap(0, Ordering::SeqCst), self.rows_read(), self.records_read()]
     }
 
     /// Rows listed since the last time this was asked.
@@ -69,6 +76,7 @@ impl Journal for Observed {
     }
 
     fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>> {
+        self.looks.fetch_add(1, Ordering::SeqCst);
         self.inner.task(task)
     }
 
