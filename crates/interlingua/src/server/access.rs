@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 use interlingua_core::{Digest, Fault, FaultKind, Link, Principal, Proof, Secret, Subject, Text, Time};
+use tokio::sync::watch;
 
 use super::connection::{Connection, From};
 use super::issuers::{Issuers, Judged};
@@ -28,6 +29,8 @@ pub struct Grant {
 #[derive(Debug, Default)]
 pub struct Access {
     rules: ArcSwap<Rules>,
+    /// Told when they are.
+    replaced: watch::Sender<()>,
 }
 
 /// Who comes in, and how.
@@ -39,6 +42,32 @@ pub struct Rules {
     pub certificates: HashMap<Digest, Grant>,
     pub issuers: Arc<Issuers>,
     pub anonymous: Anonymous,
+}
+
+/// What a request showed of who it is from: enough to ask again whether that counts. It is never printed.
+#[derive(Clone)]
+pub struct Shown {
+    connection: Connection,
+    authorization: Option<HeaderValue>,
+    browser: bool,
+}
+
+impl Shown {
+    pub fn of(connection: Connection, headers: &HeaderMap) -> Shown {
+        // Of others a browser's signs change nothing.
+        let browser = connection.from == From::SameUser && is_browser(headers);
+        Shown { connection, authorization: headers.get(AUTHORIZATION).cloned(), browser }
+    }
+
+    pub fn has_credential(&self) -> bool {
+        self.authorization.is_some()
+    }
+}
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Shown({:?})", self.connection)
+    }
 }
 
 /// Whether a token is one of ours.
@@ -65,6 +94,12 @@ impl Grant {
 impl Access {
     pub fn replace(&self, rules: Rules) {
         self.rules.store(Arc::new(rules));
+        self.replaced.send_replace(());
+    }
+
+    /// Hears of every change from here on.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.replaced.subscribe()
     }
 
     /// Looks a token up by its digest: comparing digests leaks nothing of the token through time.
@@ -88,7 +123,22 @@ impl Access {
 
     /// The transport's credential, then the connection itself. A credential that was shown and is wrong is never ignored.
     pub fn transport(&self, connection: &Connection, headers: &HeaderMap, now: Time) -> Result<Principal, Fault> {
-        if let Some(bearer) = bearer(headers)? {
+        self.prove(connection, headers.get(AUTHORIZATION), || is_browser(headers), now)
+    }
+
+    /// The same of what was shown before.
+    pub fn shown(&self, shown: &Shown, now: Time) -> Result<Principal, Fault> {
+        self.prove(&shown.connection, shown.authorization.as_ref(), || shown.browser, now)
+    }
+
+    fn prove(
+        &self,
+        connection: &Connection,
+        authorization: Option<&HeaderValue>,
+        browser: impl FnOnce() -> bool,
+        now: Time,
+    ) -> Result<Principal, Fault> {
+        if let Some(bearer) = authorization.map(bearer).transpose()? {
             return match self.token(bearer.as_bytes(), now) {
                 Known::Yes(principal) => Ok(principal),
                 Known::Refused | Known::Foreign => Err(refused()),
@@ -104,7 +154,7 @@ impl Access {
         }
         Ok(match connection.from {
             From::LocalSocket => Principal::hub_owner(Proof::LocalSocket),
-            From::SameUser if !is_browser(headers) => Principal::hub_owner(Proof::SameUid),
+            From::SameUser if !browser() => Principal::hub_owner(Proof::SameUid),
             From::SameUser | From::Elsewhere(_) => Principal::anonymous(),
         })
     }
@@ -132,12 +182,11 @@ fn refused() -> Fault {
     Fault::caller(FaultKind::Unauthenticated, "the credential is not valid, or not any more")
 }
 
-fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Fault> {
-    let Some(value) = headers.get(AUTHORIZATION) else { return Ok(None) };
+fn bearer(value: &HeaderValue) -> Result<&str, Fault> {
     let unreadable = || Fault::caller(FaultKind::Unauthenticated, "the Authorization header must be 'Bearer TOKEN'");
     let text = value.to_str().map_err(|_| unreadable())?;
     match text.split_once(' ') {
-        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(token.trim()),
         _ => Err(unreadable()),
     }
 }
@@ -147,4 +196,28 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Fault> {
 pub fn is_browser(headers: &HeaderMap) -> bool {
     let sign = |name: &str| name.starts_with("sec-fetch-") && name != "sec-fetch-mode";
     headers.contains_key("origin") || headers.keys().any(|name| sign(name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens are not compared at all, so no clock says how much of one was right: what is looked up is the digest of what was
+    /// shown, and a digest one bit off leads anywhere.
+    #[test]
+    fn a_token_is_looked_up_by_its_digest_and_compared_with_none() {
+        let token = format!("{TOKEN_PREFIX}{}", "5".repeat(64));
+        let grant = Grant { subject: Subject::User("ann".into()), scopes: Vec::new(), until: None };
+        let grants = HashMap::from([(Digest::of(token.as_bytes()), grant)]);
+        let access = Access::default();
+        access.replace(Rules { grants, ..Rules::default() });
+        assert!(matches!(access.token(token.as_bytes(), Time(0)), Known::Yes(_)));
+        for at in TOKEN_PREFIX.len()..token.len() {
+            let (right, rest) = token.split_at(at);
+            let wrong = format!("{right}6{}", &rest[1..]);
+            assert!(matches!(access.token(wrong.as_bytes(), Time(0)), Known::Refused), "right up to {at}");
+            assert!(matches!(access.token(right.as_bytes(), Time(0)), Known::Refused), "the first {at}");
+        }
+        assert!(!format!("{:?}", access.rules()).contains(&token), "and it is kept nowhere");
+    }
 }

@@ -48,11 +48,19 @@ pub(crate) async fn send(socket: &mut Socket, frame: Frame) -> Result<(), Close>
     }
 }
 
-/// Until the conversation ends, or the hub stops.
-pub(crate) async fn until_stopped(hub: &Hub, conversation: impl Future<Output = Close>) -> Close {
+/// What ends with its credential is closed so.
+pub(crate) const TAKEN_BACK: (CloseCode, &str) = (CloseCode::POLICY_VIOLATION, "the credential is not valid any more");
+
+/// Until the conversation ends, what it was opened with counts no more, or the hub stops.
+pub(crate) async fn until_ended(
+    hub: &Hub,
+    taken_back: impl Future<Output = ()>,
+    conversation: impl Future<Output = Close>,
+) -> Close {
     let stopping = hub.supervisor.stopping().clone();
     tokio::select! {
         close = conversation => close,
+        () = taken_back => Some(TAKEN_BACK),
         () = stopping.cancelled() => Some((CloseCode::GOING_AWAY, "the hub is shutting down")),
     }
 }

@@ -14,8 +14,10 @@ use http::{HeaderMap, Method};
 use interlingua_core::{Fault, FaultKind, Feature, Subject};
 use interlingua_protocols::a2a;
 
+use super::access::Shown;
+use super::lasting;
 use super::shape::Shape;
-use crate::hub::Hub;
+use crate::edge::Shared;
 use crate::hub::audit::AuditLine;
 use crate::telemetry::meters::Phase;
 
@@ -33,13 +35,22 @@ pub struct Guard {
 
 impl Guard {
     /// The layer's function.
-    pub async fn check(self, hub: Arc<Hub>, request: Request, next: Next) -> Response {
+    pub async fn check(self, shared: Arc<Shared>, request: Request, next: Next) -> Response {
+        let hub = &shared.hub;
         let mut laps = hub.meters.laps();
         let (path, headers) = (request.uri().path(), request.headers());
         let judged = self.judge(request.method(), path, request.uri().authority(), headers);
         laps.done(Phase::Accept);
         match judged {
-            Ok(()) => next.run(request).await,
+            Ok(()) => {
+                let uri = request.uri().clone();
+                let shown = request.extensions().get().map(|connection| Shown::of(*connection, headers));
+                let response = next.run(request).await;
+                match shown {
+                    Some(shown) => lasting::watched(&shared, shown, uri.path(), response),
+                    None => response,
+                }
+            }
             Err(fault) => {
                 hub.audit.write(AuditLine::new("accept", Subject::Anonymous).on(path).refused(fault.kind));
                 Shape::of(path).refuse(&fault)

@@ -8,6 +8,7 @@ pub(crate) mod frames;
 pub mod guard;
 pub mod issuers;
 pub mod keys;
+pub mod lasting;
 mod owner;
 mod patience;
 pub mod reload;

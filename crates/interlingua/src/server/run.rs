@@ -165,11 +165,11 @@ fn open_once(data: &Path, outer: Option<&Wrapping>) -> Result<(Embedded, Keyring
 
 /// Every path, behind the one guard.
 pub fn router(shared: &Arc<Shared>, guard: Guard) -> Router {
-    let hub = shared.hub.clone();
+    let state = shared.clone();
     edge::routes()
         .with_state(shared.clone())
         .fallback(not_found)
-        .layer(from_fn(move |request, next| guard.clone().check(hub.clone(), request, next)))
+        .layer(from_fn(move |request, next| guard.clone().check(state.clone(), request, next)))
 }
 
 async fn not_found(request: axum::extract::Request) -> axum::response::Response {

@@ -3,8 +3,9 @@
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::Full;
+use hyper::body::Frame;
 use interlingua_core::{Fault, FaultKind, Feature, Retry};
 use interlingua_protocols::envelope::encode::Stamp;
 use interlingua_protocols::{a2a, envelope, mcp, nlip, nlweb, rpc};
@@ -13,6 +14,15 @@ use crate::api;
 use crate::edge;
 use crate::hub::clock::Clock;
 use crate::hub::entropy;
+
+/// How a stream ends before its end.
+#[derive(Debug)]
+pub enum Farewell {
+    Said(Frame<Bytes>),
+    Silent,
+    /// It must not be taken for whole.
+    Broken,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -45,8 +55,36 @@ impl Shape {
 
     /// A refusal: status, body and headers.
     pub fn refuse(self, fault: &Fault) -> Response {
-        let (status, body) = match self {
-            Shape::A2aGrpc(version) => return edge::a2a::inbound::refuse_grpc(fault, version),
+        if let Shape::A2aGrpc(version) = self {
+            return edge::a2a::inbound::refuse_grpc(fault, version);
+        }
+        let (status, message) = self.told(fault);
+        let body = if self == Shape::Envelope { [b"[", &*message, b"]"].concat().into() } else { message };
+        let mut response = json(status, body);
+        add_headers(&mut response, fault);
+        response
+    }
+
+    /// The last that is said in a stream which is ended before its end; by its head it is known what kind of stream it is.
+    pub fn farewell(self, fault: &Fault, head: &HeaderMap) -> Farewell {
+        if let Shape::A2aGrpc(version) = self {
+            return Farewell::Said(Frame::trailers(edge::a2a::inbound::grpc_status(fault, version)));
+        }
+        let events = head.get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/event-stream"));
+        match self {
+            _ if !events => Farewell::Broken,
+            // An error there answers a request by its id; a stream may just end, and the next request is told why.
+            Shape::Mcp => Farewell::Silent,
+            _ => {
+                let (_, message) = self.told(fault);
+                Farewell::Said(Frame::data([b"event: error\ndata: ", &*message, b"\n\n"].concat().into()))
+            }
+        }
+    }
+
+    /// Status and message of a refusal.
+    fn told(self, fault: &Fault) -> (u16, Bytes) {
+        match self {
             Shape::Nlip => {
                 let message = nlip::encode::refused(fault, &[], nlip::encode::ReplyTo::default());
                 (nlip::fault::status(fault), nlip::json::encode(&message, nlip::json::Keys::Lower).into())
@@ -54,7 +92,7 @@ impl Shape {
             Shape::Envelope => {
                 let stamp = Stamp { random: entropy::bits(), now: Clock::start().now() };
                 let message = envelope::encode::refuse(&envelope::wire::Head::default(), fault, stamp);
-                (envelope_status(fault), [b"[", &*message.to_bytes(), b"]"].concat().into())
+                (envelope_status(fault), message.to_bytes())
             }
             Shape::Mcp => {
                 let (code, status) = mcp_status(fault);
@@ -63,7 +101,7 @@ impl Shape {
                 (status, body.into())
             }
             Shape::A2aRpc => edge::a2a::inbound::refuse_rpc(fault),
-            Shape::A2aHttp(version) => edge::a2a::inbound::refuse_http(fault, version),
+            Shape::A2aHttp(version) | Shape::A2aGrpc(version) => edge::a2a::inbound::refuse_http(fault, version),
             Shape::Nlweb => {
                 let envelope = nlweb::encode::Envelope::unread(nlweb::Dialect::Named, "".into());
                 let body = nlweb::encode::whole(&envelope, &nlweb::encode::Stand::Refused(fault));
@@ -73,10 +111,7 @@ impl Shape {
                 let body = api::view::ErrorBody { error: fault.into() };
                 (api::fault::status(fault).as_u16(), serde_json::to_vec(&body).unwrap_or_default().into())
             }
-        };
-        let mut response = json(status, body);
-        add_headers(&mut response, fault);
-        response
+        }
     }
 
     pub fn not_allowed(self, allow: &'static str) -> Response {

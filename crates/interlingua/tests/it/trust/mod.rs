@@ -14,6 +14,7 @@ mod outgoing;
 mod owner;
 mod policy;
 mod quotas;
+mod revoked;
 mod table;
 mod tenants;
 mod tls;

@@ -166,6 +166,11 @@ fn refuse(error: &Error, version: Version) -> Response {
     response
 }
 
+/// A refusal as what comes after the messages of a stream.
+pub(crate) fn told(fault: &Fault, version: Version) -> HeaderMap {
+    status(&Error::of(fault, None), version)
+}
+
 /// A refusal before anything was read. What is no gRPC at all is told so by HTTP.
 pub(crate) fn refusal(fault: &Fault, version: Version) -> Response {
     let mut response = refuse(&Error::of(fault, None), version);

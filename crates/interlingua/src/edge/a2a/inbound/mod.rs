@@ -27,7 +27,7 @@ use interlingua_protocols::a2a::invalid::Invalid;
 use interlingua_protocols::a2a::wire::{Answer, Operation, PushConfig};
 use interlingua_protocols::a2a::{Version, ext};
 
-pub(crate) use self::grpc::refusal as refuse_grpc;
+pub(crate) use self::grpc::{refusal as refuse_grpc, told as grpc_status};
 pub(crate) use self::http::refusal as refuse_http;
 pub(crate) use self::rpc::refusal as refuse_rpc;
 

@@ -1,8 +1,7 @@
 //! Who is let in: with the key of all, with a device's own, with a token of the hub's, or as its own user.
 
 use axum::extract::Query;
-use http::header::{AUTHORIZATION, ORIGIN};
-use http::{HeaderMap, HeaderName, Uri};
+use http::{HeaderMap, Uri};
 use interlingua_core::{Fault, FaultKind, Link, PeerId, Principal, Proof, Secret, SkillId, Subject, Text};
 use interlingua_protocols::aip::wire::{ClientMessage, ClientType};
 use serde::Deserialize;
@@ -11,7 +10,7 @@ use crate::edge::Shared;
 use crate::edge::aip::outbound::device::DO;
 use crate::edge::aip::settings::{KeyOf, Settings};
 use crate::hub::policy;
-use crate::server::access::Known;
+use crate::server::access::{Known, Shown};
 use crate::server::connection::Connection;
 
 /// How somebody came in. Who it is, is said later.
@@ -28,31 +27,24 @@ struct Asked {
 
 /// What a connection brought when it came: enough to ask again whether it is let in. It is never printed.
 pub(super) struct Entered {
-    connection: Connection,
-    /// Those that say who it is.
-    headers: HeaderMap,
+    shown: Shown,
     token: Option<Secret>,
 }
 
 impl Entered {
     pub(super) fn new(connection: Connection, headers: &HeaderMap, uri: &Uri) -> Entered {
         let Query(asked) = Query::<Asked>::try_from_uri(uri).unwrap_or_default();
-        let says =
-            |name: &HeaderName| *name == AUTHORIZATION || *name == ORIGIN || name.as_str().starts_with("sec-fetch-");
-        let headers = headers.iter().filter(|(name, _)| says(name));
-        let headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
-        Entered { connection, headers, token: asked.token.map(Secret::new) }
+        Entered { shown: Shown::of(connection, headers), token: asked.token.map(Secret::new) }
     }
 
-    /// Before the upgrade, and again with every frame: what was taken back counts no more. With a key configured, it or a
+    /// Before the upgrade, and again with every frame and every change: what was taken back counts no more. With a key configured, it or a
     /// token must be shown.
     pub(super) fn admit(&self, shared: &Shared, settings: &Settings) -> Result<Pass, Fault> {
         if let Some(token) = self.token.as_ref().and_then(Secret::value) {
             return by_token(shared, settings, token);
         }
-        let by = shared.access.transport(&self.connection, &self.headers, shared.hub.now()).map_err(|_| refused())?;
-        let named = self.headers.contains_key(AUTHORIZATION);
-        if by.is_anonymous() || (settings.has_key() && !named) {
+        let by = shared.access.shown(&self.shown, shared.hub.now()).map_err(|_| refused())?;
+        if by.is_anonymous() || (settings.has_key() && !self.shown.has_credential()) {
             return Err(refused());
         }
         Ok(Pass::Known(by))

@@ -148,7 +148,7 @@ impl Talk {
         let meters = self.hub.meters.protocol(PROTOCOL);
         meters.sockets.increment(1.0);
         let hub = self.hub.clone();
-        let closed = frames::until_stopped(&hub, self.converse(&mut socket)).await;
+        let closed = frames::until_ended(&hub, std::future::pending(), self.converse(&mut socket)).await;
         self.gone.cancel();
         // Whoever waits for this client hears of it at once, not after its goodbye.
         self.desk.left(self.connection);
@@ -157,6 +157,7 @@ impl Talk {
     }
 
     async fn converse(&mut self, socket: &mut Socket) -> Close {
+        let mut changes = self.shared.access.changes();
         loop {
             let timer = self.hub.clock.instant(self.link.next_timer());
             let room = self.has_room();
@@ -168,6 +169,7 @@ impl Talk {
                     biased;
                     out = self.told.recv() => self.tell(socket, out).await,
                     frame = socket.next(), if room => self.hear(socket, frame).await,
+                    Ok(()) = changes.changed() => self.still_admitted(),
                     () = tokio::time::sleep_until(timer) => self.tick(socket).await,
                 },
             };
@@ -175,6 +177,11 @@ impl Talk {
                 return close;
             }
         }
+    }
+
+    /// A credential that was taken back ends the connection that it opened.
+    fn still_admitted(&self) -> Result<(), Close> {
+        self.entered.admit(&self.shared, &self.desk.settings()).map(drop).map_err(|_| close(POLICY))
     }
 
     fn has_room(&self) -> bool {
@@ -239,10 +246,7 @@ impl Talk {
     }
 
     async fn text(&mut self, socket: &mut Socket, frame: &Bytes) -> Result<(), Close> {
-        // A credential that was taken back ends the connection that it opened.
-        if self.entered.admit(&self.shared, &self.desk.settings()).is_err() {
-            return Err(close(POLICY));
-        }
+        self.still_admitted()?;
         if self.link.is_pending() {
             self.early.push_back(frame.clone());
             return Ok(());
@@ -366,6 +370,8 @@ impl Talk {
     }
 
     async fn tick(&mut self, socket: &mut Socket) -> Result<(), Close> {
+        // It may have expired.
+        self.still_admitted()?;
         match self.link.tick(self.hub.now()) {
             Due::Nothing => Ok(()),
             Due::Ping => send(socket, Frame::ping(Bytes::new())).await,

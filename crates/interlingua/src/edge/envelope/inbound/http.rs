@@ -24,6 +24,7 @@ use crate::edge::Shared;
 use crate::hub::entropy;
 use crate::server::body;
 use crate::server::connection::Connection;
+use crate::server::lasting::Brought;
 use crate::server::shape::{self, Shape};
 
 pub fn routes() -> Router<Arc<Shared>> {
@@ -50,7 +51,12 @@ async fn route(
     let exchange = Exchange { shared, connection, headers, settings, delivery };
     match exchange.answer(&frame).await {
         Ok(Answered::Noted) => StatusCode::ACCEPTED.into_response(),
-        Ok(Answered::Running(answering)) if streamed => events(*answering),
+        Ok(Answered::Running(mut answering)) if streamed => {
+            let brought = Brought(std::mem::take(&mut answering.brought));
+            let mut response = events(*answering);
+            response.extensions_mut().insert(brought);
+            response
+        }
         Ok(Answered::Running(answering)) => array(answering.whole().await),
         Err(refusal) => refused(&exchange, &refusal),
     }

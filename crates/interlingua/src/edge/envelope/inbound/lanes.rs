@@ -10,7 +10,7 @@ use futures_util::{Stream, StreamExt};
 use interlingua_core::json::Tree;
 use interlingua_core::{
     Call, Event, Fault, FaultKind, Finished, Inbound, Json, MessageId, Output, Principal, Question, Record, Request,
-    Signal, TaskId,
+    Secret, Signal, TaskId,
 };
 use interlingua_protocols::envelope::encode::{Encoder, Stamp};
 use interlingua_protocols::envelope::wire::Message;
@@ -27,6 +27,8 @@ pub(super) struct Answering {
     pub(super) encoder: Encoder,
     /// What the session keeps for the caller, when it asked for it.
     pub(super) context: Option<Json>,
+    /// The credentials of the message.
+    pub(super) brought: Vec<Secret>,
 }
 
 /// Where one call stands.

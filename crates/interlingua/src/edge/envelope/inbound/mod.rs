@@ -89,8 +89,8 @@ impl Exchange {
         if !self.settings.enabled {
             return Err(disabled());
         }
-        let credentials = message.control.auth_token.as_slice();
-        let by = self.shared.authenticate(&self.connection, &self.headers, credentials)?;
+        let brought = message.control.auth_token.as_slice().to_vec();
+        let by = self.shared.authenticate(&self.connection, &self.headers, &brought)?;
         let context = take_context(&mut message);
         let message_id = MessageId(message.control.message_id.clone());
         let kind = match message.control.message_type {
@@ -109,9 +109,9 @@ impl Exchange {
             self.shared.hub.admission.check_rate(&by)?;
         }
         let (context, most) = (context.as_ref(), self.shared.hub.settings.load().conversations_of_one);
-        let brought = Brought { by: &by, token: &head.token, message: &message_id, context, kind, most };
+        let said = Brought { by: &by, token: &head.token, message: &message_id, context, kind, most };
         let sessions = &self.shared.routing.sessions;
-        let taken = sessions.take_up(brought, &self.settings, now).await?;
+        let taken = sessions.take_up(said, &self.settings, now).await?;
         let TakenUp { token, conversation, key, context, losses: lost } = taken;
         losses.extend(lost);
         head.token = token;
@@ -149,6 +149,7 @@ impl Exchange {
             lanes: states,
             encoder,
             context,
+            brought,
         })))
     }
 

@@ -51,7 +51,7 @@ async fn one_peer(
     respond(&shared, connection, headers, Door::Peer(PeerId::from(peer)), body).await
 }
 
-async fn respond(shared: &Shared, connection: Connection, headers: HeaderMap, door: Door, body: Body) -> Response {
+async fn respond(shared: &Arc<Shared>, connection: Connection, headers: HeaderMap, door: Door, body: Body) -> Response {
     let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
         Err(fault) => return Shape::Nlip.refuse(&fault),

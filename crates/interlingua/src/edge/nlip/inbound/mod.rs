@@ -23,7 +23,7 @@ use interlingua_protocols::nlip::wire::{Content, Limits, Message, Submessage};
 use interlingua_protocols::nlip::{discover, fault, tokens, upload};
 
 use self::stand::{Stood, outcome_status, watch};
-pub(super) use self::topics::Ear;
+pub(super) use self::topics::{Ear, Listening};
 use super::uploads;
 use crate::edge::Shared;
 use crate::hub::policy::Action;
@@ -33,7 +33,7 @@ use crate::telemetry::meters::Phase;
 
 /// One message that arrived, and where.
 pub(super) struct Exchange<'a> {
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a Arc<Shared>,
     pub(super) connection: &'a Connection,
     pub(super) headers: &'a HeaderMap,
     pub(super) door: Door,
@@ -148,6 +148,7 @@ impl Exchange<'_> {
                 Ok(signal) => self.signal(by, to, signal, owed).await,
                 Err(fault) => owed.refused(fault),
             },
+            Meaning::Topic(topic) => self.topic(by, credentials, topic, owed).await,
             meaning => self.act(meaning, by, conversation, owed).await,
         }
     }
@@ -222,12 +223,11 @@ impl Exchange<'_> {
             Meaning::Ask(Inbound::Calls(calls)) => self.calls(by, calls, conversation, owed).await,
             Meaning::Ask(Inbound::Query(Query::Skills(_))) => self.skills(&by, None, owed),
             Meaning::Ask(Inbound::Query(Query::Card(peer))) => self.skills(&by, Some(&peer), owed),
-            // The decoder makes no other of a message.
-            Meaning::Ask(_) => owed.refused(Fault::caller(
+            // The decoder makes no other of a message, and topics were heard of before.
+            Meaning::Ask(_) | Meaning::Topic(_) => owed.refused(Fault::caller(
                 FaultKind::Unsupported(interlingua_core::Feature::Operation),
                 "that cannot be asked here",
             )),
-            Meaning::Topic(topic) => self.topic(by, topic, owed).await,
             Meaning::Upload => match uploads::offer(self, &by).await {
                 Ok(uri) => Reply::of(upload::offer(&uri, &owed.tokens, owed.to)),
                 Err(fault) => owed.refused(fault),

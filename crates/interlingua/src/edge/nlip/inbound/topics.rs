@@ -3,34 +3,48 @@
 use std::sync::Arc;
 
 use interlingua_core::bus::{Kind, Message, Pattern, topic};
-use interlingua_core::{Fault, FaultKind, Meta, PeerId, Principal, Priority, Text};
+use interlingua_core::{Fault, FaultKind, Meta, PeerId, Principal, Priority, Secret, Text};
 use interlingua_protocols::nlip::topic::Topic;
 
 use super::{Exchange, Owed, Reply};
 use crate::hub::bus::Subscription;
 use crate::hub::entropy;
+use crate::server::access::Shown;
+use crate::server::lasting::Pass;
 
 /// What changes in what a socket listens to.
 #[derive(Debug)]
 pub(in crate::edge::nlip) enum Ear {
-    Opens(Text, Box<Subscription>),
+    Opens(Box<Listening>),
     Closes(Text),
 }
 
+/// What a socket listens to, for as long as what was shown for it counts.
+#[derive(Debug)]
+pub(in crate::edge::nlip) struct Listening {
+    pub(super) pattern: Text,
+    pub(super) subscription: Subscription,
+    pub(super) pass: Pass,
+}
+
 impl Exchange<'_> {
-    pub(super) async fn topic(&self, by: Principal, wish: Topic, owed: Owed) -> Reply {
-        match self.heard(by, wish).await {
+    pub(super) async fn topic(&self, by: Principal, shown: Vec<Secret>, wish: Topic, owed: Owed) -> Reply {
+        match self.heard(by, shown, wish).await {
             Ok((text, ear)) => Reply { ear, ..owed.said(&text) },
             Err(fault) => owed.refused(fault),
         }
     }
 
-    async fn heard(&self, by: Principal, wish: Topic) -> Result<(String, Option<Ear>), Fault> {
+    async fn heard(&self, by: Principal, shown: Vec<Secret>, wish: Topic) -> Result<(String, Option<Ear>), Fault> {
         let hub: &Arc<crate::hub::Hub> = &self.shared.hub;
         match wish {
             Topic::Subscribe { pattern, after } => {
                 let subscription = hub.subscribe(by, Pattern::parse(&pattern)?, after).await?;
-                Ok((format!("Listening to {pattern}."), Some(Ear::Opens(pattern, Box::new(subscription)))))
+                let pass = Pass::of_request(self.shared, Shown::of(*self.connection, self.headers), shown);
+                let taken_back = || Fault::caller(FaultKind::Unauthenticated, "the credential is not valid any more");
+                let said = format!("Listening to {pattern}.");
+                let listening = Listening { pattern, subscription, pass: pass.ok_or_else(taken_back)? };
+                Ok((said, Some(Ear::Opens(Box::new(listening)))))
             }
             Topic::Unsubscribe { pattern } => {
                 Ok((format!("No longer listening to {pattern}."), Some(Ear::Closes(pattern))))

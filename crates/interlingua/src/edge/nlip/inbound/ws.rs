@@ -15,7 +15,6 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http::HeaderMap;
-use interlingua_core::Text;
 use interlingua_protocols::nlip::decode::Door;
 use interlingua_protocols::nlip::encode::{self, ReplyTo};
 use interlingua_protocols::nlip::invalid::Invalid;
@@ -26,12 +25,13 @@ use interlingua_protocols::nlip::{cbor, json};
 use tokio_websockets::{CloseCode, Error, Message as Frame};
 use tracing::Instrument;
 
-use super::{Ear, Exchange, limits};
+use super::{Ear, Exchange, Listening, limits};
 use crate::edge::Shared;
 use crate::edge::nlip::PROTOCOL;
-use crate::hub::bus::Subscription;
+use crate::server::access::Shown;
 use crate::server::connection::Connection;
-use crate::server::frames::{self, Arrived, Close, send};
+use crate::server::frames::{self, Arrived, Close, TAKEN_BACK, send};
+use crate::server::lasting::Pass;
 use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree};
 use crate::telemetry::meters::Phase;
@@ -80,12 +80,13 @@ fn upgraded(
         Err(fault) => return Shape::Nlip.refuse(&fault),
     };
     let headers = std::mem::take(request.headers_mut());
+    let pass = Pass::of_connection(&shared, Shown::of(connection, &headers));
     let (response, socket) = agreed.split(usize::try_from(shared.bounds().body).unwrap_or(usize::MAX));
     let supervisor = shared.hub.supervisor.clone();
     supervisor.run(async move {
         if let Some(socket) = socket.await {
             Session { shared, connection, headers, binding, waiting: VecDeque::new(), ears: Vec::new(), silent: 0 }
-                .run(socket)
+                .run(socket, pass)
                 .await;
         }
     });
@@ -99,16 +100,22 @@ struct Session {
     binding: Binding,
     waiting: VecDeque<Bytes>,
     /// What it listens to.
-    ears: Vec<(Text, Subscription)>,
+    ears: Vec<Listening>,
     silent: u32,
 }
 
 impl Session {
-    async fn run(mut self, mut socket: Socket) {
+    /// `pass`: what the socket was opened with; none when that was taken back since.
+    async fn run(mut self, mut socket: Socket, pass: Option<Pass>) {
         let meters = self.shared.hub.meters.protocol(PROTOCOL);
         meters.sockets.increment(1.0);
         let shared = self.shared.clone();
-        let closed = frames::until_stopped(&shared.hub, self.converse(&mut socket)).await;
+        let taken_back = async {
+            if let Some(pass) = pass {
+                pass.ended().await;
+            }
+        };
+        let closed = frames::until_ended(&shared.hub, taken_back, self.converse(&mut socket)).await;
         frames::goodbye(socket, closed).await;
         meters.sockets.decrement(1.0);
     }
@@ -157,6 +164,7 @@ impl Session {
     /// An event on a topic, between two messages.
     async fn tell(&mut self, socket: &mut Socket, event: Heard) -> Result<Option<Bytes>, Close> {
         let (place, next) = event;
+        let Some(next) = next else { return Err(Some(TAKEN_BACK)) };
         match next {
             Ok(Some((seq, event))) => {
                 send(socket, self.encode(&topic::encode(seq, &event))).await?;
@@ -176,13 +184,13 @@ impl Session {
     /// The same pattern again begins anew.
     fn listen(&mut self, ear: Ear) -> Result<(), Close> {
         match ear {
-            Ear::Closes(pattern) => self.ears.retain(|(known, _)| *known != pattern),
-            Ear::Opens(pattern, subscription) => {
-                self.ears.retain(|(known, _)| *known != pattern);
+            Ear::Closes(pattern) => self.ears.retain(|ear| ear.pattern != pattern),
+            Ear::Opens(listening) => {
+                self.ears.retain(|ear| ear.pattern != listening.pattern);
                 if self.ears.len() >= MAX_EARS {
                     return Err(Some((CloseCode::POLICY_VIOLATION, "too many topics on one socket")));
                 }
-                self.ears.push((pattern, *subscription));
+                self.ears.push(*listening);
             }
         }
         Ok(())
@@ -254,15 +262,25 @@ impl Session {
     }
 }
 
-/// Which subscription says something, and what.
-type Heard = (usize, Result<Option<(u64, interlingua_core::bus::Message)>, interlingua_core::Fault>);
+/// What a subscription says next.
+type Next = Result<Option<(u64, interlingua_core::bus::Message)>, interlingua_core::Fault>;
+
+/// Which subscription says something, and what; nothing when what was shown for it counts no more.
+type Heard = (usize, Option<Next>);
 
 /// The next event on any of these. Cancel safe, as each of them is.
-async fn heard(ears: &mut [(Text, Subscription)]) -> Heard {
+async fn heard(ears: &mut [Listening]) -> Heard {
     if ears.is_empty() {
         return std::future::pending().await;
     }
-    let listening = ears.iter_mut().map(|(_, subscription)| Box::pin(subscription.next()));
+    let listening = ears.iter_mut().map(|ear| {
+        Box::pin(async {
+            tokio::select! {
+                next = ear.subscription.next() => Some(next),
+                () = ear.pass.ended() => None,
+            }
+        })
+    });
     let (event, place, _) = futures_util::future::select_all(listening).await;
     (place, event)
 }
