@@ -121,6 +121,7 @@ fn numbers(config: &Config, found: &mut Found) {
         ("limits.body", limits.body.0),
         ("limits.in_flight", limits.in_flight.into()),
         ("limits.connections", limits.connections.into()),
+        ("limits.connections_per_address", limits.from_one_address().into()),
         ("nlip.router.session_timeout_hours", router.session_timeout_hours.into()),
         ("nlip.router.max_parallel_calls", router.max_parallel_calls.into()),
         ("browser.contexts", config.browser.contexts.into()),

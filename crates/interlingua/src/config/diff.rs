@@ -65,6 +65,7 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
             ("scripts", *scripts == new.scripts),
             ("browser", *browser == new.browser),
             ("limits.connections", limits.connections == new.limits.connections),
+            ("limits.connections_per_address", limits.connections_per_address == new.limits.connections_per_address),
             ("telemetry.otlp", *otlp == new.telemetry.otlp),
             ("telemetry.log.format", log.format == new.telemetry.log.format),
         ]),

@@ -25,6 +25,8 @@ pub struct Limits {
     pub replay: Span,
     /// Connections open at the same time.
     pub connections: u32,
+    /// Of these, from one address (of IPv6, one network of 64 bits); more are turned away. Without it three quarters of them.
+    pub connections_per_address: Option<u32>,
     /// Limits by who calls, how, and what; all that fit a call count.
     pub rules: Vec<LimitRule>,
 }
@@ -40,6 +42,7 @@ impl Default for Limits {
             rate: None,
             replay: Span::hours(24),
             connections: 16_384,
+            connections_per_address: None,
             rules: Vec::new(),
         }
     }
@@ -48,4 +51,9 @@ impl Default for Limits {
 impl Limits {
     /// What anonymous callers may do together when no rate is configured.
     pub const ANONYMOUS: Rate = Rate::per_second(200);
+
+    /// How many connections one address may have.
+    pub fn from_one_address(&self) -> u32 {
+        self.connections_per_address.unwrap_or(self.connections - self.connections / 4)
+    }
 }

@@ -17,7 +17,6 @@ use metrics::Gauge;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::Service;
@@ -25,6 +24,7 @@ use tracing::Instrument;
 
 use super::connection::{Connection, From};
 use super::patience::{Outgoing, Patient};
+use super::places::Places;
 use crate::hub::supervisor::Supervisor;
 use crate::telemetry::trace;
 
@@ -49,7 +49,7 @@ pub type LiveTls = Arc<ArcSwapOption<ServerConfig>>;
 pub struct Acceptor {
     pub router: Router,
     pub supervisor: Supervisor,
-    pub connections: Arc<Semaphore>,
+    pub connections: Places,
     /// How many are open.
     pub open: Gauge,
 }
@@ -97,9 +97,12 @@ impl Acceptor {
                 }
             };
             let Ok(ours) = stream.local_addr() else { continue };
-            // With no place free the next ones wait where the system keeps them, and are taken in their order.
-            let Ok(place) = self.connections.clone().acquire_owned().await else { return };
-            let stream = Patient::new(stream, READ_PATIENCE).that_begins(FIRST_PATIENCE);
+            let Some(seat) = self.connections.seat(theirs.ip()) else {
+                tracing::debug!(from = %theirs.ip(), "an address has as many connections as one may");
+                continue;
+            };
+            let Some(place) = self.connections.take(Some(seat)).await else { return };
+            let stream = Patient::new(stream, READ_PATIENCE).that_begins(FIRST_PATIENCE).at(place);
             let (acceptor, tls) = (self.clone(), tls.load_full());
             self.supervisor.run(async move {
                 let mut connection = Connection::of_tcp(ours, theirs, tls.is_some());
@@ -116,7 +119,6 @@ impl Acceptor {
                         Err(_) => tracing::debug!("a TLS handshake took too long"),
                     },
                 }
-                drop(place);
             });
         }
     }
@@ -132,11 +134,10 @@ impl Acceptor {
             if stream.peer_cred().map(|credentials| credentials.uid()).ok() != Some(own) {
                 continue;
             }
-            let Ok(place) = self.connections.clone().acquire_owned().await else { return };
-            let (acceptor, stream) = (self.clone(), Patient::new(stream, READ_PATIENCE));
+            let Some(place) = self.connections.take(None).await else { return };
+            let (acceptor, stream) = (self.clone(), Patient::new(stream, READ_PATIENCE).at(place));
             self.supervisor.run(async move {
                 acceptor.serve(stream, Connection::new(From::LocalSocket, false)).await;
-                drop(place);
             });
         }
     }

@@ -11,6 +11,7 @@ pub mod keys;
 pub mod lasting;
 mod owner;
 mod patience;
+pub mod places;
 pub mod reload;
 mod rights;
 pub mod run;

@@ -19,6 +19,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
+use super::places::Place;
+
 /// By so many bytes it is known which version of HTTP is spoken, and that one has a patience of its own.
 const BEGINNING: usize = 24;
 
@@ -31,11 +33,19 @@ pub(super) struct Patient<S> {
     waiting: Option<Pin<Box<Sleep>>>,
     /// Until when the beginning must be there, and how much of it is.
     beginning: Option<(Pin<Box<Sleep>>, usize)>,
+    /// Given back with the connection, also with one that has become a socket.
+    place: Option<Place>,
 }
 
 impl<S> Patient<S> {
     pub(super) fn new(stream: S, patience: Duration) -> Patient<S> {
-        Patient { stream, patience, waiting: None, beginning: None }
+        Patient { stream, patience, waiting: None, beginning: None, place: None }
+    }
+
+    /// It takes this place.
+    pub(super) fn at(mut self, place: Place) -> Patient<S> {
+        self.place = Some(place);
+        self
     }
 
     /// Its other end must begin within this time.

@@ -15,13 +15,13 @@ use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 use super::accept::{Acceptor, LiveTls, bind_unix};
 use super::access::{Access, TOKEN_PREFIX};
 use super::guard::Guard;
 use super::issuers::Issuers;
 use super::keys::{self, KeyDesk, OuterFault};
+use super::places::Places;
 use super::rights;
 use super::tls::{self, TlsFault};
 use crate::agents;
@@ -197,10 +197,7 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     let named = config.hub.url.as_ref().and_then(|url| url.parse::<http::Uri>().ok()?.host().map(str::to_owned));
     let guard = Guard { hosts: named.into_iter().collect(), loopback_only: address.ip().is_loopback() };
     let supervisor = &shared.hub.supervisor;
-    let places = || {
-        let most = usize::try_from(config.limits.connections).unwrap_or(usize::MAX);
-        Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)))
-    };
+    let places = || Places::new(config.limits.connections, config.limits.from_one_address());
     let acceptor = Acceptor {
         router: router(shared, guard),
         supervisor: supervisor.clone(),

@@ -167,7 +167,7 @@ async fn a_second_signal_does_not_wait_for_what_runs() {
 
 #[tokio::test]
 async fn beyond_the_limit_connections_wait_for_a_place_and_the_owners_socket_has_its_own() {
-    let hub = hub("limits: { connections: 2 }\n").await;
+    let hub = hub("limits: { connections: 2, connections_per_address: 9 }\n").await;
     let (mut first, second) = (hub.connect().await, hub.connect().await);
     let health = || interlingua_testkit::request(Method::GET, "/healthz").body(Full::default()).expect("a request");
     let mut held = vec![second];

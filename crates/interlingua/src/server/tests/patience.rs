@@ -13,11 +13,11 @@ use futures_util::stream::unfold;
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
-use tokio::sync::Semaphore;
 
 use super::super::accept::{Acceptor, FIRST_PATIENCE};
 use super::super::connection::{Connection, From};
 use super::super::patience::Patient;
+use super::super::places::Places;
 use crate::hub::supervisor::Supervisor;
 
 /// Counts streams until they are dropped.
@@ -53,7 +53,7 @@ fn served(open: &Arc<AtomicUsize>) -> (impl Future<Output = ()> + use<>, DuplexS
     let acceptor = Acceptor {
         router: router(open),
         supervisor: Supervisor::new(),
-        connections: Arc::new(Semaphore::new(1)),
+        connections: Places::new(1, 1),
         open: metrics::gauge!("test"),
     };
     let patient = Patient::new(ours, super::super::accept::READ_PATIENCE).that_begins(FIRST_PATIENCE);

@@ -3,6 +3,7 @@
 
 mod bombs;
 mod browser;
+mod floods;
 mod frames;
 mod messages;
 mod mix;
