@@ -6,6 +6,8 @@
 //! from what is left. A line that is changed, added, moved or dropped is seen ([`Verifier`]). Whoever holds the store and the
 //! key can write another chain: a checkpoint kept elsewhere ([`Verifier::expect`]) shows that too.
 //!
+//! A key is changed within the chain: the old one signs a last checkpoint that names its successor, and nothing after it.
+//!
 //! Deliberately absent: keys, where pages are kept, and what a line says but for arguments of calls ([`arguments`]).
 
 pub mod arguments;
@@ -21,8 +23,8 @@ use crate::digest::Digest;
 use crate::id::{Text, Time};
 use crate::json::Json;
 
-/// Whether the key of this name signed this, with this signature.
-pub type Verify<'a> = dyn Fn(&str, &[u8], &[u8]) -> bool + 'a;
+/// Whether the key with this public half signed this, with this signature.
+pub type Verify<'a> = dyn Fn(&[u8], &[u8], &[u8]) -> bool + 'a;
 
 /// What the first page ever goes on from.
 pub const BEGINNING: Digest = Digest([0; 32]);
@@ -72,6 +74,9 @@ pub struct Checkpoint {
     pub at: Time,
     /// Which key: the digest of its public half.
     pub key: Text,
+    /// The public half, in hexadecimal, of the key that signs from here on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Text>,
     /// In hexadecimal.
     pub signature: Text,
 }
@@ -132,17 +137,32 @@ impl Page {
 
 impl Checkpoint {
     /// What is signed.
-    pub fn statement_of(record: u64, head: Digest, at: Time) -> Vec<u8> {
-        format!("interlingua audit checkpoint\n{record}\n{head}\n{}\n", at.0).into_bytes()
+    pub fn statement_of(record: u64, head: Digest, at: Time, next: Option<&str>) -> Vec<u8> {
+        let next = next.map(|next| format!("next {next}\n")).unwrap_or_default();
+        format!("interlingua audit checkpoint\n{record}\n{head}\n{}\n{next}", at.0).into_bytes()
     }
 
     fn statement(&self) -> Vec<u8> {
-        Checkpoint::statement_of(self.record, self.head, self.at)
+        Checkpoint::statement_of(self.record, self.head, self.at, self.next.as_deref())
     }
 
-    pub fn is_good(&self, verify: &Verify<'_>) -> bool {
-        from_hex(&self.signature).is_some_and(|signature| verify(&self.key, &self.statement(), &signature))
+    /// Whether the key with this public half signed it.
+    pub fn is_good(&self, public: &[u8], verify: &Verify<'_>) -> bool {
+        from_hex(&self.signature).is_some_and(|signature| verify(public, &self.statement(), &signature))
     }
+
+    /// The name of the key that signs what follows; `None` when its successor has no public half.
+    pub fn signs_next(&self) -> Option<Text> {
+        match &self.next {
+            None => Some(self.key.clone()),
+            Some(next) => from_hex(next).map(|public| key_name(&public)),
+        }
+    }
+}
+
+/// What a key is called: the digest of its public half.
+pub fn key_name(public: &[u8]) -> Text {
+    Digest::of(public).to_string().into()
 }
 
 /// As signatures and keys are written.

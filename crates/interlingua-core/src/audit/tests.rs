@@ -9,11 +9,18 @@ fn line(text: &str, salt: u128) -> Line {
     Line::new(Json::from_tree(json!({ "said": text })), salt)
 }
 
-/// A signature is the statement itself.
+const MINE: &[u8] = b"mine";
+const OTHER: &[u8] = b"other";
+
+/// A signature is the key and the statement itself.
+fn signed_by(key: &[u8], record: u64, head: Digest, next: Option<&[u8]>) -> Checkpoint {
+    let (at, next) = (Time(7), next.map(|next| Text::from(hex(next))));
+    let statement = Checkpoint::statement_of(record, head, at, next.as_deref());
+    Checkpoint { record, head, at, key: key_name(key), next, signature: hex(&[key, &statement].concat()).into() }
+}
+
 fn signed(record: u64, head: Digest) -> Checkpoint {
-    let at = Time(7);
-    let signature = hex(&Checkpoint::statement_of(record, head, at)).into();
-    Checkpoint { record, head, at, key: "mine".into(), signature }
+    signed_by(MINE, record, head, None)
 }
 
 /// Two pages of three lines, a checkpoint, two more pages and a checkpoint.
@@ -35,11 +42,12 @@ fn chain() -> Vec<Page> {
 
 fn verify(pages: &[Page], from: u64, expected: Option<&Checkpoint>) -> Result<Found, Broken> {
     let mut verifier = Verifier::default();
+    verifier.know(MINE.to_vec());
     if let Some(checkpoint) = expected {
         verifier.expect(checkpoint.record, checkpoint.head);
     }
     for (number, page) in (from..).zip(pages) {
-        verifier.page(number, page, &|key, statement, signature| key == "mine" && statement == signature)?;
+        verifier.page(number, page, &|key, statement, signature| [key, statement].concat() == signature)?;
     }
     verifier.finish().cloned()
 }
@@ -118,7 +126,7 @@ fn a_forged_checkpoint_is_seen() {
     let honest = chain()[2].signed.clone().expect("a checkpoint");
     let forged = [
         Checkpoint { at: Time(8), ..honest.clone() },
-        Checkpoint { key: "other".into(), ..honest.clone() },
+        Checkpoint { next: Some(hex(OTHER).into()), ..honest.clone() },
         Checkpoint { signature: "00".into(), ..honest.clone() },
         Checkpoint { signature: "no hex".into(), ..honest.clone() },
         signed(1, honest.head),
@@ -131,6 +139,35 @@ fn a_forged_checkpoint_is_seen() {
         pages[2].digest = pages[2].computed().expect("it has lines only");
         assert_eq!(verify(&pages, 1, None), Err(Broken::Signature(3)), "{checkpoint:?}");
     }
+}
+
+/// A page, a checkpoint by each of these keys that hands over to the next one where that is said, a page after each.
+fn handed_over(by: &[(&[u8], Option<&[u8]>)]) -> Vec<Page> {
+    let mut pages = vec![Page::of_lines(BEGINNING, vec![line("first", 1)])];
+    for (key, next) in by {
+        let head = pages.last().expect("one").digest;
+        pages.push(Page::of_checkpoint(signed_by(key, pages.len() as u64, head, *next)));
+        let head = pages.last().expect("one").digest;
+        pages.push(Page::of_lines(head, vec![line("more", 2)]));
+    }
+    pages
+}
+
+#[test]
+fn a_key_that_was_handed_over_to_signs_what_follows_and_no_other_does() {
+    let third = b"third".as_slice();
+    let found = verify(&handed_over(&[(MINE, Some(OTHER)), (OTHER, None), (OTHER, Some(third))]), 1, None);
+    assert_eq!(found.expect("it holds").keys, [key_name(MINE), key_name(OTHER), key_name(third)]);
+    // Nobody handed over, the one before signs on, or another takes what was meant for somebody else.
+    assert_eq!(verify(&handed_over(&[(MINE, None), (OTHER, None)]), 1, None), Err(Broken::Key(4)));
+    assert_eq!(verify(&handed_over(&[(MINE, Some(OTHER)), (MINE, None)]), 1, None), Err(Broken::Key(4)));
+    assert_eq!(verify(&handed_over(&[(MINE, Some(OTHER)), (third, None)]), 1, None), Err(Broken::Key(4)));
+    assert_eq!(verify(&handed_over(&[(OTHER, None)]), 1, None), Err(Broken::Key(2)));
+    // Who is named cannot be changed afterwards.
+    let mut pages = handed_over(&[(MINE, Some(OTHER))]);
+    let forged = pages[1].signed.clone().map(|signed| Checkpoint { next: Some(hex(third).into()), ..signed });
+    pages[1] = Page::of_checkpoint(forged.expect("a checkpoint"));
+    assert_eq!(verify(&pages, 1, None), Err(Broken::Signature(2)));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Going through a chain of pages in their order, and naming the first one that does not fit.
 
-use super::{BEGINNING, Checkpoint, Page, Verify};
+use super::{BEGINNING, Checkpoint, Page, Verify, from_hex, key_name};
 use crate::digest::Digest;
 use crate::id::Text;
 
-/// How many checkpoints may be expected, and how many keys are told.
+/// How many checkpoints may be expected, and how many keys are known and told.
 const MOST: usize = 64;
 
 /// Why a chain does not hold, and at which record.
@@ -20,6 +20,8 @@ pub enum Broken {
     Unreadable(u64),
     #[error("the signature of record {0} is not good")]
     Signature(u64),
+    #[error("record {0} is signed by a key that is not known, or that no key before it handed over to")]
+    Key(u64),
     #[error("record {0} is not the one that a checkpoint speaks of")]
     Checkpoint(u64),
     #[error("a checkpoint speaks of record {expected}, and the last one is {last}: the end was cut off")]
@@ -31,6 +33,10 @@ pub enum Broken {
 pub struct Verifier {
     head: Option<(u64, Digest)>,
     expected: Vec<(u64, Digest)>,
+    /// Keys that may sign: name and public half.
+    keys: Vec<(Text, Vec<u8>)>,
+    /// The one that signs now; `None` before the first checkpoint.
+    signing: Option<Text>,
     found: Found,
 }
 
@@ -46,7 +52,7 @@ pub struct Found {
     /// The newest checkpoint in it.
     pub checkpoint: Option<Checkpoint>,
     pub checkpoints: u64,
-    /// Keys that signed.
+    /// Keys that signed, and the one that the last of them handed over to.
     pub keys: Vec<Text>,
 }
 
@@ -56,6 +62,22 @@ impl Verifier {
         if self.expected.len() < MOST {
             self.expected.push((record, head));
         }
+    }
+
+    /// A key that may have signed, by its public half. Those that are handed over to are learnt from the chain.
+    pub fn know(&mut self, public: Vec<u8>) {
+        let name = key_name(&public);
+        if self.public(&name).is_none() {
+            if self.keys.len() == MOST {
+                self.keys.remove(0);
+            }
+            self.keys.push((name, public));
+        }
+    }
+
+    /// The public half of a key that is known by this name.
+    pub fn public(&self, name: &str) -> Option<&[u8]> {
+        self.keys.iter().find(|(known, _)| &**known == name).map(|(_, public)| public.as_slice())
     }
 
     /// The next page.
@@ -87,14 +109,24 @@ impl Verifier {
     }
 
     fn checkpoint(&mut self, number: u64, page: &Page, signed: &Checkpoint, verify: &Verify<'_>) -> Result<(), Broken> {
-        if signed.record.checked_add(1) != Some(number) || signed.head != page.before || !signed.is_good(verify) {
+        let handed_over = self.signing.as_ref().is_none_or(|name| *name == signed.key);
+        let public = self.public(&signed.key).filter(|_| handed_over).ok_or(Broken::Key(number))?;
+        let fits = signed.record.checked_add(1) == Some(number) && signed.head == page.before;
+        if !fits || !signed.is_good(public, verify) {
             return Err(Broken::Signature(number));
+        }
+        let next = signed.signs_next().ok_or(Broken::Signature(number))?;
+        if let Some(public) = signed.next.as_deref().and_then(from_hex) {
+            self.know(public);
         }
         self.found.checkpoints += 1;
         self.found.checkpoint = Some(signed.clone());
-        if !self.found.keys.contains(&signed.key) && self.found.keys.len() < MOST {
-            self.found.keys.push(signed.key.clone());
+        for key in [&signed.key, &next] {
+            if !self.found.keys.contains(key) && self.found.keys.len() < MOST {
+                self.found.keys.push(key.clone());
+            }
         }
+        self.signing = Some(next);
         Ok(())
     }
 

@@ -321,7 +321,7 @@ fn decisions() -> Vec<Operation> {
         post(
             "/api/keys/rotate",
             "rotate_keys",
-            "A new key, which seals from now on, or a new token of the Owner; for the hub's Owner",
+            "A new key, which seals from now on, a new token of the Owner, or a new key that signs the audit; for the hub's Owner",
             schema::<RotateRequest>,
             schema::<KeysView>,
         ),

@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use super::access::{Access, Rules};
 use crate::config::Encryption;
+use crate::hub::Hub;
 
 /// How long a program may take to print the outer key.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(30);
@@ -110,7 +111,7 @@ impl KeyDesk {
     }
 
     /// A new key, which seals from now on.
-    pub async fn rotate(&self) -> Result<Held, Fault> {
+    pub async fn rotate(&self, hub: &Hub) -> Result<Held, Fault> {
         let _turn = self.turn.acquire().await.map_err(Fault::internal)?;
         let (data, outer) = (self.data.clone(), self.outer.load_full());
         let rotated = tokio::task::spawn_blocking(move || match outer {
@@ -119,6 +120,15 @@ impl KeyDesk {
         });
         let ring = rotated.await.map_err(Fault::internal)?.map_err(Fault::internal)?;
         self.ring.replace(&ring);
+        // Nothing else would ever write it again.
+        hub.reseal_audit_key().await?;
+        Ok(self.held())
+    }
+
+    /// A new key signs the audit from now on; the one before it hands over to it.
+    pub async fn rotate_audit(&self, hub: &Hub) -> Result<Held, Fault> {
+        let _turn = self.turn.acquire().await.map_err(Fault::internal)?;
+        hub.rotate_audit_key().await?;
         Ok(self.held())
     }
 

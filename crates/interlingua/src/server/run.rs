@@ -10,7 +10,6 @@ use axum::Router;
 use axum::middleware::from_fn;
 use interlingua_core::ports::Retention;
 use interlingua_core::{Fault, HubId};
-use interlingua_drivers::jws::Signer;
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
 use rustls::ServerConfig;
@@ -42,7 +41,7 @@ const OBSERVE_EVERY: Duration = Duration::from_secs(1);
 /// The file beside the database that holds the Owner's token.
 pub const TOKEN_FILE: &str = "token";
 
-/// The file beside the database that holds the key which signs the audit.
+/// Where the key which signs the audit was before it was kept in the store.
 const AUDIT_KEY: &str = "audit.pem";
 
 /// Why a hub did not start.
@@ -95,7 +94,7 @@ impl Server {
         let prometheus = meters::prometheus();
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
         hub.limits.set(limit_rules(config));
-        hub.audit.sign_with(Signer::of_directory(config.data(), AUDIT_KEY)?);
+        hub.open_audit_key(&config.data().join(AUDIT_KEY)).await?;
         let token = owner_token(config.data())?;
         let access = Access::default();
         let issuers = Issuers::start(&hub, config, &Issuers::default())?;

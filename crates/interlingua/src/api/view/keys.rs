@@ -4,6 +4,8 @@ use interlingua_drivers::keys::KeyInfo;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::hub::audit::key::Half;
+
 /// Which keys a hub has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeysView {
@@ -14,6 +16,9 @@ pub struct KeysView {
     /// What wraps them, which is kept elsewhere; the first wraps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outer: Vec<KeyView>,
+    /// What signs the audit; the first does now, the others did. Their ids are the SHA-256 of their public halves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audit: Vec<KeyView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +31,12 @@ pub struct KeyView {
 impl From<KeyInfo> for KeyView {
     fn from(info: KeyInfo) -> KeyView {
         KeyView { id: info.id, made: info.made }
+    }
+}
+
+impl From<Half> for KeyView {
+    fn from(half: Half) -> KeyView {
+        KeyView { id: half.id().to_string(), made: half.made.map(|made| made.to_string()) }
     }
 }
 
@@ -43,4 +54,6 @@ pub enum Rotated {
     Key,
     /// The Owner's token; it is found in the data directory.
     OwnerToken,
+    /// The key that signs the audit.
+    AuditKey,
 }

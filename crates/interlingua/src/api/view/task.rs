@@ -119,6 +119,9 @@ pub struct AuditPagesView {
     /// The key that signs, on the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<AuditKeyView>,
+    /// Those that signed before it, the newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub older: Vec<AuditKeyView>,
     /// The newest checkpoint that is kept beside the records, on the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]

@@ -184,7 +184,7 @@ pub struct ExportArguments {
 pub struct VerifyArguments {
     /// What `export` printed, in its order; default: what the hub has
     pub files: Vec<PathBuf>,
-    /// The name of the key that must have signed it
+    /// The name of the key that must have signed it, or handed over to those that did
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
     /// A record and its digest that must be in it, as an earlier `verify` told them
@@ -208,6 +208,7 @@ Examples:
   interlingua keys list                            which keys there are, never what they are
   interlingua keys rotate                          a new key seals from now on; the hub runs on
   interlingua keys rotate --owner-token            a new token for the Owner; the old one is refused
+  interlingua keys rotate --audit                  a new key signs the audit; old records verify
   interlingua keys rotate --outer outer.key        a new outer key, first in this file
 
 What the hub hands out is sealed with its keys. With
@@ -244,6 +245,9 @@ pub struct RotateArguments {
     /// The Owner's token instead
     #[arg(long, conflicts_with = "outer")]
     pub owner_token: bool,
+    /// The key that signs the audit instead
+    #[arg(long, conflicts_with_all = ["outer", "owner_token"])]
+    pub audit: bool,
     #[command(flatten)]
     pub hub: HubArguments,
 }

@@ -1,14 +1,13 @@
 //! `audit`: the hub's record of decisions, for people, and as a file that anybody can verify.
 //!
-//! The file is lines of JSON: first the key that signs and the newest checkpoint, then the records in their order. `verify`
-//! believes both unless it is told which to expect: whoever could change the file could change them too.
+//! The file is lines of JSON: first the key that signs, those that did before it and the newest checkpoint, then the records in
+//! their order. `verify` believes them unless it is told which to expect: whoever could change the file could change them too.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use interlingua_core::Digest;
-use interlingua_core::audit::{self, Broken, Checkpoint, Page, Verifier};
+use interlingua_core::audit::{self, Broken, Checkpoint, Found, Page, Verifier};
 use interlingua_core::percent::encoded;
 use interlingua_drivers::jws::PublicKey;
 use serde::{Deserialize, Serialize};
@@ -36,6 +35,8 @@ const LONGEST: u64 = 64 << 20;
 struct Written {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key: Option<AuditKeyView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    older: Vec<AuditKeyView>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checkpoint: Option<Checkpoint>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +78,8 @@ async fn all(
     mut each: impl FnMut(Written) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut page: AuditPagesView = client.get("/api/audit/pages?limit=16").await?;
-    each(Written { key: page.key.take(), checkpoint: page.checkpoint.take(), ..Written::default() })?;
+    let (key, older) = (page.key.take(), std::mem::take(&mut page.older));
+    each(Written { key, older, checkpoint: page.checkpoint.take(), ..Written::default() })?;
     if let Some(after) = after {
         page = client.get(&format!("/api/audit/pages?limit=16&after={after}")).await?;
     }
@@ -114,20 +116,17 @@ async fn forget(arguments: &ForgetArguments) -> Result<Exit, Failure> {
 /// Goes through what was written.
 struct Checking<'a> {
     verifier: Verifier,
-    key: Option<AuditKeyView>,
     expected: Option<&'a str>,
 }
 
 impl Checking<'_> {
     fn take(&mut self, written: Written) -> Result<(), String> {
-        if let Some(key) = written.key {
-            if self.expected.is_some_and(|expected| expected != key.id) {
-                return Err(format!("it is signed with another key: {}", plain(&key.id)));
-            }
-            self.key = Some(key);
+        for key in written.key.iter().chain(&written.older) {
+            self.verifier.know(audit::from_hex(&key.public).ok_or("a key in it is none")?);
         }
         if let Some(checkpoint) = written.checkpoint {
-            if !checkpoint.is_good(&verifies(self.key.as_ref())) {
+            let public = self.verifier.public(&checkpoint.key);
+            if !public.is_some_and(|public| checkpoint.is_good(public, &signed)) {
                 return Err("the signature of the newest checkpoint is not good".into());
             }
             self.verifier.expect(checkpoint.record, checkpoint.head);
@@ -135,25 +134,31 @@ impl Checking<'_> {
         match (written.record, written.page) {
             (None, None) => Ok(()),
             (Some(record), Some(page)) => {
-                let verified = self.verifier.page(record, &page, &verifies(self.key.as_ref()));
-                verified.map_err(|broken| broken.to_string())
+                self.verifier.page(record, &page, &signed).map_err(|broken| broken.to_string())
             }
             (record, _) => Err(Broken::Unreadable(record.unwrap_or_default()).to_string()),
         }
     }
-}
 
-/// By a key that has the name it says.
-fn verifies(key: Option<&AuditKeyView>) -> impl Fn(&str, &[u8], &[u8]) -> bool {
-    let public = key.and_then(|key| audit::from_hex(&key.public)).map(|x| (Digest::of(&x).to_string(), x));
-    move |name, statement, signature| {
-        let named = public.as_ref().filter(|(id, _)| id == name);
-        named.is_some_and(|(_, x)| PublicKey::Ed25519 { x: x.clone() }.verifies(statement, signature))
+    /// After the last record.
+    fn finish(&self) -> Result<&Found, String> {
+        let found = self.verifier.finish().map_err(|broken| broken.to_string())?;
+        match (self.expected, found.keys.last()) {
+            (Some(expected), Some(last)) if !found.keys.iter().any(|key| &**key == expected) => {
+                Err(format!("it is signed with another key: {}", plain(last)))
+            }
+            (Some(_), None) => Err("it is signed with no key".into()),
+            (Some(_) | None, _) => Ok(found),
+        }
     }
 }
 
+fn signed(public: &[u8], statement: &[u8], signature: &[u8]) -> bool {
+    PublicKey::Ed25519 { x: public.to_vec() }.verifies(statement, signature)
+}
+
 async fn verify(arguments: &VerifyArguments) -> Result<Exit, Failure> {
-    let mut checking = Checking { verifier: Verifier::default(), key: None, expected: arguments.key.as_deref() };
+    let mut checking = Checking { verifier: Verifier::default(), expected: arguments.key.as_deref() };
     if let Some(text) = &arguments.checkpoint {
         let known = text.split_once(':').and_then(|(record, head)| Some((record.parse().ok()?, head.parse().ok()?)));
         let (record, head) = known
@@ -186,7 +191,7 @@ fn read(file: &Path, mut each: impl FnMut(Written) -> Result<(), Failure>) -> Re
 }
 
 fn report(checking: &Checking<'_>, screen: Screen) -> Result<Exit, Failure> {
-    let found = checking.verifier.finish().map_err(|broken| Failure::new(Exit::Failed, broken.to_string()))?;
+    let found = checking.finish().map_err(|text| Failure::new(Exit::Failed, text))?;
     let signed = found.checkpoint.as_ref();
     if screen.json {
         screen.value(&json!({
@@ -206,6 +211,9 @@ fn report(checking: &Checking<'_>, screen: Screen) -> Result<Exit, Failure> {
     match signed {
         Some(signed) => {
             screen.say(&format!("signed up to record {} with key {}", signed.record, signed.key))?;
+            if let Some(next) = found.keys.last().filter(|next| **next != signed.key) {
+                screen.say(&format!("what follows is signed with key {next}"))?;
+            }
             screen.say(&format!("to compare later: --checkpoint {}:{}", signed.record, signed.head))?;
         }
         None => screen.say("nothing is signed: the last records could have been cut off")?,

@@ -26,11 +26,20 @@ async fn rotate(arguments: RotateArguments) -> Result<Exit, Failure> {
     if let Some(file) = &arguments.outer {
         return put_outer(screen, file);
     }
-    let what = if arguments.owner_token { Rotated::OwnerToken } else { Rotated::Key };
+    let what = match (arguments.owner_token, arguments.audit) {
+        (true, _) => Rotated::OwnerToken,
+        (false, true) => Rotated::AuditKey,
+        (false, false) => Rotated::Key,
+    };
     let client = Client::new(&arguments.hub)?;
     let view: KeysView = client.post("/api/keys/rotate", &RotateRequest { what }, &Extras::default()).await?;
     if !screen.json && what == Rotated::OwnerToken {
         screen.note("the Owner has a new token, in the file `token` of the data directory; the old one is refused");
+    }
+    if !screen.json && what == Rotated::AuditKey {
+        screen.note(
+            "the old key signed that the new one follows it; give the new one to `interlingua audit verify --key`",
+        );
     }
     show(screen, &view)
 }
@@ -62,6 +71,7 @@ fn show(screen: Screen, view: &KeysView) -> Result<Exit, Failure> {
     };
     rows(&view.keys, "seals and opens", "opens what it sealed", &mut table);
     rows(&view.outer, "wraps the others", "may be taken out", &mut table);
+    rows(&view.audit, "signs the audit", "signed the audit before", &mut table);
     screen.say(&table.render(screen.width()))?;
     if !view.encrypted {
         screen.note("what is kept is not encrypted: `store.encryption` of the configuration");

@@ -33,15 +33,16 @@ pub(super) async fn pages(State(shared): State<Arc<Shared>>, asker: Asker, uri: 
     let query: Paged = page::query(&uri)?;
     let hub = &shared.hub;
     let after = query.after.as_deref().map(|after| after.parse().map_err(|_| page::bad_cursor())).transpose()?;
-    let (checkpoint, key) = match after {
-        None => (hub.audit_checkpoint(&asker.by).await?, hub.audit.key()),
-        Some(_) => (None, None),
+    let (checkpoint, keys) = match after {
+        None => (hub.audit_checkpoint(&asker.by).await?, hub.audit.keys()),
+        Some(_) => (None, Vec::new()),
     };
     let found = hub.audit_pages(&asker.by, after.unwrap_or(0), query.limit()).await?;
     let next = found.last().map(|(record, _)| record.to_string());
     let items = found.into_iter().map(|(record, page)| AuditRecordView { record, page }).collect();
-    let key = key.map(|(id, public)| AuditKeyView { id, public });
-    answer(StatusCode::OK, &AuditPagesView { key, checkpoint, items, next })
+    let mut keys = keys.iter().map(|half| AuditKeyView { id: half.id().to_string(), public: half.public.to_string() });
+    let (key, older) = (keys.next(), keys.collect());
+    answer(StatusCode::OK, &AuditPagesView { key, older, checkpoint, items, next })
 }
 
 pub(super) async fn forget(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {

@@ -19,7 +19,7 @@ const LONGEST: u64 = 1024;
 
 pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker) -> Answered {
     owner_only(&asker)?;
-    shown(shared.keys.held())
+    shown(&shared, shared.keys.held())
 }
 
 pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
@@ -27,15 +27,16 @@ pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body
     let bytes = body::read(body, LONGEST).await?;
     let request: RotateRequest = decode::body(bytes, shared.bounds().depth)?;
     let (done, object) = match request.what {
-        Rotated::Key => (shared.keys.rotate().await, "key"),
+        Rotated::Key => (shared.keys.rotate(&shared.hub).await, "key"),
         Rotated::OwnerToken => (shared.keys.rotate_owner(&shared.access).await, "owner token"),
+        Rotated::AuditKey => (shared.keys.rotate_audit(&shared.hub).await, "audit key"),
     };
     let line = AuditLine::new("rotate", asker.by.owner().to_string()).on(object);
     shared.hub.audit.write(match &done {
         Ok(_) => line,
         Err(fault) => line.refused(fault.kind),
     });
-    shown(done?)
+    shown(&shared, done?)
 }
 
 fn owner_only(asker: &Asker) -> Result<(), Refusal> {
@@ -45,11 +46,12 @@ fn owner_only(asker: &Asker) -> Result<(), Refusal> {
     Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into())
 }
 
-fn shown(held: Held) -> Result<Response, Refusal> {
+fn shown(shared: &Shared, held: Held) -> Result<Response, Refusal> {
     let view = KeysView {
         encrypted: held.outer.is_some(),
         keys: held.ring.into_iter().map(KeyView::from).collect(),
         outer: held.outer.unwrap_or_default().into_iter().map(KeyView::from).collect(),
+        audit: shared.hub.audit.keys().into_iter().map(KeyView::from).collect(),
     };
     answer(StatusCode::OK, &view)
 }

@@ -7,6 +7,7 @@
 //! content and no secret: who, what, on what, how it went, what was lost, and the trace and task it belongs to; of arguments
 //! what configuration says ([`interlingua_core::audit::arguments`]).
 
+pub(crate) mod key;
 mod read;
 mod writer;
 
@@ -18,12 +19,12 @@ use std::time::Duration;
 
 use interlingua_core::audit::arguments::{Keep, kept};
 use interlingua_core::ports::Store;
-use interlingua_core::{Call, Digest, FaultKind, Json, Loss, Principal, Skill, SkillId, TaskId, Text, Time, audit};
-use interlingua_drivers::jws::{PublicKey, Signer};
+use interlingua_core::{Call, FaultKind, Json, Loss, Principal, Skill, SkillId, TaskId, Text, Time};
 use metrics::Counter;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
+use key::{Half, Signing};
 use writer::{Seal, Told, Writer};
 
 use super::clock::Clock;
@@ -168,16 +169,22 @@ impl Audit {
         Audit { lines, clock, dropped, counted, writer, seal }
     }
 
-    /// From now on pages are signed with this key; the first one given counts.
-    pub fn sign_with(&self, signer: Signer) {
-        let name = key_name(signer.public());
-        let _ = self.seal.0.set((signer, name));
+    /// From now on pages are signed with this key.
+    fn sign_with(&self, signing: Signing) {
+        self.seal.store(Some(Arc::new(signing)));
     }
 
-    /// The key that signs: its name and its public half, in hexadecimal.
-    pub fn key(&self) -> Option<(String, String)> {
-        let (signer, name) = self.seal.0.get()?;
-        Some((name.clone(), audit::hex(&public_bytes(signer.public()))))
+    /// The keys that ever signed, the one that signs now first.
+    pub fn keys(&self) -> Vec<Half> {
+        self.seal.load().as_ref().map(|signing| signing.known.clone()).unwrap_or_default()
+    }
+
+    /// Resolves when the key that signs has handed over to the next one, or could not.
+    async fn hand_over(&self, next: Arc<Signing>) {
+        let (reply, written) = oneshot::channel();
+        if self.lines.send(Told::HandOver(next, reply)).await.is_ok() {
+            let _ = written.await;
+        }
     }
 
     /// Writes a line, which belongs to the trace of what is being done unless it says otherwise.
@@ -233,18 +240,5 @@ impl Audit {
     /// Writes what waits. Nothing is taken afterwards.
     pub(super) async fn stop(&self, patience: Duration) -> bool {
         self.writer.stop(patience).await
-    }
-}
-
-/// What a key is called: the digest of its public half.
-pub fn key_name(key: &PublicKey) -> String {
-    Digest::of(&public_bytes(key)).to_string()
-}
-
-fn public_bytes(key: &PublicKey) -> Vec<u8> {
-    match key {
-        PublicKey::Ed25519 { x } => x.clone(),
-        PublicKey::P256 { x, y } => [x.as_slice(), y].concat(),
-        PublicKey::Rsa { n, e } => [n.as_slice(), e].concat(),
     }
 }

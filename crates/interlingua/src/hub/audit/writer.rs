@@ -7,19 +7,20 @@
 //! The newest checkpoint is kept beside the journal too. When the journal does not hold what it speaks of, somebody cut the
 //! journal: then it stays as it is, so that whoever verifies sees it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use interlingua_core::audit::{self, BEGINNING, Checkpoint, Line, Page};
 use interlingua_core::ports::{Append, Appended, Expect, Expected, Journal, Records, Store, StoreFault};
-use interlingua_core::{Digest, Json, Log, Time, journal};
-use interlingua_drivers::jws::Signer;
+use interlingua_core::{Digest, Json, Log, Text, Time, journal};
 use metrics::Counter;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::AuditLine;
+use super::key::Signing;
 use crate::hub::clock::Clock;
 use crate::hub::entropy;
 
@@ -43,11 +44,12 @@ pub(super) enum Told {
     Flush(oneshot::Sender<()>),
     /// Write what waits, then sign all there is.
     Sign(oneshot::Sender<()>),
+    /// Write what waits; then the key that signs says that this one does from now on.
+    HandOver(Arc<Signing>, oneshot::Sender<()>),
 }
 
-/// The key, once it is there, and its name.
-#[derive(Debug, Default)]
-pub(super) struct Seal(pub(super) OnceLock<(Signer, String)>);
+/// The key, once it is there.
+pub(super) type Seal = ArcSwapOption<Signing>;
 
 pub(super) struct Writer {
     journal: Arc<dyn Journal>,
@@ -73,6 +75,7 @@ struct Batch {
     lines: Vec<AuditLine>,
     waiting: Vec<oneshot::Sender<()>>,
     sign: bool,
+    next: Option<Arc<Signing>>,
 }
 
 impl Batch {
@@ -84,6 +87,10 @@ impl Batch {
                 Told::Sign(reply) => {
                     self.waiting.push(reply);
                     self.sign = true;
+                }
+                Told::HandOver(next, reply) => {
+                    self.waiting.push(reply);
+                    self.next = Some(next);
                 }
             }
         }
@@ -143,6 +150,9 @@ impl Writer {
         if std::mem::take(&mut batch.sign) || self.is_time_to_sign() {
             self.sign().await;
         }
+        if let Some(next) = batch.next.take() {
+            self.hand_over(next).await;
+        }
         for reply in batch.waiting.drain(..) {
             let _ = reply.send(());
         }
@@ -158,9 +168,24 @@ impl Writer {
         if self.unsigned == 0 {
             return;
         }
-        let Some(checkpoint) = self.checkpoint(head) else { return };
+        if let Some(checkpoint) = self.checkpoint(head, None) {
+            self.write_checkpoint(checkpoint).await;
+        }
+    }
+
+    /// The last checkpoint of the key that signs: it names the next one.
+    async fn hand_over(&mut self, next: Arc<Signing>) {
+        let Some(head) = self.found_head().await else { return };
+        let public = next.known.first().map(|half| half.public.clone());
+        let Some(checkpoint) = self.checkpoint(head, public) else { return };
+        if self.write_checkpoint(checkpoint).await {
+            self.seal.store(Some(next));
+        }
+    }
+
+    async fn write_checkpoint(&mut self, checkpoint: Checkpoint) -> bool {
         if !self.append(|_| Page::of_checkpoint(checkpoint.clone())).await {
-            return;
+            return false;
         }
         (self.unsigned, self.signed) = (0, checkpoint.at);
         if !self.cut
@@ -168,13 +193,15 @@ impl Writer {
         {
             tracing::warn!(%error, "the newest checkpoint of the audit is not kept beside it");
         }
+        true
     }
 
-    fn checkpoint(&self, (record, head): (u64, Digest)) -> Option<Checkpoint> {
-        let (signer, key) = self.seal.0.get()?;
+    fn checkpoint(&self, (record, head): (u64, Digest), next: Option<Text>) -> Option<Checkpoint> {
+        let signing = self.seal.load_full()?;
         let at = self.clock.now();
-        let signature = signer.sign(&Checkpoint::statement_of(record, head, at))?;
-        Some(Checkpoint { record, head, at, key: key.as_str().into(), signature: audit::hex(&signature).into() })
+        let signature = signing.signer.sign(&Checkpoint::statement_of(record, head, at, next.as_deref()))?;
+        let (key, signature) = (signing.name.clone(), audit::hex(&signature).into());
+        Some(Checkpoint { record, head, at, key, next, signature })
     }
 
     /// True when it is written.

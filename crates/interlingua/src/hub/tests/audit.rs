@@ -1,14 +1,13 @@
 //! The audit in its store: what was cut off stays seen, what cannot be read stops nothing.
 
-use interlingua_core::audit::{Broken, Checkpoint, Verifier};
+use interlingua_core::audit::{Broken, Checkpoint, Verifier, from_hex};
 use interlingua_core::journal;
 use interlingua_core::ports::Expect;
-use interlingua_drivers::jws::Signer;
 
 use super::*;
 
-fn signing(hub: &Hub, bench: &Bench) {
-    hub.audit.sign_with(Signer::of_directory(bench.dir.path(), "audit.pem").expect("a key"));
+async fn signing(hub: &Hub, bench: &Bench) {
+    hub.open_audit_key(&bench.dir.path().join("audit.pem")).await.expect("a key");
 }
 
 async fn echo(hub: &Arc<Hub>) {
@@ -24,6 +23,9 @@ async fn checkpoint(hub: &Hub) -> Checkpoint {
 async fn verified(hub: &Hub) -> Result<u64, Broken> {
     let kept = checkpoint(hub).await;
     let mut verifier = Verifier::default();
+    for half in hub.audit.keys() {
+        verifier.know(from_hex(&half.public).expect("a key"));
+    }
     verifier.expect(kept.record, kept.head);
     let mut after = 0;
     loop {
@@ -41,7 +43,7 @@ async fn verified(hub: &Hub) -> Result<u64, Broken> {
 #[tokio::test]
 async fn what_was_cut_off_the_audit_stays_seen_however_it_goes_on() {
     let bench = bench();
-    signing(&bench.hub, &bench);
+    signing(&bench.hub, &bench).await;
     echo(&bench.hub).await;
     let kept = checkpoint(&bench.hub).await;
     verified(&bench.hub).await.expect("it holds");
@@ -52,7 +54,7 @@ async fn what_was_cut_off_the_audit_stays_seen_however_it_goes_on() {
     let records = &bench.hub.store.records;
     records.put("audit", "checkpoint", bytes, None, Expect::Anything, bench.hub.now()).await.expect("put");
     let (hub, _) = hub_on(&bench.store);
-    signing(&hub, &bench);
+    signing(&hub, &bench).await;
     for _ in 0..3 {
         echo(&hub).await;
         assert_eq!(checkpoint(&hub).await, lost, "it is not replaced by one that knows nothing of the loss");
@@ -63,7 +65,7 @@ async fn what_was_cut_off_the_audit_stays_seen_however_it_goes_on() {
 #[tokio::test]
 async fn a_record_of_the_audit_that_cannot_be_read_is_named_and_stops_nothing() {
     let bench = bench();
-    signing(&bench.hub, &bench);
+    signing(&bench.hub, &bench).await;
     echo(&bench.hub).await;
     checkpoint(&bench.hub).await;
     let hub = &bench.hub;
@@ -72,4 +74,47 @@ async fn a_record_of_the_audit_that_cannot_be_read_is_named_and_stops_nothing() 
     assert_eq!(verified(hub).await, Err(Broken::Unreadable(1)));
     let lines = hub.audit_lines(&owner(), None, 100).await.expect("the rest is read");
     assert!(lines.iter().any(|(_, line)| line.action == "return" && line.outcome == "completed"), "{lines:?}");
+}
+
+/// The record that holds the audit's key, opened.
+async fn kept_key(hub: &Hub) -> serde_json::Value {
+    let item = hub.store.records.get("audit-key", "signing", hub.now()).await.expect("read").expect("it is there");
+    let plain = hub.keys.open("audit-key", b"signing", &item.value).expect("it opens");
+    serde_json::from_slice(&plain).expect("JSON")
+}
+
+/// As a hub leaves it that is killed while it changes the key: both, and perhaps the checkpoint between them.
+async fn killed_between(hub: &Hub, old: &serde_json::Value, new: &serde_json::Value) {
+    let mut known = vec![new["known"][0].clone()];
+    known.extend(old["known"].as_array().expect("a list").iter().cloned());
+    let both = json!({"signs": [old["signs"][0], new["signs"][0]], "known": known});
+    let sealed = hub.keys.seal("audit-key", b"signing", both.to_string().as_bytes()).expect("sealed");
+    let put = hub.store.records.put("audit-key", "signing", sealed.into(), None, Expect::Anything, hub.now());
+    put.await.expect("put");
+}
+
+#[tokio::test]
+async fn a_hub_that_is_killed_while_the_audit_s_key_changes_goes_on_with_the_key_that_the_chain_knows() {
+    for handed_over in [false, true] {
+        let bench = bench();
+        signing(&bench.hub, &bench).await;
+        echo(&bench.hub).await;
+        let old = kept_key(&bench.hub).await;
+        let new = if handed_over {
+            bench.hub.rotate_audit_key().await.expect("a new key");
+            kept_key(&bench.hub).await
+        } else {
+            let other = super::bench();
+            signing(&other.hub, &other).await;
+            kept_key(&other.hub).await
+        };
+        bench.hub.stop(Duration::from_secs(30)).await;
+        killed_between(&bench.hub, &old, &new).await;
+        let (hub, _) = hub_on(&bench.store);
+        signing(&hub, &bench).await;
+        let expected = if handed_over { &new } else { &old };
+        assert_eq!(kept_key(&hub).await["signs"], expected["signs"]);
+        echo(&hub).await;
+        verified(&hub).await.expect("the chain holds");
+    }
 }

@@ -7,6 +7,7 @@ use interlingua_testkit::Hub;
 use serde_json::{Value, json};
 
 use super::{builder, get, send};
+use crate::support::until;
 
 async fn signing(algorithm: &'static rcgen::SignatureAlgorithm, more: &str) -> Hub {
     let key = rcgen::KeyPair::generate_for(algorithm).expect("a key").serialize_pem();
@@ -61,6 +62,19 @@ async fn a_41_every_card_is_signed_and_one_changed_byte_is_seen() {
             assert_eq!(valid(&changed, &keys), 0);
         }
     }
+}
+
+#[tokio::test]
+async fn a_41_a_new_key_in_its_file_signs_cards_without_a_restart() {
+    let mut hub = signing(&rcgen::PKCS_ED25519, "").await;
+    let (old, before) = (keys(&hub).await, hub.get("/.well-known/agent-card.json").await.json());
+    let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).expect("a key").serialize_pem();
+    hub.write("card.pem", key);
+    hub.reload();
+    until("the new key is offered", async || keys(&hub).await[0].id != old[0].id).await;
+    let (new, after) = (keys(&hub).await, hub.get("/.well-known/agent-card.json").await.json());
+    assert!(valid(&after, &new) > 0 && valid(&after, &old) == 0, "{after}");
+    assert!(valid(&before, &old) > 0 && valid(&before, &new) == 0, "{before}");
 }
 
 #[tokio::test]

@@ -34,6 +34,27 @@ async fn p_02_with_a_key_set_only_its_holders_are_let_in() {
 }
 
 #[tokio::test]
+async fn p_02_keys_of_devices_change_without_a_restart() {
+    let mut hub = hub("key: s3cret, devices: { own: { key: mine } }").await;
+    let mut before = Client::registered(&hub, "/ws?token=mine", device("own")).await;
+    hub.write("interlingua.yaml", "aip: { list_tools: 0s, key: n3w, devices: { own: { key: its-new-one } } }\n");
+    hub.reload();
+    let refused = async |path: &str| WebSocketFrames::open(hub.address(), path, &[]).await.err() == Some(403);
+    until("the old keys are refused", async || refused("/ws?token=mine").await && refused("/ws?token=s3cret").await)
+        .await;
+    // Who came in by one of them is let out.
+    before.say(json!({"type": "heartbeat", "status": "ok", "client_type": "device"})).await;
+    assert_eq!(before.closed().await, 1008);
+    Client::registered(&hub, "/ws?token=n3w", device("other")).await;
+    until("its id is free", async || {
+        let mut client = Client::open(&hub, "/ws?token=its-new-one").await;
+        client.say(device("own")).await;
+        client.hear().await["type"] == "heartbeat"
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn p_08_p_14_p_18_a_device_is_acknowledged_and_its_heartbeats_too() {
     let hub = hub("").await;
     let mut client = Client::device(&hub, "dev1").await;

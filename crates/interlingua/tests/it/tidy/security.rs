@@ -40,6 +40,20 @@ fn every_test_that_the_page_on_security_names_exists() {
     assert!(unknown.is_empty(), "no such tests: {unknown:?}");
 }
 
+/// Each key, how it is changed, and the test that changes it.
+#[test]
+fn every_key_of_the_hardening_guide_has_a_test_that_changes_it() {
+    let page = fs::read_to_string(root_file("docs/hardening.md")).expect("the guide");
+    let part = page.split("\n## ").find(|part| part.starts_with("Changing keys")).expect("the part on keys");
+    let rows = part.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| key |"));
+    let rows: Vec<(&str, Vec<&str>)> = rows.map(|row| (row, named(row))).collect();
+    assert!(rows.len() > 10, "{rows:#?}");
+    let tests = tests();
+    let bare = rows.iter().filter(|(_, named)| named.is_empty() || named.iter().any(|name| !tests.contains(*name)));
+    let bare: Vec<&str> = bare.map(|(row, _)| *row).collect();
+    assert!(bare.is_empty(), "no such tests: {bare:#?}");
+}
+
 /// A row without a test is a claim.
 #[test]
 fn every_attempt_and_every_objective_has_a_test() {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::program;
 use crate::support::{builder, send, until};
 
-fn audit(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+pub(super) fn audit(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(program())
         .current_dir(folder)
         .env_remove("INTERLINGUA_HUB")
@@ -27,7 +27,7 @@ fn audit(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 const CALLERS: &str =
     "access: { tokens: [{ name: ann, token: ann-token, approve: true }, { name: bob, token: bob-token }] }\n";
 
-async fn hub(more: &str) -> Hub {
+pub(super) async fn hub(more: &str) -> Hub {
     builder().config(&format!("{CALLERS}tools: {{ directory: ./tools }}\n{more}")).start().await
 }
 
@@ -36,7 +36,7 @@ async fn call(hub: &Hub, who: &str, body: Value) -> interlingua_testkit::Answer 
     send(hub, http::Method::POST, "/api/exchanges", &[("authorization", &bearer)], Some(body)).await
 }
 
-async fn echo(hub: &Hub, who: &str) {
+pub(super) async fn echo(hub: &Hub, who: &str) {
     let answer = call(hub, who, json!({"skill": "hub/echo", "arguments": {"text": "x"}})).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
 }

@@ -11,22 +11,23 @@ use super::{OWN_PAGE, owner_token, program};
 use crate::support::{builder, logged, send, until};
 
 const CANARY: &str = "canary-77e1b0";
-const ONE: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+pub(super) const ONE: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
 const TWO: &str = "0202020202020202020202020202020202020202020202020202020202020202";
-const ENCRYPTED: &str = "tools: { directory: ./tools }\nstore: { encryption: { key: \"file:outer.key\" } }\n";
+pub(super) const ENCRYPTED: &str =
+    "tools: { directory: ./tools }\nstore: { encryption: { key: \"file:outer.key\" } }\n";
 
 async fn encrypted() -> Hub {
     builder().file("outer.key", ONE).config(ENCRYPTED).start().await
 }
 
 /// The program in the hub's directory, about the hub that holds `data`.
-fn run(hub: &Hub, arguments: &[&str]) -> Output {
+pub(super) fn run(hub: &Hub, arguments: &[&str]) -> Output {
     let mut command = Command::new(program());
     command.current_dir(hub.directory()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_HUB");
     command.env("INTERLINGUA_DATA", "data").args(arguments).output().expect("it runs")
 }
 
-async fn keys(hub: &Hub) -> Value {
+pub(super) async fn keys(hub: &Hub) -> Value {
     hub.get("/api/keys").await.json()
 }
 
@@ -58,9 +59,11 @@ async fn uploaded(hub: &Hub) -> String {
     id
 }
 
+/// What the task said and what was uploaded, word for word.
 async fn is_there(hub: &Hub, task: &str, artifact: &str) {
-    let events = hub.get(&format!("/api/tasks/{task}/timeline")).await.text();
-    assert!(events.contains(CANARY) || state(hub, task).await == "completed", "{events}");
+    let told = hub.get(&format!("/api/tasks/{task}")).await.json();
+    assert_eq!(told["state"], "completed", "{told}");
+    assert!(told["finished"].to_string().contains(CANARY), "{told}");
     let content = hub.get(&format!("/api/artifacts/{artifact}/content")).await;
     assert_eq!(content.text(), format!("{CANARY} ").repeat(20_000));
 }
@@ -75,7 +78,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// The files below that hold this text.
-fn holding(dir: &Path, text: &str) -> Vec<PathBuf> {
+pub(super) fn holding(dir: &Path, text: &str) -> Vec<PathBuf> {
     // The socket cannot be read, and what is removed meanwhile holds nothing.
     let read = |file: &PathBuf| std::fs::read(file).unwrap_or_default();
     let holds = |file: &PathBuf| read(file).windows(text.len()).any(|window| window == text.as_bytes());

@@ -2,6 +2,7 @@
 
 mod approvals;
 pub(crate) mod audit;
+mod audit_key;
 mod callers;
 mod canaries;
 mod certificates;
@@ -15,6 +16,7 @@ mod owner;
 mod policy;
 mod quotas;
 mod revoked;
+mod rotations;
 mod table;
 mod tenants;
 mod tls;
