@@ -59,7 +59,7 @@ pub struct Said {
 
 impl Said {
     fn new(version: Version, client: Client, meta: &Members, now: Time) -> Result<Said, Refused> {
-        let headers = (meta.text(meta::VIA), meta.text(meta::DEADLINE), meta.text(meta::PRIORITY));
+        let headers = (meta::via(meta), meta.text(meta::DEADLINE), meta.text(meta::PRIORITY));
         let hop = hop::Headers {
             via: headers.0.as_deref(),
             deadline: headers.1.as_deref(),

@@ -1,6 +1,7 @@
 //! Keys of `_meta`: the protocol's (2026-07-28, basic, `_meta`), W3C trace context under its bare names, and ours under
 //! `interlingua/`. Ours are never believed from a peer that configuration does not call a hub, and never passed on.
 
+use interlingua_core::json::Tree;
 use interlingua_core::{Json, Loss, Route, Trace};
 
 use crate::members::Members;
@@ -43,6 +44,15 @@ pub fn trace(meta: &Members) -> Option<Trace> {
     let field = |key| meta.text(key).map(|text| (&*text).into());
     let trace = Trace { parent: field(TRACEPARENT), state: field(TRACESTATE), baggage: field(BAGGAGE) };
     (trace != Trace::default()).then_some(trace)
+}
+
+/// The hubs passed, with commas between them: a list of names as hubs write it, or one text.
+pub fn via(meta: &Members) -> Option<String> {
+    match meta.get(VIA)?.tree() {
+        Tree::String(text) => Some(text.clone()),
+        Tree::Array(hubs) => Some(hubs.iter().filter_map(Tree::as_str).collect::<Vec<_>>().join(",")),
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Object(_) => None,
+    }
 }
 
 /// What a peer of the same protocol may know of it: what is neither the protocol's nor ours.
@@ -96,6 +106,15 @@ mod tests {
     fn of(text: &'static str) -> Option<String> {
         let json = Json::parse(text.as_bytes().into()).expect("JSON");
         free(&Members::of(&json)).map(|free| free.as_str().to_owned())
+    }
+
+    #[test]
+    fn the_way_is_read_as_hubs_write_it_and_as_one_text() {
+        let of = |text: &'static str| via(&Members::of(&Json::parse(text.as_bytes().into()).expect("JSON")));
+        assert_eq!(of(r#"{"interlingua/via":["left","right"]}"#).as_deref(), Some("left,right"));
+        assert_eq!(of(r#"{"interlingua/via":"left, right"}"#).as_deref(), Some("left, right"));
+        assert_eq!(of(r#"{"interlingua/via":7}"#), None);
+        assert_eq!(of("{}"), None);
     }
 
     #[test]

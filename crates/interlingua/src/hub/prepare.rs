@@ -8,15 +8,15 @@ use interlingua_core::peer::{Following, Peer};
 use interlingua_core::task::{Asking, Task};
 use interlingua_core::words::say;
 use interlingua_core::{
-    Addressee, Ask, Call, Completes, Confirm, Digest, Fault, FaultKind, Feature, Health, Input, Json, KindSet, Missing,
-    Noun, Part, PeerId, Principal, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Target, TaskId, Text,
-    Uri, Version, Via, Why, words,
+    Addressee, Ask, Call, Completes, Confirm, Digest, Fault, FaultKind, Feature, Health, Input, Json, KindSet, Link,
+    Missing, Noun, Part, PeerId, Principal, Proof, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Subject,
+    Target, TaskId, Text, Uri, Version, Via, Why, words,
 };
 
 use super::asking::is_ask;
 use super::audit::AuditLine;
 use super::limits::{Asked, Held};
-use super::policy::Action;
+use super::policy::{APPROVE_SCOPE, Action, REGISTER_SCOPE};
 use super::registry::Catalogue;
 use super::{FrontDoor, Hub};
 use crate::telemetry::meters::Phase;
@@ -58,12 +58,18 @@ impl Hub {
         task: TaskId,
         granted: Option<Digest>,
     ) -> Result<Prepared, Fault> {
-        if call.via.is_some() {
-            // This hub is on the way already, or the way is too long.
-            Via::through(call.via.as_ref(), &self.id)?;
-        }
+        let chain;
+        let acting = match &call.via {
+            None => by,
+            Some(via) => {
+                // This hub is on the way already, or the way is too long.
+                Via::through(Some(via), &self.id)?;
+                chain = passed_on(by, via);
+                &chain
+            }
+        };
         let mut laps = self.meters.laps();
-        let resolved = self.resolve(by, call).await;
+        let resolved = self.resolve(acting, call).await;
         laps.done(Phase::Resolve);
         let mut ready = match resolved? {
             Prepared::Ready(ready) => ready,
@@ -74,14 +80,15 @@ impl Hub {
         if let Some(asking) = valid? {
             return Ok(Prepared::Ask(asking));
         }
-        self.authorize(by, call, task, &mut ready)?;
+        self.authorize(acting, call, task, &mut ready)?;
+        // Whoever says to have passed hubs is counted like before.
         let asked = Asked { by, call, skill: &ready.skill, arguments: ready.args.as_ref() };
         ready.held = self.limits.admit(asked, granted.is_none())?;
         laps.done(Phase::Authorize);
         if !self.hooks.load().0.is_empty() {
-            self.before_dispatch(by, call, task, &mut ready).await?;
+            self.before_dispatch(acting, call, task, &mut ready).await?;
         }
-        let confirmed = self.confirm(by, call, &ready, granted);
+        let confirmed = self.confirm(acting, call, &ready, granted);
         laps.done(Phase::Confirm);
         Ok(match confirmed? {
             Some(asking) => Prepared::Ask(asking),
@@ -369,6 +376,24 @@ impl Hub {
             expires: self.now().after(QUESTION_EXPIRES),
         }
     }
+}
+
+/// The chain of whoever asks and the hubs that passed it on. That they did is their own word; it is believed because it can
+/// only take rights away: without rules about it a hub may what the one before it in the chain may.
+fn passed_on(by: &Principal, via: &Via) -> Principal {
+    let last = by.links().last();
+    let (scopes, until) = match last {
+        Some(link) if link.subject == Subject::HubOwner => {
+            (["*", APPROVE_SCOPE, REGISTER_SCOPE].map(Text::from).to_vec(), link.until)
+        }
+        Some(link) => (link.scopes.clone(), link.until),
+        None => (Vec::new(), None),
+    };
+    via.hubs.iter().fold(by.clone(), |by, hub| {
+        // In the audit `>` stands between two links.
+        let subject = Subject::Hub(hub.as_str().replace('>', "_").into());
+        by.through(Link { subject, proof: Proof::None, scopes: scopes.clone(), until })
+    })
 }
 
 /// The skill through which a wire with few verbs reaches all others.

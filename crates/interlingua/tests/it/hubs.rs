@@ -3,7 +3,7 @@
 use interlingua_testkit::{Hub, HubBuilder, port};
 use serde_json::{Value, json};
 
-use crate::support::{builder, until};
+use crate::support::{builder, send, until};
 
 /// A hub with tools, which knows another one.
 fn knowing(builder: HubBuilder, id: &str, other: &str, at: std::net::SocketAddr) -> HubBuilder {
@@ -126,5 +126,67 @@ async fn hubs_work_as_one_through_every_protocol() {
         .await;
         let said = last["finished"].to_string();
         assert!(said.contains("counted"), "{wire:?}: {said}");
+    }
+}
+
+const RULES: &str = r#"
+permit (principal == User::"ana", action in Action::"use", resource in Peer::"local");
+permit (principal == Hub::"left", action in Action::"use", resource == Skill::"local/two");
+"#;
+
+/// The other hub as a peer that is shown a token, and what its tool `name` is called here.
+fn shown_a_token(wire: Wire, at: std::net::SocketAddr, name: &str) -> (String, String) {
+    let spelt = match wire {
+        Wire::Mcp => format!("right/local__{name}"),
+        Wire::Nlip | Wire::A2a | Wire::Aip | Wire::Nlweb => format!("right/local.{name}"),
+    };
+    (wire.peer(at).replacen(" }", ", token: ana-token }", 1), spelt)
+}
+
+/// What a hub decided on this skill, and for whom, the newest first.
+async fn decided(hub: &Hub, skill: &str) -> Vec<(String, String)> {
+    let page = hub.get("/api/audit?limit=200").await.json();
+    let lines = page["items"].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let about = lines.iter().filter(|line| line["on"] == skill && line["action"] == "authorize");
+    about.map(|line| (text(&line["who"]), text(&line["outcome"]))).collect()
+}
+
+#[tokio::test]
+async fn a_hub_that_passes_a_call_on_is_in_its_chain_and_the_call_may_what_both_may() {
+    for wire in [Wire::Nlip, Wire::Mcp, Wire::A2a] {
+        let (left, right) = (port::free(), port::free());
+        let access =
+            "hub: { id: right }\naccess: { tokens: [{ name: ana, token: ana-token }], policy: ./rules.cedar }\n";
+        let right_hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua"))
+            .file("tools/two.yaml", TWO)
+            .file("tools/three.yaml", TWO.replace("two", "three"))
+            .file("rules.cedar", RULES)
+            .config(&format!("tools: {{ directory: ./tools }}\n{access}"))
+            .listen(right)
+            .start()
+            .await;
+        let (peer, two) = shown_a_token(wire, right, "two");
+        let (_, three) = shown_a_token(wire, right, "three");
+        let known = format!("hub: {{ id: left }}\npeers:\n  right: {{ {peer}, hub: true, trust_hints: true }}\n");
+        let left_hub = hub_at(left, &known).await;
+        let mut last = json!(null);
+        until(&format!("{wire:?}: what both may is done"), async || {
+            last = call(&left_hub, &two, json!({})).await;
+            last["finished"]["outcome"] == "completed"
+        })
+        .await;
+        let chain = ("user:ana>hub:left".to_owned(), "allowed".to_owned());
+        assert!(decided(&right_hub, "local/two").await.contains(&chain), "{wire:?}");
+        // Who asked may this one, the hub that passes it on may not.
+        let refused = call(&left_hub, &three, json!({})).await;
+        assert_ne!(refused["finished"]["outcome"], "completed", "{wire:?}: {refused}");
+        assert_eq!(decided(&right_hub, "local/three").await.iter().filter(|(_, how)| how == "allowed").count(), 0);
+        let body = json!({"skill": "local/three", "arguments": {}});
+        let headers = [("authorization", "Bearer ana-token")];
+        let own = send(&right_hub, http::Method::POST, "/api/exchanges", &headers, Some(body)).await.json();
+        assert_eq!(own["finished"]["outcome"], "completed", "{wire:?}: {own}");
+        let alone = ("user:ana".to_owned(), "allowed".to_owned());
+        assert!(decided(&right_hub, "local/three").await.contains(&alone), "{wire:?}");
     }
 }
