@@ -294,6 +294,9 @@ pub trait Records: Send + Sync {
         expires: Option<Time>,
         now: Time,
     ) -> Pending<'_, u64>;
+    /// The same content, written another way (sealed by another key): revision and expiry stay as they are. False when what is
+    /// there is not of this revision.
+    fn rewrite(&self, kind: &'static str, key: &str, value: Bytes, revision: u64) -> Pending<'_, bool>;
     /// Removes and returns it: a one-time secret is taken, never read twice.
     fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>>;
     /// In key order, after `after`.

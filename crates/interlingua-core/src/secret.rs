@@ -1,5 +1,5 @@
 //! Bytes that must not be seen. There is no way to print one, and a value refuses to be written to the journal: records
-//! hold a [`SecretRef`], the value is an encrypted record with an expiry.
+//! hold a [`SecretRef`], the value is an encrypted record with an expiry. Its memory is wiped when it goes.
 
 use std::fmt;
 
@@ -66,5 +66,28 @@ impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = String::deserialize(d)?;
         u128::from_str_radix(&text, 16).map(|id| Secret::Ref(SecretRef(id))).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::{Zeroize, ZeroizeOnDrop};
+
+    use super::*;
+
+    /// Only what wipes itself when it goes is taken here.
+    fn wipes_itself<T: ZeroizeOnDrop>(value: T) -> T {
+        value
+    }
+
+    #[test]
+    fn what_a_secret_holds_is_wiped_and_never_told() {
+        let secret = Secret::new("hunter2");
+        assert_eq!((secret.text(), format!("{secret:?}").as_str()), (Some("hunter2"), "Secret(…)"));
+        assert!(serde_json::to_string(&secret).is_err());
+        let Secret::Value(bytes) = secret else { panic!("it was given a value") };
+        let mut bytes = wipes_itself(bytes);
+        bytes.zeroize();
+        assert_eq!(bytes[..], [0; 7]);
     }
 }

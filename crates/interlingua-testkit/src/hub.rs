@@ -26,6 +26,8 @@ pub struct HubBuilder {
     environment: Vec<(String, String)>,
     scheme: Scheme,
     listen: Option<SocketAddr>,
+    /// How many lines it may say, where that is more than usual.
+    lines: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +76,12 @@ impl HubBuilder {
         self
     }
 
+    /// Keeps so many lines of what it says, for a hub that says a lot.
+    pub fn keeping_lines(mut self, lines: usize) -> Self {
+        self.lines = Some(lines);
+        self
+    }
+
     /// The directory that the configuration's relative paths start from.
     pub fn directory(&self) -> &Path {
         self.directory.path()
@@ -82,7 +90,7 @@ impl HubBuilder {
     /// Starts the hub and waits until it answers.
     pub async fn start(self) -> Hub {
         let address = self.listen.unwrap_or_else(port::free);
-        let process = Process::start(self.command(address));
+        let process = self.process(address);
         let mut hub = Hub { builder: self, address, process };
         hub.wait_until_up().await;
         hub
@@ -101,6 +109,13 @@ impl HubBuilder {
         })
         .await;
         (status, process.whole_output())
+    }
+
+    fn process(&self, address: SocketAddr) -> Process {
+        match self.lines {
+            None => Process::start(self.command(address)),
+            Some(lines) => Process::start_keeping(self.command(address), lines),
+        }
     }
 
     fn command(&self, address: SocketAddr) -> Command {
@@ -130,6 +145,7 @@ impl Hub {
             environment: Vec::new(),
             scheme: Scheme::Plain,
             listen: None,
+            lines: None,
         }
     }
 
@@ -166,6 +182,11 @@ impl Hub {
     /// Everything it has logged or printed, since its last start.
     pub fn log(&self) -> String {
         self.process.output()
+    }
+
+    /// Whether it has not ended yet.
+    pub fn is_running(&mut self) -> bool {
+        self.process.ended().is_none()
     }
 
     /// Its process id.
@@ -222,7 +243,7 @@ impl Hub {
     /// Starts it again on the same address and data directory. A hub still running is killed first.
     pub async fn restart(&mut self) {
         self.process.kill_9();
-        self.process = Process::start(self.builder.command(self.address));
+        self.process = self.builder.process(self.address);
         self.wait_until_up().await;
     }
 

@@ -1,6 +1,7 @@
 //! One child process: its output is kept, and it never outlives the test.
 
 use std::{
+    collections::VecDeque,
     io::{BufRead, BufReader, Read},
     os::unix::process::CommandExt,
     process::{Child, Command, ExitStatus, Stdio},
@@ -10,27 +11,32 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// Lines of output kept; older ones go first.
+/// Lines of output kept unless somebody wants more; older ones go first.
 const KEPT_LINES: usize = 20_000;
 
 /// A running child in a process group of its own.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    output: Arc<Mutex<Vec<String>>>,
+    output: Arc<Mutex<VecDeque<String>>>,
     readers: Vec<thread::JoinHandle<()>>,
 }
 
 impl Process {
     /// Starts `command` with standard output and standard error captured.
-    pub fn start(mut command: Command) -> Self {
+    pub fn start(command: Command) -> Self {
+        Self::start_keeping(command, KEPT_LINES)
+    }
+
+    /// The same, with so many lines of output kept.
+    pub fn start_keeping(mut command: Command, lines: usize) -> Self {
         let name = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name} does not start: {error}"));
-        let output = Arc::new(Mutex::new(Vec::new()));
+        let output = Arc::new(Mutex::new(VecDeque::new()));
         let readers = vec![
-            keep(child.stdout.take().expect("standard output is piped"), &output),
-            keep(child.stderr.take().expect("standard error is piped"), &output),
+            keep(child.stdout.take().expect("standard output is piped"), &output, lines),
+            keep(child.stderr.take().expect("standard error is piped"), &output, lines),
         ];
         Self { child, output, readers }
     }
@@ -42,7 +48,7 @@ impl Process {
 
     /// Everything written so far to standard output and standard error.
     pub fn output(&self) -> String {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).make_contiguous().join("\n")
     }
 
     /// All it ever wrote; call it once the process has ended, else it waits for that.
@@ -113,16 +119,20 @@ fn pid(child: &Child) -> Option<Pid> {
 }
 
 /// Reads a stream to its end in a thread of its own: it works without a runtime and while a test blocks.
-fn keep(stream: impl Read + Send + 'static, output: &Arc<Mutex<Vec<String>>>) -> thread::JoinHandle<()> {
+fn keep(
+    stream: impl Read + Send + 'static,
+    output: &Arc<Mutex<VecDeque<String>>>,
+    most: usize,
+) -> thread::JoinHandle<()> {
     let output = Arc::clone(output);
     thread::spawn(move || {
         for line in BufReader::new(stream).split(b'\n') {
             let Ok(line) = line else { return };
             let mut lines = output.lock().unwrap_or_else(PoisonError::into_inner);
-            if lines.len() == KEPT_LINES {
-                lines.remove(0);
+            if lines.len() == most {
+                lines.pop_front();
             }
-            lines.push(String::from_utf8_lossy(&line).into_owned());
+            lines.push_back(String::from_utf8_lossy(&line).into_owned());
         }
     })
 }

@@ -45,7 +45,7 @@ pub use keeper::{Advice, Keeper};
 pub use peer::SitePeer;
 pub use play::{Played, Stopped};
 pub use pool::{Browser, Settings};
-pub use sessions::{Key as SessionKey, Seen as SessionSeen, Stands as SessionStands};
+pub use sessions::{KIND as SESSIONS, Key as SessionKey, Seen as SessionSeen, Stands as SessionStands};
 
 /// Runs work beside the calls: whoever holds the browser decides where, and awaits it when it stops.
 pub type Background = Arc<dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync>;

@@ -166,6 +166,11 @@ impl Sealer {
         Ok(sealed)
     }
 
+    /// The id of the key that seals now.
+    pub fn newest(&self) -> [u8; ID] {
+        self.roots.current().keys[0].id
+    }
+
     /// Whether it may be one of ours: it begins like one, by a key of the ring.
     pub fn looks_sealed(&self, value: &[u8]) -> bool {
         value.len() >= Sealer::OVERHEAD

@@ -93,6 +93,36 @@ impl Keyring {
         put_new(&path)?;
         Keyring::from_file(&path)
     }
+
+    /// Takes all keys but the newest out of a data directory and returns the ring that is left.
+    pub fn keep_newest(dir: &Path) -> Result<Keyring, KeyFault> {
+        let path = dir.join(FILE);
+        let text = read_if_there(&path)?.unwrap_or_default();
+        if wrapped::is_one(&text) {
+            return Err(KeyFault::Wrapped.in_file(&path));
+        }
+        let newest = newest_of(&text);
+        let ring = Keyring::from_text(&newest).map_err(|fault| fault.in_file(&path))?;
+        write_whole(&path, &newest)?;
+        Ok(ring)
+    }
+}
+
+/// The newest key of a text, with the remark before it.
+pub(super) fn newest_of(text: &str) -> Zeroizing<String> {
+    let mut newest = Zeroizing::new(String::with_capacity(text.len() + 1));
+    for line in text.lines().map(str::trim) {
+        let remark = line.starts_with('#');
+        let kept = if remark { Some(line) } else { line.split([',', ' ', '\t']).find(|word| !word.is_empty()) };
+        if let Some(kept) = kept {
+            newest.push_str(kept);
+            newest.push('\n');
+        }
+        if !remark && kept.is_some() {
+            break;
+        }
+    }
+    newest
 }
 
 /// Puts a new key before those of a file, which is made when there is none, and returns how many it then holds. Nothing is

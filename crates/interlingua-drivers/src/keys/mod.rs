@@ -58,6 +58,11 @@ pub struct KeyInfo {
     pub made: Option<String>,
 }
 
+/// The id of the key that sealed a value, as far as can be seen without opening it.
+pub fn sealed_by(value: &[u8]) -> Option<String> {
+    value.get(1..=ID).map(hex)
+}
+
 /// Why a sealed value was not opened. Which byte was wrong is nobody's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SealFault {

@@ -89,6 +89,30 @@ fn a_data_directory_gets_one_key_and_keeps_it() {
 }
 
 #[test]
+fn all_keys_but_the_newest_are_taken_out_of_a_ring_wrapped_or_not() {
+    let (plain, sealed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let wrapping = Wrapping::from_text(ONE).unwrap();
+    Keyring::from_directory(plain.path()).unwrap();
+    wrapping.open(sealed.path()).unwrap();
+    wrapping.settle(sealed.path()).unwrap();
+    let rotated = [Keyring::rotate(plain.path()).unwrap(), wrapping.rotate(sealed.path()).unwrap()];
+    let left = [Keyring::keep_newest(plain.path()).unwrap(), wrapping.keep_newest(sealed.path()).unwrap()];
+    for (rotated, left) in rotated.iter().zip(&left) {
+        assert_eq!((rotated.keys().len(), left.keys().as_slice()), (2, &rotated.keys()[..1]));
+        assert!(left.keys()[0].made.is_some(), "and it is still told when it was made");
+    }
+    assert_eq!(Keyring::from_directory(plain.path()).unwrap().keys(), left[0].keys());
+    let again = wrapping.open(sealed.path()).unwrap();
+    assert!(again.sealed && again.ring.keys() == left[1].keys());
+    assert!(Keyring::keep_newest(sealed.path()).is_err(), "a ring that is wrapped is changed by who can open it");
+    // However the keys were written.
+    let path = plain.path().join(FILE);
+    std::fs::write(&path, format!("# ours\n\n{TWO}, {ONE}\n{ONE}\n")).unwrap();
+    assert_eq!(Keyring::keep_newest(plain.path()).unwrap().keys(), Keyring::from_text(TWO).unwrap().keys());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("# ours\n{TWO}\n"));
+}
+
+#[test]
 fn a_fault_names_the_file_and_never_the_key() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(FILE);

@@ -13,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-use super::load::{FILE, read_if_there, with_new, write_whole};
+use super::load::{FILE, newest_of, read_if_there, with_new, write_whole};
 use super::{ID, KeyFault, KeyInfo, Keyring, SealFault, hex};
 
 const FIRST_LINE: &str = "interlingua wrapped keys 1\n";
@@ -89,6 +89,16 @@ impl Wrapping {
         let path = dir.join(FILE);
         let content = self.read(&path)?;
         let text = with_new(&content.text)?;
+        let ring = Keyring::from_text(&text).map_err(|fault| fault.in_file(&path))?;
+        self.write(&path, content.sealed, &text)?;
+        Ok(ring)
+    }
+
+    /// Takes all keys but the newest out of a data directory and returns the ring that is left.
+    pub fn keep_newest(&self, dir: &Path) -> Result<Keyring, KeyFault> {
+        let path = dir.join(FILE);
+        let content = self.read(&path)?;
+        let text = newest_of(&content.text);
         let ring = Keyring::from_text(&text).map_err(|fault| fault.in_file(&path))?;
         self.write(&path, content.sealed, &text)?;
         Ok(ring)

@@ -33,15 +33,15 @@ pub(super) fn mark(db: &Connection) -> rusqlite::Result<()> {
 /// Seals every value that is not; returns how many.
 pub(super) fn seal_all(db: &mut Connection, rest: &Rest) -> Result<u64, Refused> {
     let mut sealed = 0;
-    for (table, place) in [("journal", entry as PlaceOf), ("snapshots", fold as PlaceOf)] {
+    for table in &LOGS {
         let mut after = (0, 0);
-        while let Some((last, count)) = step_of_logs(db, rest, table, place, after)? {
+        while let Some((last, count)) = first_time(db, |db| step_of_logs(db, rest, table, after, Change::FIRST))? {
             after = last;
             sealed += count;
         }
     }
     let mut after = (String::new(), String::new());
-    while let Some((last, count)) = step_of_records(db, rest, &after)? {
+    while let Some((last, count)) = first_time(db, |db| step_of_records(db, rest, &after, Change::FIRST))? {
         after = last;
         sealed += count;
     }
@@ -50,82 +50,103 @@ pub(super) fn seal_all(db: &mut Connection, rest: &Rest) -> Result<u64, Refused>
     Ok(sealed)
 }
 
+fn first_time<T>(db: &mut Connection, step: impl Fn(&Connection) -> Result<T, Refused>) -> Result<T, Refused> {
+    let change = db.transaction()?;
+    let done = step(&change)?;
+    change.commit()?;
+    Ok(done)
+}
+
 /// As far as a hub comes that is killed early.
 #[cfg(test)]
 pub(super) fn first_step(db: &mut Connection, rest: &Rest) -> Result<u64, Refused> {
-    Ok(step_of_logs(db, rest, "journal", entry, (0, 0))?.map_or(0, |(_, sealed)| sealed))
+    Ok(first_time(db, |db| step_of_logs(db, rest, &LOGS[0], (0, 0), Change::FIRST))?.map_or(0, |(_, sealed)| sealed))
 }
 
-type PlaceOf = for<'a> fn(&'a Log, u64) -> Place<'a>;
-
-fn entry(log: &Log, seq: u64) -> Place<'_> {
-    Place::Entry { log, seq }
+/// A table whose values belong to logs.
+pub(super) struct Values {
+    pub(super) table: &'static str,
+    place: for<'a> fn(&'a Log, u64) -> Place<'a>,
 }
 
-fn fold(log: &Log, seq: u64) -> Place<'_> {
-    Place::Fold { log, seq }
+pub(super) static LOGS: [Values; 2] = [
+    Values { table: "journal", place: |log, seq| Place::Entry { log, seq } },
+    Values { table: "snapshots", place: |log, seq| Place::Fold { log, seq } },
+];
+
+/// What is to be written instead; nothing when a value stays as it is.
+type Changed = Result<Option<Vec<u8>>, StoreFault>;
+
+/// What a step does with each value, and whether it begins with the place it is given or after it.
+#[derive(Clone, Copy)]
+pub(super) struct Change {
+    value: fn(&Rest, Place<'_>, &[u8]) -> Changed,
+    bound: &'static str,
 }
 
-/// The last place of a step and how many it sealed; nothing when there was nothing left to look at.
+impl Change {
+    /// What was never sealed is.
+    const FIRST: Change = Change { value: Rest::sealed_first, bound: ">" };
+    /// What an older key sealed is sealed by the newest.
+    pub(super) const AGAIN: Change = Change { value: Rest::resealed, bound: ">=" };
+}
+
+/// The last place of a step and how many it changed; nothing when there was nothing left to look at.
 type Step<P> = Option<(P, u64)>;
 
 /// Number of the log, sequence, kind and id of the log, value.
 type LogValue = (i64, i64, i64, Vec<u8>, Vec<u8>);
 
-fn step_of_logs(
-    db: &mut Connection,
+pub(super) fn step_of_logs(
+    db: &Connection,
     rest: &Rest,
-    table: &str,
-    place: PlaceOf,
-    after: (i64, i64),
+    of: &Values,
+    from: (i64, i64),
+    change: Change,
 ) -> Result<Step<(i64, i64)>, Refused> {
-    let change = db.transaction()?;
-    let mut select = change.prepare(&format!(
+    let (table, bound) = (of.table, change.bound);
+    let mut select = db.prepare(&format!(
         "SELECT values_.log, values_.seq, logs.kind, logs.id, values_.bytes
          FROM {table} AS values_ JOIN logs ON logs.no = values_.log
-         WHERE (values_.log, values_.seq) > (?1, ?2) ORDER BY values_.log, values_.seq LIMIT ?3"
+         WHERE (values_.log, values_.seq) {bound} (?1, ?2) ORDER BY values_.log, values_.seq LIMIT ?3"
     ))?;
-    let mut update = change.prepare(&format!("UPDATE {table} SET bytes = ?3 WHERE log = ?1 AND seq = ?2"))?;
-    let mut rows = select.query(params![after.0, after.1, STEP])?;
+    let mut update = db.prepare(&format!("UPDATE {table} SET bytes = ?3 WHERE log = ?1 AND seq = ?2"))?;
+    let mut rows = select.query(params![from.0, from.1, STEP])?;
     let mut found: Vec<LogValue> = Vec::new();
     while let Some(row) = rows.next()? {
         found.push((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
     }
     drop(rows);
-    let mut sealed = 0;
+    let mut changed = 0;
     for (no, seq, kind, id, bytes) in &found {
         let log = log_of(*kind, id).ok_or_else(|| StoreFault::Damaged("a log of no known kind".into()))?;
-        let place = place(&log, seq.unsigned_abs());
-        if !rest.is_sealed(place, bytes) {
-            update.execute(params![no, seq, &rest.seal(place, bytes)?[..]])?;
-            sealed += 1;
+        if let Some(sealed) = (change.value)(rest, (of.place)(&log, seq.unsigned_abs()), bytes)? {
+            update.execute(params![no, seq, sealed])?;
+            changed += 1;
         }
     }
-    drop((select, update));
-    change.commit()?;
-    Ok(found.last().map(|(no, seq, ..)| ((*no, *seq), sealed)))
+    Ok(found.last().map(|(no, seq, ..)| ((*no, *seq), changed)))
 }
 
-fn step_of_records(
-    db: &mut Connection,
+pub(super) fn step_of_records(
+    db: &Connection,
     rest: &Rest,
-    after: &(String, String),
+    from: &(String, String),
+    change: Change,
 ) -> Result<Step<(String, String)>, Refused> {
-    let change = db.transaction()?;
-    let mut select = change
-        .prepare("SELECT kind, key, value FROM records WHERE (kind, key) > (?1, ?2) ORDER BY kind, key LIMIT ?3")?;
-    let mut update = change.prepare("UPDATE records SET value = ?3 WHERE kind = ?1 AND key = ?2")?;
-    let rows = select.query_map(params![after.0, after.1, STEP], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let bound = change.bound;
+    let mut select = db.prepare(&format!(
+        "SELECT kind, key, value FROM records WHERE (kind, key) {bound} (?1, ?2) ORDER BY kind, key LIMIT ?3"
+    ))?;
+    let mut update = db.prepare("UPDATE records SET value = ?3 WHERE kind = ?1 AND key = ?2")?;
+    let rows = select.query_map(params![from.0, from.1, STEP], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let found = rows.collect::<Result<Vec<(String, String, Vec<u8>)>, _>>()?;
-    let mut sealed = 0;
+    let mut changed = 0;
     for (kind, key, value) in &found {
-        let place = Place::Record { kind, key };
-        if !rest.is_sealed(place, value) {
-            update.execute(params![kind, key, &rest.seal(place, value)?[..]])?;
-            sealed += 1;
+        if let Some(sealed) = (change.value)(rest, Place::Record { kind, key }, value)? {
+            update.execute(params![kind, key, sealed])?;
+            changed += 1;
         }
     }
-    drop((select, update));
-    change.commit()?;
-    Ok(found.into_iter().last().map(|(kind, key, _)| ((kind, key), sealed)))
+    Ok(found.into_iter().last().map(|(kind, key, _)| ((kind, key), changed)))
 }

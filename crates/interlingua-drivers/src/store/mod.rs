@@ -7,7 +7,7 @@
 //! | `hub.lock` | held while a hub runs |
 //!
 //! Reading order: `schema` (tables), `writer` (group commit), `readers`, `journal` with `tasks` and
-//! `retention`, `records`, `blobs`, `index` with `words`, `backup`; `rest` and `convert` when it is encrypted. Times are passed in; nothing here looks at
+//! `retention`, `records`, `blobs`, `index` with `words`, `backup`; `rest`, `convert` and `reseal` when it is encrypted. Times are passed in; nothing here looks at
 //! a clock. Records and journal entries are opaque: nothing here parses one.
 
 mod backup;
@@ -22,6 +22,7 @@ mod index;
 mod journal;
 mod readers;
 mod records;
+mod reseal;
 mod rest;
 mod retention;
 mod schema;
@@ -39,6 +40,7 @@ use rusqlite::Connection;
 
 pub use backup::{Integrity, integrity};
 pub use fault::OpenFault;
+pub use reseal::{AtRest, Counts};
 
 use crate::keys::{Keyring, Wrapping, is_wrapped};
 use blobs::{BlobFiles, BlobSeal};

@@ -54,6 +54,16 @@ impl Records for Database {
         }))
     }
 
+    fn rewrite(&self, kind: &'static str, key: &str, value: Bytes, revision: u64) -> Pending<'_, bool> {
+        let (key, rest) = (key.to_owned(), self.rest.clone());
+        Box::pin(self.writer.submit(move |db| {
+            let value = rest.seal(Place::Record { kind, key: &key }, &value)?;
+            let mut update =
+                db.prepare_cached("UPDATE records SET value = ?3 WHERE kind = ?1 AND key = ?2 AND revision = ?4")?;
+            Ok(update.execute(params![kind, key, &value[..], Col(revision)])? > 0)
+        }))
+    }
+
     fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
         let (key, rest) = (key.to_owned(), self.rest.clone());
         Box::pin(self.writer.submit(move |db| {

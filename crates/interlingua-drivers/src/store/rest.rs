@@ -77,8 +77,30 @@ impl Rest {
         })
     }
 
+    /// The id of the key that seals; `None` when nothing is sealed.
+    pub(super) fn newest(&self) -> Option<Vec<u8>> {
+        self.0.as_ref().map(|sealer| sealer.newest().to_vec())
+    }
+
+    /// A value that an older key sealed, sealed by the newest; `None` when that sealed it already.
+    pub(super) fn resealed(&self, place: Place<'_>, stored: &[u8]) -> Result<Option<Vec<u8>>, StoreFault> {
+        if self.newest().is_none_or(|newest| stored.get(1..=newest.len()) == Some(newest.as_slice())) {
+            return Ok(None);
+        }
+        let plain = self.open(place, stored.to_vec())?;
+        Ok(Some(self.seal(place, &plain)?.into_owned()))
+    }
+
+    /// A value that was not sealed, sealed; `None` when it was. For a store of which a part is not sealed yet.
+    pub(super) fn sealed_first(&self, place: Place<'_>, stored: &[u8]) -> Result<Option<Vec<u8>>, StoreFault> {
+        if self.is_sealed(place, stored) {
+            return Ok(None);
+        }
+        Ok(Some(self.seal(place, stored)?.into_owned()))
+    }
+
     /// Whether a value is one that this seals; for a store of which a part is not sealed yet.
-    pub(super) fn is_sealed(&self, place: Place<'_>, stored: &[u8]) -> bool {
+    fn is_sealed(&self, place: Place<'_>, stored: &[u8]) -> bool {
         self.0
             .as_ref()
             .is_some_and(|sealer| sealer.looks_sealed(stored) && sealer.open(&place.bytes(), stored.to_vec()).is_ok())

@@ -325,6 +325,16 @@ fn decisions() -> Vec<Operation> {
             schema::<RotateRequest>,
             schema::<KeysView>,
         ),
+        Operation {
+            method: "delete",
+            status: "202",
+            ..get(
+                "/api/keys/old",
+                "retire_keys",
+                "Seal anew what old keys sealed, in the background, then take them out; for the hub's Owner",
+                schema::<KeysView>,
+            )
+        },
     ]
 }
 

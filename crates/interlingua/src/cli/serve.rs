@@ -144,5 +144,9 @@ fn announce(server: &Server, config: &config::Config) -> Result<(), Failure> {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let screen = Screen::people();
     screen.say(&format!("listening on {scheme}://{}", server.address))?;
-    screen.say(&format!("access token {} (also in {})", server.token, config.data().join(TOKEN_FILE).display()))
+    screen.say(&format!(
+        "access token {} (also in {})",
+        server.token.text().unwrap_or_default(),
+        config.data().join(TOKEN_FILE).display()
+    ))
 }

@@ -193,3 +193,17 @@ impl Prepared {
         }
     }
 }
+
+/// Records whose values are sealed with the hub's keys for a purpose, under the key they are kept by: kind and purpose.
+pub(crate) fn sealed_records() -> [(&'static str, &'static str); 7] {
+    use crate::client::oauth;
+    [
+        (crate::hub::vault::KIND, crate::hub::vault::KIND),
+        (crate::hub::audit::key::KIND, crate::hub::audit::key::KIND),
+        (nlip::outbound::LEGS, nlip::outbound::LEGS),
+        (a2a::WEBHOOKS, a2a::WEBHOOKS),
+        (oauth::TOKENS, oauth::TOKENS),
+        (oauth::CLIENTS, oauth::CLIENTS),
+        (interlingua_drivers::browser::SESSIONS, site::keeper::SEALED),
+    ]
+}

@@ -38,7 +38,7 @@ pub mod supervisor;
 #[cfg(test)]
 mod tests;
 mod validate;
-mod vault;
+pub(crate) mod vault;
 mod words;
 
 use std::sync::{Arc, OnceLock};

@@ -9,7 +9,8 @@ use interlingua_drivers::keys::Keyring;
 
 use super::entropy;
 
-const KIND: &str = "secret";
+/// The kind of the records, and what they are sealed for.
+pub(crate) const KIND: &str = "secret";
 /// How long a secret is kept at most.
 const KEPT: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
 

@@ -1,15 +1,17 @@
 //! The keys of a running hub: where the outer key comes from, which keys there are, and new ones while it runs.
 //!
 //! Whoever holds the ring follows its changes by itself, so nothing else has to be told. An old key is never thrown away here:
-//! what it sealed may still be wanted. Who is sure takes it out of the file; the next reload reads it again.
+//! what it sealed may still be wanted. It is taken out when that has been sealed anew ([`super::retire`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use interlingua_core::{Digest, Fault};
+use interlingua_core::{Digest, Fault, Secret};
 use interlingua_drivers::keys::{KeyFault, KeyInfo, Keyring, Wrapping};
+use interlingua_drivers::store::AtRest;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
@@ -68,13 +70,17 @@ async fn printed(program: &str, arguments: &[String]) -> Result<Zeroizing<String
 
 /// The keys, and the files they are in.
 pub struct KeyDesk {
-    data: PathBuf,
-    ring: Arc<Keyring>,
+    pub(super) data: PathBuf,
+    pub(super) ring: Arc<Keyring>,
     /// Absent when the store is not encrypted.
-    outer: ArcSwapOption<Wrapping>,
-    owner: ArcSwap<String>,
+    pub(super) outer: ArcSwapOption<Wrapping>,
+    owner: ArcSwap<Secret>,
+    /// What is kept, as it is sealed.
+    pub(super) at_rest: AtRest,
     /// One change at a time.
-    turn: Semaphore,
+    pub(super) turn: Semaphore,
+    /// Old keys are being taken out.
+    pub(super) retiring: AtomicBool,
 }
 
 impl std::fmt::Debug for KeyDesk {
@@ -88,25 +94,36 @@ impl std::fmt::Debug for KeyDesk {
 pub struct Held {
     pub ring: Vec<KeyInfo>,
     pub outer: Option<Vec<KeyInfo>>,
+    /// All keys of the ring but the newest are being taken out.
+    pub retiring: bool,
 }
 
 impl KeyDesk {
-    pub(super) fn new(data: &Path, ring: Arc<Keyring>, outer: Option<Wrapping>, owner: &str) -> KeyDesk {
+    pub(super) fn new(
+        data: &Path,
+        ring: Arc<Keyring>,
+        outer: Option<Wrapping>,
+        owner: Secret,
+        at_rest: AtRest,
+    ) -> KeyDesk {
         KeyDesk {
             data: data.to_owned(),
             ring,
             outer: ArcSwapOption::from_pointee(outer),
-            owner: ArcSwap::from_pointee(owner.to_owned()),
+            owner: ArcSwap::from_pointee(owner),
+            at_rest,
             turn: Semaphore::new(1),
+            retiring: AtomicBool::new(false),
         }
     }
 
     pub fn held(&self) -> Held {
-        Held { ring: self.ring.keys(), outer: self.outer.load().as_ref().map(|outer| outer.keys()) }
+        let outer = self.outer.load().as_ref().map(|outer| outer.keys());
+        Held { ring: self.ring.keys(), outer, retiring: self.retiring.load(Ordering::Acquire) }
     }
 
     /// The Owner's token as it is now.
-    pub(super) fn owner(&self) -> Arc<String> {
+    pub(super) fn owner(&self) -> Arc<Secret> {
         self.owner.load_full()
     }
 
@@ -155,8 +172,9 @@ impl KeyDesk {
         let token = made.await.map_err(Fault::internal)?.map_err(Fault::internal)?;
         let rules = access.rules();
         let mut grants = rules.grants.clone();
-        if let Some(grant) = grants.remove(&Digest::of(self.owner.load().as_bytes())) {
-            grants.insert(Digest::of(token.as_bytes()), grant);
+        let name = |token: &Secret| Digest::of(token.value().unwrap_or_default());
+        if let Some(grant) = grants.remove(&name(&self.owner.load())) {
+            grants.insert(name(&token), grant);
         }
         let Rules { certificates, issuers, anonymous, .. } = &*rules;
         let (certificates, issuers) = (certificates.clone(), issuers.clone());

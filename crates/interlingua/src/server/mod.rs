@@ -13,6 +13,7 @@ mod owner;
 mod patience;
 pub mod places;
 pub mod reload;
+pub mod retire;
 mod rights;
 pub mod run;
 pub mod shape;

@@ -125,7 +125,8 @@ impl Server {
         self.hub.settings.store(Arc::new(settings(new)));
         self.hub.admission.set_limits(admission_limits(new));
         self.hub.limits.set(limit_rules(new));
-        self.shared.access.replace(rights::rules(new, &self.shared.keys.owner(), issuers));
+        let owner = self.shared.keys.owner();
+        self.shared.access.replace(rights::rules(new, &owner, issuers));
         self.shared.bounds.store(Arc::new(bounds(new)));
         self.retention.store(Arc::new(new.retention.clone()));
         if changes.live.contains(&"access") {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use interlingua_core::policy::ROLE_SCOPE;
-use interlingua_core::{Digest, Subject, Text};
+use interlingua_core::{Digest, Secret, Subject, Text};
 
 use super::access::{Grant, Rules};
 use super::issuers::Issuers;
@@ -12,13 +12,14 @@ use crate::config::{AccessToken, Config, Shows};
 use crate::hub::policy::{APPROVE_SCOPE, Policy, REGISTER_SCOPE};
 
 /// Who may come in, and how. `owner`: the Owner's token.
-pub(super) fn rules(config: &Config, owner: &str, issuers: Arc<Issuers>) -> Rules {
+pub(super) fn rules(config: &Config, owner: &Secret, issuers: Arc<Issuers>) -> Rules {
     let of = |shows: Shows| -> HashMap<Digest, Grant> {
         let listed = config.access.tokens.iter().filter(|token| token.shows == shows);
         listed.map(|token| (token.digest, grant(token))).collect()
     };
     let mut grants = of(Shows::Token);
-    grants.insert(Digest::of(owner.as_bytes()), Grant { subject: Subject::HubOwner, scopes: Vec::new(), until: None });
+    let owner = Digest::of(owner.value().unwrap_or_default());
+    grants.insert(owner, Grant { subject: Subject::HubOwner, scopes: Vec::new(), until: None });
     Rules { grants, certificates: of(Shows::Certificate), issuers, anonymous: config.access.anonymous }
 }
 

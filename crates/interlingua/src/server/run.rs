@@ -9,11 +9,12 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
 use axum::middleware::from_fn;
 use interlingua_core::ports::Retention;
-use interlingua_core::{Fault, HubId};
+use interlingua_core::{Fault, HubId, Secret};
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
+use zeroize::Zeroizing;
 
 use super::accept::{Acceptor, LiveTls, bind_unix};
 use super::access::{Access, TOKEN_PREFIX};
@@ -21,6 +22,7 @@ use super::guard::Guard;
 use super::issuers::Issuers;
 use super::keys::{self, KeyDesk, OuterFault};
 use super::places::Places;
+use super::retire;
 use super::rights;
 use super::tls::{self, TlsFault};
 use crate::agents;
@@ -72,7 +74,7 @@ pub struct Server {
     pub shared: Arc<Shared>,
     pub address: SocketAddr,
     /// The Owner's token, made anew at every start.
-    pub token: String,
+    pub token: Secret,
     store: Embedded,
     /// What was applied last.
     pub(super) config: Config,
@@ -108,7 +110,7 @@ impl Server {
         let a2a = ArcSwap::from_pointee(edge::a2a::Settings::new(config));
         let push = edge::a2a::Push::new(&hub)?;
         let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
-        let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, &token);
+        let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, token.clone(), store.at_rest());
         let shared =
             Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp, a2a, push, aip, keys };
         let shared = Arc::new(shared);
@@ -119,6 +121,7 @@ impl Server {
             tracing::info!(tasks = taken, "took up unfinished tasks");
         }
         shared.push.resume(&shared).await?;
+        retire::resume(&shared).await?;
         let retention = Arc::new(ArcSwap::from_pointee(config.retention.clone()));
         hub.supervisor.run_until_stop(retain(hub.clone(), retention.clone(), config.data().to_path_buf()));
         hub.supervisor.run_until_stop(observe(shared.clone()));
@@ -262,10 +265,10 @@ fn audit_rule(written: &config::AuditArguments) -> KeepArguments {
 }
 
 /// Made anew at every start, in a file only its owner may read.
-pub(super) fn owner_token(data: &Path) -> Result<String, StartFault> {
+pub(super) fn owner_token(data: &Path) -> Result<Secret, StartFault> {
     use std::io::Write;
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let token = format!("{TOKEN_PREFIX}{:032x}{:032x}", entropy::bits(), entropy::bits());
+    let token = Zeroizing::new(format!("{TOKEN_PREFIX}{:032x}{:032x}", entropy::bits(), entropy::bits()));
     let path = data.join(TOKEN_FILE);
     let failed = |cause| StartFault::File { path: path.clone(), cause };
     let mut file =
@@ -273,7 +276,7 @@ pub(super) fn owner_token(data: &Path) -> Result<String, StartFault> {
     // The mode above is for a new file; one that is there may have been opened to others.
     file.set_permissions(PermissionsExt::from_mode(0o600)).map_err(failed)?;
     file.write_all(token.as_bytes()).map_err(failed)?;
-    Ok(token)
+    Ok(Secret::new(token.as_bytes()))
 }
 
 /// Configured, else made once and kept in the data directory: peers know the hub by it.

@@ -12,7 +12,8 @@ use super::{Key, Seen, Stands};
 use crate::browser::keeper::Keeper;
 use crate::browser::state::{MAX_BYTES, State};
 
-const KIND: &str = "site-session";
+/// The kind of the records.
+pub const KIND: &str = "site-session";
 /// How many are looked at for a list.
 const MAX_LISTED: usize = 1_000;
 

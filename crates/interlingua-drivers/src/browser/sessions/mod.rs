@@ -10,6 +10,8 @@
 pub(super) mod kept;
 pub(super) mod visit;
 
+pub use kept::KIND;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;

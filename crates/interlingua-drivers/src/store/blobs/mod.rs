@@ -6,6 +6,7 @@
 //!
 //! In a store that is encrypted the files are sealed ([`sealed`]) and are called `ab/abcd….sealed`; others are not read.
 
+mod renew;
 mod sealed;
 
 use std::fs::File;

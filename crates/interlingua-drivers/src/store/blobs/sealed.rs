@@ -1,8 +1,9 @@
 //! Blobs that are sealed: `magic (8) | head | pieces`.
 //!
 //! Each file has a random key of its own. Pieces of 64 KiB are sealed with it under their number, so any part can be read without
-//! the rest. The head is that key and the length, sealed by the ring and bound to the digest of the content: a file does not
-//! open under another's name, nor when a piece is missing, and a new key of the ring leaves files as they are.
+//! the rest. The head is that key, the length and the digest of the content, sealed by the ring: a file does not open under
+//! another's name, nor when a piece is missing. A new key of the ring leaves files as they are until the old one is to be taken
+//! out: then a file gets a new head, and its pieces stay what they are.
 //!
 //! The file is named by a tag of the digest, not by the digest: who has the disk cannot ask it for content they know.
 
@@ -23,14 +24,14 @@ use super::{SEALED, finished, path_of};
 use crate::keys::{Keyring, SealFault, Sealer, Tagger};
 
 const PURPOSE: &str = "blob";
-const MAGIC: &[u8; 8] = b"ilblob\0\x01";
+const MAGIC: &[u8; 8] = b"ilblob\0\x02";
 const KEY: usize = 32;
 const TAG: usize = 16;
 const PIECE: usize = 64 * 1024;
-/// The key of a file and its length, sealed.
-const HEAD: usize = KEY + 8 + Sealer::OVERHEAD;
+/// The key of a file, its length and the digest of its content, sealed.
+const HEAD: usize = KEY + 8 + 32 + Sealer::OVERHEAD;
 /// Where the first piece begins.
-const BODY: u64 = (MAGIC.len() + HEAD) as u64;
+pub(super) const BODY: u64 = (MAGIC.len() + HEAD) as u64;
 
 /// What heads are sealed and names are made with.
 #[derive(Debug)]
@@ -51,8 +52,11 @@ impl BlobSeal {
 
     /// The blob with this digest, under its name by whichever key.
     pub(super) fn open(&self, root: &Path, digest: Digest) -> Result<Option<Opened>, StoreFault> {
-        for name in self.names.tags(&digest.0) {
-            match File::open(path_of(root, Digest(name)).with_extension(SEALED)) {
+        let names = self.names.tags(&digest.0);
+        // Twice when there are several: it may get its new name between one look and the next.
+        let looks = if names.len() > 1 { 2 } else { 1 };
+        for name in names.iter().cycle().take(names.len() * looks) {
+            match File::open(path_of(root, Digest(*name)).with_extension(SEALED)) {
                 Ok(file) => return self.read_head(file, digest).map(Some),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(from_io("open a blob", &error)),
@@ -62,17 +66,58 @@ impl BlobSeal {
     }
 
     fn read_head(&self, file: File, digest: Digest) -> Result<Opened, StoreFault> {
-        let mut head = vec![0; MAGIC.len() + HEAD];
-        file.read_exact_at(&mut head, 0).map_err(|_| damaged())?;
-        if !head.starts_with(MAGIC) {
+        let head = self.head(sealed_head(&file)?)?;
+        if head.digest()? != digest {
             return Err(damaged());
         }
-        let inside = self.heads.open(&digest.0, head.split_off(MAGIC.len())).map_err(|_| damaged())?;
-        let inside = Zeroizing::new(inside);
-        let (key, len) = inside.split_at_checked(KEY).ok_or_else(damaged)?;
-        let len = u64::from_be_bytes(len.try_into().map_err(|_| damaged())?);
-        Ok(Opened { file, key: cipher(key).map_err(|_| damaged())?, len })
+        let key = cipher(&head.0[..KEY]).map_err(|_| damaged())?;
+        Ok(Opened { file, key, len: head.len()? })
     }
+
+    fn head(&self, sealed: Vec<u8>) -> Result<Head, StoreFault> {
+        let inside = self.heads.open(b"", sealed).map(Zeroizing::new).map_err(|_| damaged())?;
+        if inside.len() == KEY + 8 + 32 { Ok(Head(inside)) } else { Err(damaged()) }
+    }
+
+    /// The head of a file by the newest key, and where the file belongs by that; `None` when it is by that key already.
+    pub(super) fn renewed(
+        &self,
+        root: &Path,
+        file: &File,
+        name: Digest,
+    ) -> Result<Option<(Vec<u8>, PathBuf)>, StoreFault> {
+        let sealed = sealed_head(file)?;
+        if sealed.get(1..=8) == Some(self.heads.newest().as_slice()) {
+            return Ok(None);
+        }
+        let head = self.head(sealed)?;
+        let digest = head.digest()?;
+        if !self.names.tags(&digest.0).contains(&name.0) {
+            return Err(damaged());
+        }
+        let new = self.heads.seal(b"", &head.0).map_err(|_| damaged())?;
+        Ok(Some(([&MAGIC[..], &new].concat(), self.path(root, digest))))
+    }
+}
+
+/// What is in a head: the key of the file, the length and the digest of its content.
+struct Head(Zeroizing<Vec<u8>>);
+
+impl Head {
+    fn len(&self) -> Result<u64, StoreFault> {
+        self.0[KEY..KEY + 8].try_into().map(u64::from_be_bytes).map_err(|_| damaged())
+    }
+
+    fn digest(&self) -> Result<Digest, StoreFault> {
+        self.0[KEY + 8..].try_into().map(Digest).map_err(|_| damaged())
+    }
+}
+
+/// The head of a file as it is written.
+pub(super) fn sealed_head(file: &File) -> Result<Vec<u8>, StoreFault> {
+    let mut head = vec![0; MAGIC.len() + HEAD];
+    file.read_exact_at(&mut head, 0).map_err(|_| damaged())?;
+    if head.starts_with(MAGIC) { Ok(head.split_off(MAGIC.len())) } else { Err(damaged()) }
 }
 
 /// Whether a file begins like a sealed blob: as much as can be seen without keys.
@@ -147,8 +192,8 @@ impl Sealing {
         if !self.held.is_empty() {
             self.write_piece(file)?;
         }
-        let inside = Zeroizing::new([&self.bytes[..], &len.to_be_bytes()].concat());
-        let head = seal.heads.seal(&of.0, &inside).map_err(std::io::Error::other)?;
+        let inside = Zeroizing::new([&self.bytes[..], &len.to_be_bytes(), &of.0].concat());
+        let head = seal.heads.seal(b"", &inside).map_err(std::io::Error::other)?;
         file.write_all_at(&[&MAGIC[..], &head].concat(), 0)
     }
 }

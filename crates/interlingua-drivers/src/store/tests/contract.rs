@@ -39,10 +39,12 @@ macro_rules! whole_contract {
             a_task_row_follows_its_appends,
             finished_tasks_go_by_age_and_count_and_live_ones_stay,
             a_trimmed_log_keeps_counting,
+            an_entry_that_is_redacted_says_what_it_is_told_and_the_others_stay,
             forgetting_a_task_takes_its_children,
             forgetting_an_owner_leaves_the_others,
             a_record_is_put_where_it_is_expected,
             a_revision_is_never_given_twice,
+            a_record_that_is_rewritten_keeps_its_revision_and_its_expiry,
             an_expired_record_is_gone,
             a_record_is_taken_once,
             records_are_listed_in_key_order,
@@ -93,6 +95,40 @@ async fn an_append_at_another_place_is_refused(store: Store) {
         }
     }
     assert_eq!(texts(&store, log, 0).await, [(1, "a".into())]);
+}
+
+async fn an_entry_that_is_redacted_says_what_it_is_told_and_the_others_stay(store: Store) {
+    let log = Log::Task(TaskId(7));
+    store.journal.append(append(log.clone(), 0, &["a", "b", "c"])).await.unwrap();
+    store.journal.append(append(Log::Audit, 0, &["x"])).await.unwrap();
+    assert!(store.journal.redact(log.clone(), 2, Bytes::from("gone")).await.unwrap());
+    // Once more, and longer than what was there.
+    let long = "much longer than it was ".repeat(400);
+    assert!(store.journal.redact(log.clone(), 3, Bytes::from(long.clone())).await.unwrap());
+    assert_eq!(texts(&store, log.clone(), 0).await, [(1, "a".into()), (2, "gone".into()), (3, long)]);
+    assert_eq!(texts(&store, Log::Audit, 0).await, [(1, "x".into())]);
+    // What is not there is not made.
+    for (log, seq) in [(log.clone(), 0), (log.clone(), 4), (Log::Task(TaskId(8)), 1)] {
+        assert!(!store.journal.redact(log, seq, Bytes::from("new")).await.unwrap());
+    }
+    assert_eq!(store.journal.last(log.clone()).await.unwrap(), 3);
+    assert_eq!(store.journal.append(append(log, 3, &["d"])).await.unwrap(), Appended::At(4));
+}
+
+async fn a_record_that_is_rewritten_keeps_its_revision_and_its_expiry(store: Store) {
+    let put = |value: &'static str, expect| {
+        store.records.put("kind", "key", Bytes::from(value), Some(Time(100)), expect, Time(1))
+    };
+    let first = put("one", Expect::Absent).await.unwrap();
+    assert!(store.records.rewrite("kind", "key", Bytes::from("the same"), first).await.unwrap());
+    let found = store.records.get("kind", "key", Time(1)).await.unwrap().unwrap();
+    assert_eq!((&found.value[..], found.revision, found.expires), (&b"the same"[..], first, Some(Time(100))));
+    // Who read it before writes on as if nothing had happened; who would rewrite what that one wrote does not.
+    put("two", Expect::Revision(first)).await.unwrap();
+    assert!(!store.records.rewrite("kind", "key", Bytes::from("old"), first).await.unwrap());
+    assert!(!store.records.rewrite("kind", "other", Bytes::from("new"), first).await.unwrap());
+    assert_eq!(store.records.get("kind", "key", Time(1)).await.unwrap().unwrap().value, "two");
+    assert_eq!(store.records.get("kind", "other", Time(1)).await.unwrap(), None);
 }
 
 async fn any_place_gives_the_next_sequence(store: Store) {

@@ -291,3 +291,49 @@ proptest! {
         prop_assert!(ring.sealer("q").unwrap().open(&place, sealed).is_err());
     }
 }
+
+/// The ring of a directory with a new key before the others, in use.
+fn rotated(dir: &Path, ring: &crate::keys::Keyring) -> String {
+    ring.replace(&outer(OUTER).rotate(dir).unwrap());
+    ring.keys()[0].id.clone()
+}
+
+#[tokio::test]
+async fn what_older_keys_sealed_is_sealed_anew_and_opens_without_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, ring) = Embedded::open_sealed(dir.path(), Options::default(), &outer(OUTER)).unwrap();
+    let log = Log::Task(TaskId(7));
+    let texts: Vec<String> = (0..1200).map(|number| format!("{CANARY} {number}")).collect();
+    store
+        .ports()
+        .journal
+        .append(append(log.clone(), 0, &texts.iter().map(String::as_str).collect::<Vec<_>>()))
+        .await
+        .unwrap();
+    let blob = fill(&store.ports(), "one", 1).await;
+    let oldest = ring.keys()[0].id.clone();
+    let newest = rotated(dir.path(), &ring);
+    fill(&store.ports(), "two", 2).await;
+    let before = store.at_rest().counts().await.unwrap();
+    assert!(before[&oldest] > 1200 && before[&newest] > 0, "{before:?}");
+    // While others write.
+    let (at_rest, ports) = (store.at_rest(), store.ports());
+    let (done, _) = tokio::join!(at_rest.reseal(), fill(&ports, "three", 3));
+    let done = done.unwrap();
+    assert!(done >= before[&oldest], "{done} {before:?}");
+    let after = store.at_rest().counts().await.unwrap();
+    assert_eq!(after.keys().collect::<Vec<_>>(), [&newest]);
+    assert_eq!(store.at_rest().reseal().await.unwrap(), 0, "nothing is done twice");
+    ring.replace(&outer(OUTER).keep_newest(dir.path()).unwrap());
+    let check_all = async |store: &Embedded| {
+        for (name, task) in [("one", 1), ("two", 2), ("three", 3)] {
+            check(&store.ports(), name, task).await;
+        }
+        assert_eq!(store.ports().journal.read(log.clone(), 1199, 1).await.unwrap()[0].bytes, format!("{CANARY} 1199"));
+        assert!(store.ports().blobs.info(blob).await.unwrap().is_some());
+    };
+    check_all(&store).await;
+    store.close().await;
+    drop(store);
+    check_all(&open_sealed(dir.path())).await;
+}

@@ -1,6 +1,7 @@
 //! The hub's keys as its Owner sees them: which there are, never what they are.
 
 use interlingua_drivers::keys::KeyInfo;
+use interlingua_drivers::store::Counts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,9 @@ pub struct KeysView {
     pub encrypted: bool,
     /// The hub's own keys; the first seals, the others open what they sealed.
     pub keys: Vec<KeyView>,
+    /// All of them but the first are being taken out: what they sealed is sealed anew meanwhile.
+    #[serde(default)]
+    pub retiring: bool,
     /// What wraps them, which is kept elsewhere; the first wraps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outer: Vec<KeyView>,
@@ -26,17 +30,28 @@ pub struct KeyView {
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
+    /// How many values that are kept it seals, where that was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<u64>,
+}
+
+impl KeyView {
+    #[must_use]
+    pub fn sealing(self, counts: &Counts) -> KeyView {
+        let values = (!counts.is_empty()).then(|| counts.get(&self.id).copied().unwrap_or_default());
+        KeyView { values, ..self }
+    }
 }
 
 impl From<KeyInfo> for KeyView {
     fn from(info: KeyInfo) -> KeyView {
-        KeyView { id: info.id, made: info.made }
+        KeyView { id: info.id, made: info.made, values: None }
     }
 }
 
 impl From<Half> for KeyView {
     fn from(half: Half) -> KeyView {
-        KeyView { id: half.id().to_string(), made: half.made.map(|made| made.to_string()) }
+        KeyView { id: half.id().to_string(), made: half.made.map(|made| made.to_string()), values: None }
     }
 }
 

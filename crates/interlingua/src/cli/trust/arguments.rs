@@ -207,6 +207,7 @@ pub struct ForgetArguments {
 Examples:
   interlingua keys list                            which keys there are, never what they are
   interlingua keys rotate                          a new key seals from now on; the hub runs on
+  interlingua keys retire                          seals anew what old keys sealed, takes them out
   interlingua keys rotate --owner-token            a new token for the Owner; the old one is refused
   interlingua keys rotate --audit                  a new key signs the audit; old records verify
   interlingua keys rotate --outer outer.key        a new outer key, first in this file
@@ -232,9 +233,16 @@ Examples:
 Examples:
   interlingua keys rotate                      a new key seals from now on; the hub goes on running
   interlingua keys rotate --owner-token        a new token for the Owner; the old one is refused
+  interlingua keys rotate --audit              a new key signs the audit; old records verify
   interlingua keys rotate --outer outer.key    a new outer key, first in the file that
                                                `store.encryption` names")]
     Rotate(RotateArguments),
+    /// Take the old ones out, once what they sealed is sealed by the newest
+    #[command(after_help = "\
+Examples:
+  interlingua keys retire
+  interlingua keys list       says how far it is: one key is left when it is done")]
+    Retire(HubArguments),
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::arguments::{KeysArguments, KeysCommand, RotateArguments};
 use crate::api::view::{KeyView, KeysView, RotateRequest, Rotated};
+use crate::cli::arguments::HubArguments;
 use crate::cli::client::{Client, Extras};
 use crate::cli::screen::Screen;
 use crate::cli::table::Table;
@@ -18,6 +19,7 @@ pub(in crate::cli) async fn keys(arguments: KeysArguments) -> Result<Exit, Failu
             show(Screen { json: hub.json }, &view)
         }
         KeysCommand::Rotate(arguments) => rotate(arguments).await,
+        KeysCommand::Retire(hub) => retire(&hub).await,
     }
 }
 
@@ -44,6 +46,18 @@ async fn rotate(arguments: RotateArguments) -> Result<Exit, Failure> {
     show(screen, &view)
 }
 
+async fn retire(hub: &HubArguments) -> Result<Exit, Failure> {
+    let client = Client::new(hub)?;
+    client.delete("/api/keys/old").await?;
+    let view: KeysView = client.get("/api/keys").await?;
+    let screen = Screen { json: hub.json };
+    if !screen.json {
+        screen.note("it goes on in the background; it is done when `interlingua keys list` shows one key");
+        screen.note("tokens of conversations that an old key made count no more from then on");
+    }
+    show(screen, &view)
+}
+
 /// The file alone is changed: a hub that was told of it in its configuration reads it by itself.
 fn put_outer(screen: Screen, file: &Path) -> Result<Exit, Failure> {
     let held =
@@ -62,14 +76,16 @@ fn show(screen: Screen, view: &KeysView) -> Result<Exit, Failure> {
         screen.value(view)?;
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["key", "made", "does"]);
+    let mut table = Table::new(&["key", "made", "seals", "does"]);
     let rows = |keys: &[KeyView], first: &'static str, others: &'static str, table: &mut Table| {
         for (place, key) in keys.iter().enumerate() {
             let does = if place == 0 { first } else { others };
-            table.row([key.id.as_str(), key.made.as_deref().unwrap_or("not known"), does]);
+            let values = key.values.map_or_else(|| "-".to_owned(), |values| values.to_string());
+            table.row([key.id.as_str(), key.made.as_deref().unwrap_or("not known"), &values, does]);
         }
     };
-    rows(&view.keys, "seals and opens", "opens what it sealed", &mut table);
+    let older = if view.retiring { "is being taken out" } else { "opens what it sealed" };
+    rows(&view.keys, "seals and opens", older, &mut table);
     rows(&view.outer, "wraps the others", "may be taken out", &mut table);
     rows(&view.audit, "signs the audit", "signed the audit before", &mut table);
     screen.say(&table.render(screen.width()))?;

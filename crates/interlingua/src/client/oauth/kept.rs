@@ -16,8 +16,8 @@ use zeroize::{Zeroize, Zeroizing};
 use super::Problem;
 use crate::hub::Hub;
 
-pub(super) const TOKENS: &str = "oauth-token";
-pub(super) const CLIENTS: &str = "oauth-client";
+pub(crate) const TOKENS: &str = "oauth-token";
+pub(crate) const CLIENTS: &str = "oauth-client";
 /// What nobody used for so long is forgotten.
 const KEPT: Duration = Duration::from_secs(180 * 24 * 3600);
 /// How many there may be of each kind.

@@ -26,7 +26,7 @@ use super::lost::Lost;
 pub(crate) use account::{Account, Judged, Shown};
 pub(crate) use authority::Authority;
 pub use desk::{Desk, SignIn};
-pub(crate) use kept::retain;
+pub(crate) use kept::{CLIENTS, TOKENS, retain};
 
 /// Everything that is kept for the server at `url`, which is this peer, under one name.
 pub(crate) fn place(peer: &str, url: &str) -> Option<String> {

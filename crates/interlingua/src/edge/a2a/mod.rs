@@ -11,6 +11,7 @@ mod push;
 mod settings;
 mod signing;
 
+pub(crate) use push::KIND as WEBHOOKS;
 pub use push::{Private, Push};
 pub use settings::Settings;
 pub use signing::Signing;

@@ -9,6 +9,7 @@ use interlingua_core::{
 };
 use interlingua_protocols::hop::Headers;
 use serde::de::DeserializeOwned;
+use zeroize::Zeroizing;
 
 use crate::api::view::{AnswerRequest, ExchangeRequest, SayRequest, SignalRequest};
 use crate::hub::entropy;
@@ -162,7 +163,7 @@ fn answered(request: AnswerRequest) -> Result<Follows, Fault> {
     let mut given = Vec::new();
     given.extend(request.arguments.map(|arguments| Answer::Given(Input::args(arguments))));
     given.extend(request.approve.map(|yes| if yes { Answer::Granted } else { Answer::Declined }));
-    given.extend(request.token.map(|token| Answer::Token(Secret::new(token))));
+    given.extend(request.token.map(|token| Answer::Token(Secret::new(Zeroizing::new(token)))));
     given.extend(request.visited.then_some(Answer::Visited));
     given.extend(request.decline.then_some(Answer::Declined));
     match (request.text, given.pop()) {

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use interlingua_core::{Fault, FaultKind};
+use interlingua_drivers::store::Counts;
 
 use super::{Answered, Asker, Refusal, answer, decode};
 use crate::api::view::{KeyView, KeysView, RotateRequest, Rotated};
@@ -14,12 +15,26 @@ use crate::edge::Shared;
 use crate::hub::audit::AuditLine;
 use crate::server::body;
 use crate::server::keys::Held;
+use crate::server::retire;
 
 const LONGEST: u64 = 1024;
 
 pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker) -> Answered {
     owner_only(&asker)?;
-    shown(&shared, shared.keys.held())
+    let counts = retire::counts(&shared).await?;
+    shown(StatusCode::OK, &shared, shared.keys.held(), &counts)
+}
+
+/// It is done when the keys are not listed any more.
+pub(super) async fn take_out(State(shared): State<Arc<Shared>>, asker: Asker) -> Answered {
+    owner_only(&asker)?;
+    let begun = retire::retire(&shared).await;
+    let line = AuditLine::new("retire", asker.by.owner().to_string()).on("old keys");
+    shared.hub.audit.write(match &begun {
+        Ok(_) => line,
+        Err(fault) => line.refused(fault.kind),
+    });
+    shown(StatusCode::ACCEPTED, &shared, begun?, &Counts::new())
 }
 
 pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
@@ -36,7 +51,7 @@ pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body
         Ok(_) => line,
         Err(fault) => line.refused(fault.kind),
     });
-    shown(&shared, done?)
+    shown(StatusCode::OK, &shared, done?, &Counts::new())
 }
 
 fn owner_only(asker: &Asker) -> Result<(), Refusal> {
@@ -46,12 +61,14 @@ fn owner_only(asker: &Asker) -> Result<(), Refusal> {
     Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into())
 }
 
-fn shown(shared: &Shared, held: Held) -> Result<Response, Refusal> {
+/// `counts`: what each seals, where that was counted.
+fn shown(status: StatusCode, shared: &Shared, held: Held, counts: &Counts) -> Result<Response, Refusal> {
     let view = KeysView {
         encrypted: held.outer.is_some(),
-        keys: held.ring.into_iter().map(KeyView::from).collect(),
+        keys: held.ring.into_iter().map(|key| KeyView::from(key).sealing(counts)).collect(),
+        retiring: held.retiring,
         outer: held.outer.unwrap_or_default().into_iter().map(KeyView::from).collect(),
         audit: shared.hub.audit.keys().into_iter().map(KeyView::from).collect(),
     };
-    answer(StatusCode::OK, &view)
+    answer(status, &view)
 }

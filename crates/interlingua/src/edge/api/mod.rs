@@ -76,6 +76,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/explain", post(explain::explain))
         .route("/api/keys", get(keys::list))
         .route("/api/keys/rotate", post(keys::rotate))
+        .route("/api/keys/old", delete(keys::take_out))
         .method_not_allowed_fallback(not_allowed)
 }
 

@@ -139,6 +139,13 @@ impl Records for Memory {
         Box::pin(ready(self.held().put_within(room, (kind, key.into()), value, expires, now)))
     }
 
+    fn rewrite(&self, kind: &'static str, key: &str, value: Bytes, revision: u64) -> Pending<'_, bool> {
+        let mut held = self.held();
+        let found = held.items.get_mut(&(kind, key.into())).filter(|item| item.revision == revision);
+        let there = found.map(|item| item.value = value).is_some();
+        Box::pin(ready(Ok(there)))
+    }
+
     fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>> {
         let mut held = self.held();
         let key = (kind, key.into());

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use interlingua_core::ports::Records;
+use interlingua_core::{Fault, Time};
 
 pub(crate) use inside::Inside;
 pub use names::{Claim, Plug};
@@ -54,6 +55,11 @@ impl Routing {
     /// Another configuration; requests under way end by the one they began with.
     pub fn apply(&self, settings: Settings) {
         self.settings.store(Arc::new(settings));
+    }
+
+    /// Seals the contexts that older keys sealed by the newest; how many there were.
+    pub async fn reseal(&self, now: Time) -> Result<u64, Fault> {
+        self.sessions.reseal(&self.settings().seals, now).await
     }
 
     /// Adds a way of spelling tool names, for skills its claim is laid to. False when there is one of that name, or

@@ -19,7 +19,7 @@ use interlingua_protocols::envelope::wire::Token;
 
 use super::memory::Memory;
 use super::promise::Promise;
-use super::settings::Settings;
+use super::settings::{Seals, Settings};
 use crate::hub::{CONVERSATIONS, entropy};
 
 const KIND: &str = "session";
@@ -29,6 +29,8 @@ pub(super) const PREFIX: &str = "nlip";
 pub const MAX_SESSIONS: u64 = 1_000_000;
 /// A larger context is not kept.
 pub(super) const MAX_CONTEXT: usize = 16 * 1024;
+/// How many are looked at together when keys change.
+const PAGE: usize = 500;
 /// How often somebody else may have been quicker with the same session.
 const MAX_TRIES: usize = 64;
 /// How long a count that found the table full is believed, in milliseconds.
@@ -140,6 +142,23 @@ impl Sessions {
         Sessions { durable: Table::new(records, limit), passing: Table::new(Arc::new(Memory::default()), limit) }
     }
 
+    /// Seals what older keys sealed by the newest; how much that was. What lives in memory alone goes with the hub.
+    pub(super) async fn reseal(&self, seals: &Seals, now: Time) -> Result<u64, Fault> {
+        let (records, mut after, mut done) = (&self.durable.records, None::<String>, 0);
+        loop {
+            let page = records.list(KIND, after.as_deref(), PAGE, now).await?;
+            for item in &page {
+                if let Some(value) = resealed(seals, item)? {
+                    done += u64::from(records.rewrite(KIND, &item.key, value, item.revision).await?);
+                }
+            }
+            after = page.last().map(|item| item.key.to_string());
+            if page.len() < PAGE {
+                return Ok(done);
+            }
+        }
+    }
+
     /// Takes up the session of a message, or opens one, and writes it down.
     pub(super) async fn take_up(&self, brought: Brought<'_>, settings: &Settings, now: Time) -> Result<TakenUp, Fault> {
         let shown = Shown::of(brought.by, brought.token, settings);
@@ -160,6 +179,20 @@ impl Sessions {
         }
         Err(Fault::hub(FaultKind::Busy, "too many requests of this session arrive at once"))
     }
+}
+
+/// A session whose context an older key sealed, with that sealed by the newest.
+fn resealed(seals: &Seals, item: &Item) -> Result<Option<Bytes>, Fault> {
+    let (Ok(mut session), Ok(key)) = (serde_json::from_slice::<Session>(&item.value), item.key.parse::<Digest>())
+    else {
+        return Ok(None);
+    };
+    let Some(sealed) = session.context.as_ref().filter(|sealed| seals.is_stale(&sealed.0)) else { return Ok(None) };
+    // One that nobody can open any more is told to its caller as lost.
+    let Ok(plain) = seals.open(&key.0, &sealed.0) else { return Ok(None) };
+    let sealed = seals.seal(&key.0, &plain).map_err(Fault::internal)?;
+    session.context = Some(Sealed(sealed.into()));
+    serde_json::to_vec(&session).map(|value| Some(value.into())).map_err(Fault::internal)
 }
 
 impl Table {

@@ -11,7 +11,7 @@ use crate::hub::Hub;
 use crate::hub::clock::Clock;
 
 /// What is sealed for a site opens as nothing else.
-const SEALED: &str = "site session";
+pub(crate) const SEALED: &str = "site session";
 
 /// Holds the hub weakly: the hub holds the site.
 #[derive(Debug)]

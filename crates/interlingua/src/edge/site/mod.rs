@@ -4,7 +4,7 @@
 //! in it is [`interlingua_drivers::browser`]. A definition that changes on disk is a changed configuration: the peer is
 //! replaced whole, and calls under way end by what they began with.
 
-mod keeper;
+pub(crate) mod keeper;
 
 use std::sync::Arc;
 

@@ -83,11 +83,16 @@ fn files(folder: &Path) -> Vec<u8> {
 #[tokio::test]
 async fn m_39_somebody_signs_in_by_a_link_once_and_a_restart_forgets_nothing() {
     let guarded = Guarded::start(json!({"user": "ada"})).await;
-    let mut hub = builder(&[("g", guarded.peer(""))]).start().await;
+    let loud = "telemetry: { log: { level: trace } }\n";
+    let mut hub = builder_with(&[("g", guarded.peer(""))], loud).keeping_lines(2_000_000).start().await;
     let page = browser::sign_in(&link(&hub, "g").await).await;
     assert!(is_signed_in(&page), "{}", page.text());
     listed(&hub, "g").await;
     assert_eq!(said(&call(&hub, "g/whoami", json!({})).await), "you are ada");
+    let mut told = format!("{}{}", page.text(), hub.log());
+    for path in ["/metrics", "/api/peers", "/api/audit", "/api/health", "/api/skills"] {
+        told.push_str(&hub.get(path).await.text());
+    }
     let asked = guarded.log.lines("authorize ");
     let resource = format!("http://{}/mcp", guarded.server.address());
     assert_eq!(asked.len(), 1, "{asked:?}");
@@ -99,7 +104,8 @@ async fn m_39_somebody_signs_in_by_a_link_once_and_a_restart_forgets_nothing() {
     assert_eq!((guarded.log.count("authorize"), guarded.log.count("register")), (1, 1), "it is all still known");
     assert!(!peer(&hub, "g").await["problems"].to_string().contains("sign in"));
     let _ = hub.stop().await;
-    let (kept, log) = (files(&hub.data()), hub.log());
+    let (kept, log) = (files(&hub.data()), told + &hub.log());
+    assert!(log.contains("TRACE"), "the log is as loud as it can be");
     for secret in ["secret-access", "secret-refresh", "secret-code"] {
         let holds = |bytes: &[u8]| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
         assert!(!holds(&kept) && !holds(log.as_bytes()), "{secret} is kept or logged in clear");

@@ -41,6 +41,38 @@ fn every_exception_to_the_size_still_needs_it() {
     }
 }
 
+/// Fields that are called like a secret in a file that wipes none, each with its reason.
+const NOT_SECRET: &[(&str, &str)] = &[
+    ("crates/interlingua-protocols/src/oauth/metadata.rs", "an address"),
+    ("crates/interlingua-protocols/src/nlweb/client.rs", "what a promised answer is asked for by"),
+    ("crates/interlingua/src/api/view/call.rs", "as it is on the wire; whoever decodes it wipes it"),
+];
+
+/// A field that holds a credential as plain text.
+fn holds_a_secret(line: &str) -> bool {
+    const NAMES: [&str; 8] = ["token", "password", "api_key", "secret", "credentials", "refresh", "access", "pem"];
+    const PLAIN: [&str; 4] = ["String,", "Option<String>,", "Text,", "Option<Text>,"];
+    let line = line.trim_start();
+    let field = line.strip_prefix("pub").map_or(line, |rest| rest.split_once(' ').map_or(rest, |(_, field)| field));
+    let Some((name, kind)) = field.rsplit(") ").next().and_then(|field| field.split_once(": ")) else { return false };
+    let word = name.rsplit('_').next().unwrap_or(name);
+    (NAMES.contains(&name) || NAMES.contains(&word)) && PLAIN.contains(&kind.trim_end())
+}
+
+#[test]
+fn whoever_holds_a_secret_as_text_wipes_it() {
+    assert!(holds_a_secret("    pub(super) refresh: Option<String>,") && holds_a_secret("    token: String,"));
+    assert!(!holds_a_secret("    token: Secret,") && !holds_a_secret("    tokens: Vec<String>,"));
+    let files = tracked(".rs");
+    let held = files.iter().filter(|file| file.path.contains("/src/") && !is_test(&file.path));
+    let plain = held.filter(|file| file.text.lines().any(holds_a_secret) && !file.text.contains("zeroize"));
+    let plain: Vec<&str> = plain.map(|file| file.path.as_str()).collect();
+    let known: Vec<&str> = NOT_SECRET.iter().map(|(path, _)| *path).collect();
+    let unknown: Vec<&&str> = plain.iter().filter(|path| !known.contains(path)).collect();
+    assert!(unknown.is_empty(), "a secret is an `interlingua_core::Secret`, or is wiped: {unknown:#?}");
+    assert!(known.iter().all(|path| plain.contains(path)), "no longer needed: {plain:#?}");
+}
+
 #[test]
 fn no_source_is_unfinished() {
     let words = unfinished();

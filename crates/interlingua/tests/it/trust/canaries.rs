@@ -114,20 +114,20 @@ async fn turn_away(listener: TcpListener, heard: Arc<Mutex<String>>) {
 
 /// All that came out, and where each piece of it did.
 #[derive(Default)]
-struct Seen(Vec<(String, Vec<u8>)>);
+pub(super) struct Seen(Vec<(String, Vec<u8>)>);
 
 impl Seen {
-    fn add(&mut self, place: impl Into<String>, bytes: impl Into<Vec<u8>>) {
+    pub(super) fn add(&mut self, place: impl Into<String>, bytes: impl Into<Vec<u8>>) {
         self.0.push((place.into(), bytes.into()));
     }
 
-    fn answer(&mut self, place: &str, answer: &Answer) {
+    pub(super) fn answer(&mut self, place: &str, answer: &Answer) {
         self.add(format!("{place} (headers)"), format!("{:?}", answer.headers));
         self.add(place, answer.text());
     }
 
     /// Where these bytes are.
-    fn places(&self, secret: &str) -> Vec<&str> {
+    pub(super) fn places(&self, secret: &str) -> Vec<&str> {
         let holds = |bytes: &[u8]| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
         self.0.iter().filter(|(_, bytes)| holds(bytes)).map(|(place, _)| place.as_str()).collect()
     }
@@ -139,7 +139,7 @@ fn prepared(config: &str, key: &KeyPair) -> HubBuilder {
 }
 
 /// Lists, pages, documents: whatever can be read.
-async fn read_everything(hub: &Hub, seen: &mut Seen) {
+pub(super) async fn read_everything(hub: &Hub, seen: &mut Seen) {
     let paths = [
         "/",
         "/healthz",
@@ -284,7 +284,7 @@ fn look_at_processes(hub: &Hub, seen: &mut Seen) -> Vec<u32> {
     started
 }
 
-fn read_files(dir: &Path, seen: &mut Seen) {
+pub(super) fn read_files(dir: &Path, seen: &mut Seen) {
     for entry in std::fs::read_dir(dir).expect("a directory") {
         let path = entry.expect("a name").path();
         if path.is_dir() {
@@ -302,7 +302,7 @@ async fn no_secret_is_in_anything_the_hub_says_or_writes() {
     let key = KeyPair::generate().expect("a key");
     let nobody = interlingua_testkit::port::free().port();
     let yaml = config(peer.port, nobody, traces.endpoint());
-    let mut hub = prepared(&yaml, &key).start().await;
+    let mut hub = prepared(&yaml, &key).keeping_lines(2_000_000).start().await;
     let mut seen = Seen::default();
     read_everything(&hub, &mut seen).await;
     call_everybody(&hub, &mut seen).await;

@@ -7,7 +7,7 @@ use http::Method;
 use interlingua_testkit::Hub;
 use serde_json::{Value, json};
 
-use super::{OWN_PAGE, owner_token, program};
+use super::{OWN_PAGE, owner_token, program, rotations};
 use crate::support::{builder, logged, send, until};
 
 const CANARY: &str = "canary-77e1b0";
@@ -243,4 +243,63 @@ async fn only_the_owner_sees_or_changes_keys() {
     assert_eq!(keys(&hub).await, before);
     let unknown = hub.post_json("/api/keys/rotate", &json!({"what": "everything"})).await.status;
     assert!(matches!(unknown, 400 | 422), "{unknown}");
+}
+
+/// How many keys the ring has.
+async fn ring(hub: &Hub) -> usize {
+    keys(hub).await["keys"].as_array().map_or(0, Vec::len)
+}
+
+/// How many values the key at this place seals.
+async fn sealed_by(hub: &Hub, place: usize) -> u64 {
+    keys(hub).await["keys"][place]["values"].as_u64().expect("they are counted")
+}
+
+#[tokio::test]
+async fn old_keys_are_taken_out_once_what_they_sealed_is_sealed_anew_also_through_a_kill() {
+    let mut hub = encrypted().await;
+    let artifact = uploaded(&hub).await;
+    let mut tasks = Vec::new();
+    for number in 0..20 {
+        tasks.push(kept(&hub, &format!("task-{number}")).await);
+    }
+    let context = json!({"city": CANARY});
+    rotations::context(&hub, "m1", context.clone()).await;
+    let one = run(&hub, &["keys", "retire"]);
+    assert!(!one.status.success() && String::from_utf8_lossy(&one.stderr).contains("one key"), "{one:?}");
+    assert!(run(&hub, &["keys", "rotate"]).status.success());
+    assert!(sealed_by(&hub, 1).await > 40 && ring(&hub).await == 2);
+    let listed = run(&hub, &["keys", "list"]);
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("opens what it sealed"), "{listed:?}");
+    let begun = run(&hub, &["keys", "retire"]);
+    assert!(begun.status.success(), "{begun:?}");
+    // Wherever it has come to.
+    hub.kill_9();
+    hub.restart().await;
+    until("the old key is gone", async || ring(&hub).await == 1).await;
+    assert!(sealed_by(&hub, 0).await > 40);
+    for task in &tasks {
+        is_there(&hub, task, &artifact).await;
+    }
+    assert_eq!(rotations::context(&hub, "m2", json!(true)).await, context);
+    // The file opens with the newest alone, and so does all there is.
+    hub.kill_9();
+    hub.restart().await;
+    assert_eq!((ring(&hub).await, keys(&hub).await["retiring"] == false), (1, true));
+    is_there(&hub, &tasks[0], &artifact).await;
+    super::audit::verified(&hub);
+}
+
+#[tokio::test]
+async fn old_keys_are_taken_out_of_a_hub_that_is_not_encrypted_too() {
+    let hub = builder().config("tools: { directory: ./tools }\n").start().await;
+    let context = json!({"city": "Lisbon"});
+    rotations::context(&hub, "m1", context.clone()).await;
+    assert!(run(&hub, &["keys", "rotate"]).status.success());
+    assert!(run(&hub, &["keys", "retire"]).status.success());
+    until("the old key is gone", async || ring(&hub).await == 1).await;
+    let file = std::fs::read_to_string(hub.data().join("keys")).expect("the keys");
+    assert_eq!(file.lines().filter(|line| !line.starts_with('#')).count(), 1, "one is left in the file");
+    assert_eq!(rotations::context(&hub, "m2", json!(true)).await, context);
+    super::audit::verified(&hub);
 }

@@ -9,6 +9,7 @@ mod certificates;
 mod guard;
 mod issuers;
 mod keys;
+mod leaks;
 mod limits;
 mod machine;
 mod outgoing;

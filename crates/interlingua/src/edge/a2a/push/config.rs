@@ -10,11 +10,13 @@ use interlingua_drivers::keys::Keyring;
 use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::wire::{Authentication, PushConfig};
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroize;
 
 use super::From;
 use crate::hub::Hub;
 
-const KIND: &str = "a2a-push";
+/// The kind of the records, and what they are sealed for.
+pub(crate) const KIND: &str = "a2a-push";
 /// How long a configuration is kept. A task that lives longer is told no more.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How many are read at once.
@@ -43,6 +45,13 @@ pub(super) enum Stands {
     Over,
     /// It did not answer for too long.
     Disabled,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.token.zeroize();
+        self.credentials.zeroize();
+    }
 }
 
 impl std::fmt::Debug for Kept {
@@ -90,14 +99,14 @@ impl Kept {
     }
 
     /// As its owner gets it back.
-    pub(super) fn config(self, task: TaskId) -> PushConfig {
-        let credentials = self.credentials.map(Secret::new);
+    pub(super) fn config(&self, task: TaskId) -> PushConfig {
+        let credentials = self.credentials.as_ref().map(Secret::new);
         PushConfig {
-            id: Some(self.id),
+            id: Some(self.id.clone()),
             task: Some(task.to_string().into()),
-            url: self.url,
-            token: self.token.map(Secret::new),
-            authentication: self.scheme.map(|scheme| Authentication { scheme, credentials }),
+            url: self.url.clone(),
+            token: self.token.as_ref().map(Secret::new),
+            authentication: self.scheme.clone().map(|scheme| Authentication { scheme, credentials }),
         }
     }
 }

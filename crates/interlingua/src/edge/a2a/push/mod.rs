@@ -17,6 +17,7 @@ use interlingua_core::{Fault, FaultKind, Principal, TaskId, Text};
 use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::wire::PushConfig;
 
+pub(crate) use self::config::KIND;
 pub use self::guard::Private;
 
 use self::config::{Configs, Kept};

@@ -5,6 +5,7 @@ use http::{HeaderMap, Uri};
 use interlingua_core::{Fault, FaultKind, Link, PeerId, Principal, Proof, Secret, SkillId, Subject, Text};
 use interlingua_protocols::aip::wire::{ClientMessage, ClientType};
 use serde::Deserialize;
+use zeroize::Zeroizing;
 
 use crate::edge::Shared;
 use crate::edge::aip::outbound::device::DO;
@@ -34,7 +35,7 @@ pub(super) struct Entered {
 impl Entered {
     pub(super) fn new(connection: Connection, headers: &HeaderMap, uri: &Uri) -> Entered {
         let Query(asked) = Query::<Asked>::try_from_uri(uri).unwrap_or_default();
-        Entered { shown: Shown::of(connection, headers), token: asked.token.map(Secret::new) }
+        Entered { shown: Shown::of(connection, headers), token: asked.token.map(Zeroizing::new).map(Secret::new) }
     }
 
     /// Before the upgrade, and again with every frame and every change: what was taken back counts no more. With a key configured, it or a

@@ -15,9 +15,10 @@ use interlingua_core::{Digest, Fault, Owner, PeerId, Secret, Text, Time, Token};
 use interlingua_drivers::keys::Keyring;
 use interlingua_protocols::nlip::client::TokenJar;
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
-const KIND: &str = "nlip-leg";
+/// The kind of the records, and what they are sealed for.
+pub(crate) const KIND: &str = "nlip-leg";
 
 /// Names one leg.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -57,7 +58,7 @@ impl Legs {
         };
         let plain = self.keys.open(KIND, leg.0.as_bytes(), &item.value).map_err(Fault::internal)?;
         let written: Vec<Written> = serde_json::from_slice(&plain).map_err(Fault::internal)?;
-        let tokens: Vec<Token> = written.into_iter().filter_map(Written::token).collect();
+        let tokens: Vec<Token> = written.iter().filter_map(Written::token).collect();
         Ok(Kept { jar: TokenJar::from_tokens(&tokens), expires: item.expires })
     }
 
@@ -93,14 +94,25 @@ struct Written {
     mine: bool,
 }
 
+impl Drop for Written {
+    fn drop(&mut self) {
+        self.value.zeroize();
+    }
+}
+
 impl Written {
     fn of(token: &Token) -> Option<Written> {
         let value = STANDARD.encode(token.value.value()?);
         Some(Written { name: token.name.clone(), value, label: token.label.clone(), mine: token.mine })
     }
 
-    fn token(self) -> Option<Token> {
+    fn token(&self) -> Option<Token> {
         let value = Zeroizing::new(STANDARD.decode(self.value.as_bytes()).ok()?);
-        Some(Token { name: self.name, value: Secret::new(value.as_slice()), label: self.label, mine: self.mine })
+        Some(Token {
+            name: self.name.clone(),
+            value: Secret::new(value.as_slice()),
+            label: self.label.clone(),
+            mine: self.mine,
+        })
     }
 }

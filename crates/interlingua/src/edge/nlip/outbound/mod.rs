@@ -28,6 +28,7 @@ use crate::client::health::watch;
 use crate::config::{self, Peer};
 use crate::hub::Hub;
 
+pub(crate) use legs::KIND as LEGS;
 pub use peer::NlipPeer;
 
 /// A peer that is made and can be registered.

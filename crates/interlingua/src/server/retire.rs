@@ -1,0 +1,154 @@
+//! Takes old keys out of the ring: what they sealed is sealed by the newest first, in the background, while the hub goes on.
+//!
+//! That it is to be done stands in a record until it is done, so a hub that was killed goes on with it. A key is taken out when a
+//! whole pass has found nothing under it. What was handed out and is not kept (tokens of conversations, receipts, cursors) and
+//! was made with a key that is taken out is worth nothing from then on.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+use interlingua_core::ports::Expect;
+use interlingua_core::{Fault, FaultKind};
+use interlingua_drivers::keys::{KeyFault, KeyInfo, Keyring, Wrapping, sealed_by};
+use interlingua_drivers::store::Counts;
+
+use super::keys::{Held, KeyDesk};
+use crate::edge::{self, Shared};
+use crate::hub::Hub;
+
+const KIND: &str = "keys";
+const MARK: &str = "retiring";
+/// How many records are looked at together.
+const PAGE: usize = 500;
+/// Keys may be made anew meanwhile, and values written: after so many passes it is given up until the next start.
+const PASSES: usize = 16;
+
+/// Whether an earlier run of this hub had begun; then it goes on.
+pub(super) async fn resume(shared: &Arc<Shared>) -> Result<(), Fault> {
+    let hub = &shared.hub;
+    if hub.store.records.get(KIND, MARK, hub.now()).await?.is_some() {
+        tracing::info!("old keys are being taken out: goes on with it");
+        begin(shared);
+    }
+    Ok(())
+}
+
+/// Begins to take out all keys but the newest. It is done when they are not listed any more.
+pub async fn retire(shared: &Arc<Shared>) -> Result<Held, Fault> {
+    let hub = &shared.hub;
+    if shared.keys.held().ring.len() < 2 {
+        return Err(Fault::caller(FaultKind::Conflict, "there is one key: make a new one first"));
+    }
+    hub.store.records.put(KIND, MARK, Bytes::from_static(b"1"), None, Expect::Anything, hub.now()).await?;
+    begin(shared);
+    Ok(shared.keys.held())
+}
+
+fn begin(shared: &Arc<Shared>) {
+    if !shared.keys.retiring.swap(true, Ordering::AcqRel) {
+        shared.hub.supervisor.run_until_stop(work(shared.clone()));
+    }
+}
+
+async fn work(shared: Arc<Shared>) {
+    match take_out(&shared).await {
+        Ok(()) => tracing::info!("all keys but the newest are taken out"),
+        Err(error) => tracing::error!(%error, "old keys are not taken out: the next start tries again"),
+    }
+    shared.keys.retiring.store(false, Ordering::Release);
+}
+
+async fn take_out(shared: &Shared) -> Result<(), Fault> {
+    let (hub, keys) = (&shared.hub, &shared.keys);
+    for _ in 0..PASSES {
+        if pass(shared).await? > 0 {
+            continue;
+        }
+        let _turn = keys.turn.acquire().await.map_err(Fault::internal)?;
+        // Nobody makes a new key now; and what somebody wrote since is looked at too.
+        if pass(shared).await? == 0 {
+            keys.keep_newest().await?;
+            hub.store.records.take(KIND, MARK, hub.now()).await?;
+            return Ok(());
+        }
+    }
+    Err(Fault::hub(FaultKind::Busy, "keys change faster than values can be sealed"))
+}
+
+/// Seals everything that older keys sealed; how much that was.
+async fn pass(shared: &Shared) -> Result<u64, Fault> {
+    let hub = &shared.hub;
+    let mut done = shared.routing.reseal(hub.now()).await?;
+    for (kind, purpose) in edge::sealed_records() {
+        done += reseal_records(hub, kind, purpose).await?;
+    }
+    Ok(done + shared.keys.at_rest.reseal().await?)
+}
+
+async fn reseal_records(hub: &Hub, kind: &'static str, purpose: &'static str) -> Result<u64, Fault> {
+    let (mut after, mut done) = (None::<String>, 0);
+    loop {
+        let page = hub.store.records.list(kind, after.as_deref(), PAGE, hub.now()).await?;
+        for item in page.iter().filter(|item| hub.keys.is_stale(&item.value)) {
+            // What does not open is lost already, whichever keys are kept.
+            let Ok(plain) = hub.keys.open(purpose, item.key.as_bytes(), &item.value) else { continue };
+            let sealed = hub.keys.seal(purpose, item.key.as_bytes(), &plain).map_err(Fault::internal)?;
+            done += u64::from(hub.store.records.rewrite(kind, &item.key, sealed.into(), item.revision).await?);
+        }
+        after = page.last().map(|item| item.key.to_string());
+        if page.len() < PAGE {
+            return Ok(done);
+        }
+    }
+}
+
+/// How many values that are kept each key seals.
+pub async fn counts(shared: &Shared) -> Result<Counts, Fault> {
+    let hub = &shared.hub;
+    let mut counts = shared.keys.at_rest.counts().await?;
+    for (kind, _) in edge::sealed_records() {
+        let mut after: Option<String> = None;
+        loop {
+            let page = hub.store.records.list(kind, after.as_deref(), PAGE, hub.now()).await?;
+            for id in page.iter().filter_map(|item| sealed_by(&item.value)) {
+                *counts.entry(id).or_default() += 1;
+            }
+            after = page.last().map(|item| item.key.to_string());
+            if page.len() < PAGE {
+                break;
+            }
+        }
+    }
+    Ok(counts)
+}
+
+impl KeyDesk {
+    /// Whoever holds the turn calls this.
+    async fn keep_newest(&self) -> Result<(), Fault> {
+        let (data, outer, newest) = (self.data.clone(), self.outer.load_full(), self.ring.keys().into_iter().next());
+        let kept = tokio::task::spawn_blocking(move || keep_newest(&data, outer.as_deref(), newest.as_ref()));
+        match kept.await.map_err(Fault::internal)?.map_err(Fault::internal)? {
+            Some(ring) => self.ring.replace(&ring),
+            None => return Err(Fault::hub(FaultKind::Conflict, "the file of keys was changed by hand: reload first")),
+        }
+        Ok(())
+    }
+}
+
+/// `None`: somebody put another key into the file, and it is not in use yet.
+fn keep_newest(data: &Path, outer: Option<&Wrapping>, newest: Option<&KeyInfo>) -> Result<Option<Keyring>, KeyFault> {
+    let there = match outer {
+        Some(outer) => outer.open(data)?.ring,
+        None => Keyring::from_directory(data)?,
+    };
+    if there.keys().first() != newest {
+        return Ok(None);
+    }
+    let kept = match outer {
+        Some(outer) => outer.keep_newest(data),
+        None => Keyring::keep_newest(data),
+    };
+    kept.map(Some)
+}
