@@ -3,22 +3,17 @@
 //!
 //! A rule that fails to evaluate refuses the call: Cedar alone would pass over it, and a prohibition would be lost.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use cedar_policy::{Authorizer, PolicySet};
-use interlingua_core::policy::{Asked, Could, Decision, Effect, Judge, Object};
+use interlingua_core::policy::{Asked, Could, Decision, Effect, Judge};
 use interlingua_core::{Digest, Json, Text};
-use moka::sync::Cache;
 
 use crate::index::{Index, Rule};
+use crate::kept::Kept;
 use crate::reads::Reads;
 use crate::roles::Membership;
 use crate::world::{self, Types};
-
-/// How many decisions are kept.
-const KEPT: u64 = 65_536;
 
 pub(crate) struct Rules {
     version: Digest,
@@ -26,14 +21,8 @@ pub(crate) struct Rules {
     index: Index,
     membership: Membership,
     authorizer: Authorizer,
-    kept: Cache<Key, Arc<Weighed>>,
-    /// Two secrets of this judge: nobody outside can find two questions with the same key.
-    hashers: [RandomState; 2],
+    kept: Kept<Weighed>,
 }
-
-/// A question without its arguments, as 128 bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key([u64; 2]);
 
 /// What is known of a question before its arguments.
 #[derive(Debug)]
@@ -60,19 +49,12 @@ impl Rules {
             types,
             membership,
             authorizer: Authorizer::new(),
-            kept: Cache::new(KEPT),
-            hashers: [RandomState::new(), RandomState::new()],
+            kept: Kept::default(),
         }
     }
 
     fn weigh(&self, asked: &Asked<'_>) -> Arc<Weighed> {
-        let key = Key([key(asked, &self.hashers[0]), key(asked, &self.hashers[1])]);
-        if let Some(kept) = self.kept.get(&key) {
-            return kept;
-        }
-        let weighed = Arc::new(self.weigh_anew(asked));
-        self.kept.insert(key, weighed.clone());
-        weighed
+        self.kept.of(asked, || self.weigh_anew(asked))
     }
 
     fn weigh_anew(&self, asked: &Asked<'_>) -> Weighed {
@@ -171,25 +153,4 @@ impl std::fmt::Debug for Rules {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Rules").field("version", &self.version).finish_non_exhaustive()
     }
-}
-
-/// All that a decision without arguments can depend on.
-fn key(asked: &Asked<'_>, hasher: &RandomState) -> u64 {
-    let mut hasher = hasher.build_hasher();
-    let Asked { by, action, on, wire, trust, now: _ } = asked;
-    by.subject.hash(&mut hasher);
-    by.scopes.hash(&mut hasher);
-    std::mem::discriminant(&by.proof).hash(&mut hasher);
-    (action, wire, trust).hash(&mut hasher);
-    match on {
-        Object::Peer(peer) => (0_u8, peer).hash(&mut hasher),
-        Object::Skill(skill) => {
-            // The digest holds the name and the effects; the rest of what rules can see is beside it.
-            (1_u8, skill.digest, skill.public).hash(&mut hasher);
-            (&skill.category, &skill.capability, &skill.tags).hash(&mut hasher);
-        }
-        Object::Artifact { id, owner } => (2_u8, id, owner).hash(&mut hasher),
-        Object::Conversation { id, owner } => (3_u8, id, owner).hash(&mut hasher),
-    }
-    hasher.finish()
 }

@@ -3,13 +3,14 @@
 //!
 //! `world.cedarschema` is what rules can speak of; [`world`] makes Cedar's entities of the model. What a rule looks at is
 //! found out when it is read ([`reads`]), so that arguments and the time of day are looked at only for rules that ask for
-//! them, and everything else is decided once ([`judge`] keeps it).
+//! them, and everything else is decided once and [`kept`].
 //!
 //! Deliberately absent: files, the chain of principals and its intersection, and the hub's Owner, who is never asked about.
 //! It is a crate of its own because Cedar is heavy, and because nothing but the program needs it.
 
 mod index;
 mod judge;
+mod kept;
 mod load;
 mod reads;
 mod roles;

@@ -2,6 +2,7 @@
 
 mod decisions;
 mod flaws;
+mod kept;
 mod random;
 mod scale;
 

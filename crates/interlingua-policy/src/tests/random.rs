@@ -63,7 +63,10 @@ fn caller() -> impl Strategy<Value = Link> {
     (subject, roles).prop_map(|(subject, roles)| link(subject, &roles.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
-fn circumstances() -> impl Strategy<Value = (Option<&'static str>, Option<Trust>, Time)> {
+/// By what it came, how far what led to it is trusted, and when.
+type Circumstances = (Option<&'static str>, Option<Trust>, Time);
+
+fn circumstances() -> impl Strategy<Value = Circumstances> {
     let wire = prop_oneof![Just(None), Just(Some("mcp")), Just(Some("nlip"))];
     let trust = prop_oneof![Just(None), Just(Some(Trust::World)), Just(Some(Trust::Caller))];
     let now = prop_oneof![Just(NOON), Just(Time(NOON.0 + 3 * HOUR))];
@@ -100,6 +103,38 @@ fn spelled(head: &str) -> String {
     match head.split_once(" is ").and_then(|(of, rest)| Some((of, rest.split_once(" in ")?))) {
         Some((of, (kind, within))) => format!("{of} is {kind} && {of} in {within}"),
         None => head.to_owned(),
+    }
+}
+
+/// Somebody asks for something, under some circumstances.
+fn question() -> impl Strategy<Value = (Link, Action, Skill, Circumstances, &'static str)> {
+    let action = prop_oneof![Just(Action::List), Just(Action::Call), Just(Action::Approve)];
+    let skill = (0..2, 0..2, any::<bool>())
+        .prop_map(|(p, s, writes)| skill(&format!("p{p}"), &format!("s{s}"), if writes { &["writes"] } else { &[] }));
+    (caller(), action, skill, circumstances(), arguments())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Effect and reasons: both are told in the audit and to whoever asks why.
+    #[test]
+    fn a_judge_that_remembers_says_what_one_says_that_was_never_asked(
+        rules in proptest::collection::vec(rule(), 1..8),
+        questions in proptest::collection::vec(question(), 1..4),
+    ) {
+        let rules = rules.concat();
+        let mut expected = Vec::new();
+        for (by, action, skill, (wire, trust, now), args) in &questions {
+            let asked = Asked { by, action: *action, on: Object::Skill(skill), wire: *wire, trust: *trust, now: *now };
+            let args = json(args);
+            expected.push((asked, read(&rules).judge.decide(&asked, Some(&args)), read(&rules).judge.could(&asked), args));
+        }
+        let remembers = read(&rules).judge;
+        for (asked, decision, could, args) in expected.iter().chain(&expected) {
+            prop_assert_eq!(&remembers.could(asked), could, "{:?} {}", asked, &rules);
+            prop_assert_eq!(&remembers.decide(asked, Some(args)), decision, "{:?} {}", asked, &rules);
+        }
     }
 }
 
