@@ -11,15 +11,17 @@
 //! Deliberately absent: keys, where pages are kept, and what a line says but for arguments of calls ([`arguments`]).
 
 pub mod arguments;
+mod draft;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 use serde::{Deserialize, Serialize};
 
+pub use draft::Draft;
 pub use verify::{Broken, Found, Verifier};
 
-use crate::digest::Digest;
+use crate::digest::{self, Digest};
 use crate::id::{Text, Time};
 use crate::json::Json;
 
@@ -167,7 +169,7 @@ pub fn key_name(public: &[u8]) -> Text {
 
 /// As signatures and keys are written.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest::hex(bytes).map(char::from).collect()
 }
 
 pub fn from_hex(hex: &str) -> Option<Vec<u8>> {

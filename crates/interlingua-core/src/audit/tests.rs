@@ -40,6 +40,38 @@ fn chain() -> Vec<Page> {
     pages
 }
 
+#[test]
+fn a_draft_is_the_record_of_a_page_byte_for_byte() {
+    let mut draft = Draft::default();
+    let mut before = BEGINNING;
+    for texts in [vec!["a"], vec!["quote \" and \u{1f6b2}", "", "x".repeat(3_000).as_str()], vec!["b", "c"]] {
+        let lines: Vec<Line> = (7..).zip(&texts).map(|(salt, text)| line(text, salt)).collect();
+        for (salt, text) in (7..).zip(&texts) {
+            draft.add(&json!({ "said": text }), salt).expect("it can be spelled");
+        }
+        assert_eq!((draft.len(), draft.is_empty()), (texts.len(), false));
+        let (record, digest) = draft.finish(before);
+        let page = Page::of_lines(before, lines);
+        assert_eq!(record, crate::journal::to_bytes(&page).expect("it can be spelled"));
+        assert_eq!(digest, page.digest);
+        assert!(draft.is_empty());
+        before = digest;
+    }
+}
+
+/// What has been handed out stays as it is when its memory is wanted again.
+#[test]
+fn a_record_that_is_still_held_is_not_written_over() {
+    let mut draft = Draft::default();
+    draft.add(&json!("first"), 1).expect("it can be spelled");
+    let (first, digest) = draft.finish(BEGINNING);
+    let copy = first.to_vec();
+    draft.add(&json!("second"), 2).expect("it can be spelled");
+    let (second, _) = draft.finish(digest);
+    assert_eq!(first, copy);
+    assert_ne!(first, second);
+}
+
 fn verify(pages: &[Page], from: u64, expected: Option<&Checkpoint>) -> Result<Found, Broken> {
     let mut verifier = Verifier::default();
     verifier.know(MINE.to_vec());

@@ -172,7 +172,7 @@ impl AuditView {
             action: line.action.to_string(),
             on: line.on.clone(),
             outcome: line.outcome.to_string(),
-            wire: line.wire.clone(),
+            wire: line.wire.as_deref().map(str::to_owned),
             task: line.task.map(|task| task.to_string()),
             trace: line.trace.clone(),
             arguments: line.arguments.as_ref().map(|arguments| arguments.tree().clone()),

@@ -66,7 +66,7 @@ pub struct AuditLine {
     pub task: Option<TaskId>,
     /// What it came in by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wire: Option<String>,
+    pub wire: Option<Cow<'static, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,7 +123,7 @@ impl AuditLine {
     /// What a call says of where it belongs.
     #[must_use]
     pub fn call(mut self, call: &Call) -> AuditLine {
-        self.wire = call.wire.as_ref().map(|wire| wire.0.to_string());
+        self.wire = call.wire.as_ref().map(|wire| wire.0.clone());
         self.trace = call.trace.as_ref().and_then(trace::id).map(str::to_owned);
         self
     }
@@ -142,7 +142,9 @@ impl AuditLine {
 
 /// A stranger may have chosen the name.
 fn short(mut name: String) -> String {
-    if let Some((end, _)) = name.char_indices().nth(MAX_NAME) {
+    if name.len() > MAX_NAME
+        && let Some((end, _)) = name.char_indices().nth(MAX_NAME)
+    {
         name.truncate(end);
     }
     name

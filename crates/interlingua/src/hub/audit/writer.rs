@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use interlingua_core::audit::{self, BEGINNING, Checkpoint, Line, Page};
+use bytes::Bytes;
+use interlingua_core::audit::{self, BEGINNING, Checkpoint, Draft, Page};
 use interlingua_core::ports::{Append, Appended, Expect, Expected, Journal, Records, Store, StoreFault};
-use interlingua_core::{Digest, Json, Log, Text, Time, journal};
+use interlingua_core::{Digest, Log, Text, Time, journal};
 use metrics::Counter;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -72,17 +73,18 @@ pub(super) struct Writer {
 /// What goes into the next page, and who waits for it.
 #[derive(Debug, Default)]
 struct Batch {
-    lines: Vec<AuditLine>,
+    lines: Draft,
     waiting: Vec<oneshot::Sender<()>>,
     sign: bool,
     next: Option<Arc<Signing>>,
 }
 
 impl Batch {
+    /// Lines are spelled as they come, not all at once when the page is due.
     fn take(&mut self, told: &mut Vec<Told>) {
         for told in told.drain(..) {
             match told {
-                Told::Line(line) => self.lines.push(*line),
+                Told::Line(line) => self.add(&line),
                 Told::Flush(reply) => self.waiting.push(reply),
                 Told::Sign(reply) => {
                     self.waiting.push(reply);
@@ -93,6 +95,12 @@ impl Batch {
                     self.next = Some(next);
                 }
             }
+        }
+    }
+
+    fn add(&mut self, line: &AuditLine) {
+        if let Err(error) = self.lines.add(line, entropy::bits()) {
+            tracing::error!(%error, "an audit line could not be spelled");
         }
     }
 
@@ -138,12 +146,11 @@ impl Writer {
         if dropped > self.told_dropped {
             let missing = dropped - self.told_dropped;
             let line = AuditLine { at: self.clock.now(), ..AuditLine::new("lost", "hub") };
-            batch.lines.push(line.on(format!("{missing} lines")).outcome("missing"));
+            batch.add(&line.on(format!("{missing} lines")).outcome("missing"));
             self.told_dropped = dropped;
         }
-        let lines: Vec<Line> = batch.lines.drain(..).filter_map(|line| written(&line)).collect();
-        let count = lines.len();
-        if count > 0 && !self.append(|before| Page::of_lines(before.1, lines)).await {
+        let count = batch.lines.len();
+        if count > 0 && !self.append_lines(&mut batch.lines).await {
             self.dropped.fetch_add(count as u64, Ordering::Relaxed);
             self.counted.increment(count as u64);
         }
@@ -184,7 +191,10 @@ impl Writer {
     }
 
     async fn write_checkpoint(&mut self, checkpoint: Checkpoint) -> bool {
-        if !self.append(|_| Page::of_checkpoint(checkpoint.clone())).await {
+        let Some((last, _)) = self.found_head().await else { return false };
+        let page = Page::of_checkpoint(checkpoint.clone());
+        let Ok(record) = journal::to_bytes(&page) else { return false };
+        if !self.append(last, record, page.digest).await {
             return false;
         }
         (self.unsigned, self.signed) = (0, checkpoint.at);
@@ -204,16 +214,23 @@ impl Writer {
         Some(Checkpoint { record, head, at, key, next, signature })
     }
 
-    /// True when it is written.
-    async fn append(&mut self, page: impl FnOnce((u64, Digest)) -> Page) -> bool {
-        let Some(before) = self.found_head().await else { return false };
-        let page = page(before);
-        let records = journal::to_bytes(&page).into_iter().collect();
-        let (at, expected) = (self.clock.now(), Expected::At(before.0));
-        let append = Append { log: Log::Audit, expected, at, records, unique: None, row: None, most: None };
+    /// True when they are written; they are gone from the draft either way.
+    async fn append_lines(&mut self, lines: &mut Draft) -> bool {
+        let head = self.found_head().await;
+        let (record, digest) = lines.finish(head.map_or(BEGINNING, |(_, digest)| digest));
+        match head {
+            Some((last, _)) => self.append(last, record, digest).await,
+            None => false,
+        }
+    }
+
+    /// One page after the record `last`. True when it is written.
+    async fn append(&mut self, last: u64, record: Bytes, digest: Digest) -> bool {
+        let (at, expected) = (self.clock.now(), Expected::At(last));
+        let append = Append { log: Log::Audit, expected, at, records: vec![record], unique: None, row: None, most: None };
         match self.journal.append(append).await {
             Ok(Appended::At(number)) => {
-                self.head = Some((number, page.digest));
+                self.head = Some((number, digest));
                 self.unsigned += 1;
                 true
             }
@@ -278,12 +295,6 @@ pub(super) async fn kept(records: &dyn Records, now: Time) -> Result<Option<Chec
 async fn keep(records: &dyn Records, checkpoint: &Checkpoint) -> Result<(), StoreFault> {
     let Ok(bytes) = journal::to_bytes(checkpoint) else { return Ok(()) };
     records.put(KIND, CHECKPOINT, bytes, None, Expect::Anything, checkpoint.at).await.map(|_| ())
-}
-
-fn written(line: &AuditLine) -> Option<Line> {
-    let text = serde_json::to_vec(line).ok()?;
-    let end = text.len();
-    Some(Line::new(Json::slice(&text.into(), (0, end)), entropy::bits()))
 }
 
 /// How much was taken; none when the hub stops and nothing is left.
