@@ -17,6 +17,7 @@ use interlingua_protocols::a2a::client::remote::Remote;
 use interlingua_protocols::a2a::client::{Ask, Following, Told};
 use interlingua_protocols::a2a::wire::{Send, Update};
 use interlingua_protocols::hop;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::events::Events;
@@ -56,6 +57,8 @@ pub(super) struct Talk {
     credential: Option<Secret>,
     leg: Option<LegKey>,
     context: Option<Text>,
+    /// That the agent's conversation is being written down.
+    keeping: Option<oneshot::Receiver<Result<(), Fault>>>,
 }
 
 /// What a call comes to first.
@@ -93,8 +96,22 @@ impl Talk {
         let (travel, line) = (travel(&dispatch), peer.chosen.load(Ordering::Relaxed) % known.lines.len().max(1));
         let following = Following::new(teller, remote);
         let losses = Vec::new();
-        let credential = None;
-        Ok(Talk { peer, hub, known, dispatch, following, losses, until, line, travel, credential, leg, context })
+        let (credential, keeping) = (None, None);
+        Ok(Talk {
+            peer,
+            hub,
+            known,
+            dispatch,
+            following,
+            losses,
+            until,
+            line,
+            travel,
+            credential,
+            leg,
+            context,
+            keeping,
+        })
     }
 
     pub(super) async fn run(mut self) -> Result<Reply, Fault> {
@@ -118,7 +135,8 @@ impl Talk {
         };
         match <[Told; 1]>::try_from(heard) {
             Ok([Told::Finished(mut finished, losses)]) => {
-                self.keep_context().await?;
+                self.keep_context();
+                self.context_kept().await?;
                 stored::keep_large(&self.hub, &mut finished.output.parts).await?;
                 self.losses.extend(losses);
                 if self.losses.is_empty() {
@@ -306,16 +324,24 @@ impl Talk {
         self.following.hear(update, self.hub.now().after(QUESTION_EXPIRES))
     }
 
-    /// The next call of this conversation goes on in the agent's.
-    pub(super) async fn keep_context(&mut self) -> Result<(), Fault> {
-        let context = self.following.context().cloned();
-        if let (Some(leg), Some(context)) = (&self.leg, context)
-            && self.context.as_ref() != Some(&context)
-        {
-            leg.keep(&self.hub, &context).await?;
-            self.context = Some(context);
+    /// The next call of this conversation goes on in the agent's. It is written down while the agent works.
+    pub(super) fn keep_context(&mut self) {
+        let (Some(leg), Some(context)) = (self.leg.clone(), self.following.context().cloned()) else { return };
+        if self.context.as_ref() == Some(&context) {
+            return;
         }
-        Ok(())
+        self.context = Some(context.clone());
+        let (hub, (kept, keeping)) = (self.hub.clone(), oneshot::channel());
+        self.hub.supervisor.run(async move { drop(kept.send(leg.keep(&hub, &context).await)) });
+        self.keeping = Some(keeping);
+    }
+
+    /// Before the caller is told anything that it may answer, or that it may call again after.
+    pub(super) async fn context_kept(&mut self) -> Result<(), Fault> {
+        match self.keeping.take() {
+            Some(keeping) => keeping.await.unwrap_or(Ok(())),
+            None => Ok(()),
+        }
     }
 
     /// Tells the agent that nobody wants its task any more.

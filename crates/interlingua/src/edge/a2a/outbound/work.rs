@@ -97,7 +97,9 @@ impl Work {
 
     async fn finish(&mut self, mut finished: Finished) -> Flow {
         let Some(talk) = &mut self.talk else { return Flow::Over };
-        if let Err(fault) = stored::keep_large(&talk.hub, &mut finished.output.parts).await {
+        let kept = talk.context_kept().await;
+        let stored = stored::keep_large(&talk.hub, &mut finished.output.parts).await;
+        if let Err(fault) = kept.and(stored) {
             finished = Finished { outcome: Outcome::Failed(fault), ..finished };
         }
         if let (Some(why), Outcome::Cancelled { .. }) = (self.cancelling, &finished.outcome) {
@@ -141,9 +143,7 @@ impl Work {
         let key = talk.dispatch.key.clone();
         match told {
             Told::Known(remote) => {
-                if let Err(fault) = talk.keep_context().await {
-                    return self.fail(fault).await;
-                }
+                talk.keep_context();
                 self.emit(Record::Sent(Sent::learnt(key, Some(remote.seal()), true))).await;
             }
             Told::Event(mut event) => {
@@ -171,6 +171,9 @@ impl Work {
         let Some(talk) = &mut self.talk else { return Flow::Over };
         if !talk.dispatch.call.caller.can_answer.has(question.kind.set()) {
             let fault = talk.unanswered(&question.text);
+            return self.fail(fault).await;
+        }
+        if let Err(fault) = talk.context_kept().await {
             return self.fail(fault).await;
         }
         let losses = std::mem::take(&mut talk.losses);
