@@ -13,6 +13,8 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TICK = os.sysconf("SC_CLK_TCK")
+# The hub's one thread that writes to its store.
+WRITER = "store-writer"
 
 
 def tree(pid):
@@ -44,6 +46,18 @@ def cpu_seconds(pid):
     """User and system time of the whole tree."""
     fields = [stat(one) for one in tree(pid)]
     return sum(int(one[11]) + int(one[12]) for one in fields if one) / TICK
+
+
+def thread_seconds(pid, name):
+    """User and system time of the threads of a process that have this name."""
+    spent = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/stat") as file:
+            text = file.read()
+            if text[text.index("(") + 1 : text.rindex(")")] == name:
+                fields = text[text.rindex(")") + 2 :].split()
+                spent += int(fields[11]) + int(fields[12])
+    return spent / TICK
 
 
 def resident_bytes(pid):
@@ -82,15 +96,16 @@ def generated(server, url, command):
     """What a load generator tells, with what its run cost the server."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as generator:
         started = generator.stdout.readline()
-        before = cpu_seconds(server.pid)
+        before, written = cpu_seconds(server.pid), thread_seconds(server.pid, WRITER)
         line = generator.stdout.readline()
-        spent = cpu_seconds(server.pid) - before
+        spent, written = cpu_seconds(server.pid) - before, thread_seconds(server.pid, WRITER) - written
         if not line.startswith("{"):
             raise RuntimeError(f"the load generator failed: {started} {generator.stderr.read()[-500:]}")
     result = json.loads(line)
     if result["errors"] or not result["ok"]:
         raise RuntimeError(f"{url}: {result['errors']} errors, the first: {result['first_error']}")
     result["cpu_us"] = spent * 1e6 / result["ok"]
+    result["writer_us"] = written * 1e6 / result["ok"]
     result["rss"] = resident_bytes(server.pid)
     return result
 
@@ -129,9 +144,9 @@ class Held:
         self.process.wait()
 
 
-def plan(steps):
-    """One run of the scheduler alone."""
-    command = [os.path.join(HERE, "target/release/plan"), str(steps)]
+def alone(program, *arguments):
+    """What a program tells that does one thing and nothing around it."""
+    command = [os.path.join(os.path.dirname(HERE), program), *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 

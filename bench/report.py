@@ -250,16 +250,29 @@ of a team includes its share of its members' own runs.
 """
 
 
-def trust(results):
-    least = next(iter(results.values()))["cpu_us"]
-    rows = [[name, f"{one['rps']:.0f}", f"{one['p99_us']:.0f}", f"{one['cpu_us']:.1f}", f"{one['cpu_us'] - least:+.1f}", f"{one['rss'] / 1048576:.0f}"] for name, one in results.items()]
+def trust(result):
+    rows = [[name, f"{one['rps']:.0f}", f"{one['p99_us']:.0f}", f"{one['cpu_us']:.1f}", f"{one['more']:+.1f}", f"{one['rss'] / 1048576:.0f}"] for name, one in result["rows"].items()]
     head = ["the hub knows its caller by", "answers/s", "p99 us", "CPU us a call", "more than the first", "memory MiB"]
+    few, many = result["judged"]
+    parts = [
+        ["a decision that was made before", f"{few['again_us']:.2f}", f"{many['again_us']:.2f}"],
+        ["one by a rule that looks at an argument", f"{few['arguments_us']:.2f}", f"{many['arguments_us']:.2f}"],
+        ["the same for a caller who was never seen", f"{few['first_us']:.2f}", f"{many['first_us']:.2f}"],
+    ]
     return f"""## Trust
 
 The same echo over 32 connections. Every one of these calls is authenticated, held to limits and to policy, and leaves two lines in
-the chain of the audit; the rows differ in how much there is to look through.
+the chain of the audit; the rows differ in how much there is to look through. The hubs take turns of half a second; *more* is the median
+of the differences between a turn and the first hub's turn beside it.
 
 {table(head, rows)}
+
+Alone, with nothing around it, in microseconds; a call asks twice (is it there, may it be called):
+
+{table(["a decision", f"{few['rules']:,} other rules", f"{many['rules']:,} other rules"], parts)}
+
+A line of the audit takes {result['audit']['line_us']:.2f} us to be spelled, digested and put on its page, {result['audit']['bytes']:.0f} bytes of it. The thread that
+writes pages to the store and syncs them takes {result['writer_us']:.1f} us of processor time for the two lines of a call.
 """
 
 
