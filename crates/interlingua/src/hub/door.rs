@@ -80,6 +80,7 @@ impl Hub {
         laps.done(Phase::Replay);
         let task = Task::accepted(id, by, call, now);
         let mut driver = Driver::new(self.clone(), task, permit);
+        driver.connection = connection;
         let effects = driver.begin(prepared)?;
         if !keep && !driver.asks() {
             driver.show();
@@ -89,21 +90,20 @@ impl Hub {
         let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
         match driver.launch(effects, unique, 0).await.map_err(dropped)?? {
             Launched::Kept(reader) => Ok(Running::kept(self, reader)),
-            Launched::Exists { task, body } => self.replay(task, body, unique),
+            Launched::Exists(task) => {
+                let reader = self.replay(task);
+                Ok(Running::kept(self, reader))
+            }
         }
     }
 
-    /// The same id and body: the kept exchange again. The same id with another body is a conflict.
-    fn replay(self: Arc<Self>, task: TaskId, body: Digest, unique: Option<Unique>) -> Result<Running, Fault> {
-        if unique.is_some_and(|unique| unique.body != body) {
-            return Err(Fault::caller(FaultKind::Conflict, "this message id was used before for another message"));
-        }
-        let reader = Reader::new(task, 0, self.live.get(task), self.store.journal.clone());
-        Ok(Running::kept(self, reader))
+    /// An exchange that is kept, from its beginning.
+    pub(super) fn replay(&self, task: TaskId) -> Reader {
+        Reader::new(task, 0, self.live.get(task), self.store.journal.clone())
     }
 
     /// The idempotency key of a call whose id was given.
-    fn replay_key(&self, by: &Principal, connection: u64, call: &Call) -> Option<Unique> {
+    pub(super) fn replay_key(&self, by: &Principal, connection: u64, call: &Call) -> Option<Unique> {
         let window = call.limits.replay.unwrap_or(self.settings.load().replay);
         if !call.id_given || window.is_zero() {
             return None;

@@ -1,6 +1,5 @@
 //! An exchange as its caller holds it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use interlingua_core::task::Task;
@@ -102,7 +101,7 @@ impl Running {
 
     fn launch(&mut self) {
         match std::mem::replace(&mut self.way, Way::Gone) {
-            Way::Inline(driver) => self.way = Way::Keeping(driver.launch(VecDeque::new(), None, self.seen)),
+            Way::Inline(driver) => self.way = Way::Keeping(driver.launch_later(self.seen)),
             other => self.way = other,
         }
     }
@@ -118,8 +117,15 @@ impl Running {
                 }
                 Way::Kept(reader)
             }
-            // Without an idempotency key nothing can stand in the way.
-            Ok(Launched::Exists { .. }) => Way::Gone,
+            // The same message was sent before and became a task; it is that one's caller from now on.
+            Ok(Launched::Exists(task)) => {
+                (self.id, self.seen) = (task, 0);
+                let reader = self.hub.replay(task);
+                if let Some(live) = reader.live() {
+                    live.caller_came();
+                }
+                Way::Kept(reader)
+            }
             Err(fault) => {
                 self.way = Way::Gone;
                 return Err(fault);

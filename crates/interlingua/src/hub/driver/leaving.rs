@@ -75,18 +75,27 @@ impl Driver {
     pub(in crate::hub) async fn abandoned(mut self) {
         match self.task.call.limits.on_disconnect {
             // Nobody waits to hear of it; the launch tells the driver so, and the caller's manners decide.
-            OnDisconnect::Detach | OnDisconnect::CancelAfter(_) => drop(self.launch(VecDeque::new(), None, 0)),
+            OnDisconnect::Detach | OnDisconnect::CancelAfter(_) => drop(self.launch_later(0)),
             OnDisconnect::Cancel => {
-                let grace = tokio::time::timeout(CANCEL_GRACE, self.cancel_and_wait());
-                let _ = grace.await;
+                self.cancel_and_wait(CancelWhy::Disconnected).await;
                 self.ended();
             }
         }
     }
 
-    async fn cancel_and_wait(&mut self) {
+    /// Another exchange of the same message is kept, and this one's caller was led there.
+    pub(super) async fn superseded(mut self) {
+        self.cancel_and_wait(CancelWhy::Superseded).await;
+        self.meter.rested(&self.hub.meters);
+    }
+
+    async fn cancel_and_wait(&mut self, why: CancelWhy) {
+        let _grace_over = tokio::time::timeout(CANCEL_GRACE, self.cancelled(why)).await;
+    }
+
+    async fn cancelled(&mut self, why: CancelWhy) {
         let Side::Live(exchange) = &mut self.side else { return };
-        if side::told(exchange, Signal::Cancel(CancelWhy::Disconnected)).is_err() {
+        if side::told(exchange, Signal::Cancel(why)).is_err() {
             return;
         }
         while !matches!(

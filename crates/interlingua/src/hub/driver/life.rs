@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use interlingua_core::ports::Unique;
 use interlingua_core::task::{Effect, Happening};
-use interlingua_core::{Digest, Fault, TaskId};
+use interlingua_core::{Fault, FaultKind, TaskId};
 use tokio::sync::oneshot;
 
 use super::Driver;
@@ -17,7 +17,8 @@ pub(in crate::hub) type Launch = oneshot::Receiver<Result<Launched, Fault>>;
 
 pub(in crate::hub) enum Launched {
     Kept(Reader),
-    Exists { task: TaskId, body: Digest },
+    /// The same id and body were sent before: the exchange that is kept of it.
+    Exists(TaskId),
 }
 
 impl Driver {
@@ -29,7 +30,13 @@ impl Driver {
         supervisor.run(trace::within(trace, async move {
             let live = match self.keep(unique).await {
                 Ok(Keeping::Kept(live)) => live,
-                Ok(Keeping::Exists { task, body }) => return drop(told.send(Ok(Launched::Exists { task, body }))),
+                Ok(Keeping::Exists { task, body }) => {
+                    let same = unique.is_none_or(|unique| unique.body == body);
+                    let used =
+                        || Fault::caller(FaultKind::Conflict, "this message id was used before for another message");
+                    drop(told.send(if same { Ok(Launched::Exists(task)) } else { Err(used()) }));
+                    return self.superseded().await;
+                }
                 Err(fault) => return drop(told.send(Err(fault))),
             };
             let reader = Reader::new(self.task.id, seen, Some(live.clone()), self.hub.store.journal.clone());
@@ -42,6 +49,13 @@ impl Driver {
             }
         }));
         launched
+    }
+
+    /// As [`Driver::launch`], for one that was begun without being kept. Its id counts from here on: sent again, the same
+    /// message leads to this exchange.
+    pub(in crate::hub) fn launch_later(self, seen: u64) -> Launch {
+        let unique = self.hub.replay_key(&self.task.by, self.connection, &self.task.call);
+        self.launch(VecDeque::new(), unique, seen)
     }
 
     /// Runs a kept exchange to its end.

@@ -52,6 +52,8 @@ pub(in crate::hub) struct Driver {
     patience: Option<Time>,
     /// For a peer that is only being reached again.
     unsaid: Option<Signal>,
+    /// What its caller's ids count within, if it has no name.
+    pub(in crate::hub) connection: u64,
     meter: Meter,
 }
 
@@ -87,6 +89,7 @@ impl Driver {
             kept: None,
             patience: None,
             unsaid: None,
+            connection: 0,
         }
     }
 

@@ -1,6 +1,9 @@
 //! Agents that ask.
 
+use http::Method;
+
 use super::*;
+use crate::support::send;
 
 /// Asks by ending its stream, and says what it was answered.
 async fn asking() -> Agent {
@@ -37,6 +40,29 @@ async fn a_49_a_question_is_asked_and_its_answer_goes_to_the_task_also_after_a_r
     let events = hub.get(&format!("/api/tasks/{id}/events")).await.text();
     assert!(events.contains(r#"\"May 1\" in \"c1\""#), "{events}");
     assert_eq!(agent.methods(), ["SendStreamingMessage", "SendStreamingMessage"]);
+}
+
+/// What only reads may be run again, so nothing is kept of it until somebody asks or its id is told; from then on its message
+/// leads there.
+#[tokio::test]
+async fn a_message_that_led_to_a_question_leads_to_the_same_task_when_it_is_sent_again() {
+    let agent = asking().await;
+    let config = format!("peers: {{ agent: {{ a2a: {{ url: \"{}\" }}, effects: reads }} }}\n", agent.url());
+    let mut hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&config).start().await;
+    listed(&hub).await;
+    let say = async |hub: &Hub, text: &str| {
+        let body = json!({"skill": "agent/chat", "text": text});
+        send(hub, Method::POST, "/api/exchanges", &[("idempotency-key", "once")], Some(body)).await
+    };
+    let first = say(&hub, "book").await.json();
+    assert_eq!(first["state"], "waiting", "{first}");
+    assert_eq!(say(&hub, "book").await.json()["task"], first["task"]);
+    hub.restart().await;
+    assert_eq!(say(&hub, "book").await.json()["task"], first["task"]);
+    assert_eq!(say(&hub, "something else").await.status, 409);
+    let tasks = hub.get("/api/tasks").await.json();
+    assert_eq!(tasks["items"].as_array().map(Vec::len), Some(1), "{tasks}");
+    assert_eq!(tasks["items"][0]["state"], "waiting", "{tasks}");
 }
 
 #[tokio::test]
