@@ -32,7 +32,7 @@ bench: ## measure against a bare echo server, nlip-server and other MCP proxies;
 fuzz: ## fuzz every decoder for FUZZ_SECONDS each (default 60); needs the nightly toolchain
 	@scripts/fuzz
 
-soak: ## the long runs: a million finished tasks, a thousand restarts of a server, an hour of crashes (SOAK_SECONDS)
+soak: ## the long runs: ten minutes of everybody dying, a million finished tasks, an hour of crashes (SOAK_SECONDS)
 	@scripts/soak
 
 coverage: ## line coverage of the tests, as text

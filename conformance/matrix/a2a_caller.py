@@ -53,7 +53,7 @@ class Heard:
             await self.artifact(said["artifactUpdate"]["artifact"])
             return False
         if update.HasField("task"):
-            self.task = update.task
+            self.task, seen.task = update.task, update.task.id
             for artifact in said["task"].get("artifacts", []):
                 await self.artifact(artifact)
             status = said["task"]["status"]
@@ -61,7 +61,7 @@ class Heard:
             seen.pieces += 1
             status = said["statusUpdate"]["status"]
         state = status["state"]
-        seen.outcome = ENDS.get(state, "completed")
+        seen.outcome, seen.unsure = ENDS.get(state, "completed"), state not in ENDS and state != "TASK_STATE_COMPLETED"
         if state == "TASK_STATE_INPUT_REQUIRED":
             seen.question = "".join(part.get("text", "") for part in status["message"]["parts"])
             return True
@@ -110,8 +110,9 @@ class Caller:
         if command.get("deadline"):
             hints["deadline"] = command["deadline"]
         message = new_message(parts, role=Role.ROLE_USER)
-        message.message_id = str(uuid.uuid4())
+        message.message_id = command.get("key") or str(uuid.uuid4())
         if task is not None:
+            message.message_id += "-answer"
             message.task_id, message.context_id = task.id, task.context_id
         if hints:
             message.metadata.CopyFrom(ParseDict({OURS: hints}, Struct()))
@@ -127,7 +128,10 @@ class Caller:
                 await self.follow(command, client, heard, self.request(command, command["answer"], heard.task))
         except Exception as error:
             # What the hub refuses is raised by the SDK under its own name.
-            seen.outcome, seen.fault = "failed", f"{type(error).__name__}: {error}"
+            seen.outcome, seen.fault, seen.unsure = "failed", f"{type(error).__name__}: {error}", True
+        finally:
+            # Whoever waits to cancel it need not wait any longer.
+            self.tasks.setdefault(command["id"], None)
 
     async def follow(self, command, client, heard, request):
         asks = False
@@ -140,8 +144,9 @@ class Caller:
     async def give_up(self, number):
         while number not in self.tasks:
             await asyncio.sleep(0.01)
-        client, task = self.tasks[number]
-        await client.cancel_task(CancelTaskRequest(id=task))
+        if self.tasks[number] is not None:
+            client, task = self.tasks[number]
+            await client.cancel_task(CancelTaskRequest(id=task))
 
 
 async def main():

@@ -17,6 +17,9 @@ class Seen:
     def __init__(self):
         self.outcome = "completed"
         self.fault = None
+        # It may have ended otherwise: the line broke, or a library raised an error and told no outcome.
+        self.unsure = False
+        self.task = None
         self.question = None
         self.pieces = 0
         self.texts, self.data, self.blobs, self.names, self.losses = [], [], [], [], []
@@ -33,7 +36,7 @@ class Seen:
 
 class Calls:
     def __init__(self, call, give_up=None):
-        self.call, self.give_up, self.running = call, give_up, {}
+        self.call, self.give_up, self.running, self.given_up = call, give_up, {}, set()
 
     async def run(self, command):
         seen = Seen()
@@ -42,18 +45,21 @@ class Calls:
         except asyncio.CancelledError:
             seen.outcome = "left"
         except Exception:  # whatever it is, it is what this caller saw
-            seen.outcome, seen.fault = "broken", traceback.format_exc()
+            seen.outcome, seen.fault, seen.unsure = "broken", traceback.format_exc(), True
         print(json.dumps({"id": command["id"], "seen": vars(seen)}), flush=True)
         self.running.pop(command["id"], None)
 
     async def take(self, command):
         if "cancel" not in command:
             self.running[command["id"]] = asyncio.create_task(self.run(command))
+            # It begins: one that is cancelled before that would end without a word.
+            await asyncio.sleep(0)
         elif command["cancel"] in self.running:
             if self.give_up is None:
                 self.running[command["cancel"]].cancel()
             else:
-                await self.give_up(command["cancel"])
+                # Beside the next commands: it may have to wait until the hub has told what to cancel.
+                self.given_up.add(asyncio.create_task(self.give_up(command["cancel"])))
 
 
 async def serve(call, give_up=None):

@@ -49,6 +49,7 @@ async def read(client, result, seen):
         seen.data.append(result.structured_content)
     meta = result.meta or {}
     seen.lost(meta.get("interlingua/losses", []))
+    seen.task = meta.get("interlingua/task")
     if result.is_error:
         seen.outcome = "failed"
         seen.fault = meta.get("interlingua/fault", {}).get("kind")
@@ -69,7 +70,7 @@ async def main():
             try:
                 result = await client.call_tool(name, arguments, progress_callback=told, meta=meta)
             except MCPError as error:
-                seen.outcome, seen.fault = "failed", error.error.message
+                seen.outcome, seen.fault, seen.unsure = "failed", error.error.message, True
                 return
             await read(client, result, seen)
 

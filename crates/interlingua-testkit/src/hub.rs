@@ -114,7 +114,7 @@ impl HubBuilder {
     fn process(&self, address: SocketAddr) -> Process {
         match self.lines {
             None => Process::start(self.command(address)),
-            Some(lines) => Process::start_keeping(self.command(address), lines),
+            Some(lines) => Process::keeping(&mut self.command(address), lines),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::{Process, port};
 /// A peer that listens on a loopback port.
 #[derive(Debug)]
 pub struct Peer {
+    command: Command,
     process: Process,
     address: SocketAddr,
 }
@@ -44,17 +45,17 @@ impl Peer {
     /// Starts what `command` makes for a free address and waits until something listens there.
     pub async fn listening(command: impl FnOnce(SocketAddr) -> Command) -> Self {
         let address = port::free();
-        let mut process = Process::start(command(address));
-        crate::within("a peer that listens", async {
-            while TcpStream::connect(address).await.is_err() {
-                if let Some(status) = process.ended() {
-                    panic!("the peer ended with {status}:\n{}", process.output());
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        })
-        .await;
-        Self { process, address }
+        let mut command = command(address);
+        let mut process = Process::spawn(&mut command);
+        listens(&mut process, address).await;
+        Self { command, process, address }
+    }
+
+    /// Starts it again on the same address, as whoever looks after it would. One that still runs is killed first.
+    pub async fn restart(&mut self) {
+        self.process.kill_9();
+        self.process = Process::spawn(&mut self.command);
+        listens(&mut self.process, self.address).await;
     }
 
     /// Where it listens.
@@ -66,6 +67,18 @@ impl Peer {
     pub fn process(&mut self) -> &mut Process {
         &mut self.process
     }
+}
+
+async fn listens(process: &mut Process, address: SocketAddr) {
+    crate::within("a peer that listens", async {
+        while TcpStream::connect(address).await.is_err() {
+            if let Some(status) = process.ended() {
+                panic!("the peer ended with {status}:\n{}", process.output());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
 }
 
 /// Runs a script under `conformance/` to its end; panics with its output unless it succeeds.

@@ -24,12 +24,17 @@ pub struct Process {
 
 impl Process {
     /// Starts `command` with standard output and standard error captured.
-    pub fn start(command: Command) -> Self {
-        Self::start_keeping(command, KEPT_LINES)
+    pub fn start(mut command: Command) -> Self {
+        Self::keeping(&mut command, KEPT_LINES)
+    }
+
+    /// The same, for a command that is started more than once.
+    pub fn spawn(command: &mut Command) -> Self {
+        Self::keeping(command, KEPT_LINES)
     }
 
     /// The same, with so many lines of output kept.
-    pub fn start_keeping(mut command: Command, lines: usize) -> Self {
+    pub fn keeping(command: &mut Command, lines: usize) -> Self {
         let name = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name} does not start: {error}"));
@@ -84,6 +89,16 @@ impl Process {
             }
         })
         .await
+    }
+
+    /// Stops it where it stands, as a program that hangs: its connections stay open, and nothing is answered.
+    pub fn hang(&mut self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Has one that hangs go on.
+    pub fn wake(&mut self) {
+        self.signal(Signal::CONT);
     }
 
     /// Sends a signal, such as SIGHUP.

@@ -92,6 +92,8 @@ pub(super) struct Scene {
     pub(super) content: Content,
     /// What an artifact is called.
     pub(super) name: &'static str,
+    /// What the caller calls this call, where its wire has a place for it: sent again, it is the same call.
+    pub(super) key: Option<String>,
 }
 
 /// Of the scene that gives something large.
@@ -127,6 +129,7 @@ impl Scene {
             answer: "Tuesday",
             content: Content::Bytes,
             name: "report",
+            key: None,
         }
     }
 
@@ -139,7 +142,7 @@ impl Scene {
         json!({
             "peer": self.peer, "skill": self.skill, "agent": agent, "argument": argument, "words": self.words,
             "arguments": {}, "answer": self.answer, "stream": matches!(on, Behaviour::Stream | Behaviour::Cancel),
-            "deadline": (on == Behaviour::Deadline).then_some(DEADLINE),
+            "deadline": (on == Behaviour::Deadline).then_some(DEADLINE), "key": self.key,
         })
     }
 }

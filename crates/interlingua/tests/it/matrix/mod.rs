@@ -15,6 +15,7 @@ mod document;
 mod fidelity;
 mod reasons;
 mod seen;
+mod soak;
 mod stage;
 
 use futures_util::{StreamExt, stream};

@@ -12,6 +12,10 @@ pub(super) struct Seen {
     pub(super) outcome: String,
     /// The kind of the fault in the hub's words, where the wire tells it.
     pub(super) fault: Option<String>,
+    /// It may have ended otherwise: the line broke, or the program's library raised an error and told no outcome.
+    pub(super) unsure: bool,
+    /// The hub's own name of the call, where the wire tells it.
+    pub(super) task: Option<String>,
     /// The first question that was asked.
     pub(super) question: Option<String>,
     /// How many things came before the end.

@@ -17,9 +17,10 @@ pub(super) struct Stage {
     pub(super) nlip: Driver,
     pub(super) mcp: Driver,
     pub(super) a2a: Driver,
-    _device: Device,
+    pub(super) device: Option<Device>,
+    /// Programs of their own: desk, toolbox, scholar, almanac.
+    pub(super) peers: Vec<Peer>,
     _pages: Pages,
-    _peers: [Peer; 4],
 }
 
 /// A program of `conformance/matrix` in the environment that has its SDK.
@@ -76,8 +77,37 @@ teams:
     )
 }
 
+async fn everybody_is_known(hub: &Hub) {
+    let known = ["toolbox/answer", "scholar/act", "printer/answer", "desk/chat", "almanac/ask"];
+    until("everybody is known", async || {
+        let skills = hub.get("/api/skills?limit=1000").await.text();
+        known.iter().all(|skill| skills.contains(&format!("\"{skill}\"")))
+    })
+    .await;
+}
+
+/// The programs that call, of NLIP, MCP and A2A.
+async fn callers(hub: &Hub) -> [Driver; 3] {
+    let driver = |environment: &str, name: &str| {
+        let mut command = script(environment, name);
+        command.arg(hub.url(""));
+        Driver::start(command)
+    };
+    let (nlip, mcp, a2a) = tokio::join!(
+        driver(".venv", "nlip_caller.py"),
+        driver(".tools/python/mcp-2", "mcp_caller.py"),
+        driver(".tools/python/a2a", "a2a_caller.py"),
+    );
+    [nlip, mcp, a2a]
+}
+
 impl Stage {
     pub(super) async fn set() -> Stage {
+        Stage::with("").await
+    }
+
+    /// With further lines in the hub's configuration.
+    pub(super) async fn with(more: &str) -> Stage {
         let (pages, desk, toolbox, scholar, almanac) = tokio::join!(
             Pages::start(callees::pages()),
             nlip_agent(),
@@ -89,26 +119,20 @@ impl Stage {
         for (path, content) in callees::files() {
             builder = builder.file(path, content);
         }
-        let config = config([&desk, &toolbox, &scholar, &almanac]);
+        let config = config([&desk, &toolbox, &scholar, &almanac]) + more;
         let hub = builder.file("shop.json", callees::definition(&pages.base())).config(&config).start().await;
-        let device = Device::join(&hub).await;
-        let known = ["toolbox/answer", "scholar/act", "printer/answer", "desk/chat", "almanac/ask"];
-        until("everybody is known", async || {
-            let skills = hub.get("/api/skills?limit=1000").await.text();
-            known.iter().all(|skill| skills.contains(&format!("\"{skill}\"")))
-        })
-        .await;
-        let driver = |environment: &str, name: &str| {
-            let mut command = script(environment, name);
-            command.arg(hub.url(""));
-            Driver::start(command)
-        };
-        let (nlip, mcp, a2a) = tokio::join!(
-            driver(".venv", "nlip_caller.py"),
-            driver(".tools/python/mcp-2", "mcp_caller.py"),
-            driver(".tools/python/a2a", "a2a_caller.py"),
-        );
-        Stage { nlip, mcp, a2a, _device: device, _pages: pages, _peers: [desk, toolbox, scholar, almanac], hub }
+        let device = Some(Device::join(&hub).await);
+        everybody_is_known(&hub).await;
+        let [nlip, mcp, a2a] = callers(&hub).await;
+        Stage { nlip, mcp, a2a, device, _pages: pages, peers: vec![desk, toolbox, scholar, almanac], hub }
+    }
+
+    /// The hub again, on what it kept; its device comes back, and the programs that call are started anew.
+    pub(super) async fn restart(&mut self) {
+        self.hub.restart().await;
+        self.device = Some(Device::join(&self.hub).await);
+        everybody_is_known(&self.hub).await;
+        [self.nlip, self.mcp, self.a2a] = callers(&self.hub).await;
     }
 
     /// A value of the hub's metrics, summed over its labels.
@@ -134,7 +158,7 @@ impl Stage {
         false
     }
 
-    async fn in_flight(&self) -> f64 {
+    pub(super) async fn in_flight(&self) -> f64 {
         self.metric("interlingua_exchanges_in_flight", "").await
     }
 

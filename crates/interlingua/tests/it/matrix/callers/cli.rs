@@ -28,6 +28,9 @@ fn calling(stage: &Stage, scene: &Scene, more: &[&str]) -> Command {
         Door::Tool => command(stage, &["call", &format!("{}/{}", scene.peer, scene.skill)]),
     };
     command.args(more);
+    if let Some(key) = &scene.key {
+        command.args(["--key", key]);
+    }
     command
 }
 
@@ -76,6 +79,7 @@ async fn whole(stage: &Stage, scene: &Scene, more: &[&str]) -> Seen {
         return seen;
     };
     seen.lost(&view["losses"]);
+    seen.task = view["task"].as_str().map(str::to_owned);
     read(stage, &view["finished"], &mut seen).await;
     seen
 }
@@ -86,9 +90,10 @@ async fn questioned(stage: &Stage, scene: &Scene) -> Seen {
     assert_eq!(output.status.code(), Some(5), "{}", String::from_utf8_lossy(&output.stderr));
     let view: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let question = &view["questions"][0];
-    let mut seen = Seen { question: Some(question["text"].to_string()), ..Seen::new("failed") };
     let id = question["id"].as_str().expect("an id");
     let task = question["task"].as_str().expect("a task").to_owned();
+    let text = question["text"].to_string();
+    let mut seen = Seen { question: Some(text), task: Some(task.clone()), ..Seen::new("failed") };
     if question["kind"] == "confirm" {
         let approved = run(command(stage, &["approve", id])).await;
         assert!(approved.status.success(), "{}", String::from_utf8_lossy(&approved.stderr));
