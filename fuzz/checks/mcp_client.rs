@@ -23,7 +23,7 @@ pub(crate) fn message(data: &[u8]) {
 fn take(message: Message) {
     for version in [Version::LATEST, Version::LATEST_LEGACY, Version::V2024_11_05] {
         for verb in [Verb::Call, Verb::Prompt, Verb::Read, Verb::Complete] {
-            let leg = Leg { peer: "p".into(), version, verb, expires: Time(1), view: View::Head };
+            let leg = Leg { peer: "p".into(), version, verb, is_hub: true, expires: Time(1), view: View::Head };
             match &message {
                 Message::Response(response) => {
                     let _ = leg.response(response.outcome.clone());

@@ -287,6 +287,12 @@ pub struct Via {
 impl Via {
     pub const LIMIT: u8 = 8;
 
+    /// The way without this hub, for a call that it makes on behalf of one it has taken: the door adds the hub itself.
+    pub fn before(&self, here: &HubId) -> Option<Via> {
+        let hubs: Vec<HubId> = self.hubs.iter().filter(|hub| *hub != here).cloned().collect();
+        (!hubs.is_empty()).then_some(Via { hubs, limit: self.limit })
+    }
+
     /// The hubs passed once `here` has taken the call, or the fault that stops a loop.
     pub fn through(before: Option<&Via>, here: &HubId) -> Result<Via, Fault> {
         let (mut hubs, limit) =

@@ -97,6 +97,16 @@ pub enum Outcome {
     Cancelled { by: Party, why: CancelWhy },
 }
 
+impl Outcome {
+    /// What went wrong, if something did.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Outcome::Failed(fault) => Some(fault),
+            Outcome::Completed | Outcome::Cancelled { .. } => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CancelWhy {
     Asked,

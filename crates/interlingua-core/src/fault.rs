@@ -197,6 +197,11 @@ impl FaultKind {
         PLAIN.into_iter().chain(detailed)
     }
 
+    /// The kind that is spelt so; of several that are, the first.
+    pub fn named(word: &str) -> Option<FaultKind> {
+        FaultKind::all().find(|kind| kind.as_str() == word)
+    }
+
     /// The spelling used in logs, metrics and our own extensions of each wire.
     pub fn as_str(self) -> &'static str {
         match self {

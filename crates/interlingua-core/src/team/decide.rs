@@ -212,7 +212,7 @@ impl Draft {
             Some(earlier) => {
                 Verdict::Answer { winner: earlier.winner, text: earlier.answer.clone(), source: Source::Earlier, how }
             }
-            None => Verdict::Failed(no_answer(how)),
+            None => Verdict::Failed(self.team.no_answer(how)),
         };
         self.end(verdict);
     }
@@ -270,15 +270,30 @@ impl Draft {
     }
 }
 
-/// C-16, and C-17 without an answer.
-fn no_answer(how: How) -> Fault {
-    let (kind, text) = match how {
-        How::TimeOver => (FaultKind::Deadline, "the team's time was over before any member had an answer"),
-        How::PurseEmpty => (FaultKind::BudgetSpent, "the team's budget was spent before any member had an answer"),
-        How::AllKilled => (FaultKind::PeerFailed, "every member of the team failed, and none had an answer"),
-        How::AllVoted | How::AllAnswered | How::AllStopped => {
-            (FaultKind::PeerFailed, "the team ended without an answer")
+impl Team {
+    /// C-16, and C-17 without an answer.
+    fn no_answer(&self, how: How) -> Fault {
+        let (kind, text) = match how {
+            How::TimeOver => (FaultKind::Deadline, "the team's time was over before any member had an answer"),
+            How::PurseEmpty => (FaultKind::BudgetSpent, "the team's budget was spent before any member had an answer"),
+            How::AllKilled => self.all_killed(),
+            How::AllVoted | How::AllAnswered | How::AllStopped => {
+                (FaultKind::PeerFailed, "the team ended without an answer")
+            }
+        };
+        Fault::hub(kind, text)
+    }
+
+    /// A member that ran out of time might have had an answer: then that is what went wrong. A call that went in circles did so
+    /// for every member alike.
+    fn all_killed(&self) -> (FaultKind, &'static str) {
+        let kinds = || self.seats().filter_map(|seat| self.place(seat).stand.killed_by());
+        if kinds().any(|kind| kind == FaultKind::Deadline) {
+            return (FaultKind::Deadline, "the members of the team ran out of time, and none had an answer");
         }
-    };
-    Fault::hub(kind, text)
+        if kinds().all(|kind| kind == FaultKind::Loop) {
+            return (FaultKind::Loop, "what the team asked its members came back to this hub");
+        }
+        (FaultKind::PeerFailed, "every member of the team failed, and none had an answer")
+    }
 }

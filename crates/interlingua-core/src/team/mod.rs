@@ -64,7 +64,7 @@ pub use turn::{Called, Turn, Workflow};
 
 use crate::content::Trust;
 use crate::event::{CancelWhy, Channel, Usage};
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::id::{Text, Time};
 
 /// How many attempts a member has in one round.
@@ -130,6 +130,16 @@ pub enum Stand {
     Voted(Vote),
     Stopped { summary: Text, status: Stopped },
     Killed(Fault),
+}
+
+impl Stand {
+    /// What became of a member that is out.
+    fn killed_by(&self) -> Option<FaultKind> {
+        match self {
+            Stand::Killed(why) => Some(why.kind),
+            Stand::Idle | Stand::Running(_) | Stand::Answered | Stand::Voted(_) | Stand::Stopped { .. } => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

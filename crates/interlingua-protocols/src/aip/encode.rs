@@ -28,7 +28,7 @@ pub fn end(finished: &Finished, mut losses: Vec<Loss>, tongue: Tongue) -> Carrie
     let given = value(&finished.output, &mut losses);
     let result = if status == Status::Failed { given.or_else(|| Some(Json::empty_object())) } else { given };
     let (messages, metadata) = match tongue {
-        Tongue::Profile => (None, profile::losses(&losses)),
+        Tongue::Profile => (None, profile::told(&losses, finished.outcome.fault().map(|fault| fault.kind))),
         Tongue::Plain => ((!losses.is_empty()).then(|| losses.iter().map(line).collect()), None),
     };
     Carried { value: End { status, error, result, messages, metadata }, losses }

@@ -15,15 +15,16 @@
 //! | server HEARTBEAT | `messages`, `session_id` | log lines and progress of a task |
 //! | client TASK_END | `session_id` | the task is no longer wanted |
 //! | any server frame | `metadata.losses` | what could not be carried |
+//! | server TASK_END, ERROR | `metadata.fault` | the kind of the failure, in the hub's words |
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use interlingua_core::json::write_string;
-use interlingua_core::{Json, Loss, Text};
+use interlingua_core::{FaultKind, Json, Loss, Text};
 
 use super::PROFILE;
-use super::wire::ClientMessage;
+use super::wire::{ClientMessage, ServerMessage};
 use crate::members::{Members, elements};
 use crate::object::Object;
 
@@ -99,13 +100,27 @@ pub fn cancelled(metadata: Option<&Json>) -> Option<Text> {
     Members::of(metadata?).text("cancels").map(|id| (&*id).into())
 }
 
-/// `metadata` that tells what could not be carried; `None` when nothing was lost.
-pub fn losses(losses: &[Loss]) -> Option<Json> {
+/// `metadata` that tells what could not be carried, and what went wrong; `None` when there is neither.
+pub fn told(losses: &[Loss], fault: Option<FaultKind>) -> Option<Json> {
     let write = |loss: &Loss, out: &mut Vec<u8>| {
         let mut object = Object::open(out);
         object.text("what", &loss.what);
         object.text("kind", loss.kind.as_str());
         object.finish();
     };
-    (!losses.is_empty()).then(|| Object::json(|out| out.array("losses", losses, write)))
+    (!losses.is_empty() || fault.is_some()).then(|| {
+        Object::json(|out| {
+            if !losses.is_empty() {
+                out.array("losses", losses, write);
+            }
+            if let Some(kind) = fault {
+                out.text("fault", kind.as_str());
+            }
+        })
+    })
+}
+
+/// What a server says went wrong.
+pub fn fault(frame: &ServerMessage) -> Option<FaultKind> {
+    FaultKind::named(&Members::of(frame.metadata.as_ref()?).text("fault")?)
 }

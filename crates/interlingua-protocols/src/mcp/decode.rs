@@ -59,11 +59,11 @@ pub struct Said {
 
 impl Said {
     fn new(version: Version, client: Client, meta: &Members, now: Time) -> Result<Said, Refused> {
-        let headers = (meta::via(meta), meta.text(meta::DEADLINE), meta.text(meta::PRIORITY));
+        let (via, deadline, priority) = (meta::via(meta), meta.text(meta::DEADLINE), meta.text(meta::PRIORITY));
         let hop = hop::Headers {
-            via: headers.0.as_deref(),
-            deadline: headers.1.as_deref(),
-            priority: headers.2.as_deref(),
+            via: via.as_deref(),
+            deadline: deadline.as_deref(),
+            priority: priority.as_deref(),
             ..hop::Headers::default()
         };
         let hop = hop.decode(now).map_err(|bad| Refused::params(bad.to_string()))?;

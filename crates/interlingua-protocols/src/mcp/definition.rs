@@ -10,7 +10,9 @@ use serde_json::json;
 
 use super::Version;
 use super::meta::{self, META};
+use super::names::inward;
 use super::version::is_ours;
+use crate::hop::IMPORTED;
 use crate::members::Members;
 use crate::object::Object;
 
@@ -140,36 +142,65 @@ fn original(raw: Option<&Raw>) -> Option<Members> {
     Json::parse(raw.bytes.clone()).ok().map(|json| Members::of(&json))
 }
 
-/// Copies a definition with some members replaced and some left out.
-fn rewritten(members: &Members, replaced: &[(&str, &str)], without: &[&str], out: &mut Vec<u8>) {
+/// Is it nothing that a hub takes from another hub? What every hub has of its own, and what that hub took from a third, is not
+/// taken: two hubs that know each other would go on giving each other their own tools back.
+pub fn stays_at_its_hub(json: &Json) -> bool {
+    let members = Members::of(json);
+    let own = members.text("name").is_some_and(|name| name.starts_with("hub__"));
+    let nested = ["uri", "uriTemplate"].iter().filter_map(|key| members.text(key)).any(|uri| is_nested(&uri));
+    own || nested || members.object(META).is_some_and(|meta| meta.bool(meta::IMPORTED) == Some(true))
+}
+
+/// Whether the peer of that hub whose address this is has it from a hub.
+fn is_nested(uri: &str) -> bool {
+    inward(uri).is_some_and(|(_, own)| inward(own).is_some())
+}
+
+/// What the hub itself says of a skill in `_meta`.
+fn marks(skill: &Skill) -> &'static [&'static str] {
+    if skill.tags.iter().any(|tag| &**tag == IMPORTED) { &[meta::IMPORTED] } else { &[] }
+}
+
+/// Copies a definition with some members replaced, some left out, and marks of ours in `_meta`.
+fn rewritten(members: &Members, replaced: &[(&str, &str)], without: &[&str], marks: &[&str], out: &mut Vec<u8>) {
     let mut object = Object::open(out);
     for (key, value) in members.iter() {
         if let Some((_, text)) = replaced.iter().find(|(name, _)| *name == key) {
             object.text(key, text);
         } else if key == META {
-            write_meta(&value, &mut object);
+            write_meta(&value, marks, &mut object);
         } else if !without.contains(&key) {
             object.value(key, &value);
         }
     }
+    if !members.has(META) {
+        write_marks(marks, &mut object);
+    }
     object.finish();
 }
 
-fn write_meta(value: &Json, object: &mut Object<'_>) {
-    if !value.as_str().contains(meta::OURS) {
+fn write_meta(value: &Json, marks: &[&str], object: &mut Object<'_>) {
+    if marks.is_empty() && !value.as_str().contains(meta::OURS) {
         return object.value(META, value);
     }
     object.object(META, |object| {
         for (key, value) in Members::of(value).iter().filter(|(key, _)| !key.starts_with(meta::OURS)) {
             object.value(key, &value);
         }
+        marks.iter().for_each(|mark| object.bool(mark, true));
     });
+}
+
+fn write_marks(marks: &[&str], object: &mut Object<'_>) {
+    if !marks.is_empty() {
+        object.object(META, |object| marks.iter().for_each(|mark| object.bool(mark, true)));
+    }
 }
 
 /// A skill as a tool of this name.
 pub fn write_tool(name: &str, skill: &Skill, out: &mut Vec<u8>) {
     if let Some(members) = original(skill.raw.as_ref()) {
-        return rewritten(&members, &[("name", name)], &["execution"], out);
+        return rewritten(&members, &[("name", name)], &["execution"], marks(skill), out);
     }
     let mut object = Object::open(out);
     object.text("name", name);
@@ -189,6 +220,7 @@ pub fn write_tool(name: &str, skill: &Skill, out: &mut Vec<u8>) {
         }
         annotations.bool("idempotentHint", skill.effects.idempotent);
     });
+    write_marks(marks(skill), &mut object);
     object.finish();
 }
 
@@ -234,7 +266,7 @@ fn agent_input(schema: &Schema) -> Json {
 /// A skill as a prompt of this name.
 pub fn write_prompt(name: &str, skill: &Skill, out: &mut Vec<u8>) {
     if let Some(members) = original(skill.raw.as_ref()) {
-        return rewritten(&members, &[("name", name)], &[], out);
+        return rewritten(&members, &[("name", name)], &[], marks(skill), out);
     }
     let mut object = Object::open(out);
     object.text("name", name);
@@ -253,6 +285,7 @@ pub fn write_prompt(name: &str, skill: &Skill, out: &mut Vec<u8>) {
         argument.bool("required", required.contains(&name.as_str()));
         argument.finish();
     });
+    write_marks(marks(skill), &mut object);
     object.finish();
 }
 
@@ -263,7 +296,7 @@ pub fn write_resource(uri: &str, name: &str, resource: &Resource, out: &mut Vec<
         let named = members.has("name");
         let replaced: &[(&str, &str)] = &[(key, uri), ("name", name)];
         if named {
-            return rewritten(&members, replaced, &[], out);
+            return rewritten(&members, replaced, &[], &[], out);
         }
     }
     let mut object = Object::open(out);
@@ -318,6 +351,28 @@ mod tests {
             written(|out| write_resource("hub://p/test://a", "a", &decoded, out)),
             r#"{"uri":"hub://p/test://a","name":"a","annotations":{"priority":1.0},"y":[]}"#
         );
+    }
+
+    #[test]
+    fn what_a_hub_has_of_its_own_or_from_another_stays_there() {
+        let tool = |name: &str, tags: &[&str]| {
+            let input = Schema(json!({"type": "object"}).into());
+            let mut skill = Skill::new(SkillId::new("p", name), SkillKind::Tool, "", input, Effects::unknown());
+            skill.tags = tags.iter().map(|tag| Text::from(*tag)).collect();
+            skill
+        };
+        let listed = |name: &str, skill: &Skill| json(&written(|out| write_tool(name, skill, out)));
+        assert!(!stays_at_its_hub(&listed("local__find", &tool("find", &[]))));
+        assert!(stays_at_its_hub(&listed("hub__find_skills", &tool("find_skills", &[]))));
+        let taken = listed("far__find", &tool("find", &[IMPORTED]));
+        assert!(stays_at_its_hub(&taken), "{}", taken.as_str());
+        // Listed on by the next hub, under a definition that came as bytes, it still says so.
+        let again = decode_tool(&"q".into(), &taken, Version::LATEST).expect("usable").skill;
+        let again = Skill { tags: vec![IMPORTED.into()], ..again };
+        assert!(stays_at_its_hub(&listed("q__far__find", &again)));
+        let resource = |uri: &str| Json::from(json!({"uri": uri, "name": "r"}));
+        assert!(!stays_at_its_hub(&resource("interlingua://peers/p/test://a")));
+        assert!(stays_at_its_hub(&resource("interlingua://peers/p/interlingua://peers/q/test://a")));
     }
 
     #[test]

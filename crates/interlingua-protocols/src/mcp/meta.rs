@@ -1,8 +1,7 @@
 //! Keys of `_meta`: the protocol's (2026-07-28, basic, `_meta`), W3C trace context under its bare names, and ours under
 //! `interlingua/`. Ours are never believed from a peer that configuration does not call a hub, and never passed on.
 
-use interlingua_core::json::Tree;
-use interlingua_core::{Json, Loss, Route, Trace};
+use interlingua_core::{FaultKind, Json, Loss, Route, Trace};
 
 use crate::members::Members;
 use crate::object::Object;
@@ -36,6 +35,8 @@ pub const LOSSES: &str = "interlingua/losses";
 pub const ROUTE: &str = "interlingua/route";
 pub const FAULT: &str = "interlingua/fault";
 pub const TASK: &str = "interlingua/task";
+/// A tool that its hub has from another hub.
+pub const IMPORTED: &str = "interlingua/imported";
 /// Annotations of a content block, for the way through the model.
 pub const ANNOTATIONS: &str = "interlingua/annotations";
 
@@ -46,13 +47,19 @@ pub fn trace(meta: &Members) -> Option<Trace> {
     (trace != Trace::default()).then_some(trace)
 }
 
-/// The hubs passed, with commas between them: a list of names as hubs write it, or one text.
+/// The hubs that a request passed, separated by commas: they stand in a list, or so.
 pub fn via(meta: &Members) -> Option<String> {
-    match meta.get(VIA)?.tree() {
-        Tree::String(text) => Some(text.clone()),
-        Tree::Array(hubs) => Some(hubs.iter().filter_map(Tree::as_str).collect::<Vec<_>>().join(",")),
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Object(_) => None,
+    if let Some(text) = meta.text(VIA) {
+        return Some(text.into_owned());
     }
+    let hubs = meta.list(VIA)?;
+    let hubs: Vec<&str> = hubs.iter().filter_map(|hub| hub.tree().as_str()).collect();
+    Some(hubs.join(","))
+}
+
+/// The kind of a fault that a hub tells of beside its answer.
+pub fn fault(told: &Members) -> Option<FaultKind> {
+    told.text("kind").as_deref().and_then(FaultKind::named)
 }
 
 /// What a peer of the same protocol may know of it: what is neither the protocol's nor ours.

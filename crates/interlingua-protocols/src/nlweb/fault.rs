@@ -1,7 +1,7 @@
 //! Faults as this protocol says them: a code, and an HTTP status for what was refused. An exchange that was begun and
 //! failed is a failure under 200, as the specification has it.
 
-use interlingua_core::{Fault, FaultKind, Noun, Party, PeerId};
+use interlingua_core::{Fault, FaultKind, Feature, Noun, Party, PeerId};
 
 /// The code of a failure.
 pub fn code(fault: &Fault) -> &'static str {
@@ -50,6 +50,24 @@ pub fn status(fault: &Fault) -> u16 {
         | FaultKind::OutcomeUnknown
         | FaultKind::Deadline => 200,
     }
+}
+
+/// What a failure that another hub told us is: its codes are ours.
+pub fn of_hubs_code(peer: &PeerId, code: &str, message: &str) -> Fault {
+    let fault = of_code(peer, code, message);
+    let kind = match code {
+        "UNSUPPORTED" => FaultKind::Unsupported(Feature::Operation),
+        "FORBIDDEN" => FaultKind::Denied,
+        "UNANSWERED" => FaultKind::Unanswered,
+        "CONFLICT" => FaultKind::Conflict,
+        "TOO_LARGE" => FaultKind::TooLarge,
+        "BUDGET_SPENT" => FaultKind::BudgetSpent,
+        "LOOP_DETECTED" => FaultKind::Loop,
+        "DECLINED" => FaultKind::PeerDeclined,
+        "OUTCOME_UNKNOWN" => FaultKind::OutcomeUnknown,
+        _ => return fault,
+    };
+    Fault { kind, retry: kind.retry(), ..fault }
 }
 
 /// What a failure that somebody else told us is.

@@ -11,7 +11,7 @@ use interlingua_core::peer::Dispatch;
 use interlingua_core::{
     Addressee, Answer, Ask, Call, CancelWhy, Channel, ConversationId, DeadlineBy, Digest, Entry, Event, Fault,
     FaultKind, Finished, Link, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal,
-    TaskId, Time, Via,
+    TaskId, Time,
 };
 
 use super::desk::{Asked, Desk};
@@ -63,7 +63,7 @@ impl Line {
         call.limits.replay = Some(REMEMBERED);
         call.limits.deadline = self.call.limits.deadline.filter(|deadline| deadline.set_by == DeadlineBy::Caller);
         call.caller.can_answer = self.call.caller.can_answer;
-        call.via = self.call.via.clone().and_then(|via| without(via, &self.hub));
+        call.via = self.call.via.as_ref().and_then(|via| via.before(&self.hub.id));
         call.trace.clone_from(&self.call.trace);
         call
     }
@@ -109,12 +109,6 @@ impl Line {
             tracing::debug!(error = %fault, "an answer came too late for the call that wanted it");
         }
     }
-}
-
-/// The way without this hub, which the door adds itself.
-fn without(via: Via, hub: &Hub) -> Option<Via> {
-    let hubs: Vec<_> = via.hubs.into_iter().filter(|id| *id != hub.id).collect();
-    (!hubs.is_empty()).then_some(Via { hubs, limit: via.limit })
 }
 
 /// A call under way, read to its end.

@@ -14,6 +14,7 @@ mod envelope;
 mod hooks;
 mod hostile;
 mod hubs;
+mod loops;
 mod matrix;
 mod mcp;
 mod mcp_client;

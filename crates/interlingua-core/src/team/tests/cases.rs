@@ -174,6 +174,22 @@ fn all_killed() {
 }
 
 #[test]
+fn c_16_a_team_whose_members_ran_out_of_time_says_so_and_so_does_one_whose_calls_came_back() {
+    let fails = |kinds: [FaultKind; 2]| {
+        let mut play = Play::new(plan(&["ann", "bob"]));
+        for (seat, kind) in [A, B].into_iter().zip(kinds) {
+            play.one(seat, What::Failed(Fault::hub(kind, "no answer")));
+        }
+        play.failure()
+    };
+    let (late, looped, other) = (FaultKind::Deadline, FaultKind::Loop, FaultKind::PeerFailed);
+    assert_eq!(fails([late, late]), late);
+    assert_eq!(fails([other, late]), late, "with more time there might have been an answer");
+    assert_eq!(fails([looped, looped]), looped);
+    assert_eq!(fails([looped, other]), other);
+}
+
+#[test]
 fn timeout_with_votes_with_answers_and_with_nothing() {
     let mut voted = Play::new(abc());
     voted.batch(vec![(A, answer("Lyon")), (B, answer("Paris"))]);

@@ -335,7 +335,7 @@ impl Following {
     fn failure(&self, kind: FaultKind, what: &str, text: &str, message: Option<&Message>) -> Fault {
         let told = message.and_then(|message| message.metadata.as_ref()).filter(|_| self.teller.is_hub);
         let named = told.and_then(|told| told.get(ext::URI)?.get("fault")?.get("kind")?.as_str());
-        let theirs = named.and_then(|named| FaultKind::all().find(|kind| kind.as_str() == named));
+        let theirs = named.and_then(FaultKind::named);
         let peer = &self.teller.peer;
         let public = match text {
             "" => format!("{peer} {what}"),

@@ -19,7 +19,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use interlingua_core::{Json, Text, Time};
+use interlingua_core::{FaultKind, Json, Text, Time};
 
 use super::link::{Identity, Tongue};
 use super::wire::{ClientKind, ClientMessage, ClientType, Command, CommandResult, ServerMessage};
@@ -188,6 +188,7 @@ pub enum Happening {
     Refused {
         session: Text,
         error: Text,
+        kind: FaultKind,
     },
     /// The hub itself has something for a device, which no client asked for.
     Begin {
@@ -342,7 +343,7 @@ impl Server {
             Happening::Closed(connection) => self.closed(connection, stamp, &mut out),
             Happening::Tick => self.tick(stamp, &mut out),
             Happening::Accepted { session } => self.accepted(session, stamp, &mut out),
-            Happening::Refused { session, error } => self.refused(&session, &error, stamp, &mut out),
+            Happening::Refused { session, error, kind } => self.refused(&session, &error, kind, stamp, &mut out),
             Happening::Begin { session, device, task_name } => self.begin(session, device, task_name, &mut out),
             Happening::Command { session, order } => self.order(session, order, stamp, &mut out),
             Happening::Notes { session, lines } => self.notes(&session, lines, stamp, &mut out),

@@ -8,8 +8,8 @@ use super::{Asked, Connection, Effect, Order, Pending, Server, Session, Sight, T
 use crate::aip::link::Tongue;
 use crate::aip::names::safe_task_name;
 use crate::aip::profile;
-use crate::aip::wire::{ClientMessage, ClientType, Command, CommandResult, ResultStatus};
-use interlingua_core::Text;
+use crate::aip::wire::{ClientMessage, ClientType, Command, CommandResult, ResultStatus, ServerMessage};
+use interlingua_core::{FaultKind, Text};
 
 impl Server {
     pub(super) fn task(
@@ -98,11 +98,23 @@ impl Server {
         }
     }
 
-    pub(super) fn refused(&mut self, id: &Text, error: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+    /// In the wider profile the kind of the fault stands beside its text.
+    pub(super) fn refused(
+        &mut self,
+        id: &Text,
+        error: &Text,
+        kind: FaultKind,
+        stamp: &mut Stamp<'_>,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(session) = self.remove_session(id) else { return };
-        if let Some(asker) = self.clients.get(&session.asker) {
-            refuse(asker.connection, Some(id.clone()), error.to_string(), stamp, out);
-        }
+        let Some(asker) = self.clients.get(&session.asker) else { return };
+        let told = (asker.tongue == Tongue::Profile).then(|| profile::told(&[], Some(kind))).flatten();
+        let refusal = say::error(error.clone(), stamp);
+        let refusal = ServerMessage { session_id: Some(id.clone()), metadata: told.clone(), ..refusal };
+        out.push(Effect::send(asker.connection, refusal));
+        let end = End { metadata: told, ..End::failed(error.clone()) };
+        out.push(Effect::send(asker.connection, say::task_end(id.clone(), end, stamp)));
     }
 
     /// One COMMAND of a session is under way at a time; the rest wait.

@@ -21,6 +21,8 @@ pub struct Leg {
     pub peer: PeerId,
     pub version: Version,
     pub verb: Verb,
+    /// Configuration says that it is a hub: what it says of its faults is believed.
+    pub is_hub: bool,
     /// When a question of it expires.
     pub expires: Time,
     /// How much of an answer must be read, of one that can travel as it came.
@@ -79,7 +81,15 @@ impl Leg {
     pub fn error(&self, error: &rpc::Error) -> Fault {
         let mut fault = fault::heard(error, self.verb.fault(), &self.peer);
         fault.public = format!("{}: {}", self.peer, short(&fault.public)).into();
-        fault
+        match self.told(error.data.as_ref().map(Members::of)) {
+            Some(kind) if kind != fault.kind => Fault::new(kind, Party::Peer(self.peer.clone()), fault.public),
+            Some(_) | None => fault,
+        }
+    }
+
+    /// The kind of a fault, where whoever tells it is a hub.
+    fn told(&self, fault: Option<Members>) -> Option<FaultKind> {
+        fault.filter(|_| self.is_hub).as_ref().and_then(meta::fault)
     }
 
     fn result(&self, result: &Members) -> Result<Replied, Fault> {
@@ -126,17 +136,19 @@ impl Leg {
             None => return Err(self.bad("a result without `content`")),
         };
         let outcome = match result.bool("isError") {
-            Some(true) => Outcome::Failed(self.failed(&parts)),
+            Some(true) => Outcome::Failed(self.failed(&parts, result)),
             Some(false) | None => Outcome::Completed,
         };
         let output = Output { parts, structured, ..Output::default() };
         Ok(Finished { outcome, output, usage: Usage::default() })
     }
 
-    fn failed(&self, parts: &[Part]) -> Fault {
+    fn failed(&self, parts: &[Part], result: &Members) -> Fault {
+        let told = result.object(META).and_then(|meta| meta.object(meta::FAULT));
+        let kind = self.told(told).unwrap_or(FaultKind::PeerFailed);
         match parts.iter().find_map(Part::as_text) {
-            Some(text) => self.fault(FaultKind::PeerFailed, &format!("failed: {}", short(text))),
-            None => self.fault(FaultKind::PeerFailed, "failed"),
+            Some(text) => self.fault(kind, &format!("failed: {}", short(text))),
+            None => self.fault(kind, "failed"),
         }
     }
 
@@ -222,7 +234,8 @@ impl Leg {
                 let text = error.as_ref().and_then(|error| error.text("message"));
                 let text = text.map(|text| Text::from(short(&text))).or_else(note);
                 let text = text.map_or_else(|| "failed".to_owned(), |text| format!("failed: {text}"));
-                let mut fault = self.fault(FaultKind::PeerFailed, &text);
+                let told = error.as_ref().and_then(|error| error.object("data"));
+                let mut fault = self.fault(self.told(told).unwrap_or(FaultKind::PeerFailed), &text);
                 // The error that its call would have been answered with.
                 let code = error.and_then(|error| error.number::<i64>("code"));
                 fault.peer_code = code.map(|code| code.to_string().into());

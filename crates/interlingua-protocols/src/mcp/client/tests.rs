@@ -4,7 +4,7 @@ use bytes::Bytes;
 use interlingua_core::peer::{Answering, View};
 use interlingua_core::{
     Answer, Ask, Call, Effects, Event, FaultKind, Input, Json, KindSet, Noun, Outcome, PeerId, Question, QuestionKind,
-    Schema, Skill, SkillId, SkillKind, Target, Time, Trace, Uri,
+    Schema, Skill, SkillId, SkillKind, Target, Time, Trace, Uri, Via,
 };
 use serde_json::{Value, json};
 
@@ -12,6 +12,8 @@ use super::decode::Leg;
 use super::list::{self, List, Server};
 use super::{Manner, Replied, TaskState, Verb, encode, state};
 use crate::mcp::Version;
+use crate::mcp::capabilities::Client;
+use crate::mcp::decode::Said;
 use crate::members::Members;
 use crate::rpc;
 
@@ -20,7 +22,7 @@ fn members(value: Value) -> Members {
 }
 
 fn leg(verb: Verb, version: Version) -> Leg {
-    Leg { peer: PeerId::from("p"), version, verb, expires: Time(9), view: View::Full }
+    Leg { peer: PeerId::from("p"), version, verb, is_hub: false, expires: Time(9), view: View::Full }
 }
 
 fn tool() -> Skill {
@@ -361,4 +363,36 @@ fn what_a_server_tells_of_its_resources_is_read_from_its_capabilities() {
     let server = |resources: Value| Server::decode(&members(json!({"capabilities": {"resources": resources}})));
     assert!(server(json!({"subscribe": true})).resources.subscribe);
     assert!(!server(json!({"listChanged": true})).resources.subscribe);
+}
+
+#[test]
+fn the_kind_of_a_fault_is_believed_of_a_hub_alone() {
+    let plain = leg(Verb::Call, Version::LATEST);
+    let hub = Leg { is_hub: true, ..plain.clone() };
+    let looped = json!({
+        "content": [{"type": "text", "text": "went in circles"}], "isError": true,
+        "_meta": {"interlingua/fault": {"kind": "loop", "retry": "no"}},
+    });
+    let refused = rpc::Error::new(-32603, "went in circles").with(json!({"kind": "loop"}).into());
+    for (leg, kind) in [(&hub, FaultKind::Loop), (&plain, FaultKind::PeerFailed)] {
+        let Ok(Replied::Finished(finished, _)) = leg.response(Ok(members(looped.clone()))) else {
+            panic!("an outcome")
+        };
+        let Outcome::Failed(fault) = finished.outcome else { panic!("failed") };
+        assert_eq!((fault.kind, &*fault.public), (kind, "p failed: went in circles"));
+        assert_eq!(leg.response(Err(refused.clone())).expect_err("refused").kind, kind);
+    }
+}
+
+#[test]
+fn the_hubs_passed_are_read_as_they_are_written() {
+    let via = Via { hubs: vec!["a".into(), "b".into()], limit: Via::LIMIT };
+    let manner = Manner { via: Some(&via), ..Manner::own(Version::LATEST_LEGACY) };
+    let sent = body(&encode::call(1, &calling("{}"), &tool(), &manner, None));
+    let params = members(sent["params"].clone());
+    let read = Said::legacy(&params, Version::LATEST_LEGACY, Client::default(), Time(1)).expect("a request");
+    assert_eq!(read.via, Some(via.clone()));
+    let spelt = members(json!({"_meta": {"interlingua/via": "a, b"}}));
+    let read = Said::legacy(&spelt, Version::LATEST_LEGACY, Client::default(), Time(1)).expect("a request");
+    assert_eq!(read.via, Some(via));
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bytes::Bytes;
-use interlingua_core::{Json, Text, Time};
+use interlingua_core::{FaultKind, Json, Text, Time};
 use interlingua_protocols::aip::backoff::{Backoff, Growth};
 use interlingua_protocols::aip::client::device::{self, Device};
 use interlingua_protocols::aip::client::line::{Line, Phase, Pulse};
@@ -544,7 +544,11 @@ impl Model for World {
             }
             Action::Refuse(session) => {
                 self.jobs.get_mut(session).expect("a job").over = true;
-                self.server(Happening::Refused { session: session.clone(), error: "no".into() })
+                self.server(Happening::Refused {
+                    session: session.clone(),
+                    error: "no".into(),
+                    kind: FaultKind::Denied,
+                })
             }
             Action::Order(session) => self.order(session),
             Action::Finish(session) => {

@@ -164,7 +164,7 @@ fn a_task_the_hub_refuses_ends_and_frees_its_session() {
     let mut stage = two();
     stage.say('D', r#"{"type":"task","status":"continue","session_id":"s","request":"x"}"#);
     stage.take();
-    stage.step(Happening::Refused { session: "s".into(), error: "no".into() });
+    stage.step(Happening::Refused { session: "s".into(), error: "no".into(), kind: FaultKind::Denied });
     let frames = stage.frames('D');
     assert_eq!(frames.iter().map(|frame| frame.kind).collect::<Vec<_>>(), [ServerKind::Error, ServerKind::TaskEnd]);
     assert!(frames.iter().all(|frame| frame.session_id.as_deref() == Some("s")));

@@ -68,7 +68,8 @@ impl Run {
             width: args.number("width").unwrap_or_else(|| Rules::default().width),
             planner: planner.as_ref().map(|_| thinks.unwrap_or(THINKING)),
         };
-        let caller = Caller { hub, by: dispatch.by.clone(), task: dispatch.task };
+        let via = dispatch.call.via.as_ref().and_then(|via| via.before(&hub.id));
+        let caller = Caller { hub, by: dispatch.by.clone(), task: dispatch.task, via };
         let (graph, seq, restarted) = match folded(&caller).await? {
             Some((graph, seq)) => (graph, seq, true),
             None => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interlingua_core::graph::{Ending, Node};
 use interlingua_core::{
     Ask, Call, CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Input, Json, MessageId, OnDisconnect, Outcome,
-    Part, PeerId, Principal, Request, Signal, SkillId, Target, TaskId, Text,
+    Part, PeerId, Principal, Request, Signal, SkillId, Target, TaskId, Text, Via,
 };
 
 use crate::hub::{Hub, Running};
@@ -19,6 +19,8 @@ pub(super) struct Caller {
     pub(super) hub: Arc<Hub>,
     pub(super) by: Principal,
     pub(super) task: TaskId,
+    /// The hubs that the plan passed before this one.
+    pub(super) via: Option<Via>,
 }
 
 impl Caller {
@@ -28,6 +30,7 @@ impl Caller {
         let mut call = Call::new(key, Ask::Invoke { target, input });
         call.id_given = true;
         call.parent = Some(self.task);
+        call.via.clone_from(&self.via);
         call.limits.keep = true;
         call.limits.on_disconnect = OnDisconnect::Detach;
         let request = Request { by: self.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };

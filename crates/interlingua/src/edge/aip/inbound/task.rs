@@ -43,7 +43,7 @@ pub(in crate::edge::aip) async fn follow(
             desk.opened(&id);
             let error = fault::refusal(&refused, target, session);
             desk.remember(&asked, &by, &End::failed(error.clone()));
-            return desk.step(Happening::Refused { session: session.clone(), error });
+            return desk.step(Happening::Refused { session: session.clone(), error, kind: refused.kind });
         }
     };
     desk.step(Happening::Accepted { session: session.clone() });

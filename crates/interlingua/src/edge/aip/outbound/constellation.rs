@@ -10,7 +10,9 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::percent::encoded;
-use interlingua_core::{Ask, Call, Card, Fault, FaultKind, Finished, Health, Input, Json, Loss, Party, PeerId, Text};
+use interlingua_core::{
+    Ask, Call, Card, Fault, FaultKind, Finished, Health, Input, Json, Loss, Outcome, Party, PeerId, Text,
+};
 use interlingua_protocols::aip::backoff::{Backoff, Growth};
 use interlingua_protocols::aip::client::line::{Line, Pulse};
 use interlingua_protocols::aip::client::orchestrator::{Effect, Happening, Orchestrator};
@@ -18,7 +20,7 @@ use interlingua_protocols::aip::discover::{self, Sources};
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::server::say::Stamp;
 use interlingua_protocols::aip::wire::{ClientMessage, Limits, ServerMessage};
-use interlingua_protocols::aip::{client_id, decode, encode, session_id};
+use interlingua_protocols::aip::{client_id, decode, encode, profile, session_id};
 use tokio::sync::mpsc;
 
 use super::going::{Ended, Going, News};
@@ -51,6 +53,8 @@ struct Constellation {
     name: PeerId,
     ours: Text,
     target: Text,
+    /// Configuration says that the server is a hub: what it says of its faults is believed.
+    is_hub: bool,
     up: AtomicBool,
     said: mpsc::Sender<Said>,
 }
@@ -69,7 +73,8 @@ pub fn prepare(hub: &Arc<Hub>, name: &str, config: &config::Peer, aip: &AipPeer)
     let place = Place::new(&aip.url, query.as_deref(), aip.ca.as_deref(), limits.bytes)?;
     let ours: Text = aip.name.as_deref().unwrap_or(hub.id.as_str()).into();
     let target: Text = aip.target.as_str().into();
-    let tongue = if aip.profile { Tongue::Profile } else { Tongue::Plain };
+    // Every hub knows the wider profile, and only that has a place for the kind of a fault.
+    let tongue = if aip.profile || config.hub { Tongue::Profile } else { Tongue::Plain };
     let mut pulse = Pulse::default();
     if let Some(heartbeat) = aip.heartbeat {
         (pulse.heartbeat, pulse.silence) = (heartbeat.0, heartbeat.0);
@@ -78,8 +83,14 @@ pub fn prepare(hub: &Arc<Hub>, name: &str, config: &config::Peer, aip: &AipPeer)
     let line = Line::new(pulse, backoff, hub.now());
     let (said, asked) = mpsc::channel(QUEUE);
     let name = PeerId::from(name);
-    let peer =
-        Arc::new(Constellation { name, ours: ours.clone(), target: target.clone(), up: AtomicBool::new(false), said });
+    let peer = Arc::new(Constellation {
+        name,
+        ours: ours.clone(),
+        target: target.clone(),
+        is_hub: config.hub,
+        up: AtomicBool::new(false),
+        said,
+    });
     let keeper = Keeper {
         hub: Arc::downgrade(hub),
         peer: Arc::downgrade(&peer),
@@ -133,6 +144,26 @@ impl Constellation {
         Finished::failed(self.fault(FaultKind::OutcomeUnknown, text))
     }
 
+    fn refused(&self, frame: &ServerMessage) -> Fault {
+        self.believed(frame, decode::refusal(frame, self.name.clone()))
+    }
+
+    fn ended(&self, frame: &ServerMessage) -> Finished {
+        let finished = decode::task_end(frame, &self.name).value;
+        match finished.outcome {
+            Outcome::Failed(fault) => Finished { outcome: Outcome::Failed(self.believed(frame, fault)), ..finished },
+            Outcome::Completed | Outcome::Cancelled { .. } => finished,
+        }
+    }
+
+    /// The fault of the kind that a hub says it is.
+    fn believed(&self, frame: &ServerMessage, fault: Fault) -> Fault {
+        match profile::fault(frame).filter(|_| self.is_hub) {
+            Some(kind) => Fault { kind, retry: kind.retry(), ..fault },
+            None => fault,
+        }
+    }
+
     async fn dispatch(self: Arc<Self>, dispatch: Dispatch) -> Result<Reply, Fault> {
         let unreachable = || self.fault(FaultKind::Unreachable, "the device's server is not connected");
         if !self.up.load(Ordering::Relaxed) {
@@ -149,11 +180,8 @@ impl Constellation {
         let asked = Held { session, said: self.said.clone(), over: false };
         match told.recv().await {
             None => Err(unreachable()),
-            Some(Told::Refused(frame)) => Err(asked.over(decode::refusal(&frame, self.name.clone()))),
-            Some(Told::Ended(frame)) => {
-                let finished = asked.over(decode::task_end(&frame, &self.name).value);
-                Ok(Reply::Done(Box::new(finished), None))
-            }
+            Some(Told::Refused(frame)) => Err(asked.over(self.refused(&frame))),
+            Some(Told::Ended(frame)) => Ok(Reply::Done(Box::new(asked.over(self.ended(&frame))), None)),
             Some(Told::Lost) => Ok(Reply::Done(Box::new(asked.over(self.lost())), None)),
             Some(Told::Accepted | Told::Notes(_)) => {
                 let losses = frame.losses;
@@ -177,8 +205,8 @@ impl Constellation {
                 Some(Told::Notes(lines)) => {
                     decode::notes(&lines, &dispatch.key, &self.name).into_iter().for_each(|event| news.tell(event));
                 }
-                Some(Told::Ended(frame)) => break decode::task_end(&frame, &self.name).value,
-                Some(Told::Refused(frame)) => break Finished::failed(decode::refusal(&frame, self.name.clone())),
+                Some(Told::Ended(frame)) => break self.ended(&frame),
+                Some(Told::Refused(frame)) => break Finished::failed(self.refused(&frame)),
                 Some(Told::Lost) | None => break self.lost(),
             }
         };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use interlingua_core::peer::Dispatch;
 use interlingua_core::{
-    Ask, Call, Event, FaultKind, Finished, Inbound, Input, Json, Output, PeerId, Request, SkillId, Target, Text, Via,
+    Ask, Call, Event, FaultKind, Finished, Inbound, Input, Json, Output, PeerId, Request, SkillId, Target, Text,
 };
 use interlingua_protocols::aip::encode;
 use interlingua_protocols::aip::link::Tongue;
@@ -156,7 +156,7 @@ async fn child(
     call.limits.priority = dispatch.call.limits.priority;
     call.limits.confirm = changes;
     call.trace.clone_from(&dispatch.call.trace);
-    call.via = dispatch.call.via.clone().and_then(before_us);
+    call.via = dispatch.call.via.as_ref().and_then(|via| via.before(&hub.id));
     let request = Request { by: dispatch.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
     let mut running = match hub.open(request).await {
         Ok(running) => running,
@@ -200,10 +200,4 @@ fn whole(finished: &Finished, said: &[Event]) -> Finished {
 
 fn changes_something(hub: &Hub, id: &SkillId) -> bool {
     hub.registry.catalogue().skill(id, None).is_none_or(|skill| skill.effects.change())
-}
-
-/// The way as it was before this hub: the call goes on inside it.
-fn before_us(mut via: Via) -> Option<Via> {
-    via.hubs.pop();
-    (!via.hubs.is_empty()).then_some(via)
 }

@@ -4,8 +4,9 @@
 use interlingua_core::{
     Card, CardFrom, CardSource, Digest, Effects, Health, Json, PeerId, Resource, RouteClass, Skill, Text, Time,
 };
+use interlingua_protocols::hop::IMPORTED;
 use interlingua_protocols::mcp::definition::{
-    Claims, Unusable, decode_prompt, decode_resource, decode_template, decode_tool, server_name,
+    Claims, Unusable, decode_prompt, decode_resource, decode_template, decode_tool, server_name, stays_at_its_hub,
 };
 use interlingua_protocols::mcp::{Version, headers};
 
@@ -25,15 +26,16 @@ pub(super) fn shown(name: &PeerId, config: &Peer, listing: &Listing, health: Hea
     let version = listing.version();
     let mut problems = Vec::new();
     let mut skills = Vec::new();
-    for json in &listing.tools {
+    let taken = |json: &&Json| !(config.hub && stays_at_its_hub(json));
+    for json in listing.tools.iter().filter(taken) {
         match tool(name, config, json, version) {
             Ok(skill) => skills.push(skill),
             Err(problem) => problems.push(problem),
         }
     }
-    for json in &listing.prompts {
+    for json in listing.prompts.iter().filter(taken) {
         match decode_prompt(name, json, version) {
-            Ok(skill) => skills.push(Skill { public: config.public, ..skill }),
+            Ok(skill) => skills.push(marked(config, Skill { public: config.public, ..skill }).sealed()),
             Err(unusable) => problems.push(format!("a prompt is left out: {unusable}").into()),
         }
     }
@@ -91,7 +93,15 @@ fn tool(name: &PeerId, config: &Peer, json: &Json, version: Version) -> Result<S
     headers::params(&skill.input.0).map_err(|bad| Text::from(format!("`{}` is left out: {bad}", skill.id.skill)))?;
     skill.effects = effects(config, tool.claims);
     skill.public = config.public;
-    Ok(skill.sealed())
+    Ok(marked(config, skill).sealed())
+}
+
+/// What is taken from another hub says so, wherever it is listed.
+fn marked(config: &Peer, mut skill: Skill) -> Skill {
+    if config.hub {
+        skill.tags.push(IMPORTED.into());
+    }
+    skill
 }
 
 /// Annotations are claims (2026-07-28, tools): they may add effects; what they take away counts only where configuration
@@ -110,8 +120,9 @@ fn effects(config: &Peer, claims: Claims) -> Effects {
 
 fn resources(name: &PeerId, config: &Peer, listing: &Listing, problems: &mut Vec<Text>) -> Vec<Resource> {
     let version = listing.version();
-    let listed = listing.resources.iter().map(|json| decode_resource(name, json, version));
-    let templates = listing.templates.iter().map(|json| decode_template(name, json, version));
+    let taken = |json: &&Json| !(config.hub && stays_at_its_hub(json));
+    let listed = listing.resources.iter().filter(taken).map(|json| decode_resource(name, json, version));
+    let templates = listing.templates.iter().filter(taken).map(|json| decode_template(name, json, version));
     let mut resources = Vec::new();
     for resource in listed.chain(templates) {
         match resource {

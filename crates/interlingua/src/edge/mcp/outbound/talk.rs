@@ -218,7 +218,8 @@ impl Talk {
             can_answer: call.caller.can_answer,
             hub: self.peer.is_hub,
             trace: call.trace.as_ref(),
-            via: call.via.as_ref().filter(|_| self.peer.is_hub),
+            // Told to everybody: whether somebody behind a server is a hub, nobody knows beforehand.
+            via: call.via.as_ref(),
             meta: encode::callers_meta(call),
             key: Some(&self.dispatch.key),
             progress: true,
@@ -231,6 +232,7 @@ impl Talk {
             peer: self.peer.name.clone(),
             version: session.version,
             verb: Verb::of(&self.dispatch.call, self.skill().kind),
+            is_hub: self.peer.is_hub,
             expires: self.hub.now().after(QUESTION_EXPIRES),
             view: View::Full,
         }

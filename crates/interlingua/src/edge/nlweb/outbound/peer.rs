@@ -43,6 +43,8 @@ pub struct NlwebPeer {
     breaker: Breaker,
     hub: Weak<Hub>,
     timeout: Option<Duration>,
+    /// Configuration says that it is a hub: what it says of its faults is believed.
+    is_hub: bool,
     /// Which of [`TRIED`] it speaks, plus one; 0 until it has answered.
     spoken: AtomicU8,
 }
@@ -64,6 +66,7 @@ impl NlwebPeer {
             breaker: Breaker::new(),
             hub: Arc::downgrade(hub),
             timeout: config.timeout.map(|span| span.0),
+            is_hub: config.hub,
             spoken: AtomicU8::new(0),
         })
     }
@@ -160,6 +163,7 @@ impl NlwebPeer {
                     let by = Party::Peer(self.name.clone());
                     Told::Done(Box::new(Finished::cancelled(by, interlingua_core::CancelWhy::Asked)), None)
                 }
+                _ if self.is_hub => failed(fault::of_hubs_code(&self.name, code, message)),
                 _ => failed(fault::of_code(&self.name, code, message)),
             };
         }
