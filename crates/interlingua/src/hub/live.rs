@@ -119,6 +119,10 @@ impl Live {
         self.head.borrow().seq
     }
 
+    pub fn awaits(&self, question: &Question) -> bool {
+        locked(&self.questions).iter().any(|open| open.id == question.id)
+    }
+
     pub fn questions(&self) -> Vec<Question> {
         locked(&self.questions).clone()
     }

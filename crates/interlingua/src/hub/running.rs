@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlingua_core::task::Task;
-use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, OnDisconnect, TaskId};
+use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, OnDisconnect, Question, TaskId};
 
 use super::Hub;
 use super::driver::{Driver, Launch, Launched};
@@ -83,6 +83,14 @@ impl Running {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether this question still waits for its answer. Who reads an exchange from its beginning comes by some that do not.
+    pub fn awaits(&self, question: &Question) -> bool {
+        match &self.way {
+            Way::Kept(reader) => reader.live().is_some_and(|live| live.awaits(question)),
+            Way::Inline(_) | Way::Keeping(_) | Way::Gone => true,
         }
     }
 
@@ -168,14 +176,14 @@ impl Running {
         Ok(task)
     }
 
-    /// Reads to the end, or to the first question. Events on the way go to `each`.
+    /// Reads to the end, or to the first question that is open. Events on the way go to `each`.
     pub async fn settle(&mut self, mut each: impl FnMut(&Event)) -> Result<Settled, Fault> {
         while let Some(entry) = self.next().await? {
             match entry.record.event() {
                 Some(Event::Finished(finished)) => {
                     return Ok(Settled::Finished(Box::new(finished.clone())));
                 }
-                Some(Event::Asked(question)) => {
+                Some(Event::Asked(question)) if self.awaits(question) => {
                     return Ok(Settled::Asked(Box::new(question.clone())));
                 }
                 Some(event) => each(event),
@@ -190,7 +198,7 @@ impl Running {
 #[derive(Debug)]
 pub enum Settled {
     Finished(Box<Finished>),
-    Asked(Box<interlingua_core::Question>),
+    Asked(Box<Question>),
 }
 
 impl Drop for Running {

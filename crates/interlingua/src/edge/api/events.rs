@@ -108,7 +108,8 @@ impl Source {
     /// A caller that is asked something goes on elsewhere; nobody goes on after the end.
     fn after(self, event: &Event) -> Source {
         match (event, self) {
-            (Event::Finished(_), _) | (Event::Asked(_), Source::Caller(_)) => Source::Over,
+            (Event::Finished(_), _) => Source::Over,
+            (Event::Asked(question), Source::Caller(ref running)) if running.awaits(question) => Source::Over,
             (_, source) => source,
         }
     }

@@ -122,10 +122,12 @@ impl Heard {
             self.losses.extend(losses.iter().cloned());
             match event {
                 Event::Finished(finished) => return Ok(Settled::Finished(Box::new(finished.clone()))),
-                Event::Asked(question) => return Ok(Settled::Asked(Box::new(question.clone()))),
+                Event::Asked(question) if running.awaits(question) => {
+                    return Ok(Settled::Asked(Box::new(question.clone())));
+                }
                 Event::Started(route) => self.route = Some(route.clone()),
                 Event::Said { .. } | Event::Artifact(_) => self.said.push(event.clone()),
-                Event::Progress { .. } | Event::Settled { .. } => {}
+                Event::Asked(_) | Event::Progress { .. } | Event::Settled { .. } => {}
             }
         }
         Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start"))

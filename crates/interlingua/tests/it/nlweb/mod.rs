@@ -26,9 +26,19 @@ effects: { reads: true, idempotent: true }
 reply: lines
 command: [sh, -c, 'echo "{\"progress\":{\"note\":\"thinking\"}}"; sleep 4; echo "{\"result\":{\"thoughts\":[{\"name\":\"deep\"}]}}"']
 "#;
+const PONDER: &str = r#"
+name: ponder
+description: Ponders something for a while.
+phrases: { en: ["ponder {what}", "ponder"] }
+input: { type: object, properties: { what: { type: string, description: "What?" } }, required: [what] }
+effects: { reads: true, idempotent: true }
+reply: lines
+command: [sh, -c, 'sleep 4; echo "{\"result\":{\"thoughts\":[{\"name\":\"deep\"}]}}"']
+"#;
 
 async fn hub() -> Hub {
-    let builder = builder().file("tools/recipes.yaml", RECIPES).file("tools/late.yaml", LATE);
+    let builder =
+        builder().file("tools/recipes.yaml", RECIPES).file("tools/late.yaml", LATE).file("tools/ponder.yaml", PONDER);
     builder.config("tools: { directory: ./tools }\n").start().await
 }
 
@@ -132,6 +142,29 @@ async fn q_24_q_25_q_43_q_64_a_long_run_is_promised_looked_after_and_cancelled()
     let token = answer["promise"]["token"].clone();
     let cancelled = hub.post_json("/await", &json!({"promise_token": token, "action": "cancel"})).await.json();
     assert_eq!(cancelled["error"]["code"], "CANCELLED", "{cancelled}");
+}
+
+#[tokio::test]
+async fn q_24_q_25_q_64_what_was_answered_is_not_asked_again_by_whoever_looks_after_the_promise() {
+    let hub = hub().await;
+    let promised = async || {
+        let said = ask(&hub, nested("ponder", json!({}))).await.json();
+        assert_eq!(said["elicitation"]["questions"][0]["id"], "what", "{said}");
+        let session = said["_meta"]["session_context"].clone();
+        let said = ask(&hub, nested("life", json!({"meta": {"session_context": session}}))).await.json();
+        assert_eq!(said["_meta"]["response_type"], "promise", "{said}");
+        said["promise"]["token"].clone()
+    };
+    let token = promised().await;
+    let mut said = json!({"_meta": {"response_type": "promise"}});
+    while said["_meta"]["response_type"] == "promise" {
+        said = hub.post_json("/await", &json!({"promise_token": token, "action": "checkin"})).await.json();
+    }
+    assert_eq!(said["results"][0]["name"], "deep", "{said}");
+
+    let token = promised().await;
+    let said = hub.post_json("/await", &json!({"promise_token": token, "action": "cancel"})).await.json();
+    assert_eq!(said["error"]["code"], "CANCELLED", "{said}");
 }
 
 #[tokio::test]

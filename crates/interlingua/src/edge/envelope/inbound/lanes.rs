@@ -9,8 +9,8 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt};
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Call, Event, Fault, FaultKind, Finished, Inbound, Json, MessageId, Output, Principal, Question, Record, Request,
-    Secret, Signal, TaskId,
+    Call, Event, Fault, FaultKind, Finished, Inbound, Json, MessageId, Output, Principal, Record, Request, Secret,
+    Signal, TaskId,
 };
 use interlingua_protocols::envelope::encode::{Encoder, Stamp};
 use interlingua_protocols::envelope::wire::Message;
@@ -194,17 +194,13 @@ impl Way {
             match entry.record.event() {
                 None => {}
                 // Of an exchange that is read again: somebody has answered meanwhile.
-                Some(Event::Asked(question)) if !self.is_open(running.id(), question) => {}
+                Some(Event::Asked(question)) if !running.awaits(question) => {}
                 Some(_) => {
                     let lane = if is_end(&entry.record) { Lane::Over } else { Lane::Running(running) };
                     return (Step::Record(Box::new(entry.record.clone())), lane);
                 }
             }
         }
-    }
-
-    fn is_open(&self, task: TaskId, question: &Question) -> bool {
-        self.hub.live.get(task).is_some_and(|live| live.questions().iter().any(|open| open.id == question.id))
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) async fn watch(running: &mut Running) -> Result<Stood, Fault> {
                 finished.output.artifacts.clear();
                 Settled::Finished(Box::new(finished))
             }
-            Event::Asked(question) => Settled::Asked(Box::new(question.clone())),
+            Event::Asked(question) if running.awaits(question) => Settled::Asked(Box::new(question.clone())),
             Event::Started(started) => {
                 route = Some(started.clone());
                 continue;
@@ -60,7 +60,7 @@ pub(super) async fn watch(running: &mut Running) -> Result<Stood, Fault> {
                 said.push(event.clone());
                 continue;
             }
-            Event::Progress { .. } | Event::Settled { .. } => continue,
+            Event::Asked(_) | Event::Progress { .. } | Event::Settled { .. } => continue,
         };
         return Ok(Stood { settled, route, losses });
     }

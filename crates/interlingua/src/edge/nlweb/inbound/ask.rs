@@ -341,7 +341,7 @@ pub(super) fn went(envelope: &mut Envelope, route: &Route) {
     envelope.route = Some(route.clone());
 }
 
-/// Reads to the end or to the first question.
+/// Reads to the end or to the first question that is open.
 pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
     let (mut lost, mut said, mut route) = (Vec::new(), Vec::new(), None);
     while let Some(entry) = running.next().await? {
@@ -354,7 +354,7 @@ pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
                 lost.extend(encode::lost(&finished.output));
                 Heard::Finished(Box::new(finished))
             }
-            Event::Asked(question) => Heard::Asked(Box::new(question.clone())),
+            Event::Asked(question) if running.awaits(question) => Heard::Asked(Box::new(question.clone())),
             Event::Said { .. } | Event::Artifact(_) => {
                 said.push(event.clone());
                 continue;
@@ -363,7 +363,7 @@ pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
                 route = Some(started.clone());
                 continue;
             }
-            Event::Progress { .. } | Event::Settled { .. } => continue,
+            Event::Asked(_) | Event::Progress { .. } | Event::Settled { .. } => continue,
         };
         return Ok(Listened { losses: lost, route, heard });
     }

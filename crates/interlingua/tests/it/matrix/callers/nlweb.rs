@@ -66,7 +66,8 @@ async fn streamed(stage: &Stage, scene: &Scene) -> Seen {
 }
 
 async fn read(stage: &Stage, said: &Value, mut seen: Seen) -> Seen {
-    seen.outcome = "completed".to_owned();
+    let waits = said.get("elicitation").is_some() || said.get("promise").is_some();
+    seen.outcome = if waits { "waiting" } else { "completed" }.to_owned();
     seen.lost(&said["_meta"]["losses"]);
     if let Some(code) = said["error"]["code"].as_str() {
         seen.outcome = if code == "CANCELLED" { "cancelled" } else { "failed" }.to_owned();
