@@ -40,6 +40,9 @@ impl<V> Default for Kept<V> {
 impl<V> Kept<V> {
     /// What was known of this question, or is found out now.
     pub(crate) fn of(&self, asked: &Asked<'_>, find_out: impl FnOnce() -> V) -> Arc<V> {
+        if length(asked) > LONGEST {
+            return Arc::new(find_out());
+        }
         let digest = self.hasher.hash_one(Asking(asked));
         // Bits from the middle: a map goes by the others.
         let shard = &self.shards[usize::try_from(digest >> 32).unwrap_or(0) % SHARDS];
@@ -71,6 +74,23 @@ impl<V> Kept<V> {
         };
         self.shards.iter().map(count).sum()
     }
+}
+
+/// Longer questions, in bytes of names that callers choose, are not remembered: so many of them would be all memory there is.
+const LONGEST: usize = 4 * 1024;
+
+fn length(asked: &Asked<'_>) -> usize {
+    let name = match &asked.by.subject {
+        Subject::Anonymous | Subject::HubOwner => 0,
+        Subject::User(name) => name.len(),
+        Subject::Agent(peer) | Subject::Device(peer) => peer.as_str().len(),
+        Subject::Hub(hub) => hub.as_str().len(),
+    };
+    let object = match asked.on {
+        Object::Peer(_) | Object::Skill(_) => 0,
+        Object::Artifact { id, .. } | Object::Conversation { id, .. } => id.len(),
+    };
+    name + object + asked.by.scopes.iter().map(|scope| scope.len()).sum::<usize>()
 }
 
 /// All that an answer without arguments can depend on, but for the time of day.

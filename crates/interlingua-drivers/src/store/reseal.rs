@@ -80,10 +80,10 @@ impl AtRest {
     }
 }
 
-/// The first value from a place on that another key than the newest sealed.
+/// The first value after a place that another key than the newest sealed.
 fn older_in_logs(db: &Connection, table: &str, from: (i64, i64), newest: &[u8]) -> Result<Option<(i64, i64)>, Refused> {
     let mut select = db.prepare_cached(&format!(
-        "SELECT log, seq FROM {table} WHERE (log, seq) >= (?1, ?2) AND substr(bytes, 2, 8) <> ?3
+        "SELECT log, seq FROM {table} WHERE (log, seq) > (?1, ?2) AND substr(bytes, 2, 8) <> ?3
          ORDER BY log, seq LIMIT 1"
     ))?;
     Ok(select.query_row(params![from.0, from.1, newest], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
@@ -95,7 +95,7 @@ fn older_in_records(
     newest: &[u8],
 ) -> Result<Option<(String, String)>, Refused> {
     let mut select = db.prepare_cached(
-        "SELECT kind, key FROM records WHERE (kind, key) >= (?1, ?2) AND substr(value, 2, 8) <> ?3
+        "SELECT kind, key FROM records WHERE (kind, key) > (?1, ?2) AND substr(value, 2, 8) <> ?3
          ORDER BY kind, key LIMIT 1",
     )?;
     Ok(select.query_row(params![from.0, from.1, newest], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)

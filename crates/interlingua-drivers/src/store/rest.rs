@@ -82,12 +82,13 @@ impl Rest {
         self.0.as_ref().map(|sealer| sealer.newest().to_vec())
     }
 
-    /// A value that an older key sealed, sealed by the newest; `None` when that sealed it already.
+    /// A value that an older key sealed, sealed by the newest; `None` when that sealed it already, and when it does not open: it is
+    /// lost by whichever key, and must not keep the others from theirs.
     pub(super) fn resealed(&self, place: Place<'_>, stored: &[u8]) -> Result<Option<Vec<u8>>, StoreFault> {
         if self.newest().is_none_or(|newest| stored.get(1..=newest.len()) == Some(newest.as_slice())) {
             return Ok(None);
         }
-        let plain = self.open(place, stored.to_vec())?;
+        let Ok(plain) = self.open(place, stored.to_vec()) else { return Ok(None) };
         Ok(Some(self.seal(place, &plain)?.into_owned()))
     }
 

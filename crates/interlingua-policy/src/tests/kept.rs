@@ -25,6 +25,15 @@ fn what_is_kept_is_bounded_and_what_is_asked_for_again_stays() {
 }
 
 #[test]
+fn a_question_as_long_as_its_asker_likes_is_not_kept() {
+    let (kept, tool) = (Kept::<String>::default(), skill("a", "b", &[]));
+    for by in [link(Subject::Hub("h".repeat(5_000).into()), &[]), user("ann", &[&"s".repeat(5_000)])] {
+        assert_eq!(*kept.of(&asked(&by, Action::Call, &tool), || "no".to_owned()), "no");
+        assert_eq!(kept.len(), 0);
+    }
+}
+
+#[test]
 fn whatever_a_rule_can_see_tells_questions_apart() {
     let tool = skill("a", "b", &[]);
     let with = |change: &dyn Fn(&mut Skill)| {

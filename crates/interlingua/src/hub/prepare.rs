@@ -64,6 +64,9 @@ impl Hub {
             Some(via) => {
                 // This hub is on the way already, or the way is too long.
                 Via::through(Some(via), &self.id)?;
+                if via.hubs.iter().any(|hub| hub.as_str().len() > LONGEST_NAME) {
+                    return Err(Fault::caller(FaultKind::Malformed, "a hub on the way has too long a name"));
+                }
                 chain = passed_on(by, via);
                 &chain
             }
@@ -378,12 +381,16 @@ impl Hub {
     }
 }
 
+/// Of a hub in bytes. Names are kept in what is remembered of decisions.
+const LONGEST_NAME: usize = 256;
+
 /// The chain of whoever asks and the hubs that passed it on. That they did is their own word; it is believed because it can
 /// only take rights away: without rules about it a hub may what the one before it in the chain may.
 fn passed_on(by: &Principal, via: &Via) -> Principal {
     let last = by.links().last();
     let (scopes, until) = match last {
-        Some(link) if link.subject == Subject::HubOwner => {
+        // Neither has scopes of its own; what the first link may bounds the whole chain.
+        Some(link) if matches!(link.subject, Subject::HubOwner | Subject::Anonymous) => {
             (["*", APPROVE_SCOPE, REGISTER_SCOPE].map(Text::from).to_vec(), link.until)
         }
         Some(link) => (link.scopes.clone(), link.until),

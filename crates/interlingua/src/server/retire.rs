@@ -28,7 +28,7 @@ const PASSES: usize = 16;
 /// Whether an earlier run of this hub had begun; then it goes on.
 pub(super) async fn resume(shared: &Arc<Shared>) -> Result<(), Fault> {
     let hub = &shared.hub;
-    if hub.store.records.get(KIND, MARK, hub.now()).await?.is_some() {
+    if is_marked(hub).await? {
         tracing::info!("old keys are being taken out: goes on with it");
         begin(shared);
     }
@@ -53,11 +53,22 @@ fn begin(shared: &Arc<Shared>) {
 }
 
 async fn work(shared: Arc<Shared>) {
-    match take_out(&shared).await {
-        Ok(()) => tracing::info!("all keys but the newest are taken out"),
-        Err(error) => tracing::error!(%error, "old keys are not taken out: the next start tries again"),
+    loop {
+        let done = take_out(&shared).await;
+        shared.keys.retiring.store(false, Ordering::Release);
+        match done {
+            Ok(()) => tracing::info!("all keys but the newest are taken out"),
+            Err(error) => return tracing::error!(%error, "old keys are not taken out: the next start tries again"),
+        }
+        // Who asked again just before the end has left a mark, and nobody who sees it.
+        if !is_marked(&shared.hub).await.unwrap_or(false) || shared.keys.retiring.swap(true, Ordering::AcqRel) {
+            return;
+        }
     }
-    shared.keys.retiring.store(false, Ordering::Release);
+}
+
+async fn is_marked(hub: &Hub) -> Result<bool, Fault> {
+    Ok(hub.store.records.get(KIND, MARK, hub.now()).await?.is_some())
 }
 
 async fn take_out(shared: &Shared) -> Result<(), Fault> {

@@ -13,8 +13,8 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use aws_lc_rs::digest::{Context, SHA256};
@@ -37,6 +37,8 @@ pub(super) struct BlobFiles {
     root: Arc<Path>,
     next: Arc<AtomicU64>,
     seal: Option<Arc<BlobSeal>>,
+    /// Held by whoever has sealed a head and not yet given the file its name: until then nobody finds it.
+    naming: Arc<RwLock<()>>,
 }
 
 impl BlobFiles {
@@ -49,7 +51,7 @@ impl BlobFiles {
             let path = orphan.path();
             std::fs::remove_file(&path).map_err(OpenFault::io("remove", &path))?;
         }
-        Ok(BlobFiles { root: root.into(), next: Arc::default(), seal: seal.map(Arc::new) })
+        Ok(BlobFiles { root: root.into(), next: Arc::default(), seal: seal.map(Arc::new), naming: Arc::default() })
     }
 
     /// Where a blob goes.
@@ -236,11 +238,19 @@ fn remove_oldest(root: &Path, keep: u64) -> std::io::Result<u64> {
         if total <= keep {
             break;
         }
-        std::fs::remove_file(&blob.path)?;
+        gone(&blob.path)?;
         total -= blob.len;
         removed += blob.len;
     }
     Ok(removed)
+}
+
+/// Removes a file, which somebody else may have done before.
+fn gone(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 /// A blob under way. Its file goes when it is dropped before it was renamed.
@@ -273,6 +283,7 @@ impl Part {
     fn keep(mut self, files: &BlobFiles) -> Result<BlobInfo, StoreFault> {
         let fail = |error| from_io("keep a blob", &error);
         let digest = finished(self.context.clone());
+        let _named = files.naming.read().unwrap_or_else(PoisonError::into_inner);
         let read_back = match (&mut self.sealing, &files.seal) {
             (Some(sealing), Some(seal)) => {
                 sealing.finish(&mut self.file, seal, digest, self.len).map_err(fail)?;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use aws_lc_rs::digest::{Context, SHA256};
@@ -14,7 +15,7 @@ use interlingua_core::ports::StoreFault;
 use super::super::directory;
 use super::super::fault::from_io;
 use super::sealed::{self, BODY, BlobSeal};
-use super::{BlobFiles, Held, Part, TMP, blocking, held};
+use super::{BlobFiles, Held, Part, TMP, blocking, gone, held};
 use crate::keys::sealed_by;
 
 impl BlobFiles {
@@ -38,7 +39,12 @@ impl BlobFiles {
     pub(in super::super) async fn reseal(&self) -> Result<u64, StoreFault> {
         let files = self.clone();
         let mut renewed = 0;
-        for blob in blocking(move || files.sealed_files()).await? {
+        let all = blocking(move || {
+            // What was sealed by an older key and has no name yet gets it first.
+            drop(files.naming.write().unwrap_or_else(PoisonError::into_inner));
+            files.sealed_files()
+        });
+        for blob in all.await? {
             let files = self.clone();
             renewed += u64::from(blocking(move || files.renew(&blob)).await?);
         }
@@ -59,6 +65,13 @@ impl BlobFiles {
 
     fn renew_file(&self, seal: &BlobSeal, blob: &Held, mut old: File) -> Result<bool, StoreFault> {
         let Some((head, path)) = seal.renewed(&self.root, &old, blob.digest)? else { return Ok(false) };
+        // A key that was made between a file's head and its name leaves it with an old head under its new name.
+        let stays = path == blob.path;
+        if !stays && path.exists() {
+            // The same content was stored again meanwhile.
+            gone(&blob.path).map_err(|error| from_io("remove a blob", &error))?;
+            return Ok(true);
+        }
         let mut copied = || {
             let tmp = self.root.join(TMP).join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
             let file = directory::private_file(&tmp)?;
@@ -69,7 +82,7 @@ impl BlobFiles {
             part.file.set_modified(blob.changed)?;
             part.file.sync_all()?;
             part.name(&path, &self.root)?;
-            std::fs::remove_file(&blob.path)
+            if stays { Ok(()) } else { gone(&blob.path) }
         };
         copied().map_err(|error| from_io("seal a blob anew", &error))?;
         Ok(true)

@@ -337,3 +337,50 @@ async fn what_older_keys_sealed_is_sealed_anew_and_opens_without_them() {
     drop(store);
     check_all(&open_sealed(dir.path())).await;
 }
+
+/// The sealed files of blobs.
+fn sealed_blobs(dir: &Path) -> Vec<PathBuf> {
+    files(dir).into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "sealed")).collect()
+}
+
+#[tokio::test]
+async fn a_key_made_between_the_head_and_the_name_of_a_blob_loses_nothing_when_the_old_one_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, ring) = Embedded::open_sealed(dir.path(), Options::default(), &outer(OUTER)).unwrap();
+    let again = async |store: &Embedded| {
+        let mut blob = store.ports().blobs.create().await.unwrap();
+        blob.write(Bytes::from_static(b"content")).await.unwrap();
+        blob.finish().await.unwrap().digest
+    };
+    let digest = again(&store).await;
+    let before = sealed_blobs(dir.path()).pop().unwrap();
+    rotated(dir.path(), &ring);
+    again(&store).await;
+    let after = sealed_blobs(dir.path()).into_iter().find(|file| *file != before).unwrap();
+    // Its head by the old key, its name by the new one.
+    std::fs::rename(&before, &after).unwrap();
+    assert_eq!(store.at_rest().reseal().await.unwrap(), 1);
+    ring.replace(&outer(OUTER).keep_newest(dir.path()).unwrap());
+    assert_eq!(store.ports().blobs.read(digest, 0, 99).await.unwrap(), "content");
+}
+
+#[tokio::test]
+async fn what_does_not_open_keeps_nothing_else_under_its_old_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, ring) = Embedded::open_sealed(dir.path(), Options::default(), &outer(OUTER)).unwrap();
+    fill(&store.ports(), "one", 1).await;
+    fill(&store.ports(), "zwei", 2).await;
+    let damaged = sealed_blobs(dir.path()).pop().unwrap();
+    let mut bytes = std::fs::read(&damaged).unwrap();
+    bytes[40] ^= 1;
+    std::fs::write(&damaged, bytes).unwrap();
+    let db = Connection::open(dir.path().join("hub.db")).unwrap();
+    let altered = "UPDATE records SET value = CAST(substr(value, 1, 20) || x'00' AS BLOB) WHERE key = 'zwei'";
+    assert_eq!(db.execute(altered, []).unwrap(), 1);
+    drop(db);
+    let newest = rotated(dir.path(), &ring);
+    assert!(store.at_rest().reseal().await.unwrap() > 0);
+    let counts = store.at_rest().counts().await.unwrap();
+    assert_eq!(counts.iter().filter(|(id, _)| **id != newest).map(|(_, count)| count).sum::<u64>(), 2, "{counts:?}");
+    assert_eq!(store.at_rest().reseal().await.unwrap(), 0, "it comes to an end");
+}

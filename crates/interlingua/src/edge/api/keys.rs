@@ -8,6 +8,7 @@ use axum::response::Response;
 use http::StatusCode;
 use interlingua_core::{Fault, FaultKind};
 use interlingua_drivers::store::Counts;
+use tokio::sync::oneshot;
 
 use super::{Answered, Asker, Refusal, answer, decode};
 use crate::api::view::{KeyView, KeysView, RotateRequest, Rotated};
@@ -41,17 +42,26 @@ pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body
     owner_only(&asker)?;
     let bytes = body::read(body, LONGEST).await?;
     let request: RotateRequest = decode::body(bytes, shared.bounds().depth)?;
-    let (done, object) = match request.what {
+    let (told, done) = oneshot::channel();
+    let (all, by) = (shared.clone(), asker.by.owner().to_string());
+    // On its own: whoever hangs up half way leaves no key half changed.
+    shared.hub.supervisor.run(async move { drop(told.send(changed(&all, request.what, by).await)) });
+    let held = done.await.map_err(Fault::internal)??;
+    shown(StatusCode::OK, &shared, held, &Counts::new())
+}
+
+async fn changed(shared: &Shared, what: Rotated, by: String) -> Result<Held, Fault> {
+    let (done, object) = match what {
         Rotated::Key => (shared.keys.rotate(&shared.hub).await, "key"),
         Rotated::OwnerToken => (shared.keys.rotate_owner(&shared.access).await, "owner token"),
         Rotated::AuditKey => (shared.keys.rotate_audit(&shared.hub).await, "audit key"),
     };
-    let line = AuditLine::new("rotate", asker.by.owner().to_string()).on(object);
+    let line = AuditLine::new("rotate", by).on(object);
     shared.hub.audit.write(match &done {
         Ok(_) => line,
         Err(fault) => line.refused(fault.kind),
     });
-    shown(StatusCode::OK, &shared, done?, &Counts::new())
+    done
 }
 
 fn owner_only(asker: &Asker) -> Result<(), Refusal> {

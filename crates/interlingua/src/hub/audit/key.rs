@@ -125,11 +125,15 @@ impl Hub {
     pub async fn rotate_audit_key(&self) -> Result<(), Fault> {
         let none = || Fault::hub(FaultKind::Internal, "the audit has no key");
         let old = self.kept_audit_key().await?.ok_or_else(none)?;
+        // Two are kept where an earlier change did not come to its end: the one that signs hands over.
+        let signs = self.audit.seal.load_full().ok_or_else(none)?;
+        let place = (0..old.signs.len()).find(|place| old.signing(*place).is_some_and(|key| key.name == signs.name));
+        let signs = place.and_then(|place| old.signs.get(place)).ok_or_else(none)?.clone();
         let pem = Signer::new_pem().map_err(Fault::internal)?;
         let signer = Signer::from_pem(&pem).ok_or_else(none)?;
         let mut known = vec![half(&signer, Some(self.now()))];
         known.extend(old.known.iter().take(MOST - 1).cloned());
-        let both = Written { signs: vec![old.signs.first().ok_or_else(none)?.clone(), pem.to_string()], known };
+        let both = Written { signs: vec![signs, pem.to_string()], known };
         self.keep_audit_key(&both).await?;
         let next = Arc::new(both.signing(1).ok_or_else(none)?);
         self.audit.hand_over(next.clone()).await;

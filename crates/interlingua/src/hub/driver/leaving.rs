@@ -83,7 +83,7 @@ impl Driver {
         }
     }
 
-    /// Another exchange of the same message is kept, and this one's caller was led there.
+    /// It is not kept: another exchange of the same message is, or nothing can be. Its caller was told.
     pub(super) async fn superseded(mut self) {
         self.cancel_and_wait(CancelWhy::Superseded).await;
         self.meter.rested(&self.hub.meters);

@@ -37,7 +37,10 @@ impl Driver {
                     drop(told.send(if same { Ok(Launched::Exists(task)) } else { Err(used()) }));
                     return self.superseded().await;
                 }
-                Err(fault) => return drop(told.send(Err(fault))),
+                Err(fault) => {
+                    drop(told.send(Err(fault)));
+                    return self.superseded().await;
+                }
             };
             let reader = Reader::new(self.task.id, seen, Some(live.clone()), self.hub.store.journal.clone());
             if told.send(Ok(Launched::Kept(reader))).is_err() {

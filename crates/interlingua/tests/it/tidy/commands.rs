@@ -24,6 +24,8 @@ fn every_command_named_exists() {
                 unknown.push(format!("{}: interlingua {name}", text.path));
                 continue;
             };
+            let first = rest.split_whitespace().next().unwrap_or_default();
+            let command = command.find_subcommand(first).unwrap_or(command);
             for option in rest.split_whitespace().filter(|word| word.starts_with("--")) {
                 let option = option.trim_start_matches('-').split('=').next().unwrap_or_default();
                 // Every command has this one, of itself.

@@ -167,9 +167,10 @@ impl Talk {
                 Some(frame) => self.text(socket, &frame).await,
                 None => tokio::select! {
                     biased;
+                    // First: who sends without end must not keep it from being seen.
+                    Ok(()) = changes.changed() => self.still_admitted(),
                     out = self.told.recv() => self.tell(socket, out).await,
                     frame = socket.next(), if room => self.hear(socket, frame).await,
-                    Ok(()) = changes.changed() => self.still_admitted(),
                     () = tokio::time::sleep_until(timer) => self.tick(socket).await,
                 },
             };
@@ -230,10 +231,12 @@ impl Talk {
             self.desk.step(Happening::Alive(self.connection));
         }
         match arrived {
-            Arrived::Alive => Ok(()),
+            // A sign of life puts off the timer that would look at it.
+            Arrived::Alive => self.still_admitted(),
             Arrived::Text(frame) => self.text(socket, &frame).await,
             Arrived::Binary(bytes) => match self.sender().filter(Sender::is_wide) {
                 Some(sender) => {
+                    self.still_admitted()?;
                     let taken = self.files.bytes(&sender, bytes).await;
                     self.filed(socket, taken).await
                 }
