@@ -25,6 +25,8 @@ pub struct Plan {
     pub session: Option<Text>,
     /// Parameters that no step uses.
     pub ignored: Vec<Text>,
+    /// What callers gave as secrets, wherever it is used.
+    hidden: Vec<Typed>,
 }
 
 impl Plan {
@@ -34,7 +36,15 @@ impl Plan {
             Doing::Type { text, .. } | Doing::Select { option: text, .. } => Some(text),
             Doing::Navigate(_) | Doing::Click(_) | Doing::Wait(_) | Doing::Extract(_) => None,
         });
-        typed.filter(|typed| typed.secret).map(|typed| typed.value.as_str()).collect()
+        typed.filter(|typed| typed.secret).chain(&self.hidden).map(|typed| typed.value.as_str()).collect()
+    }
+
+    /// An address as it may be told: without secrets, however they are spelled in it.
+    pub fn shown(&self, address: &str) -> String {
+        let secrets = self.hidden.iter().map(|one| one.value.as_str()).filter(|secret| !secret.is_empty());
+        secrets.fold(address.to_owned(), |address, secret| {
+            address.replace(secret, "(secret)").replace(&percent::encoded(secret), "(secret)")
+        })
     }
 }
 
@@ -118,7 +128,11 @@ impl Site {
         }
         let secret = |name: &str| action.parameters.iter().any(|one| one.secret && &*one.name == name);
         let steps = (1..).zip(&action.steps).map(|(number, step)| self.bound(number, step, &values, &secret));
+        let hidden = values.iter().filter(|(name, _)| secret(name));
+        let hidden =
+            hidden.map(|(name, value)| Typed { value: value.to_string(), secret: true, parameter: Some(name.clone()) });
         Ok(Plan {
+            hidden: hidden.collect(),
             site: self.id.clone(),
             action: action.name.clone(),
             origins: self.origins.clone(),

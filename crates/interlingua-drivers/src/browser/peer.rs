@@ -233,8 +233,9 @@ impl SitePeer {
         if !played.named.is_empty() {
             structured.insert("extracts".into(), Tree::Object(played.named));
         }
-        if !played.address.is_empty() {
-            structured.insert("source_url".into(), played.address.as_str().into());
+        let address = plan.shown(&played.address);
+        if !address.is_empty() {
+            structured.insert("source_url".into(), address.as_str().into());
         }
         if let Some(proposed) = propose(&self.site, &plan.action, &played.mended).filter(|_| whole) {
             structured.insert("proposed".into(), proposed);
@@ -243,7 +244,7 @@ impl SitePeer {
             structured.insert("session".into(), serde_json::json!({"name": &*name, "found": found}));
         }
         structured.insert("trace".into(), Tree::Array(played.trace));
-        let source = Some(Text::from(played.address.as_str())).filter(|address| !address.is_empty());
+        let source = Some(Text::from(address)).filter(|address| !address.is_empty());
         let provenance = Provenance { by: Party::Peer(self.id.clone()), source, trust: Trust::World };
         let structured = Json::from_tree(Tree::Object(structured));
         let mut parts = Vec::new();

@@ -203,7 +203,8 @@ impl<'a> Player<'a> {
     /// A page that led somewhere the site may not go.
     fn astray(&self, step: usize) -> Option<Trouble> {
         let address = &self.played.address;
-        let blocked = || Some(Trouble::NavigationBlocked { step, address: address.chars().take(200).collect() });
+        let shown = || self.plan.shown(address).chars().take(200).collect();
+        let blocked = || Some(Trouble::NavigationBlocked { step, address: shown() });
         match Address::parse(address) {
             _ if address.is_empty() || address.starts_with("about:blank") => None,
             Ok(parsed) if allowed(&self.plan.origins, &parsed.origin) => None,
