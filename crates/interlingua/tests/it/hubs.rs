@@ -60,8 +60,8 @@ async fn a_call_that_comes_back_to_its_hub_is_a_loop_that_names_the_way() {
 }
 
 /// Every wire by which a hub can be the peer of another.
-#[derive(Debug, Clone, Copy)]
-enum Wire {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Wire {
     Nlip,
     Mcp,
     A2a,
@@ -69,16 +69,16 @@ enum Wire {
     Nlweb,
 }
 
-const WIRES: [Wire; 5] = [Wire::Nlip, Wire::Mcp, Wire::A2a, Wire::Aip, Wire::Nlweb];
+pub(crate) const WIRES: [Wire; 5] = [Wire::Nlip, Wire::Mcp, Wire::A2a, Wire::Aip, Wire::Nlweb];
 
 impl Wire {
     /// The other hub as a peer. An orchestrator names whom of the other hub's peers it means.
-    fn peer(self, at: std::net::SocketAddr) -> String {
+    pub(crate) fn peer(self, at: std::net::SocketAddr, target: &str) -> String {
         match self {
             Wire::Nlip => format!("nlip: {{ url: \"http://{at}/nlip\" }}"),
             Wire::Mcp => format!("mcp: {{ url: \"http://{at}/mcp\" }}"),
             Wire::A2a => format!("a2a: {{ url: \"http://{at}\" }}"),
-            Wire::Aip => format!("aip: {{ url: \"ws://{at}/ws\", target: local }}"),
+            Wire::Aip => format!("aip: {{ url: \"ws://{at}/ws\", target: {target} }}"),
             Wire::Nlweb => format!("nlweb: {{ url: \"http://{at}/ask\" }}"),
         }
     }
@@ -106,7 +106,7 @@ async fn hub_at(address: std::net::SocketAddr, config: &str) -> Hub {
 async fn federated(wire: Wire) -> (Hub, Hub) {
     let (left, right) = (port::free(), port::free());
     let config = |id: &str, other: &str, at| {
-        let peer = wire.peer(at);
+        let peer = wire.peer(at, "local");
         format!("hub: {{ id: {id} }}\npeers:\n  {other}: {{ {peer}, hub: true, trust_hints: true }}\n")
     };
     let right_hub = hub_at(right, &config("right", "left", left)).await;
@@ -140,7 +140,7 @@ fn shown_a_token(wire: Wire, at: std::net::SocketAddr, name: &str) -> (String, S
         Wire::Mcp => format!("right/local__{name}"),
         Wire::Nlip | Wire::A2a | Wire::Aip | Wire::Nlweb => format!("right/local.{name}"),
     };
-    (wire.peer(at).replacen(" }", ", token: ana-token }", 1), spelt)
+    (wire.peer(at, "local").replacen(" }", ", token: ana-token }", 1), spelt)
 }
 
 /// What a hub decided on this skill, and for whom, the newest first.

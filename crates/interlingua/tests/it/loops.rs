@@ -5,32 +5,12 @@ use std::net::SocketAddr;
 use interlingua_testkit::{Hub, port};
 use serde_json::{Value, json};
 
+use crate::hubs::{WIRES, Wire};
 use crate::support::until;
 
-/// By which wire the first hub calls the second. The others go on in the same, but for MCP: a hub offers no tools that it has
-/// from another hub, so there a circle of tools alone cannot come about.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Wire {
-    Nlip,
-    Mcp,
-    A2a,
-    Aip,
-    Nlweb,
-}
-
-const WIRES: [Wire; 5] = [Wire::Nlip, Wire::Mcp, Wire::A2a, Wire::Aip, Wire::Nlweb];
-
+/// A wire is the one by which the first hub calls the second. The others go on in the same, but for MCP: a hub offers no tools
+/// that it has from another hub, so there a circle of tools alone cannot come about.
 impl Wire {
-    fn peer(self, at: SocketAddr) -> String {
-        match self {
-            Wire::Nlip => format!("nlip: {{ url: \"http://{at}/nlip\" }}"),
-            Wire::Mcp => format!("mcp: {{ url: \"http://{at}/mcp\" }}"),
-            Wire::A2a => format!("a2a: {{ url: \"http://{at}\" }}"),
-            Wire::Aip => format!("aip: {{ url: \"ws://{at}/ws\", target: next }}"),
-            Wire::Nlweb => format!("nlweb: {{ url: \"http://{at}/ask\" }}"),
-        }
-    }
-
     /// How the hubs after the first call on.
     fn onward(self) -> Wire {
         if self == Wire::Mcp { Wire::Nlip } else { self }
@@ -52,7 +32,7 @@ async fn circle(wire: Wire, size: usize, marks: &str) -> Vec<Hub> {
     let mut hubs = Vec::new();
     for (number, address) in addresses.iter().enumerate() {
         let by = if number == 0 { wire } else { wire.onward() };
-        let peer = by.peer(addresses[(number + 1) % size]);
+        let peer = by.peer(addresses[(number + 1) % size], "next");
         let door = if by == Wire::Mcp { "" } else { "front_door: next\n" };
         let config = format!(
             "hub: {{ id: hub{number} }}\n{door}peers:\n  next: {{ {peer}, {marks}trust_hints: true, effects: reads }}\n"
@@ -165,7 +145,7 @@ async fn tools_of_a_hub_are_not_given_back_to_it_by_mcp() {
     let (left, right) = (port::free(), port::free());
     let tool = "name: two\ndescription: Counts.\neffects: { reads: true }\ncommand: [sh, -c, 'echo 2']\n";
     let hub = async |id: &str, at: SocketAddr, other: SocketAddr| {
-        let peer = Wire::Mcp.peer(other);
+        let peer = Wire::Mcp.peer(other, "next");
         let config = format!(
             "hub: {{ id: {id} }}\ntools: {{ directory: ./tools }}\npeers:\n  other: {{ {peer}, hub: true, trust_hints: true }}\n"
         );

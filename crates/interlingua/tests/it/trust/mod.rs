@@ -34,6 +34,17 @@ use crate::support::send;
 /// What only somebody who may call `hub/echo` hears back, and nobody else.
 const WORD: &str = "xyzzy";
 
+/// Long enough to be promised, or streamed.
+const LINGER: &str = r#"
+name: linger
+description: Lingers.
+phrases: { en: ["linger a while"] }
+effects: { reads: true, idempotent: true }
+reply: lines
+command: [sh, -c, 'echo "{\"progress\":{\"note\":\"lingering\"}}"; exec sleep 60']
+timeout: 2m
+"#;
+
 fn program() -> &'static str {
     env!("CARGO_BIN_EXE_interlingua")
 }

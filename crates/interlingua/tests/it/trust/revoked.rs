@@ -9,6 +9,7 @@ use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
 use interlingua_testkit::{Connection, Events, Hub};
 use serde_json::{Value, json};
 
+use super::LINGER;
 use crate::mcp::{MODERN, meta};
 use crate::support::{builder, send, streaming};
 
@@ -24,17 +25,6 @@ const ANN: (&str, &str) = ("authorization", "Bearer ilg_ann");
 const V1: (&str, &str) = ("a2a-version", "1.0");
 /// The word for why, in whatever protocol has words.
 const WHY: &str = "credential";
-
-/// Long enough to be streamed.
-const LINGER: &str = r#"
-name: linger
-description: Lingers.
-phrases: { en: ["linger a while"] }
-effects: { reads: true, idempotent: true }
-reply: lines
-command: [sh, -c, 'echo "{\"progress\":{\"note\":\"lingering\"}}"; exec sleep 60']
-timeout: 2m
-"#;
 
 async fn hub() -> Hub {
     let files = builder().file("tools/linger.yaml", LINGER).file("tokens.yaml", BOTH);

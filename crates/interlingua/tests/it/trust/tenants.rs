@@ -9,7 +9,7 @@ use http_body_util::Full;
 use interlingua_testkit::{Answer, Hub, request};
 use serde_json::{Value, json};
 
-use super::as_;
+use super::{LINGER, as_};
 use crate::mcp::Modern;
 use crate::support::{builder, send, until};
 
@@ -20,17 +20,6 @@ access:
     - { name: ann, token: ann-token, register: true }
     - { name: bob, token: bob-token, register: true }
 ";
-
-/// Long enough to be promised.
-const LINGER: &str = r#"
-name: linger
-description: Lingers.
-phrases: { en: ["linger a while"] }
-effects: { reads: true, idempotent: true }
-reply: lines
-command: [sh, -c, 'echo "{\"progress\":{\"note\":\"lingering\"}}"; exec sleep 60']
-timeout: 2m
-"#;
 
 /// What nobody but `ann` may come across.
 const SECRET: &str = "anns-own-words";
