@@ -225,6 +225,26 @@ fn a_migration_keeps_what_was_there_and_a_failing_one_changes_nothing() {
     schema::migrate(&mut db, &file, &steps[..steps.len() - 1]).unwrap();
 }
 
+#[tokio::test]
+async fn records_of_a_store_from_before_are_where_they_were() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("hub.db");
+    let mut db = Connection::open(&file).unwrap();
+    schema::migrate(&mut db, &file, &MIGRATIONS[..3]).unwrap();
+    db.execute("INSERT INTO logs (no, kind, id, floor) VALUES (7, 3, x'', 1)", []).unwrap();
+    let (short, long) = (vec![1; 10], vec![2; 100_000]);
+    for (seq, bytes) in [(2, &short), (3, &long)] {
+        let values = rusqlite::params![seq, bytes];
+        db.execute("INSERT INTO journal (log, seq, at, bytes) VALUES (7, ?1, 5, ?2)", values).unwrap();
+    }
+    drop(db);
+    let journal = open(dir.path()).ports().journal;
+    let found = journal.read(Log::Audit, 0, 9).await.unwrap();
+    let found: Vec<_> = found.iter().map(|stored| (stored.seq, stored.at, stored.bytes.to_vec())).collect();
+    assert_eq!(found, [(2, Time(5), short), (3, Time(5), long)]);
+    assert_eq!(journal.append(append(Log::Audit, 3, &["next"])).await.unwrap(), Appended::At(4));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_is_one_moment_of_a_store_that_goes_on() {
     let home = tempfile::tempdir().unwrap();
