@@ -2,87 +2,50 @@
 //!
 //! Numbers are doubles there: one that no double holds is spelled as the nearest that one does.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use interlingua_core::Json;
-use interlingua_core::json::{BadJson, Kind, Problem, Reader};
+use interlingua_core::json::{BadJson, Problem, Reader, Spelling, spell};
 
 /// The canonical bytes of a value that was checked.
 pub fn canonical(json: &Json) -> Result<Vec<u8>, BadJson> {
     let mut out = Vec::with_capacity(json.as_bytes().len());
-    let mut reader = Reader::new(json.as_bytes(), usize::MAX)?;
-    write(&mut reader, &mut out)?;
+    spell::<Jcs>(&mut Reader::new(json.as_bytes(), usize::MAX)?, &mut out)?;
     Ok(out)
 }
 
-fn write(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), BadJson> {
-    match reader.kind()? {
-        Kind::Null => {
-            reader.null()?;
-            out.extend_from_slice(b"null");
-        }
-        Kind::Bool => out.extend_from_slice(if reader.bool()? { b"true" } else { b"false" }),
-        Kind::Number => {
-            let at = reader.position();
-            let text = number(reader.number()?).ok_or(BadJson { at, problem: Problem::BadNumber })?;
-            out.extend_from_slice(text.as_bytes());
-        }
-        Kind::String => string(&reader.string()?, out),
-        Kind::Array => {
-            out.push(b'[');
-            reader.array::<BadJson>(|index, reader| {
-                if index > 0 {
-                    out.push(b',');
-                }
-                write(reader, out)
-            })?;
-            out.push(b']');
-        }
-        Kind::Object => object(reader, out)?,
-    }
-    Ok(())
-}
+struct Jcs;
 
-/// Members by the code units their names have in UTF-16 (section 3.2.3).
-fn object(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), BadJson> {
-    let mut members = Vec::new();
-    reader.object::<BadJson>(|key, reader| {
-        let mut value = Vec::new();
-        write(reader, &mut value)?;
-        members.push((key, value));
+impl Spelling for Jcs {
+    fn number(text: &str, out: &mut Vec<u8>) -> Result<(), Problem> {
+        out.extend_from_slice(number(text).ok_or(Problem::BadNumber)?.as_bytes());
         Ok(())
-    })?;
-    members.sort_unstable_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-    out.push(b'{');
-    for (index, (key, value)) in members.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        string(key, out);
-        out.push(b':');
-        out.extend_from_slice(value);
     }
-    out.push(b'}');
-    Ok(())
-}
 
-/// Only what must be escaped is, the shortest way (section 3.2.2.2).
-fn string(text: &str, out: &mut Vec<u8>) {
-    out.push(b'"');
-    for byte in text.bytes() {
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            0x0c => out.extend_from_slice(b"\\f"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            control @ ..0x20 => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
-            byte => out.push(byte),
+    /// Only what must be escaped is, the shortest way (section 3.2.2.2).
+    fn string(text: &str, out: &mut Vec<u8>) {
+        out.push(b'"');
+        for byte in text.bytes() {
+            match byte {
+                b'"' => out.extend_from_slice(b"\\\""),
+                b'\\' => out.extend_from_slice(b"\\\\"),
+                0x08 => out.extend_from_slice(b"\\b"),
+                b'\t' => out.extend_from_slice(b"\\t"),
+                b'\n' => out.extend_from_slice(b"\\n"),
+                0x0c => out.extend_from_slice(b"\\f"),
+                b'\r' => out.extend_from_slice(b"\\r"),
+                control @ ..0x20 => out.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+                byte => out.push(byte),
+            }
         }
+        out.push(b'"');
     }
-    out.push(b'"');
+
+    /// By the code units that names have in UTF-16 (section 3.2.3).
+    fn order(one: &str, other: &str) -> Ordering {
+        one.encode_utf16().cmp(other.encode_utf16())
+    }
 }
 
 /// As ECMAScript spells a double (section 3.2.2.3); `None` for one beyond all doubles.

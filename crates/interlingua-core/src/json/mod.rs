@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub use reader::{BadJson, DEFAULT_DEPTH, Kind, Problem, Reader};
-pub use write::write_string;
+pub use write::{Spelling, spell, write_string};
 
 use crate::digest::Digest;
 

@@ -1,55 +1,93 @@
-//! How JSON is written: strings with the shortest escapes, and the one spelling of a value by which two are compared.
+//! How JSON is written: strings with the shortest escapes, and values in a spelling by which two can be compared.
+//!
+//! [`spell`] is the one walk of every canonical form. What they differ in is their [`Spelling`]; ours, by which arguments are
+//! compared, leaves numbers as they were written.
 
-use super::reader::{BadJson, Kind, Reader};
+use std::cmp::Ordering;
 
-/// The canonical spelling of bytes that were checked before.
-pub(super) fn canonical(checked: &[u8], out: &mut Vec<u8>) {
-    if let Ok(mut reader) = Reader::new(checked, usize::MAX) {
-        let _ = write_canonical(&mut reader, out);
-    }
+use super::reader::{BadJson, Kind, Problem, Reader};
+
+/// What one canonical form differs in from another.
+pub trait Spelling {
+    fn number(text: &str, out: &mut Vec<u8>) -> Result<(), Problem>;
+    fn string(text: &str, out: &mut Vec<u8>);
+    /// Which of two members of an object comes first.
+    fn order(one: &str, other: &str) -> Ordering;
 }
 
-fn write_canonical(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), BadJson> {
+/// Writes the next value: members in their order, and nothing between that does not mean anything.
+pub fn spell<S: Spelling>(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), BadJson> {
     match reader.kind()? {
         Kind::Null => {
             reader.null()?;
             out.extend_from_slice(b"null");
         }
         Kind::Bool => out.extend_from_slice(if reader.bool()? { b"true" } else { b"false" }),
-        Kind::Number => out.extend_from_slice(reader.number()?.as_bytes()),
-        Kind::String => write_string(&reader.string()?, out),
+        Kind::Number => {
+            let at = reader.position();
+            S::number(reader.number()?, out).map_err(|problem| BadJson { at, problem })?;
+        }
+        Kind::String => S::string(&reader.string()?, out),
         Kind::Array => {
             out.push(b'[');
             reader.array::<BadJson>(|index, reader| {
                 if index > 0 {
                     out.push(b',');
                 }
-                write_canonical(reader, out)
+                spell::<S>(reader, out)
             })?;
             out.push(b']');
         }
-        Kind::Object => {
-            let mut members = Vec::new();
-            reader.object::<BadJson>(|key, reader| {
-                let mut value = Vec::new();
-                write_canonical(reader, &mut value)?;
-                members.push((key, value));
-                Ok(())
-            })?;
-            members.sort_unstable();
-            out.push(b'{');
-            for (index, (key, value)) in members.iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                write_string(key, out);
-                out.push(b':');
-                out.extend_from_slice(value);
-            }
-            out.push(b'}');
-        }
+        Kind::Object => spell_object::<S>(reader, out)?,
     }
     Ok(())
+}
+
+fn spell_object<S: Spelling>(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), BadJson> {
+    let mut members = Vec::new();
+    reader.object::<BadJson>(|key, reader| {
+        let mut value = Vec::new();
+        spell::<S>(reader, &mut value)?;
+        members.push((key, value));
+        Ok(())
+    })?;
+    members.sort_unstable_by(|(one, _), (other, _)| S::order(one, other));
+    out.push(b'{');
+    for (index, (key, value)) in members.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        S::string(key, out);
+        out.push(b':');
+        out.extend_from_slice(value);
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// The spelling by which the hub compares.
+struct Ours;
+
+impl Spelling for Ours {
+    fn number(text: &str, out: &mut Vec<u8>) -> Result<(), Problem> {
+        out.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+
+    fn string(text: &str, out: &mut Vec<u8>) {
+        write_string(text, out);
+    }
+
+    fn order(one: &str, other: &str) -> Ordering {
+        one.cmp(other)
+    }
+}
+
+/// Bytes that were checked before, as the hub compares them.
+pub(super) fn canonical(checked: &[u8], out: &mut Vec<u8>) {
+    if let Ok(mut reader) = Reader::new(checked, usize::MAX) {
+        let _ = spell::<Ours>(&mut reader, out);
+    }
 }
 
 /// A JSON string with the shortest escapes.
