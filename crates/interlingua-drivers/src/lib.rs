@@ -4,7 +4,7 @@
 //! what they sign,
 //! [`files`] are the text tools of a workspace, [`tools`] are programs of a directory, [`local`] is both of them as one peer,
 //! [`child`] is a program that is spoken to line by line for as long as it runs, [`models`] are asked, [`browser`] drives
-//! websites, and [`machine`] is what this machine says of itself. Each module depends on the core alone; none knows a protocol.
+//! websites, [`machine`] is what this machine says of itself, and [`programs`] which file a program's name means there. Each module depends on the core alone; none knows a protocol.
 
 pub mod browser;
 pub mod child;
@@ -15,5 +15,7 @@ pub mod keys;
 pub mod local;
 pub mod machine;
 pub mod models;
+pub mod programs;
 pub mod store;
 pub mod tools;
+mod waiting;

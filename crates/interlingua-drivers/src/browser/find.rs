@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::programs::on_path;
+
 /// Programs themselves before the scripts that packages put in front of them.
 const USUAL: [&str; 7] = [
     "/usr/lib/chromium/chromium",
@@ -22,7 +24,7 @@ pub enum NotFound {
         "there is no Chromium on this machine: install it (Debian and Ubuntu: `apt-get install chromium`), or name it with `browser: {{ path: … }}`"
     )]
     Nowhere,
-    #[error("{} is no program", .0.display())]
+    #[error("`browser.path` names {}, and there is no such program", .0.display())]
     NotThere(PathBuf),
 }
 
@@ -32,11 +34,9 @@ pub fn find(named: Option<&Path>) -> Result<PathBuf, NotFound> {
         return if named.is_file() { Ok(named.to_owned()) } else { Err(NotFound::NotThere(named.to_owned())) };
     }
     let usual = USUAL.iter().map(PathBuf::from).find(|path| path.is_file());
-    usual.or_else(on_path).ok_or(NotFound::Nowhere)
+    usual.or_else(called_as_usual).ok_or(NotFound::Nowhere)
 }
 
-fn on_path() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
+fn called_as_usual() -> Option<PathBuf> {
+    NAMES.iter().find_map(|name| on_path(name))
 }

@@ -224,39 +224,43 @@ impl Link {
             ("Page.javascriptDialogOpening", Some(session)) => self.dismiss(session, params),
             ("Fetch.requestPaused", Some(session)) => self.blank(session, params),
             ("Runtime.executionContextsCleared", Some(session)) => self.change(session, |tab| tab.world = None),
-            ("Runtime.executionContextCreated", Some(session)) => {
-                if let Ok(Created { context }) = serde_json::from_str::<Created>(params)
-                    && context.name == WORLD
-                {
-                    self.change(session, |tab| {
-                        if tab.target == context.aux.frame {
-                            tab.world = Some(context.id);
-                        }
-                    });
+            ("Runtime.executionContextCreated", Some(session)) => self.world_made(session, params),
+            ("Page.lifecycleEvent", Some(session)) => self.in_main_frame(session, params, |tab, frame| {
+                if frame.name == "load" {
+                    tab.loaded = Some(frame.loader);
                 }
+            }),
+            ("Page.frameStartedLoading" | "Page.frameRequestedNavigation", Some(session)) => {
+                self.in_main_frame(session, params, |tab, _| tab.loading = true);
             }
-            (
-                "Page.lifecycleEvent"
-                | "Page.frameStartedLoading"
-                | "Page.frameRequestedNavigation"
-                | "Page.frameStoppedLoading",
-                Some(session),
-            ) => {
-                let Ok(frame) = serde_json::from_str::<InFrame>(params) else { return };
-                self.change(session, |tab| {
-                    if tab.target != frame.frame {
-                        return;
-                    }
-                    match (method, frame.name.as_str()) {
-                        ("Page.lifecycleEvent", "load") => tab.loaded = Some(frame.loader),
-                        ("Page.lifecycleEvent", _) => {}
-                        ("Page.frameStoppedLoading", _) => tab.loading = false,
-                        _ => tab.loading = true,
-                    }
-                });
+            ("Page.frameStoppedLoading", Some(session)) => {
+                self.in_main_frame(session, params, |tab, _| tab.loading = false);
             }
             _ => {}
         }
+    }
+
+    /// A world of ours; that of a frame within the page is not looked at.
+    fn world_made(&self, session: &str, params: &str) {
+        let Ok(Created { context }) = serde_json::from_str::<Created>(params) else { return };
+        if context.name != WORLD {
+            return;
+        }
+        self.change(session, |tab| {
+            if tab.target == context.aux.frame {
+                tab.world = Some(context.id);
+            }
+        });
+    }
+
+    /// Frames within the page come and go without the page being another.
+    fn in_main_frame(&self, session: &str, params: &str, change: impl FnOnce(&mut Tab, InFrame)) {
+        let Ok(frame) = serde_json::from_str::<InFrame>(params) else { return };
+        self.change(session, |tab| {
+            if tab.target == frame.frame {
+                change(tab, frame);
+            }
+        });
     }
 
     fn change(&self, session: &str, change: impl FnOnce(&mut Tab)) {

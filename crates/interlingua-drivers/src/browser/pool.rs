@@ -15,6 +15,7 @@ use super::chromium::{Chromium, sweep};
 use super::find::find;
 use super::page::Page;
 use super::sessions::Table;
+use crate::waiting::InLine;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -149,7 +150,7 @@ impl Browser {
 
     /// A place in the line of those who wait.
     pub(super) fn line(&self) -> Result<InLine<'_>, Trouble> {
-        InLine::join(&self.waiting).ok_or(Trouble::PoolExhausted)
+        InLine::join(&self.waiting, MAX_WAITING).ok_or(Trouble::PoolExhausted)
     }
 
     pub(super) async fn place(&self) -> Result<OwnedSemaphorePermit, Trouble> {
@@ -245,21 +246,5 @@ pub(super) async fn open(chromium: Arc<Chromium>, proxy: SocketAddr) -> Result<P
             Err(crashed)
         }
         Err(_) => Err(crashed),
-    }
-}
-
-/// A place among those who wait; given up when dropped.
-pub(super) struct InLine<'a>(&'a AtomicUsize);
-
-impl InLine<'_> {
-    fn join(waiting: &AtomicUsize) -> Option<InLine<'_>> {
-        let place = InLine(waiting);
-        (waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING).then_some(place)
-    }
-}
-
-impl Drop for InLine<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
@@ -17,6 +17,7 @@ use super::run::{Voice, allowed, command, run};
 use crate::child::group::Group;
 use crate::child::redact::Redact;
 use crate::exchange::{Running, WAITING_EVENTS};
+use crate::waiting::InLine;
 
 /// How many calls of one tool may wait for their turn.
 const MAX_WAITING: usize = 256;
@@ -193,26 +194,10 @@ impl Ready {
         }
         let busy =
             || Fault::hub(FaultKind::Busy, format!("too many calls of {} are waiting", self.tool.skill.id.skill));
-        let place = InLine::join(&self.waiting).ok_or_else(busy)?;
+        let place = InLine::join(&self.waiting, MAX_WAITING).ok_or_else(busy)?;
         let turn = Arc::clone(&self.turns).acquire_owned().await;
         drop(place);
         // The semaphore is never closed.
         turn.map_err(|_| busy())
-    }
-}
-
-/// A place among those who wait; given up when dropped.
-struct InLine<'a>(&'a AtomicUsize);
-
-impl InLine<'_> {
-    fn join(waiting: &AtomicUsize) -> Option<InLine<'_>> {
-        let place = InLine(waiting);
-        (waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING).then_some(place)
-    }
-}
-
-impl Drop for InLine<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

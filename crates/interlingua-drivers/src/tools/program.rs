@@ -1,8 +1,9 @@
 //! Which program a manifest means, and where it runs.
 
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use crate::programs::{is_executable, on_path};
 
 /// Endings of manifests: never the program itself.
 pub(super) const MANIFESTS: [&str; 3] = ["yaml", "yml", "json"];
@@ -20,9 +21,7 @@ pub(super) fn named(home: &Path, command: &str) -> Result<PathBuf, String> {
     if command.contains('/') || beside.is_file() {
         return executable(beside);
     }
-    let found = std::env::var_os("PATH")
-        .and_then(|path| std::env::split_paths(&path).map(|dir| dir.join(command)).find(|file| is_executable(file)));
-    found.ok_or_else(|| format!("no program `{command}` beside the manifest or in PATH"))
+    on_path(command).ok_or_else(|| format!("no program `{command}` beside the manifest or in PATH"))
 }
 
 /// Without a command: the executable of the tool's name beside the manifest, with any ending.
@@ -55,8 +54,4 @@ fn executable(path: PathBuf) -> Result<PathBuf, String> {
         (true, false) => Err(format!("`{name}` is not executable")),
         (false, _) => Err(format!("there is no file `{name}`")),
     }
-}
-
-fn is_executable(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

@@ -270,23 +270,7 @@ fn finished(tool: &CustomTool, ending: Ending, redact: &Redact) -> Finished {
             Ok(output) => Finished::completed(output),
             Err(fault) => Finished::failed(fault),
         },
-        Ending::Exited(status, said) => {
-            let chosen = match said {
-                Said::Value(bytes) => reply::value(bytes).ok().and_then(|json| reply::chosen_error(&json)),
-                Said::Error(text) => Some(text),
-                Said::Result { .. } | Said::Nothing => None,
-            };
-            let text = match (chosen, status.code(), status.signal()) {
-                (Some(chosen), _, _) => redact.line(&chosen, MAX_ERROR_CHARS),
-                (None, Some(code), _) => format!("{name} ended with exit code {code}"),
-                (None, None, Some(signal)) if signal == Signal::XCPU.as_raw() => {
-                    format!("{name} used more processor time than it may")
-                }
-                (None, None, Some(signal)) => format!("{name} was ended by signal {signal}"),
-                (None, None, None) => format!("{name} did not end as it should"),
-            };
-            fault(FaultKind::PeerFailed, text)
-        }
+        Ending::Exited(status, said) => fault(FaultKind::PeerFailed, why_failed(name, status, said, redact)),
         Ending::BadReply(bad) => fault(FaultKind::BadReply, format!("{name}: {bad}")),
         Ending::TimedOut => fault(FaultKind::Deadline, format!("{name} took more than {:?}", tool.limits.timeout)),
         Ending::Cancelled(why) => {
@@ -294,6 +278,24 @@ fn finished(tool: &CustomTool, ending: Ending, redact: &Redact) -> Finished {
             Finished::cancelled(by, why)
         }
         Ending::Lost(error) => Finished::failed(Fault::internal(error)),
+    }
+}
+
+/// In the program's own words, if it chose some.
+fn why_failed(name: &str, status: ExitStatus, said: Said, redact: &Redact) -> String {
+    let chosen = match said {
+        Said::Value(bytes) => reply::value(bytes).ok().and_then(|json| reply::chosen_error(&json)),
+        Said::Error(text) => Some(text),
+        Said::Result { .. } | Said::Nothing => None,
+    };
+    match (chosen, status.code(), status.signal()) {
+        (Some(chosen), _, _) => redact.line(&chosen, MAX_ERROR_CHARS),
+        (None, Some(code), _) => format!("{name} ended with exit code {code}"),
+        (None, None, Some(signal)) if signal == Signal::XCPU.as_raw() => {
+            format!("{name} used more processor time than it may")
+        }
+        (None, None, Some(signal)) => format!("{name} was ended by signal {signal}"),
+        (None, None, None) => format!("{name} did not end as it should"),
     }
 }
 

@@ -3,11 +3,11 @@
 
 use interlingua_core::Json;
 use interlingua_core::id::Text;
-use interlingua_core::model::{Args, Arguments, Event, Failure, FailureKind, Message, Piece, Prompt, Stop, Tokens};
+use interlingua_core::model::{Args, Arguments, Event, FailureKind, Message, Piece, Prompt, Stop, Tokens};
 use serde_json::{Value, json};
 
 use super::content::{Shown, shown, words};
-use super::{Asked, asked, limit};
+use super::{Asked, asked, broken, limit};
 
 /// The interface wants a limit; this one every model of it takes.
 const MAX_TOKENS: u64 = 8_192;
@@ -107,7 +107,7 @@ pub(super) fn decode(data: &Json, memory: &mut Memory, out: &mut Vec<Event>) {
         "error" => {
             let busy = tree["error"]["type"] == "overloaded_error" || tree["error"]["type"] == "rate_limit_error";
             let kind = if busy { FailureKind::Busy } else { FailureKind::Down };
-            out.push(Event::Error(Failure::new(kind, "the model's provider failed while it answered")));
+            out.push(broken(kind));
         }
         // Pings, closed blocks, and what may be added: the interface says that clients pass over it.
         _ => {}

@@ -17,7 +17,7 @@ mod openai;
 mod tests;
 
 use bytes::Bytes;
-use interlingua_core::model::Prompt;
+use interlingua_core::model::{Event, Failure, FailureKind, Prompt};
 
 pub use listen::Listener;
 
@@ -69,4 +69,14 @@ fn limit(prompt: &Prompt) -> Option<u64> {
 
 fn asked(path: impl Into<String>, headers: Vec<(&'static str, &'static str)>, body: &serde_json::Value) -> Asked {
     Asked { path: path.into(), headers, body: body.to_string().into() }
+}
+
+/// Does a frame say that there will be no answer?
+fn says_error(frame: &serde_json::Value) -> bool {
+    frame.get("error").is_some_and(|error| !error.is_null())
+}
+
+/// What is told of that, whatever the provider says of it.
+fn broken(kind: FailureKind) -> Event {
+    Event::Error(Failure::new(kind, "the model's provider failed while it answered"))
 }

@@ -3,13 +3,11 @@
 
 use interlingua_core::Json;
 use interlingua_core::id::Text;
-use interlingua_core::model::{
-    Args, Arguments, Event, Failure, FailureKind, Message, Piece, Prompt, Stop, Tokens, ToolCall,
-};
+use interlingua_core::model::{Args, Arguments, Event, FailureKind, Message, Piece, Prompt, Stop, Tokens, ToolCall};
 use serde_json::{Value, json};
 
 use super::content::{Shown, shown, words};
-use super::{Asked, asked, limit};
+use super::{Asked, asked, broken, limit, says_error};
 
 pub(super) fn encode(model: &str, prompt: &Prompt) -> Asked {
     let mut messages = Vec::new();
@@ -85,9 +83,8 @@ fn call(call: &ToolCall) -> Value {
 /// The events of one frame.
 pub(super) fn decode(data: &Json, out: &mut Vec<Event>) {
     let tree = data.tree();
-    if tree.get("error").is_some_and(|error| !error.is_null()) {
-        return out
-            .push(Event::Error(Failure::new(FailureKind::Down, "the model's provider failed while it answered")));
+    if says_error(tree) {
+        return out.push(broken(FailureKind::Down));
     }
     if let Some(choice) = tree["choices"].get(0) {
         let delta = &choice["delta"];

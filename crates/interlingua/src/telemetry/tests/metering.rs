@@ -1,35 +1,17 @@
 //! Metrics as a scraper reads them.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use interlingua_core::{CancelWhy, Fault, FaultKind, Feature, Noun, Outcome, Party};
+use interlingua_core::{CancelWhy, Fault, FaultKind, Outcome, Party};
 
 use crate::telemetry::meters::{Meters, Phase, WireMeters, failed, prometheus, recorder};
 
-const KINDS: [FaultKind; 22] = [
-    FaultKind::Malformed,
-    FaultKind::Unsupported(Feature::Media),
-    FaultKind::Unsupported(Feature::SwitchedOff),
-    FaultKind::Unauthenticated,
-    FaultKind::Denied,
-    FaultKind::NotFound(Noun::Skill),
-    FaultKind::NotFound(Noun::Session),
-    FaultKind::InvalidInput,
-    FaultKind::Unanswered,
-    FaultKind::Conflict,
-    FaultKind::AlreadyFinished,
-    FaultKind::TooLarge,
-    FaultKind::Busy,
-    FaultKind::BudgetSpent,
-    FaultKind::Loop,
-    FaultKind::Unreachable,
-    FaultKind::PeerFailed,
-    FaultKind::PeerDeclined,
-    FaultKind::BadReply,
-    FaultKind::OutcomeUnknown,
-    FaultKind::Deadline,
-    FaultKind::Internal,
-];
+/// One of all that are spelt alike.
+fn kinds() -> Vec<FaultKind> {
+    let spelt: BTreeMap<&str, FaultKind> = FaultKind::all().map(|kind| (kind.as_str(), kind)).collect();
+    spelt.into_values().collect()
+}
 
 #[test]
 fn every_series_is_there_from_the_start_and_counts() {
@@ -63,11 +45,11 @@ fn every_kind_of_fault_is_counted_under_its_own_spelling() {
     let recorder = recorder();
     let handle = recorder.handle();
     let wire = metrics::with_local_recorder(&recorder, || WireMeters::register("wire"));
-    let mut places: Vec<usize> = KINDS.map(failed).to_vec();
+    let mut places: Vec<usize> = kinds().into_iter().map(failed).collect();
     places.sort_unstable();
     places.dedup();
-    assert_eq!(places.len(), KINDS.len(), "each has a place of its own");
-    for kind in KINDS {
+    assert_eq!(places.len(), kinds().len(), "each has a place of its own");
+    for kind in kinds() {
         wire.ended(&Outcome::Failed(Fault::hub(kind, "x")), Duration::ZERO);
         wire.refused(kind, Duration::ZERO);
         let line = format!("interlingua_exchanges_total{{protocol=\"wire\",outcome=\"{}\"}} 2", kind.as_str());
