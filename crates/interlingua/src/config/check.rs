@@ -4,17 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use interlingua_core::SkillId;
-use interlingua_drivers::jws::Signer;
 use interlingua_drivers::tools::Aide;
 use interlingua_protocols::aip::wire::{ClientKind, ServerKind};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::problem::{nearest, unreadable};
-use super::{
-    AipPeer, Asks, Binding, Config, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Problem,
-    Speaks, check_a2a, check_agents, check_limits, issuers,
-};
+use super::{Asks, Config, Problem, check_a2a, check_agents, check_limits, check_peers, issuers};
 
 /// Names with a meaning of their own in some spelling of a skill.
 pub(super) const RESERVED: [&str; 5] = ["mcp", "local", "hub", "graph", "custom_tool"];
@@ -55,7 +51,7 @@ pub(super) fn check(config: &Config) -> Found {
     check_limits::limits(config, &mut found);
     for (name, peer) in &config.peers {
         peer_name("peers", name, &mut found);
-        self::peer(name, peer, &mut found);
+        check_peers::peer(name, peer, &mut found);
     }
     for name in config.scripts.keys() {
         peer_name("scripts", name, &mut found);
@@ -168,118 +164,6 @@ pub fn name_problem(name: &str) -> Option<String> {
     unfit.then(|| rule.into())
 }
 
-fn peer(name: &str, peer: &Peer, found: &mut Found) {
-    match &peer.speaks {
-        Speaks::Nlip(nlip) => nlip_peer(&format!("peers.{name}.nlip"), nlip, found),
-        Speaks::Mcp(mcp) => mcp_peer(&format!("peers.{name}.mcp"), mcp, found),
-        Speaks::Aip(aip) => aip_peer(&format!("peers.{name}.aip"), aip, found),
-        Speaks::Nlweb(nlweb) => nlweb_peer(&format!("peers.{name}.nlweb"), nlweb, found),
-        // Its definition is read, and checked, with the configuration.
-        Speaks::Site(_) => {}
-        Speaks::A2a(a2a) => check_a2a::peer(&format!("peers.{name}.a2a"), a2a, found),
-    }
-}
-
-fn mcp_peer(path: &str, mcp: &McpPeer, found: &mut Found) {
-    match (&mcp.command, &mcp.url) {
-        (Some(command), None) => {
-            found.require(!command.trim().is_empty(), &format!("{path}.command"), "expected a program");
-            let signs_in = mcp.oauth.is_some() || mcp.credentials == McpCredentials::Caller;
-            let http_only = mcp.token.is_some() || !mcp.headers.is_empty() || mcp.ca.is_some() || signs_in;
-            found.require(
-                !http_only,
-                path,
-                "`token`, `headers`, `oauth`, `credentials` and `ca` are for a server with a `url`; give a program `env`",
-            );
-        }
-        (None, Some(given)) => {
-            let program_only =
-                !mcp.args.is_empty() || !mcp.env.is_empty() || !mcp.pass.is_empty() || mcp.idle.is_some();
-            found.require(!program_only, path, "`args`, `env`, `pass` and `idle` are for a program: a `command`");
-            mcp_url(path, mcp, given, found);
-        }
-        (None, None) | (Some(_), Some(_)) => {
-            found.refuse(path, "expected either a `command` to start or the `url` of a server");
-        }
-    }
-}
-
-fn mcp_url(path: &str, mcp: &McpPeer, given: &str, found: &mut Found) {
-    let uri = match url(given, &["http", "https"]) {
-        Ok(uri) => uri,
-        Err(message) => return found.refuse(format!("{path}.url"), message),
-    };
-    let secret = mcp.token.is_some() || !mcp.headers.is_empty();
-    if uri.scheme_str() == Some("http") && secret && !mcp.insecure && !uri.host().is_some_and(is_loopback) {
-        found.refuse(path, "token and headers would travel unencrypted; use https, or set `insecure: true` here");
-    }
-    let given = mcp.token.is_some() || mcp.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
-    let signs_in = mcp.oauth.is_some() || mcp.credentials == McpCredentials::Caller;
-    found.require(
-        !given || !signs_in,
-        path,
-        "a `token` is sent as it is: `oauth` and `credentials` are for a server without",
-    );
-    if let Some(given) = &mcp.oauth {
-        let machine = given.grant == OAuthGrant::ClientCredentials;
-        let callers = mcp.credentials == McpCredentials::Caller;
-        found.require(!(machine && callers), path, "`client_credentials` are the hub's own: no caller has any");
-        oauth(&format!("{path}.oauth"), given, found);
-    }
-    for name in mcp.headers.keys() {
-        let known = http::HeaderName::try_from(name.as_str());
-        found.require(known.is_ok(), &format!("{path}.headers"), &format!("`{name}` is not the name of a header"));
-    }
-    authorities(path, mcp.ca.as_deref(), found);
-}
-
-fn oauth(path: &str, oauth: &OAuth, found: &mut Found) {
-    let at = |key: &str| format!("{path}.{key}");
-    let shows = oauth.client_secret.is_some() || oauth.private_key.is_some();
-    found.require(
-        !shows || oauth.client_id.is_some(),
-        &at("client_id"),
-        "a secret or a key belongs to a client: name it",
-    );
-    let one = oauth.client_secret.is_none() || oauth.private_key.is_none();
-    found.require(one, path, "either a `client_secret` or a `private_key`, not both");
-    if oauth.grant == OAuthGrant::ClientCredentials {
-        found.require(shows, path, "`client_credentials` need a `client_secret` or a `private_key`");
-    }
-    if let Some(key) = &oauth.private_key {
-        let readable = key.expose().text().and_then(Signer::from_pem).is_some();
-        found.require(readable, &at("private_key"), "expected a private key in PEM form, P-256, Ed25519 or RSA");
-    }
-    if let Some(given) = &oauth.client_metadata
-        && let Err(message) = url(given, &["https"])
-    {
-        found.refuse(at("client_metadata"), message);
-    }
-    for scope in &oauth.scopes {
-        let fits =
-            !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
-        found.require(fits, &at("scopes"), "a scope has no spaces and no quotation marks");
-    }
-}
-
-fn aip_peer(path: &str, aip: &AipPeer, found: &mut Found) {
-    let uri = match url(&aip.url, &["ws", "wss", "http", "https"]) {
-        Ok(uri) => uri,
-        Err(message) => return found.refuse(format!("{path}.url"), message),
-    };
-    let plain = matches!(uri.scheme_str(), Some("http" | "ws"));
-    if plain && aip.key.is_some() && !aip.insecure && !uri.host().is_some_and(is_loopback) {
-        found.refuse(
-            format!("{path}.key"),
-            "the key would travel unencrypted; use https or wss, or set `insecure: true` here",
-        );
-    }
-    found.require(!aip.target.is_empty(), &format!("{path}.target"), "expected the id of a device");
-    let heard = aip.heartbeat.is_none_or(|span| !span.0.is_zero());
-    found.require(heard, &format!("{path}.heartbeat"), "must be longer than 0");
-    authorities(path, aip.ca.as_deref(), found);
-}
-
 fn aip(config: &Config, found: &mut Found) {
     found.require(!config.aip.heartbeat.0.is_zero(), "aip.heartbeat", "must be longer than 0");
     let keys: Vec<_> = config.aip.devices.values().filter_map(|device| device.key.as_ref()).collect();
@@ -305,44 +189,6 @@ pub(super) fn authorities(path: &str, ca: Option<&Path>, found: &mut Found) {
     }
 }
 
-fn nlip_peer(path: &str, nlip: &NlipPeer, found: &mut Found) {
-    let schemes: &[&str] = match nlip.binding() {
-        Binding::Http => &["http", "https"],
-        // A WebSocket begins as an HTTP request, so its address may be written either way.
-        Binding::Ws | Binding::WsText => &["ws", "wss", "http", "https"],
-    };
-    let uri = match url(&nlip.url, schemes) {
-        Ok(uri) => uri,
-        Err(message) => return found.refuse(format!("{path}.url"), message),
-    };
-    let plain = matches!(uri.scheme_str(), Some("http" | "ws"));
-    if plain && nlip.token.is_some() && !nlip.insecure && !uri.host().is_some_and(is_loopback) {
-        found.refuse(
-            format!("{path}.token"),
-            "the token would travel unencrypted; use https or wss, or set `insecure: true` here",
-        );
-    }
-    authorities(path, nlip.ca.as_deref(), found);
-}
-
-fn nlweb_peer(path: &str, nlweb: &NlwebPeer, found: &mut Found) {
-    let uri = match url(&nlweb.url, &["http", "https"]) {
-        Ok(uri) => uri,
-        Err(message) => return found.refuse(format!("{path}.url"), message),
-    };
-    if uri.scheme_str() == Some("http")
-        && nlweb.token.is_some()
-        && !nlweb.insecure
-        && !uri.host().is_some_and(is_loopback)
-    {
-        found.refuse(
-            format!("{path}.token"),
-            "the token would travel unencrypted; use https, or set `insecure: true` here",
-        );
-    }
-    authorities(path, nlweb.ca.as_deref(), found);
-}
-
 pub(super) fn url(text: &str, schemes: &[&str]) -> Result<http::Uri, String> {
     let uri: http::Uri = text.parse().map_err(|_| "this is not a URL".to_owned())?;
     match (uri.scheme_str(), uri.host()) {
@@ -351,9 +197,12 @@ pub(super) fn url(text: &str, schemes: &[&str]) -> Result<http::Uri, String> {
     }
 }
 
-pub(super) fn is_loopback(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+/// Can what is sent there be read on the way?
+pub(super) fn is_open(uri: &http::Uri) -> bool {
+    let host = uri.host().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    let loopback = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+    matches!(uri.scheme_str(), Some("http" | "ws")) && !loopback
 }
 
 /// Peers that are inside every hub.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use interlingua_drivers::jws::{PublicKey, Signer};
 
-use super::check::{Found, authorities, is_loopback, url};
+use super::check::{Found, authorities, is_open, url};
 use super::{A2aPeer, A2aSignature, Config};
 
 pub(super) fn hub(config: &Config, found: &mut Found) {
@@ -30,7 +30,7 @@ pub(super) fn peer(path: &str, a2a: &A2aPeer, found: &mut Found) {
         Ok(uri) => uri,
         Err(message) => return found.refuse(format!("{path}.url"), message),
     };
-    if uri.scheme_str() == Some("http") && a2a.has_secret() && !a2a.insecure && !uri.host().is_some_and(is_loopback) {
+    if a2a.has_secret() && !a2a.insecure && is_open(&uri) {
         found.refuse(path, "the credentials would travel unencrypted; use https, or set `insecure: true` here");
     }
     found.require(
@@ -56,8 +56,7 @@ fn signatures(path: &str, a2a: &A2aPeer, found: &mut Found) {
         let at = format!("{path}.key_urls");
         match url(given, &["http", "https"]) {
             Ok(uri) => {
-                let safe = uri.scheme_str() == Some("https") || uri.host().is_some_and(is_loopback);
-                found.require(safe, &at, "keys that can be changed on the way prove nothing; use https");
+                found.require(!is_open(&uri), &at, "keys that can be changed on the way prove nothing; use https")
             }
             Err(message) => found.refuse(at, message),
         }

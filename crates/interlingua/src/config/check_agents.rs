@@ -2,7 +2,7 @@
 
 use interlingua_core::SkillId;
 
-use super::check::{Found, is_loopback, peer_name, url};
+use super::check::{Found, is_open, peer_name, url};
 use super::check_limits::{PATTERN, is_pattern};
 use super::problem::nearest;
 use super::{Agent, Config, Model, Provider, Team};
@@ -89,7 +89,7 @@ fn base_url(path: &str, model: &Model, found: &mut Found) {
     match url(given, &["http", "https"]) {
         Err(message) => found.refuse(at, message),
         Ok(uri) => {
-            let open = uri.scheme_str() == Some("http") && !uri.host().is_some_and(is_loopback);
+            let open = is_open(&uri);
             found.require(!(open && model.api_key.is_some()), &at, "the key would travel unencrypted; use https");
         }
     }

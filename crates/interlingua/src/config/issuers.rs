@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::check::{Found, authorities, is_loopback, url};
+use super::check::{Found, authorities, is_open, url};
 use super::scalar::Span;
 use super::{Config, Shows};
 
@@ -76,7 +76,7 @@ pub(super) fn check(config: &Config, found: &mut Found) {
                 found.require(usable, &at("keys"), "expected a JSON Web Key Set with RSA, P-256 or Ed25519 keys");
             }
             None => match url(&issuer.keys, &["https", "http"]) {
-                Ok(uri) if uri.scheme_str() == Some("http") && !uri.host().is_some_and(is_loopback) => {
+                Ok(uri) if is_open(&uri) => {
                     found.refuse(at("keys"), "keys are read by https: whoever changes them on the way is believed");
                 }
                 Ok(_) => authorities(&path, issuer.ca.as_deref(), found),

@@ -20,6 +20,7 @@ mod check;
 mod check_a2a;
 mod check_agents;
 mod check_limits;
+mod check_peers;
 pub mod diff;
 mod document;
 mod hooks;
