@@ -7,6 +7,7 @@ pub mod aip;
 pub mod api;
 pub mod envelope;
 pub mod hooks;
+mod html;
 pub mod local;
 pub mod mcp;
 pub mod nlip;

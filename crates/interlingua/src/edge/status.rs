@@ -10,6 +10,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 
 use super::Shared;
+use super::html::escaped;
 use crate::server::connection::Connection;
 use crate::server::shape::Shape;
 
@@ -51,9 +52,4 @@ async fn metrics(
 /// Says nothing of peers or tasks: anyone may see it.
 async fn page(State(shared): State<Arc<Shared>>) -> Html<String> {
     Html(include_str!("status.html").replace("{name}", &escaped(&shared.hub.settings.load().name)))
-}
-
-/// As text of a page.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -17,6 +17,7 @@ use interlingua_protocols::oauth::callback::Callback;
 use interlingua_protocols::oauth::client;
 
 use crate::edge::Shared;
+use crate::edge::html::escaped;
 use crate::hub::audit::AuditLine;
 use crate::server::connection::Connection;
 
@@ -110,9 +111,4 @@ fn page(status: StatusCode, title: &str, text: &str) -> Response {
         (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
     ]);
     (status, headers, Html(html)).into_response()
-}
-
-/// As text of a page, also inside quotation marks.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
