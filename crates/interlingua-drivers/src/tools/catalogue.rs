@@ -61,6 +61,18 @@ impl Catalogue {
     }
 }
 
+/// One manifest, wherever it lies: the tool and what is odd about it, or all that is wrong.
+pub fn read_manifest(path: &Path, peer: &PeerId) -> Result<(CustomTool, Vec<ManifestProblem>), Vec<ManifestProblem>> {
+    let told = |problems: manifest::Problems| -> Vec<ManifestProblem> {
+        let told = |(key, reason)| ManifestProblem { file: path.to_owned(), key, reason };
+        problems.into_iter().map(told).collect()
+    };
+    match read(path, peer) {
+        Ok((tool, notes)) => Ok((tool, told(notes))),
+        Err(problems) => Err(told(problems)),
+    }
+}
+
 /// Changes whenever a file of the directory or of its folders comes, goes or changes: reason to load again.
 pub fn fingerprint(directory: &Path) -> Digest {
     let mut lines: Vec<String> = files(directory)

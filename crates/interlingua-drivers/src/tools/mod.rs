@@ -46,7 +46,7 @@ mod tests;
 
 pub use crate::child::group::Share;
 pub use aide::{Aide, Unhelpful};
-pub use catalogue::{Catalogue, fingerprint};
+pub use catalogue::{Catalogue, fingerprint, read_manifest};
 pub use fields::ManifestProblem;
 pub use manifest::{CustomTool, RunLimits};
 pub use peer::{Change, CustomTools};

@@ -13,6 +13,7 @@ use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
 use crate::api::view::{AgentView, PageView};
+use crate::config;
 
 /// No card is longer.
 const MAX_CARD: u64 = 256 * 1024;
@@ -70,7 +71,10 @@ fn application(given: &Path) -> Result<Value, Failure> {
 
 /// The card in a file, or on standard input.
 fn card(file: &Path) -> Result<Value, Failure> {
-    let unreadable = |error: std::io::Error| Failure::new(Exit::Usage, format!("{}: {error}", file.display()));
+    let unreadable = |error: std::io::Error| {
+        let advice = "an address begins with http:// or https://";
+        Failure::new(Exit::Usage, format!("{}; {advice}", config::unreadable(file, &error)))
+    };
     let mut text = String::new();
     match file.to_str() {
         Some("-") => std::io::stdin().take(MAX_CARD).read_to_string(&mut text),

@@ -16,7 +16,7 @@ use super::arguments::{AskArguments, CallArguments, ExchangeArguments, HubArgume
 use super::client::{Client, Events, Extras};
 use super::screen::{Screen, plain};
 use super::team::Board;
-use super::{Exit, Failure};
+use super::{Exit, Failure, meant};
 use crate::api::view::{
     ArtifactView, EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView,
     ProgressView, QuestionView, SaidView, StepView, TaskView,
@@ -34,21 +34,28 @@ const ARGUMENTS: u64 = 64 << 20;
 pub(super) async fn call(arguments: CallArguments) -> Result<Exit, Failure> {
     let given = arguments.arguments.as_deref().map(read_arguments).transpose()?;
     let request = ExchangeRequest {
-        skill: Some(arguments.skill),
+        skill: Some(arguments.skill.clone()),
         arguments: given,
         text: arguments.text,
         ..ExchangeRequest::default()
     };
-    exchange(&arguments.hub, arguments.exchange, request).await
+    match exchange(&arguments.hub, arguments.exchange, request).await {
+        Err(failure) => Err(meant::skill(&arguments.hub, &arguments.skill, failure).await),
+        done => done,
+    }
 }
 
 pub(super) async fn ask(arguments: AskArguments) -> Result<Exit, Failure> {
     let words = arguments.words.join(" ");
-    let request = match arguments.peer {
-        Some(peer) => ExchangeRequest { peer: Some(peer), text: Some(words), ..ExchangeRequest::default() },
-        None => ExchangeRequest { words: Some(words), ..ExchangeRequest::default() },
+    let Some(peer) = arguments.peer else {
+        let request = ExchangeRequest { words: Some(words), ..ExchangeRequest::default() };
+        return exchange(&arguments.hub, arguments.exchange, request).await;
     };
-    exchange(&arguments.hub, arguments.exchange, request).await
+    let request = ExchangeRequest { peer: Some(peer.clone()), text: Some(words), ..ExchangeRequest::default() };
+    match exchange(&arguments.hub, arguments.exchange, request).await {
+        Err(failure) => Err(meant::peer(&arguments.hub, &peer, failure).await),
+        done => done,
+    }
 }
 
 /// A JSON object as typed, from `@FILE`, or from standard input.

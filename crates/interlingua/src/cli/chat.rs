@@ -9,7 +9,7 @@ use super::arguments::ChatArguments;
 use super::call::{Notes, Watcher};
 use super::client::{Client, Extras};
 use super::screen::Screen;
-use super::{Exit, Failure};
+use super::{Exit, Failure, meant};
 use crate::api::view::ExchangeRequest;
 
 /// What is said to this program instead of the peer.
@@ -41,76 +41,82 @@ fn read(line: &str) -> Line<'_> {
 const HELP: &str = "/new begins another conversation, /exit leaves, // says a line that begins with a slash";
 
 pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
-    let client = Client::new(&arguments.hub)?;
     let screen = Screen { json: arguments.hub.json };
     let asks = std::io::stdin().is_terminal() && !screen.json;
-    let mut conversation = arguments.conversation;
-    let mut last = Exit::Done;
     if asks {
+        meant::known_peer(&arguments.hub, &arguments.peer).await?;
         screen.note(&format!("talking to {}; /help", arguments.peer));
     }
-    loop {
-        if asks {
-            screen.prompt();
-        }
-        // Not held on to: an answer may ask, and its answer is a line, too.
-        let mut line = String::new();
-        if !std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0) {
-            break;
-        }
+    let client = Client::new(&arguments.hub)?;
+    let mut talk =
+        Talk { client: &client, screen, peer: &arguments.peer, conversation: arguments.conversation, last: Exit::Done };
+    while let Some(line) = next_line(screen, asks) {
         match read(&line) {
             Line::Nothing => {}
             Line::Help => screen.note(HELP),
-            Line::New => conversation = None,
+            Line::New => talk.conversation = None,
             Line::Leave => break,
             Line::Unknown(command) => screen.note(&format!("there is no {command}; {HELP}")),
-            Line::Say(text) => {
-                let said = say(&client, screen, &arguments.peer, text, &mut conversation).await;
-                last = match said {
-                    Ok(exit) => exit,
-                    // On a terminal one answer that failed is not the end of a conversation.
-                    Err(failure) if asks && failure.exit != Exit::Unreachable => {
-                        screen.complain(&failure.message);
-                        failure.exit
-                    }
-                    Err(failure) => return Err(failure),
-                };
-            }
+            Line::Say(text) => match talk.say(text).await {
+                Ok(exit) => talk.last = exit,
+                // On a terminal one answer that failed is not the end of a conversation.
+                Err(failure) if asks && failure.exit != Exit::Unreachable => screen.complain(&failure.message),
+                Err(failure) => return Err(meant::peer(&arguments.hub, &arguments.peer, failure).await),
+            },
         }
     }
-    if let Some(conversation) = conversation.filter(|_| asks) {
+    if !asks {
+        return Ok(talk.last);
+    }
+    if let Some(conversation) = &talk.conversation {
         screen.note(&format!("go on with: interlingua chat {} --conversation {conversation}", arguments.peer));
     }
-    Ok(if asks { Exit::Done } else { last })
+    Ok(Exit::Done)
 }
 
-/// One thing said, and its answer; the conversation goes on with the next.
-async fn say(
-    client: &Client,
-    screen: Screen,
-    peer: &str,
-    text: &str,
-    conversation: &mut Option<String>,
-) -> Result<Exit, Failure> {
-    let request = ExchangeRequest {
-        peer: Some(peer.to_owned()),
-        text: Some(text.to_owned()),
-        conversation: conversation.clone(),
-        ..ExchangeRequest::default()
-    };
-    let extras = Extras::default();
-    let mut watcher = Watcher::new(client, screen, Notes::Lines);
-    let done = tokio::select! {
-        done = watcher.run(&request, &extras) => done,
-        _ = tokio::signal::ctrl_c() => {
-            watcher.cancel().await;
-            Err(Failure::new(Exit::Interrupted, "interrupted; the answer was cancelled"))
-        }
-    };
-    if let Some(token) = watcher.conversation.take() {
-        *conversation = Some(token);
+/// None at the end. Standard input is not held on to: an answer may ask, and its answer is a line, too.
+fn next_line(screen: Screen, asks: bool) -> Option<String> {
+    if asks {
+        screen.prompt();
     }
-    done
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0).then_some(line)
+}
+
+/// What goes on between a person and a peer.
+struct Talk<'a> {
+    client: &'a Client,
+    screen: Screen,
+    peer: &'a str,
+    /// The one that the next line belongs to; none before the first answer.
+    conversation: Option<String>,
+    /// How the last answer ended.
+    last: Exit,
+}
+
+impl Talk<'_> {
+    /// One thing said, and its answer; the conversation goes on with the next.
+    async fn say(&mut self, text: &str) -> Result<Exit, Failure> {
+        let request = ExchangeRequest {
+            peer: Some(self.peer.to_owned()),
+            text: Some(text.to_owned()),
+            conversation: self.conversation.clone(),
+            ..ExchangeRequest::default()
+        };
+        let extras = Extras::default();
+        let mut watcher = Watcher::new(self.client, self.screen, Notes::Lines);
+        let done = tokio::select! {
+            done = watcher.run(&request, &extras) => done,
+            _ = tokio::signal::ctrl_c() => {
+                watcher.cancel().await;
+                Err(Failure::new(Exit::Interrupted, "interrupted; the answer was cancelled"))
+            }
+        };
+        if let Some(token) = watcher.conversation.take() {
+            self.conversation = Some(token);
+        }
+        done
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
-//! `check`: is this configuration right? Or this definition of a website.
+//! `check`: is this configuration right? Or this definition of a website, or this manifest of a tool: which of them a file is,
+//! its keys say.
 
 use std::path::Path;
 
+use interlingua_core::PeerId;
 use interlingua_drivers::browser::file;
+use interlingua_drivers::tools::read_manifest;
 use serde_json::json;
 
 use super::arguments::CheckArguments;
@@ -26,7 +29,8 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Exit, Failure> {
             screen.say(&format!("{} is valid", arguments.file.display()))?;
             Ok(Exit::Done)
         }
-        Err(rejected) if is_definition(&rejected) => definition(&arguments.file, screen),
+        Err(rejected) if has(&rejected, "interface_id") => definition(&arguments.file, screen),
+        Err(rejected) if has(&rejected, "name") && has(&rejected, "description") => manifest(&arguments.file, screen),
         Err(rejected) => {
             if screen.json {
                 let problems: Vec<_> = rejected.problems.iter().map(view).collect();
@@ -39,21 +43,40 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Exit, Failure> {
     }
 }
 
-/// The file of a website has a key that no configuration has.
-fn is_definition(rejected: &Rejected) -> bool {
-    rejected.problems.iter().any(|problem| problem.path == "interface_id")
+/// Does the file have this key, which no configuration has?
+fn has(rejected: &Rejected, key: &str) -> bool {
+    rejected.problems.iter().any(|problem| problem.path == key)
 }
 
 fn definition(path: &Path, screen: Screen) -> Result<Exit, Failure> {
     let problems = file::read(path).err().unwrap_or_default();
+    told(screen, path, "definition of a website", &problems, &[])
+}
+
+fn manifest(path: &Path, screen: Screen) -> Result<Exit, Failure> {
+    let (problems, warnings) = match read_manifest(path, &PeerId::from("local")) {
+        Ok((_, odd)) => (Vec::new(), odd),
+        Err(problems) => (problems, Vec::new()),
+    };
+    let [problems, warnings] =
+        [problems, warnings].map(|list| list.iter().map(ToString::to_string).collect::<Vec<String>>());
+    told(screen, path, "manifest of a tool", &problems, &warnings)
+}
+
+/// What came of a file that is no configuration.
+fn told(screen: Screen, path: &Path, what: &str, problems: &[String], warnings: &[String]) -> Result<Exit, Failure> {
     let valid = problems.is_empty();
     if screen.json {
-        let problems: Vec<_> = problems.iter().map(|problem| json!({ "path": "", "message": problem })).collect();
-        screen.value(&json!({ "valid": valid, "problems": problems, "warnings": [] }))?;
-    } else if valid {
-        screen.say(&format!("{} is a valid definition of a website", path.display()))?;
+        let views =
+            |texts: &[String]| -> Vec<_> { texts.iter().map(|text| json!({ "path": "", "message": text })).collect() };
+        let (problems, warnings) = (views(problems), views(warnings));
+        screen.value(&json!({ "valid": valid, "problems": problems, "warnings": warnings }))?;
     } else {
-        screen.note(&problems.join("\n"));
+        warnings.iter().for_each(|warning| screen.note(&format!("warning: {warning}")));
+        match valid {
+            true => screen.say(&format!("{} is a valid {what}", path.display()))?,
+            false => screen.note(&problems.join("\n")),
+        }
     }
     Ok(if valid { Exit::Done } else { Exit::Configuration })
 }

@@ -33,7 +33,10 @@ async fn confirmation(client: &Client, id: &str) -> Result<String, Failure> {
         task.questions.iter().filter(|question| question.kind == "confirm").map(|q| q.id.as_str()).collect();
     match waiting.as_slice() {
         [one] => Ok((*one).to_owned()),
-        [] => Err(Failure::new(Exit::Usage, "this task does not wait for a confirmation")),
+        [] => Err(Failure::new(
+            Exit::Usage,
+            "this task does not wait for a confirmation\n  `interlingua tasks --state waiting` lists what waits",
+        )),
         several => Err(Failure::new(Exit::Usage, format!("it waits for several; name one: {}", several.join(", ")))),
     }
 }

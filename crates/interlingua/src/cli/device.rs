@@ -6,12 +6,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use interlingua_core::FaultKind;
 use interlingua_drivers::machine::Machine;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::DeviceArguments;
 use super::screen::Screen;
+use super::serve::not_started;
 use super::{Exit, Failure, lived};
 use crate::config::{self, Listen, Loaded, Overrides};
 use crate::edge::aip::device::{Device, Join, Word};
@@ -45,7 +47,7 @@ async fn run(arguments: DeviceArguments, loaded: Loaded) -> Result<Exit, Failure
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| failed(&error))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| failed(&error))?;
     let telemetry = Telemetry::start(&config.telemetry, config.hub.name()).map_err(|error| failed(&error))?;
-    let server = Server::start(config).await.map_err(|error| failed(&error))?;
+    let server = Server::start(config).await.map_err(|fault| not_started(&fault))?;
     let id = arguments.id.unwrap_or_else(|| Machine::default().look(config.data()).hostname);
     let join = Join {
         url: arguments.hub.clone(),
@@ -55,7 +57,10 @@ async fn run(arguments: DeviceArguments, loaded: Loaded) -> Result<Exit, Failure
         disk: config.data().to_path_buf(),
     };
     let device = Device::new(server.hub.clone(), join);
-    let device = device.map_err(|fault| Failure::new(Exit::Usage, format!("--hub: {}", fault.public)))?;
+    let device = device.map_err(|fault| {
+        let example = if fault.kind == FaultKind::InvalidInput { "; expected such as ws://127.0.0.1:7447" } else { "" };
+        Failure::new(Exit::Usage, format!("--hub: {}{example}", fault.public))
+    })?;
     let stop = CancellationToken::new();
     let screen = Screen::people();
     let tell = |word: Word| match word {

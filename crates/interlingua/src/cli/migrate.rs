@@ -3,12 +3,14 @@
 use super::arguments::MigrateArguments;
 use super::screen::{Screen, plain};
 use super::{Exit, Failure};
+use crate::config;
 use crate::config::massgen::{convert, yaml};
 
 pub(super) fn migrate(arguments: &MigrateArguments) -> Result<Exit, Failure> {
     let file = &arguments.file;
     let bad = |text: String| Failure::new(Exit::Configuration, format!("{}: {text}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| bad(error.kind().to_string()))?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::new(Exit::Configuration, config::unreadable(file, &error)))?;
     let converted = convert(&text).map_err(|error| bad(error.to_string()))?;
     let screen = Screen::people();
     screen.say(yaml(&converted.config).trim_end())?;

@@ -18,6 +18,7 @@ mod doctor;
 mod exit;
 mod list;
 mod mcp;
+mod meant;
 mod migrate;
 mod run;
 mod screen;
@@ -91,7 +92,6 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
     }
 }
 
-/// Into a buffer first: the generator panics when the reader of a pipe goes away.
 /// Runs what is a hub, or lives as long as one. It does not wait for what is left then: what was to end has ended or was told
 /// twice that it should, and standard input is read by a thread that nothing can wake.
 fn lived(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
@@ -104,6 +104,7 @@ fn lived(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Fail
     exit
 }
 
+/// Into a buffer first: the generator panics when the reader of a pipe goes away.
 fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "interlingua", &mut script);

@@ -4,9 +4,11 @@
 //! SIGHUP reads the configuration again, and so does a change of one of its files. What is said at the start goes to standard
 //! output, log lines to standard error.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use interlingua_drivers::store::OpenFault;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::arguments::ServeArguments;
@@ -14,7 +16,7 @@ use super::screen::Screen;
 use super::{Exit, Failure, lived};
 use crate::config::watch::Watcher;
 use crate::config::{self, Loaded, Rejected};
-use crate::server::run::{Server, TOKEN_FILE};
+use crate::server::run::{Server, StartFault, TOKEN_FILE};
 use crate::telemetry::Telemetry;
 
 /// How long spans that wait may take to be sent at the end.
@@ -45,7 +47,7 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
         tracing::warn!(problem = %warning, "configuration");
     }
     let mut files = Files::watch(loaded.files());
-    let mut server = Server::start(config).await.map_err(|error| failed(&error))?;
+    let mut server = Server::start(config).await.map_err(|fault| not_started(&fault))?;
     announce(&server, config)?;
     let exit = loop {
         tokio::select! {
@@ -62,6 +64,27 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
     }
     telemetry.stop(TELEMETRY_PATIENCE).await;
     Ok(exit)
+}
+
+/// Why, and what to do about it where that is not plain.
+pub(super) fn not_started(fault: &StartFault) -> Failure {
+    let advice = match fault {
+        StartFault::Listen { cause, .. } if cause.kind() == ErrorKind::AddrInUse => {
+            "\nanother program listens there, perhaps another hub: stop it, or choose another port with `--listen 127.0.0.1:PORT`"
+        }
+        StartFault::Store(OpenFault::InUse { .. }) => {
+            "\n`interlingua skills` and the other commands use that one; a second hub needs a directory of its own: `--data DIR`"
+        }
+        StartFault::Listen { .. }
+        | StartFault::Store(_)
+        | StartFault::Encrypted(_)
+        | StartFault::Outer(_)
+        | StartFault::Keys(_)
+        | StartFault::Tls(_)
+        | StartFault::File { .. }
+        | StartFault::Fault(_) => "",
+    };
+    Failure::new(Exit::Failed, format!("{fault}{advice}"))
 }
 
 /// Reads the file again. The server says what came of it.

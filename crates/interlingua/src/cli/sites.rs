@@ -82,7 +82,12 @@ async fn end(named: &str, hub: &HubArguments) -> Result<Exit, Failure> {
     let found: Vec<&SiteSessionView> = page.items.iter().filter(is_it).collect();
     let session = match found.as_slice() {
         [one] => one,
-        [] => return Err(Failure::new(Exit::Usage, format!("there is no session {named}"))),
+        [] => {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("there is no session {named}\n  `interlingua sites sessions` lists them"),
+            ));
+        }
         several => {
             let ids: Vec<String> = several.iter().map(|one| format!("{} of {}", one.id, one.owner)).collect();
             return Err(Failure::new(

@@ -68,7 +68,7 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 /// The candidate most like `word`, when one is near enough to have been meant.
-pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&word.to_lowercase(), candidate), candidate))

@@ -9,11 +9,16 @@ use interlingua_testkit::{Hub, Process, root};
 
 use crate::support::until;
 
+/// The blocks of a document: in which language each is, and what it says.
+fn blocks(document: &str) -> Vec<(String, String)> {
+    let text = fs::read_to_string(root().join(document)).expect("a document");
+    let blocks = text.split("\n```").skip(1).step_by(2).filter_map(|block| block.split_once('\n'));
+    blocks.map(|(language, block)| (language.to_owned(), block.to_owned())).collect()
+}
+
 /// The commands of the block of a document that begins so, without the remarks beside them.
 fn block(document: &str, beginning: &str) -> Vec<String> {
-    let text = fs::read_to_string(root().join(document)).expect("a document");
-    let mut blocks = text.split("\n```").skip(1).step_by(2).filter_map(|block| block.split_once('\n'));
-    let found = blocks.find(|(_, block)| block.starts_with(beginning));
+    let found = blocks(document).into_iter().find(|(_, block)| block.starts_with(beginning));
     let (_, block) = found.unwrap_or_else(|| panic!("no block of {document} begins with {beginning}"));
     block.lines().map(|line| line.split("   ").next().unwrap_or(line).trim().to_owned()).collect()
 }
@@ -135,13 +140,19 @@ async fn the_commands_of_the_documents_end_well() {
 async fn what_is_typed_wrong_is_answered_with_what_was_meant() {
     let (hub, home) = (hub().await, home());
     hub.write("bad.yaml", "peers: { desk: { nlip: { ulr: \"http://127.0.0.1:9/nlip\" } } }\n");
+    hub.write("tool.yaml", "name: say\ndescription: Says it.\neffects: readz\ncommand: echo\n");
     for (line, code, told) in [
         ("interlingua sereve", 2, "'serve'"),
         ("interlingua check nowhere.yaml", 3, "there is no file nowhere.yaml"),
         ("interlingua check bad.yaml", 3, "did you mean `url`?"),
-        ("interlingua call local/read_fil '{}'", 2, "interlingua skills"),
+        ("interlingua call local/read_fil '{}'", 2, "did you mean local/read_file?"),
+        ("interlingua call read_fil '{}'", 2, "did you mean local/read_file?"),
         ("interlingua call local/read_file '{path}'", 2, "not JSON"),
         ("interlingua call local/read_file @nowhere.json", 2, "there is no file nowhere.json"),
+        ("interlingua call local/read_file '{\"pth\": 1}'", 2, "\n  \"path\" is a required property"),
+        ("echo hello | interlingua chat nobody", 2, "no peer 'nobody'\n  `interlingua peers`"),
+        ("interlingua ask --peer loacl 'what is there?'", 2, "did you mean local?"),
+        ("interlingua check tool.yaml", 3, "tool.yaml: `effects`"),
         ("interlingua skills --hub http://127.0.0.1:1", 4, "interlingua serve"),
         ("interlingua ask 'write hello to a.txt'", 5, "interlingua approve"),
         ("interlingua connect claude", 2, "claude-desktop"),
@@ -150,5 +161,149 @@ async fn what_is_typed_wrong_is_answered_with_what_was_meant() {
         let said = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(code), "{line}\n{said}");
         assert!(said.contains(told), "{line}\n{said}");
+    }
+}
+
+#[tokio::test]
+async fn the_configurations_in_the_documents_are_valid() {
+    let (hub, home) = (hub().await, home());
+    let mut seen = 0;
+    for document in ["README.md", "docs/access.md", "docs/devices.md"] {
+        for (_, yaml) in blocks(document).into_iter().filter(|(language, _)| language == "yaml") {
+            hub.write("shown.yaml", yaml);
+            printed(&hub, home.path(), "export OPENAI_API_KEY=none AIP_KEY=none; interlingua check shown.yaml");
+            seen += 1;
+        }
+    }
+    assert!(seen > 5, "{seen}");
+}
+
+#[tokio::test]
+async fn an_agent_registers_as_the_documents_say() {
+    let hub = hub().await;
+    let shown = blocks("docs/agents.md").into_iter().find(|(language, _)| language == "json").expect("a card").1;
+    let card: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+    let answer = hub.post_json("/api/agents", &card).await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let found = hub.get("/api/agents?skill=search_hotels").await.text();
+    assert!(found.contains("agent_hotel"), "{found}");
+}
+
+/// A hub with one of the configurations of `examples/agents`.
+async fn with_agents(name: &str) -> Hub {
+    let folder = root().join("examples/agents");
+    let mut builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua"));
+    for file in fs::read_dir(&folder).expect("the examples").filter_map(Result::ok) {
+        builder = builder.file(&file.file_name().to_string_lossy(), fs::read(file.path()).expect("readable"));
+    }
+    builder.config(&fs::read_to_string(folder.join(name)).expect("an example")).start().await
+}
+
+#[tokio::test]
+async fn a_first_agent_is_talked_to_and_a_mistyped_one_is_told_apart() {
+    let (hub, home) = (with_agents("basic.yaml").await, home());
+    let said = printed(&hub, home.path(), "echo 'what is there?' | interlingua chat helper");
+    assert!(said.contains("The workspace is empty."), "{said}");
+    let ended = typed(&hub, home.path(), "echo 'what is there?' | interlingua chat helpr");
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{told}");
+    assert!(told.contains("did you mean helper?"), "{told}");
+}
+
+#[tokio::test]
+async fn a_first_team_is_asked() {
+    let (hub, home) = (with_agents("team.yaml").await, home());
+    let said = printed(&hub, home.path(), "interlingua ask --peer panel 'Shall we do it?'");
+    assert!(said.contains("Start small and start today."), "{said}");
+}
+
+#[tokio::test]
+async fn a_first_hook_keeps_hidden_files_out_of_reach_and_nothing_else() {
+    let guard = root().join("examples/hooks/guard.sh");
+    let hook = format!("hooks: {{ guard: {{ before: dispatch, command: [\"{}\"] }} }}\n", guard.display());
+    let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&hook).file("data/workspace/shopping.txt", "");
+    let (hub, home) = (hub.start().await, home());
+    let listed = printed(&hub, home.path(), r#"interlingua call local/list_directory '{"path": "."}'"#);
+    assert!(listed.contains("shopping.txt"), "{listed}");
+    let ended = typed(&hub, home.path(), r#"interlingua call local/read_file '{"path": ".env"}'"#);
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(7), "{told}");
+    assert!(told.contains("files with a dot in front are left alone"), "{told}");
+}
+
+#[tokio::test]
+async fn what_newcomers_write_is_checked_before_a_hub_reads_it() {
+    let (hub, home) = (hub().await, home());
+    for (line, told) in [
+        ("interlingua check examples/interlingua.yaml", "is valid"),
+        ("interlingua check examples/airline.yaml", "is a valid definition of a website"),
+        ("interlingua check examples/tools/word_count/tool.yaml", "is a valid manifest of a tool"),
+        ("interlingua check examples/tools/search_flights/tool.yaml", "is a valid manifest of a tool"),
+    ] {
+        let said = printed(&hub, home.path(), line);
+        assert!(said.contains(told), "{line}\n{said}");
+    }
+}
+
+/// The doctor in a directory with this configuration, on a port of its own choice unless told.
+fn examined(folder: &Path, config: &str, listen: &str) -> (Option<i32>, String) {
+    fs::write(folder.join("hub.yaml"), config).expect("a configuration");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
+    command.args(["doctor", "-c", "hub.yaml", "--data", "data", "--listen", listen]).current_dir(folder);
+    let ended = command.stdin(Stdio::null()).output().expect("it runs");
+    let said = [ended.stdout, ended.stderr].concat();
+    (ended.status.code(), String::from_utf8_lossy(&said).into_owned())
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong_and_what_to_do_about_it() {
+    let folder = home();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = other.local_addr().expect("bound").to_string();
+    let (free, site) = ("127.0.0.1:0", root().join("examples/airline.yaml"));
+    let site = format!("browser: {{ path: ./nowhere }}\npeers: {{ shop: {{ site: \"{}\" }} }}\n", site.display());
+    fs::create_dir_all(folder.path().join("tools")).expect("a directory");
+    fs::write(folder.path().join("tools/odd.yaml"), "name: odd\ndescription: Odd.\ncommand: ./odd\n")
+        .expect("a manifest");
+    for (config, listen, code, mark, told) in [
+        ("", taken.as_str(), 1, "BAD", "choose another port (`--listen`)"),
+        ("access: { anonymous: refused }\n", free, 0, "warning", "`interlingua token create NAME -c FILE`"),
+        ("lisen: 127.0.0.1:1\n", free, 3, "BAD", "did you mean `listen`?"),
+        ("peers: { desk: { nlip: { url: \"http://127.0.0.1:1/nlip\" } } }\n", free, 0, "warning", "mend `peers.desk`"),
+        (
+            "peers: { files: { mcp: { command: no-such-program } } }\n",
+            free,
+            0,
+            "warning",
+            "no program `no-such-program`",
+        ),
+        (site.as_str(), free, 1, "BAD", "`browser.path` names"),
+        ("tools: { directory: ./tools }\n", free, 0, "warning", "tools/odd.yaml"),
+    ] {
+        let (ended, said) = examined(folder.path(), config, listen);
+        assert_eq!(ended, Some(code), "{config}\n{said}");
+        assert!(said.lines().any(|line| line.starts_with(mark) && line.contains(told)), "{config}\n{said}");
+    }
+}
+
+#[test]
+fn a_shell_completes_what_is_begun() {
+    for (typed, offered) in [
+        ("interlingua comp", "completions"),
+        ("interlingua call --pri", "--priority"),
+        ("interlingua audit ver", "verify"),
+    ] {
+        let words: Vec<&str> = typed.split(' ').collect();
+        let (last, before) = (words[words.len() - 1], words[words.len() - 2]);
+        let line = format!(
+            "source <(\"$PROGRAM\" completions bash) && complete -p interlingua >/dev/null || exit 1\n\
+             COMP_WORDS=({typed}) COMP_CWORD={} && _interlingua interlingua '{last}' '{before}' && echo \"${{COMPREPLY[@]}}\"",
+            words.len() - 1
+        );
+        let mut shell = Command::new("bash");
+        shell.args(["--norc", "-c", &line]).env("PROGRAM", env!("CARGO_BIN_EXE_interlingua")).stdin(Stdio::null());
+        let ended = shell.output().expect("a shell");
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert!(ended.status.success() && said.split_whitespace().any(|word| word == offered), "{typed}: {ended:?}");
     }
 }

@@ -107,11 +107,12 @@ by `target_device_id`, `device_type` or `task_data: { capability: … }`. Ctrl-C
     Explain(ExplainArguments),
     /// Verify, export or redact the record of decisions
     Audit(AuditArguments),
-    /// Check a configuration, or the definition of a website, and say all that is wrong with it
+    /// Check a configuration, a website's definition or a tool's manifest, and say all that is wrong with it
     #[command(after_help = "\
 Examples:
   interlingua check hub.yaml            every problem with its line, column and what was meant
   interlingua check airline.yaml        the definition of a website alone
+  interlingua check tool.yaml           the manifest of a tool
   interlingua check --json hub.yaml     the same for programs
 
 Exit code 3 when something is wrong.")]
@@ -132,7 +133,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   interlingua doctor                    with the defaults
-  interlingua doctor -c hub.yaml        with this configuration")]
+  interlingua doctor -c hub.yaml        with this configuration: are its peers there, too?")]
     Doctor(DoctorArguments),
     /// Tell a desktop client where the hub is
     #[command(after_help = "\

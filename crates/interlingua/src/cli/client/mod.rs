@@ -7,6 +7,8 @@ mod events;
 mod transport;
 
 use std::future::Future;
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -19,8 +21,8 @@ pub(super) use events::Events;
 pub(super) use transport::{Answer, Way};
 
 use super::arguments::{HubArguments, Token};
-use super::{Exit, Failure};
-use crate::api::view::ErrorBody;
+use super::{Exit, Failure, meant};
+use crate::api::view::{ErrorBody, FieldView};
 use crate::config::SOCKET;
 
 /// No answer to a command is larger, streams aside.
@@ -123,10 +125,14 @@ impl Client {
     }
 }
 
-/// The socket of a hub that holds this data directory, else the default port.
+/// The socket of a hub that holds this data directory, else the default port. What a hub that was killed left there is no way
+/// to another one.
 fn nearby(data: &Path) -> Way {
     let socket: PathBuf = data.join(SOCKET);
-    if socket.exists() { Way::Socket(socket) } else { Way::default_port() }
+    match UnixStream::connect(&socket) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => Way::default_port(),
+        Ok(_) | Err(_) => Way::Socket(socket),
+    }
 }
 
 fn uri(url: &str) -> Result<Uri, Failure> {
@@ -153,20 +159,54 @@ async fn refused(answer: Answer) -> Failure {
     match serde_json::from_slice::<ErrorBody>(&body) {
         Ok(ErrorBody { error }) => {
             let mut message = super::screen::plain(&error.message);
-            // What is wrong with the arguments as a whole, the message says already.
-            let more =
-                error.fields.iter().filter(|field| !field.path.is_empty() || !error.message.ends_with(&field.problem));
-            for field in more {
-                message.push_str(&super::screen::plain(&format!("\n  {}: {}", field.path, field.problem)));
+            // What the message says already, place and problem, is not said twice.
+            let told = |field: &&FieldView| {
+                let name = field.path.rsplit('/').next().unwrap_or_default();
+                error.message.ends_with(&field.problem) && error.message.contains(name)
+            };
+            for field in error.fields.iter().filter(|field| !told(field)) {
+                let place = if field.path.is_empty() { String::new() } else { format!("{}: ", field.path) };
+                message.push_str(&super::screen::plain(&format!("\n  {place}{}", field.problem)));
             }
-            if error.kind == "not_found" && error.message.starts_with("no skill") {
-                message.push_str("\n  `interlingua skills` lists what there is");
-            }
+            message.extend(next_step(&error.kind, &error.message).map(|step| format!("\n  {step}")));
             Failure::new(Exit::of_fault(error.exit_code), message)
         }
         Err(_) => {
             let exit = if matches!(status.as_u16(), 401 | 403) { Exit::Denied } else { Exit::Failed };
             Failure::new(exit, format!("the hub answered {status}"))
         }
+    }
+}
+
+/// What to type next, where a newcomer would not know.
+fn next_step(kind: &str, message: &str) -> Option<&'static str> {
+    match kind {
+        "not_found" if message.starts_with("no skill '") => Some(meant::WHAT),
+        "not_found" if message.starts_with("no peer offers '") => Some(meant::WHAT),
+        "not_found" if message.starts_with("no peer '") => Some(meant::WHO),
+        "not_found" if message.starts_with("no such agent") => Some("`interlingua agents` lists who there is"),
+        "not_found" if message.starts_with("task not found") => Some("`interlingua tasks` lists yours"),
+        "unauthenticated" => {
+            Some("say who you are with --token or INTERLINGUA_TOKEN; `interlingua token create` makes a token")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::{SOCKET, Way, nearby};
+
+    #[test]
+    fn only_a_hub_that_lives_is_found_by_its_socket() {
+        let data = tempfile::tempdir().expect("a directory");
+        assert!(matches!(nearby(data.path()), Way::Tcp { .. }), "there was never one");
+        let hub = UnixListener::bind(data.path().join(SOCKET)).expect("a socket");
+        assert!(matches!(nearby(data.path()), Way::Socket(_)));
+        drop(hub);
+        assert!(data.path().join(SOCKET).exists(), "as after kill -9");
+        assert!(matches!(nearby(data.path()), Way::Tcp { .. }));
     }
 }

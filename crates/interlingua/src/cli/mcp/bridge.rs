@@ -8,7 +8,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use http::{Method, Request, header};
 use http_body_util::Full;
 use interlingua_protocols::mcp::{Version, headers, meta};
-use interlingua_protocols::rpc::{self, Frame, Id, Message};
+use interlingua_protocols::rpc::{self, Frame, Id, Message, Notification};
 use interlingua_protocols::sse;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
@@ -90,28 +90,26 @@ impl Bridge {
                 let id = request.id.clone();
                 self.forward(frame, version, Some((id, &*request.method == "initialize")));
             }
-            Message::Notification(notification) => {
-                let cancelled = &*notification.method == "notifications/cancelled";
-                let id = notification.params.get("requestId").as_ref().and_then(Id::of);
-                match id.filter(|_| cancelled && self.session.is_none()) {
-                    // Without a session, to close the stream is to cancel.
-                    Some(id) => {
-                        if let Some(handle) = self.running.remove(&id) {
-                            handle.abort();
-                        }
-                    }
-                    None if self.session.is_some() => {
-                        let listens = &*notification.method == "notifications/initialized";
-                        self.forward(frame, None, None);
-                        if listens {
-                            self.listen();
-                        }
-                    }
-                    None => {}
-                }
-            }
+            Message::Notification(notification) => self.told(frame, &notification),
             Message::Response(_) if self.session.is_some() => self.forward(frame, None, None),
             Message::Response(_) => {}
+        }
+    }
+
+    /// A notification goes on within its session. Without one, to close the stream is to cancel, and the rest is nobody's.
+    fn told(&mut self, frame: Bytes, notification: &Notification) {
+        if self.session.is_some() {
+            self.forward(frame, None, None);
+            if &*notification.method == "notifications/initialized" {
+                self.listen();
+            }
+            return;
+        }
+        if &*notification.method == "notifications/cancelled" {
+            let id = notification.params.get("requestId").as_ref().and_then(Id::of);
+            if let Some(handle) = id.and_then(|id| self.running.remove(&id)) {
+                handle.abort();
+            }
         }
     }
 

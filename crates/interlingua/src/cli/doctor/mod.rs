@@ -1,16 +1,22 @@
-//! `doctor`: can a hub run on this machine, with this configuration? Nothing is left behind by looking.
+//! `doctor`: can a hub run on this machine, with this configuration? Nothing is left behind by looking. What is wrong is told
+//! with what to do about it.
 
+mod peers;
+
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::path::Path;
 
+use interlingua_core::PeerId;
 use interlingua_drivers::keys::{Wrapping, is_wrapped};
+use interlingua_drivers::tools::Catalogue;
 use serde::Serialize;
 
 use super::arguments::DoctorArguments;
 use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
-use crate::config::{self, Config, Overrides, Speaks};
+use crate::config::{self, Anonymous, Config, Overrides, Speaks};
 
 /// Files a hub has open besides connections: database, logs, tools.
 const FILES: u64 = 256;
@@ -21,17 +27,17 @@ const EARLIEST: u64 = 1_735_689_600;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Verdict {
+enum Verdict {
     Good,
     Warning,
     Bad,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Finding {
-    pub(super) what: &'static str,
-    pub(super) verdict: Verdict,
-    pub(super) detail: String,
+struct Finding {
+    what: &'static str,
+    verdict: Verdict,
+    detail: String,
 }
 
 fn finding(what: &'static str, verdict: Verdict, detail: impl Into<String>) -> Finding {
@@ -81,12 +87,13 @@ fn show(screen: Screen, findings: &[Finding]) -> Result<(), Failure> {
         };
         table.row([mark, finding.what, &finding.detail]);
     }
-    screen.say(&table.render(screen.width()))
+    // What is wrong is told with what to do about it: none of that is cut.
+    screen.say(&table.render(usize::MAX))
 }
 
-pub(super) fn machine(config: &Config) -> Vec<Finding> {
+fn machine(config: &Config) -> Vec<Finding> {
     let running = std::os::unix::net::UnixStream::connect(config.socket()).is_ok();
-    vec![
+    let mut findings = vec![
         data(config),
         encryption(config),
         hub(config, running),
@@ -94,9 +101,32 @@ pub(super) fn machine(config: &Config) -> Vec<Finding> {
         room(config),
         open_files(config),
         clock(),
-        tools(config),
-        browser(config),
-    ]
+        callers(config),
+    ];
+    findings.extend(tools(config));
+    findings.push(browser(config));
+    findings.extend(peers::peers(config));
+    findings
+}
+
+/// Whom a hub would let in, beside its own user.
+fn callers(config: &Config) -> Finding {
+    let access = &config.access;
+    let known = access.tokens.len();
+    let nobody = known == 0 && access.issuers.is_empty();
+    match (nobody, access.anonymous) {
+        (true, Anonymous::Refused) => finding(
+            "callers",
+            Verdict::Warning,
+            "anonymous callers are refused, and nobody has a token: only this machine's own user gets in. `interlingua token create NAME -c FILE` makes one, in the list that `access.tokens` names",
+        ),
+        (true, Anonymous::Public) => {
+            finding("callers", Verdict::Good, "this machine's own user; anybody else reaches what is marked public")
+        }
+        (false, Anonymous::Refused | Anonymous::Public) => {
+            finding("callers", Verdict::Good, format!("{known} in the list, {} issuers", access.issuers.len()))
+        }
+    }
 }
 
 /// Needed only by a hub that drives websites.
@@ -165,6 +195,10 @@ fn port(config: &Config, running: bool) -> Finding {
     match TcpListener::bind(address.0) {
         Ok(_) => finding("port", Verdict::Good, format!("{address} is free")),
         Err(_) if running => finding("port", Verdict::Good, format!("{address} is taken, perhaps by the running hub")),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            let detail = format!("{address} is taken by another program: stop it, or choose another port (`--listen`)");
+            finding("port", Verdict::Bad, detail)
+        }
         Err(error) => finding("port", Verdict::Bad, format!("cannot listen on {address}: {}", error.kind())),
     }
 }
@@ -212,14 +246,29 @@ fn clock() -> Finding {
     }
 }
 
-fn tools(config: &Config) -> Finding {
+/// What a hub would make of the directory, and what it would leave out.
+fn tools(config: &Config) -> Vec<Finding> {
     let place = config.tools_directory();
     match std::fs::read_dir(&place) {
-        Ok(entries) => finding("tools", Verdict::Good, format!("{} has {} entries", place.display(), entries.count())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let verdict = if config.tools.directory.is_some() { Verdict::Warning } else { Verdict::Good };
-            finding("tools", verdict, format!("{} is not there: no custom tools", place.display()))
+        Ok(_) => {
+            let found = Catalogue::load(&place, &PeerId::from("local"));
+            let names: Vec<&str> = found.skills().map(|skill| skill.id.skill.as_str()).collect();
+            let names = if names.is_empty() { "no tools".to_owned() } else { names.join(", ") };
+            let mut findings = vec![finding("tools", Verdict::Good, format!("{}: {names}", place.display()))];
+            findings.extend(
+                found
+                    .problems
+                    .iter()
+                    .map(|problem| finding("tools", Verdict::Warning, format!("{}/{problem}", place.display()))),
+            );
+            findings
         }
-        Err(error) => finding("tools", Verdict::Bad, format!("cannot read {}: {}", place.display(), error.kind())),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let verdict = if config.tools.directory.is_some() { Verdict::Warning } else { Verdict::Good };
+            vec![finding("tools", verdict, format!("{} is not there: no custom tools", place.display()))]
+        }
+        Err(error) => {
+            vec![finding("tools", Verdict::Bad, format!("cannot read {}: {}", place.display(), error.kind()))]
+        }
     }
 }
