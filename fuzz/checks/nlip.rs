@@ -42,7 +42,7 @@ fn both_roles(message: Message) {
     let Ok(incoming) = nlip::decode(message, &context) else { return };
     let answer = match &replied {
         client::Replied::Finished(finished) => {
-            encode::finished(finished, &encode::Beside::NOTHING, incoming.value.reply)
+            encode::finished(finished, &encode::Beside::NOTHING, incoming.value.reply).value
         }
         client::Replied::Asked(question) => encode::asked(question, &encode::Beside::NOTHING, incoming.value.reply),
     };

@@ -30,6 +30,21 @@ impl Loss {
     }
 }
 
+/// How many losses of one exchange are remembered.
+pub const MOST_LOSSES: usize = 16;
+
+/// Adds to `known` what is not among it yet, as far as there is room: a stream may lose the same thing in every piece.
+pub fn gather_losses<'a>(known: &mut Vec<Loss>, more: impl IntoIterator<Item = &'a Loss>) {
+    for loss in more {
+        if known.len() >= MOST_LOSSES {
+            return;
+        }
+        if !known.contains(loss) {
+            known.push(loss.clone());
+        }
+    }
+}
+
 /// Collecting a stream into one answer is not a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LossKind {
@@ -61,5 +76,26 @@ impl LossKind {
             LossKind::AnsweredByHub => "answered_by_hub",
             LossKind::Unordered => "unordered",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lost_again_and_again_is_remembered_once_and_no_more_than_there_is_room_for() {
+        let mut known = Vec::new();
+        gather_losses(&mut known, &[]);
+        assert_eq!(known.capacity(), 0, "where nothing is lost nothing is kept");
+        let same = Loss::new("part.code", LossKind::Flattened);
+        for _ in 0..1_000 {
+            gather_losses(&mut known, [&same, &Loss::new("part.code", LossKind::Dropped)]);
+        }
+        assert_eq!(known, [same, Loss::new("part.code", LossKind::Dropped)], "of another kind it is another loss");
+        for n in 0..1_000 {
+            gather_losses(&mut known, [&Loss::new(n.to_string(), LossKind::Dropped)]);
+        }
+        assert_eq!(known.len(), MOST_LOSSES);
     }
 }

@@ -14,9 +14,10 @@ use crate::object::Object;
 /// What the Python device says of an action it did not begin.
 const SKIPPED: &str = "Skipped due to previous failure (early_exit=True).";
 
-/// The end of a task. `losses` are those so far; what is lost here is added. They are told as lines, in the wider profile as
+/// The end of a task, and what is lost here. It is told with `before`, what was lost so far: as lines, in the wider profile as
 /// data.
-pub fn end(finished: &Finished, mut losses: Vec<Loss>, tongue: Tongue) -> Carried<End> {
+pub fn end(finished: &Finished, before: &[Loss], tongue: Tongue) -> Carried<End> {
+    let mut losses = Vec::new();
     let (status, error) = match &finished.outcome {
         Outcome::Completed => (Status::Completed, None),
         Outcome::Failed(fault) => (Status::Failed, Some(fault.public.clone())),
@@ -27,9 +28,10 @@ pub fn end(finished: &Finished, mut losses: Vec<Loss>, tongue: Tongue) -> Carrie
     };
     let given = value(&finished.output, &mut losses);
     let result = if status == Status::Failed { given.or_else(|| Some(Json::empty_object())) } else { given };
+    let told = [before, &losses].concat();
     let (messages, metadata) = match tongue {
-        Tongue::Profile => (None, profile::told(&losses, finished.outcome.fault().map(|fault| fault.kind))),
-        Tongue::Plain => ((!losses.is_empty()).then(|| losses.iter().map(line).collect()), None),
+        Tongue::Profile => (None, profile::told(&told, finished.outcome.fault().map(|fault| fault.kind))),
+        Tongue::Plain => ((!told.is_empty()).then(|| told.iter().map(line).collect()), None),
     };
     Carried { value: End { status, error, result, messages, metadata }, losses }
 }

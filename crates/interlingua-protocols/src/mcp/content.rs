@@ -144,7 +144,7 @@ impl Writer<'_> {
     pub fn block(&self, part: &Part, losses: &mut Vec<Loss>, out: &mut Vec<u8>) {
         match &part.body {
             Body::Text { text, .. } if part.uri.is_none() => self.text(text, part, out),
-            Body::Text { .. } => self.embedded(part, out),
+            Body::Text { .. } => self.embedded(part, losses, out),
             Body::Data(json) => self.text(json.as_str(), part, out),
             Body::Blob(blob) => self.blob(blob, part, losses, out),
             Body::Link => self.link(part, part.uri.as_deref().unwrap_or_default(), None, losses, out),
@@ -193,7 +193,7 @@ impl Writer<'_> {
         let kind = match media.split('/').next() {
             Some("image") if part.uri.is_none() => "image",
             Some("audio") if part.uri.is_none() && self.version.has_audio() => "audio",
-            _ => return self.embedded(part, out),
+            _ => return self.embedded(part, losses, out),
         };
         let mut block = Object::open(out);
         block.text("type", kind);
@@ -204,10 +204,10 @@ impl Writer<'_> {
     }
 
     /// A resource with its content in it.
-    fn embedded(&self, part: &Part, out: &mut Vec<u8>) {
+    fn embedded(&self, part: &Part, losses: &mut Vec<Loss>, out: &mut Vec<u8>) {
         let mut block = Object::open(out);
         block.text("type", "resource");
-        self.contents_into(part, block.key("resource"));
+        self.contents(part, losses, block.key("resource"));
         self.annotations(part, &mut block);
         block.finish();
     }
@@ -237,12 +237,9 @@ impl Writer<'_> {
         block.finish();
     }
 
-    /// One of the `contents` of a resource. Only text and bytes have a form there; anything else is said as text.
-    pub fn contents(&self, part: &Part, out: &mut Vec<u8>) {
-        self.contents_into(part, out);
-    }
-
-    fn contents_into(&self, part: &Part, out: &mut Vec<u8>) {
+    /// One of the `contents` of a resource. Only text and bytes have a form there; anything else is said as text, and what
+    /// that does not say is added to `losses`.
+    pub fn contents(&self, part: &Part, losses: &mut Vec<Loss>, out: &mut Vec<u8>) {
         let mut object = Object::open(out);
         let uri = part.uri.as_deref().map(|uri| self.addresses.outward(&part.provenance.by, uri));
         object.text("uri", uri.as_deref().unwrap_or("interlingua://content"));
@@ -256,11 +253,25 @@ impl Writer<'_> {
         match &part.body {
             Body::Text { text, .. } => object.text("text", text),
             Body::Blob(Blob::Inline(bytes)) => object.text("blob", &STANDARD.encode(bytes)),
-            Body::Code { source, .. } => object.text("text", source),
-            Body::Data(json) | Body::Other { value: json, .. } => object.text("text", json.as_str()),
-            Body::Blob(Blob::Stored { .. }) | Body::Link => object.text("text", ""),
+            Body::Code { source, .. } => {
+                losses.push(Loss::new("part.code.language", LossKind::Flattened));
+                object.text("text", source);
+            }
+            Body::Data(json) => object.text("text", json.as_str()),
+            Body::Other { value, .. } => {
+                losses.push(Loss::new("part.other", LossKind::Flattened));
+                object.text("text", value.as_str());
+            }
+            Body::Blob(Blob::Stored { .. }) => {
+                losses.push(Loss::new("part.blob", LossKind::Dropped));
+                object.text("text", "");
+            }
+            // Its address is the whole of it, and stands above.
+            Body::Link => object.text("text", ""),
             Body::Place { text, gps } => {
-                object.text("text", text.as_deref().or(gps.as_deref()).unwrap_or_default());
+                losses.push(Loss::new("part.place", LossKind::Flattened));
+                let both: Vec<&str> = [text, gps].into_iter().filter_map(Option::as_deref).collect();
+                object.text("text", &both.join(" "));
             }
         }
         let free = part.meta.0.as_ref().map(Members::of);

@@ -5,7 +5,8 @@
 //! to a control message is one itself (clause 6.3). Progress has no place in one answer and is left out.
 
 use interlingua_core::{
-    ArtifactId, Body, Digest, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route, Text, Uri,
+    ArtifactId, Body, Carried, Digest, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route,
+    Text, Uri,
 };
 use serde_json::json;
 
@@ -68,8 +69,8 @@ pub enum Stand<'a> {
     Refused(&'a interlingua_core::Fault),
 }
 
-/// The outcome of an exchange. `output.parts` must be what was said, collected.
-pub fn finished(finished: &Finished, beside: &Beside<'_>, to: ReplyTo) -> Message {
+/// The outcome of an exchange, and what this message could not say of it. `output.parts` must be what was said, collected.
+pub fn finished(finished: &Finished, beside: &Beside<'_>, to: ReplyTo) -> Carried<Message> {
     let mut reply = Reply::new(beside);
     reply.output(&finished.output);
     match &finished.outcome {
@@ -80,7 +81,7 @@ pub fn finished(finished: &Finished, beside: &Beside<'_>, to: ReplyTo) -> Messag
             reply.failed(text.into(), json!({"kind": "cancelled", "why": why.as_str()}).into());
         }
     }
-    reply.message(to)
+    reply.carried(to)
 }
 
 /// A refusal: nothing was begun. `fault` says which HTTP status goes with it.
@@ -104,8 +105,9 @@ pub fn asked(question: &Question, beside: &Beside<'_>, mut to: ReplyTo) -> Messa
     reply.message(to)
 }
 
-/// Several calls of one message, in their order: one text, one `interlingua-result` each.
-pub fn group(stands: &[Stand<'_>], beside: &Beside<'_>, to: ReplyTo) -> Message {
+/// Several calls of one message, in their order: one text, one `interlingua-result` each. Beside it what it could not say of
+/// each call.
+pub fn group(stands: &[Stand<'_>], beside: &Beside<'_>, to: ReplyTo) -> (Message, Vec<Vec<Loss>>) {
     let mut reply = Reply::new(beside);
     let mut lines = Vec::with_capacity(stands.len());
     for (index, stand) in stands.iter().enumerate() {
@@ -118,12 +120,15 @@ pub fn group(stands: &[Stand<'_>], beside: &Beside<'_>, to: ReplyTo) -> Message 
         reply.ours.push(Submessage::json(result.into()).labelled(labels::RESULT));
     }
     reply.text = Some(Submessage::text(lines.join("\n")));
+    let mut lost = Vec::with_capacity(stands.len());
     for stand in stands {
+        let before = reply.losses.len();
         if let Stand::Finished(finished) = stand {
             reply.all_parts(&finished.output);
         }
+        lost.push(reply.losses[before..].to_vec());
     }
-    reply.message(to)
+    (reply.message(to), lost)
 }
 
 fn stand_text(stand: &Stand<'_>) -> (&'static str, Text, Option<(&'static str, Json)>) {
@@ -166,6 +171,7 @@ pub(super) fn with_parts(text: &str, parts: Vec<Submessage>, beside: &Beside<'_>
 /// A message on its way.
 struct Reply<'a> {
     beside: &'a Beside<'a>,
+    /// Of this message; those before it are beside it.
     losses: Vec<Loss>,
     failed: bool,
     text: Option<Submessage>,
@@ -178,7 +184,7 @@ impl<'a> Reply<'a> {
     fn new(beside: &'a Beside<'a>) -> Reply<'a> {
         Reply {
             beside,
-            losses: beside.losses.to_vec(),
+            losses: Vec::new(),
             failed: false,
             text: None,
             parts: Vec::new(),
@@ -235,12 +241,22 @@ impl<'a> Reply<'a> {
         self.fault = Some(Submessage::json(fault).labelled(labels::FAULT));
     }
 
-    fn message(mut self, to: ReplyTo) -> Message {
+    fn carried(mut self, to: ReplyTo) -> Carried<Message> {
+        let losses = std::mem::take(&mut self.losses);
+        let all = [self.beside.losses, &losses].concat();
+        Carried { value: self.composed(&all, to), losses }
+    }
+
+    fn message(self, to: ReplyTo) -> Message {
+        self.carried(to).value
+    }
+
+    fn composed(mut self, losses: &[Loss], to: ReplyTo) -> Message {
         if let Some(route) = self.beside.route {
             self.ours.push(Submessage::json(structured_route(route)).labelled(labels::ROUTE));
         }
-        if !self.losses.is_empty() {
-            self.ours.push(Submessage::json(structured_losses(&self.losses)).labelled(labels::LOSSES));
+        if !losses.is_empty() {
+            self.ours.push(Submessage::json(structured_losses(losses)).labelled(labels::LOSSES));
         }
         let mut rest = self.parts;
         let first = match self.text {

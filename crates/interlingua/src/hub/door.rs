@@ -31,6 +31,7 @@ impl Hub {
     pub async fn open(self: &Arc<Self>, mut request: Request) -> Result<Running, Fault> {
         let since = Instant::now();
         let (span, wire) = self.begin(&mut request);
+        let trace = if let Inbound::Call(call) = &request.inbound { call.trace.clone() } else { None };
         let layer = AdmissionLayer { admission: self.admission.clone(), clock: self.clock };
         let opened = layer.layer(Door(self.clone())).call(request).instrument(span).await;
         if let Err(fault) = &opened {
@@ -39,7 +40,10 @@ impl Hub {
                 self.meters.shed.increment(1);
             }
         }
-        opened
+        opened.map(|mut running| {
+            running.trace = trace;
+            running
+        })
     }
 
     /// The exchange's span, and the meters of what it came in by. From here on the call carries the context of that span,

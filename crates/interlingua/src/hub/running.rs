@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use interlingua_core::task::Task;
-use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, OnDisconnect, Question, TaskId};
+use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, OnDisconnect, Question, TaskId, Trace};
 
 use super::Hub;
+use super::audit::lost::Named;
 use super::driver::{Driver, Launch, Launched};
 use super::live::Reader;
 
@@ -13,6 +14,8 @@ use super::live::Reader;
 pub struct Running {
     hub: Arc<Hub>,
     id: TaskId,
+    /// The trace of whoever opened it.
+    pub(super) trace: Option<Trace>,
     seen: u64,
     way: Way,
     over: bool,
@@ -38,18 +41,25 @@ impl std::fmt::Debug for Running {
 
 impl Running {
     pub(super) fn inline(hub: Arc<Hub>, driver: Driver) -> Running {
-        Running { hub, id: driver.task.id, seen: 1, way: Way::Inline(Box::new(driver)), over: false, asked: false }
+        let (id, way) = (driver.task.id, Way::Inline(Box::new(driver)));
+        Running { hub, id, trace: None, seen: 1, way, over: false, asked: false }
     }
 
     pub(super) fn kept(hub: Arc<Hub>, reader: Reader) -> Running {
         if let Some(live) = reader.live() {
             live.caller_came();
         }
-        Running { hub, id: reader.task(), seen: 0, way: Way::Kept(reader), over: false, asked: false }
+        let (id, way) = (reader.task(), Way::Kept(reader));
+        Running { hub, id, trace: None, seen: 0, way, over: false, asked: false }
     }
 
     pub fn id(&self) -> TaskId {
         self.id
+    }
+
+    /// What it is known by where what was lost of it is written down.
+    pub fn named(&self) -> Named {
+        Named { task: self.id, trace: self.trace.clone() }
     }
 
     pub fn is_kept(&self) -> bool {

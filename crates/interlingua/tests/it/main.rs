@@ -15,6 +15,7 @@ mod hooks;
 mod hostile;
 mod hubs;
 mod loops;
+mod losses;
 mod matrix;
 mod mcp;
 mod mcp_client;

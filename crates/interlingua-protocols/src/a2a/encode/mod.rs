@@ -7,7 +7,7 @@ mod status;
 mod task;
 mod telling;
 
-use interlingua_core::{Body, ConversationId, Finished, Json, Loss, MessageId, Part, Uri};
+use interlingua_core::{Body, Carried, ConversationId, Finished, Json, Loss, MessageId, Part, Uri};
 
 use super::ext;
 use super::wire::{Message, Role};
@@ -31,7 +31,8 @@ impl Addresses for NoAddresses {
     }
 }
 
-/// The whole answer of an exchange whose id nobody was told, as a message. `parts` is all that was said.
+/// The whole answer of an exchange whose id nobody was told, as a message, and what that could not say. `parts` is all that was
+/// said; `losses` are those before, which are told with it.
 pub fn message(
     id: MessageId,
     context: Option<&ConversationId>,
@@ -39,16 +40,17 @@ pub fn message(
     parts: &[Part],
     losses: &[Loss],
     addresses: &dyn Addresses,
-) -> Message {
-    let mut losses = losses.to_vec();
-    let parts = result(finished.output.structured.as_ref(), parts, addresses, &mut losses);
+) -> Carried<Message> {
+    let mut lost = Vec::new();
+    let parts = result(finished.output.structured.as_ref(), parts, addresses, &mut lost);
     let mut message = Message::new(id.0, Role::Agent, parts);
     message.context = context.map(|context| context.0.clone());
-    if !losses.is_empty() {
-        message.metadata = Some(ext::metadata(|ours| ext::losses(ours, &losses)));
+    let told = [losses, &lost].concat();
+    if !told.is_empty() {
+        message.metadata = Some(ext::metadata(|ours| ext::losses(ours, &told)));
         message.extensions = vec![ext::URI.into()];
     }
-    message
+    Carried { value: message, losses: lost }
 }
 
 /// What the hub says to a message that nothing was done for but take it.

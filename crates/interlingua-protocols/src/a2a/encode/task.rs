@@ -1,7 +1,7 @@
 //! A task as it stands: a snapshot for whoever asks, subscribes or gets the answer to a blocking send.
 
 use interlingua_core::task::Task;
-use interlingua_core::{ArtifactHeader, Chunk, Finished, Input, Loss, MessageId, Part, Role as Spoke, Text};
+use interlingua_core::{ArtifactHeader, Carried, Chunk, Finished, Input, Loss, MessageId, Part, Role as Spoke, Text};
 
 use super::status::{addressed, status};
 use super::{Addresses, part, result};
@@ -25,12 +25,14 @@ impl View {
     pub const WHOLE: View = View { history: None, artifacts: true };
 }
 
-pub fn task(task: &Task, view: View, addresses: &dyn Addresses) -> wire::Task {
-    let mut losses = task.losses.clone();
+/// Beside it what could not be said of it here; what was lost before is told with it.
+pub fn task(task: &Task, view: View, addresses: &dyn Addresses) -> Carried<wire::Task> {
+    let mut losses = Vec::new();
     let artifacts = if view.artifacts { artifacts(task, addresses, &mut losses) } else { Vec::new() };
     let history = history(task, view.history, addresses, &mut losses);
-    let says = task.route.is_some() || !losses.is_empty();
-    wire::Task {
+    let told = [&*task.losses, &losses].concat();
+    let says = task.route.is_some() || !told.is_empty();
+    let value = wire::Task {
         id: task.id.to_string().into(),
         context: task.call.conversation.as_ref().map(|context| context.0.clone()),
         status: status(task),
@@ -41,10 +43,11 @@ pub fn task(task: &Task, view: View, addresses: &dyn Addresses) -> wire::Task {
                 if let Some(route) = &task.route {
                     ext::route(ours, route);
                 }
-                ext::losses(ours, &losses);
+                ext::losses(ours, &told);
             })
         }),
-    }
+    };
+    Carried { value, losses }
 }
 
 /// The call itself first, then what was said since, oldest first.

@@ -4,7 +4,7 @@
 //! one that began with the task tell the same.
 
 use interlingua_core::task::Task;
-use interlingua_core::{Channel, Chunk, Entry, Event, Loss, MessageId, Part, Piece, Record, TaskId, Time};
+use interlingua_core::{Carried, Channel, Chunk, Entry, Event, Loss, MessageId, Part, Piece, Record, TaskId, Time};
 
 use super::status::{saying, status};
 use super::task::{View, answer, artifact, returned, task};
@@ -36,48 +36,66 @@ impl Telling {
         Telling { task }
     }
 
-    /// The task as it stands now.
-    pub fn snapshot(&self, view: View, addresses: &dyn Addresses) -> wire::Task {
+    /// What is told.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The task as it stands now, and what could not be said of it.
+    pub fn snapshot(&self, view: View, addresses: &dyn Addresses) -> Carried<wire::Task> {
         task(&self.task, view, addresses)
     }
 
-    /// What the next entry makes known.
-    pub fn next(&mut self, entry: &Entry, addresses: &dyn Addresses) -> Vec<Update> {
+    /// What the next entry makes known, and what of it could not be said; what was lost before is told with it.
+    pub fn next(&mut self, entry: &Entry, addresses: &dyn Addresses) -> Carried<Vec<Update>> {
         let begun = entry.record.event().and_then(said).is_some_and(|id| self.task.pieces.contains_key(id));
         self.task.take(entry);
-        let Record::Emitted { event, losses, .. } = &entry.record else { return Vec::new() };
-        let mut losses = losses.clone();
+        let Record::Emitted { event, losses, .. } = &entry.record else { return Carried::whole(Vec::new()) };
+        let (mut all, before) = (losses.clone(), losses.len());
+        let value = self.updates(event, begun, entry, addresses, &mut all);
+        Carried { value, losses: all.split_off(before) }
+    }
+
+    /// `losses` are those before; what is lost here is added and told with them.
+    fn updates(
+        &self,
+        event: &Event,
+        begun: bool,
+        entry: &Entry,
+        addresses: &dyn Addresses,
+        losses: &mut Vec<Loss>,
+    ) -> Vec<Update> {
         match event {
             Event::Artifact(chunk) => vec![self.chunk(chunk, addresses, losses)],
             Event::Said { message, channel: Channel::Answer, piece: Piece::Delta | Piece::End, parts } => {
                 let last = matches!(event, Event::Said { piece: Piece::End, .. });
                 let parts = if parts.is_empty() { vec![empty()] } else { parts.clone() };
-                let told = answer(message, &parts, addresses, &mut losses);
-                vec![self.artifact(told, begun, last, &losses)]
+                let told = answer(message, &parts, addresses, losses);
+                vec![self.artifact(told, begun, last, losses)]
             }
             Event::Said { message, channel, piece: _, parts } => {
                 vec![self.said(message, *channel, parts, entry.at, addresses, losses)]
             }
             Event::Progress { done, total, note } => {
-                vec![self.progress((*done, *total), note.as_deref(), entry, &losses)]
+                vec![self.progress((*done, *total), note.as_deref(), entry, losses)]
             }
             Event::Finished(finished) => {
-                let result = returned(&self.task, finished, addresses, &mut losses);
+                let result = returned(&self.task, finished, addresses, losses);
                 let mut told: Vec<Update> =
                     result.map(|result| self.artifact(result, false, true, &[])).into_iter().collect();
-                told.push(self.status(status(&self.task), &losses));
+                told.push(self.status(status(&self.task), losses));
                 told
             }
             Event::Started(_) | Event::Asked(_) | Event::Settled { .. } => {
-                vec![self.status(status(&self.task), &losses)]
+                vec![self.status(status(&self.task), losses)]
             }
         }
     }
 
-    fn chunk(&self, chunk: &Chunk, addresses: &dyn Addresses, mut losses: Vec<Loss>) -> Update {
-        let parts = chunk.parts.iter().map(|given| part::encode(given, addresses, &mut losses)).collect();
+    fn chunk(&self, chunk: &Chunk, addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> Update {
+        let parts = chunk.parts.iter().map(|given| part::encode(given, addresses, losses)).collect();
         let header = chunk.header.as_ref();
-        self.artifact(artifact(chunk.artifact.0.clone(), header, parts), chunk.index > 0, chunk.last, &losses)
+        self.artifact(artifact(chunk.artifact.0.clone(), header, parts), chunk.index > 0, chunk.last, losses)
     }
 
     fn said(
@@ -87,15 +105,15 @@ impl Telling {
         parts: &[Part],
         at: Time,
         addresses: &dyn Addresses,
-        mut losses: Vec<Loss>,
+        losses: &mut Vec<Loss>,
     ) -> Update {
-        let parts = parts.iter().map(|given| part::encode(given, addresses, &mut losses)).collect();
+        let parts = parts.iter().map(|given| part::encode(given, addresses, losses)).collect();
         let mut message = Message::new(id.0.clone(), Role::Agent, parts);
         if channel != Channel::Answer {
             message.metadata = Some(ext::metadata(|ours| ext::channel(ours, channel)));
             message.extensions = vec![ext::URI.into()];
         }
-        self.status(saying(&self.task, message, at), &losses)
+        self.status(saying(&self.task, message, at), losses)
     }
 
     fn progress(

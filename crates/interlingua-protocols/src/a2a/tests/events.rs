@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use interlingua_core::task::fold;
 use interlingua_core::{
-    Addressee, Answer, ArtifactId, Ask, Call, CancelWhy, Channel, Chunk, ConversationId, Entry, Event, Fault,
-    FaultKind, Finished, How, Input, Json, MessageId, Outcome, Output, Part, Party, Piece, Principal, Provenance,
-    Question, QuestionId, QuestionKind, Record, Route, RouteClass, Schema, Sent, Signal, SkillId, Target, TaskId, Time,
-    Usage, Why,
+    Addressee, Answer, ArtifactId, Ask, Body, Call, CancelWhy, Channel, Chunk, ConversationId, Entry, Event, Fault,
+    FaultKind, Finished, How, Input, Json, Loss, LossKind, MessageId, Outcome, Output, Part, Party, Piece, Principal,
+    Provenance, Question, QuestionId, QuestionKind, Record, Route, RouteClass, Schema, Sent, Signal, SkillId, Target,
+    TaskId, Time, Usage, Why,
 };
 use serde_json::{Value, json};
 
 use super::parsed;
 use crate::a2a::encode::{NoAddresses, Telling, View};
+use crate::a2a::ext;
 use crate::a2a::json::{Dialect, write};
 use crate::a2a::wire::{TaskState, Update};
 
@@ -45,7 +46,7 @@ fn finished(output: Output) -> Record {
 
 fn told(entries: &[Entry]) -> Vec<Update> {
     let mut telling = Telling::begin(TASK, &entries[0]).expect("a beginning");
-    entries[1..].iter().flat_map(|entry| telling.next(entry, &NoAddresses)).collect()
+    entries[1..].iter().flat_map(|entry| telling.next(entry, &NoAddresses).value).collect()
 }
 
 fn states(updates: &[Update]) -> Vec<TaskState> {
@@ -58,7 +59,7 @@ fn states(updates: &[Update]) -> Vec<TaskState> {
 
 fn snapshot(entries: &[Entry], view: View) -> Value {
     let task = fold(TASK, entries.iter().cloned()).expect("a task");
-    parsed(&write::task(&Telling::from(task).snapshot(view, &NoAddresses), Dialect::V1))
+    parsed(&write::task(&Telling::from(task).snapshot(view, &NoAddresses).value, Dialect::V1))
 }
 
 fn question(to: Addressee) -> Question {
@@ -78,7 +79,7 @@ fn question(to: Addressee) -> Question {
 fn a_14_a_task_is_told_from_submitted_to_its_end_with_its_result_as_an_artifact() {
     let entries = entries(vec![sent(), started(), finished(Output { parts: vec![text("done")], ..Output::default() })]);
     let telling = Telling::begin(TASK, &entries[0]).expect("a beginning");
-    let first = parsed(&write::task(&telling.snapshot(View::WHOLE, &NoAddresses), Dialect::V1));
+    let first = parsed(&write::task(&telling.snapshot(View::WHOLE, &NoAddresses).value, Dialect::V1));
     assert_eq!(first["status"], json!({"state": "TASK_STATE_SUBMITTED", "timestamp": "1970-01-01T00:00:01.000Z"}));
     assert_eq!(first["history"][0]["messageId"], "m1");
     let updates = told(&entries);
@@ -215,4 +216,25 @@ fn a_27_an_older_client_is_told_when_a_stream_is_over() {
     assert_eq!((&updates[0]["status"]["state"], &updates[0]["final"]), (&json!("working"), &json!(false)));
     let last = updates.last().expect("an end");
     assert_eq!((&last["status"]["state"], &last["final"]), (&json!("completed"), &json!(true)));
+}
+
+#[test]
+fn what_cannot_be_said_is_told_with_what_was_lost_before_and_returned_without_it() {
+    let code = Part::new(Body::Code { source: "print(1)".into(), language: "python".into() }, Provenance::hub());
+    let before = Loss::new("call.priority", LossKind::Dropped);
+    let here = Loss::new("part.code", LossKind::Flattened);
+    let event = Event::Finished(Finished::completed(Output { parts: vec![code], ..Output::default() }));
+    let end = Record::Emitted { event, losses: vec![before], raw: None };
+    let entries = entries(vec![sent(), started(), end]);
+    let mut telling = Telling::begin(TASK, &entries[0]).expect("a beginning");
+    assert_eq!(telling.next(&entries[2], &NoAddresses).losses, [], "it has begun");
+    let end = telling.next(&entries[3], &NoAddresses);
+    assert_eq!(end.losses, [here.clone()]);
+    let Some(Update::Status(last)) = end.value.last() else { panic!("a status ends it") };
+    let both = json!([{"what": "call.priority", "kind": "dropped"}, {"what": "part.code", "kind": "flattened"}]);
+    assert_eq!(last.metadata.as_ref().expect("losses").tree()[ext::URI]["losses"], both);
+
+    let snapshot = Telling::from(fold(TASK, entries).expect("a task")).snapshot(View::WHOLE, &NoAddresses);
+    assert_eq!(snapshot.losses, [here]);
+    assert_eq!(snapshot.value.metadata.expect("losses").tree()[ext::URI]["losses"], both);
 }

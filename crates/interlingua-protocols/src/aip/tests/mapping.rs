@@ -167,7 +167,7 @@ fn p_29_the_end_of_a_task_goes_both_ways() {
         }
     }
     let failed = Finished::failed(Fault::hub(FaultKind::Denied, "not allowed"));
-    let end = encode::end(&failed, Vec::new(), Tongue::Plain).value;
+    let end = encode::end(&failed, &[], Tongue::Plain).value;
     assert_eq!((end.status, end.error.as_deref(), end.result), (Status::Failed, Some("not allowed"), Some(json("{}"))));
 }
 
@@ -181,7 +181,7 @@ fn what_an_end_cannot_carry_is_told_as_lines_or_in_the_profile_as_data() {
         },
         ..Finished::cancelled(Party::Caller, CancelWhy::Asked)
     };
-    let plain = encode::end(&finished, Vec::new(), Tongue::Plain);
+    let plain = encode::end(&finished, &[], Tongue::Plain);
     assert_eq!(
         plain.losses.iter().map(|loss| loss.kind).collect::<Vec<_>>(),
         [LossKind::Approximated, LossKind::Dropped]
@@ -189,7 +189,11 @@ fn what_an_end_cannot_carry_is_told_as_lines_or_in_the_profile_as_data() {
     assert_eq!(plain.value.error.as_deref(), Some("cancelled: asked"));
     assert_eq!(plain.value.messages.expect("lines").len(), 2);
     assert_eq!(plain.value.result.as_ref().map(Json::as_str), Some(r#"{"artifacts":["interlingua://artifacts/a1"]}"#));
-    let wide = encode::end(&finished, Vec::new(), Tongue::Profile).value;
+    let before = [interlingua_core::Loss::new("call.priority", LossKind::Dropped)];
+    let later = encode::end(&finished, &before, Tongue::Plain);
+    assert_eq!(later.losses, plain.losses, "what was lost before is told, and is not of this wire");
+    assert_eq!(later.value.messages.expect("lines").len(), 3);
+    let wide = encode::end(&finished, &[], Tongue::Profile).value;
     assert!(wide.messages.is_none() && wide.metadata.expect("data").as_str().contains("approximated"));
 }
 

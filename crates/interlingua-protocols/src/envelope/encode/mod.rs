@@ -54,6 +54,8 @@ pub struct Encoder {
     seq: u64,
     /// What was lost on the way in; told once, with the first response.
     losses: Vec<Loss>,
+    /// The same, until a lane has it.
+    arrived: Vec<Loss>,
 }
 
 #[derive(Debug)]
@@ -62,6 +64,8 @@ struct Lane {
     route: Option<Route>,
     collected: Collected,
     end: Option<End>,
+    /// What this wire could not carry of it.
+    lost: Vec<Loss>,
 }
 
 /// How a lane ended, as far as the HTTP status is concerned.
@@ -82,7 +86,7 @@ struct Fill<'a> {
 impl Encoder {
     /// `head` is the request's, with the tokens and the turn the session has by now; `losses` those of decoding it.
     pub fn new(head: Head, lanes: Vec<Of>, delivery: Delivery, losses: Vec<Loss>) -> Encoder {
-        let lane = |of| Lane { of, route: None, collected: Collected::default(), end: None };
+        let lane = |of| Lane { of, route: None, collected: Collected::default(), end: None, lost: Vec::new() };
         Encoder {
             correlation_id: head.message_id,
             token: head.token,
@@ -90,6 +94,7 @@ impl Encoder {
             delivery,
             lanes: lanes.into_iter().map(lane).collect(),
             seq: 0,
+            arrived: losses.clone(),
             losses,
         }
     }
@@ -97,6 +102,12 @@ impl Encoder {
     /// True when every lane has had its last response.
     pub fn is_done(&self) -> bool {
         self.lanes.iter().all(|lane| lane.end.is_some())
+    }
+
+    /// What this wire could not carry of a lane that has had its last response, and where that lane went. What was lost of the
+    /// request itself counts for the lane that was answered first.
+    pub fn lost(&self, lane: usize) -> (Option<&Route>, &[Loss]) {
+        self.lanes.get(lane).map_or((None, &[]), |lane| (lane.route.as_ref(), &lane.lost))
     }
 
     /// 200, unless nothing but refusals was answered: then the status of the first.
@@ -178,6 +189,7 @@ impl Encoder {
     fn ask(&mut self, lane: usize, question: &Question, losses: &[Loss], stamp: Stamp) -> Message {
         let at = &mut self.lanes[lane];
         at.end = Some(End::Answered);
+        at.lost.append(&mut self.arrived);
         let asked = |meta: &mut Object<'_>| question::encode(meta, question);
         let result = at.result(Status::Pending, None, None, asked);
         let content = match &at.of {
@@ -193,10 +205,11 @@ impl Encoder {
     fn finish(&mut self, lane: usize, finished: &Finished, losses: &[Loss], stamp: Stamp) -> Message {
         let at = &mut self.lanes[lane];
         at.end = Some(End::Answered);
-        let mut losses = losses.to_vec();
         if at.collected.is_cut() {
-            losses.push(Loss::new("finished.output", LossKind::Dropped));
+            at.lost.push(Loss::new("finished.output", LossKind::Dropped));
         }
+        let losses = [losses, &at.lost].concat();
+        at.lost.append(&mut self.arrived);
         let collected = std::mem::take(&mut at.collected);
         let output = collected.output(&finished.output);
         let route = at.route.take();
@@ -223,7 +236,9 @@ impl Encoder {
         };
         let artifacts = collected.artifacts(&finished.output);
         let note = |meta: &mut Object<'_>| output::provenance(meta, route.as_ref(), &artifacts, &finished.usage);
-        self.response(Fill { content, result, note: &note, losses: &losses }, Some(lane), stamp)
+        let message = self.response(Fill { content, result, note: &note, losses: &losses }, Some(lane), stamp);
+        self.lanes[lane].route = route;
+        message
     }
 
     /// `ends`: this is the last response of that lane.

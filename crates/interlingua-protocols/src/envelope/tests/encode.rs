@@ -323,8 +323,10 @@ fn losses_are_told_once() {
     let one = tree(&encoder.encode(0, &completed(vec![], None), &outbound, stamp(1)).expect("a response"));
     let told = json!([{"what": "message.extra", "kind": "dropped"}, {"what": "event.parts", "kind": "flattened"}]);
     assert_eq!(one["metadata"]["losses"], told);
+    assert_eq!(encoder.lost(0).1, [Loss::new("message.extra", LossKind::Dropped)], "those of this wire alone");
     let two = tree(&encoder.encode(1, &completed(vec![], None), &[], stamp(2)).expect("a response"));
     assert_eq!(two["metadata"].get("losses"), None);
+    assert!(encoder.lost(1).1.is_empty() && encoder.lost(2).1.is_empty());
 }
 
 #[test]

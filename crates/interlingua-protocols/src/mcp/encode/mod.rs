@@ -178,12 +178,21 @@ impl Encoder<'_> {
         });
     }
 
-    /// The outcome of a tool. `output.parts` must be what was said, collected; `by` is whose addresses it holds.
-    pub fn call(&self, finished: &Finished, raw: Option<&Raw>, by: &Party, beside: &Beside<'_>, out: &mut Vec<u8>) {
+    /// The outcome of a tool. `output.parts` must be what was said, collected; `by` is whose addresses it holds. Returns what
+    /// this version could not say of it, which is told beside what was lost before.
+    pub fn call(
+        &self,
+        finished: &Finished,
+        raw: Option<&Raw>,
+        by: &Party,
+        beside: &Beside<'_>,
+        out: &mut Vec<u8>,
+    ) -> Vec<Loss> {
         if let Some(members) = original(raw, self.version) {
-            return self.relay_call(&members, by, beside, out);
+            self.relay_call(&members, by, beside, out);
+            return Vec::new();
         }
-        let mut losses = beside.losses.to_vec();
+        let mut losses = Vec::new();
         let output = &finished.output;
         let mut content = Vec::new();
         self.write_content(finished, &mut losses, &mut content);
@@ -191,7 +200,8 @@ impl Encoder<'_> {
             Outcome::Failed(fault) => Some(fault),
             Outcome::Completed | Outcome::Cancelled { .. } => None,
         };
-        let beside = Beside { losses: &losses, fault, ..*beside };
+        let told = [beside.losses, &losses].concat();
+        let beside = Beside { losses: &told, fault, ..*beside };
         self.result("complete", &beside, out, |result| {
             result.key("content").extend_from_slice(&content);
             if let Some(structured) = self.structured(output, beside.conversation) {
@@ -201,6 +211,7 @@ impl Encoder<'_> {
                 result.bool("isError", true);
             }
         });
+        losses
     }
 
     /// What a program reads. Before 2026-07-28 it must be an object; with an agent it says how the conversation goes on.
@@ -258,27 +269,51 @@ impl Encoder<'_> {
         self.call(&Finished::failed(fault.clone()), None, &Party::Hub, &Beside::default(), out);
     }
 
-    /// What a resource holds.
-    pub fn read(&self, finished: &Finished, raw: Option<&Raw>, by: &Party, beside: &Beside<'_>, out: &mut Vec<u8>) {
+    /// What a resource holds. Returns what its contents could not say.
+    pub fn read(
+        &self,
+        finished: &Finished,
+        raw: Option<&Raw>,
+        by: &Party,
+        beside: &Beside<'_>,
+        out: &mut Vec<u8>,
+    ) -> Vec<Loss> {
         if let Some(members) = original(raw, self.version) {
-            return self.relay_read(&members, by, beside, out);
+            self.relay_read(&members, by, beside, out);
+            return Vec::new();
         }
         let writer = Writer { version: self.version, addresses: self.addresses };
-        self.result("complete", beside, out, |result| {
-            result.array("contents", &finished.output.parts, |part, out| writer.contents(part, out));
+        let (mut losses, mut contents) = (Vec::new(), Vec::new());
+        let mut blocks = Blocks::open(&mut contents);
+        for part in &finished.output.parts {
+            writer.contents(part, &mut losses, blocks.next());
+        }
+        blocks.finish();
+        let told = [beside.losses, &losses].concat();
+        self.result("complete", &Beside { losses: &told, ..*beside }, out, |result| {
+            result.key("contents").extend_from_slice(&contents);
             if self.version.is_modern() {
                 Cache::NONE.write(result);
             }
         });
+        losses
     }
 
-    /// A prompt: each part is a message of the role it is labelled with.
-    pub fn prompt(&self, finished: &Finished, raw: Option<&Raw>, by: &Party, beside: &Beside<'_>, out: &mut Vec<u8>) {
+    /// A prompt: each part is a message of the role it is labelled with. Returns what those could not say.
+    pub fn prompt(
+        &self,
+        finished: &Finished,
+        raw: Option<&Raw>,
+        by: &Party,
+        beside: &Beside<'_>,
+        out: &mut Vec<u8>,
+    ) -> Vec<Loss> {
         if let Some(members) = original(raw, self.version) {
-            return self.relay_prompt(&members, by, beside, out);
+            self.relay_prompt(&members, by, beside, out);
+            return Vec::new();
         }
         let writer = Writer { version: self.version, addresses: self.addresses };
-        let mut losses = beside.losses.to_vec();
+        let mut losses = Vec::new();
         let mut messages = Vec::new();
         let mut blocks = Blocks::open(&mut messages);
         for part in &finished.output.parts {
@@ -288,9 +323,11 @@ impl Encoder<'_> {
             message.finish();
         }
         blocks.finish();
-        self.result("complete", &Beside { losses: &losses, ..*beside }, out, |result| {
+        let told = [beside.losses, &losses].concat();
+        self.result("complete", &Beside { losses: &told, ..*beside }, out, |result| {
             result.key("messages").extend_from_slice(&messages);
         });
+        losses
     }
 
     /// How an argument could go on.

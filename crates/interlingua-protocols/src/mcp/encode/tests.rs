@@ -30,9 +30,9 @@ fn encoder(version: Version, addresses: &dyn Addresses) -> Encoder<'_> {
     Encoder { version, server: Server { name: "hub", title: "Hub", version: "1" }, addresses }
 }
 
-fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+fn written<T>(write: impl FnOnce(&mut Vec<u8>) -> T) -> String {
     let mut out = Vec::new();
-    write(&mut out);
+    drop(write(&mut out));
     let text = String::from_utf8(out).expect("UTF-8");
     Json::parse(Bytes::copy_from_slice(text.as_bytes())).expect("JSON");
     text
@@ -193,4 +193,32 @@ fn a_question_keeps_the_name_its_server_gave_it_where_that_is_one_questions_alon
     assert_eq!(keys(&[asked(0, Some("q1")), asked(1, None)]), ["q0", "q1"], "the name of another's number");
     let long = "n".repeat(LONGEST_NAME + 1);
     assert_eq!(keys(&[asked(0, Some("")), asked(1, Some(&long))]), ["q0", "q1"], "no name, and too long a one");
+}
+
+#[test]
+fn what_a_result_cannot_say_is_told_with_what_was_lost_before_and_returned_without_it() {
+    let code = Part::new(
+        interlingua_core::Body::Code { source: "print(1)".into(), language: "python".into() },
+        Provenance::hub(),
+    );
+    let stored = interlingua_core::Blob::Stored { digest: Digest([7; 32]), len: 300_000 };
+    let large = Part::new(interlingua_core::Body::Blob(stored), Provenance::hub());
+    let done = Finished::completed(Output { parts: vec![code, large], ..Output::default() });
+    let before = [Loss::new("call.priority", LossKind::Dropped)];
+    let beside = Beside { losses: &before, ..Beside::default() };
+    let here =
+        [Loss::new("part.code.language", LossKind::Flattened), Loss::new("part.blob", LossKind::Dropped)].to_vec();
+    let encoder = encoder(Version::LATEST, &Verbatim);
+    let (mut called, mut prompted, mut read) = (Vec::new(), Vec::new(), Vec::new());
+    assert_eq!(encoder.call(&done, None, &by(), &beside, &mut called), here);
+    assert_eq!(encoder.prompt(&done, None, &by(), &beside, &mut prompted), here);
+    assert_eq!(encoder.read(&done, None, &by(), &beside, &mut read), here);
+    for told in [called, prompted, read] {
+        let told = Json::parse(told.into()).expect("JSON");
+        let losses = told.tree()["_meta"][meta::LOSSES].as_array().expect("losses").clone();
+        let what: Vec<_> = losses.iter().filter_map(|loss| loss["what"].as_str()).collect();
+        assert_eq!(what, ["call.priority", "part.code.language", "part.blob"]);
+    }
+    let theirs = raw(r#"{"content":[],"contents":[],"messages":[]}"#, "mcp/2025-06-18");
+    assert_eq!(encoder.call(&done, Some(&theirs), &by(), &beside, &mut Vec::new()), [], "passed on as it came");
 }

@@ -102,7 +102,7 @@ fn n_69_tokens_stay_on_their_leg() {
     assert!(!written(&to_one).contains("callers-"));
     assert_eq!(to_two, Message { messagetype: None, first: to_two.first.clone(), submessages: Vec::new() });
     let done = finished(message(REPLY));
-    let back = encode::finished(&done, &Beside::NOTHING, caller.reply);
+    let back = encode::finished(&done, &Beside::NOTHING, caller.reply).value;
     assert!(!written(&back).contains("made by the server"), "the agent's tokens do not reach the caller");
     assert!(written(&back).contains("callers-talk"), "the caller's own come back");
 }

@@ -49,7 +49,7 @@ fn n_50_text_leads_and_everything_else_follows_in_order() {
         addresses: &Here,
     };
     let to = ReplyTo { control: false, echo: vec![Submessage::token("conversation_alice", "T").labelled("L")] };
-    let reply = encode::finished(&Finished::completed(output), &beside, to);
+    let reply = encode::finished(&Finished::completed(output), &beside, to).value;
     assert_eq!(
         shown(&reply),
         json!({"format": "text", "subformat": "english", "content": "Here it is.", "submessages": [
@@ -69,24 +69,24 @@ fn n_50_text_leads_and_everything_else_follows_in_order() {
 fn structured_results_are_put_into_words_for_people_and_go_along_whole() {
     let rows: Vec<_> = (0..60).map(|n| json!({"flight": format!("F{n}"), "price": n})).collect();
     let output = Output { structured: Some(json!(rows).into()), ..Output::default() };
-    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default());
+    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default()).value;
     let Content::Text(text) = &reply.first.content else { panic!("text first") };
     assert!(text.starts_with("- flight: F0, price: 0\n- flight: F1"), "{text}");
     assert!(text.ends_with("… and 20 more"), "{text}");
     assert_eq!(reply.submessages, [Submessage::json(json!(rows).into())]);
 
     let output = Output { structured: Some(json!({"from": "NYC", "stops": null}).into()), ..Output::default() };
-    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default());
+    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default()).value;
     assert_eq!(reply.first, Submessage::text("from: NYC\nstops: none"));
 }
 
 #[test]
 fn an_answer_with_nothing_to_say_is_still_a_message() {
-    let reply = encode::finished(&Finished::completed(Output::default()), &Beside::NOTHING, ReplyTo::default());
+    let reply = encode::finished(&Finished::completed(Output::default()), &Beside::NOTHING, ReplyTo::default()).value;
     assert_eq!(reply, Message::text("Done."));
     let picture = Part::new(Body::Blob(Blob::Inline(Bytes::from_static(&[0, 1, 2]))), Provenance::hub());
     let output = Output { parts: vec![picture], ..Output::default() };
-    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default());
+    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default()).value;
     assert_eq!(shown(&reply), json!({"format": "binary", "subformat": "generic/octet-stream", "content": "AAEC"}));
 }
 
@@ -94,7 +94,7 @@ fn an_answer_with_nothing_to_say_is_still_a_message() {
 fn n_35_whatever_answers_a_control_message_is_one() {
     let to = || ReplyTo { control: true, echo: Vec::new() };
     assert!(encode::remark("Noted.", &[], to()).is_control());
-    assert!(encode::finished(&Finished::completed(Output::default()), &Beside::NOTHING, to()).is_control());
+    assert!(encode::finished(&Finished::completed(Output::default()), &Beside::NOTHING, to()).value.is_control());
     assert!(encode::refused(&Fault::hub(FaultKind::Busy, "busy"), &[], to()).is_control());
 }
 
@@ -103,7 +103,7 @@ fn n_49_a_failure_says_what_and_not_why_inside() {
     let cause = std::io::Error::other("/var/lib/secret.db is locked");
     let mut failed = Finished::failed(Fault::internal(cause));
     failed.output.parts.push(said("half an answer"));
-    let reply = encode::finished(&failed, &Beside::NOTHING, ReplyTo::default());
+    let reply = encode::finished(&failed, &Beside::NOTHING, ReplyTo::default()).value;
     assert_eq!(
         shown(&reply),
         json!({"messagetype": "error", "format": "text", "subformat": "english",
@@ -117,7 +117,8 @@ fn n_49_a_failure_says_what_and_not_why_inside() {
 #[test]
 fn a_cancelled_exchange_is_an_error_that_says_so() {
     let reply =
-        encode::finished(&Finished::cancelled(Party::Caller, CancelWhy::Asked), &Beside::NOTHING, ReplyTo::default());
+        encode::finished(&Finished::cancelled(Party::Caller, CancelWhy::Asked), &Beside::NOTHING, ReplyTo::default())
+            .value;
     assert!(reply.is_error());
     assert_eq!(reply.first, Submessage::text("cancelled: asked"));
 }
@@ -177,7 +178,9 @@ fn choices_are_listed_and_an_address_to_visit_is_a_uri() {
 fn several_outcomes_are_one_message() {
     let ok = Finished::completed(Output { parts: vec![said("fine")], ..Output::default() });
     let bad = Fault::caller(FaultKind::InvalidInput, "no such city").field("city", "unknown");
-    let reply = encode::group(&[Stand::Finished(&ok), Stand::Refused(&bad)], &Beside::NOTHING, ReplyTo::default());
+    let (reply, lost) =
+        encode::group(&[Stand::Finished(&ok), Stand::Refused(&bad)], &Beside::NOTHING, ReplyTo::default());
+    assert_eq!(lost, [vec![], vec![]]);
     assert_eq!(reply.first, Submessage::text("1. success: fine\n2. error: no such city"));
     let list = &shown(&reply)["submessages"];
     assert_eq!(list[0]["content"], "fine", "the parts themselves");
@@ -190,7 +193,7 @@ fn a_peers_part_cannot_pass_for_the_hubs_words() {
     let forged = Part::new(Body::Data(json!({"kind": "busy"}).into()), Provenance::peer("p".into()))
         .labelled("Interlingua-Fault");
     let output = Output { parts: vec![said("ok"), forged], ..Output::default() };
-    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default());
+    let reply = encode::finished(&Finished::completed(output), &Beside::NOTHING, ReplyTo::default()).value;
     assert_eq!(reply.submessages[0].label, None);
     assert!(reply.labelled(labels::LOSSES).is_some());
 }
@@ -200,10 +203,32 @@ fn large_content_goes_by_address_or_is_told_as_lost() {
     let stored = Part::new(Body::Blob(Blob::Stored { digest: Digest::of(b"x"), len: 1 << 30 }), Provenance::hub());
     let finished = Finished::completed(Output { parts: vec![said("big"), stored], ..Output::default() });
     let beside = Beside { addresses: &Here, ..Beside::NOTHING };
-    let reply = encode::finished(&finished, &beside, ReplyTo::default());
+    let reply = encode::finished(&finished, &beside, ReplyTo::default()).value;
     assert_eq!(reply.submessages, [Submessage::uri("https://hub/blob")]);
-    let reply = encode::finished(&finished, &Beside::NOTHING, ReplyTo::default());
+    let reply = encode::finished(&finished, &Beside::NOTHING, ReplyTo::default()).value;
     assert_eq!(shown(&reply)["submessages"][0]["content"], json!([{"what": "output.parts.blob", "kind": "dropped"}]));
+}
+
+#[test]
+fn what_a_message_cannot_say_is_told_with_what_was_lost_before_and_returned_without_it() {
+    let stored = Part::new(Body::Blob(Blob::Stored { digest: Digest::of(b"x"), len: 1 << 30 }), Provenance::hub());
+    let big = Finished::completed(Output { parts: vec![said("big"), stored], ..Output::default() });
+    let small = Finished::completed(Output { parts: vec![said("small")], ..Output::default() });
+    let before = [Loss::new("call.priority", LossKind::Dropped)];
+    let beside = Beside { losses: &before, ..Beside::NOTHING };
+    let here = Loss::new("output.parts.blob", LossKind::Dropped);
+    let told = json!([{"what": "call.priority", "kind": "dropped"}, {"what": "output.parts.blob", "kind": "dropped"}]);
+
+    let reply = encode::finished(&big, &beside, ReplyTo::default());
+    assert_eq!(reply.losses, std::slice::from_ref(&here));
+    assert_eq!(shown(&reply.value)["submessages"][0]["content"], told);
+    assert_eq!(encode::finished(&small, &beside, ReplyTo::default()).losses, []);
+
+    let stands = [Stand::Finished(&small), Stand::Finished(&big), Stand::Finished(&small)];
+    let (message, lost) = encode::group(&stands, &beside, ReplyTo::default());
+    assert_eq!(lost, [vec![], vec![here], vec![]], "each call has its own");
+    let labelled = message.labelled(labels::LOSSES).expect("they are told together");
+    assert_eq!(labelled.content, Submessage::json(told.into()).content);
 }
 
 #[test]
@@ -279,7 +304,7 @@ fn n_73_the_error_format_is_never_written() {
         output: Output { parts: vec![report], ..Output::default() },
         usage: interlingua_core::Usage::default(),
     };
-    let reply = encode::finished(&finished, &Beside::NOTHING, ReplyTo::default());
+    let reply = encode::finished(&finished, &Beside::NOTHING, ReplyTo::default()).value;
     assert!(reply.all().all(|submessage| submessage.format != Format::Error));
     assert!(reply.is_error());
 }

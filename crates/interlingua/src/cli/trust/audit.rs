@@ -3,6 +3,7 @@
 //! The file is lines of JSON: first the key that signs, those that did before it and the newest checkpoint, then the records in
 //! their order. `verify` believes them unless it is told which to expect: whoever could change the file could change them too.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -66,9 +67,17 @@ async fn show(arguments: &ShowArguments) -> Result<Exit, Failure> {
     page.next = None;
     let mut table = Table::new(&["at", "who", "what", "on", "outcome"]);
     for line in &page.items {
-        table.row([&line.at, &line.who, &line.action, line.on.as_deref().unwrap_or("-"), &line.outcome]);
+        table.row([&line.at, &line.who, &line.action, line.on.as_deref().unwrap_or("-"), &*outcome(line)]);
     }
     shown(&arguments.hub, &page, &table)
+}
+
+/// How it went, and what was lost.
+fn outcome(line: &AuditView) -> Cow<'_, str> {
+    match &*line.losses {
+        [] => Cow::Borrowed(&line.outcome),
+        losses => Cow::Owned(format!("{}, but {}", line.outcome, losses.join(", "))),
+    }
 }
 
 /// Every record of a running hub after one, in order, and before them what there is to verify them with.

@@ -3,11 +3,13 @@
 //! sees whether it was changed.
 //!
 //! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when
-//! it goes to its peer and is not one that may be repeated freely (`dispatch`), and when it ends (`return`). Lines hold no
-//! content and no secret: who, what, on what, how it went, what was lost, and the trace and task it belongs to; of arguments
-//! what configuration says ([`interlingua_core::audit::arguments`]).
+//! it goes to its peer and is not one that may be repeated freely (`dispatch`), and when it ends (`return`); then, where its
+//! caller's own protocol could not carry all of it, one that says what ([`lost`]). Lines hold no content and no secret: who,
+//! what, on what, how it went, what was lost, and the trace and task it belongs to; of arguments what configuration says
+//! ([`interlingua_core::audit::arguments`]).
 
 pub(crate) mod key;
+pub mod lost;
 mod read;
 mod writer;
 
@@ -19,12 +21,13 @@ use std::time::Duration;
 
 use interlingua_core::audit::arguments::{Keep, kept};
 use interlingua_core::ports::Store;
-use interlingua_core::{Call, FaultKind, Json, Loss, Principal, Skill, SkillId, TaskId, Text, Time};
+use interlingua_core::{Call, FaultKind, Json, Loss, Principal, Skill, SkillId, TaskId, Text, Time, gather_losses};
 use metrics::Counter;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use key::{Half, Signing};
+use lost::Lately;
 use writer::{Seal, Told, Writer};
 
 use super::clock::Clock;
@@ -36,8 +39,6 @@ use crate::telemetry::trace;
 const MAX_WAITING: usize = 16_384;
 /// How much of a name is written down.
 const MAX_NAME: usize = 200;
-/// How many losses of one exchange are written down.
-const MAX_LOSSES: usize = 16;
 
 /// The outcome of a decision in favour.
 pub const ALLOWED: &str = "allowed";
@@ -71,7 +72,7 @@ pub struct AuditLine {
     pub trace: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Json>,
-    /// What no translation could carry, as far as it is known when the exchange ends.
+    /// What no translation could carry: between hub and peer where it is a `return`, between caller and hub where it is `lost`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<String>,
 }
@@ -110,7 +111,10 @@ impl AuditLine {
 
     #[must_use]
     pub fn losses<'a>(mut self, losses: impl Iterator<Item = &'a Loss>) -> AuditLine {
-        self.losses = losses.take(MAX_LOSSES).map(|loss| format!("{}: {}", loss.what, loss.kind.as_str())).collect();
+        let mut each = Vec::new();
+        gather_losses(&mut each, losses);
+        let written = |loss: Loss| format!("{}: {}", short(loss.what.to_string()), loss.kind.as_str());
+        self.losses = each.into_iter().map(written).collect();
         self
     }
 
@@ -159,6 +163,7 @@ pub struct Audit {
     /// Its own, so that what the rest of the hub decides while it stops is still written.
     writer: Supervisor,
     seal: Arc<Seal>,
+    lately: Lately,
 }
 
 impl Audit {
@@ -168,7 +173,7 @@ impl Audit {
         let (writer, seal, dropped) = (Supervisor::new(), Arc::new(Seal::default()), Arc::<AtomicU64>::default());
         let work = Writer::new(store, clock, seal.clone(), dropped.clone(), counted.clone());
         writer.run(work.run(waiting, writer.stopping().clone()));
-        Audit { lines, clock, dropped, counted, writer, seal }
+        Audit { lines, clock, dropped, counted, writer, seal, lately: Lately::default() }
     }
 
     /// From now on pages are signed with this key.

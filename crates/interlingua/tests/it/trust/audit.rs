@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::program;
 use crate::support::{builder, send, until};
 
-pub(super) fn audit(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+pub(crate) fn audit(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(program())
         .current_dir(folder)
         .env_remove("INTERLINGUA_HUB")

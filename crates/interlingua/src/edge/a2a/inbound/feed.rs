@@ -6,15 +6,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::links::Links;
+use crate::hub::audit::lost::{Leg, Named};
+use crate::hub::live::Reader;
+use crate::hub::{Hub, Running};
 use interlingua_core::task::Task;
-use interlingua_core::{Entry, Fault};
+use interlingua_core::{Entry, Fault, Loss, Principal, Wire, gather_losses};
 use interlingua_protocols::a2a::encode::{Telling, View};
 use interlingua_protocols::a2a::wire::{TaskState, Update};
-use tokio_util::sync::CancellationToken;
-
-use super::links::Links;
-use crate::hub::Running;
-use crate::hub::live::Reader;
 
 /// Up to which event somebody has seen a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +34,14 @@ pub(super) struct Told {
     pub(super) update: Update,
 }
 
+/// Who is told, by whom, how.
+pub(super) struct Ear {
+    pub(super) hub: Arc<Hub>,
+    pub(super) by: Principal,
+    pub(super) wire: Wire,
+    pub(super) links: Links,
+}
+
 enum Source {
     /// The caller's own exchange.
     Own(Running),
@@ -47,44 +54,50 @@ pub(super) struct Feed {
     telling: Option<Telling>,
     after: Option<Seen>,
     view: View,
-    links: Links,
+    ear: Ear,
     ready: VecDeque<Told>,
+    /// What could not be said, all of it together.
+    lost: Vec<Loss>,
     over: bool,
-    stopping: CancellationToken,
 }
 
 impl Feed {
     /// A call's own events: first the task as it was accepted.
-    pub(super) fn own(running: Running, view: View, links: Links, stopping: CancellationToken) -> Feed {
+    pub(super) fn own(running: Running, view: View, ear: Ear) -> Feed {
         let task = running.id();
-        Feed::new(Source::Own(running), task, view, links, stopping)
+        Feed::new(Source::Own(running), task, view, ear)
     }
 
     /// The task as it stands, then what comes after: `reader` goes on where the fold ends, so nothing is lost between.
-    pub(super) fn joined(task: Task, reader: Reader, view: View, links: Links, stopping: CancellationToken) -> Feed {
+    pub(super) fn joined(task: Task, reader: Reader, view: View, ear: Ear) -> Feed {
         let (seq, over) = (task.seq, task.finished().is_some());
         let telling = Telling::from(task);
-        let snapshot = Told { id: seq.to_string(), update: Update::Task(telling.snapshot(view, &links)) };
+        let snapshot = telling.snapshot(view, &ear.links);
         let id = reader.task();
-        let mut feed = Feed::new(Source::Reader(reader), id, view, links, stopping);
-        feed.ready.push_back(snapshot);
-        Feed { telling: Some(telling), over, ..feed }
+        let mut feed = Feed::new(Source::Reader(reader), id, view, ear);
+        feed.ready.push_back(Told { id: seq.to_string(), update: Update::Task(snapshot.value) });
+        (feed.telling, feed.lost) = (Some(telling), snapshot.losses);
+        if over {
+            feed.end();
+        }
+        feed
     }
 
     /// From the beginning, without what was seen.
-    pub(super) fn resumed(reader: Reader, after: Seen, links: Links, stopping: CancellationToken) -> Feed {
+    pub(super) fn resumed(reader: Reader, after: Seen, ear: Ear) -> Feed {
         let id = reader.task();
-        Feed { after: Some(after), ..Feed::new(Source::Reader(reader), id, View::WHOLE, links, stopping) }
+        Feed { after: Some(after), ..Feed::new(Source::Reader(reader), id, View::WHOLE, ear) }
     }
 
-    fn new(
-        source: Source,
-        task: interlingua_core::TaskId,
-        view: View,
-        links: Links,
-        stopping: CancellationToken,
-    ) -> Feed {
-        Feed { source, task, telling: None, after: None, view, links, ready: VecDeque::new(), over: false, stopping }
+    /// These were lost before, of the message that asked.
+    pub(super) fn having_lost(mut self, losses: Vec<Loss>) -> Feed {
+        self.lost = losses;
+        self
+    }
+
+    fn new(source: Source, task: interlingua_core::TaskId, view: View, ear: Ear) -> Feed {
+        let (ready, lost) = (VecDeque::new(), Vec::new());
+        Feed { source, task, telling: None, after: None, view, ear, ready, lost, over: false }
     }
 
     /// The next event; `None` when the stream is over. Cancel safe.
@@ -113,7 +126,7 @@ impl Feed {
         tokio::select! {
             biased;
             entry = next => entry,
-            () = self.stopping.cancelled() => Ok(None),
+            () = self.ear.hub.supervisor.stopping().cancelled() => Ok(None),
         }
     }
 
@@ -121,20 +134,35 @@ impl Feed {
         let Some(telling) = &mut self.telling else {
             self.telling = Telling::begin(self.task, entry);
             if let (Some(telling), None) = (&self.telling, self.after) {
-                let snapshot = telling.snapshot(self.view, &self.links);
-                self.ready.push_back(Told { id: entry.seq.to_string(), update: Update::Task(snapshot) });
+                let snapshot = telling.snapshot(self.view, &self.ear.links);
+                gather_losses(&mut self.lost, &snapshot.losses);
+                self.ready.push_back(Told { id: entry.seq.to_string(), update: Update::Task(snapshot.value) });
             }
             return;
         };
-        let updates = telling.next(entry, &self.links);
-        for (number, update) in (0_u32..).zip(updates) {
-            let shown = self.after.is_none_or(|after| Seen(entry.seq, number) > after);
-            let ends = ends(&update);
-            if shown {
-                self.over |= ends;
+        let updates = telling.next(entry, &self.ear.links);
+        let (mut shown, mut ended) = (false, false);
+        for (number, update) in (0_u32..).zip(updates.value) {
+            if self.after.is_none_or(|after| Seen(entry.seq, number) > after) {
+                (shown, ended) = (true, ended || ends(&update));
                 self.ready.push_back(Told { id: format!("{}.{number}", entry.seq), update });
             }
         }
+        if shown {
+            gather_losses(&mut self.lost, &updates.losses);
+        }
+        if ended {
+            self.end();
+        }
+    }
+
+    /// Nothing follows: what could not be said is summed up.
+    fn end(&mut self) {
+        self.over = true;
+        let Some(task) = self.telling.as_ref().map(Telling::task) else { return };
+        let skill = task.route.as_ref().map(|route| &route.skill);
+        let Ear { hub, by, wire, .. } = &self.ear;
+        hub.lost(&Leg { by, of: Named::of(task), wire: wire.clone(), skill }, &self.lost);
     }
 }
 

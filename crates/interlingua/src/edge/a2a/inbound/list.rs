@@ -57,7 +57,8 @@ impl Asking<'_> {
     /// `None` when its state is another that the hub keeps under the same word.
     async fn listed(&self, row: &TaskRow, view: View, state: Option<TaskState>) -> Result<Option<Task>, Fault> {
         let folded = self.shared().hub.task(&self.by, row.task).await?;
-        let task = encode::task(&folded, view, &self.links(row.task));
+        // A list says where tasks stand: what could not be said of one is written down when it is asked for.
+        let task = encode::task(&folded, view, &self.links(row.task)).value;
         Ok(Some(task).filter(|task| state.is_none_or(|state| task.status.state == state)))
     }
 }

@@ -19,7 +19,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{any, get, post};
-use interlingua_core::{CancelWhy, Fault, FaultKind, Feature, Noun, PeerId, Principal, Signal, TaskId, Text};
+use interlingua_core::task::Task;
+use interlingua_core::{CancelWhy, Fault, FaultKind, Feature, Loss, Noun, PeerId, Principal, Signal, TaskId, Text};
 use interlingua_protocols::a2a::decode::Door;
 use interlingua_protocols::a2a::encode::{self, View};
 use interlingua_protocols::a2a::grpc::service;
@@ -32,12 +33,13 @@ pub(crate) use self::http::refusal as refuse_http;
 pub(crate) use self::rpc::refusal as refuse_rpc;
 
 use self::arrived::Arrived;
-use self::feed::Feed;
+use self::feed::{Ear, Feed};
 use self::links::Links;
 use super::Settings;
 use super::push::From;
 use super::signing::KEYS;
 use crate::edge::Shared;
+use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::live::no_such_task;
 use crate::hub::policy::Action;
 
@@ -202,7 +204,25 @@ impl Asking<'_> {
 
     async fn snapshot(&self, task: TaskId, view: View) -> Result<interlingua_protocols::a2a::wire::Task, Fault> {
         let folded = self.shared().hub.task(&self.by, task).await?;
-        Ok(encode::task(&folded, view, &self.links(task)))
+        let told = encode::task(&folded, view, &self.links(task));
+        // What goes on is told again: only an end is summed up.
+        if folded.finished().is_some() {
+            self.lost(&folded, &told.losses);
+        }
+        Ok(told.value)
+    }
+
+    /// What this protocol could not carry of a task, in the message that asked or in what answers it.
+    fn lost(&self, task: &Task, losses: &[Loss]) {
+        let skill = task.route.as_ref().map(|route| &route.skill);
+        let leg = Leg { by: &self.by, of: Named::of(task), wire: self.version.wire(), skill };
+        self.shared().hub.lost(&leg, losses);
+    }
+
+    /// How this caller is told a task as it goes on.
+    fn ear(&self, task: TaskId) -> Ear {
+        let (hub, by) = (Arc::clone(&self.shared().hub), self.by.clone());
+        Ear { hub, by, wire: self.version.wire(), links: self.links(task) }
     }
 
     fn links(&self, task: TaskId) -> Links {
@@ -224,16 +244,15 @@ impl Asking<'_> {
         let (hub, task) = (&self.shared().hub, self.task_id(task).await?);
         let last = self.arrived.text("last-event-id").and_then(feed::seen);
         let folded = hub.task(&self.by, task).await?;
-        let stopping = hub.supervisor.stopping().clone();
         if let Some(last) = last {
             let reader = hub.watch(&self.by, task, 0).await?;
-            return Ok(Feed::resumed(reader, last, self.links(task), stopping));
+            return Ok(Feed::resumed(reader, last, self.ear(task)));
         }
         if folded.finished().is_some() {
             return Err(Fault::caller(FaultKind::AlreadyFinished, "this task has already finished"));
         }
         let reader = hub.watch(&self.by, task, folded.seq).await?;
-        Ok(Feed::joined(folded, reader, View::WHOLE, self.links(task), stopping))
+        Ok(Feed::joined(folded, reader, View::WHOLE, self.ear(task)))
     }
 }
 

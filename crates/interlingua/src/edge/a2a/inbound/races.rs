@@ -24,7 +24,7 @@ use interlingua_protocols::a2a::json::{Dialect, write};
 use interlingua_protocols::a2a::wire::{Artifact, Content, TaskState, Update};
 use serde_json::json;
 
-use super::feed::{Feed, Told};
+use super::feed::{Ear, Feed, Told};
 use super::links::Links;
 use super::sse::{self, Wrap};
 use crate::hub::admission::AdmissionLimits;
@@ -134,8 +134,8 @@ impl Bench {
     async fn subscribed(&self, task: TaskId) -> Feed {
         let folded = self.hub.task(&owner(), task).await.expect("is there");
         let reader = self.hub.watch(&owner(), task, folded.seq).await.expect("is read");
-        let links = Links::new(String::new(), task);
-        Feed::joined(folded, reader, View::WHOLE, links, self.hub.supervisor.stopping().clone())
+        let (links, wire) = (Links::new(String::new(), task), interlingua_protocols::a2a::Version::V1.wire());
+        Feed::joined(folded, reader, View::WHOLE, Ear { hub: self.hub.clone(), by: owner(), wire, links })
     }
 }
 

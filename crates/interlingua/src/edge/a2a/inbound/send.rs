@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interlingua_core::{
     Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input,
-    Json, Loss, MessageId, Part, Record, Request, Signal, TaskId, collect,
+    Json, Loss, MessageId, Part, Record, Request, Signal, SkillId, TaskId, collect,
 };
 use interlingua_protocols::a2a::card;
 use interlingua_protocols::a2a::decode::{Context, Door, Meaning, Wants, decode};
@@ -15,14 +15,23 @@ use interlingua_protocols::hop::Headers;
 use super::feed::Feed;
 use super::{Asking, cards, refused};
 use crate::edge::a2a::push::From;
+use crate::hub::audit::lost::Leg;
 use crate::hub::live::no_such_task;
 use crate::hub::{Running, entropy};
 
 /// Where an exchange stands that was waited for.
 enum Stood {
     /// Nobody was told its id: the answer is a message.
-    Answered(Box<Finished>, Vec<Event>, Vec<Loss>),
+    Answered(Box<Answered>),
     Task(TaskId),
+}
+
+/// An answer that is no task's.
+struct Answered {
+    finished: Finished,
+    said: Vec<Event>,
+    losses: Vec<Loss>,
+    skill: Option<SkillId>,
 }
 
 /// What is followed, and how much of it is shown.
@@ -51,29 +60,36 @@ impl Asking<'_> {
         };
         match stood {
             Stood::Task(task) => {
-                let folded = opened.running.task().await?;
-                Ok(Update::Task(encode::task(&folded, opened.view, &self.links(task))))
+                let mut folded = opened.running.task().await?;
+                folded.losses.extend_from_slice(&opened.losses);
+                let told = encode::task(&folded, opened.view, &self.links(task));
+                opened.losses.extend(told.losses);
+                self.lost(&folded, &opened.losses);
+                Ok(Update::Task(told.value))
             }
-            Stood::Answered(finished, said, lost) => {
+            Stood::Answered(answered) => {
+                let Answered { finished, said, losses: lost, skill } = *answered;
                 if let interlingua_core::Outcome::Failed(fault) = finished.outcome {
                     return Err(fault);
                 }
                 let parts = collect(&finished, &said);
                 let (id, context) = (entropy::message_id(), opened.context.as_ref());
-                opened.losses.extend(lost);
-                let message = encode::message(id, context, &finished, &parts, &opened.losses, &NoAddresses);
-                Ok(Update::Message(message))
+                let before = [&*opened.losses, &lost].concat();
+                let message = encode::message(id, context, &finished, &parts, &before, &NoAddresses);
+                opened.losses.extend(message.losses);
+                let (by, of, wire) = (&self.by, opened.running.named(), self.version.wire());
+                self.shared().hub.lost(&Leg { by, of, wire, skill: skill.as_ref() }, &opened.losses);
+                Ok(Update::Message(message.value))
             }
         }
     }
 
     pub(super) async fn stream(&self, send: Send) -> Result<Feed, Fault> {
-        let stopping = self.shared().hub.supervisor.stopping().clone();
         match self.opened(send, Wants::Stream).await? {
             Begun::Called(opened) => {
-                let Opened { mut running, view, .. } = *opened;
+                let Opened { mut running, view, losses, .. } = *opened;
                 let task = running.keep().await?;
-                Ok(Feed::own(running, view, self.links(task), stopping))
+                Ok(Feed::own(running, view, self.ear(task)).having_lost(losses))
             }
             Begun::Answered(opened) => self.follow(opened.running.id(), opened.view).await,
             Begun::Standing(task, view) => self.follow(task, view).await,
@@ -86,7 +102,7 @@ impl Asking<'_> {
         let hub = &self.shared().hub;
         let folded = hub.task(&self.by, task).await?;
         let reader = hub.watch(&self.by, task, folded.seq).await?;
-        Ok(Feed::joined(folded, reader, view, self.links(task), hub.supervisor.stopping().clone()))
+        Ok(Feed::joined(folded, reader, view, self.ear(task)))
     }
 
     async fn opened(&self, send: Send, wants: Wants) -> Result<Begun, Fault> {
@@ -217,7 +233,7 @@ enum Begun {
 
 /// Reads to the end, or to a question its caller can answer. What shows work on the way is a task from then on.
 async fn wait(running: &mut Running) -> Result<Stood, Fault> {
-    let (mut said, mut lost) = (Vec::new(), Vec::new());
+    let (mut said, mut lost, mut skill) = (Vec::new(), Vec::new(), None);
     loop {
         let Some(entry) = running.next().await? else { return Ok(Stood::Task(running.id())) };
         let Record::Emitted { event, losses, .. } = &entry.record else { continue };
@@ -228,7 +244,8 @@ async fn wait(running: &mut Running) -> Result<Stood, Fault> {
                 return running.keep().await.map(Stood::Task);
             }
             Event::Finished(finished) if !running.is_kept() => {
-                return Ok(Stood::Answered(Box::new(finished.clone()), said, lost));
+                let finished = finished.clone();
+                return Ok(Stood::Answered(Box::new(Answered { finished, said, losses: lost, skill })));
             }
             Event::Finished(_) => return Ok(Stood::Task(running.id())),
             Event::Asked(question) if question.to == Addressee::Caller => return Ok(Stood::Task(running.id())),
@@ -236,12 +253,12 @@ async fn wait(running: &mut Running) -> Result<Stood, Fault> {
                 running.keep().await?;
             }
             Event::Said { .. } if !running.is_kept() => said.push(event.clone()),
+            Event::Started(route) => skill = Some(route.skill.clone()),
             Event::Said { .. }
             | Event::Artifact(_)
             | Event::Progress { .. }
             | Event::Asked(_)
-            | Event::Settled { .. }
-            | Event::Started(_) => {}
+            | Event::Settled { .. } => {}
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Request};
-use interlingua_core::{Entry, Fault, TaskId};
+use interlingua_core::{Carried, Entry, Fault, TaskId, gather_losses};
 use interlingua_protocols::a2a::encode::{NoAddresses, Telling, View};
 use interlingua_protocols::a2a::json::{Dialect, write};
 use interlingua_protocols::a2a::wire::Update;
@@ -17,6 +17,7 @@ use super::guard::{self, Private};
 use super::http::{NotTaken, Webhooks};
 use crate::client::retry::jittered;
 use crate::hub::Hub;
+use crate::hub::audit::lost::{Leg, Named};
 
 /// After so many failures in a row it is told no more.
 const MAX_FAILURES: u32 = 10;
@@ -68,18 +69,24 @@ impl Delivery {
     async fn tell_all(&mut self) -> Result<(), Stop> {
         let by = self.kept.by.clone();
         let mut reader = self.hub.watch(&by, self.task, 0).await.map_err(Stop::Broken)?;
-        let mut telling: Option<Telling> = None;
+        let (mut telling, mut lost): (Option<Telling>, _) = (None, Vec::new());
         while let Some(entry) = reader.next().await.map_err(Stop::Broken)? {
             let updates = match &mut telling {
                 Some(telling) => telling.next(&entry, &NoAddresses),
                 None => {
                     telling = Telling::begin(self.task, &entry);
                     let snapshot = telling.as_ref().map(|telling| telling.snapshot(View::WHOLE, &NoAddresses));
-                    snapshot.map(Update::Task).into_iter().collect()
+                    let (value, losses) = snapshot.map(|told| (Update::Task(told.value), told.losses)).unzip();
+                    Carried { value: value.into_iter().collect(), losses: losses.unwrap_or_default() }
                 }
             };
             let Some(telling) = &telling else { continue };
-            self.tell_entry(&entry, &updates, telling).await?;
+            self.tell_entry(&entry, &updates.value, telling).await?;
+            gather_losses(&mut lost, &updates.losses);
+        }
+        if let Some(task) = telling.as_ref().map(Telling::task) {
+            let (of, wire) = (Named::of(task), self.kept.version().wire());
+            self.hub.lost(&Leg { by: &by, of, wire, skill: task.route.as_ref().map(|route| &route.skill) }, &lost);
         }
         Ok(())
     }
@@ -94,7 +101,7 @@ impl Delivery {
                 Version::V1 => write::update(update, Dialect::V1),
                 // A client of 0.3 is told the whole task, when its status changes.
                 Version::V03 if matches!(update, Update::Artifact(_)) => continue,
-                Version::V03 => write::task(&telling.snapshot(View::WHOLE, &NoAddresses), Dialect::V03),
+                Version::V03 => write::task(&telling.snapshot(View::WHOLE, &NoAddresses).value, Dialect::V03),
             };
             self.tell(&body).await?;
             self.kept.told = Some(place);

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use interlingua_core::{
     Call, CancelWhy, Channel, Event, Fault, Finished, Inbound, Json, Link, Part, Party, PeerId, Principal, Proof,
-    Request, Skill, SkillId, SkillName, Subject, Text,
+    Request, Skill, SkillId, SkillName, Subject, Text, Wire,
 };
 use interlingua_protocols::aip::wire::{CommandResult, ResultStatus, ServerMessage, ToolType};
-use interlingua_protocols::aip::{decode, discover, encode};
+use interlingua_protocols::aip::{WIRE, decode, discover, encode};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::edge::aip::registrar::LIST_TOOLS;
+use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::{Hub, entropy};
 
 /// How many log lines come with the results of one COMMAND.
@@ -115,10 +116,15 @@ impl Tools {
                     namespace: None,
                     call_id: action.call_id.clone(),
                 },
-                Ok(call) => {
-                    let finished = self.call(call, lines).await.unwrap_or_else(Finished::failed);
-                    encode::result(&finished, action.call_id.clone(), namespace).value
-                }
+                Ok(call) => match self.call(call, lines).await {
+                    Ok((of, finished)) => {
+                        let result = encode::result(&finished, action.call_id.clone(), namespace);
+                        let (by, wire, skill) = (&self.by, Wire(WIRE.into()), offered.get(&action.tool_name));
+                        self.hub.lost(&Leg { by, of, wire, skill }, &result.losses);
+                        result.value
+                    }
+                    Err(fault) => encode::result(&Finished::failed(fault), action.call_id.clone(), namespace).value,
+                },
                 Err(result) => result,
             };
             failed |= result.status != ResultStatus::Success;
@@ -127,7 +133,7 @@ impl Tools {
         results
     }
 
-    async fn call(&self, call: Call, lines: &mut Vec<Text>) -> Result<Finished, Fault> {
+    async fn call(&self, call: Call, lines: &mut Vec<Text>) -> Result<(Named, Finished), Fault> {
         let request = Request { by: self.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
         let mut running = self.hub.open(request).await?;
         let mut said = Vec::new();
@@ -137,7 +143,7 @@ impl Tools {
                 Event::Finished(finished) => {
                     let mut whole = finished.clone();
                     whole.output.parts = interlingua_core::collect(finished, &said);
-                    return Ok(whole);
+                    return Ok((running.named(), whole));
                 }
                 Event::Said { channel: Channel::Answer, .. } => said.push(event.clone()),
                 Event::Said { channel: Channel::Note(_), parts, .. } => {

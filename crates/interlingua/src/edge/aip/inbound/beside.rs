@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::edge::aip::desk::{Desk, Out};
 use crate::edge::aip::extensions::{Extensions, Foreign};
+use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::{Hub, Settled, entropy};
 
 /// How much of an answer is put together, in events.
@@ -75,17 +76,25 @@ impl Sender {
     /// Calls the skill that the kind stands for, in the sender's name, and tells what came of it.
     async fn call(self, skill: SkillId, custom: Custom) {
         let finished = tokio::select! {
-            finished = self.finished(skill, &custom) => finished.unwrap_or_else(Finished::failed),
+            finished = self.finished(skill.clone(), &custom) => finished,
             () = self.gone.cancelled() => return,
         };
-        let end = encode::end(&finished, Vec::new(), Tongue::Plain).value;
+        let end = match finished {
+            Ok((of, finished)) => {
+                let end = encode::end(&finished, &[], Tongue::Plain);
+                let leg = Leg { by: &self.by, of, wire: Wire(WIRE.into()), skill: Some(&skill) };
+                self.hub.lost(&leg, &end.losses);
+                end.value
+            }
+            Err(fault) => encode::end(&Finished::failed(fault), &[], Tongue::Plain).value,
+        };
         let mut mint = entropy::bits;
         let mut stamp = Stamp { now: self.hub.now(), mint: &mut mint };
         let answer = custom.answer(end.status, end.error.as_deref(), end.result.as_ref(), &mut stamp);
         self.desk.tell(self.connection, Out::Foreign(answer));
     }
 
-    async fn finished(&self, skill: SkillId, custom: &Custom) -> Result<Finished, Fault> {
+    async fn finished(&self, skill: SkillId, custom: &Custom) -> Result<(Named, Finished), Fault> {
         let input = Input::args(custom.arguments());
         let mut call = Call::new(entropy::message_id(), Ask::Invoke { target: Target::Skill(skill, None), input });
         call.wire = Some(Wire(WIRE.into()));
@@ -104,7 +113,7 @@ impl Sender {
             Settled::Finished(finished) => {
                 let mut whole = *finished;
                 whole.output.parts = interlingua_core::collect(&whole, &said);
-                Ok(whole)
+                Ok((running.named(), whole))
             }
             Settled::Asked(question) => {
                 let text = format!("this cannot be answered here: {}", question.text);

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Loss, Part, Principal, Record, Request, Signal,
+    CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Loss, Part, Principal, Record, Request, Signal, SkillId,
+    Wire,
 };
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::server::say::End;
 use interlingua_protocols::aip::server::{Asked, Happening, Why};
-use interlingua_protocols::aip::{decode, encode, fault};
+use interlingua_protocols::aip::{WIRE, decode, encode, fault};
 use tokio::sync::oneshot;
 
 use crate::edge::aip::desk::Desk;
+use crate::hub::audit::lost::Leg;
 use crate::hub::{Hub, Running, entropy};
 
 /// How much of an answer is put together, in bytes, and how many losses are told.
@@ -62,8 +64,10 @@ pub(in crate::edge::aip) async fn follow(
         finished = story.read(&desk, &asked, &mut running) => finished,
     };
     desk.opened(&id);
-    let end = encode::end(&finished, story.losses, asked.tongue).value;
-    desk.ended(&asked, &by, end);
+    let end = encode::end(&finished, &story.losses, asked.tongue);
+    let (of, wire) = (running.named(), Wire(WIRE.into()));
+    hub.lost(&Leg { by: &by, of, wire, skill: story.skill.as_ref() }, &end.losses);
+    desk.ended(&asked, &by, end.value);
 }
 
 /// What is put together on the way.
@@ -72,6 +76,7 @@ struct Story {
     said: Vec<Event>,
     weight: usize,
     losses: Vec<Loss>,
+    skill: Option<SkillId>,
 }
 
 impl Story {
@@ -94,6 +99,9 @@ impl Story {
                 let mut whole = finished.clone();
                 whole.output.parts = interlingua_core::collect(finished, &self.said);
                 return whole;
+            }
+            if let Event::Started(route) = event {
+                self.skill = Some(route.skill.clone());
             }
             self.keep(event);
             let lines = if asked.tongue == Tongue::Profile { encode::lines(event) } else { Vec::new() };

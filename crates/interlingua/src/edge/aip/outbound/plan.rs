@@ -40,7 +40,7 @@ pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch
         },
     };
     if let Some(own) = own {
-        let end: End = encode::end(&ended.0, Vec::new(), Tongue::Plain).value;
+        let end: End = encode::end(&ended.0, &[], Tongue::Plain).value;
         own.finish(end);
     }
     ended

@@ -12,9 +12,11 @@ use interlingua_core::{
     Call, Event, Fault, FaultKind, Finished, Inbound, Json, MessageId, Output, Principal, Record, Request, Secret,
     Signal, TaskId,
 };
+use interlingua_protocols::envelope::decode::WIRE;
 use interlingua_protocols::envelope::encode::{Encoder, Stamp};
 use interlingua_protocols::envelope::wire::Message;
 
+use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::{Hub, Running, entropy};
 
 /// A request that is being answered.
@@ -43,7 +45,8 @@ pub(super) enum Lane {
 
 /// What happened in a lane.
 enum Step {
-    Record(Box<Record>),
+    /// The last one says of which exchange it is, unless its speaker may not see that.
+    Record(Option<Named>, Box<Record>),
     Refused(Fault),
 }
 
@@ -71,8 +74,8 @@ impl Answering {
         let mut messages = Vec::with_capacity(voice.lanes);
         while let Some((lane, step)) = steps.next().await {
             match &step {
-                Step::Record(record) if !is_end(record) => messages.extend(voice.say(lane, &step)),
-                Step::Record(_) | Step::Refused(_) => ends[lane] = Some(step),
+                Step::Record(_, record) if !is_end(record) => messages.extend(voice.say(lane, &step)),
+                Step::Record(..) | Step::Refused(_) => ends[lane] = Some(step),
             }
         }
         let mut fault = None;
@@ -100,18 +103,18 @@ impl Answering {
     }
 
     fn begin(self) -> (BoxStream<'static, (usize, Step)>, Voice) {
-        let way = Arc::new(Way { hub: self.hub.clone(), by: self.by, connection: self.connection });
+        let way = Arc::new(Way { hub: self.hub, by: self.by, connection: self.connection });
         let count = self.lanes.len();
         let lanes = self.lanes.into_iter().enumerate();
         let lanes: Vec<_> = lanes.map(|(index, lane)| steps(way.clone(), index, lane).boxed()).collect();
         let steps = stream::iter(lanes).flatten_unordered(self.parallel).boxed();
-        (steps, Voice { hub: self.hub, encoder: self.encoder, context: self.context, lanes: count })
+        (steps, Voice { way, encoder: self.encoder, context: self.context, lanes: count })
     }
 }
 
 /// What speaks for all lanes.
 struct Voice {
-    hub: Arc<Hub>,
+    way: Arc<Way>,
     encoder: Encoder,
     context: Option<Json>,
     lanes: usize,
@@ -119,10 +122,16 @@ struct Voice {
 
 impl Voice {
     fn say(&mut self, lane: usize, step: &Step) -> Option<Message> {
-        let stamp = Stamp { random: entropy::bits(), now: self.hub.now() };
+        let stamp = Stamp { random: entropy::bits(), now: self.way.hub.now() };
         let mut message = match step {
-            Step::Record(record) => match &**record {
-                Record::Emitted { event, losses, .. } => self.encoder.encode(lane, event, losses, stamp),
+            Step::Record(of, record) => match &**record {
+                Record::Emitted { event, losses, .. } => {
+                    let message = self.encoder.encode(lane, event, losses, stamp);
+                    if let Some(of) = of {
+                        self.note(lane, of.clone());
+                    }
+                    message
+                }
                 Record::Accepted { .. } | Record::Sent(_) | Record::Received { .. } => None,
             },
             Step::Refused(fault) => {
@@ -139,6 +148,13 @@ impl Voice {
             message.metadata = Json::from_tree(Tree::Object(members));
         }
         Some(message)
+    }
+
+    /// Writes down what this wire could not carry of a lane that was answered.
+    fn note(&self, lane: usize, of: Named) {
+        let (route, losses) = self.encoder.lost(lane);
+        let Way { hub, by, .. } = &*self.way;
+        hub.lost(&Leg { by, of, wire: WIRE, skill: route.map(|route| &route.skill) }, losses);
     }
 }
 
@@ -168,7 +184,7 @@ impl Way {
             Lane::Refused(fault) => Some((Step::Refused(fault), Lane::Over)),
             Lane::Taken => {
                 let done = Record::emitted(Event::Finished(Finished::completed(Output::default())));
-                Some((Step::Record(Box::new(done)), Lane::Over))
+                Some((Step::Record(None, Box::new(done)), Lane::Over))
             }
             Lane::Waiting(call) => {
                 let (by, connection) = (self.by.clone(), self.connection);
@@ -196,8 +212,11 @@ impl Way {
                 // Of an exchange that is read again: somebody has answered meanwhile.
                 Some(Event::Asked(question)) if !running.awaits(question) => {}
                 Some(_) => {
-                    let lane = if is_end(&entry.record) { Lane::Over } else { Lane::Running(running) };
-                    return (Step::Record(Box::new(entry.record.clone())), lane);
+                    let record = Box::new(entry.record.clone());
+                    return match is_end(&record) {
+                        true => (Step::Record(Some(running.named()), record), Lane::Over),
+                        false => (Step::Record(None, record), Lane::Running(running)),
+                    };
                 }
             }
         }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use interlingua_core::{
     Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Json, Level, Loss, Noun,
-    Outcome, Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Route, Signal, TaskId, Text, Uri,
-    Why, collect,
+    Outcome, Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Route, Signal, SkillId, TaskId,
+    Text, Uri, Why, collect,
 };
 use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::decode::{Refused, Said};
@@ -23,6 +23,7 @@ use tokio::time::Instant;
 use super::state::State;
 use super::{SERVER, Spelling, artifacts};
 use crate::edge::Shared;
+use crate::hub::audit::lost::Leg;
 use crate::hub::{Running, entropy};
 
 /// After this long a client that can hold a receipt gets one.
@@ -85,6 +86,7 @@ pub(super) struct Going {
     running: Running,
     /// Who answers.
     party: Party,
+    skill: Option<SkillId>,
     /// Which way was taken, where the caller named none.
     route: Option<Box<Route>>,
     told: f64,
@@ -212,6 +214,7 @@ impl Going {
             about,
             running,
             party: Party::Hub,
+            skill: None,
             route: None,
             told: 0.0,
             heard: Vec::new(),
@@ -306,6 +309,7 @@ impl Going {
         match event {
             Event::Started(route) => {
                 self.party = Party::Peer(route.skill.peer.clone());
+                self.skill = Some(route.skill.clone());
                 self.route = (route.why != Why::Named).then(|| Box::new(route.clone()));
                 None
             }
@@ -411,13 +415,13 @@ impl Going {
         let route = self.route.as_deref();
         let beside = Beside { losses: &self.losses, conversation, public, route, ..Beside::default() };
         let mut out = Vec::with_capacity(512);
-        match (&finished.outcome, self.about.verb) {
+        let lost = match (&finished.outcome, self.about.verb) {
             (Outcome::Failed(fault), verb) => match fault::spelling(fault, self.about.said.version, verb) {
                 Spelt::Error { .. } => return self.about.refuse(fault),
                 Spelt::Outcome => encoder.call(&finished, raw, &self.party, &beside, &mut out),
             },
             (Outcome::Completed | Outcome::Cancelled { .. }, Verb::Call) => {
-                encoder.call(&finished, raw, &self.party, &beside, &mut out);
+                encoder.call(&finished, raw, &self.party, &beside, &mut out)
             }
             (Outcome::Cancelled { why, .. }, Verb::Prompt | Verb::Read | Verb::Other) => {
                 let text = format!("cancelled: {}", why.as_str());
@@ -429,8 +433,13 @@ impl Going {
                 return self.about.refuse(&Fault::caller(kind, "Resource not found"));
             }
             (Outcome::Completed, Verb::Read) => encoder.read(&finished, raw, &self.party, &beside, &mut out),
-            (Outcome::Completed, Verb::Other) => encoder.complete(&finished, &beside, &mut out),
-        }
+            (Outcome::Completed, Verb::Other) => {
+                encoder.complete(&finished, &beside, &mut out);
+                Vec::new()
+            }
+        };
+        let (hub, by, wire) = (&self.about.shared.hub, &self.about.by, self.about.said.version.wire());
+        hub.lost(&Leg { by, of: self.running.named(), wire, skill: self.skill.as_ref() }, &lost);
         Ok(out)
     }
 

@@ -17,7 +17,7 @@ use interlingua_core::{
     Question, QuestionKind, Request, Route, Secret, Signal,
 };
 use interlingua_protocols::hop::Headers;
-use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, decode};
+use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, WIRE, decode};
 use interlingua_protocols::nlip::encode::{self, Addresses, Beside, NoAddresses, ReplyTo, Stand};
 use interlingua_protocols::nlip::wire::{Content, Limits, Message, Submessage};
 use interlingua_protocols::nlip::{discover, fault, tokens, upload};
@@ -26,6 +26,7 @@ use self::stand::{Stood, outcome_status, watch};
 pub(super) use self::topics::{Ear, Listening};
 use super::uploads;
 use crate::edge::Shared;
+use crate::hub::audit::lost::Leg;
 use crate::hub::policy::Action;
 use crate::hub::{Running, Settled, entropy};
 use crate::server::connection::Connection;
@@ -328,6 +329,7 @@ impl Exchange<'_> {
             Ok(stand) => stand,
             Err(fault) => return owed.refused(fault),
         };
+        let mut lost = owed.losses.clone();
         owed.losses.append(&mut stand.losses);
         let addresses = match uploads::addresses(self, by, stand.finished().into_iter()).await {
             Ok(addresses) => addresses,
@@ -335,14 +337,16 @@ impl Exchange<'_> {
         };
         let mut laps = self.shared.hub.meters.laps();
         let beside = owed.beside(stand.route.as_ref(), &addresses);
-        let reply = match stand.settled {
+        let reply = match &stand.settled {
             Settled::Finished(finished) => {
-                let message = encode::finished(&finished, &beside, owed.to.clone());
-                Reply { status: outcome_status(&finished), ..Reply::of(message) }
+                let message = encode::finished(finished, &beside, owed.to.clone());
+                lost.extend(message.losses);
+                Reply { status: outcome_status(finished), ..Reply::of(message.value) }
             }
-            Settled::Asked(question) => Reply::of(encode::asked(&question, &beside, owed.to.clone())),
+            Settled::Asked(question) => Reply::of(encode::asked(question, &beside, owed.to.clone())),
         };
         laps.done(Phase::Encode);
+        self.lost(by, &stand, &lost);
         reply
     }
 
@@ -356,14 +360,15 @@ impl Exchange<'_> {
                 watch(&mut running).await
             }
         });
-        let stands = futures_util::future::join_all(runs).await;
-        owed.losses.extend(stands.iter().flatten().flat_map(|stand| stand.losses.iter().cloned()));
-        let finished = stands.iter().flatten().filter_map(Stood::finished);
+        let stood = futures_util::future::join_all(runs).await;
+        let mut arrived = owed.losses.clone();
+        owed.losses.extend(stood.iter().flatten().flat_map(|stand| stand.losses.iter().cloned()));
+        let finished = stood.iter().flatten().filter_map(Stood::finished);
         let addresses = match uploads::addresses(self, &by, finished).await {
             Ok(addresses) => addresses,
             Err(fault) => return owed.refused(fault),
         };
-        let stands: Vec<Stand<'_>> = stands
+        let stands: Vec<Stand<'_>> = stood
             .iter()
             .map(|stand| match stand {
                 Ok(Stood { settled: Settled::Finished(finished), .. }) => Stand::Finished(finished),
@@ -371,7 +376,20 @@ impl Exchange<'_> {
                 Err(fault) => Stand::Refused(fault),
             })
             .collect();
-        Reply::of(encode::group(&stands, &owed.beside(None, &addresses), owed.to.clone()))
+        let (message, lost) = encode::group(&stands, &owed.beside(None, &addresses), owed.to.clone());
+        for (stand, mut lost) in stood.iter().zip(lost) {
+            let Ok(stand) = stand else { continue };
+            // What was lost of the message they came in is told of the first that began.
+            lost.append(&mut arrived);
+            self.lost(&by, stand, &lost);
+        }
+        Reply::of(message)
+    }
+
+    /// What this protocol could not carry of one exchange, in the message that asked or in the one that answers.
+    fn lost(&self, by: &Principal, stand: &Stood, losses: &[Loss]) {
+        let skill = stand.route.as_ref().map(|route| &route.skill);
+        self.shared.hub.lost(&Leg { by, of: stand.of.clone(), wire: WIRE, skill }, losses);
     }
 
     /// What this principal may call, of one peer or of all, as text and as data.

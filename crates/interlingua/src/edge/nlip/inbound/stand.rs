@@ -3,6 +3,7 @@
 use interlingua_core::{Event, Fault, FaultKind, Finished, Loss, Outcome, Record, Route, collect};
 use interlingua_protocols::nlip::fault;
 
+use crate::hub::audit::lost::Named;
 use crate::hub::{Running, Settled};
 
 /// The HTTP status of an outcome: 200 but where nothing could be reached or the time ran out.
@@ -22,6 +23,7 @@ pub(super) fn outcome_status(finished: &Finished) -> u16 {
 
 /// Where an exchange stands, and by which way it came there.
 pub(super) struct Stood {
+    pub(super) of: Named,
     pub(super) settled: Settled,
     pub(super) route: Option<Route>,
     /// What its peer could not be told, or could not tell.
@@ -62,7 +64,7 @@ pub(super) async fn watch(running: &mut Running) -> Result<Stood, Fault> {
             }
             Event::Asked(_) | Event::Progress { .. } | Event::Settled { .. } => continue,
         };
-        return Ok(Stood { settled, route, losses });
+        return Ok(Stood { of: running.named(), settled, route, losses });
     }
     Err(Fault::hub(FaultKind::Internal, "an exchange ended without an outcome"))
 }

@@ -11,19 +11,21 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Uri};
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Answer, ConversationId, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Loss, Outcome, Output, PeerId,
-    Principal, Question, Record, Request, Route, Signal, Text,
+    Answer, Carried, ConversationId, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Loss, Outcome, Output,
+    PeerId, Principal, Question, Record, Request, Route, Signal, Text,
 };
 use interlingua_protocols::hop::Headers;
 use interlingua_protocols::nlweb::decode::{self, Arrived};
 use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
 use interlingua_protocols::nlweb::{Asked, Dialect, Modes};
 
+use super::stream::Wanted;
 use super::summing::worded;
 use super::{promise, stream};
 use crate::edge::Shared;
 use crate::edge::nlweb::PROTOCOL;
 use crate::hub::asking::no_such_peer;
+use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::{Hub, Running, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
@@ -123,8 +125,8 @@ enum Opened {
     Running(Running),
     /// An answer that did not fit: the question stands.
     Again(Box<Question>),
-    /// Several sites were asked; all of them have answered.
-    Merged(Box<Finished>),
+    /// Several sites were asked; all of them have answered. Beside it what could not be carried of their answers.
+    Merged(Box<Finished>, Vec<Loss>),
 }
 
 struct Asker<'a> {
@@ -157,7 +159,10 @@ impl Asker<'_> {
         let opened = match self.asked.sites.as_slice() {
             [] => Opened::Running(self.call(&by, &conversation, None).await?),
             [site] => Opened::Running(self.call(&by, &conversation, Some(site)).await?),
-            several => Opened::Merged(Box::new(self.merged(&by, &conversation, several).await?)),
+            several => {
+                let merged = self.merged(&by, &conversation, several).await?;
+                Opened::Merged(Box::new(merged.value), merged.losses)
+            }
         };
         Ok((by, opened, envelope))
     }
@@ -202,10 +207,19 @@ impl Asker<'_> {
 
     /// All of them at once; their rows together, and the first failure if nobody has any. Questions of one among several
     /// cannot be told apart and count as none.
-    async fn merged(&self, by: &Principal, conversation: &ConversationId, sites: &[Text]) -> Result<Finished, Fault> {
+    async fn merged(
+        &self,
+        by: &Principal,
+        conversation: &ConversationId,
+        sites: &[Text],
+    ) -> Result<Carried<Finished>, Fault> {
         let calls = sites.iter().map(|site| self.of_site(by, conversation, site));
-        let (mut rows, mut parts, mut failure) = (Vec::new(), Vec::new(), None);
+        let (mut rows, mut parts, mut losses, mut failure) = (Vec::new(), Vec::new(), Vec::new(), None);
         for (site, ended) in sites.iter().zip(join_all(calls).await) {
+            let ended = ended.map(|ended| {
+                losses.extend(ended.losses);
+                ended.value
+            });
             match ended {
                 Ok(Finished { outcome: Outcome::Completed, output, .. }) => {
                     parts.extend(output.parts.iter().filter(|part| part.as_text().is_some()).cloned());
@@ -221,27 +235,45 @@ impl Asker<'_> {
             (true, Some(fault)) => Err(fault),
             _ => {
                 let structured = Some(Json::from_tree(serde_json::json!({"results": Tree::Array(rows)})));
-                Ok(Finished::completed(Output { parts, structured, ..Output::default() }))
+                let value = Finished::completed(Output { parts, structured, ..Output::default() });
+                Ok(Carried { value, losses })
             }
         }
     }
 
-    async fn of_site(&self, by: &Principal, conversation: &ConversationId, site: &Text) -> Result<Finished, Fault> {
-        finished(self.call(by, conversation, Some(site)).await?).await
+    /// What one of them ended in. A question is none: nobody could answer it.
+    async fn of_site(
+        &self,
+        by: &Principal,
+        conversation: &ConversationId,
+        site: &Text,
+    ) -> Result<Carried<Finished>, Fault> {
+        let mut running = self.call(by, conversation, Some(site)).await?;
+        let mut listened = listen(&mut running).await?;
+        listened.note(&self.shared.hub, by, self.asked.dialect);
+        match listened.heard {
+            Heard::Finished(finished) => {
+                listened.losses.append(&mut listened.lost);
+                Ok(Carried { value: *finished, losses: listened.losses })
+            }
+            Heard::Asked(question) => Err(Fault::caller(FaultKind::Unanswered, question.text.clone())),
+        }
     }
 
     async fn respond(&self, by: &Principal, opened: Opened, mut envelope: Envelope) -> Response {
         let running = match opened {
             Opened::Running(running) => running,
             Opened::Again(question) => return self.at_once(&envelope, &Stand::Asked(&question)),
-            Opened::Merged(finished) => {
+            Opened::Merged(finished, losses) => {
+                envelope.losses = losses;
                 let finished =
                     worded(&self.shared.hub, self.asked.modes, &self.asked.text, &envelope.site, *finished).await;
                 return self.at_once(&envelope, &Stand::Finished(&finished));
             }
         };
         if self.asked.streaming {
-            return stream::of(running, envelope, Arc::clone(&self.shared.hub), self.asked.clone());
+            let wanted = Wanted { hub: Arc::clone(&self.shared.hub), by: by.clone(), asked: self.asked.clone() };
+            return stream::of(running, envelope, wanted);
         }
         whole(&self.shared, by, running, &self.asked, &mut envelope).await
     }
@@ -253,18 +285,6 @@ impl Asker<'_> {
             false => told(envelope, stand),
         }
     }
-}
-
-/// Reads an exchange to its end. A question is declined: nobody could answer it.
-async fn finished(mut running: Running) -> Result<Finished, Fault> {
-    while let Some(entry) = running.next().await? {
-        match entry.record.event() {
-            Some(Event::Finished(finished)) => return Ok(finished.clone()),
-            Some(Event::Asked(question)) => return Err(Fault::caller(FaultKind::Unanswered, question.text.clone())),
-            Some(_) | None => {}
-        }
-    }
-    Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down"))
 }
 
 /// The end, a question, or a promise when neither comes soon and the generation knows promises.
@@ -282,7 +302,10 @@ async fn whole(
     };
     match heard {
         Err(fault) => told(envelope, &Stand::Refused(&fault)),
-        Ok(Some(listened)) => listened.worded(&shared.hub, asked.modes, &asked.text).await.told(envelope),
+        Ok(Some(listened)) => {
+            listened.note(&shared.hub, by, envelope.dialect);
+            listened.worded(&shared.hub, asked.modes, &asked.text).await.told(envelope)
+        }
         Ok(None) => match promise::give(shared, by, &mut running, &asked.manner()).await {
             Ok(token) => told(envelope, &Stand::Promised { token: &token, note: None }),
             Err(fault) => told(envelope, &Stand::Refused(&fault)),
@@ -299,7 +322,11 @@ fn envelope_promises(dialect: Dialect) -> bool {
 
 /// How far an exchange was heard.
 pub(super) struct Listened {
+    of: Named,
+    /// What was lost before the answer came here.
     losses: Vec<Loss>,
+    /// What has no place in an answer of this protocol.
+    lost: Vec<Loss>,
     /// Who was asked, and why.
     route: Option<Route>,
     heard: Heard,
@@ -321,8 +348,14 @@ impl Listened {
         Listened { heard, ..self }
     }
 
+    /// Writes down what has no place in the answer.
+    pub(super) fn note(&self, hub: &Hub, by: &Principal, dialect: Dialect) {
+        let skill = self.route.as_ref().map(|route| &route.skill);
+        hub.lost(&Leg { by, of: self.of.clone(), wire: dialect.wire(), skill }, &self.lost);
+    }
+
     pub(super) fn told(self, envelope: &mut Envelope) -> Response {
-        envelope.losses.extend(self.losses);
+        envelope.losses.extend(self.losses.into_iter().chain(self.lost));
         if let Some(route) = self.route {
             went(envelope, &route);
         }
@@ -343,15 +376,15 @@ pub(super) fn went(envelope: &mut Envelope, route: &Route) {
 
 /// Reads to the end or to the first question that is open.
 pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
-    let (mut lost, mut said, mut route) = (Vec::new(), Vec::new(), None);
+    let (mut losses, mut lost, mut said, mut route) = (Vec::new(), Vec::new(), Vec::new(), None);
     while let Some(entry) = running.next().await? {
-        let Record::Emitted { event, losses, .. } = &entry.record else { continue };
-        lost.extend(losses.iter().cloned());
+        let Record::Emitted { event, losses: before, .. } = &entry.record else { continue };
+        losses.extend_from_slice(before);
         let heard = match event {
             Event::Finished(finished) => {
                 let mut finished = finished.clone();
                 finished.output.parts = interlingua_core::collect(&finished, &said);
-                lost.extend(encode::lost(&finished.output));
+                lost = encode::lost(&finished.output);
                 Heard::Finished(Box::new(finished))
             }
             Event::Asked(question) if running.awaits(question) => Heard::Asked(Box::new(question.clone())),
@@ -365,7 +398,7 @@ pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
             }
             Event::Asked(_) | Event::Progress { .. } | Event::Settled { .. } => continue,
         };
-        return Ok(Listened { losses: lost, route, heard });
+        return Ok(Listened { of: running.named(), losses, lost, route, heard });
     }
     Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start"))
 }

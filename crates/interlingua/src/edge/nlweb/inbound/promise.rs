@@ -100,7 +100,9 @@ async fn look(
     match heard {
         Ok(listened) => {
             let words = known.call.input().map(|input| input.words()).unwrap_or_default();
-            Ok(listened?.worded(hub, manner.modes, &words).await.told(envelope))
+            let listened = listened?;
+            listened.note(hub, by, envelope.dialect);
+            Ok(listened.worded(hub, manner.modes, &words).await.told(envelope))
         }
         Err(_) => {
             let note = progress(shared, by, task).await;

@@ -11,12 +11,13 @@ use bytes::Bytes;
 use futures_util::stream::unfold;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
-use interlingua_core::{Event, Fault, FaultKind, Record};
+use interlingua_core::{Event, Fault, FaultKind, Loss, Principal, Record};
 use interlingua_protocols::nlweb::Asked;
 use interlingua_protocols::nlweb::encode::{self, Envelope, Frame, Stand};
 
 use super::ask::went;
 use super::summing::worded;
+use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::{Hub, Running};
 
 /// How long nothing may be sent.
@@ -24,9 +25,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const COMMENT: Bytes = Bytes::from_static(b": keepalive\n\n");
 
 /// The events of an exchange. Whoever leaves it before its end leaves the exchange.
-pub(super) fn of(running: Running, envelope: Envelope, hub: Arc<Hub>, asked: Asked) -> Response {
+pub(super) fn of(running: Running, envelope: Envelope, wanted: Wanted) -> Response {
     let waiting = encode::begin(&envelope).iter().map(written).collect();
-    respond(Telling { running: Some(running), envelope, waiting, said: Vec::new(), wanted: Some((hub, asked)) })
+    respond(Telling { running: Some(running), envelope, waiting, said: Vec::new(), wanted: Some(wanted) })
 }
 
 /// An answer that is known already.
@@ -49,14 +50,28 @@ fn respond(telling: Telling) -> Response {
     response
 }
 
+/// What was asked, of whom, by whom.
+pub(super) struct Wanted {
+    pub(super) hub: Arc<Hub>,
+    pub(super) by: Principal,
+    pub(super) asked: Asked,
+}
+
+impl Wanted {
+    /// Writes down what has no place in the answer.
+    fn note(&self, of: Named, envelope: &Envelope, losses: &[Loss]) {
+        let skill = envelope.route.as_ref().map(|route| &route.skill);
+        self.hub.lost(&Leg { by: &self.by, of, wire: envelope.dialect.wire(), skill }, losses);
+    }
+}
+
 struct Telling {
     /// Gone once it has ended or asked.
     running: Option<Running>,
     envelope: Envelope,
     waiting: VecDeque<Bytes>,
     said: Vec<Event>,
-    /// What was asked, of whom.
-    wanted: Option<(Arc<Hub>, Asked)>,
+    wanted: Option<Wanted>,
 }
 
 impl Telling {
@@ -85,10 +100,14 @@ impl Telling {
             Event::Finished(finished) => {
                 let mut finished = finished.clone();
                 finished.output.parts = interlingua_core::collect(&finished, &self.said);
-                self.envelope.losses.extend(encode::lost(&finished.output));
-                if let Some((hub, asked)) = &self.wanted {
+                let lost = encode::lost(&finished.output);
+                let of = self.running.as_ref().map(Running::named);
+                if let (Some(wanted), Some(of)) = (&self.wanted, of) {
+                    wanted.note(of, &self.envelope, &lost);
+                    let Wanted { hub, asked, .. } = wanted;
                     finished = worded(hub, asked.modes, &asked.text, &self.envelope.site, finished).await;
                 }
+                self.envelope.losses.extend(lost);
                 self.end(&Stand::Finished(&finished));
             }
             Event::Asked(question) => self.end(&Stand::Asked(question)),
