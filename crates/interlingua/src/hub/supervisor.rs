@@ -1,5 +1,5 @@
-//! The one place that starts background work. Everything started here is counted, named in the log when it panics, and
-//! awaited when the hub stops.
+//! The one place that starts background work. Everything started here is counted and awaited when the hub stops. What panics
+//! ends alone; where it was is told by [`crate::telemetry::panics`].
 
 use std::future::Future;
 use std::time::Duration;

@@ -12,6 +12,7 @@ mod export;
 mod histogram;
 mod log;
 pub mod meters;
+pub mod panics;
 #[cfg(test)]
 mod tests;
 pub mod trace;

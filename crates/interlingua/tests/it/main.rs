@@ -27,6 +27,7 @@ mod nlip_client;
 mod nlip_interop;
 mod nlip_peers;
 mod nlweb;
+mod panics;
 mod powercut;
 mod program;
 mod reload;

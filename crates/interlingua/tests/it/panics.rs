@@ -1,0 +1,72 @@
+//! A panic with a secret in reach: the program says where it was, and nothing of what it had at hand.
+//!
+//! The program has no way to be made to panic. So this test starts itself once more as a child that does what the program's
+//! `main` does first, and panics in the ways in which programs do.
+
+use std::io::Write;
+use std::panic::catch_unwind;
+use std::process::Command;
+
+const CANARY: &str = "canary-é-panic-5c1f";
+/// Says to the child what it is to do; without it the child's test does nothing.
+const AS_CHILD: &str = "INTERLINGUA_TEST_PANICS";
+
+/// What stands in the source may be told.
+const FIXED: &str = "a text that stands in the source";
+
+#[test]
+fn as_a_child_it_panics_in_the_ways_in_which_programs_do() {
+    let Ok(wanted) = std::env::var(AS_CHILD) else { return };
+    if wanted.contains("withheld") {
+        interlingua::telemetry::panics::withhold();
+    }
+    if wanted.contains("logged") {
+        interlingua::telemetry::Telemetry::start(&Default::default(), "hub").expect("a log");
+    }
+    // Put together while it runs, as a secret would be.
+    let secret = CANARY.chars().collect::<String>();
+    let ways: [fn(&str); 4] = [
+        |secret| panic!("cannot do anything with {secret}"),
+        |secret| drop(read(secret).expect("a number").to_string()),
+        // In the middle of a letter: the text of this panic quotes the string.
+        |secret| drop(secret[..8].to_owned()),
+        |_| std::panic::panic_any(FIXED),
+    ];
+    for way in ways {
+        assert!(catch_unwind(|| way(&secret)).is_err(), "it panics");
+    }
+    let thread = std::thread::spawn(move || panic!("in a thread of its own: {secret}"));
+    assert!(thread.join().is_err());
+    writeln!(std::io::stderr(), "the child is done").expect("written");
+}
+
+fn read(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is no number"))
+}
+
+/// What the child says, all of it.
+fn child(wanted: &str) -> String {
+    let program = std::env::current_exe().expect("this test");
+    let name = "panics::as_a_child_it_panics_in_the_ways_in_which_programs_do";
+    let output = Command::new(program)
+        .args(["--exact", name, "--nocapture", "--test-threads", "1"])
+        .env(AS_CHILD, wanted)
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .expect("the child runs");
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success() && said.contains("the child is done"), "{said}");
+    said
+}
+
+#[test]
+fn a_panic_tells_where_it_was_and_nothing_of_what_was_at_hand() {
+    assert!(child("bare").contains(CANARY), "without it a panic tells everything, so this test can fail");
+    for wanted in ["withheld", "withheld and logged"] {
+        let said = child(wanted);
+        assert!(!said.contains("canary") && !said.contains("5c1f"), "{wanted}: {said}");
+        assert_eq!(said.matches("panicked").count(), 5, "{wanted}: each of them is told: {said}");
+        assert!(said.contains("tests/it/panics.rs:"), "{wanted}: and its place: {said}");
+        assert_eq!(said.matches(FIXED).count(), 1, "{wanted}: {said}");
+    }
+}
