@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::Text;
+use crate::json::Tree;
 
 /// A value, and what was lost on the way to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +28,19 @@ pub struct Loss {
 impl Loss {
     pub fn new(what: impl Into<Text>, kind: LossKind) -> Self {
         Loss { what: what.into(), kind }
+    }
+
+    /// Losses as another hub lists them: objects that say `what` and of which `kind`. What is no such object is passed over; of a
+    /// list without end, and of a name, no more is taken than belongs into an answer.
+    pub fn listed(list: &Tree) -> Vec<Loss> {
+        const MOST: usize = 100;
+        const LONGEST: usize = 200;
+        let read = |loss: &Tree| {
+            let kind = LossKind::named(loss.get("kind")?.as_str()?)?;
+            let what: String = loss.get("what")?.as_str()?.chars().take(LONGEST).collect();
+            Some(Loss::new(what, kind))
+        };
+        list.as_array().into_iter().flatten().take(MOST).filter_map(read).collect()
     }
 }
 
@@ -81,6 +95,8 @@ impl LossKind {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -97,5 +113,19 @@ mod tests {
             gather_losses(&mut known, [&Loss::new(n.to_string(), LossKind::Dropped)]);
         }
         assert_eq!(known.len(), MOST_LOSSES);
+    }
+
+    #[test]
+    fn losses_of_another_hub_are_read_as_far_as_they_are_some() {
+        let list = json!([
+            {"what": "call.priority", "kind": "dropped"}, {"what": "part.place", "kind": "flattened"},
+            {"what": "x", "kind": "eaten"}, {"kind": "dropped"}, 7,
+        ]);
+        let read = Loss::listed(&list);
+        assert_eq!(read, [Loss::new("call.priority", LossKind::Dropped), Loss::new("part.place", LossKind::Flattened)]);
+        let many = json!(vec![json!({"what": "w".repeat(10_000), "kind": "dropped"}); 1_000]);
+        let read = Loss::listed(&many);
+        assert!(read.len() == 100 && read.iter().all(|loss| loss.what.len() == 200), "{}", read.len());
+        assert_eq!(Loss::listed(&json!({"what": "x", "kind": "dropped"})), []);
     }
 }

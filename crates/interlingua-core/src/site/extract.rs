@@ -95,19 +95,29 @@ impl Field {
 /// models. Lines stay, runs of blanks become one, ends are trimmed.
 pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len().min(MAX_TEXT));
-    let mut blank = false;
-    for c in text.trim().chars() {
-        let c = if c == '\u{a0}' || c == '\t' { ' ' } else { c };
-        if hidden(c) || (c == ' ' && blank) {
-            continue;
-        }
-        blank = c == ' ';
+    for c in visible(text) {
         if cleaned.len() + c.len_utf8() > MAX_TEXT {
             break;
         }
         cleaned.push(c);
     }
     cleaned
+}
+
+/// Is the text longer than what [`clean`] keeps of one?
+pub fn is_cut(text: &str) -> bool {
+    text.len() > MAX_TEXT && visible(text).map(char::len_utf8).sum::<usize>() > MAX_TEXT
+}
+
+fn visible(text: &str) -> impl Iterator<Item = char> {
+    let mut blank = false;
+    text.trim().chars().map(|c| if c == '\u{a0}' || c == '\t' { ' ' } else { c }).filter(move |c| {
+        if hidden(*c) || (*c == ' ' && blank) {
+            return false;
+        }
+        blank = *c == ' ';
+        true
+    })
 }
 
 fn hidden(c: char) -> bool {

@@ -272,6 +272,8 @@ fn w_31_fields_say_attributes_lists_and_types() {
 fn w_66_page_text_is_cleaned_and_bounded() {
     assert_eq!(extract::clean(" a\u{200b}b\u{202e}c\u{7}\t d\u{e0041} \n"), "abc d");
     assert!(extract::clean(&"x".repeat(100_000)).len() <= extract::MAX_TEXT);
+    assert!(extract::is_cut(&"x".repeat(extract::MAX_TEXT + 1)) && !extract::is_cut(&"x".repeat(extract::MAX_TEXT)));
+    assert!(!extract::is_cut(&" ".repeat(100_000)), "what is not kept anyhow is no loss");
 }
 
 #[test]

@@ -120,6 +120,12 @@ pub fn told(losses: &[Loss], fault: Option<FaultKind>) -> Option<Json> {
     })
 }
 
+/// What a server says it could not carry.
+pub fn losses(frame: &ServerMessage) -> Vec<Loss> {
+    let listed = || Members::of(frame.metadata.as_ref()?).get("losses");
+    listed().map(|list| Loss::listed(list.tree())).unwrap_or_default()
+}
+
 /// What a server says went wrong.
 pub fn fault(frame: &ServerMessage) -> Option<FaultKind> {
     FaultKind::named(&Members::of(frame.metadata.as_ref()?).text("fault")?)

@@ -4,9 +4,9 @@
 //! is not known is passed over; keys and headers that some servers stream are never taken for anything.
 
 use bytes::Bytes;
-use interlingua_core::Json;
 use interlingua_core::json::{Reader, Tree};
 use interlingua_core::percent::encoded;
+use interlingua_core::{Json, Loss};
 use serde_json::{Value, json};
 
 use super::wire::{Dialect, MAX_ITEMS, Modes};
@@ -106,6 +106,8 @@ pub struct Reply {
     pub session: Session,
     /// There was more than is taken.
     pub cut: bool,
+    /// What a hub says was lost behind it. Whether it is one, whoever asked knows.
+    pub losses: Vec<Loss>,
     understood: bool,
 }
 
@@ -172,6 +174,7 @@ impl Reply {
                 let code = members.text("code").unwrap_or("ERROR".into());
                 self.failure = Some((code.into_owned(), text.into_owned()));
             }
+            "losses" => self.lose(members),
             // Headers, keys, statistics, and whatever comes after them.
             _ => {}
         }
@@ -183,6 +186,7 @@ impl Reply {
             if let Some(session) = meta.object("session_context") {
                 self.remember(&session);
             }
+            self.lose(&meta);
         }
         if let Some(session) = members.object("session_context") {
             self.remember(&session);
@@ -224,6 +228,13 @@ impl Reply {
         let text = |key: &str| session.text(key).map(|text| text.into_owned());
         self.session.conversation = text("conversation_id").or(self.session.conversation.take());
         self.session.state = text("state_token").or(self.session.state.take());
+    }
+
+    /// Each message of a stream may say them all anew.
+    fn lose(&mut self, members: &Members) {
+        if let Some(list) = members.get("losses") {
+            self.losses = Loss::listed(list.tree());
+        }
     }
 
     fn say(&mut self, members: &Members, key: &str) {

@@ -1,8 +1,8 @@
 use bytes::Bytes;
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Fault, FaultKind, Finished, Json, Output, Part, PeerId, Provenance, Question, QuestionId, QuestionKind, Route,
-    RouteClass, Schema, SkillId, Target, TaskId, Time, Why,
+    Fault, FaultKind, Finished, Json, Loss, LossKind, Output, Part, PeerId, Provenance, Question, QuestionId,
+    QuestionKind, Route, RouteClass, Schema, SkillId, Target, TaskId, Time, Why,
 };
 use serde_json::json;
 
@@ -414,6 +414,16 @@ fn q_24_q_42_questions_promises_failures_and_order() {
     let reply =
         heard(&[json!({"results": [{"name": "b", "index": 1}]}), json!({"results": [{"name": "a", "index": 0}]})]);
     assert_eq!(reply.structured().tree()["results"][0]["name"], "a");
+}
+
+#[test]
+fn what_a_hub_lost_behind_its_answer_is_heard_in_every_generation() {
+    let losses = json!([{"what": "output.text", "kind": "dropped"}]);
+    for said in [json!({"_meta": {"losses": losses}}), json!({"message_type": "losses", "losses": losses})] {
+        // Each message of a stream may say it again.
+        let reply = heard(&[said.clone(), json!({"results": []}), said]);
+        assert_eq!(reply.losses, [Loss::new("output.text", LossKind::Dropped)]);
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Two hubs that know each other: each offers the other's skills as its own peer's, and no call goes in circles.
 
-use interlingua_testkit::{Hub, HubBuilder, port};
+use interlingua_testkit::{Hub, HubBuilder, Say, Scripted, port};
 use serde_json::{Value, json};
 
 use crate::support::{builder, send, until};
@@ -188,5 +188,39 @@ async fn a_hub_that_passes_a_call_on_is_in_its_chain_and_the_call_may_what_both_
         assert_eq!(own["finished"]["outcome"], "completed", "{wire:?}: {own}");
         let alone = ("user:ana".to_owned(), "allowed".to_owned());
         assert!(decided(&right_hub, "local/three").await.contains(&alone), "{wire:?}");
+    }
+}
+
+/// A site whose answer is longer than is read of one.
+async fn wordy() -> Scripted {
+    let summary = json!({"@type": "Summary", "text": "many words, ".repeat(2_000)});
+    Scripted::http(move |_, _| Say::Json(json!({"_meta": {"version": "0.55"}, "results": [summary.clone()]}))).await
+}
+
+#[tokio::test]
+async fn what_another_hub_lost_is_told_on_through_every_protocol() {
+    let wordy = wordy().await;
+    let site = format!("nlweb: {{ url: \"http://{}/ask\" }}, effects: reads", wordy.address());
+    for wire in WIRES {
+        let right = port::free();
+        let peer = wire.peer(right, "wordy");
+        let _right = hub_at(right, &format!("hub: {{ id: right }}\npeers:\n  wordy: {{ {site} }}\n")).await;
+        let known = format!("hub: {{ id: left }}\npeers:\n  right: {{ {peer}, hub: true, trust_hints: true }}\n");
+        let left = hub_at(port::free(), &known).await;
+        let asked = match wire {
+            Wire::Nlip | Wire::A2a => json!({"skill": "right/wordy.ask", "arguments": {"query": "go on"}}),
+            Wire::Mcp => json!({"skill": "right/wordy__ask", "arguments": {"query": "go on"}}),
+            Wire::Aip => json!({"skill": "right/do", "arguments": {"request": "go on"}}),
+            Wire::Nlweb => json!({"skill": "right/ask", "arguments": {"query": "go on", "site": "wordy"}}),
+        };
+        let mut last = json!(null);
+        until(&format!("{wire:?}: the other hub's site answers"), async || {
+            last = left.post_json("/api/exchanges", &asked).await.json();
+            last["finished"]["outcome"] == "completed"
+        })
+        .await;
+        let losses = last["losses"].as_array().cloned().unwrap_or_default();
+        let lost = json!({"what": "output.text", "kind": "dropped"});
+        assert!(losses.contains(&lost), "{wire:?}: {losses:?}");
     }
 }

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use interlingua_core::json::Tree;
 use interlingua_core::{
     Addressee, ArtifactHeader, ArtifactId, CancelWhy, Channel, Choice, Chunk, Confirm, Digest, Effects, Event, Fault,
-    FaultKind, Finished, Json, Level, Loss, LossKind, MessageId, Meta, Outcome, Output, Owner, Part, Party, PeerId,
-    Piece, Provenance, Question, QuestionId, QuestionKind, Schema, TaskId, Text, Time, Usage,
+    FaultKind, Finished, Json, Level, Loss, MessageId, Meta, Outcome, Output, Owner, Part, Party, PeerId, Piece,
+    Provenance, Question, QuestionId, QuestionKind, Schema, TaskId, Text, Time, Usage,
 };
 use serde_json::json;
 
@@ -439,14 +439,6 @@ fn channel(name: &str) -> Option<Channel> {
     })
 }
 
-/// At most so many are believed.
-const LOSSES: usize = 100;
-
 fn losses(metadata: &Json) -> Vec<Loss> {
-    let listed = metadata.get(ext::URI).and_then(|ours| ours.get("losses")?.as_array());
-    let read = |loss: &Tree| {
-        let kind = LossKind::named(loss.get("kind")?.as_str()?)?;
-        Some(Loss::new(bounded(loss.get("what")?.as_str()?), kind))
-    };
-    listed.into_iter().flatten().take(LOSSES).filter_map(read).collect()
+    metadata.get(ext::URI).and_then(|ours| ours.get("losses")).map(Loss::listed).unwrap_or_default()
 }

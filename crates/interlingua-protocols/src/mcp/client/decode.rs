@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use interlingua_core::peer::View;
 use interlingua_core::{
-    Channel, Event, Fault, FaultKind, Finished, Json, Level, MessageId, Noun, Outcome, Output, Part, Party, PeerId,
-    Piece, Provenance, Question, Raw, Text, Time, Usage,
+    Channel, Event, Fault, FaultKind, Finished, Json, Level, Loss, MessageId, Noun, Outcome, Output, Part, Party,
+    PeerId, Piece, Provenance, Question, Raw, Text, Time, Usage,
 };
 
 use super::encode::Verb;
@@ -21,7 +21,7 @@ pub struct Leg {
     pub peer: PeerId,
     pub version: Version,
     pub verb: Verb,
-    /// Configuration says that it is a hub: what it says of its faults is believed.
+    /// Configuration says that it is a hub: what it says of its faults and losses is believed.
     pub is_hub: bool,
     /// When a question of it expires.
     pub expires: Time,
@@ -31,7 +31,7 @@ pub struct Leg {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Replied {
-    Finished(Box<Finished>, Option<Raw>),
+    Finished(Box<Finished>, Vec<Loss>, Option<Raw>),
     /// The request ended with these; the same call goes on with their answers.
     Asked(Vec<Question>),
     /// The server wants the call again with this state, and asks nothing.
@@ -52,7 +52,7 @@ pub struct Task {
 pub enum TaskState {
     Working { note: Option<Text>, poll: Option<Duration> },
     Asked(Vec<Question>),
-    Ended(Box<Finished>, Option<Raw>),
+    Ended(Box<Finished>, Vec<Loss>, Option<Raw>),
 }
 
 impl Leg {
@@ -92,6 +92,12 @@ impl Leg {
         fault.filter(|_| self.is_hub).as_ref().and_then(meta::fault)
     }
 
+    /// What was lost behind the server, where it is a hub.
+    fn losses(&self, result: &Members) -> Vec<Loss> {
+        let told = || result.object(META)?.get(meta::LOSSES);
+        if self.is_hub { told().map(|list| Loss::listed(list.tree())).unwrap_or_default() } else { Vec::new() }
+    }
+
     fn result(&self, result: &Members) -> Result<Replied, Fault> {
         if !result.is_object() {
             return Err(self.bad("a result that is no object"));
@@ -103,7 +109,7 @@ impl Leg {
                 let well = result.bool("isError") != Some(true) && result.has("content");
                 let unread = self.view == View::Head && self.verb == Verb::Call && raw.is_some() && well;
                 let finished = if unread { Finished::completed(Output::default()) } else { self.complete(result)? };
-                Ok(Replied::Finished(Box::new(finished), raw))
+                Ok(Replied::Finished(Box::new(finished), self.losses(result), raw))
             }
             Some("input_required") => self.asked(result),
             Some("task") => match result.text("taskId") {
@@ -227,7 +233,7 @@ impl Leg {
             Some("completed") => {
                 let result = task.object("result").ok_or_else(|| self.bad("a task that is done without a result"))?;
                 let finished = self.complete(&result)?;
-                Ok(TaskState::Ended(Box::new(finished), self.raw(&result)))
+                Ok(TaskState::Ended(Box::new(finished), self.losses(&result), self.raw(&result)))
             }
             Some("failed") => {
                 let error = task.object("error");
@@ -239,12 +245,12 @@ impl Leg {
                 // The error that its call would have been answered with.
                 let code = error.and_then(|error| error.number::<i64>("code"));
                 fault.peer_code = code.map(|code| code.to_string().into());
-                Ok(TaskState::Ended(Box::new(Finished::failed(fault)), None))
+                Ok(TaskState::Ended(Box::new(Finished::failed(fault)), Vec::new(), None))
             }
             Some("cancelled") => {
                 let by = Party::Peer(self.peer.clone());
                 let finished = Finished::cancelled(by, interlingua_core::CancelWhy::Asked);
-                Ok(TaskState::Ended(Box::new(finished), None))
+                Ok(TaskState::Ended(Box::new(finished), Vec::new(), None))
             }
             Some(_) | None => Err(self.bad("a task in no state that is known")),
         }

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use interlingua_core::peer::{Answering, View};
 use interlingua_core::{
-    Answer, Ask, Call, Effects, Event, FaultKind, Input, Json, KindSet, Noun, Outcome, PeerId, Question, QuestionKind,
-    Schema, Skill, SkillId, SkillKind, Target, Time, Trace, Uri, Via,
+    Answer, Ask, Call, Effects, Event, FaultKind, Input, Json, KindSet, Loss, LossKind, Noun, Outcome, PeerId,
+    Question, QuestionKind, Schema, Skill, SkillId, SkillKind, Target, Time, Trace, Uri, Via,
 };
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ fn resources_prompts_and_completions_have_their_own_verbs() {
 
 #[test]
 fn m_13_a_result_without_its_type_is_complete_and_an_unknown_type_is_refused() {
-    let Replied::Finished(finished, raw) = replied(Verb::Call, json!({"content": [{"type": "text", "text": "a"}]}))
+    let Replied::Finished(finished, _, raw) = replied(Verb::Call, json!({"content": [{"type": "text", "text": "a"}]}))
     else {
         panic!("finished")
     };
@@ -125,7 +125,7 @@ fn m_13_a_result_without_its_type_is_complete_and_an_unknown_type_is_refused() {
 fn a_tool_that_failed_is_an_outcome_with_what_it_said() {
     let result =
         json!({"isError": true, "content": [{"type": "text", "text": "no disk"}], "structuredContent": {"a": 1}});
-    let Replied::Finished(finished, _) = replied(Verb::Call, result) else { panic!("finished") };
+    let Replied::Finished(finished, ..) = replied(Verb::Call, result) else { panic!("finished") };
     let Outcome::Failed(fault) = &finished.outcome else { panic!("failed") };
     assert_eq!((fault.kind, &*fault.public), (FaultKind::PeerFailed, "p failed: no disk"));
     assert_eq!(finished.output.structured.as_ref().map(Json::as_str), Some(r#"{"a":1}"#));
@@ -136,14 +136,14 @@ fn m_34_an_answer_that_only_passes_through_is_not_read_and_travels_as_it_came() 
     let head = Leg { view: View::Head, ..leg(Verb::Call, Version::LATEST) };
     let text = r#"{"content":[{"type":"text","text":"a"}],"x-new":1.50,"resultType":"complete"}"#;
     let result = |text: &'static str| Members::of(&Json::parse(Bytes::from_static(text.as_bytes())).expect("JSON"));
-    let Ok(Replied::Finished(finished, Some(raw))) = head.response(Ok(result(text))) else { panic!("finished") };
+    let Ok(Replied::Finished(finished, _, Some(raw))) = head.response(Ok(result(text))) else { panic!("finished") };
     assert!(finished.output.parts.is_empty());
     assert_eq!(raw.bytes, text);
     for read in [
         r#"{"content":[{"type":"text","text":"a"}],"isError":true}"#,
         r#"{"content":[{"type":"text","text":"a"}],"_meta":{"interlingua/fault":{}}}"#,
     ] {
-        let Ok(Replied::Finished(finished, _)) = head.response(Ok(result(read))) else { panic!("finished") };
+        let Ok(Replied::Finished(finished, ..)) = head.response(Ok(result(read))) else { panic!("finished") };
         assert_eq!(finished.output.parts.len(), 1, "{read}");
     }
 }
@@ -186,7 +186,7 @@ fn a_prompts_turns_are_parts_labelled_by_role() {
     let result = json!({"messages": [
         {"role": "user", "content": {"type": "text", "text": "q"}},
         {"role": "assistant", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]});
-    let Replied::Finished(finished, _) = replied(Verb::Prompt, result) else { panic!("finished") };
+    let Replied::Finished(finished, ..) = replied(Verb::Prompt, result) else { panic!("finished") };
     let labels: Vec<Option<&str>> = finished.output.parts.iter().map(|part| part.label.as_deref()).collect();
     assert_eq!(labels, [Some("user"), Some("assistant"), Some("assistant")]);
 }
@@ -352,7 +352,7 @@ fn a_receipt_is_taken_for_whoever_cannot_hold_one_except_by_callers_of_the_same_
 fn a_task_that_failed_keeps_the_code_its_call_would_have_had() {
     let task = json!({"taskId": "t", "status": "failed", "error": {"code": -32603, "message": "out of paper"}});
     let ended = leg(Verb::Call, Version::LATEST).task(Ok(members(task))).expect("understood");
-    let TaskState::Ended(finished, _) = ended else { panic!("{ended:?}") };
+    let TaskState::Ended(finished, ..) = ended else { panic!("{ended:?}") };
     let Outcome::Failed(fault) = finished.outcome else { panic!("it failed") };
     assert_eq!((fault.kind, fault.peer_code.as_deref()), (FaultKind::PeerFailed, Some("-32603")));
     assert_eq!(&*fault.public, "p failed: out of paper");
@@ -375,12 +375,31 @@ fn the_kind_of_a_fault_is_believed_of_a_hub_alone() {
     });
     let refused = rpc::Error::new(-32603, "went in circles").with(json!({"kind": "loop"}).into());
     for (leg, kind) in [(&hub, FaultKind::Loop), (&plain, FaultKind::PeerFailed)] {
-        let Ok(Replied::Finished(finished, _)) = leg.response(Ok(members(looped.clone()))) else {
+        let Ok(Replied::Finished(finished, ..)) = leg.response(Ok(members(looped.clone()))) else {
             panic!("an outcome")
         };
         let Outcome::Failed(fault) = finished.outcome else { panic!("failed") };
         assert_eq!((fault.kind, &*fault.public), (kind, "p failed: went in circles"));
         assert_eq!(leg.response(Err(refused.clone())).expect_err("refused").kind, kind);
+    }
+}
+
+#[test]
+fn losses_are_believed_of_a_hub_alone_and_of_its_tasks_too() {
+    let plain = leg(Verb::Call, Version::LATEST);
+    let hub = Leg { is_hub: true, ..plain.clone() };
+    let result = json!({
+        "content": [{"type": "text", "text": "a"}],
+        "_meta": {"interlingua/losses": [{"what": "part.place", "kind": "flattened"}]},
+    });
+    let task = json!({"taskId": "t", "status": "completed", "result": result});
+    for (leg, believed) in [(&hub, vec![Loss::new("part.place", LossKind::Flattened)]), (&plain, Vec::new())] {
+        let Ok(Replied::Finished(_, losses, _)) = leg.response(Ok(members(result.clone()))) else {
+            panic!("an outcome")
+        };
+        assert_eq!(losses, believed);
+        let Ok(TaskState::Ended(_, losses, _)) = leg.task(Ok(members(task.clone()))) else { panic!("an end") };
+        assert_eq!(losses, believed);
     }
 }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use interlingua_core::{
-    Addressee, Carried, Choice, Confirm, Digest, Effects, Fault, FaultKind, Finished, Json, Loss, LossKind, Outcome,
-    Output, Part, Party, PeerId, Provenance, Question, QuestionId, QuestionKind, Retry, Schema, Secret, SkillId, Text,
-    Time, Usage,
+    Addressee, Carried, Choice, Confirm, Digest, Effects, Fault, FaultKind, Finished, Json, Loss, Outcome, Output,
+    Part, Party, PeerId, Provenance, Question, QuestionId, QuestionKind, Retry, Schema, Secret, SkillId, Text, Time,
+    Usage,
 };
 
 use super::encode::Tongue;
@@ -114,7 +114,7 @@ impl Read {
         } else if leg.tongue == Tongue::Hub && submessage.has_label(labels::FAULT) {
             self.fault = fault::read(&content, &leg.peer, &self.words());
         } else if leg.tongue == Tongue::Hub && submessage.has_label(labels::LOSSES) {
-            self.losses.extend(losses(&content));
+            self.losses.extend(Loss::listed(content.tree()));
         }
     }
 
@@ -127,17 +127,6 @@ impl Read {
         let finished = Finished { outcome, output, usage: Usage::default() };
         Carried { value: Replied::Finished(Box::new(finished)), losses: self.losses }
     }
-}
-
-/// At most so many are believed.
-const LOSSES: usize = 100;
-
-fn losses(content: &Json) -> Vec<Loss> {
-    let read = |loss: &interlingua_core::json::Tree| {
-        let kind = LossKind::named(loss.get("kind")?.as_str()?)?;
-        Some(Loss::new(loss.get("what")?.as_str()?, kind))
-    };
-    content.tree().as_array().into_iter().flatten().take(LOSSES).filter_map(read).collect()
 }
 
 impl Leg {

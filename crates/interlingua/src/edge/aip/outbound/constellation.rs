@@ -11,7 +11,7 @@ use bytes::Bytes;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::percent::encoded;
 use interlingua_core::{
-    Ask, Call, Card, Fault, FaultKind, Finished, Health, Input, Json, Loss, Outcome, Party, PeerId, Text,
+    Ask, Call, Card, Event, Fault, FaultKind, Finished, Health, Input, Json, Loss, Outcome, Party, PeerId, Record, Text,
 };
 use interlingua_protocols::aip::backoff::{Backoff, Growth};
 use interlingua_protocols::aip::client::line::{Line, Pulse};
@@ -24,6 +24,7 @@ use interlingua_protocols::aip::{client_id, decode, encode, profile, session_id}
 use tokio::sync::mpsc;
 
 use super::going::{Ended, Going, News};
+use crate::client::live;
 use crate::client::websocket::{Carrier, Place, Turn};
 use crate::config::{self, AipPeer, EffectsOverride};
 use crate::hub::{Hub, entropy};
@@ -53,7 +54,7 @@ struct Constellation {
     name: PeerId,
     ours: Text,
     target: Text,
-    /// Configuration says that the server is a hub: what it says of its faults is believed.
+    /// Configuration says that the server is a hub: what it says of its faults and losses is believed.
     is_hub: bool,
     up: AtomicBool,
     said: mpsc::Sender<Said>,
@@ -148,12 +149,17 @@ impl Constellation {
         self.believed(frame, decode::refusal(frame, self.name.clone()))
     }
 
-    fn ended(&self, frame: &ServerMessage) -> Finished {
+    /// How it ended, and what was lost: on the way there, and behind a server that is a hub.
+    fn ended(&self, frame: &ServerMessage, mut losses: Vec<Loss>) -> Ended {
+        if self.is_hub {
+            losses.extend(profile::losses(frame));
+        }
         let finished = decode::task_end(frame, &self.name).value;
-        match finished.outcome {
+        let finished = match finished.outcome {
             Outcome::Failed(fault) => Finished { outcome: Outcome::Failed(self.believed(frame, fault)), ..finished },
             Outcome::Completed | Outcome::Cancelled { .. } => finished,
-        }
+        };
+        (finished, losses)
     }
 
     /// The fault of the kind that a hub says it is.
@@ -181,7 +187,10 @@ impl Constellation {
         match told.recv().await {
             None => Err(unreachable()),
             Some(Told::Refused(frame)) => Err(asked.over(self.refused(&frame))),
-            Some(Told::Ended(frame)) => Ok(Reply::Done(Box::new(asked.over(self.ended(&frame))), None)),
+            Some(Told::Ended(end)) => {
+                let (finished, losses) = asked.over(self.ended(&end, frame.losses));
+                Ok(live::told(vec![Record::Emitted { event: Event::Finished(finished), losses, raw: None }]))
+            }
             Some(Told::Lost) => Ok(Reply::Done(Box::new(asked.over(self.lost())), None)),
             Some(Told::Accepted | Told::Notes(_)) => {
                 let losses = frame.losses;
@@ -199,18 +208,18 @@ impl Constellation {
         losses: Vec<Loss>,
         news: News,
     ) -> Ended {
-        let finished = loop {
+        let ended = loop {
             match told.recv().await {
                 Some(Told::Accepted) => {}
                 Some(Told::Notes(lines)) => {
                     decode::notes(&lines, &dispatch.key, &self.name).into_iter().for_each(|event| news.tell(event));
                 }
-                Some(Told::Ended(frame)) => break self.ended(&frame),
-                Some(Told::Refused(frame)) => break Finished::failed(self.refused(&frame)),
-                Some(Told::Lost) | None => break self.lost(),
+                Some(Told::Ended(frame)) => break self.ended(&frame, losses),
+                Some(Told::Refused(frame)) => break (Finished::failed(self.refused(&frame)), losses),
+                Some(Told::Lost) | None => break (self.lost(), losses),
             }
         };
-        (asked.over(finished), losses)
+        asked.over(ended)
     }
 }
 

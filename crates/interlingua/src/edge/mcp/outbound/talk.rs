@@ -323,8 +323,9 @@ impl Talk {
                 self.look_again(&fault);
                 Ok(Reply::Done(Box::new(Finished::failed(fault)), None))
             }
-            Ok(Replied::Finished(mut finished, raw)) => {
+            Ok(Replied::Finished(mut finished, lost, raw)) => {
                 stored::keep_large(&self.hub, &mut finished.output.parts).await?;
+                self.losses.extend(lost);
                 if self.losses.is_empty() {
                     return Ok(Reply::Done(finished, raw));
                 }

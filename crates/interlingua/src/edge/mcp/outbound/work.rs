@@ -5,8 +5,8 @@
 
 use interlingua_core::peer::Reply;
 use interlingua_core::{
-    Answer, CancelWhy, Event, Fault, FaultKind, Feature, Finished, How, Party, Question, QuestionId, Raw, Record, Sent,
-    Signal,
+    Answer, CancelWhy, Event, Fault, FaultKind, Feature, Finished, How, Loss, Party, Question, QuestionId, Raw, Record,
+    Sent, Signal,
 };
 use interlingua_protocols::mcp::client::decode::TaskState;
 use interlingua_protocols::mcp::client::encode::{self, Manner, TASK_CANCEL, TASK_GET, TASK_UPDATE};
@@ -65,7 +65,7 @@ struct Work {
 /// How a step ended.
 enum Ending {
     Replied(Result<Replied, Fault>),
-    Finished(Box<Finished>, Option<Raw>),
+    Finished(Box<Finished>, Vec<Loss>, Option<Raw>),
     /// The server's task waits for answers, which come as a call of their own.
     TaskAsks(Vec<Question>, String),
 }
@@ -89,13 +89,15 @@ impl Work {
                 },
             };
             step = match ending {
-                Ending::Finished(finished, raw) => return self.finish(*finished, raw).await,
+                Ending::Finished(finished, losses, raw) => return self.finish(*finished, losses, raw).await,
                 Ending::TaskAsks(questions, task) => return self.ask(questions, Some(&task)).await,
                 Ending::Replied(Err(fault)) => {
                     self.talk.look_again(&fault);
-                    return self.finish(Finished::failed(fault), None).await;
+                    return self.finish(Finished::failed(fault), Vec::new(), None).await;
                 }
-                Ending::Replied(Ok(Replied::Finished(finished, raw))) => return self.finish(*finished, raw).await,
+                Ending::Replied(Ok(Replied::Finished(finished, losses, raw))) => {
+                    return self.finish(*finished, losses, raw).await;
+                }
                 Ending::Replied(Ok(Replied::Asked(questions))) => return self.ask(questions, None).await,
                 Ending::Replied(Ok(Replied::Again(state))) => Step::Again(Answers::state(state)),
                 Ending::Replied(Ok(Replied::Task(task))) => Step::Task(task),
@@ -109,11 +111,13 @@ impl Work {
         let _ = self.out.send(record).await;
     }
 
-    async fn finish(&mut self, mut finished: Finished, raw: Option<Raw>) {
+    /// `lost`: behind the server.
+    async fn finish(&mut self, mut finished: Finished, lost: Vec<Loss>, raw: Option<Raw>) {
         if let Err(fault) = stored::keep_large(&self.talk.hub, &mut finished.output.parts).await {
             finished = Finished::failed(fault);
         }
-        let losses = std::mem::take(&mut self.talk.losses);
+        let mut losses = std::mem::take(&mut self.talk.losses);
+        losses.extend(lost);
         self.emit(Record::Emitted { event: Event::Finished(finished), losses, raw }).await;
     }
 
@@ -146,7 +150,7 @@ impl Work {
     }
 
     fn failed(&self, fault: Fault) -> Ending {
-        Ending::Finished(Box::new(Finished::failed(fault)), None)
+        Ending::Finished(Box::new(Finished::failed(fault)), Vec::new(), None)
     }
 
     async fn take(&mut self, flight: &Flight, message: Message) -> Option<Ending> {
@@ -233,7 +237,7 @@ impl Work {
         self.emit(Record::Sent(Sent::learnt(self.talk.dispatch.key.clone(), remote, true))).await;
         loop {
             match self.task_state(&task.id).await {
-                Ok(Ok(TaskState::Ended(finished, raw))) => return Ending::Finished(finished, raw),
+                Ok(Ok(TaskState::Ended(finished, losses, raw))) => return Ending::Finished(finished, losses, raw),
                 Ok(Ok(TaskState::Asked(questions))) => return Ending::TaskAsks(questions, task.id),
                 Ok(Ok(TaskState::Working { note, poll: next })) => {
                     (poll, silent) = (next.or(poll), 0);
@@ -296,5 +300,5 @@ impl Work {
 }
 
 fn cancelled(why: CancelWhy) -> Ending {
-    Ending::Finished(Box::new(Finished::cancelled(Party::Caller, why)), None)
+    Ending::Finished(Box::new(Finished::cancelled(Party::Caller, why)), Vec::new(), None)
 }

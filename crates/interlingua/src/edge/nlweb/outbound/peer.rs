@@ -181,6 +181,12 @@ impl NlwebPeer {
         if reply.cut {
             losses.push(Loss::new("output.items", LossKind::Dropped));
         }
+        if interlingua_core::site::extract::is_cut(&reply.text.join("\n")) {
+            losses.push(Loss::new("output.text", LossKind::Dropped));
+        }
+        if self.is_hub {
+            losses.extend(reply.losses.iter().cloned());
+        }
         let output = self.output(&reply);
         let finished = Event::Finished(Finished { outcome: Outcome::Completed, output, usage: Default::default() });
         Told::Live(Box::new(Said([Record::Emitted { event: finished, losses, raw: None }].into())))
