@@ -145,8 +145,8 @@ impl Writer {
         let dropped = self.dropped.load(Ordering::Relaxed);
         if dropped > self.told_dropped {
             let missing = dropped - self.told_dropped;
-            let line = AuditLine { at: self.clock.now(), ..AuditLine::new("lost", "hub") };
-            batch.add(&line.on(format!("{missing} lines")).outcome("missing"));
+            let line = AuditLine { at: self.clock.now(), ..AuditLine::new("missing", "hub") };
+            batch.add(&line.on(format!("{missing} lines")).outcome("not written"));
             self.told_dropped = dropped;
         }
         let count = batch.lines.len();
