@@ -5,39 +5,26 @@
 
 import asyncio
 import json
+import pathlib
 import sys
 
-import uvicorn
 from a2a.helpers import new_raw_part, new_text_message, new_text_part
-from a2a.server.agent_execution import AgentExecutor
-from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
-from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
-from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Task, TaskState, TaskStatus
 from google.protobuf.json_format import MessageToDict
 from scenes import ANSWER, BYTES, FAILURE, PIECES, QUESTION, REPORT, SLOW
-from starlette.applications import Starlette
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "a2a/interop"))
+from host import Worded, serve  # noqa: E402
 
 
-class Theatre(AgentExecutor):
-    async def execute(self, context, event_queue):
-        text = context.get_user_input()
-        scene = text.split(" ")[0]
-        if context.current_task is None and scene in ("answer", "richest"):
-            told = ANSWER if scene == "answer" else json.dumps(MessageToDict(context.message))
-            await event_queue.enqueue_event(new_text_message(told, context_id=context.context_id))
-            return
-        updater = TaskUpdater(event_queue, context.task_id, context.context_id)
-        if context.current_task is None:
-            status = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
-            task = Task(id=context.task_id, context_id=context.context_id, status=status, history=[context.message])
-            await event_queue.enqueue_event(task)
-            await self.play(scene, updater)
-        else:
-            await updater.start_work()
-            await self.gives(updater, "answer", new_text_part(f"heard {text}"))
+class Theatre(Worded):
+    def said(self, context, scene, rest):
+        if scene == "answer":
+            return new_text_message(ANSWER, context_id=context.context_id)
+        if scene == "richest":
+            return new_text_message(json.dumps(MessageToDict(context.message)), context_id=context.context_id)
+        return None
 
-    async def play(self, scene, updater):
+    async def play(self, scene, rest, updater):
         def says(text):
             return updater.new_agent_message([new_text_part(text)])
 
@@ -66,29 +53,7 @@ class Theatre(AgentExecutor):
         await updater.add_artifact([part], artifact_id=name, name=name, last_chunk=True)
         await updater.complete()
 
-    async def cancel(self, context, event_queue):
-        await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
-
-
-def main():
-    address = sys.argv[1]
-    host, port = address.rsplit(":", 1)
-    card = AgentCard(
-        name="Theatre",
-        description="Plays the scene its first word names.",
-        version="1.0.0",
-        supported_interfaces=[
-            AgentInterface(url=f"http://{address}/rpc", protocol_binding="JSONRPC", protocol_version="1.0")
-        ],
-        capabilities=AgentCapabilities(streaming=True),
-        default_input_modes=["text/plain", "application/json", "image/png"],
-        default_output_modes=["text/plain", "application/json", "image/png"],
-        skills=[AgentSkill(id="act", name="Act", description="Plays a scene.", tags=["test"])],
-    )
-    handler = DefaultRequestHandler(agent_executor=Theatre(), task_store=InMemoryTaskStore(), agent_card=card)
-    routes = [*create_agent_card_routes(card), *create_jsonrpc_routes(handler, "/rpc")]
-    uvicorn.run(Starlette(routes=routes), host=host, port=int(port), log_level="warning", access_log=False)
-
 
 if __name__ == "__main__":
-    main()
+    modes = ["text/plain", "application/json", "image/png"]
+    asyncio.run(serve(Theatre(), sys.argv[1], ["JSONRPC:1.0"], "Theatre", modes))
