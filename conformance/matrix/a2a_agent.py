@@ -9,8 +9,9 @@ import pathlib
 import sys
 
 from a2a.helpers import new_raw_part, new_text_message, new_text_part
+from a2a.types import Part
 from google.protobuf.json_format import MessageToDict
-from scenes import ANSWER, BYTES, FAILURE, PIECES, QUESTION, REPORT, SLOW
+from scenes import ANSWER, BACK_BYTES, BACK_LINK, BYTES, FAILURE, PIECES, QUESTION, REPORT, SLOW
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "a2a/interop"))
 from host import Worded, serve  # noqa: E402
@@ -20,9 +21,12 @@ class Theatre(Worded):
     def said(self, context, scene, rest):
         if scene == "answer":
             return new_text_message(ANSWER, context_id=context.context_id)
-        if scene == "richest":
-            return new_text_message(json.dumps(MessageToDict(context.message)), context_id=context.context_id)
-        return None
+        if scene != "richest":
+            return None
+        told = new_text_message(json.dumps(MessageToDict(context.message)), context_id=context.context_id)
+        told.parts.append(new_raw_part(BACK_BYTES, media_type="image/png"))
+        told.parts.append(Part(url=BACK_LINK))
+        return told
 
     async def play(self, scene, rest, updater):
         def says(text):

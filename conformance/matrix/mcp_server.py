@@ -5,6 +5,7 @@
 
 import asyncio
 import base64
+import json
 import sys
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel
-from scenes import ANSWER, BYTES, FAILURE, PIECES, QUESTION, REPORT, SLOW
+from scenes import ANSWER, BACK_BYTES, BACK_LINK, BYTES, FAILURE, PIECES, QUESTION, REPORT, SLOW
 
 server = MCPServer("matrix", log_level="ERROR")
 READS = types.ToolAnnotations(read_only_hint=True)
@@ -66,6 +67,16 @@ def large() -> list[types.ContentBlock]:
 def artifact() -> list[types.ContentBlock]:
     contents = types.TextResourceContents(uri="matrix://report", mime_type="text/plain", text=REPORT)
     return [types.EmbeddedResource(type="resource", resource=contents)]
+
+
+@server.tool(description="Echo richest sayings.", annotations=READS, structured_output=False)
+def richest(text: str = "", held: dict | None = None) -> list[types.ContentBlock]:
+    data = base64.b64encode(BACK_BYTES).decode()
+    return [
+        types.TextContent(type="text", text="heard " + json.dumps({"text": text, "held": held})),
+        types.ImageContent(type="image", data=data, mime_type="image/png"),
+        types.ResourceLink(type="resource_link", uri=BACK_LINK, name="lambda"),
+    ]
 
 
 def main():

@@ -8,7 +8,7 @@ import base64
 
 from nlip_sdk.nlip import NLIP_Factory, NLIP_Message
 from nlip_server.server import NLIP_Session, SafeApplication, setup_server
-from scenes import ANSWER, BYTES, FAILURE, QUESTION, SLOW
+from scenes import ANSWER, BACK_BYTES, BACK_LINK, BYTES, FAILURE, QUESTION, SLOW
 
 
 class Theatre(SafeApplication):
@@ -31,7 +31,10 @@ class Stage(NLIP_Session):
         if scene == "question":
             return NLIP_Factory.create_text(QUESTION)
         if scene == "richest":
-            return NLIP_Factory.create_json(msg.to_dict())
+            reply = NLIP_Factory.create_json(msg.to_dict())
+            reply.add_binary(base64.b64encode(BACK_BYTES).decode(), "image", "png")
+            reply.add_structured_text(BACK_LINK, "uri")
+            return reply
         return NLIP_Factory.create_text(ANSWER if scene == "answer" else f"heard {text}")
 
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::id::{Media, PeerId, Text, Uri};
 use crate::json::Json;
+use crate::loss::{Loss, LossKind};
 
 /// One object of a wire's own free metadata; the decoder lifts the keys it knows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +78,19 @@ impl Part {
             && (&self.media, &self.name, &self.label, &self.uri) == (&next.media, &next.name, &next.label, &next.uri)
             && self.provenance == next.provenance
             && self.meta == next.meta
+    }
+
+    /// The language its text says it is in.
+    pub fn language(&self) -> Option<&str> {
+        match &self.body {
+            Body::Text { language, .. } => language.as_deref(),
+            Body::Data(_)
+            | Body::Blob(_)
+            | Body::Link
+            | Body::Code { .. }
+            | Body::Place { .. }
+            | Body::Other { .. } => None,
+        }
     }
 
     pub fn as_text(&self) -> Option<&str> {
@@ -207,6 +221,43 @@ impl Input {
         Input::parts(vec![Part::text(text, Provenance::caller())])
     }
 
+    /// What is lost of this input, as its caller gave it, to somebody who takes arguments and nothing else. Words alone were read
+    /// for the arguments that are in them.
+    pub fn lost_beside_arguments(&self) -> Option<Loss> {
+        let lost = match self.args {
+            Some(_) => !self.parts.is_empty(),
+            None => self.parts.iter().any(|part| part.as_text().is_none()),
+        };
+        lost.then(|| Loss::new("input.parts", LossKind::Dropped))
+    }
+
+    /// What is lost of it to somebody who takes words and nothing else.
+    pub fn lost_beside_words(&self) -> Vec<Loss> {
+        let mut losses = Vec::new();
+        if self.parts.iter().any(|part| part.as_text().is_none()) {
+            losses.push(Loss::new("input.parts", LossKind::Dropped));
+        }
+        if self.args.is_some() && !self.parts.is_empty() {
+            losses.push(Loss::new("input.args", LossKind::Dropped));
+        }
+        losses.extend(self.lost_marks());
+        losses
+    }
+
+    /// What is lost of it to somebody who is shown the content of parts, and not what stands beside it.
+    pub fn lost_marks(&self) -> Vec<Loss> {
+        let mut losses = Vec::new();
+        if self.parts.iter().any(|part| part.label.is_some()) {
+            losses.push(Loss::new("input.parts.label", LossKind::Dropped));
+        }
+        // English is what is taken for granted where nothing is said.
+        let is_told = |part: &Part| part.language().is_some_and(|tag| !matches!(tag, "english" | "en"));
+        if self.parts.iter().any(is_told) {
+            losses.push(Loss::new("input.parts.language", LossKind::Dropped));
+        }
+        losses
+    }
+
     /// The text parts, joined by newlines: what a person said. Borrowed in the usual case of one part.
     pub fn words(&self) -> std::borrow::Cow<'_, str> {
         let mut texts = self.parts.iter().filter_map(Part::as_text);
@@ -237,4 +288,36 @@ pub enum Role {
     User,
     Agent,
     Tool,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn names(losses: &[Loss]) -> Vec<&str> {
+        losses.iter().map(|loss| &*loss.what).collect()
+    }
+
+    #[test]
+    fn what_of_an_input_somebody_has_no_use_for_is_named() {
+        let words = Input::text("do it");
+        assert_eq!((words.lost_beside_arguments(), words.lost_beside_words()), (None, Vec::new()), "words are read");
+        let arguments = Input::args(json!({"fast": true}).into());
+        assert_eq!((arguments.lost_beside_arguments(), arguments.lost_beside_words()), (None, Vec::new()));
+        let mut both = Input { args: arguments.args, ..words };
+        assert_eq!(both.lost_beside_arguments(), Some(Loss::new("input.parts", LossKind::Dropped)));
+        assert_eq!(names(&both.lost_beside_words()), ["input.args"]);
+        let mut french = Part::text("deux", Provenance::caller()).labelled("price");
+        if let Body::Text { language, .. } = &mut french.body {
+            *language = Some("french".into());
+        }
+        both.parts.push(french);
+        both.parts.push(Part::new(Body::Link, Provenance::caller()));
+        let lost = ["input.parts", "input.args", "input.parts.label", "input.parts.language"];
+        assert_eq!(names(&both.lost_beside_words()), lost);
+        let picture = Input::parts(vec![Part::new(Body::Link, Provenance::caller())]);
+        assert!(picture.lost_beside_arguments().is_some(), "no argument is read from what is not text");
+    }
 }

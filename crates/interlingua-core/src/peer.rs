@@ -12,6 +12,7 @@ use crate::event::{Answer, Finished, Signal};
 use crate::fault::Fault;
 use crate::id::{MessageId, TaskId, Text, Time, Uri};
 use crate::journal::Record;
+use crate::loss::Loss;
 use crate::principal::Principal;
 use crate::question::Question;
 use crate::secret::Secret;
@@ -101,6 +102,12 @@ pub trait Peer: Send + Sync {
     /// How long a call of it may take when its caller does not say; `None` is what the hub says for all.
     fn patience(&self) -> Option<Duration> {
         None
+    }
+
+    /// What of this call, as its caller made it, it has no use for: told as lost with the outcome. What a wire loses on the way
+    /// is told by whoever writes it.
+    fn loses(&self, _call: &Call) -> Vec<Loss> {
+        Vec::new()
     }
 
     /// Has it tell of a resource for as long as what this returns is held; what it tells is news of the hub. `None` when it

@@ -8,18 +8,19 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use interlingua_core::peer::Duplex;
-use interlingua_core::{Answer, CancelWhy, Event, Fault, FaultKind, Feature, Finished, Record, Signal};
+use interlingua_core::{Answer, CancelWhy, Carried, Event, Fault, FaultKind, Feature, Finished, Record, Signal};
 use tokio::sync::{mpsc, oneshot};
 
 /// How many events may wait for the hub to read them.
 pub(crate) const WAITING_EVENTS: usize = 64;
 
-type Work = Pin<Box<dyn Future<Output = Finished> + Send>>;
+/// What came of it, and what of that could not be kept.
+type Work = Pin<Box<dyn Future<Output = Carried<Finished>> + Send>>;
 
 pub(crate) struct Running {
     /// Gone once it has finished.
     work: Option<Work>,
-    finished: Option<Finished>,
+    finished: Option<Carried<Finished>>,
     events: mpsc::Receiver<Event>,
     cancel: Option<oneshot::Sender<CancelWhy>>,
     /// Where answers go, of work that asks.
@@ -57,7 +58,9 @@ impl Duplex for Running {
         match (self.events.poll_recv(cx), &self.work) {
             (Poll::Ready(Some(event)), _) => Poll::Ready(Some(Record::emitted(event))),
             (Poll::Ready(None), None) => {
-                Poll::Ready(self.finished.take().map(|finished| Record::emitted(Event::Finished(finished))))
+                let ended =
+                    |Carried { value, losses }| Record::Emitted { event: Event::Finished(value), losses, raw: None };
+                Poll::Ready(self.finished.take().map(ended))
             }
             (Poll::Ready(None), Some(_)) | (Poll::Pending, _) => Poll::Pending,
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::{
-    Card, CardFrom, CardSource, Digest, Fault, FaultKind, Feature, Finished, Health, Json, PeerId, RouteClass, Skill,
-    Time,
+    Call, Card, CardFrom, CardSource, Digest, Fault, FaultKind, Feature, Finished, Health, Input, Json, Loss, PeerId,
+    RouteClass, Skill, Time,
 };
 
 use tokio::sync::Semaphore;
@@ -105,5 +105,10 @@ impl Peer for Local {
             Some(_) => Box::pin(async move { self.use_files(dispatch).await }),
             None => Arc::clone(&self.tools).call(dispatch),
         }
+    }
+
+    /// Programs and file tools take arguments.
+    fn loses(&self, call: &Call) -> Vec<Loss> {
+        call.input().and_then(Input::lost_beside_arguments).into_iter().collect()
     }
 }

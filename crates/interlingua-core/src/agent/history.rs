@@ -1,7 +1,7 @@
 //! What was said before a run, as a model's history. Roles are what a caller claims: only the operator speaks as the
 //! system, and that is the agent's own instructions.
 
-use crate::content::{Input, Part, Role, Turn};
+use crate::content::{Body, Input, Part, Provenance, Role, Turn};
 use crate::model::Message;
 
 /// Earlier turns of the conversation, those the caller sent along, and what it asks now.
@@ -9,8 +9,10 @@ pub fn history(earlier: &[Turn], input: &Input) -> Vec<Message> {
     let turns = earlier.iter().chain(&input.history);
     let mut messages: Vec<Message> = turns.filter(|turn| !turn.parts.is_empty()).map(message).collect();
     let mut asked = input.parts.clone();
-    if let Some(args) = input.args.as_ref().filter(|_| asked.is_empty()) {
-        asked.push(Part::text(args.as_str(), crate::content::Provenance::caller()));
+    match &input.args {
+        Some(args) if asked.is_empty() => asked.push(Part::text(args.as_str(), Provenance::caller())),
+        Some(args) => asked.push(Part::new(Body::Data(args.clone()), Provenance::caller())),
+        None => {}
     }
     for part in &mut asked {
         part.provenance.trust = part.provenance.trust.min(input.trust);

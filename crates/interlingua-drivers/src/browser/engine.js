@@ -336,7 +336,7 @@
           const places = f.selector === '.' ? [row] : all(f.selector, row);
           // What nobody can see is nobody's word. An attribute is never seen.
           const usable = f.attribute ? places : places.filter(el => shown(el, false));
-          const read = el => { const v = cut(f.attribute ? attribute(el, f.attribute) : text(el), MAX_CHARS); total += v.length; return v; };
+          const read = el => { const v = cut(f.attribute ? attribute(el, f.attribute) : text(el), MAX_CHARS + 1); total += v.length; return v; };
           if (f.list) item[f.name] = usable.slice(0, 200).map(read);
           else if (usable.length && (!f.attribute || attribute(usable[0], f.attribute) !== null)) item[f.name] = read(usable[0]);
           if (total > MAX_TOTAL) break;

@@ -11,8 +11,8 @@ use interlingua_core::site::proposal::{Level as Repaired, Mended, propose};
 use interlingua_core::site::session::ARGUMENT;
 use interlingua_core::site::{Site, Trouble, skills};
 use interlingua_core::{
-    Blob, Body, Digest, Fault, FaultKind, Feature, Finished, INLINE_LIMIT, Json, Level, Outcome, Output, Owner, Part,
-    Party, PeerId, Principal, Provenance, Skill, Text, Trust, Usage,
+    Blob, Body, Call, Carried, Digest, Fault, FaultKind, Feature, Finished, INLINE_LIMIT, Input, Json, Level, Loss,
+    LossKind, Outcome, Output, Owner, Part, Party, PeerId, Principal, Provenance, Skill, Text, Trust, Usage,
 };
 use serde_json::Map;
 use tokio::sync::{OnceCell, mpsc, oneshot};
@@ -87,7 +87,7 @@ impl SitePeer {
             tokio::select! {
                 finished = self.run(plan, voice, key, owner) => finished,
                 // The page is dropped, and its context with it.
-                Ok(why) = cancelled => Finished::cancelled(Party::Caller, why),
+                Ok(why) = cancelled => Carried::whole(Finished::cancelled(Party::Caller, why)),
             }
         });
         Ok(Reply::Live(Box::new(Running::new(work, heard, cancel).answering(answer))))
@@ -128,7 +128,7 @@ impl SitePeer {
         let key = self.key(&plan, Some(&args));
         let deaf = async { while heard.recv().await.is_some() {} };
         let owner = Owner([interlingua_core::Subject::User(who.into())].into());
-        Ok(tokio::join!(self.run(plan, voice, key, owner), deaf).0)
+        Ok(tokio::join!(self.run(plan, voice, key, owner), deaf).0.value)
     }
 
     #[cfg(test)]
@@ -138,7 +138,7 @@ impl SitePeer {
         self.key(&plan, Some(&args)).is_some_and(|key| self.known(&key).is_some())
     }
 
-    async fn run(&self, plan: Plan, voice: Voice, key: Option<Digest>, owner: Owner) -> Finished {
+    async fn run(&self, plan: Plan, voice: Voice, key: Option<Digest>, owner: Owner) -> Carried<Finished> {
         for name in &plan.ignored {
             voice.note(Level::Warning, 0, &format!("the parameter {name} is used by no step")).await;
         }
@@ -153,17 +153,22 @@ impl SitePeer {
                 for mended in &played.mended {
                     voice.note(Level::Warning, mended.step, &warning(mended)).await;
                 }
+                let cut = played.cut;
                 let output = self.output(&plan, played, true);
+                if cut {
+                    let lost = Loss::new("output.structured", LossKind::Dropped);
+                    return Carried { value: Finished::completed(output), losses: vec![lost] };
+                }
                 self.keep(key, &plan.action, &output);
-                Finished::completed(output)
+                Carried::whole(Finished::completed(output))
             }
             Err(stopped) => {
                 let Stopped { trouble, committed, so_far } = *stopped;
-                Finished {
+                Carried::whole(Finished {
                     outcome: Outcome::Failed(trouble.fault(&self.id, committed)),
                     output: self.output(&plan, so_far, false),
                     usage: Usage::default(),
-                }
+                })
             }
         }
     }
@@ -318,5 +323,10 @@ impl Peer for SitePeer {
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move { self.begin(dispatch) })
+    }
+
+    /// An action takes arguments.
+    fn loses(&self, call: &Call) -> Vec<Loss> {
+        call.input().and_then(Input::lost_beside_arguments).into_iter().collect()
     }
 }

@@ -9,7 +9,7 @@ use interlingua_core::json::Tree;
 use interlingua_core::site::bind::{Bound, Doing, Plan};
 use interlingua_core::site::proposal::{Level, Mended};
 use interlingua_core::site::repair::{Fingerprint, drifted};
-use interlingua_core::site::{Address, Extract, Origin, Trouble};
+use interlingua_core::site::{Address, Extract, Origin, Trouble, extract};
 use serde_json::{Map, json};
 use tokio::time::Instant;
 
@@ -33,6 +33,8 @@ pub struct Played {
     /// Extracts that have names.
     pub named: Map<String, Tree>,
     pub address: String,
+    /// A text on the page was longer than is read of one.
+    pub cut: bool,
     pub trace: Vec<Tree>,
     pub mended: Vec<Mended>,
     /// What each element looked like, by step from 1.
@@ -181,6 +183,7 @@ impl<'a> Player<'a> {
         for row in raw {
             let mut read = Map::new();
             for (name, field) in &extract.fields {
+                self.played.cut |= row.get(&**name).is_some_and(is_cut);
                 if let Some(value) = field.value(hand.number, name, row.get(&**name))? {
                     read.insert(name.to_string(), value);
                 }
@@ -265,5 +268,14 @@ pub(super) fn at_step(step: usize, failed: Failed) -> Trouble {
         Failed::Gone => Trouble::BrowserCrashed { step },
         Failed::Late => Trouble::Timeout { step },
         Failed::Error(error) => Trouble::NavigationFailed { step, error },
+    }
+}
+
+/// Is a text of a field longer than is kept?
+fn is_cut(said: &Tree) -> bool {
+    match said {
+        Tree::String(text) => extract::is_cut(text),
+        Tree::Array(texts) => texts.iter().any(is_cut),
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Object(_) => false,
     }
 }

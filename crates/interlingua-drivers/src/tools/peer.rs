@@ -7,7 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::{Call, Digest, Fault, FaultKind, Feature, Noun, PeerId, Skill, SkillId, SkillName, Version};
+use interlingua_core::{
+    Call, Carried, Digest, Fault, FaultKind, Feature, Input, Loss, Noun, PeerId, Skill, SkillId, SkillName, Version,
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::catalogue::{Catalogue, fingerprint};
@@ -113,7 +115,7 @@ impl CustomTools {
         let voice = Voice::new(events, Redact::new(&environment), dispatch.key, &ready.tool);
         let work = Box::pin(async move {
             let _turn = turn;
-            run(group, &ready.tool, input, voice, cancelled).await
+            Carried::whole(run(group, &ready.tool, input, voice, cancelled).await)
         });
         Ok(Reply::Live(Box::new(Running::new(work, heard, cancel))))
     }
@@ -122,6 +124,11 @@ impl CustomTools {
 impl Peer for CustomTools {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move { self.begin(dispatch).await })
+    }
+
+    /// Programs take arguments.
+    fn loses(&self, call: &Call) -> Vec<Loss> {
+        call.input().and_then(Input::lost_beside_arguments).into_iter().collect()
     }
 }
 

@@ -44,9 +44,10 @@ fn cancelled(why: CancelWhy) -> Text {
     format!("cancelled: {}", why.as_str()).into()
 }
 
-/// The one place for a result: structured, else text, else where artifacts are.
+/// The one place for a result: structured, else data that is alone, else text and data as they are written, else where artifacts
+/// are.
 fn value(output: &Output, losses: &mut Vec<Loss>) -> Option<Json> {
-    let texts: Vec<&str> = output.parts.iter().filter_map(Part::as_text).collect();
+    let texts: Vec<&str> = output.parts.iter().filter_map(written).collect();
     let kept = output.structured.is_some() || !texts.is_empty();
     if texts.len() < output.parts.len() && output.structured.is_none() {
         losses.push(Loss::new("output.parts", LossKind::Dropped));
@@ -59,6 +60,7 @@ fn value(output: &Output, losses: &mut Vec<Loss>) -> Option<Json> {
     }
     match &output.structured {
         Some(structured) => Some(structured.clone()),
+        None if texts.len() == 1 && data(output).is_some() => data(output),
         None if !texts.is_empty() => Some(Json::from_tree(texts.join("\n").into())),
         None if output.artifacts.is_empty() => None,
         None => Some(Object::json(|out| {
@@ -68,6 +70,19 @@ fn value(output: &Output, losses: &mut Vec<Loss>) -> Option<Json> {
             });
         })),
     }
+}
+
+/// The first part that is data.
+fn data(output: &Output) -> Option<Json> {
+    output.parts.iter().find_map(|part| match &part.body {
+        Body::Data(data) => Some(data.clone()),
+        Body::Text { .. }
+        | Body::Blob(_)
+        | Body::Link
+        | Body::Code { .. }
+        | Body::Place { .. }
+        | Body::Other { .. } => None,
+    })
 }
 
 /// What became of one action, at a device.
@@ -106,12 +121,8 @@ pub fn results(
 
 /// One action of a device: its tool, by the name the device gave it, and the arguments.
 pub fn command(call: &Call, tool: Text, tool_type: ToolType, call_id: Text) -> Carried<Command> {
-    let mut losses = lost(call);
-    let input = call.input();
-    if input.is_some_and(|input| !input.parts.is_empty()) {
-        losses.push(Loss::new("input.parts", LossKind::Dropped));
-    }
-    let parameters = input.and_then(|input| input.args.clone()).filter(Json::is_object);
+    let losses = lost(call);
+    let parameters = call.input().and_then(|input| input.args.clone()).filter(Json::is_object);
     Carried { value: Command { tool_name: tool, parameters, tool_type, call_id: Some(call_id) }, losses }
 }
 

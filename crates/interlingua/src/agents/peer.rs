@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::{Fault, FaultKind, Skill};
+use interlingua_core::{Blob, Body, Call, Fault, FaultKind, Loss, LossKind, Part, Skill};
 use tokio::sync::mpsc;
 
 use super::engine::Engine;
@@ -39,6 +39,29 @@ impl Peer for AgentPeer {
             let work = Some(Box::pin(Engine::work(errands, incoming)) as _);
             Ok(Reply::Live(Box::new(Talk { work, desk, signals })))
         })
+    }
+
+    /// A model is shown words and pictures; of anything else it is told that it is there.
+    fn loses(&self, call: &Call) -> Vec<Loss> {
+        let Some(input) = call.input() else { return Vec::new() };
+        let mut losses = input.lost_marks();
+        if input.parts.iter().any(|part| matches!(part.body, Body::Other { .. })) {
+            losses.push(Loss::new("input.parts.other", LossKind::Dropped));
+        }
+        let is_file = |part: &Part| match &part.body {
+            Body::Blob(Blob::Inline(_)) => !part.media.as_deref().unwrap_or_default().starts_with("image/"),
+            Body::Blob(Blob::Stored { .. }) => true,
+            Body::Text { .. }
+            | Body::Data(_)
+            | Body::Link
+            | Body::Code { .. }
+            | Body::Place { .. }
+            | Body::Other { .. } => false,
+        };
+        if input.parts.iter().any(is_file) {
+            losses.push(Loss::new("input.parts.blob", LossKind::Dropped));
+        }
+        losses
     }
 
     /// A call under a key that is known finds its run.

@@ -13,7 +13,7 @@ use crate::aip::server::Asked;
 use crate::aip::wire::{
     ClientKind, ClientMessage, ClientType, CommandResult, Limits, ResultStatus, ServerMessage, Status, ToolType,
 };
-use crate::aip::{decode, discover, encode, fault};
+use crate::aip::{decode, discover, encode, fault, profile};
 
 const NOW: Time = Time(1_794_724_084_245);
 
@@ -193,8 +193,25 @@ fn what_an_end_cannot_carry_is_told_as_lines_or_in_the_profile_as_data() {
     let later = encode::end(&finished, &before, Tongue::Plain);
     assert_eq!(later.losses, plain.losses, "what was lost before is told, and is not of this wire");
     assert_eq!(later.value.messages.expect("lines").len(), 3);
-    let wide = encode::end(&finished, &[], Tongue::Profile).value;
-    assert!(wide.messages.is_none() && wide.metadata.expect("data").as_str().contains("approximated"));
+    let wide = encode::end(&finished, &[], Tongue::Profile);
+    assert!(wide.value.messages.is_none() && !wide.losses.is_empty());
+    let mut heard = frame(r#"{"type":"task_end","status":"completed","session_id":"s"}"#);
+    assert_eq!(profile::losses(&heard), []);
+    heard.metadata = wide.value.metadata;
+    assert_eq!(profile::losses(&heard), wide.losses, "another hub reads them as they were");
+}
+
+#[test]
+fn p_28_data_alone_is_the_result_and_beside_text_it_is_written() {
+    let data = || Part::new(interlingua_core::Body::Data(json(r#"{"n":1}"#)), Provenance::hub());
+    let result = |parts| {
+        let finished = Finished::completed(Output { parts, ..Output::default() });
+        let end = encode::end(&finished, &[], Tongue::Plain);
+        assert_eq!(end.losses, []);
+        end.value.result.expect("a result").as_str().to_owned()
+    };
+    assert_eq!(result(vec![data()]), r#"{"n":1}"#);
+    assert_eq!(result(vec![Part::text("see", Provenance::hub()), data()]), r#""see\n{\"n\":1}""#);
 }
 
 #[test]
@@ -214,7 +231,7 @@ fn a_call_to_a_server_is_a_task_in_words_and_says_what_it_lost() {
     assert_eq!(lost, ["call.priority", "call.conversation", "input.args"]);
     let command = encode::command(&call, "ls".into(), ToolType::Action, "k".into());
     assert_eq!(command.value.parameters.as_ref().map(Json::as_str), Some(r#"{"fast":true}"#));
-    assert_eq!(command.losses.last().map(|loss| &*loss.what), Some("input.parts"));
+    assert_eq!(command.losses.last().map(|loss| &*loss.what), Some("call.conversation"));
 }
 
 #[test]

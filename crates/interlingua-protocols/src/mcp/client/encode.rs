@@ -346,12 +346,6 @@ pub fn losses(call: &Call) -> Vec<Loss> {
     if call.limits.priority != Priority::NORMAL {
         losses.push(Loss::new("call.priority", LossKind::Dropped));
     }
-    if let Some(input) = call.input().filter(|input| !input.parts.is_empty() && input.args.is_some())
-        && call.wire.as_ref().is_some_and(|wire| !is_ours(wire))
-        && input.parts.iter().any(|part| part.as_text().is_none())
-    {
-        losses.push(Loss::new("call.input.parts", LossKind::Dropped));
-    }
     losses
 }
 

@@ -18,7 +18,8 @@ use std::time::Duration;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::team::Plan;
 use interlingua_core::{
-    CardFrom, Effects, Fault, FaultKind, Link, PeerId, Proof, Schema, Skill, SkillId, SkillKind, Subject, Text,
+    Call, CardFrom, Effects, Fault, FaultKind, Input, Link, Loss, PeerId, Proof, Schema, Skill, SkillId, SkillKind,
+    Subject, Text,
 };
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -88,6 +89,11 @@ impl TeamPeer {
 }
 
 impl Peer for TeamPeer {
+    /// Members are asked in words.
+    fn loses(&self, call: &Call) -> Vec<Loss> {
+        call.input().map(Input::lost_beside_words).unwrap_or_default()
+    }
+
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
             let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");

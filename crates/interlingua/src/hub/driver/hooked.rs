@@ -8,11 +8,13 @@ use super::Driver;
 use super::side::{News, Side};
 
 impl Driver {
-    /// What the peer said, unless it is an outcome that hooks must see first: then that is what is waited for.
-    pub(super) fn through_hooks(&mut self, event: Event, losses: Vec<Loss>, raw: Option<Raw>) -> Option<Happening> {
+    /// What the peer said, unless it is an outcome that hooks must see first: then that is what is waited for. With an outcome
+    /// goes what of the call the peer had no use for.
+    pub(super) fn through_hooks(&mut self, event: Event, mut losses: Vec<Loss>, raw: Option<Raw>) -> Option<Happening> {
         let (Event::Finished(finished), Some(ready)) = (&event, &self.ready) else {
             return Some(Happening::Peer { event, losses, raw });
         };
+        losses.extend(ready.peer.loses(&self.task.call));
         let asked = self.hub.hooks.load().of(When::After, &ready.skill.id);
         if asked.is_empty() {
             return Some(Happening::Peer { event, losses, raw });

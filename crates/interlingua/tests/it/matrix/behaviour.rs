@@ -211,11 +211,8 @@ pub(super) fn judge(on: Behaviour, scene: &Scene, sight: Sight, seen: &Seen) -> 
         Behaviour::Deadline => {
             outcome("failed")?;
             let fault = seen.fault.as_deref().unwrap_or_default();
-            let told = format!("{fault} {}", seen.words());
-            // Some wires have no word for the kind, only a sentence; and a callee may be the first to notice.
-            let late = ["deadline", "in time"].iter().any(|word| fault.contains(word));
-            let noticed = !scene.says.is_empty() && told.contains(scene.says);
-            want(late || noticed, &format!("the fault is `{fault}`"))
+            // Whoever notices first, hub or callee: that is what it is called.
+            want(fault.contains("deadline"), &format!("the fault is `{fault}`"))
         }
         Behaviour::Large if sight == Sight::Lost => {
             outcome("completed")?;

@@ -45,8 +45,8 @@ impl Cell {
 const HEAD: &str = "\
 # Who can call whom, and what of it arrives
 
-Six callers, nine callees, eight behaviours: 432 cells, each played over real sockets by `make test`, or impossible for the reason
-given. This page is what came of it, written by the test itself (`MATRIX=write cargo nextest run -p interlingua --test it matrix`).
+Seven callers, nine callees, eight behaviours: 504 cells, each played over real sockets by `make test`, or impossible for the reason
+given. This page is what came of it, written by the test itself (`MATRIX=write cargo nextest run -p interlingua --test it matrix_every`).
 
 | cell | means |
 |---|---|
@@ -59,9 +59,17 @@ given. This page is what came of it, written by the test itself (`MATRIX=write c
 A number in brackets is the reason, below. A letter is what the hub declares lost in translation.
 ";
 
+const FOOT: &str = "
+## From hub to hub
+
+What another hub says was lost behind it is told on to the caller, by whichever protocol the two speak. The hubs that a call has
+passed go with it to every peer that is a hub; a COMMAND to a device of AIP has a tool's name and its arguments, and no place for
+them: a device is where a way ends.
+";
+
 /// Compares the page with what was seen, or writes it.
 pub(super) fn document(cells: &[Cell], carried: &[Carried]) {
-    let text = written(cells) + &richest(carried);
+    let text = written(cells) + &richest(carried) + FOOT;
     let path = root().join("docs/matrix.md");
     if std::env::var("MATRIX").is_ok_and(|word| word == "write") {
         std::fs::write(&path, &text).expect("the page can be written");
@@ -70,22 +78,25 @@ pub(super) fn document(cells: &[Cell], carried: &[Carried]) {
     let differs = stands.lines().zip(text.lines()).find(|(old, new)| old != new);
     assert!(
         stands == text,
-        "docs/matrix.md is not what was seen ({differs:?}): look, then MATRIX=write cargo nextest run -p interlingua --test it matrix"
+        "docs/matrix.md is not what was seen ({differs:?}): look, then MATRIX=write cargo nextest run -p interlingua --test it matrix_every"
     );
 }
 
 /// What of the richest message arrives.
 fn richest(carried: &[Carried]) -> String {
     let mut text = String::from(
-        "\n## The richest message\n\nText in two languages, a label, data, bytes, a link, code, a place and an extension in one \
-         message, to those who tell back\nwhat they heard. What is missing is declared.\n\n\
-         | from | to | does not arrive | declared |\n|---|---|---|---|\n",
+        "\n## The richest message\n\nAll that a caller can say in one message (text in two languages, a label, data, bytes, a \
+         link, code, a place, an extension), to\nthose who tell back what they heard, with bytes and a link beside it where they \
+         can. What is missing is declared. Who knows no\nnames chooses a tool by words, which then are not told back.\n\n\
+         | from | to | says | does not arrive | does not come back | declared |\n|---|---|---|---|---|---|\n",
     );
     let listed = |list: &[String]| if list.is_empty() { "–".to_owned() } else { list.join(", ") };
     for row in carried {
-        let missing: Vec<String> = row.missing.iter().map(ToString::to_string).collect();
-        let line = format!("| {} | {} | {} | {} |\n", row.caller, row.callee, listed(&missing), listed(&row.losses));
-        text += &line;
+        let [said, there, back] = [&row.said, &row.missing, &row.missing_back]
+            .map(|list| listed(&list.iter().map(ToString::to_string).collect::<Vec<_>>()));
+        let declared = listed(&row.losses);
+        writeln!(text, "| {} | {} | {said} | {there} | {back} | {declared} |", row.caller, row.callee)
+            .expect("a string takes everything");
     }
     text
 }
@@ -145,13 +156,18 @@ impl Notes {
             Mark::Lost(reason) => format!("✓ less [{}]", self.reason(reason)),
             Mark::Impossible(reason) => format!("– [{}]", self.reason(reason)),
         };
-        for loss in &cell.losses {
-            let next = self.losses.len();
-            let number = *self.losses.entry(loss.clone()).or_insert(next);
+        let mut numbers: Vec<usize> = cell.losses.iter().map(|loss| self.loss(loss)).collect();
+        numbers.sort_unstable();
+        for number in numbers {
             text.push(' ');
             text.push_str(&letter(number));
         }
         text
+    }
+
+    fn loss(&mut self, loss: &str) -> usize {
+        let next = self.losses.len();
+        *self.losses.entry(loss.to_owned()).or_insert(next)
     }
 
     fn reason(&mut self, reason: Reason) -> usize {

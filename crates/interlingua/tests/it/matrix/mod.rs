@@ -1,11 +1,11 @@
-//! Every protocol calls every other: six callers, nine callees, eight behaviours, over real sockets.
+//! Every protocol calls every other: seven callers, nine callees, eight behaviours, over real sockets.
 //!
 //! Callers and callees are programs other people wrote wherever a registry has one; `conformance/matrix` holds what little they
 //! need. A cell passes, or its protocol has no way to say it and [`reasons`] says where it is written. `docs/matrix.md` is what
 //! came of it:
 //!
 //! ```text
-//! MATRIX=write cargo nextest run -p interlingua --test it matrix
+//! MATRIX=write cargo nextest run -p interlingua --test it matrix_every
 //! ```
 
 mod behaviour;
@@ -14,6 +14,7 @@ mod callers;
 mod document;
 mod fidelity;
 mod reasons;
+mod red;
 mod seen;
 mod soak;
 mod stage;
@@ -24,6 +25,7 @@ use self::behaviour::{Behaviour, Scene, Sight, judge};
 use self::callees::Callee;
 use self::callers::Caller;
 use self::document::{Cell, Mark, document};
+use self::red::{tell, unbroken};
 use self::stage::Stage;
 
 /// Calls at the same time. Each may start a program or a page.
@@ -64,7 +66,7 @@ async fn played(stage: &Stage, caller: Caller, callee: Callee, on: Behaviour) ->
         Err(reason) => return Ok(Cell::impossible(caller, callee, on, reason)),
     };
     let (sight, reason) = caller.sight(callee, on);
-    let seen = caller.call(stage, &scene, on).await;
+    let seen = unbroken(title(caller, callee, on), caller.call(stage, &scene, on)).await?;
     if let Err(missing) = judge(on, &scene, sight, &seen) {
         return Err(wrong(caller, callee, on, &missing, &seen));
     }
@@ -96,7 +98,7 @@ async fn gave_up(stage: &Stage, caller: Caller, callee: Callee, scene: &Scene) -
     let on = Behaviour::Cancel;
     stage.idle().await;
     let before = stage.cancelled().await;
-    let seen = caller.give_up(stage, scene).await;
+    let seen = unbroken(title(caller, callee, on), caller.give_up(stage, scene)).await?;
     judge(on, scene, Sight::Full, &seen).map_err(|missing| wrong(caller, callee, on, &missing, &seen))?;
     if !stage.cancels_one_more_than(before).await {
         return Err(wrong(caller, callee, on, "the hub did not cancel it", &seen));
@@ -105,6 +107,12 @@ async fn gave_up(stage: &Stage, caller: Caller, callee: Callee, scene: &Scene) -
     Ok(Cell::new(caller, callee, on, Mark::Passes, &[]))
 }
 
+fn title(caller: Caller, callee: Callee, on: Behaviour) -> String {
+    format!("{} → {}, {}", caller.title(), callee.title(), on.title())
+}
+
 fn wrong(caller: Caller, callee: Callee, on: Behaviour, missing: &str, seen: &seen::Seen) -> String {
-    format!("{} → {}, {}: {missing}\n    {}", caller.title(), callee.title(), on.title(), seen.shown())
+    let red = format!("{}: {missing}\n    {}", title(caller, callee, on), seen.shown());
+    tell(&red);
+    red
 }

@@ -16,10 +16,12 @@ pub(super) struct Stage {
     pub(super) hub: Hub,
     pub(super) nlip: Driver,
     pub(super) mcp: Driver,
+    pub(super) typescript: Driver,
     pub(super) a2a: Driver,
     pub(super) device: Option<Device>,
     /// Programs of their own: desk, toolbox, scholar, almanac.
     pub(super) peers: Vec<Peer>,
+    _model: Peer,
     _pages: Pages,
 }
 
@@ -52,9 +54,9 @@ async fn nlip_agent() -> Peer {
     .await
 }
 
-fn config([desk, toolbox, scholar, almanac]: [&Peer; 4]) -> String {
+fn config([desk, toolbox, scholar, almanac, model]: [&Peer; 5]) -> String {
     let (desk, toolbox) = (desk.address(), toolbox.address());
-    let (scholar, almanac) = (scholar.address(), almanac.address());
+    let (scholar, almanac, model) = (scholar.address(), almanac.address(), model.address());
     format!(
         r#"
 peers:
@@ -68,11 +70,14 @@ tools: {{ directory: ./tools }}
 models:
   of_ann: {{ provider: scripted, file: ./ann.yaml }}
   of_bob: {{ provider: scripted, file: ./bob.yaml }}
+  of_eve: {{ provider: openai, model: m, base_url: "http://{model}/v1/" }}
 agents:
   ann: {{ model: of_ann }}
   bob: {{ model: of_bob }}
+  eve: {{ model: of_eve }}
 teams:
   panel: {{ agents: [bob], ending: reuse }}
+  choir: {{ agents: [eve], ending: reuse }}
 "#
     )
 }
@@ -86,19 +91,19 @@ async fn everybody_is_known(hub: &Hub) {
     .await;
 }
 
-/// The programs that call, of NLIP, MCP and A2A.
-async fn callers(hub: &Hub) -> [Driver; 3] {
-    let driver = |environment: &str, name: &str| {
-        let mut command = script(environment, name);
+/// The programs that call: NLIP, MCP in Python and TypeScript, A2A.
+async fn callers(hub: &Hub) -> [Driver; 4] {
+    let driver = |mut command: Command| {
         command.arg(hub.url(""));
         Driver::start(command)
     };
-    let (nlip, mcp, a2a) = tokio::join!(
-        driver(".venv", "nlip_caller.py"),
-        driver(".tools/python/mcp-2", "mcp_caller.py"),
-        driver(".tools/python/a2a", "a2a_caller.py"),
+    let (nlip, mcp, typescript, a2a) = tokio::join!(
+        driver(script(".venv", "nlip_caller.py")),
+        driver(script(".tools/python/mcp-2", "mcp_caller.py")),
+        driver(interlingua_testkit::mcp::node("matrix.mjs")),
+        driver(script(".tools/python/a2a", "a2a_caller.py")),
     );
-    [nlip, mcp, a2a]
+    [nlip, mcp, typescript, a2a]
 }
 
 impl Stage {
@@ -108,23 +113,25 @@ impl Stage {
 
     /// With further lines in the hub's configuration.
     pub(super) async fn with(more: &str) -> Stage {
-        let (pages, desk, toolbox, scholar, almanac) = tokio::join!(
+        let (pages, desk, toolbox, scholar, almanac, model) = tokio::join!(
             Pages::start(callees::pages()),
             nlip_agent(),
             peer(".tools/python/mcp-2", "mcp_server.py"),
             peer(".tools/python/a2a", "a2a_agent.py"),
             peer(".tools/python/nlweb", "nlweb_site.py"),
+            peer(".venv", "model.py"),
         );
         let mut builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua"));
         for (path, content) in callees::files() {
             builder = builder.file(path, content);
         }
-        let config = config([&desk, &toolbox, &scholar, &almanac]) + more;
+        let config = config([&desk, &toolbox, &scholar, &almanac, &model]) + more;
         let hub = builder.file("shop.json", callees::definition(&pages.base())).config(&config).start().await;
         let device = Some(Device::join(&hub).await);
         everybody_is_known(&hub).await;
-        let [nlip, mcp, a2a] = callers(&hub).await;
-        Stage { nlip, mcp, a2a, device, _pages: pages, peers: vec![desk, toolbox, scholar, almanac], hub }
+        let [nlip, mcp, typescript, a2a] = callers(&hub).await;
+        let peers = vec![desk, toolbox, scholar, almanac];
+        Stage { nlip, mcp, typescript, a2a, device, _pages: pages, peers, _model: model, hub }
     }
 
     /// The hub again, on what it kept; its device comes back, and the programs that call are started anew.
@@ -132,7 +139,7 @@ impl Stage {
         self.hub.restart().await;
         self.device = Some(Device::join(&self.hub).await);
         everybody_is_known(&self.hub).await;
-        [self.nlip, self.mcp, self.a2a] = callers(&self.hub).await;
+        [self.nlip, self.mcp, self.typescript, self.a2a] = callers(&self.hub).await;
     }
 
     /// A value of the hub's metrics, summed over its labels.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::{Fault, FaultKind, Finished, Json, MessageId, Party, PeerId, Text, uuid_v4};
+use interlingua_core::{Call, Fault, FaultKind, Finished, Input, Json, Loss, MessageId, Party, PeerId, Text, uuid_v4};
 use interlingua_protocols::aip::discover::ToolKey;
 use interlingua_protocols::aip::server::Happening;
 use interlingua_protocols::aip::server::say::End;
@@ -122,6 +122,11 @@ impl DevicePeer {
 impl Peer for DevicePeer {
     fn speaks(&self) -> Option<&'static str> {
         Some(crate::edge::aip::PROTOCOL)
+    }
+
+    /// Its tools take arguments, and its `do` takes words.
+    fn loses(&self, call: &Call) -> Vec<Loss> {
+        call.input().and_then(Input::lost_beside_arguments).into_iter().collect()
     }
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {

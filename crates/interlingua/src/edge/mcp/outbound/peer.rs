@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Following, Peer, Standing};
-use interlingua_core::{Fault, FaultKind, Health, Party, PeerId, Principal, Retry, Text, Uri};
+use interlingua_core::{Call, Fault, FaultKind, Health, Input, Loss, Party, PeerId, Principal, Retry, Text, Uri};
 use interlingua_drivers::child::Program;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -176,6 +176,11 @@ impl Peer for McpPeer {
 
     fn standing(&self) -> Option<Standing> {
         self.breaker.standing()
+    }
+
+    /// Tools and prompts take arguments.
+    fn loses(&self, call: &Call) -> Vec<Loss> {
+        call.input().and_then(Input::lost_beside_arguments).into_iter().collect()
     }
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {

@@ -292,14 +292,17 @@ impl Wanted {
             let words: Vec<&str> = turn.parts.iter().filter_map(Part::as_text).collect();
             words.join(" ")
         };
-        let other = input.parts.iter().any(|part| part.as_text().is_none());
+        let mut losses = input.lost_marks();
+        if input.parts.iter().any(|part| part.as_text().is_none()) {
+            losses.push(Loss::new("input.parts", LossKind::Dropped));
+        }
         Ok(Wanted {
             text,
             site: arg("site"),
             prev: input.history.iter().map(earlier).collect(),
             modes: Modes { summarize: mode == "summarize", generate: mode == "generate" },
             session,
-            losses: if other { vec![Loss::new("call.parts", LossKind::Dropped)] } else { Vec::new() },
+            losses,
         })
     }
 

@@ -31,10 +31,14 @@ impl Drop for Device {
 impl Device {
     pub(in super::super) async fn join(hub: &Hub) -> Device {
         let mut socket = hub.websocket("/ws").await;
-        let tools = [Behaviour::Answer, Behaviour::Failure, Behaviour::Cancel, Behaviour::Large].map(|on| {
-            json!({"tool_key": format!("data_collection::{}", on.scene()), "tool_name": on.scene(), "namespace": "T",
-                "tool_type": "data_collection", "description": on.phrase(), "input_schema": {"type": "object"}})
-        });
+        let scenes = [Behaviour::Answer, Behaviour::Failure, Behaviour::Cancel, Behaviour::Large];
+        let named = scenes.map(|on| (on.scene(), on.phrase())).into_iter().chain([("richest", "echo richest sayings")]);
+        let tools: Vec<Value> = named
+            .map(|(name, about)| {
+                json!({"tool_key": format!("data_collection::{name}"), "tool_name": name, "namespace": "T",
+                    "tool_type": "data_collection", "description": about, "input_schema": {"type": "object"}})
+            })
+            .collect();
         let register = json!({
             "type": "register", "status": "ok", "client_type": "device", "client_id": "printer",
             "timestamp": "2026-11-15T06:28:04.245606+00:00",
@@ -70,6 +74,7 @@ fn result(action: &Value) -> Option<Value> {
     let (status, error, result) = match action["tool_name"].as_str()? {
         "answer" => ("success", Value::Null, json!("forty-two")),
         "large" => ("success", Value::Null, json!(long())),
+        "richest" => ("success", Value::Null, json!({"heard": action["parameters"]})),
         "failure" => ("failure", json!("out of paper"), Value::Null),
         _ => return None,
     };

@@ -40,5 +40,15 @@ pub(super) fn files() -> Vec<(&'static str, String)> {
         ),
         ("tools/slow.yaml", tool(Behaviour::Cancel, reads, "value", "exec sleep 600")),
         ("tools/large.yaml", tool(Behaviour::Large, reads, "value", long)),
+        ("tools/richest.yaml", RICHEST.to_owned()),
     ]
 }
+
+/// Tells back what it is given.
+const RICHEST: &str = "name: richest
+description: Tells back what it is given.
+phrases: { en: ['say back {text}'] }
+effects: { reads: true }
+input: { type: object, properties: { text: { type: string }, held: { type: object } } }
+command: [sh, -c, 'printf \"{\\\"heard\\\":\"; cat; printf \"}\"']
+";

@@ -20,24 +20,36 @@ pub(super) fn scene(on: Behaviour) -> Result<Scene, Reason> {
 
 /// Few enough that everybody is given all of them.
 const ROWS: usize = 20;
+const PATIENCE_MS: u64 = 120_000;
 
 /// The pages of the site.
-pub(in super::super) fn pages() -> [(&'static str, String); 3] {
+pub(in super::super) fn pages() -> [(&'static str, String); 4] {
     let page = |text: &str| html(&format!("<p id='out'>{text}</p>"));
     // A field holds 16 KiB of text; what is longer stands in rows.
     let row = format!("<li>{}</li>", "a long answer, ".repeat(TIMES / ROWS));
-    [("/answer", page("forty-two")), ("/stream", page("one two three")), ("/large", html(&row.repeat(ROWS)))]
+    let echo = html("<p id='out'></p><script>out.textContent = decodeURIComponent(location.search)</script>");
+    [
+        ("/answer", page("forty-two")),
+        ("/stream", page("one two three")),
+        ("/large", html(&row.repeat(ROWS))),
+        ("/richest", echo),
+    ]
 }
 
 /// How the site is used.
 pub(in super::super) fn definition(base: &str) -> String {
-    let open = |page: &str| json!({"action_type": "navigate", "value": format!("/{page}")});
-    let read = json!({"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}});
-    let rows = json!({"action_type": "extract", "selector": "li", "extract_schema": {"said": "."}});
-    let there = json!({"action_type": "wait", "wait_condition": "#out"});
+    // A browser on a busy machine may need long for what takes no time.
+    let open = |page: &str| json!({"action_type": "navigate", "value": format!("/{page}"), "timeout": PATIENCE_MS});
+    let reads = |what: &str| json!({"action_type": "extract", "selector": what, "extract_schema": {"said": "."}, "timeout": PATIENCE_MS});
+    let (read, rows) = (reads("#out"), reads("li"));
+    let there = json!({"action_type": "wait", "wait_condition": "#out", "timeout": PATIENCE_MS});
     let never = json!({"action_type": "wait", "wait_condition": "#never", "timeout": 600_000});
     let jams = json!({"action_type": "wait", "wait_condition": "#never", "timeout": 300});
     let action = |on: Behaviour, effects: &str, steps: Vec<Value>| json!({"description": on.phrase(), "phrases": [on.phrase()], "effects": effects, "timeout": "10m", "steps": steps});
+    let echo = json!({
+        "description": "Say back", "phrases": ["say back {text}"], "effects": "reads", "parameters": {"text": {}},
+        "timeout": "10m", "steps": [open("richest?{text}"), there.clone(), read.clone()],
+    });
     json!({
         "interface_id": "shop", "name": "Shop", "base_url": base, "description": "A shop that has only pages.",
         "actions": {
@@ -46,6 +58,7 @@ pub(in super::super) fn definition(base: &str) -> String {
             "question": action(Behaviour::Question, "spends", vec![open("answer"), read]),
             "failure": action(Behaviour::Failure, "reads", vec![open("answer"), jams]),
             "slow": action(Behaviour::Cancel, "reads", vec![open("answer"), never]),
+            "richest": echo,
             "large": action(Behaviour::Large, "reads", vec![open("large"), rows]),
         },
     })

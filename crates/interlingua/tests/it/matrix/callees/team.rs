@@ -8,11 +8,9 @@ pub(super) fn scene(on: Behaviour) -> Result<Scene, Reason> {
     Ok(match on {
         Behaviour::Large => Scene { content: Content::Text, ..scene },
         Behaviour::Failure => Scene { says: "", ..scene },
-        // The deadline is the members' too: the team may hear of theirs before its own.
-        Behaviour::Deadline => Scene { says: "every member of the team failed", ..scene },
         // Each answer of a member is one.
         Behaviour::Artifact => Scene { name: "answer 1 of bob", ..scene },
-        Behaviour::Answer | Behaviour::Stream | Behaviour::Question | Behaviour::Cancel => scene,
+        Behaviour::Answer | Behaviour::Stream | Behaviour::Question | Behaviour::Cancel | Behaviour::Deadline => scene,
     })
 }
 

@@ -33,6 +33,13 @@ pub(super) async fn give_up(stage: &Stage, scene: &Scene) -> Seen {
     Seen::new("left")
 }
 
+/// What a task in these words ends with.
+pub(in super::super) async fn asked(stage: &Stage, peer: &'static str, words: &str) -> Value {
+    let scene = Scene { words: words.to_owned(), ..Scene::tool(peer, Behaviour::Answer) };
+    let mut socket = begin(stage, &scene, Behaviour::Answer).await;
+    ended(&mut socket).await
+}
+
 async fn begin(stage: &Stage, scene: &Scene, on: Behaviour) -> WebSocket {
     static TURN: AtomicU64 = AtomicU64::new(0);
     let turn = TURN.fetch_add(1, Ordering::Relaxed);
@@ -73,7 +80,11 @@ async fn ended(socket: &mut WebSocket) -> Value {
 async fn read(stage: &Stage, end: &Value, mut seen: Seen) -> Seen {
     seen.outcome = end["status"].as_str().unwrap_or_default().to_owned();
     if let Some(error) = end["error"].as_str() {
-        seen.fault = Some(error.to_owned());
+        // Only the wider profile has a word for the kind.
+        seen.fault = Some(match end["metadata"]["fault"].as_str() {
+            Some(kind) => format!("{kind}: {error}"),
+            None => error.to_owned(),
+        });
     }
     match &end["result"] {
         Value::String(text) => seen.texts.push(text.clone()),

@@ -22,6 +22,11 @@ async fn run(mut command: Command) -> Output {
     tokio::task::spawn_blocking(move || command.output().expect("the program runs")).await.expect("it ran")
 }
 
+/// What the program says, called so.
+pub(in super::super) async fn said(stage: &Stage, arguments: &[&str]) -> Output {
+    run(command(stage, arguments)).await
+}
+
 fn calling(stage: &Stage, scene: &Scene, more: &[&str]) -> Command {
     let mut command = match scene.door {
         Door::Words(_) => command(stage, &["ask", "--peer", scene.peer, &scene.words]),

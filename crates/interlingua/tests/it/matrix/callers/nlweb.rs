@@ -13,23 +13,32 @@ pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
         return streamed(stage, scene).await;
     }
     let mut seen = Seen::default();
-    let mut said = asked(stage, scene, &scene.words, Value::Null, on).await;
+    let asking = asked(stage, scene, &scene.words, Value::Null, on).await;
+    // On a slow machine the question comes after a promise, too.
+    let mut said = kept(stage, asking).await;
     if let Some(elicitation) = said.get("elicitation") {
         seen.question = Some(elicitation.to_string());
         let session = said["_meta"]["session_context"].clone();
-        said = asked(stage, scene, scene.answer, session, on).await;
-    }
-    while said["_meta"]["response_type"] == "promise" {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        said = awaited(stage, &said, "checkin").await;
+        let answering = asked(stage, scene, scene.answer, session, on).await;
+        said = kept(stage, answering).await;
     }
     read(stage, &said, seen).await
 }
 
 pub(super) async fn give_up(stage: &Stage, scene: &Scene) -> Seen {
     let promised = asked(stage, scene, &scene.words, Value::Null, Behaviour::Cancel).await;
-    let said = awaited(stage, &promised, "cancel").await;
+    let cancelled = awaited(stage, &promised, "cancel").await;
+    let said = kept(stage, cancelled).await;
     read(stage, &said, Seen::default()).await
+}
+
+/// What a promise leads to; anything else is what it is.
+pub(in super::super) async fn kept(stage: &Stage, mut said: Value) -> Value {
+    while said["_meta"]["response_type"] == "promise" {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        said = awaited(stage, &said, "checkin").await;
+    }
+    said
 }
 
 async fn asked(stage: &Stage, scene: &Scene, words: &str, session: Value, on: Behaviour) -> Value {

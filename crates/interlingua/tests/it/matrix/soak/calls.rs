@@ -64,7 +64,7 @@ const WISHES: [Behaviour; 20] = [
 impl Call {
     /// `calm`: only what ends the same way each time, however many others call.
     pub(super) fn drawn(number: usize, random: &mut Random, calm: bool) -> Call {
-        let (caller, callee) = (one(&Caller::ALL, random), one(&Callee::ALL, random));
+        let (caller, callee) = (one(&Caller::WIRES, random), one(&Callee::ALL, random));
         let wish = one(&WISHES, random);
         // Whoever approves for this caller might approve for another.
         let disturbs = caller == Caller::Aip && wish == Behaviour::Question;

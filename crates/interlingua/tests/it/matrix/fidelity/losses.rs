@@ -1,0 +1,57 @@
+//! What an answer declares lost, wherever and however its wire says it.
+
+use serde_json::Value;
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Loss {
+    pub(super) what: String,
+    pub(super) kind: String,
+}
+
+/// Sorted, each once.
+pub(super) fn of(answer: &Value) -> Vec<Loss> {
+    let mut found = Vec::new();
+    look(answer, &mut found);
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn look(value: &Value, found: &mut Vec<Loss>) {
+    match value {
+        Value::Array(inner) => inner.iter().for_each(|value| look(value, found)),
+        Value::Object(inner) => {
+            if let (Some(Value::String(what)), Some(Value::String(kind)), 2) =
+                (inner.get("what"), inner.get("kind"), inner.len())
+            {
+                found.push(Loss { what: what.clone(), kind: kind.clone() });
+            }
+            inner.values().for_each(|value| look(value, found));
+        }
+        // A wire without a place for data says it in a line.
+        Value::String(text) => {
+            let line = text.strip_prefix("lost on the way: ").and_then(|text| text.strip_suffix(')'));
+            if let Some((what, kind)) = line.and_then(|line| line.split_once(" (")) {
+                found.push(Loss { what: what.to_owned(), kind: kind.to_owned() });
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Does this loss tell of what is missing on this way?
+pub(super) fn covers(loss: &Loss, way: &str, missing: &str) -> bool {
+    let of_it = match missing {
+        "bytes" => "blob",
+        "extension" => "other",
+        other => other,
+    };
+    let within = loss.what.strip_prefix(way).and_then(|rest| rest.strip_prefix('.'));
+    match within {
+        Some("parts") => true,
+        Some("args") => matches!(missing, "data" | "text"),
+        Some("artifacts" | "structured") => way == "output",
+        Some(inner) => inner == format!("parts.{of_it}"),
+        None => loss.what == format!("part.{of_it}"),
+    }
+}
