@@ -74,6 +74,34 @@ async fn w_07_w_47_site_is_called_from_the_program_mcp_a2a_nlip_and_plain_words(
 }
 
 #[tokio::test]
+async fn w_66_site_whose_text_is_cut_says_so() {
+    let page = |length: usize| html(&format!("<p id='out'>{}</p>", "x".repeat(length)));
+    let pages = Pages::start([("/short", page(16 * 1024)), ("/long", page(16 * 1024 + 1))]).await;
+    let steps = |path: &str| {
+        json!([
+            {"action_type": "navigate", "value": path, "timeout": 120_000},
+            {"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}, "timeout": 120_000},
+        ])
+    };
+    let action = |path: &str| json!({"effects": "reads", "timeout": "10m", "steps": steps(path)});
+    let definition = json!({
+        "interface_id": "tale", "name": "Tale", "base_url": pages.base(),
+        "actions": {"short": action("/short"), "long": action("/long")},
+    });
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("tale.json", definition.to_string());
+    let hub = builder.config("peers: { tale: { site: ./tale.json } }\n").start().await;
+    for (skill, losses) in
+        [("tale/short", json!([])), ("tale/long", json!([{"what": "output.structured", "kind": "dropped"}]))]
+    {
+        let answer = hub.post_json("/api/exchanges", &json!({"skill": skill, "arguments": {}})).await.json();
+        let said = answer["finished"]["structured"]["extracted_data"][0]["said"].as_str().unwrap_or_default();
+        assert_eq!(said.len(), 16 * 1024, "{skill}: {}", answer["finished"]["fault"]);
+        let told = if answer["losses"].is_null() { json!([]) } else { answer["losses"].clone() };
+        assert_eq!(told, losses, "{skill}");
+    }
+}
+
+#[tokio::test]
 async fn w_13_w_41_site_asks_for_what_is_missing_before_a_page_is_opened() {
     let pages = Pages::start([("/flights", html(FLIGHTS))]).await;
     let hub = hub(&pages).await;
