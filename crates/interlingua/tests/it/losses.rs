@@ -295,7 +295,8 @@ async fn r_39_n_64_what_a_caller_s_own_protocol_could_not_carry_is_in_the_audit_
         let [line] = &*lines else { panic!("{caller:?}: one line tells it: {lines:?}") };
         let mut told: Vec<&str> = line["losses"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let mut wanted = lost.to_vec();
-        (told.sort_unstable(), wanted.sort_unstable());
+        told.sort_unstable();
+        wanted.sort_unstable();
         assert_eq!(told, wanted, "{caller:?}: {line}");
         assert_eq!((&line["wire"], &line["outcome"]), (&json!(wire), &json!("told")), "{caller:?}: {line}");
         assert_eq!((&line["on"], &line["who"]), (&returned["on"], &returned["who"]), "{caller:?}: {line}");

@@ -229,7 +229,7 @@ fn what_cannot_be_said_is_told_with_what_was_lost_before_and_returned_without_it
     let mut telling = Telling::begin(TASK, &entries[0]).expect("a beginning");
     assert_eq!(telling.next(&entries[2], &NoAddresses).losses, [], "it has begun");
     let end = telling.next(&entries[3], &NoAddresses);
-    assert_eq!(end.losses, [here.clone()]);
+    assert_eq!(end.losses, std::slice::from_ref(&here));
     let Some(Update::Status(last)) = end.value.last() else { panic!("a status ends it") };
     let both = json!([{"what": "call.priority", "kind": "dropped"}, {"what": "part.code", "kind": "flattened"}]);
     assert_eq!(last.metadata.as_ref().expect("losses").tree()[ext::URI]["losses"], both);
