@@ -296,7 +296,7 @@ fn a_shell_completes_what_is_begun() {
         let words: Vec<&str> = typed.split(' ').collect();
         let (last, before) = (words[words.len() - 1], words[words.len() - 2]);
         let line = format!(
-            "source <(\"$PROGRAM\" completions bash) && complete -p interlingua >/dev/null || exit 1\n\
+            "eval \"$(\"$PROGRAM\" completions bash)\" && complete -p interlingua >/dev/null || exit 1\n\
              COMP_WORDS=({typed}) COMP_CWORD={} && _interlingua interlingua '{last}' '{before}' && echo \"${{COMPREPLY[@]}}\"",
             words.len() - 1
         );
