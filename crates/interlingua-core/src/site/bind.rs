@@ -41,11 +41,14 @@ impl Plan {
 
     /// An address as it may be told: without secrets, however they are spelled in it.
     pub fn shown(&self, address: &str) -> String {
-        let secrets = self.hidden.iter().map(|one| one.value.as_str()).filter(|secret| !secret.is_empty());
-        secrets.fold(address.to_owned(), |address, secret| {
-            address.replace(secret, "(secret)").replace(&percent::encoded(secret), "(secret)")
-        })
+        without(address, self.hidden.iter().map(|one| one.value.as_str()))
     }
+}
+
+fn without<'a>(address: &str, secrets: impl Iterator<Item = &'a str>) -> String {
+    secrets.filter(|secret| !secret.is_empty()).fold(address.to_owned(), |address, secret| {
+        address.replace(secret, "(secret)").replace(&percent::encoded(secret), "(secret)")
+    })
 }
 
 /// A step with its values.
@@ -160,7 +163,7 @@ impl Site {
             parameter: template.slots().next().map(|(name, _)| name.clone()),
         };
         let does = match &step.does {
-            Does::Navigate { to } => Doing::Navigate(self.destination(number, to, values)?),
+            Does::Navigate { to } => Doing::Navigate(self.destination(number, to, values, secret)?),
             Does::Click { on } => Doing::Click(on.clone()),
             Does::Type { into, text } => Doing::Type { into: into.clone(), text: typed(text) },
             Does::Select { from, option } => Doing::Select { from: from.clone(), option: typed(option) },
@@ -176,10 +179,13 @@ impl Site {
         step: usize,
         to: &super::Template,
         values: &BTreeMap<Text, Text>,
+        secret: &dyn Fn(&str) -> bool,
     ) -> Result<Address, Trouble> {
         let spell = |value: &str| if to.is_slot() { value.to_owned() } else { percent::encoded(value) };
         let text = to.fill(values, spell);
-        let blocked = || Trouble::NavigationBlocked { step, address: text.chars().take(200).collect() };
+        let hidden = || values.iter().filter(|(name, _)| secret(name)).map(|(_, value)| &**value);
+        let blocked =
+            || Trouble::NavigationBlocked { step, address: without(&text, hidden()).chars().take(200).collect() };
         let address = self.base.join(&text).map_err(|_| blocked())?;
         if self.origins.contains(&address.origin) { Ok(address) } else { Err(blocked()) }
     }

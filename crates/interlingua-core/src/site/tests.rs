@@ -277,6 +277,25 @@ fn w_66_page_text_is_cleaned_and_bounded() {
 }
 
 #[test]
+fn w_67_a_secret_in_an_address_that_is_refused_is_not_told_with_it() {
+    let secret = json!({"key": {"secret": true}});
+    for (to, given) in [
+        ("{key}", "https://evil.example/?k=s3cret"),
+        ("{key}", "s3cret://x"),
+        ("https://evil.example/{key}", "a/s3cret é"),
+        ("https://evil.example/?k={key}&x=1", "s3cret"),
+    ] {
+        let steps = json!([{"action_type": "navigate", "value": to}]);
+        let site = site(json!({"go": {"parameters": secret, "steps": steps}})).unwrap();
+        let trouble = site.bind("go", Some(&args(json!({"key": given})))).unwrap_err();
+        let Trouble::NavigationBlocked { address, .. } = &trouble else { panic!("{trouble:?}") };
+        assert!(address.contains("(secret)"), "{to}: {address}");
+        let told = format!("{trouble} {trouble:?}");
+        assert!(!told.contains("s3cret"), "{to}: {told}");
+    }
+}
+
+#[test]
 fn w_67_a_secret_is_not_shown() {
     let site = site(json!({"go": {"parameters": {"pw": {"secret": true}}, "steps": [{"action_type": "type", "selector": "#p", "value": "{pw}"}]}})).unwrap();
     let plan = site.bind("go", Some(&args(json!({"pw": "hunter2"})))).unwrap();
