@@ -6,13 +6,16 @@
 //! What was shared does not change: another content is another artifact. Content is removed by the rule of
 //! `retention.artifacts`, the oldest first; what is forgotten is not to be found any more, and its bytes go by that rule.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use interlingua_core::bus::message::MAX_CONTENT;
 use interlingua_core::policy::{Action, Object};
 use interlingua_core::ports::{Expect, StoreFault};
+use interlingua_core::task::Task;
 use interlingua_core::{
-    ArtifactHeader, ArtifactId, Chunk, Digest, Fault, FaultKind, Media, Meta, Noun, Owner, Part, PeerId, Principal,
-    TaskId, Text, Time,
+    ArtifactHeader, ArtifactId, Chunk, Digest, Event, Fault, FaultKind, Media, Meta, Noun, Owner, Part, PeerId,
+    Principal, Record, TaskId, Text, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +25,8 @@ use super::{Hub, entropy};
 const KIND: &str = "artifact";
 /// How much of the store each owner takes.
 const USE: &str = "artifact-use";
+/// Whom the artifacts of tasks name.
+const READERS: &str = "artifact-readers";
 /// How many artifacts the hub keeps.
 const MAX_ARTIFACTS: u64 = 100_000;
 /// How many one owner may keep.
@@ -216,11 +221,54 @@ impl Hub {
         self.page_of(KIND, after, limit, |artifact| self.may_read(by, artifact)).await
     }
 
+    /// Writes down whom a task's artifacts name as readers. A stranger is told from that, and the task itself is not read for
+    /// them, so that what is another's costs no more than what is not there.
+    pub(super) async fn note_readers(&self, task: &Task, records: &[Record]) -> Result<(), Fault> {
+        let tells = |record: &Record| match record.event() {
+            Some(Event::Artifact(chunk)) => chunk.header.as_ref().is_some_and(|header| !header.readers.is_empty()),
+            // From here on it is known how long the task is kept.
+            Some(Event::Finished(_)) => true,
+            Some(
+                Event::Started(_)
+                | Event::Said { .. }
+                | Event::Progress { .. }
+                | Event::Asked(_)
+                | Event::Settled { .. },
+            )
+            | None => false,
+        };
+        if !records.iter().any(tells) {
+            return Ok(());
+        }
+        let headers = task.artifacts.values().flatten().filter_map(|chunk| chunk.header.as_ref());
+        let readers: BTreeSet<&Text> = headers.flat_map(|header| &header.readers).collect();
+        if readers.is_empty() {
+            return Ok(());
+        }
+        let value = serde_json::to_vec(&(task.by.owner(), readers)).map_err(Fault::internal)?;
+        let (now, key) = (self.now(), task.id.to_string());
+        let until = Some(now.after(self.settings.load().tasks));
+        self.store.records.put(READERS, &key, Bytes::from(value), until, Expect::Anything, now).await?;
+        Ok(())
+    }
+
+    /// Does any artifact of this task name them?
+    async fn is_reader(&self, by: &Principal, task: TaskId) -> Result<bool, Fault> {
+        if by.is_anonymous() {
+            return Ok(false);
+        }
+        let Some(item) = self.store.records.get(READERS, &task.to_string(), self.now()).await? else {
+            return Ok(false);
+        };
+        let (owner, readers): (Owner, Vec<Text>) = serde_json::from_slice(&item.value).map_err(Fault::internal)?;
+        Ok(self.bus.reads(by, &owner, &readers))
+    }
+
     /// What a task made, for its owner and for those that the artifact's own list names.
     pub async fn made_by(&self, by: &Principal, task: TaskId) -> Result<Vec<Made>, Fault> {
         let owns = match self.row(by, task).await {
             Ok(_) => true,
-            Err(fault) if fault.kind == FaultKind::NotFound(Noun::Task) && !by.is_anonymous() => false,
+            Err(fault) if fault.kind == FaultKind::NotFound(Noun::Task) && self.is_reader(by, task).await? => false,
             Err(fault) => return Err(fault),
         };
         let folded = self.fold(task).await?;

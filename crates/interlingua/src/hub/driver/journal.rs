@@ -45,6 +45,7 @@ impl Driver {
             Appended::At(seq) => self.task.seq = seq,
         }
         self.history.clear();
+        self.hub.note_readers(&self.task, &records).await?;
         let entries = numbered(records, 1, self.task.updated);
         let live = kept.live.clone();
         live.publish(&entries, self.open_questions(), self.liveness());
@@ -78,6 +79,7 @@ impl Driver {
             return Err(Fault::hub(FaultKind::Internal, "a running task's journal was taken by another"));
         };
         self.task.seq = seq;
+        self.hub.note_readers(&self.task, &records).await?;
         let entries = numbered(records, before + 1, self.task.updated);
         if let Some(kept) = &self.kept {
             kept.live.publish(&entries, self.open_questions(), self.liveness());

@@ -10,10 +10,11 @@ fn user(name: &str) -> Principal {
 }
 
 /// What somebody may try with the id of a task: the fault it is answered with.
-async fn tried(hub: &Hub, by: &Principal, what: &str, task: TaskId) -> Fault {
+async fn tried(hub: &Arc<Hub>, by: &Principal, what: &str, task: TaskId) -> Fault {
     let refused = match what {
         "its row" => hub.row(by, task).await.map(drop),
         "its state" => hub.task(by, task).await.map(drop),
+        "what it made" => hub.made_by(by, task).await.map(drop),
         "its events" => hub.watch(by, task, 0).await.map(drop),
         "a cancel" => hub.signal(by.clone(), task, Signal::Cancel(CancelWhy::Asked)).await,
         "an answer" => hub.answer(by.clone(), QuestionId(task, 0), Answer::Declined).await,
@@ -31,7 +32,7 @@ async fn not_yours_and_not_there_are_found_out_by_the_same_reads() {
     hub.signal(ann.clone(), finished, Signal::Cancel(CancelWhy::Asked)).await.expect("cancelled");
     eventually(|| hub.live.get(finished).is_none(), || "still live".into()).await;
     assert!(hub.live.get(live).is_some());
-    for what in ["its row", "its state", "its events", "a cancel", "an answer"] {
+    for what in ["its row", "its state", "what it made", "its events", "a cancel", "an answer"] {
         let mut seen = Vec::new();
         for task in [live, finished, entropy::task_id()] {
             bench.observed.work();
