@@ -93,7 +93,36 @@ impl Driver {
         let _grace_over = tokio::time::timeout(CANCEL_GRACE, self.cancelled(why)).await;
     }
 
+    /// Is the peer on the line? One that ended its request to ask is reached again by the id under which it knows the call.
+    async fn is_reached(&mut self) -> bool {
+        if matches!(self.side, Side::Idle)
+            && self.peer_knows_it()
+            && let Some(sent) = self.task.sent.clone()
+            && self.dispatch(sent, None, true).await.is_ok()
+        {
+            loop {
+                match self.side.next().await {
+                    News::Entered(permit, calling) => {
+                        self.permit = Some(permit);
+                        self.side = Side::Calling(calling);
+                    }
+                    News::Began(exchange) => {
+                        self.side = Side::Live(exchange);
+                        break;
+                    }
+                    News::Refused(_) | News::Done(..) | News::Record(_) | News::Checked(..) | News::Ended => {
+                        return false;
+                    }
+                }
+            }
+        }
+        matches!(self.side, Side::Live(_))
+    }
+
     async fn cancelled(&mut self, why: CancelWhy) {
+        if !self.is_reached().await {
+            return;
+        }
         let Side::Live(exchange) = &mut self.side else { return };
         if side::told(exchange, Signal::Cancel(why)).is_err() {
             return;

@@ -37,7 +37,7 @@ impl Peer for Remote {
             None => {
                 self.calls.fetch_add(1, Ordering::SeqCst);
                 records.push_back(sent(true));
-                if dispatch.skill.id.skill.as_str() == "ask" {
+                if dispatch.skill.id.skill.as_str().starts_with("ask") {
                     records.extend([sent(false), Record::emitted(Event::Asked(question(dispatch.task)))]);
                 }
             }
@@ -99,7 +99,8 @@ async fn with_remote(bench: &Bench) -> Arc<Remote> {
         let schema = Schema(Json::empty_object());
         Skill::new(SkillId::new("remote", name), SkillKind::Tool, name, schema, writes)
     };
-    let skills = ["work", "ask", "panic_at_once", "panic_later"].map(skill).to_vec();
+    let mut skills = ["work", "ask", "ask_again", "panic_at_once", "panic_later"].map(skill).to_vec();
+    skills[2].effects = Effects::reads_only(CardFrom::Configuration);
     let card = Card { peer: "remote".into(), skills, ..super::card() };
     bench.hub.register(card, remote.clone()).await.expect("registers");
     remote
@@ -132,7 +133,7 @@ async fn begun(running: &mut Running) {
     }
 }
 
-async fn ended(hub: &Hub, task: TaskId) -> Outcome {
+async fn ended(hub: &Arc<Hub>, task: TaskId) -> Outcome {
     let mut reader = hub.watch(&owner(), task, 0).await.expect("watches");
     while reader.next().await.expect("reads").is_some() {}
     hub.task(&owner(), task).await.expect("there").finished().expect("done").outcome.clone()
@@ -244,6 +245,28 @@ async fn a_cancel_reaches_a_peer_that_ended_its_request_to_ask() {
     bench.hub.signal(owner(), running.id(), Signal::Cancel(CancelWhy::Asked)).await.expect("cancels");
     assert!(matches!(outcome(&mut running).await.outcome, Outcome::Cancelled { why: CancelWhy::Asked, .. }));
     assert_eq!((remote.told.load(Ordering::SeqCst), remote.reattached.load(Ordering::SeqCst)), (1, 1));
+}
+
+/// What runs twice without harm runs at once; that it was sent before is found out when it must be kept.
+#[tokio::test]
+async fn the_second_run_of_a_message_is_cancelled_at_a_peer_that_ended_its_request_to_ask() {
+    let bench = Bench::new(AdmissionLimits::default());
+    let remote = with_remote(&bench).await;
+    let named = || {
+        let mut request = remote_call("ask_again", OnDisconnect::Detach);
+        if let Inbound::Call(call) = &mut request.inbound {
+            (call.id, call.id_given, call.limits.keep) = ("m1".into(), true, false);
+        }
+        request
+    };
+    let mut first = bench.hub.open(named()).await.expect("opens");
+    asked(&mut first).await;
+    let mut second = bench.hub.open(named()).await.expect("opens");
+    asked(&mut second).await;
+    assert_eq!(second.id(), first.id(), "it is the first one's caller now");
+    let counts = || [&remote.calls, &remote.reattached, &remote.told].map(|count| count.load(Ordering::SeqCst));
+    eventually(|| counts() == [2, 1, 1], || format!("{:?}", counts())).await;
+    assert!(bench.hub.live.get(first.id()).is_some(), "the first waits for its answer");
 }
 
 #[tokio::test(flavor = "multi_thread")]
