@@ -17,6 +17,7 @@ use tracing::Instrument;
 use super::Hub;
 use super::admission::{Admission, Permit};
 use super::audit::AuditLine;
+use super::claim::Claim;
 use super::clock::Clock;
 use super::driver::{Driver, Launched};
 use super::entropy;
@@ -67,6 +68,7 @@ impl Hub {
             return Err(Fault::hub(FaultKind::Internal, "only calls come through this door"));
         };
         self.put_in_words(&by, &mut call)?;
+        let claim = Claim::new(&self, &by);
         let now = self.now();
         let id = entropy::task_id();
         let prepared = self.prepare(&by, &call, id, None).await;
@@ -89,13 +91,13 @@ impl Hub {
         if !keep && !driver.asks() {
             driver.show();
             driver.perform(effects).await?;
-            return Ok(Running::inline(self, driver));
+            return Ok(Running::inline(self, driver, claim));
         }
         let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
         match driver.launch(effects, unique, 0).await.map_err(dropped)?? {
-            Launched::Kept(reader) => Ok(Running::kept(self, reader)),
+            Launched::Kept(reader) => Ok(Running::kept(self, reader.claimed(claim))),
             Launched::Exists(task) => {
-                let reader = self.replay(task);
+                let reader = self.replay(task).claimed(claim);
                 Ok(Running::kept(self, reader))
             }
         }

@@ -12,6 +12,8 @@ use interlingua_core::{
 use metrics::Counter;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::claim::{self, Claim};
+
 /// How many committed entries are kept in memory for readers that keep up; the others read the journal.
 const RECENT: usize = 256;
 /// How many signals may wait for one task.
@@ -248,6 +250,8 @@ pub struct Reader {
     live: Option<(Arc<Live>, watch::Receiver<Head>)>,
     journal: Arc<dyn Journal>,
     ready: VecDeque<Arc<Entry>>,
+    /// Of whoever reads, where the rules have a say in it.
+    claim: Option<Claim>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -262,7 +266,12 @@ impl Reader {
             let head = live.head.subscribe();
             (live, head)
         });
-        Reader { task, after, live, journal, ready: VecDeque::new() }
+        Reader { task, after, live, journal, ready: VecDeque::new(), claim: None }
+    }
+
+    /// For somebody who reads only as long as the rules allow it.
+    pub(super) fn claimed(self, claim: Claim) -> Reader {
+        Reader { claim: Some(claim), ..self }
     }
 
     pub fn task(&self) -> TaskId {
@@ -281,6 +290,10 @@ impl Reader {
     /// The next committed entry; `None` when the exchange is done and all of it was read. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<Arc<Entry>>, Fault> {
         loop {
+            if let Some(claim) = self.claim.as_mut().filter(|claim| claim.is_due()) {
+                let folded = self.live.as_ref().and_then(|(live, _)| live.folded());
+                claim.settle_kept(self.task, folded).await?;
+            }
             if let Some(entry) = self.ready.pop_front() {
                 self.after = entry.seq;
                 return Ok(Some(entry));
@@ -292,8 +305,16 @@ impl Reader {
                 continue;
             };
             let after = self.after;
-            let seen = head.wait_for(|head| head.seq > after || head.state != Liveness::Running).await;
-            let Ok(seen) = seen.map(|head| *head) else {
+            let heard = async {
+                let seen = head.wait_for(|head| head.seq > after || head.state != Liveness::Running).await;
+                seen.map(|head| *head).ok()
+            };
+            let seen = tokio::select! {
+                biased;
+                seen = heard => seen,
+                () = claim::due(&mut self.claim) => continue,
+            };
+            let Some(seen) = seen else {
                 self.live = None;
                 continue;
             };

@@ -11,6 +11,7 @@ pub mod artifacts;
 pub mod asking;
 pub mod audit;
 pub mod bus;
+pub mod claim;
 pub mod clock;
 mod conversations;
 mod door;
@@ -62,10 +63,10 @@ pub use crate::client::oauth::{Desk as SignIns, SignIn};
 
 use admission::{Admission, AdmissionLimits};
 use audit::Audit;
+use claim::InForce;
 use clock::Clock;
 use hooks::Hooks;
 use live::LiveTable;
-use policy::Policy;
 use registry::Registry;
 use supervisor::Supervisor;
 use validate::Schemas;
@@ -140,7 +141,7 @@ pub struct Hub {
     pub store: Store,
     pub keys: Arc<Keyring>,
     pub registry: Registry,
-    pub policy: ArcSwap<Policy>,
+    pub policy: InForce,
     pub settings: ArcSwap<Settings>,
     pub admission: Arc<Admission>,
     /// By rules of the operator's.
@@ -186,7 +187,7 @@ impl Hub {
             id,
             clock,
             registry: Registry::default(),
-            policy: ArcSwap::from_pointee(Policy::default()),
+            policy: InForce::default(),
             settings: ArcSwap::from_pointee(settings),
             admission: Admission::new(limits),
             limits: limits::Limits::default(),

@@ -45,6 +45,11 @@ impl Policy {
         self.version
     }
 
+    /// Which rules of somebody's own, if any.
+    pub fn rules(&self) -> Option<Digest> {
+        self.judge.as_ref().map(|judge| judge.version())
+    }
+
     /// Before anything is known of a call: in lists and searches. Listed is what could be called.
     pub fn allows(&self, by: &Principal, action: Action, skill: &Skill, now: Time) -> bool {
         let asking = Asking { wire: None, trust: None, now };

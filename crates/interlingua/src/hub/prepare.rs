@@ -1,6 +1,7 @@
 //! The phases between the door and the peer: `resolve`, `validate`, `authorize`, `confirm`. They run when a call arrives, and
 //! again after every answer to a question of the hub's own, because policy and definitions may have changed meanwhile.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,19 +59,14 @@ impl Hub {
         task: TaskId,
         granted: Option<Digest>,
     ) -> Result<Prepared, Fault> {
-        let chain;
-        let acting = match &call.via {
-            None => by,
-            Some(via) => {
-                // This hub is on the way already, or the way is too long.
-                Via::through(Some(via), &self.id)?;
-                if via.hubs.iter().any(|hub| hub.as_str().len() > LONGEST_NAME) {
-                    return Err(Fault::caller(FaultKind::Malformed, "a hub on the way has too long a name"));
-                }
-                chain = passed_on(by, via);
-                &chain
+        if let Some(via) = &call.via {
+            // This hub is on the way already, or the way is too long.
+            Via::through(Some(via), &self.id)?;
+            if via.hubs.iter().any(|hub| hub.as_str().len() > LONGEST_NAME) {
+                return Err(Fault::caller(FaultKind::Malformed, "a hub on the way has too long a name"));
             }
-        };
+        }
+        let acting = &*acting(by, call);
         let mut laps = self.meters.laps();
         let resolved = self.resolve(acting, call).await;
         laps.done(Phase::Resolve);
@@ -143,6 +139,10 @@ impl Hub {
         let reader = catalogue.peers.get(peer).and_then(|registered| registered.reader(uri));
         let found = reader.filter(|reader| self.policy.load().allows(by, Action::Read, reader, self.now()));
         found.and_then(|reader| ready(catalogue, reader, Why::Named, None)).ok_or_else(|| no_such_resource(uri))
+    }
+
+    pub fn may_follow(&self, by: &Principal, peer: &PeerId, uri: &Uri) -> bool {
+        self.by_resource(by, &self.registry.catalogue(), peer, uri).is_ok()
     }
 
     /// Has a peer tell of a resource that this principal may read, for as long as what is returned is held; `None` when the peer
@@ -383,6 +383,14 @@ impl Hub {
 
 /// Of a hub in bytes. Names are kept in what is remembered of decisions.
 const LONGEST_NAME: usize = 256;
+
+/// Whose rights a call has.
+pub(super) fn acting<'a>(by: &'a Principal, call: &Call) -> Cow<'a, Principal> {
+    match &call.via {
+        None => Cow::Borrowed(by),
+        Some(via) => Cow::Owned(passed_on(by, via)),
+    }
+}
 
 /// The chain of whoever asks and the hubs that passed it on. That they did is their own word; it is believed because it can
 /// only take rights away: without rules about it a hub may what the one before it in the chain may.

@@ -7,6 +7,7 @@ use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, OnDisconnect, Q
 
 use super::Hub;
 use super::audit::lost::Named;
+use super::claim::{self, Claim};
 use super::driver::{Driver, Launch, Launched};
 use super::live::Reader;
 
@@ -21,6 +22,8 @@ pub struct Running {
     over: bool,
     /// The last thing its reader saw is a question.
     asked: bool,
+    /// Its caller's, until a reader has it.
+    claim: Option<Claim>,
 }
 
 enum Way {
@@ -40,9 +43,9 @@ impl std::fmt::Debug for Running {
 }
 
 impl Running {
-    pub(super) fn inline(hub: Arc<Hub>, driver: Driver) -> Running {
+    pub(super) fn inline(hub: Arc<Hub>, driver: Driver, claim: Claim) -> Running {
         let (id, way) = (driver.task.id, Way::Inline(Box::new(driver)));
-        Running { hub, id, trace: None, seen: 1, way, over: false, asked: false }
+        Running { hub, id, trace: None, seen: 1, way, over: false, asked: false, claim: Some(claim) }
     }
 
     pub(super) fn kept(hub: Arc<Hub>, reader: Reader) -> Running {
@@ -50,7 +53,7 @@ impl Running {
             live.caller_came();
         }
         let (id, way) = (reader.task(), Way::Kept(reader));
-        Running { hub, id, trace: None, seen: 0, way, over: false, asked: false }
+        Running { hub, id, trace: None, seen: 0, way, over: false, asked: false, claim: None }
     }
 
     pub fn id(&self) -> TaskId {
@@ -78,6 +81,9 @@ impl Running {
                     return Ok(entry);
                 }
                 Way::Inline(driver) => {
+                    if let Some(claim) = self.claim.as_mut().filter(|claim| claim.is_due()) {
+                        claim.settle(&driver.task)?;
+                    }
                     if let Some(entry) = driver.shown.pop_front() {
                         self.note(Some(&entry));
                         return Ok(Some(entry));
@@ -85,7 +91,11 @@ impl Running {
                     if driver.task.finished().is_some() {
                         return Ok(None);
                     }
-                    driver.advance().await?;
+                    tokio::select! {
+                        biased;
+                        advanced = driver.advance() => advanced?,
+                        () = claim::due(&mut self.claim) => continue,
+                    }
                     if driver.asks() || driver.unkept_is_too_long() {
                         self.launch();
                     } else {
@@ -128,8 +138,13 @@ impl Running {
         let Way::Keeping(launch) = &mut self.way else { return Ok(()) };
         let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
         let launched = launch.await.map_err(dropped).flatten();
+        let claimed = |reader: Reader, claim: Option<Claim>| match claim {
+            Some(claim) => reader.claimed(claim),
+            None => reader,
+        };
         self.way = match launched {
             Ok(Launched::Kept(reader)) => {
+                let reader = claimed(reader, self.claim.take());
                 if let Some(live) = reader.live() {
                     live.caller_came();
                 }
@@ -138,7 +153,7 @@ impl Running {
             // The same message was sent before and became a task; it is that one's caller from now on.
             Ok(Launched::Exists(task)) => {
                 (self.id, self.seen) = (task, 0);
-                let reader = self.hub.replay(task);
+                let reader = claimed(self.hub.replay(task), self.claim.take());
                 if let Some(live) = reader.live() {
                     live.caller_came();
                 }

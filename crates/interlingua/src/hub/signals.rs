@@ -12,6 +12,7 @@ use interlingua_core::{
 
 use super::Hub;
 use super::audit::AuditLine;
+use super::claim::Claim;
 use super::live::{Live, Reader, no_such_task};
 use super::running::Running;
 use super::words::parse_answer;
@@ -103,7 +104,8 @@ impl Hub {
     }
 
     /// A reader of a kept exchange from after `after`.
-    pub async fn watch(&self, by: &Principal, task: TaskId, after: u64) -> Result<Reader, Fault> {
+    pub async fn watch(self: &Arc<Self>, by: &Principal, task: TaskId, after: u64) -> Result<Reader, Fault> {
+        let claim = Claim::new(self, by);
         let live = match self.live.get(task) {
             Some(live) if Self::owns(by, &live.owner) => Some(live),
             Some(_) | None => {
@@ -113,7 +115,7 @@ impl Hub {
                 self.live.get(task)
             }
         };
-        Ok(Reader::new(task, after, live, self.store.journal.clone()))
+        Ok(Reader::new(task, after, live, self.store.journal.clone()).claimed(claim))
     }
 
     /// As [`Hub::watch`], for the caller itself: leaving early is leaving the exchange.

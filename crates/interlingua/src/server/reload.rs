@@ -1,7 +1,8 @@
 //! A change of configuration while the hub runs: whole or not at all.
 //!
 //! Everything that can be refused is made first: certificates, peers, the workspace. Then it takes effect, and exchanges under
-//! way end by what they began with. What a running hub cannot take (its address, its store) refuses the whole change.
+//! way end by what they began with; whom new rules do not allow one hears no more of it. What a running hub cannot take (its
+//! address, its store) refuses the whole change.
 
 use std::sync::Arc;
 

@@ -18,8 +18,9 @@ use serde_json::{Value, json};
 
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, events, task_id};
-use crate::api::view::{PageView, StepView};
+use crate::api::view::{ErrorBody, PageView, StepView};
 use crate::edge::Shared;
+use crate::hub::claim::Claim;
 use crate::hub::runs::Listener;
 
 /// How many steps are read at once.
@@ -40,7 +41,8 @@ pub(super) async fn read(
     let query: Paged = page::query(&uri)?;
     let after = events::after(&headers, query.after.as_deref())?.unwrap_or(0);
     if events::wanted(&headers) {
-        return Ok(live(shared, task, after));
+        let claim = Claim::new(&shared.hub, &asker.by);
+        return Ok(live(shared, task, after, claim));
     }
     let stored = shared.hub.store.journal.read(Log::Run(task), after, query.limit()).await.map_err(Fault::internal)?;
     let next = stored.last().filter(|_| stored.len() == query.limit()).map(|last| last.seq.to_string());
@@ -84,13 +86,14 @@ struct Watch {
     task: TaskId,
     after: u64,
     listener: Listener,
+    claim: Claim,
     over: bool,
 }
 
-fn live(shared: Arc<Shared>, task: TaskId, after: u64) -> Response {
+fn live(shared: Arc<Shared>, task: TaskId, after: u64, claim: Claim) -> Response {
     // Listening before reading: what is written in between is heard of.
     let listener = shared.hub.runs.listen();
-    let watch = Watch { shared, task, after, listener, over: false };
+    let watch = Watch { shared, task, after, listener, claim, over: false };
     let frames = unfold(watch, |mut watch| async move {
         let frame = watch.next().await?;
         Some((Ok::<Bytes, Infallible>(frame), watch))
@@ -123,6 +126,11 @@ impl Watch {
             }
             let hub = self.shared.hub.clone();
             let heard = tokio::select! {
+                biased;
+                fault = self.claim.lost(self.task) => {
+                    self.over = true;
+                    return Some(refused(&fault));
+                }
                 () = self.listener.more_of(self.task) => true,
                 () = tokio::time::sleep(KEEP_ALIVE) => false,
                 () = hub.supervisor.stopping().cancelled() => return None,
@@ -132,6 +140,11 @@ impl Watch {
             }
         }
     }
+}
+
+fn refused(fault: &Fault) -> Bytes {
+    let data = serde_json::to_string(&ErrorBody { error: fault.into() }).unwrap_or_default();
+    events::named("error", None, &data)
 }
 
 fn frame(step: &StepView) -> String {

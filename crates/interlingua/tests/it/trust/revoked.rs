@@ -18,13 +18,13 @@ tools: { directory: ./tools }
 aip: { list_tools: 0s }
 access: { tokens: file:./tokens.yaml }
 ";
-const BOTH: &str = "- { name: ann, token: ilg_ann }\n- { name: bob, token: ilg_bob }\n";
-const BOB: &str = "- { name: bob, token: ilg_bob }\n";
+pub(super) const BOTH: &str = "- { name: ann, token: ilg_ann }\n- { name: bob, token: ilg_bob }\n";
+pub(super) const BOB: &str = "- { name: bob, token: ilg_bob }\n";
 /// Ann's, in the head of a request.
-const ANN: (&str, &str) = ("authorization", "Bearer ilg_ann");
-const V1: (&str, &str) = ("a2a-version", "1.0");
+pub(super) const ANN: (&str, &str) = ("authorization", "Bearer ilg_ann");
+pub(super) const V1: (&str, &str) = ("a2a-version", "1.0");
 /// The word for why, in whatever protocol has words.
-const WHY: &str = "credential";
+pub(super) const WHY: &str = "credential";
 
 async fn hub() -> Hub {
     let files = builder().file("tools/linger.yaml", LINGER).file("tokens.yaml", BOTH);
@@ -32,9 +32,9 @@ async fn hub() -> Hub {
 }
 
 /// A stream, how it must end, and what it needs to stay open.
-struct Open {
-    name: &'static str,
-    events: Events,
+pub(super) struct Open {
+    pub(super) name: &'static str,
+    pub(super) events: Events,
     end: End,
     _connection: Connection,
 }
@@ -67,7 +67,7 @@ impl Streams<'_> {
     }
 }
 
-async fn task(hub: &Hub, who: &str) -> String {
+pub(super) async fn task(hub: &Hub, who: &str) -> String {
     let bearer = format!("Bearer {who}");
     let body = Some(json!({"skill": "local/slow"}));
     let answer = send(hub, Method::POST, "/api/tasks", &[("authorization", &bearer)], body).await;
@@ -75,7 +75,7 @@ async fn task(hub: &Hub, who: &str) -> String {
     answer.json()["id"].as_str().expect("an id").to_owned()
 }
 
-fn message(id: &str) -> Value {
+pub(super) fn message(id: &str) -> Value {
     json!({"messageId": id, "role": "ROLE_USER", "parts": [{"data": {"skill": "local/slow"}}]})
 }
 
@@ -102,7 +102,7 @@ async fn session(hub: &Hub) -> String {
     begun.header("mcp-session-id").unwrap_or_else(|| panic!("a session: {}", begun.text())).to_owned()
 }
 
-async fn all(hub: &Hub) -> Vec<Open> {
+pub(super) async fn all(hub: &Hub) -> Vec<Open> {
     let task = task(hub, "ilg_ann").await;
     let (get, post) = (|path: &'static str| (Method::GET, path), |path: &'static str| (Method::POST, path));
     let of_task = |path: &str| path.replace("NAME", &task);
@@ -135,7 +135,7 @@ async fn all(hub: &Hub) -> Vec<Open> {
 }
 
 /// The last event of a stream; none when it had none.
-async fn last(events: &mut Events) -> Option<String> {
+pub(super) async fn last(events: &mut Events) -> Option<String> {
     let mut last = None;
     while let Some(data) = events.next().await {
         last = Some(data);
@@ -163,7 +163,7 @@ async fn every_stream_of_events_ends_with_its_credential_and_others_go_on() {
     assert!(told.contains("cancelled") && !told.contains(WHY), "{told}");
 }
 
-async fn streamed(hub: &Hub, connection: &mut Connection, operation: Operation, asked: &Value) -> Messages {
+pub(super) async fn streamed(hub: &Hub, connection: &mut Connection, operation: Operation, asked: &Value) -> Messages {
     let bytes = proto::request_from_json(operation, Version::V1, asked.to_string().as_bytes()).expect("a request");
     let path = format!("/{}/{}", service(Version::V1), operation.grpc(Version::V1).expect("a name"));
     let mut messages = connection.messages(grpc::call(&path, &[ANN, V1], &bytes)).await;

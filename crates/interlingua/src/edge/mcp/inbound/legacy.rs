@@ -257,7 +257,7 @@ impl Arrived {
     fn session_stream(&self, within: &Within) -> Response {
         let hub = &self.shared.hub;
         let mode = self.shared.mcp.settings().mode(&self.scope);
-        let telling = Telling::new(hub.news.listen(), self.scope.clone(), Spelling(mode), None);
+        let telling = Telling::new(&self.shared, &within.by, &self.scope, Spelling(mode), None);
         let over = (within.memory.take_stream(), hub.supervisor.stopping().clone());
         let state = (telling, vec![frames::COMMENT], within.memory.clone(), over);
         frames::response(unfold(state, |(mut telling, mut ready, memory, over)| async move {

@@ -2,12 +2,13 @@
 //!
 //! One change of a peer is often several: what comes within a moment is told once for each list.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::Response;
 use futures_util::stream::unfold;
 use interlingua_core::peer::Following;
-use interlingua_core::{Fault, FaultKind, Kinds, Notice, Party, Principal, Text};
+use interlingua_core::{Fault, FaultKind, Kinds, Notice, Party, PeerId, Principal, Text, Uri};
 use interlingua_protocols::mcp::Version;
 use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::decode::Filter;
@@ -35,7 +36,7 @@ pub(super) fn stream(asker: &Asker, id: Id, mut filter: Filter) -> Response {
         std::mem::take(&mut filter.updates).into_iter().filter_map(|uri| Some((uri.clone(), follow(&uri)?))).collect();
     filter.updates = held.iter().map(|(uri, _)| uri.clone()).collect();
     let mode = asker.shared.mcp.settings().mode(&asker.scope);
-    let telling = Telling::new(hub.news.listen(), asker.scope.clone(), Spelling(mode), Some(id.clone()));
+    let telling = Telling::new(&asker.shared, &asker.by, &asker.scope, Spelling(mode), Some(id.clone()));
     let first = frames::event(None, &notify::acknowledged(&filter, &id));
     let (stopping, version) = (hub.supervisor.stopping().clone(), asker.said.version);
     let state = (Some((telling, held)), vec![first], filter, id, stopping);
@@ -73,14 +74,20 @@ fn listened(version: Version, id: &Id) -> Vec<u8> {
 
 /// Has the peer whose resource this is tell of it, for as long as what is returned is held.
 pub(super) fn followed(shared: &Shared, by: &Principal, scope: &Scope, uri: &str) -> Result<Following, Fault> {
-    let listing = shared.mcp.listings.now(&shared.hub, scope, &shared.mcp.settings());
-    let (peer, own) = listing.resource(uri)?;
+    let (peer, own) = place(shared, scope, uri)?;
     let told = shared.hub.follow_resource(by, &peer, &own)?;
     told.ok_or_else(|| Fault::caller(FaultKind::InvalidInput, format!("{peer} does not tell when this changes")))
 }
 
+/// Whose resource this is, and what it is called there.
+fn place(shared: &Shared, scope: &Scope, uri: &str) -> Result<(PeerId, Uri), Fault> {
+    shared.mcp.listings.now(&shared.hub, scope, &shared.mcp.settings()).resource(uri)
+}
+
 /// Hears news and tells what its client wants to hear.
 pub(super) struct Telling {
+    shared: Arc<Shared>,
+    by: Principal,
     news: Listener,
     scope: Scope,
     spelling: Spelling,
@@ -97,8 +104,20 @@ struct Held {
 }
 
 impl Telling {
-    pub(super) fn new(news: Listener, scope: Scope, spelling: Spelling, subscription: Option<Id>) -> Telling {
-        Telling { news, scope, spelling, subscription, held: Held::default(), due: None }
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        by: &Principal,
+        scope: &Scope,
+        spelling: Spelling,
+        subscription: Option<Id>,
+    ) -> Telling {
+        let (shared, by, scope, news) = (shared.clone(), by.clone(), scope.clone(), shared.hub.news.listen());
+        Telling { shared, by, news, scope, spelling, subscription, held: Held::default(), due: None }
+    }
+
+    /// The rules may have changed since it was asked for.
+    fn may_read(&self, uri: &str) -> bool {
+        place(&self.shared, &self.scope, uri).is_ok_and(|(peer, own)| self.shared.hub.may_follow(&self.by, &peer, &own))
     }
 
     /// The next notifications; `None` when there will be no more. Cancel safe. `filter` is asked for each time, since it may
@@ -174,7 +193,7 @@ impl Telling {
         ];
         let id = self.subscription.as_ref();
         let changed = lists.into_iter().filter(|(is, _)| *is).map(|(_, what)| notify::changed(what, id));
-        let wanted = held.updated.iter().filter(|uri| filter.updates.contains(uri));
+        let wanted = held.updated.iter().filter(|uri| filter.updates.contains(uri) && self.may_read(uri));
         changed.chain(wanted.map(|uri| notify::updated(uri, id))).collect()
     }
 }
