@@ -11,6 +11,8 @@ use super::scalar::{Rate, Size, Span};
 pub struct Limits {
     /// The largest request body or WebSocket message.
     pub body: Size,
+    /// Bodies that are held at the same time, all callers' together; those of up to 64 KiB do not count.
+    pub bodies: Size,
     /// The deepest nesting of a message.
     pub depth: u16,
     /// How long an exchange may take when its caller does not say.
@@ -35,6 +37,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             body: Size::mib(64),
+            bodies: Size::mib(512),
             depth: 128,
             deadline: Span::seconds(300),
             in_flight: 4096,

@@ -35,6 +35,7 @@ use crate::hub::audit::AuditLine;
 use crate::server::access::Access;
 use crate::server::connection::Connection;
 use crate::server::keys::KeyDesk;
+use crate::server::room::Room;
 use crate::telemetry::meters::Phase;
 
 /// What every edge holds.
@@ -43,6 +44,7 @@ pub struct Shared {
     pub hub: Arc<Hub>,
     pub access: Access,
     pub bounds: ArcSwap<Bounds>,
+    pub room: Arc<Room>,
     /// Where the hub listens, once it does.
     pub address: OnceLock<SocketAddr>,
     /// What `/metrics` answers with.
@@ -74,6 +76,12 @@ impl Shared {
     /// As they are now; configuration may change them.
     pub fn bounds(&self) -> Bounds {
         **self.bounds.load()
+    }
+
+    /// Shows what is so at this moment in the gauges.
+    pub fn observe(&self) {
+        self.hub.observe();
+        self.hub.meters.bodies.set(f64::from(u32::try_from(self.room.taken()).unwrap_or(u32::MAX)));
     }
 
     /// `authenticate`: the connection and its headers, completed by what the message itself brings.

@@ -44,7 +44,7 @@ async fn metrics(
     if let Err(fault) = shared.authenticate(&connection, &headers, &[]) {
         return Shape::Api.refuse(&fault);
     }
-    shared.hub.observe();
+    shared.observe();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.hub.meters.render(&shared.prometheus))
         .into_response()
 }

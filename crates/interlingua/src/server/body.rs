@@ -56,7 +56,7 @@ pub async fn next(body: &mut Body) -> Result<Option<Bytes>, Fault> {
         let frame = frame.map_err(|_| too_slow())?;
         match frame {
             None => return Ok(None),
-            Some(Err(_)) => return Err(Fault::caller(FaultKind::Malformed, "the body ended too early")),
+            Some(Err(error)) => return Err(broken(error)),
             Some(Ok(frame)) => {
                 if let Ok(data) = frame.into_data() {
                     return Ok(Some(data));
@@ -64,6 +64,12 @@ pub async fn next(body: &mut Body) -> Result<Option<Bytes>, Fault> {
             }
         }
     }
+}
+
+/// There was no room for it, or its sender is gone.
+fn broken(error: axum::Error) -> Fault {
+    let ended = |_| Box::new(Fault::caller(FaultKind::Malformed, "the body ended too early"));
+    *error.into_inner().downcast::<Fault>().unwrap_or_else(ended)
 }
 
 fn too_slow() -> Fault {

@@ -45,6 +45,8 @@ impl Guard {
             Ok(()) => {
                 let uri = request.uri().clone();
                 let shown = request.extensions().get().map(|connection| Shown::of(*connection, headers));
+                // A file goes to disk as it comes.
+                let (request, _held) = if is_upload(uri.path()) { (request, None) } else { shared.room.admit(request) };
                 let response = next.run(request).await;
                 match shown {
                     Some(shown) => lasting::watched(&shared, shown, uri.path(), response),

@@ -15,6 +15,7 @@ pub mod places;
 pub mod reload;
 pub mod retire;
 mod rights;
+pub mod room;
 pub mod run;
 pub mod shape;
 #[cfg(test)]

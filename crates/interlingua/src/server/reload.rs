@@ -129,6 +129,7 @@ impl Server {
         let owner = self.shared.keys.owner();
         self.shared.access.replace(rights::rules(new, &owner, issuers));
         self.shared.bounds.store(Arc::new(bounds(new)));
+        self.shared.room.resize(new.limits.bodies.0);
         self.retention.store(Arc::new(new.retention.clone()));
         if changes.live.contains(&"access") {
             // A yes was given under the rules of its time: it does not outlive them.

@@ -24,6 +24,7 @@ use super::keys::{self, KeyDesk, OuterFault};
 use super::places::Places;
 use super::retire;
 use super::rights;
+use super::room::Room;
 use super::tls::{self, TlsFault};
 use crate::agents;
 use crate::config::{self, Config};
@@ -103,6 +104,7 @@ impl Server {
         access.replace(rights::rules(config, &token, Arc::new(issuers)));
         hub.policy.store(Arc::new(rights::policy(config)));
         let bounds = ArcSwap::from_pointee(bounds(config));
+        let room = Room::new(config.limits.bodies.0);
         let address = std::sync::OnceLock::new();
         let routing =
             envelope::Routing::new(hub.store.records.clone(), envelope::Settings::new(&config.nlip, hub.keys.clone())?);
@@ -112,7 +114,7 @@ impl Server {
         let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
         let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, token.clone(), store.at_rest());
         let shared =
-            Shared { hub: hub.clone(), access, bounds, prometheus, address, routing, mcp, a2a, push, aip, keys };
+            Shared { hub: hub.clone(), access, bounds, room, prometheus, address, routing, mcp, a2a, push, aip, keys };
         let shared = Arc::new(shared);
         edge::forget_tokens(&hub, config).await?;
         edge::register(&shared, config).await?;
@@ -313,7 +315,7 @@ async fn observe(shared: Arc<Shared>) {
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        shared.hub.observe();
+        shared.observe();
         shared.prometheus.run_upkeep();
     }
 }

@@ -103,6 +103,7 @@ pub struct Meters {
     pub work: Gauge,
     /// Accepted connections that are open.
     pub connections: Gauge,
+    pub bodies: Gauge,
     /// Calls turned away because the queue was full or the wait too long.
     pub shed: Counter,
     /// From handing records to the store until they are synced.
@@ -143,6 +144,7 @@ impl Meters {
             tasks: gauge!("interlingua_tasks_live"),
             work: gauge!("interlingua_background_work"),
             connections: gauge!("interlingua_connections"),
+            bodies: gauge!("interlingua_body_bytes"),
             shed: counter!("interlingua_calls_shed_total"),
             journal_append: Histogram::default(),
             late_outcomes: counter!("interlingua_late_outcomes_total"),
@@ -337,6 +339,7 @@ fn describe() {
     metrics::describe_gauge!("interlingua_tasks_live", "kept exchanges that are not done");
     metrics::describe_gauge!("interlingua_background_work", "pieces of background work");
     metrics::describe_gauge!("interlingua_connections", "open connections");
+    metrics::describe_gauge!("interlingua_body_bytes", "bytes held for request bodies that are read or answered");
     metrics::describe_counter!("interlingua_calls_shed_total", "calls turned away for want of room");
     metrics::describe_counter!("interlingua_late_outcomes_total", "outcomes that came after the first");
     metrics::describe_counter!("interlingua_audit_lines_dropped_total", "audit lines that found their queue full");

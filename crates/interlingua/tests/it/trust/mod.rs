@@ -3,6 +3,7 @@
 mod approvals;
 pub(crate) mod audit;
 mod audit_key;
+mod bodies;
 mod callers;
 mod canaries;
 mod certificates;
