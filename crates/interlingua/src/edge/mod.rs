@@ -42,7 +42,7 @@ use crate::telemetry::meters::Phase;
 #[derive(Debug)]
 pub struct Shared {
     pub hub: Arc<Hub>,
-    pub access: Access,
+    pub access: Arc<Access>,
     pub bounds: ArcSwap<Bounds>,
     pub room: Arc<Room>,
     /// Where the hub listens, once it does.

@@ -7,6 +7,7 @@ use arc_swap::ArcSwap;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 use interlingua_core::{Digest, Fault, FaultKind, Link, Principal, Proof, Secret, Subject, Text, Time};
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::connection::{Connection, From};
@@ -64,6 +65,27 @@ impl Shown {
     }
 }
 
+/// By what somebody was known, for who asks later whether that still counts. No credential can be made of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KnownBy {
+    /// The connection itself, or nothing.
+    Connection,
+    /// A token of this hub's or of an issuer's, by its digest.
+    Token(Digest),
+    Certificate(Digest),
+}
+
+impl Shown {
+    pub fn known_by(&self) -> KnownBy {
+        let shown = self.authorization.as_ref().and_then(|value| bearer(value).ok());
+        match (shown, self.connection.certificate) {
+            (Some(token), _) => KnownBy::Token(Digest::of(token.as_bytes())),
+            (None, Some(certificate)) => KnownBy::Certificate(certificate),
+            (None, None) => KnownBy::Connection,
+        }
+    }
+}
+
 impl std::fmt::Debug for Shown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Shown({:?})", self.connection)
@@ -113,6 +135,22 @@ impl Access {
                 Judged::Bad => Known::Refused,
                 Judged::Foreign => Known::Foreign,
             },
+        }
+    }
+
+    /// Would who was known by this still be let in, as the same?
+    pub fn vouches(&self, known: KnownBy, by: &Principal, now: Time) -> bool {
+        let rules = self.rules.load();
+        let same = |grant: Option<&Grant>, proof| {
+            grant.is_some_and(|grant| matches!(grant.known(proof, now), Known::Yes(known) if known == *by))
+        };
+        match known {
+            KnownBy::Token(token) => match rules.grants.get(&token) {
+                None => rules.issuers.vouches(by, now),
+                grant => same(grant, Proof::Token),
+            },
+            KnownBy::Certificate(certificate) => same(rules.certificates.get(&certificate), Proof::Certificate),
+            KnownBy::Connection => !by.is_anonymous() || rules.anonymous == Anonymous::Public,
         }
     }
 

@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use http::header::ACCEPT;
 use interlingua_core::policy::ROLE_SCOPE;
-use interlingua_core::{Digest, Fault, Json, Link, Proof, Subject, Text, Time};
+use interlingua_core::{Digest, Fault, Json, Link, Principal, Proof, Subject, Text, Time};
 use interlingua_drivers::jws::PublicKey;
 use interlingua_protocols::jwk::{Material, WebKey, key_set};
 use interlingua_protocols::oauth::jwt::{Claims, Expected, Jwt};
@@ -128,6 +128,21 @@ impl Issuers {
             }
             None => Judged::Bad,
         }
+    }
+
+    /// Is the issuer of such a token still believed, and has the token not expired? A signature is not looked at: the token
+    /// was good when it was shown, and it is not here any more.
+    pub fn vouches(&self, by: &Principal, now: Time) -> bool {
+        by.links().iter().all(|link| {
+            let believed = |name: &str| self.by_name.values().any(|issuer| issuer.name == name);
+            let issued = match &link.subject {
+                Subject::User(user) => user.split_once('/').is_some_and(|(issuer, _)| believed(issuer)),
+                Subject::HubOwner | Subject::Anonymous | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
+                    false
+                }
+            };
+            link.proof == Proof::Jwt && issued && link.until.is_none_or(|until| now < until)
+        })
     }
 
     /// The scopes that somebody can ask an issuer for, and what each reaches.

@@ -99,7 +99,7 @@ impl Server {
         hub.limits.set(limit_rules(config));
         hub.open_audit_key(&config.data().join(AUDIT_KEY)).await?;
         let token = owner_token(config.data())?;
-        let access = Access::default();
+        let access = Arc::new(Access::default());
         let issuers = Issuers::start(&hub, config, &Issuers::default())?;
         access.replace(rights::rules(config, &token, Arc::new(issuers)));
         hub.policy.store(Arc::new(rights::policy(config)));

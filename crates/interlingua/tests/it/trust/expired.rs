@@ -41,7 +41,7 @@ async fn granted(hub: &Hub, seconds: u64) -> bool {
 }
 
 /// Opens with a token that expires soon, and with one that takes longer where that was too soon on a busy machine.
-async fn opened<T>(hub: &Hub, open: impl AsyncFn(&Hub) -> Option<T>) -> T {
+pub(super) async fn opened<T>(hub: &Hub, open: impl AsyncFn(&Hub) -> Option<T>) -> T {
     for seconds in [4, 8, 16, 32, 64] {
         if granted(hub, seconds).await
             && let Some(opened) = open(hub).await
@@ -52,7 +52,7 @@ async fn opened<T>(hub: &Hub, open: impl AsyncFn(&Hub) -> Option<T>) -> T {
     panic!("a minute was too short");
 }
 
-async fn is_known(hub: &Hub) -> bool {
+pub(super) async fn is_known(hub: &Hub) -> bool {
     send(hub, Method::GET, "/api/tasks", &[ANN], None).await.status == 200
 }
 

@@ -25,6 +25,7 @@ mod table;
 mod tenants;
 mod tls;
 mod tokens;
+mod webhooks;
 
 use bytes::Bytes;
 use http::Method;

@@ -36,12 +36,13 @@ use self::arrived::Arrived;
 use self::feed::{Ear, Feed};
 use self::links::Links;
 use super::Settings;
-use super::push::From;
+use super::push::{Asker, From};
 use super::signing::KEYS;
 use crate::edge::Shared;
 use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::live::no_such_task;
 use crate::hub::policy::Action;
+use crate::server::access::Shown;
 
 pub fn routes() -> Router<Arc<Shared>> {
     let rpc = post(rpc::respond).fallback(rpc::not_allowed);
@@ -173,7 +174,9 @@ impl Asking<'_> {
     }
 
     async fn push(&self, task: TaskId, config: PushConfig, from: From) -> Result<PushConfig, Fault> {
-        self.shared().push.create(self.shared(), &self.by, task, config, self.version, from).await
+        let known = Shown::of(self.arrived.connection, &self.arrived.headers).known_by();
+        let asker = Asker { by: &self.by, known };
+        self.shared().push.create(self.shared(), &asker, task, config, self.version, from).await
     }
 
     async fn push_get(&self, task: &str, id: Option<&Text>) -> Result<Answer, Fault> {

@@ -12,8 +12,9 @@ use interlingua_protocols::a2a::wire::{Authentication, PushConfig};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroize;
 
-use super::From;
+use super::{Asker, From};
 use crate::hub::Hub;
+use crate::server::access::KnownBy;
 
 /// The kind of the records, and what they are sealed for.
 pub(crate) const KIND: &str = "a2a-push";
@@ -28,6 +29,8 @@ pub(super) struct Kept {
     pub(super) id: Text,
     /// Whose task it is.
     pub(super) by: Principal,
+    /// By what they were known when they asked.
+    pub(super) known: KnownBy,
     pub(super) url: Text,
     token: Option<String>,
     scheme: Option<Text>,
@@ -45,6 +48,8 @@ pub(super) enum Stands {
     Over,
     /// It did not answer for too long.
     Disabled,
+    /// Whoever asked for it may not hear of the task any more.
+    Refused,
 }
 
 impl Drop for Kept {
@@ -61,12 +66,13 @@ impl std::fmt::Debug for Kept {
 }
 
 impl Kept {
-    pub(super) fn new(id: Text, by: &Principal, wanted: &PushConfig, version: Version, from: From) -> Kept {
+    pub(super) fn new(id: Text, asker: &Asker<'_>, wanted: &PushConfig, version: Version, from: From) -> Kept {
         let text = |secret: &Secret| secret.text().map(str::to_owned);
         let authentication = wanted.authentication.as_ref();
         Kept {
             id,
-            by: by.clone(),
+            by: asker.by.clone(),
+            known: asker.known,
             url: wanted.url.clone(),
             token: wanted.token.as_ref().and_then(text),
             scheme: authentication.map(|authentication| authentication.scheme.clone()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Request};
-use interlingua_core::{Carried, Entry, Fault, TaskId, gather_losses};
+use interlingua_core::{Carried, Entry, Fault, FaultKind, TaskId, gather_losses};
 use interlingua_protocols::a2a::encode::{NoAddresses, Telling, View};
 use interlingua_protocols::a2a::json::{Dialect, write};
 use interlingua_protocols::a2a::wire::Update;
@@ -17,7 +17,9 @@ use super::guard::{self, Private};
 use super::http::{NotTaken, Webhooks};
 use crate::client::retry::jittered;
 use crate::hub::Hub;
+use crate::hub::audit::AuditLine;
 use crate::hub::audit::lost::{Leg, Named};
+use crate::server::access::Access;
 
 /// After so many failures in a row it is told no more.
 const MAX_FAILURES: u32 = 10;
@@ -28,6 +30,7 @@ const TOKEN_HEADERS: [&str; 2] = ["x-a2a-notification-token", "a2a-notification-
 
 pub(super) struct Delivery {
     pub(super) hub: Arc<Hub>,
+    pub(super) access: Arc<Access>,
     pub(super) webhooks: Arc<Webhooks>,
     pub(super) private: Private,
     pub(super) task: TaskId,
@@ -41,7 +44,18 @@ enum Stop {
     /// The configuration was deleted or replaced: somebody else tells the new one.
     Gone,
     Disabled,
+    /// Whoever asked for it may not hear of the task any more.
+    Refused(FaultKind),
     Broken(Fault),
+}
+
+impl Stop {
+    fn of(fault: Fault) -> Stop {
+        match fault.kind {
+            FaultKind::Denied => Stop::Refused(fault.kind),
+            _ => Stop::Broken(fault),
+        }
+    }
 }
 
 impl Delivery {
@@ -52,6 +66,12 @@ impl Delivery {
                 tracing::warn!(task = %self.task, webhook = %self.kept.id, "a webhook is told no more: it does not answer");
                 Stands::Disabled
             }
+            Err(Stop::Refused(why)) => {
+                let line = AuditLine::new("push", self.kept.by.owner()).task(self.task);
+                self.hub.audit.write(line.refused(why));
+                tracing::info!(task = %self.task, webhook = %self.kept.id, "a webhook is told no more: its owner may not hear of it");
+                Stands::Refused
+            }
             Err(Stop::Gone) => return,
             Err(Stop::Broken(fault)) => {
                 return tracing::error!(task = %self.task, error = %fault, cause = ?fault.source, "a webhook cannot be told");
@@ -59,7 +79,7 @@ impl Delivery {
         };
         self.kept.stands = stands;
         match self.written().await {
-            Ok(()) | Err(Stop::Gone | Stop::Disabled) => {}
+            Ok(()) | Err(Stop::Gone | Stop::Disabled | Stop::Refused(_)) => {}
             Err(Stop::Broken(fault)) => {
                 tracing::error!(task = %self.task, error = %fault, "how far a webhook was told cannot be written");
             }
@@ -70,7 +90,7 @@ impl Delivery {
         let by = self.kept.by.clone();
         let mut reader = self.hub.watch(&by, self.task, 0).await.map_err(Stop::Broken)?;
         let (mut telling, mut lost): (Option<Telling>, _) = (None, Vec::new());
-        while let Some(entry) = reader.next().await.map_err(Stop::Broken)? {
+        while let Some(entry) = reader.next().await.map_err(Stop::of)? {
             let updates = match &mut telling {
                 Some(telling) => telling.next(&entry, &NoAddresses),
                 None => {
@@ -115,6 +135,7 @@ impl Delivery {
         let mut pause = FIRST_PAUSE;
         for _ in 0..MAX_FAILURES {
             self.still_wanted().await?;
+            self.still_allowed().await?;
             let request = self.request(body).map_err(Stop::Broken)?;
             match self.webhooks.post(request, self.private).await {
                 Ok(()) => return Ok(()),
@@ -132,6 +153,16 @@ impl Delivery {
     async fn still_wanted(&self) -> Result<(), Stop> {
         let written = Configs::of(&self.hub).revision(self.task, &self.kept.id).await.map_err(Stop::Broken)?;
         if written == Some(self.revision) { Ok(()) } else { Err(Stop::Gone) }
+    }
+
+    /// By the credential it was asked for with, and by the rules.
+    async fn still_allowed(&self) -> Result<(), Stop> {
+        let Kept { known, by, .. } = &self.kept;
+        if !self.access.vouches(*known, by, self.hub.now()) {
+            return Err(Stop::Refused(FaultKind::Unauthenticated));
+        }
+        let task = self.hub.task(by, self.task).await.map_err(Stop::Broken)?;
+        if self.hub.still_allows(by, &task) { Ok(()) } else { Err(Stop::Refused(FaultKind::Denied)) }
     }
 
     /// A configuration that was deleted meanwhile stays so.

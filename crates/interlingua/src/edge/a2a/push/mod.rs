@@ -4,6 +4,9 @@
 //! journal from there, so nothing is lost with the hub. [`deliver`] tells one webhook, [`guard`] keeps the hub from being sent
 //! to addresses inside.
 //!
+//! Whether whoever asked for it may still hear of the task is decided at every delivery, as it is when they ask themselves: by
+//! their credential and by the rules.
+//!
 //! Deliberately absent: order between two webhooks, and redirects.
 
 mod config;
@@ -24,6 +27,7 @@ use self::config::{Configs, Kept};
 use self::http::Webhooks;
 use crate::edge::Shared;
 use crate::hub::entropy;
+use crate::server::access::KnownBy;
 
 /// How many webhooks one task may tell.
 const MAX_CONFIGS: usize = 16;
@@ -35,6 +39,13 @@ pub(super) enum From {
     Beginning,
     /// With what comes after this entry.
     After(u64),
+}
+
+/// Who wants a webhook told, and by what they are known.
+#[derive(Debug)]
+pub(super) struct Asker<'a> {
+    pub(super) by: &'a Principal,
+    pub(super) known: KnownBy,
 }
 
 /// Webhooks and who tells them.
@@ -57,7 +68,7 @@ impl Push {
     pub(super) async fn create(
         &self,
         shared: &Shared,
-        by: &Principal,
+        asker: &Asker<'_>,
         task: TaskId,
         mut wanted: PushConfig,
         version: Version,
@@ -72,7 +83,7 @@ impl Push {
             let text = format!("a task tells at most {MAX_CONFIGS} webhooks");
             return Err(Fault::caller(FaultKind::InvalidInput, text));
         }
-        let kept = Kept::new(id.clone(), by, &wanted, version, from);
+        let kept = Kept::new(id.clone(), asker, &wanted, version, from);
         let revision = configs.put(task, &kept).await?;
         self.tell(shared, task, kept, revision);
         Ok(PushConfig { id: Some(id), task: Some(task.to_string().into()), ..wanted })
@@ -108,6 +119,7 @@ impl Push {
     fn tell(&self, shared: &Shared, task: TaskId, kept: Kept, revision: u64) {
         let delivery = deliver::Delivery {
             hub: shared.hub.clone(),
+            access: shared.access.clone(),
             webhooks: self.webhooks.clone(),
             private: shared.a2a.load().push_private,
             task,
