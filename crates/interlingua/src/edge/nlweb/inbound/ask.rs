@@ -121,6 +121,7 @@ pub(super) fn told(envelope: &Envelope, stand: &Stand<'_>) -> Response {
 }
 
 /// What came of a request at the door.
+#[expect(clippy::large_enum_variant, reason = "a running exchange is the usual case, and each is moved once")]
 enum Opened {
     Running(Running),
     /// An answer that did not fit: the question stands.
