@@ -85,7 +85,7 @@ async fn w_66_site_whose_text_is_cut_says_so() {
     };
     let action = |path: &str| json!({"effects": "reads", "timeout": "10m", "steps": steps(path)});
     let definition = json!({
-        "interface_id": "tale", "name": "Tale", "base_url": pages.base(),
+        "interface_id": "tale", "name": "Tale", "base_url": pages.base(), "description": "A long tale.",
         "actions": {"short": action("/short"), "long": action("/long")},
     });
     let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("tale.json", definition.to_string());
