@@ -10,7 +10,7 @@ pub mod task;
 mod tests;
 
 use interlingua_core::json::write_string;
-use interlingua_core::{Fault, Finished, Json, Loss, Outcome, Output, Part, Party, Question, Raw, Route};
+use interlingua_core::{Fault, Finished, Json, Loss, LossKind, Outcome, Output, Part, Party, Question, Raw, Route};
 
 use super::content::{Addresses, Writer, write_text};
 use super::decode::List;
@@ -196,6 +196,7 @@ impl Encoder<'_> {
         let output = &finished.output;
         let mut content = Vec::new();
         self.write_content(finished, &mut losses, &mut content);
+        losses.extend(self.unstructured(output));
         let fault = match &finished.outcome {
             Outcome::Failed(fault) => Some(fault),
             Outcome::Completed | Outcome::Cancelled { .. } => None,
@@ -216,18 +217,29 @@ impl Encoder<'_> {
 
     /// What a program reads. Before 2026-07-28 it must be an object; with an agent it says how the conversation goes on.
     fn structured(&self, output: &Output, conversation: Option<&str>) -> Option<Json> {
-        if !self.version.has_structured() {
-            return None;
-        }
         match (&output.structured, conversation) {
-            (Some(structured), _) if structured.is_object() || self.version.is_modern() => Some(structured.clone()),
-            (None, Some(conversation)) => Some(Object::json(|object| {
+            (Some(structured), _) if self.is_sayable(structured) => Some(structured.clone()),
+            (None, Some(conversation)) if self.version.has_structured() => Some(Object::json(|object| {
                 let said: Vec<&str> = output.parts.iter().filter_map(Part::as_text).collect();
                 object.text(super::definition::MESSAGE, &said.join("\n"));
                 object.text(super::definition::CONVERSATION, conversation);
             })),
             (Some(_) | None, _) => None,
         }
+    }
+
+    fn is_sayable(&self, structured: &Json) -> bool {
+        self.version.has_structured() && (structured.is_object() || self.version.is_modern())
+    }
+
+    /// What becomes of a value that this version has no place for: text where it is all there is or was said so too, else
+    /// nothing.
+    fn unstructured(&self, output: &Output) -> Option<Loss> {
+        let structured = output.structured.as_ref().filter(|structured| !self.is_sayable(structured))?;
+        let said =
+            output.parts.is_empty() || output.parts.iter().any(|part| part.as_text() == Some(structured.as_str()));
+        let kind = if said { LossKind::Flattened } else { LossKind::Dropped };
+        Some(Loss::new("output.structured", kind))
     }
 
     fn write_content(&self, finished: &Finished, losses: &mut Vec<Loss>, out: &mut Vec<u8>) {

@@ -135,6 +135,23 @@ fn what_another_protocol_answered_is_said_in_blocks_and_losses_are_told() {
 }
 
 #[test]
+fn a_value_that_a_version_has_no_place_for_is_text_or_told_as_lost() {
+    let (list, object) = (json!([1, 2]), json!({"n": 1}));
+    let lost = |version, structured: &serde_json::Value, said: Option<&str>| {
+        let parts = said.map(|text| Part::text(text, Provenance::hub())).into_iter().collect();
+        let output = Output { parts, structured: Some(structured.clone().into()), ..Output::default() };
+        let done = Finished::completed(output);
+        encoder(version, &Verbatim).call(&done, None, &by(), &Beside::default(), &mut Vec::new())
+    };
+    let structured = |kind| vec![Loss::new("output.structured", kind)];
+    assert_eq!(lost(Version::LATEST, &list, Some("two")), []);
+    assert_eq!(lost(Version::V2025_06_18, &object, Some("one")), []);
+    assert_eq!(lost(Version::V2025_06_18, &list, Some("two")), structured(LossKind::Dropped), "only objects, then");
+    assert_eq!(lost(Version::V2025_06_18, &list, Some("[1,2]")), structured(LossKind::Flattened), "its text says it");
+    assert_eq!(lost(Version::V2025_03_26, &object, None), structured(LossKind::Flattened), "it is all there is");
+}
+
+#[test]
 fn a_failure_is_a_result_that_says_so_with_its_kind() {
     let fault = Fault::caller(FaultKind::Denied, "a person said no");
     let text = written(|out| encoder(Version::LATEST, &Verbatim).failed(&fault, out));
