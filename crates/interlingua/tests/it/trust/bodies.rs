@@ -70,8 +70,11 @@ async fn filled(hub: &Hub) -> JoinSet<()> {
 /// More than is small, and little enough to be sent whole before it is refused.
 const LARGE: usize = 200 * 1024;
 
-/// A large body in every protocol: where it goes, and the status of its refusal.
-fn large() -> Vec<(&'static str, Vec<(&'static str, &'static str)>, Value, u16)> {
+/// Where a body goes, with which headers, what it says, and the status of its refusal.
+type Large = (&'static str, Vec<(&'static str, &'static str)>, Value, u16);
+
+/// A large body in every protocol.
+fn large() -> Vec<Large> {
     let text = "x".repeat(LARGE);
     let rpc = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let message = json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": text}]}});

@@ -70,7 +70,7 @@ async fn every_stream_of_events_ends_with_the_rule_it_stands_on_and_others_go_on
     let told = last(&mut bobs).await.expect("his is told to its end");
     assert!(told.contains("cancelled") && !told.contains(RULES), "{told}");
     // Those that stay hear of what changes now.
-    hub.write("tools/more.yaml", &LINGER.replace("name: linger", "name: more"));
+    hub.write("tools/more.yaml", LINGER.replace("name: linger", "name: more"));
     for Open { name, events, .. } in open.iter_mut().filter(|open| open.name.starts_with("MCP")) {
         let told = events.next().await.unwrap_or_else(|| panic!("{name} has ended"));
         assert!(told.contains("notifications/"), "{name}: {told}");
