@@ -1,4 +1,4 @@
-# Every target does its own set-up; nothing has to be installed by hand beyond rustup, python3 and a C compiler.
+# Every target does its own set-up; nothing has to be installed by hand beyond rustup and a C compiler.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
