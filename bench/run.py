@@ -404,8 +404,8 @@ def trust(options):
                 print(f"trust {name}: {result['rps']:.0f}/s {result['cpu_us']:.1f} us", flush=True)
     first, rows = next(iter(results.values())), {}
     for name, turns in results.items():
-        more = statistics.median(one["cpu_us"] - beside["cpu_us"] for one, beside in zip(turns, first))
-        rows[name] = {**medians(turns), "more": more}
+        low, more, high = statistics.quantiles(one["cpu_us"] - beside["cpu_us"] for one, beside in zip(turns, first))
+        rows[name] = {**medians(turns), "more": more, "half": (low, high)}
     return {
         "rows": rows,
         "writer_us": statistics.median(one["writer_us"] for turns in results.values() for one in turns),
