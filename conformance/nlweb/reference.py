@@ -14,7 +14,7 @@ from nlweb_core.scoring import ScoringLLMProvider
 ITEMS = {}
 
 
-class Stub:
+class Fixed:
     """What every provider has."""
 
     def __init__(self, **options):
@@ -24,7 +24,7 @@ class Stub:
         pass
 
 
-class Retrieval(Stub, RetrievalProvider):
+class Retrieval(Fixed, RetrievalProvider):
     """Finds what `found` gives: objects with an address, which are remembered."""
 
     async def search(self, query, site, num_results=50, **options):
@@ -33,12 +33,12 @@ class Retrieval(Stub, RetrievalProvider):
         return [RetrievedItem(url=item["url"], raw_schema_object=item, site=item["url"].split("/")[2]) for item in objects]
 
 
-class Objects(Stub, ObjectLookupProvider):
+class Objects(Fixed, ObjectLookupProvider):
     async def get_by_id(self, object_id):
         return ITEMS.get(object_id)
 
 
-class Scores(Stub, ScoringLLMProvider):
+class Scores(Fixed, ScoringLLMProvider):
     async def score(self, questions, context, timeout=30.0, **options):
         return 90.0
 
