@@ -93,6 +93,18 @@ impl Part {
         }
     }
 
+    pub fn as_data(&self) -> Option<&Json> {
+        match &self.body {
+            Body::Data(data) => Some(data),
+            Body::Text { .. }
+            | Body::Blob(_)
+            | Body::Link
+            | Body::Code { .. }
+            | Body::Place { .. }
+            | Body::Other { .. } => None,
+        }
+    }
+
     pub fn as_text(&self) -> Option<&str> {
         match &self.body {
             Body::Text { text, .. } => Some(text),

@@ -74,15 +74,7 @@ fn value(output: &Output, losses: &mut Vec<Loss>) -> Option<Json> {
 
 /// The first part that is data.
 fn data(output: &Output) -> Option<Json> {
-    output.parts.iter().find_map(|part| match &part.body {
-        Body::Data(data) => Some(data.clone()),
-        Body::Text { .. }
-        | Body::Blob(_)
-        | Body::Link
-        | Body::Code { .. }
-        | Body::Place { .. }
-        | Body::Other { .. } => None,
-    })
+    output.parts.iter().find_map(Part::as_data).cloned()
 }
 
 /// What became of one action, at a device.

@@ -5,8 +5,7 @@
 //! to a control message is one itself (clause 6.3). Progress has no place in one answer and is left out.
 
 use interlingua_core::{
-    ArtifactId, Body, Carried, Digest, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route,
-    Text, Uri,
+    ArtifactId, Carried, Digest, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route, Text, Uri,
 };
 use serde_json::json;
 
@@ -204,7 +203,7 @@ impl<'a> Reply<'a> {
         }
         self.structured(output);
         if self.text.is_none()
-            && let Some(json) = output.structured.as_ref().or_else(|| output.parts.iter().find_map(data))
+            && let Some(json) = output.structured.as_ref().or_else(|| output.parts.iter().find_map(Part::as_data))
         {
             self.text = Some(Submessage::text(render::for_people(json)));
         }
@@ -220,7 +219,7 @@ impl<'a> Reply<'a> {
     fn structured(&mut self, output: &Output) {
         // A peer that says the same twice says it in its first data part; to compare more would cost as many digests.
         if let Some(json) = &output.structured
-            && output.parts.iter().find_map(data) != Some(json)
+            && output.parts.iter().find_map(Part::as_data) != Some(json)
         {
             self.parts.push(Submessage::json(json.clone()));
         }
@@ -274,18 +273,6 @@ impl<'a> Reply<'a> {
             (false, false) => None,
         };
         Message { messagetype, first, submessages: rest }
-    }
-}
-
-fn data(part: &Part) -> Option<&Json> {
-    match &part.body {
-        Body::Data(json) => Some(json),
-        Body::Text { .. }
-        | Body::Blob(_)
-        | Body::Link
-        | Body::Code { .. }
-        | Body::Place { .. }
-        | Body::Other { .. } => None,
     }
 }
 

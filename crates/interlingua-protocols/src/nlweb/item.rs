@@ -1,7 +1,7 @@
 //! Results as items: rows of what a skill gave, each with the few members every client of this protocol looks for.
 
 use interlingua_core::json::Tree;
-use interlingua_core::{Body, Output};
+use interlingua_core::{Output, Part};
 use serde_json::{Map, json};
 
 /// One result. `object` is the row itself.
@@ -39,19 +39,7 @@ pub(super) fn items(output: &Output, site: &str) -> Vec<Item> {
 
 /// Pieces of data, where there is no structured output.
 fn data_items(output: &Output, site: &str) -> Vec<Item> {
-    let rows: Vec<Tree> = output
-        .parts
-        .iter()
-        .filter_map(|part| match &part.body {
-            Body::Data(json) => Some(json.tree().clone()),
-            Body::Text { .. }
-            | Body::Blob(_)
-            | Body::Link
-            | Body::Code { .. }
-            | Body::Place { .. }
-            | Body::Other { .. } => None,
-        })
-        .collect();
+    let rows: Vec<Tree> = output.parts.iter().filter_map(Part::as_data).map(|json| json.tree().clone()).collect();
     from_rows(&rows, site, "")
 }
 

@@ -109,19 +109,7 @@ fn content(call: &Call) -> Json {
     if !words.is_empty() {
         content.insert("text".into(), Value::String(words.into_owned()));
     }
-    let data: Vec<Value> = input
-        .parts
-        .iter()
-        .filter_map(|part| match &part.body {
-            Body::Data(data) => Some(data.tree().clone()),
-            Body::Text { .. }
-            | Body::Blob(_)
-            | Body::Link
-            | Body::Code { .. }
-            | Body::Place { .. }
-            | Body::Other { .. } => None,
-        })
-        .collect();
+    let data: Vec<Value> = input.parts.iter().filter_map(Part::as_data).map(|data| data.tree().clone()).collect();
     if !data.is_empty() {
         content.insert("data".into(), Value::Array(data));
     }
