@@ -127,8 +127,9 @@ class Caller:
             if asks and command.get("answer"):
                 await self.follow(command, client, heard, self.request(command, command["answer"], heard.task))
         except Exception as error:
-            # What the hub refuses is raised by the SDK under its own name.
-            seen.outcome, seen.fault, seen.unsure = "failed", f"{type(error).__name__}: {error}", True
+            # What the hub refuses is raised by the SDK under its own name, with what the hub calls it beside.
+            reason = (getattr(error, "data", None) or {}).get("reason", "").lower()
+            seen.outcome, seen.fault, seen.unsure = "failed", f"{type(error).__name__} ({reason}): {error}", True
         finally:
             # Whoever waits to cancel it need not wait any longer.
             self.tasks.setdefault(command["id"], None)

@@ -275,6 +275,8 @@ impl Error {
                     object.text("@type", "type.googleapis.com/google.rpc.ErrorInfo");
                     object.text("reason", reason);
                     object.text("domain", domain);
+                    // The official client in Python hands on the metadata and nothing else of it.
+                    object.object("metadata", |metadata| metadata.text("reason", reason));
                 }
                 Detail::BadRequest => {
                     object.text("@type", "type.googleapis.com/google.rpc.BadRequest");

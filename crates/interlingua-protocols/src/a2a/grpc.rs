@@ -185,6 +185,10 @@ pub fn details(error: &Error) -> String {
     any(&mut status, ERROR_INFO, |info| {
         info.bytes(1, reason.as_bytes());
         info.bytes(2, domain.as_bytes());
+        within(info, 3, |entry| {
+            entry.bytes(1, b"reason");
+            entry.bytes(2, reason.as_bytes());
+        });
     });
     if !error.fields.is_empty() {
         any(&mut status, BAD_REQUEST, |request| {

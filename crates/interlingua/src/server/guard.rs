@@ -15,8 +15,8 @@ use interlingua_core::{Fault, FaultKind, Feature, Subject};
 use interlingua_protocols::a2a;
 
 use super::access::Shown;
-use super::lasting;
 use super::shape::Shape;
+use super::{broken, lasting};
 use crate::edge::Shared;
 use crate::hub::audit::AuditLine;
 use crate::telemetry::meters::Phase;
@@ -47,7 +47,7 @@ impl Guard {
                 let shown = request.extensions().get().map(|connection| Shown::of(*connection, headers));
                 // A file goes to disk as it comes.
                 let (request, _held) = if is_upload(uri.path()) { (request, None) } else { shared.room.admit(request) };
-                let response = next.run(request).await;
+                let response = broken::answered(uri.path(), next.run(request)).await;
                 match shown {
                     Some(shown) => lasting::watched(&shared, shown, uri.path(), response),
                     None => response,

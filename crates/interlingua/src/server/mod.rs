@@ -3,6 +3,7 @@
 pub mod accept;
 pub mod access;
 pub mod body;
+mod broken;
 pub mod connection;
 pub(crate) mod frames;
 pub mod guard;

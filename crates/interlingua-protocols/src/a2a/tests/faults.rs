@@ -57,7 +57,8 @@ fn a_31_faults_the_specification_has_no_row_for_are_told_in_its_general_codes() 
 #[test]
 fn a_30_errors_carry_their_reason_in_the_shape_of_the_binding() {
     let error = Error::of(&Fault::caller(FaultKind::NotFound(Noun::Task), "no such task"), None);
-    let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"});
+    let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND",
+        "domain": "a2a-protocol.org", "metadata": {"reason": "TASK_NOT_FOUND"}});
     assert_eq!(parsed(&error.rpc(Version::V1)), json!({"code": -32001, "message": "no such task", "data": [info]}));
     assert_eq!(
         parsed(&error.http(Version::V1)),
