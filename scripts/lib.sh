@@ -17,11 +17,12 @@ need() { # need PROGRAM ADVICE
   command -v "$1" >/dev/null 2>&1 || die "'$1' is not on the PATH. $2"
 }
 
-# cargo_tool NAME VERSION: installs a cargo subcommand into .tools when the machine has none.
+# cargo_tool NAME VERSION: installs a cargo subcommand into .tools when the machine has none. Unoptimised: it runs for seconds,
+# and would take longer to build than it ever saves.
 cargo_tool() {
   command -v "$1" >/dev/null 2>&1 && return 0
   say "installing $1 $2 into .tools (once)"
-  cargo install --locked --quiet --root .tools "$1@$2"
+  CARGO_PROFILE_DEV_DEBUG=0 cargo install --debug --locked --quiet --root .tools "$1@$2"
 }
 
 # apt_package PROGRAM PACKAGE: installs a Debian package when its program is missing and we may.

@@ -8,6 +8,7 @@ use crate::mcp::{MODERN, Session};
 use crate::support::{send, streaming};
 
 const ONE: &str = "test://one";
+const ANN: (&str, &str) = ("authorization", "Bearer ilg_ann-token-of-some-length");
 
 fn outward(name: &str) -> String {
     format!("interlingua://peers/{name}/{ONE}")
@@ -15,12 +16,18 @@ fn outward(name: &str) -> String {
 
 /// A modern client that listens, once it has been told what it will hear.
 async fn listening(hub: &Hub, wanted: Value) -> (Connection, Events) {
+    let (connection, events, promised) = listening_as(hub, &[], &wanted).await;
+    assert_eq!(promised, wanted);
+    (connection, events)
+}
+
+/// With what it will hear.
+async fn listening_as(hub: &Hub, who: &[(&str, &str)], wanted: &Value) -> (Connection, Events, Value) {
     let body = Modern::new(hub).body("subscriptions/listen", json!({"notifications": wanted}));
-    let headers = [("mcp-protocol-version", MODERN), ("mcp-method", "subscriptions/listen")];
+    let headers = [&[("mcp-protocol-version", MODERN), ("mcp-method", "subscriptions/listen")], who].concat();
     let (connection, mut events) = streaming(hub, Method::POST, "/mcp", &headers, Some(body)).await;
     let first = next(&mut events).await;
-    assert_eq!(first["params"]["notifications"], wanted, "{first}");
-    (connection, events)
+    (connection, events, first["params"]["notifications"].clone())
 }
 
 async fn next(events: &mut Events) -> Value {
@@ -95,19 +102,47 @@ async fn what_may_not_be_read_or_is_not_there_cannot_be_followed() {
     let access = "access: { tokens: [{ name: ann, token: ilg_ann-token-of-some-length, skills: ['other/*'] }] }\n";
     let hub = builder_with(&[("far", url(&server))], access).start().await;
     listed(&hub, "far").await;
-    let ann = [("authorization", "Bearer ilg_ann-token-of-some-length")];
-    let body = Modern::new(&hub).body(
-        "subscriptions/listen",
-        json!({"notifications": {"toolsListChanged": true, "resourceSubscriptions": [outward("far")]}}),
-    );
-    let headers = [("mcp-protocol-version", MODERN), ("mcp-method", "subscriptions/listen"), ann[0]];
-    let (_connection, mut events) = streaming(&hub, Method::POST, "/mcp", &headers, Some(body)).await;
-    let first = next(&mut events).await;
-    assert_eq!(first["params"]["notifications"], json!({"toolsListChanged": true}), "{first}");
+    let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": [outward("far")]});
+    let (_connection, _events, promised) = listening_as(&hub, &[ANN], &wanted).await;
+    assert_eq!(promised, json!({"toolsListChanged": true}));
     let session = Session::begin(&hub, "2025-11-25", json!({})).await;
     let refused = session.ask("resources/subscribe", json!({"uri": outward("nobody")})).await;
     assert_eq!(crate::mcp::error(&refused), (200, -32002), "{}", refused.text());
     assert_eq!(log.count("listen test://one"), 0);
+}
+
+#[tokio::test]
+async fn an_update_is_told_as_long_as_its_resource_may_be_read() {
+    const ALL_MAY: &str = r#"permit (principal, action in [Action::"use", Action::"read"], resource);"#;
+    const ANN_MAY_NOT: &str =
+        r#"forbid (principal == User::"ann", action == Action::"read", resource in Peer::"far");"#;
+    let log = Log::new();
+    let server = server("modern", &log).await;
+    let access = "access: { tokens: [{ name: ann, token: ilg_ann-token-of-some-length }], policy: ./rules.cedar }\n";
+    let hub = builder_with(&[("far", url(&server))], access).file("rules.cedar", ALL_MAY).start().await;
+    listed(&hub, "far").await;
+    let wanted =
+        json!({"toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": [outward("far")]});
+    let (_hers, mut hers, promised) = listening_as(&hub, &[ANN], &wanted).await;
+    assert_eq!(promised, wanted);
+    let (_ours, mut ours) = listening(&hub, wanted).await;
+    until("the server to be asked", async || log.count("listen test://one") == 1).await;
+    call(&hub, "far/touch", json!({})).await;
+    for events in [&mut hers, &mut ours] {
+        assert_eq!(next(events).await["method"], "notifications/resources/updated");
+    }
+    hub.write("rules.cedar", format!("{ALL_MAY}\n{ANN_MAY_NOT}"));
+    until("the rules", async || hub.get("/api/audit?limit=200").await.text().contains("\"reload\"")).await;
+    call(&hub, "far/touch", json!({})).await;
+    assert_eq!(next(&mut ours).await["method"], "notifications/resources/updated");
+    // What she hears next is all there was: two kinds, one after the other, and no update before either.
+    for (tool, told) in
+        [("change", "notifications/tools/list_changed"), ("change_prompts", "notifications/prompts/list_changed")]
+    {
+        call(&hub, &format!("far/{tool}"), json!({})).await;
+        assert_eq!(next(&mut ours).await["method"], told);
+        assert_eq!(next(&mut hers).await["method"], told);
+    }
 }
 
 #[tokio::test]
