@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use interlingua_core::Digest;
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::event::{AccessKind, AccessMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
 /// How long a burst of changes may last.
@@ -28,10 +29,7 @@ impl Watcher {
     /// Watches the folders of `files`, which have the content that was last loaded.
     pub fn start(files: Vec<PathBuf>) -> notify::Result<Watcher> {
         let (stir, stirred) = mpsc::channel(1);
-        let mut folders = notify::recommended_watcher(move |_: notify::Result<notify::Event>| {
-            // Full means a look is already due.
-            let _ = stir.try_send(());
-        })?;
+        let mut folders = notify::recommended_watcher(on_change(stir))?;
         for folder in files.iter().map(|file| folder(file)).collect::<BTreeSet<_>>() {
             folders.watch(folder, RecursiveMode::NonRecursive)?;
         }
@@ -53,6 +51,24 @@ impl Watcher {
                 return;
             }
         }
+    }
+}
+
+/// What to do with what the system tells of a folder: say "look again" when something changed in it. A file that was only
+/// opened is no change: whoever looks again opens it, and would look for ever.
+pub(crate) fn on_change(stir: mpsc::Sender<()>) -> impl FnMut(notify::Result<Event>) {
+    move |told| {
+        if told.as_ref().map_or(true, |event| is_change(event.kind)) {
+            // Full means a look is already due.
+            let _ = stir.try_send(());
+        }
+    }
+}
+
+fn is_change(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
+        EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Any | EventKind::Other => true,
     }
 }
 
@@ -86,5 +102,18 @@ mod tests {
         std::fs::write(folder.path().join("neighbour"), "y").unwrap();
         let nothing = tokio::time::timeout(super::SETTLE * 4, watcher.changed()).await;
         assert!(nothing.is_err(), "a neighbour's change is not ours");
+    }
+
+    #[tokio::test]
+    async fn who_looks_again_is_not_told_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("interlingua.yaml");
+        std::fs::write(&file, "insecure: false").unwrap();
+        let mut watcher = Watcher::start(vec![file.clone()]).unwrap();
+        assert!(super::contents(std::slice::from_ref(&file))[0].is_some(), "it is read");
+        let told = tokio::time::timeout(super::SETTLE * 2, watcher.stirred.recv()).await;
+        assert!(told.is_err(), "reading changes nothing");
+        std::fs::write(&file, "insecure: true").unwrap();
+        watcher.changed().await;
     }
 }

@@ -15,6 +15,7 @@ use interlingua_drivers::tools::{Change, CustomTools};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
+use crate::config::watch::on_change;
 use crate::config::{Config, Permission, Root, real};
 use crate::hub::Hub;
 
@@ -140,12 +141,7 @@ impl Watched {
 
     /// Tried again while there is no directory: it may come.
     fn watch(&mut self) {
-        let stir = self.stir.clone();
-        let told = move |_: notify::Result<notify::Event>| {
-            // Full means a look is already due.
-            let _ = stir.try_send(());
-        };
-        self.watcher = notify::recommended_watcher(told).ok().and_then(|mut watcher| {
+        self.watcher = notify::recommended_watcher(on_change(self.stir.clone())).ok().and_then(|mut watcher| {
             let watching = watcher.watch(&self.directory, RecursiveMode::Recursive);
             watching.is_ok().then_some(watcher)
         });
