@@ -255,8 +255,8 @@ def trust(result):
     for name, one in result["rows"].items():
         low, high = one["half"]
         more = [f"{one['more']:+.1f}", f"{low:+.1f} to {high:+.1f}"]
-        rows.append([name, f"{one['rps']:.0f}", f"{one['p99_us']:.0f}", f"{one['cpu_us']:.1f}", *more, f"{one['rss'] / 1048576:.0f}"])
-    head = ["the hub knows its caller by", "answers/s", "p99 us", "CPU us a call", "more than the first", "its middle half", "memory MiB"]
+        rows.append([name, f"{one['rps']:.0f}", f"{one['p99_us']:.0f}", f"{one['cpu_us']:.1f}", *more, f"{one['rss'] / 1048576:.0f}", f"{one['idle'] * 1000:.1f}"])
+    head = ["the hub knows its caller by", "answers/s", "p99 us", "CPU us a call", "more than the first", "its middle half", "memory MiB", "left alone, CPU ms a second"]
     few, many = result["judged"]
     together = result["rows"]["a token and a rule"]["more"] + 2 * result["audit"]["line_us"] + result["writer_us"]
     parts = [

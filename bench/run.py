@@ -380,6 +380,8 @@ def trust_hub(tokens=1, rules=None):
 
 # Neighbours come and go within a second: hubs take turns that are shorter, and each turn is compared with the first hub's beside it.
 TURNS = 4
+# How long hubs are left alone to see what they do by themselves.
+ALONE = 10
 
 
 @section
@@ -396,6 +398,10 @@ def trust(options):
     body, results = message(150), {}
     with contextlib.ExitStack() as stack:
         started = {name: (stack.enter_context(start()), header) for name, (start, header) in kinds.items()}
+        time.sleep(2)
+        before = {name: measure.cpu_seconds(server.pid) for name, (server, _) in started.items()}
+        time.sleep(ALONE)
+        idle = {name: (measure.cpu_seconds(server.pid) - before[name]) / ALONE for name, (server, _) in started.items()}
         for _ in range(options.rounds * TURNS):
             for name, (server, header) in started.items():
                 asked = {"connections": 32, "seconds": options.seconds / 2, "header": header}
@@ -405,7 +411,7 @@ def trust(options):
     first, rows = next(iter(results.values())), {}
     for name, turns in results.items():
         low, more, high = statistics.quantiles(one["cpu_us"] - beside["cpu_us"] for one, beside in zip(turns, first))
-        rows[name] = {**medians(turns), "more": more, "half": (low, high)}
+        rows[name] = {**medians(turns), "more": more, "half": (low, high), "idle": idle[name]}
     return {
         "rows": rows,
         "writer_us": statistics.median(one["writer_us"] for turns in results.values() for one in turns),
