@@ -21,8 +21,10 @@ from a2a.types import (
     TaskState,
 )
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
+from a2a.utils.grpc_status import status_from_call
 from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Struct
+from google.rpc import error_details_pb2
 
 OURS = "urn:interlingua:hub:1"
 
@@ -51,6 +53,15 @@ async def whole(client, request):
 
 def state(task):
     return TaskState.Name(task.status.state)
+
+
+def beside(error, binding):
+    """What stands beside the reason of an error. By gRPC the SDK leaves it in the status."""
+    if binding != "GRPC":
+        return error.data
+    info = error_details_pb2.ErrorInfo()
+    assert status_from_call(error.__cause__).details[0].Unpack(info), error
+    return dict(info.metadata)
 
 
 class Checks:
@@ -95,13 +106,12 @@ class Checks:
             try:
                 await asking
             except error as told:
-                return told.data or {}
+                return told
             raise AssertionError(f"no {error.__name__}")
 
         unknown = await refused(TaskNotFoundError, self.once.get_task(GetTaskRequest(id="00000000000000000000000000000000")))
-        if self.version == "1.0" and self.binding != "GRPC":
-            # By gRPC the SDK keeps the type and leaves what stands beside the reason.
-            assert unknown.get("reason") == "TASK_NOT_FOUND", unknown
+        if self.version == "1.0":
+            assert beside(unknown, self.binding) == {"reason": "TASK_NOT_FOUND"}, unknown
         done = (await heard(self.streaming.send_message(said("artifact"))))[0].task
         await refused(TaskNotCancelableError, self.once.cancel_task(CancelTaskRequest(id=done.id)))
         await refused(UnsupportedOperationError, whole(self.once, said("more", done)))

@@ -86,14 +86,24 @@ fn contents(files: &[PathBuf]) -> Vec<Option<Digest>> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use tempfile::TempDir;
+
     use super::Watcher;
 
-    #[tokio::test]
-    async fn a_file_replaced_by_another_is_a_change_and_a_neighbour_is_not() {
+    /// A configuration in a folder of its own, watched.
+    fn watched() -> (TempDir, PathBuf, Watcher) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("interlingua.yaml");
         std::fs::write(&file, "insecure: false").unwrap();
-        let mut watcher = Watcher::start(vec![file.clone()]).unwrap();
+        let watcher = Watcher::start(vec![file.clone()]).unwrap();
+        (folder, file, watcher)
+    }
+
+    #[tokio::test]
+    async fn a_file_replaced_by_another_is_a_change_and_a_neighbour_is_not() {
+        let (folder, file, mut watcher) = watched();
         std::fs::write(folder.path().join("neighbour"), "x").unwrap();
         std::fs::write(folder.path().join("new"), "insecure: true").unwrap();
         std::fs::rename(folder.path().join("new"), &file).unwrap();
@@ -106,10 +116,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_looks_again_is_not_told_of_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("interlingua.yaml");
-        std::fs::write(&file, "insecure: false").unwrap();
-        let mut watcher = Watcher::start(vec![file.clone()]).unwrap();
+        let (_folder, file, mut watcher) = watched();
         assert!(super::contents(std::slice::from_ref(&file))[0].is_some(), "it is read");
         let told = tokio::time::timeout(super::SETTLE * 2, watcher.stirred.recv()).await;
         assert!(told.is_err(), "reading changes nothing");
