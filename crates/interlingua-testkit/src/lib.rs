@@ -7,7 +7,7 @@
 //! - [`pages`]: a few pages for a browser.
 //! - [`provider`]: one of models, that answers in four spellings and in every wrong way.
 //! - [`Collector`]: where a hub sends its traces; [`Disk`]: one that remembers only what was synced;
-//!   [`Names`]: one name that leads where a test says.
+//!   [`Names`]: one name that leads where a test says; [`WallClock`]: a time of day that a test says.
 //! - [`Connection`]: HTTP/1.1, HTTP/2 without TLS, or TLS; [`raw`]: bytes no well-behaved client would send.
 //! - [`grpc`]: a call, message by message, with its status.
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
@@ -20,6 +20,7 @@
 //! Nothing here knows the hub's types; it sees the hub as any stranger does.
 
 pub mod browser;
+mod clock;
 mod collector;
 mod connection;
 mod disk;
@@ -40,6 +41,7 @@ pub mod scripted;
 mod shim;
 mod websocket;
 
+pub use clock::WallClock;
 pub use collector::{Collector, Exported};
 pub use connection::{Answer, Connection, Events, post, request};
 pub use disk::{Disk, Random};

@@ -38,3 +38,4 @@ mod telemetry;
 mod tidy;
 mod tools;
 mod trust;
+mod upgrade;
