@@ -83,8 +83,9 @@ impl std::fmt::Display for Subject {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Proof {
     None,
+    /// Stores of 0.1.0 know another proof of the Owner's: that a connection belonged to the hub's own user.
+    #[serde(alias = "SameUid")]
     LocalSocket,
-    SameUid,
     Key,
     Token,
     Jwt,

@@ -202,7 +202,6 @@ fn proof(proof: &Proof) -> &'static str {
     match proof {
         Proof::None => "none",
         Proof::LocalSocket => "local_socket",
-        Proof::SameUid => "same_uid",
         Proof::Key => "key",
         Proof::Token => "token",
         Proof::Jwt => "jwt",

@@ -16,7 +16,7 @@ const OWNER: Standing = Standing { owns: true, approves: true };
 const STRANGER: Standing = Standing { owns: false, approves: false };
 
 fn owner() -> Principal {
-    Principal::hub_owner(Proof::SameUid)
+    Principal::hub_owner(Proof::LocalSocket)
 }
 
 fn skill() -> SkillId {

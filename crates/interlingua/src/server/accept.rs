@@ -96,7 +96,6 @@ impl Acceptor {
                     continue;
                 }
             };
-            let Ok(ours) = stream.local_addr() else { continue };
             let Some(seat) = self.connections.seat(theirs.ip()) else {
                 tracing::debug!(from = %theirs.ip(), "an address has as many connections as one may");
                 continue;
@@ -105,7 +104,7 @@ impl Acceptor {
             let stream = Patient::new(stream, READ_PATIENCE).that_begins(FIRST_PATIENCE).at(place);
             let (acceptor, tls) = (self.clone(), tls.load_full());
             self.supervisor.run(async move {
-                let mut connection = Connection::of_tcp(ours, theirs, tls.is_some());
+                let mut connection = Connection::new(From::Elsewhere(theirs), tls.is_some());
                 match tls {
                     None => acceptor.serve(stream, connection).await,
                     Some(tls) => match tokio::time::timeout(HEAD_PATIENCE, TlsAcceptor::from(tls).accept(stream)).await

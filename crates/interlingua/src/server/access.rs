@@ -50,14 +50,11 @@ pub struct Rules {
 pub struct Shown {
     connection: Connection,
     authorization: Option<HeaderValue>,
-    browser: bool,
 }
 
 impl Shown {
     pub fn of(connection: Connection, headers: &HeaderMap) -> Shown {
-        // Of others a browser's signs change nothing.
-        let browser = connection.from == From::SameUser && is_browser(headers);
-        Shown { connection, authorization: headers.get(AUTHORIZATION).cloned(), browser }
+        Shown { connection, authorization: headers.get(AUTHORIZATION).cloned() }
     }
 
     pub fn has_credential(&self) -> bool {
@@ -161,19 +158,18 @@ impl Access {
 
     /// The transport's credential, then the connection itself. A credential that was shown and is wrong is never ignored.
     pub fn transport(&self, connection: &Connection, headers: &HeaderMap, now: Time) -> Result<Principal, Fault> {
-        self.prove(connection, headers.get(AUTHORIZATION), || is_browser(headers), now)
+        self.prove(connection, headers.get(AUTHORIZATION), now)
     }
 
     /// The same of what was shown before.
     pub fn shown(&self, shown: &Shown, now: Time) -> Result<Principal, Fault> {
-        self.prove(&shown.connection, shown.authorization.as_ref(), || shown.browser, now)
+        self.prove(&shown.connection, shown.authorization.as_ref(), now)
     }
 
     fn prove(
         &self,
         connection: &Connection,
         authorization: Option<&HeaderValue>,
-        browser: impl FnOnce() -> bool,
         now: Time,
     ) -> Result<Principal, Fault> {
         if let Some(bearer) = authorization.map(bearer).transpose()? {
@@ -192,8 +188,7 @@ impl Access {
         }
         Ok(match connection.from {
             From::LocalSocket => Principal::hub_owner(Proof::LocalSocket),
-            From::SameUser if !browser() => Principal::hub_owner(Proof::SameUid),
-            From::SameUser | From::Elsewhere(_) => Principal::anonymous(),
+            From::Elsewhere(_) => Principal::anonymous(),
         })
     }
 
@@ -227,13 +222,6 @@ fn bearer(value: &HeaderValue) -> Result<&str, Fault> {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(token.trim()),
         _ => Err(unreadable()),
     }
-}
-
-/// A page runs on its visitor's machine but not by its will: it needs the token. Programs on Node send `Sec-Fetch-Mode`
-/// too, and it alone; a browser never sends it without the others.
-pub fn is_browser(headers: &HeaderMap) -> bool {
-    let sign = |name: &str| name.starts_with("sec-fetch-") && name != "sec-fetch-mode";
-    headers.contains_key("origin") || headers.keys().any(|name| sign(name.as_str()))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub mod guard;
 pub mod issuers;
 pub mod keys;
 pub mod lasting;
-mod owner;
+pub mod owner_token;
 mod patience;
 pub mod places;
 pub mod reload;

@@ -9,18 +9,18 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
 use axum::middleware::from_fn;
 use interlingua_core::ports::Retention;
-use interlingua_core::{Fault, HubId, Secret};
+use interlingua_core::{Fault, HubId};
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
-use zeroize::Zeroizing;
 
 use super::accept::{Acceptor, LiveTls, bind_unix};
-use super::access::{Access, TOKEN_PREFIX};
+use super::access::Access;
 use super::guard::Guard;
 use super::issuers::Issuers;
 use super::keys::{self, KeyDesk, OuterFault};
+use super::owner_token;
 use super::places::Places;
 use super::retire;
 use super::rights;
@@ -41,8 +41,6 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 const RETENTION_EVERY: Duration = Duration::from_secs(600);
 /// How often gauges are set and samples folded.
 const OBSERVE_EVERY: Duration = Duration::from_secs(1);
-/// The file beside the database that holds the Owner's token.
-pub const TOKEN_FILE: &str = "token";
 
 /// Where the key which signs the audit was before it was kept in the store.
 const AUDIT_KEY: &str = "audit.pem";
@@ -74,8 +72,6 @@ pub struct Server {
     pub hub: Arc<Hub>,
     pub shared: Arc<Shared>,
     pub address: SocketAddr,
-    /// The Owner's token, made anew at every start.
-    pub token: Secret,
     store: Embedded,
     /// What was applied last.
     pub(super) config: Config,
@@ -98,7 +94,8 @@ impl Server {
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
         hub.limits.set(limit_rules(config));
         hub.open_audit_key(&config.data().join(AUDIT_KEY)).await?;
-        let token = owner_token(config.data())?;
+        let token = owner_token::kept(config.data())
+            .map_err(|cause| StartFault::File { path: config.data().join(owner_token::FILE), cause })?;
         let access = Arc::new(Access::default());
         let issuers = Issuers::start(&hub, config, &Issuers::default())?;
         access.replace(rights::rules(config, &token, Arc::new(issuers)));
@@ -112,7 +109,7 @@ impl Server {
         let a2a = ArcSwap::from_pointee(edge::a2a::Settings::new(config));
         let push = edge::a2a::Push::new(&hub)?;
         let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
-        let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, token.clone(), store.at_rest());
+        let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, token, store.at_rest());
         let shared =
             Shared { hub: hub.clone(), access, bounds, room, prometheus, address, routing, mcp, a2a, push, aip, keys };
         let shared = Arc::new(shared);
@@ -129,7 +126,7 @@ impl Server {
         hub.supervisor.run_until_stop(observe(shared.clone()));
         let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
         let address = listen(config, &shared, tls.clone()).await?;
-        Ok(Server { hub, shared, address, token, store, config: config.clone(), tls, retention })
+        Ok(Server { hub, shared, address, store, config: config.clone(), tls, retention })
     }
 
     /// Lets what runs end, then closes the store.
@@ -264,21 +261,6 @@ pub(super) fn settings(config: &Config) -> Settings {
 fn audit_rule(written: &config::AuditArguments) -> KeepArguments {
     let skills = written.skills.iter().map(|pattern| pattern.as_str().into()).collect();
     KeepArguments { skills, keep: written.keep.into() }
-}
-
-/// Made anew at every start, in a file only its owner may read.
-pub(super) fn owner_token(data: &Path) -> Result<Secret, StartFault> {
-    use std::io::Write;
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let token = Zeroizing::new(format!("{TOKEN_PREFIX}{:032x}{:032x}", entropy::bits(), entropy::bits()));
-    let path = data.join(TOKEN_FILE);
-    let failed = |cause| StartFault::File { path: path.clone(), cause };
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(failed)?;
-    // The mode above is for a new file; one that is there may have been opened to others.
-    file.set_permissions(PermissionsExt::from_mode(0o600)).map_err(failed)?;
-    file.write_all(token.as_bytes()).map_err(failed)?;
-    Ok(Secret::new(token.as_bytes()))
 }
 
 /// Configured, else made once and kept in the data directory: peers know the hub by it.

@@ -49,7 +49,8 @@ fn front_door() -> HubBuilder {
     Hub::builder(env!("CARGO_BIN_EXE_interlingua"))
         .file("agent.yaml", SCRIPT)
         .file("tools/add.yaml", ADD)
-        .config("scripts: { agent: ./agent.yaml }\nfront_door: agent\ntools: { directory: ./tools }\n")
+        .file("anyone.cedar", "permit (principal, action in Action::\"use\", resource);")
+        .config("scripts: { agent: ./agent.yaml }\nfront_door: agent\ntools: { directory: ./tools }\naccess: { policy: ./anyone.cedar }\n")
 }
 
 async fn client(hub: &Hub, binding: &str, version: &str) {

@@ -6,7 +6,7 @@ use interlingua_protocols::a2a::grpc::service;
 use interlingua_protocols::a2a::method::Method as Operation;
 use interlingua_protocols::a2a::{Version, ext, proto};
 use interlingua_testkit::grpc::call;
-use interlingua_testkit::{Connection, Hub, Say, Scripted};
+use interlingua_testkit::{Hub, Say, Scripted};
 use serde_json::{Value, json};
 
 use crate::mcp::{Modern, Session};
@@ -215,7 +215,7 @@ async fn grpc(hub: &Hub, peer: &str) -> String {
     let asked = json!({"message": message(peer)}).to_string();
     let bytes = proto::request_from_json(Operation::Send, Version::V1, asked.as_bytes()).expect("a request");
     let path = format!("/{}/{}", service(Version::V1), Operation::Send.grpc(Version::V1).expect("a name"));
-    let mut connection = Connection::h2c(hub.address()).await;
+    let mut connection = hub.connect_h2c().await;
     let mut messages = connection.messages(call(&path, &[("a2a-version", "1.0")], &bytes)).await;
     let mut told = String::new();
     while let Some(message) = messages.next().await {

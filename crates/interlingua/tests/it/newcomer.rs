@@ -38,7 +38,7 @@ fn shell(hub: &Hub, home: &Path, line: &str) -> Command {
     let line = line.replace("examples/", &format!("{}/examples/", root().display()));
     let mut command = Command::new("sh");
     command.args(["-c", &format!("interlingua() {{ \"$PROGRAM\" \"$@\"; }}\n{line}")]).current_dir(hub.directory());
-    command.env("PROGRAM", env!("CARGO_BIN_EXE_interlingua")).env("INTERLINGUA_HUB", hub.url("")).env("HOME", home);
+    command.env("PROGRAM", env!("CARGO_BIN_EXE_interlingua")).env("HOME", home).env_remove("INTERLINGUA_HUB");
     command.env_remove("XDG_CONFIG_HOME").env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
     command.stdin(Stdio::null());
     command

@@ -44,7 +44,7 @@ const USER: Standing = Standing { owns: true, approves: false };
 const APPROVER: Standing = Standing { owns: false, approves: true };
 
 fn owner() -> Principal {
-    Principal::hub_owner(Proof::SameUid)
+    Principal::hub_owner(Proof::LocalSocket)
 }
 
 fn call(skill: &str, on_disconnect: OnDisconnect) -> Call {

@@ -184,7 +184,7 @@ async fn a_conversation_goes_on_after_a_rotation_and_not_without_the_key_that_ma
 }
 
 fn owner() -> Principal {
-    Principal::hub_owner(Proof::SameUid)
+    Principal::hub_owner(Proof::LocalSocket)
 }
 
 fn call(name: &str, args: serde_json::Value) -> Box<Call> {

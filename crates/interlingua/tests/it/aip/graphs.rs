@@ -198,6 +198,7 @@ async fn the_command_line_runs_a_plan_and_tells_every_event() {
     let command = |more: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"));
         command.current_dir(hub.directory()).args(["run", "plan.yaml", "--hub", &hub.url("")]).args(more);
+        command.env("INTERLINGUA_TOKEN", hub.token().expect("a token"));
         tokio::task::spawn_blocking(move || command.output().expect("the program runs"))
     };
     let output = command(&["--json"]).await.expect("ends");

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::Method;
-use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
+use interlingua_testkit::raw::{Fin, Opcode};
 use interlingua_testkit::{Connection, Events, Hub, within};
 use serde_json::json;
 
@@ -86,7 +86,7 @@ async fn a_stream_of_events_ends_when_its_credential_expires() {
 async fn a_socket_is_closed_when_its_credential_expires_though_nobody_speaks() {
     let hub = hub().await;
     let mut socket =
-        opened(&hub, async |hub| WebSocketFrames::open(hub.address(), "/nlip/ws/text", &[ANN]).await.ok()).await;
+        opened(&hub, async |hub| hub.frames("/nlip/ws/text", &[ANN]).await.ok()).await;
     assert_eq!(socket.read_close_code().await, Some(1008));
     assert!(!is_known(&hub).await, "and not before");
 }
@@ -95,7 +95,7 @@ async fn a_socket_is_closed_when_its_credential_expires_though_nobody_speaks() {
 #[tokio::test]
 async fn p_02_a_device_that_pings_past_the_expiry_of_its_token_is_closed() {
     let hub = hub().await;
-    let mut socket = opened(&hub, async |hub| WebSocketFrames::open(hub.address(), "/ws", &[ANN]).await.ok()).await;
+    let mut socket = opened(&hub, async |hub| hub.frames("/ws", &[ANN]).await.ok()).await;
     let register = json!({"type": "register", "status": "ok", "client_type": "device", "client_id": "box",
         "metadata": {"platform": "linux", "system_info": {"device_id": "box", "platform": "linux"}}});
     socket.send(Fin::Last, Opcode::Text, register.to_string().as_bytes()).await;

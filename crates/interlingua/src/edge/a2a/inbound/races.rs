@@ -115,7 +115,7 @@ fn bench() -> Bench {
 }
 
 fn owner() -> Principal {
-    Principal::hub_owner(Proof::SameUid)
+    Principal::hub_owner(Proof::LocalSocket)
 }
 
 impl Bench {

@@ -1,0 +1,3 @@
+//! What attackers did, and may not do again: each over a real socket against the real program.
+
+mod owner;
