@@ -15,8 +15,8 @@ use super::secret::Secret;
 pub struct Aip {
     /// Off: no device and no orchestrator is let in.
     pub enabled: bool,
-    /// What devices and orchestrators bring as `?token=`, and programs as `X-API-Key`. Without it they come in as the hub's
-    /// own user, or with a token of `access`.
+    /// What devices and orchestrators bring as `?token=`, and programs as `X-API-Key`. Without it they come in with a
+    /// token of the hub's.
     pub key: Option<Secret>,
     /// The agent that plans what a device does to fulfil a task told in words. Without it a task is a list of commands, or
     /// words that fit one of the device's tools.

@@ -63,7 +63,7 @@ use serde::Deserialize;
 
 pub use a2a::A2a;
 pub use a2a_peer::{A2aBinding, A2aPeer, A2aSignature, Basic};
-pub use access::{Access, AccessToken, Anonymous, Shows};
+pub use access::{Access, AccessToken, Anonymous, Shows, expiry};
 pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
 pub use aip::{Aip, AipDevice, AipPeer};
 pub use audit::{Audit, AuditArguments, KeepArguments};

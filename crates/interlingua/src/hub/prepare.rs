@@ -70,7 +70,7 @@ impl Hub {
         let mut laps = self.meters.laps();
         let resolved = self.resolve(acting, call).await;
         laps.done(Phase::Resolve);
-        let mut ready = match resolved? {
+        let mut ready = match resolved.map_err(|fault| fault.told_to(by))? {
             Prepared::Ready(ready) => ready,
             ask @ Prepared::Ask(_) => return Ok(ask),
         };
@@ -79,7 +79,7 @@ impl Hub {
         if let Some(asking) = valid? {
             return Ok(Prepared::Ask(asking));
         }
-        self.authorize(acting, call, task, &mut ready)?;
+        self.authorize(acting, call, task, &mut ready).map_err(|fault| fault.told_to(by))?;
         // Whoever says to have passed hubs is counted like before.
         let asked = Asked { by, call, skill: &ready.skill, arguments: ready.args.as_ref() };
         ready.held = self.limits.admit(asked, granted.is_none())?;

@@ -126,9 +126,10 @@ impl Hub {
 
     /// A task's line in the list, when it is theirs.
     pub async fn row(&self, by: &Principal, task: TaskId) -> Result<TaskRow, Fault> {
-        let row = self.store.journal.task(task).await?.ok_or_else(no_such_task)?;
+        let none = || no_such_task().told_to(by);
+        let row = self.store.journal.task(task).await?.ok_or_else(none)?;
         let theirs = by.is_hub_owner() || *row.owner == by.owner().to_string();
-        if theirs { Ok(row) } else { Err(no_such_task()) }
+        if theirs { Ok(row) } else { Err(none()) }
     }
 
     pub async fn rows(&self, by: &Principal, mut filter: TaskFilter) -> Result<Vec<TaskRow>, Fault> {

@@ -30,6 +30,8 @@ pub struct Grant {
 #[derive(Debug, Default)]
 pub struct Access {
     rules: ArcSwap<Rules>,
+    /// Tokens that the hub itself keeps, by their digests.
+    kept: ArcSwap<HashMap<Digest, Grant>>,
     /// Told when they are.
     replaced: watch::Sender<()>,
 }
@@ -99,6 +101,13 @@ pub enum Known {
     Foreign,
 }
 
+impl Rules {
+    /// Is somebody of this name listed?
+    pub fn knows(&self, subject: &Subject) -> bool {
+        self.grants.values().chain(self.certificates.values()).any(|grant| grant.subject == *subject)
+    }
+}
+
 impl Grant {
     /// Whoever showed what this is for.
     fn known(&self, proof: Proof, now: Time) -> Known {
@@ -116,6 +125,19 @@ impl Access {
         self.replaced.send_replace(());
     }
 
+    /// These are the tokens that the hub keeps, from now on.
+    pub fn replace_kept(&self, grants: HashMap<Digest, Grant>) {
+        self.kept.store(Arc::new(grants));
+        self.replaced.send_replace(());
+    }
+
+    /// What somebody was granted, by configuration or by a token that the hub keeps.
+    pub fn granted(&self, subject: &Subject) -> Option<Grant> {
+        let (rules, kept) = (self.rules.load(), self.kept.load());
+        let mut all = rules.grants.values().chain(rules.certificates.values()).chain(kept.values());
+        all.find(|grant| grant.subject == *subject).cloned()
+    }
+
     /// Hears of every change from here on.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.replaced.subscribe()
@@ -123,8 +145,8 @@ impl Access {
 
     /// Looks a token up by its digest: comparing digests leaks nothing of the token through time.
     pub fn token(&self, token: &[u8], now: Time) -> Known {
-        let rules = self.rules.load();
-        match rules.grants.get(&Digest::of(token)) {
+        let (rules, kept, digest) = (self.rules.load(), self.kept.load(), Digest::of(token));
+        match rules.grants.get(&digest).or_else(|| kept.get(&digest)) {
             Some(grant) => grant.known(Proof::Token, now),
             None if token.starts_with(TOKEN_PREFIX.as_bytes()) => Known::Refused,
             None => match rules.issuers.judge(token, now) {
@@ -137,12 +159,12 @@ impl Access {
 
     /// Would who was known by this still be let in, as the same?
     pub fn vouches(&self, known: KnownBy, by: &Principal, now: Time) -> bool {
-        let rules = self.rules.load();
+        let (rules, kept) = (self.rules.load(), self.kept.load());
         let same = |grant: Option<&Grant>, proof| {
             grant.is_some_and(|grant| matches!(grant.known(proof, now), Known::Yes(known) if known == *by))
         };
         match known {
-            KnownBy::Token(token) => match rules.grants.get(&token) {
+            KnownBy::Token(token) => match rules.grants.get(&token).or_else(|| kept.get(&token)) {
                 None => rules.issuers.vouches(by, now),
                 grant => same(grant, Proof::Token),
             },

@@ -22,4 +22,5 @@ pub mod shape;
 #[cfg(test)]
 mod tests;
 pub mod tls;
+pub mod tokens;
 pub mod upgrade;

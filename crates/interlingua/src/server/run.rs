@@ -26,6 +26,7 @@ use super::retire;
 use super::rights;
 use super::room::Room;
 use super::tls::{self, TlsFault};
+use super::tokens;
 use crate::agents;
 use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
@@ -99,6 +100,7 @@ impl Server {
         let access = Arc::new(Access::default());
         let issuers = Issuers::start(&hub, config, &Issuers::default())?;
         access.replace(rights::rules(config, &token, Arc::new(issuers)));
+        tokens::apply(&hub, &access).await?;
         hub.policy.store(Arc::new(rights::policy(config)));
         let bounds = ArcSwap::from_pointee(bounds(config));
         let room = Room::new(config.limits.bodies.0);

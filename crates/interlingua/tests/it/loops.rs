@@ -37,7 +37,14 @@ async fn circle(wire: Wire, size: usize, marks: &str) -> Vec<Hub> {
         let config = format!(
             "hub: {{ id: hub{number} }}\n{door}peers:\n  next: {{ {peer}, {marks}trust_hints: true, effects: reads }}\n"
         );
-        hubs.push(Hub::builder(env!("CARGO_BIN_EXE_interlingua")).known_owner().config(&config).listen(*address).start().await);
+        hubs.push(
+            Hub::builder(env!("CARGO_BIN_EXE_interlingua"))
+                .known_owner()
+                .config(&config)
+                .listen(*address)
+                .start()
+                .await,
+        );
     }
     hubs
 }

@@ -50,7 +50,16 @@ async fn w_07_w_47_site_is_called_from_the_program_mcp_a2a_nlip_and_plain_words(
         let (url, token) = (hub.url(""), hub.token().expect("a token"));
         move || {
             let program = Command::new(env!("CARGO_BIN_EXE_interlingua"))
-                .args(["call", "--hub", &url, "--token", &token, "--json", "airline/search_flights", &args().to_string()])
+                .args([
+                    "call",
+                    "--hub",
+                    &url,
+                    "--token",
+                    &token,
+                    "--json",
+                    "airline/search_flights",
+                    &args().to_string(),
+                ])
                 .output();
             program.expect("the program runs")
         }

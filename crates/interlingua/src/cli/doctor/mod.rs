@@ -120,9 +120,11 @@ fn callers(config: &Config) -> Finding {
             Verdict::Warning,
             "anonymous callers are refused, and nobody has a token: only this machine's own user gets in. `interlingua token create NAME -c FILE` makes one, in the list that `access.tokens` names",
         ),
-        (true, Anonymous::Public) => {
-            finding("callers", Verdict::Good, "this machine's own user; anybody else reaches what is marked public")
-        }
+        (true, Anonymous::Public) => finding(
+            "callers",
+            Verdict::Good,
+            "the Owner, by socket or token; anybody else reaches what is marked public",
+        ),
         (false, Anonymous::Refused | Anonymous::Public) => {
             finding("callers", Verdict::Good, format!("{known} in the list, {} issuers", access.issuers.len()))
         }

@@ -19,7 +19,7 @@ const LONGEST: u64 = 1024 * 1024;
 
 pub(super) async fn explain(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
     if !asker.by.is_hub_owner() {
-        return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into());
+        return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").told_to(&asker.by).into());
     }
     let bytes = body::read(body, shared.bounds().body.min(LONGEST)).await?;
     let request: ExplainRequest = decode::body(bytes, shared.bounds().depth)?;
@@ -74,10 +74,8 @@ fn subject(text: &str) -> Option<Subject> {
 }
 
 fn link(shared: &Shared, subject: Subject) -> Link {
-    let rules = shared.access.rules();
-    let granted = rules.grants.values().chain(rules.certificates.values()).find(|grant| grant.subject == subject);
-    if let Some(grant) = granted {
-        return Link { subject, proof: Proof::Token, scopes: grant.scopes.clone(), until: grant.until };
+    if let Some(grant) = shared.access.granted(&subject) {
+        return Link { subject, proof: Proof::Token, scopes: grant.scopes, until: grant.until };
     }
     // Who is known by other means reaches everything: rules decide.
     let scopes: Vec<Text> = if subject == Subject::Anonymous { Vec::new() } else { vec!["*".into()] };

@@ -78,8 +78,10 @@ async fn a_36_the_same_scenes_over_every_binding_and_version() {
 #[tokio::test]
 async fn a_49_a_tool_of_another_hub_has_its_schema_here_and_is_called_by_its_name_there() {
     let far = far("").await;
-    let config =
-        format!("peers: {{ agent: {{ hub: true, trust_hints: true, a2a: {{ url: \"{}\", token: {OWNER_TOKEN} }} }} }}\n", far.url(""));
+    let config = format!(
+        "peers: {{ agent: {{ hub: true, trust_hints: true, a2a: {{ url: \"{}\", token: {OWNER_TOKEN} }} }} }}\n",
+        far.url("")
+    );
     let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&config).start().await;
     listed(&hub).await;
     let skills = hub.get("/api/skills?limit=200").await.json();
@@ -98,7 +100,9 @@ async fn a_49_a_tool_of_another_hub_has_its_schema_here_and_is_called_by_its_nam
 async fn two_hubs_that_know_each_other_end_a_loop() {
     let [a, b] = [interlingua_testkit::port::free(), interlingua_testkit::port::free()];
     let config = |other: std::net::SocketAddr| {
-        format!("front_door: agent\npeers: {{ agent: {{ hub: true, a2a: {{ url: \"http://{other}\", token: {OWNER_TOKEN} }} }} }}\n")
+        format!(
+            "front_door: agent\npeers: {{ agent: {{ hub: true, a2a: {{ url: \"http://{other}\", token: {OWNER_TOKEN} }} }} }}\n"
+        )
     };
     let program = env!("CARGO_BIN_EXE_interlingua");
     let first = Hub::builder(program).known_owner().listen(a).config(&config(b)).start().await;

@@ -86,8 +86,10 @@ async fn in_the_result_of_a_tool_of_this_hub() {
 #[tokio::test]
 async fn in_the_result_of_an_mcp_tool() {
     let far = far().await;
-    let peers =
-        format!("peers: {{ far: {{ mcp: {{ url: \"{}\", token: {OWNER_TOKEN} }}, allow: [page], effects: reads }} }}", far.url("/mcp"));
+    let peers = format!(
+        "peers: {{ far: {{ mcp: {{ url: \"{}\", token: {OWNER_TOKEN} }}, allow: [page], effects: reads }} }}",
+        far.url("/mcp")
+    );
     let hub = ann(&peers, "far__page", json!({}), &[]).await;
     offers(&hub, "far/page").await;
     is_contained(&hub, "far", "Peer").await;
@@ -96,7 +98,10 @@ async fn in_the_result_of_an_mcp_tool() {
 #[tokio::test]
 async fn in_the_answer_of_an_a2a_agent() {
     let far = far().await;
-    let peers = format!("peers: {{ far: {{ a2a: {{ url: \"{}\", token: {OWNER_TOKEN} }}, effects: reads }} }}", far.url("/agents/scribe"));
+    let peers = format!(
+        "peers: {{ far: {{ a2a: {{ url: \"{}\", token: {OWNER_TOKEN} }}, effects: reads }} }}",
+        far.url("/agents/scribe")
+    );
     let hub = ann(&peers, "far__chat", json!({"message": "What do you say?"}), &[]).await;
     offers(&hub, "far/chat").await;
     is_contained(&hub, "far", "Peer").await;
@@ -130,7 +135,10 @@ async fn in_the_result_of_a_device() {
     fs::create_dir_all(&tools).expect("a directory");
     fs::write(tools.join("page.yaml"), page_tool()).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
-    command.current_dir(directory.path()).env("INTERLINGUA_DEVICE_KEY", hub.token().expect("a token")).env_remove("INTERLINGUA_DATA");
+    command
+        .current_dir(directory.path())
+        .env("INTERLINGUA_DEVICE_KEY", hub.token().expect("a token"))
+        .env_remove("INTERLINGUA_DATA");
     command.args(["device", "--hub", &format!("ws://{}", hub.address()), "--id", "lab"]);
     let _device = Process::start(command);
     offers(&hub, "lab/page").await;

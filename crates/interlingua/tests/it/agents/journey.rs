@@ -178,7 +178,10 @@ fn device(directory: &Path, hub: &Hub, tool: &str) -> Process {
     fs::create_dir_all(&tools).expect("a directory");
     fs::write(tools.join("switch.yaml"), tool).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
-    command.current_dir(directory).env("INTERLINGUA_DEVICE_KEY", hub.token().expect("a token")).env_remove("INTERLINGUA_DATA");
+    command
+        .current_dir(directory)
+        .env("INTERLINGUA_DEVICE_KEY", hub.token().expect("a token"))
+        .env_remove("INTERLINGUA_DATA");
     command.args(["device", "--hub", &format!("ws://{}", hub.address()), "--id", "lab"]);
     Process::start(command)
 }

@@ -32,7 +32,8 @@ replies:
 async fn a_conversation_streams_to_standard_output_and_what_it_does_beside_it() {
     let hub = hub(LINES, "").await;
     let (address, token) = (hub.url(""), hub.token().expect("a token"));
-    let output = tokio::task::spawn_blocking(move || chat((&address, &token), "my name is Bea\n/help\ncount, please\n", &[]));
+    let output =
+        tokio::task::spawn_blocking(move || chat((&address, &token), "my name is Bea\n/help\ncount, please\n", &[]));
     let output = output.await.expect("ran");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
@@ -44,6 +45,7 @@ async fn a_conversation_streams_to_standard_output_and_what_it_does_beside_it() 
 async fn an_answer_that_fails_is_the_end_of_a_script_with_its_exit_code() {
     let hub = hub("replies: []", "").await;
     let (address, token) = (hub.url(""), hub.token().expect("a token"));
-    let output = tokio::task::spawn_blocking(move || chat((&address, &token), "hello\nhello\n", &[])).await.expect("ran");
+    let output =
+        tokio::task::spawn_blocking(move || chat((&address, &token), "hello\nhello\n", &[])).await.expect("ran");
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
 }

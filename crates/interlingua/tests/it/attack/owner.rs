@@ -8,7 +8,7 @@ use http_body_util::Full;
 use interlingua_testkit::{Answer, Connection, Hub, Say, Scripted, WebSocket, post, request};
 use serde_json::{Value, json};
 
-use crate::support::{until, logged};
+use crate::support::{logged, until};
 
 fn program() -> &'static str {
     env!("CARGO_BIN_EXE_interlingua")
@@ -59,7 +59,8 @@ async fn attack_a_connection_of_the_same_user_is_anonymous() {
         assert_ne!(answer.status, 200, "{headers:?}: {}", answer.text());
     }
     for path in ["/api/audit", "/api/keys", "/api/tasks", "/api/confirmations"] {
-        let answer = hub.connect_anonymous().await.send(request(Method::GET, path).body(Full::default()).expect("a path")).await;
+        let answer =
+            hub.connect_anonymous().await.send(request(Method::GET, path).body(Full::default()).expect("a path")).await;
         let items = || answer.json()["items"].as_array().map_or(0, Vec::len);
         assert!(answer.status >= 400 || items() == 0, "{path}: {}", answer.text());
     }
@@ -71,7 +72,10 @@ async fn attack_a_connection_of_the_same_user_is_anonymous() {
 #[tokio::test]
 async fn attack_a_client_that_closed_before_it_was_looked_at_writes_nothing() {
     let hub = Hub::builder(program()).start().await;
-    let (head, body) = ("POST /api/exchanges HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n", write("gone.txt").to_string());
+    let (head, body) = (
+        "POST /api/exchanges HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n",
+        write("gone.txt").to_string(),
+    );
     for _ in 0..200 {
         let mut raw = interlingua_testkit::raw::Raw::connect(hub.address()).await;
         raw.write(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).await;
@@ -112,10 +116,8 @@ async fn attack_another_hub_of_the_same_user_is_anonymous() {
     let right = Hub::builder(program()).start().await;
     let yaml = format!("peers: {{ right: {{ nlip: {{ url: \"{}\" }}, hub: true }} }}\n", right.url("/nlip"));
     let left = Hub::builder(program()).config(&yaml).start().await;
-    until("the other hub was asked for its skills", async || {
-        left.get("/api/peers").await.text().contains("\"right\"")
-    })
-    .await;
+    until("the other hub was asked for its skills", async || left.get("/api/peers").await.text().contains("\"right\""))
+        .await;
     let asked = json!({"skill": "right/local.write_file", "arguments": {"path": "crosshub.txt", "content": "x"}});
     left.post_json("/api/exchanges", &asked).await;
     assert!(!was_written(&right, "crosshub.txt"));
@@ -137,7 +139,8 @@ async fn attack_a_rebound_page_beyond_loopback_reads_and_writes_nothing() {
         assert!(answer.status >= 400 || !answer.text().contains("pwned.txt"), "{path}: {}", answer.text());
     }
     assert!(!was_written(&hub, "pwned.txt"));
-    let keys = request(Method::GET, "/api/keys").header("host", "evil.example:80").body(Full::default()).expect("a path");
+    let keys =
+        request(Method::GET, "/api/keys").header("host", "evil.example:80").body(Full::default()).expect("a path");
     assert!(hub.connect_anonymous().await.send(keys).await.status >= 400);
 }
 
@@ -151,7 +154,8 @@ async fn attack_a_reader_of_the_log_finds_no_token_there() {
     logged(&hub, &["the Owner's token is in"]).await;
     assert_eq!(hub.token(), Some(token.clone()), "it is kept over a restart");
     assert!(!hub.log().contains("ilg_"), "{}", hub.log());
-    let answer = hub.connect().await.send(post("/api/exchanges", "application/json", write("kept.txt").to_string())).await;
+    let answer =
+        hub.connect().await.send(post("/api/exchanges", "application/json", write("kept.txt").to_string())).await;
     assert_eq!(answer.json()["finished"]["outcome"], "completed", "and counts: {}", answer.text());
 }
 

@@ -73,8 +73,7 @@ async fn posted(hub: &Hub, seed: &Seed, (path, media): (&str, &str)) -> Option<S
 
 /// A socket that gets a seed is left at once: what the hub makes of it is its own affair, as long as it goes on.
 async fn framed(hub: &Hub, seed: &Seed, (path, opcode): (&str, Opcode)) {
-    let mut socket =
-        hub.frames(path, &[]).await.unwrap_or_else(|status| panic!("{path}: {status}"));
+    let mut socket = hub.frames(path, &[]).await.unwrap_or_else(|status| panic!("{path}: {status}"));
     socket.send(Fin::Last, opcode, &seed.bytes).await;
 }
 

@@ -11,7 +11,11 @@ const SENDERS: usize = 200;
 #[tokio::test]
 async fn hostile_heads_sent_byte_by_byte_keep_nobody_waiting() {
     let hub = hub().await;
-    let head = format!("POST /nlip HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n{}", hub.address(), hub.bearer_line());
+    let head = format!(
+        "POST /nlip HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n{}",
+        hub.address(),
+        hub.bearer_line()
+    );
     let senders = under_watch(&hub, trickle(&hub, head.as_bytes(), 20)).await;
     assert_well(&hub).await;
     drop(senders);

@@ -36,7 +36,8 @@ async fn n_58_with_a_certificate_the_hub_speaks_tls_and_nothing_else() {
     let certificate = certificate("localhost");
     let hub = tls_hub(&certificate).start().await;
     let client = trusting(certificate.cert.der());
-    let mut connection = Connection::tls(hub.address(), "localhost", client).await.expect("a handshake").showing(hub.token());
+    let mut connection =
+        Connection::tls(hub.address(), "localhost", client).await.expect("a handshake").showing(hub.token());
     assert!(connection.is_http2(), "HTTP/2 is offered by ALPN");
     let answer = connection.send(post("/nlip", "application/json", text("hello").to_string())).await;
     assert_eq!(answer.status, 200, "{}", answer.text());

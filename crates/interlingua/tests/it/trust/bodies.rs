@@ -108,7 +108,11 @@ async fn with_no_room_left_large_bodies_are_refused_in_each_protocols_form_and_s
     };
     let on_one_line = async {
         let mut raw = Raw::connect(hub.address()).await;
-        let head = format!("POST /nlip HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n{}", hub.address(), hub.bearer_line());
+        let head = format!(
+            "POST /nlip HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n{}",
+            hub.address(),
+            hub.bearer_line()
+        );
         raw.write(format!("{head}content-length: {MIB}\r\n\r\n").as_bytes()).await;
         raw.write(&vec![b' '; 80 * 1024]).await;
         let (status, said) = raw.read_status().await.expect("an answer");

@@ -85,8 +85,7 @@ async fn a_stream_of_events_ends_when_its_credential_expires() {
 #[tokio::test]
 async fn a_socket_is_closed_when_its_credential_expires_though_nobody_speaks() {
     let hub = hub().await;
-    let mut socket =
-        opened(&hub, async |hub| hub.frames("/nlip/ws/text", &[ANN]).await.ok()).await;
+    let mut socket = opened(&hub, async |hub| hub.frames("/nlip/ws/text", &[ANN]).await.ok()).await;
     assert_eq!(socket.read_close_code().await, Some(1008));
     assert!(!is_known(&hub).await, "and not before");
 }

@@ -3,8 +3,8 @@
 
 use http::Method;
 use interlingua_protocols::a2a::method::Method as Operation;
-use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
 use interlingua_testkit::Hub;
+use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
 use serde_json::{Value, json};
 
 use super::LINGER;

@@ -7,9 +7,9 @@ mod rows;
 use std::collections::BTreeSet;
 
 use http::Method;
+use interlingua_testkit::Hub;
 use interlingua_testkit::grpc::call;
 use interlingua_testkit::raw::{Fin, Opcode};
-use interlingua_testkit::Hub;
 use serde_json::{Value, json};
 
 use self::rows::{Door, Row, Way};
