@@ -22,7 +22,7 @@ use super::lease::{Guest, Lease};
 use super::memory::Memory;
 use super::play::{Beside, Played, Player, Stopped};
 use super::pool::Browser;
-use super::proxy::{Proxy, Rules};
+use super::proxy::{Lookup, Proxy, Rules, System};
 use super::sessions::Key;
 use super::voice::{Asking, Voice, WAITING};
 use crate::exchange::{Running, WAITING_EVENTS};
@@ -36,6 +36,7 @@ pub struct SitePeer {
     site: Site,
     browser: Arc<Browser>,
     proxy: OnceCell<Proxy>,
+    lookup: Arc<dyn Lookup>,
     keeper: Arc<dyn Keeper>,
     memory: Memory,
     cached: Mutex<HashMap<Digest, (Instant, Duration, Output)>>,
@@ -50,7 +51,13 @@ impl std::fmt::Debug for SitePeer {
 impl SitePeer {
     pub fn new(id: PeerId, site: Site, browser: Arc<Browser>, keeper: Arc<dyn Keeper>) -> SitePeer {
         let memory = Memory::new(id.clone(), &site, Arc::clone(&keeper));
-        SitePeer { id, site, browser, proxy: OnceCell::new(), keeper, memory, cached: Mutex::default() }
+        let (proxy, lookup) = (OnceCell::new(), System::lookup());
+        SitePeer { id, site, browser, proxy, lookup, keeper, memory, cached: Mutex::default() }
+    }
+
+    /// The same, with addresses from elsewhere.
+    pub fn looking_up(self, lookup: Arc<dyn Lookup>) -> SitePeer {
+        SitePeer { lookup, ..self }
     }
 
     pub fn site(&self) -> &Site {
@@ -174,7 +181,8 @@ impl SitePeer {
     }
 
     async fn play(&self, plan: &Plan, voice: &Voice, owner: Owner) -> Result<Played, Box<Stopped>> {
-        let opened = self.proxy.get_or_try_init(|| Proxy::open(Rules::of(&self.site), self.browser.background())).await;
+        let rules = || Rules::with(&self.site, Arc::clone(&self.lookup));
+        let opened = self.proxy.get_or_try_init(|| Proxy::open(rules(), self.browser.background())).await;
         let proxy = opened.map_err(|error| stopped(Trouble::NoBrowser(error.to_string())))?;
         let (Some(name), Some(how)) = (&plan.session, &self.site.sessions) else {
             let mut lease = self.browser.lease(proxy.address()).await.map_err(stopped)?;

@@ -77,7 +77,7 @@ impl Routes {
 
 /// Makes every agent: all that its configuration can be refused for is refused here.
 pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
-    let models = Models::new(config, &shared.hub.supervisor)?;
+    let models = Models::new(config, &shared.hub)?;
     let seats = Arc::new(Seats::default());
     let agents = config.agents.iter().map(|(name, agent)| {
         let missing = || Fault::hub(FaultKind::InvalidInput, format!("agents.{name}.model: there is no such model"));

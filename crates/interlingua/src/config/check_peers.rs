@@ -1,5 +1,6 @@
 //! What types cannot say of the peers a hub calls: addresses, programs, credentials that would travel in the open.
 
+use interlingua_core::site::Origin;
 use interlingua_drivers::jws::Signer;
 
 use super::check::{Found, authorities, is_open, url};
@@ -8,6 +9,7 @@ use super::{
 };
 
 pub(super) fn peer(name: &str, peer: &Peer, found: &mut Found) {
+    origins(&format!("peers.{name}.origins"), peer, found);
     match &peer.speaks {
         Speaks::Nlip(nlip) => nlip_peer(&format!("peers.{name}.nlip"), nlip, found),
         Speaks::Mcp(mcp) => mcp_peer(&format!("peers.{name}.mcp"), mcp, found),
@@ -16,6 +18,25 @@ pub(super) fn peer(name: &str, peer: &Peer, found: &mut Found) {
         // Its definition is read, and checked, with the configuration.
         Speaks::Site(_) => {}
         Speaks::A2a(a2a) => check_a2a::peer(&format!("peers.{name}.a2a"), a2a, found),
+    }
+}
+
+/// What others may name on its behalf: only those that name anything.
+fn origins(path: &str, peer: &Peer, found: &mut Found) {
+    let names = match &peer.speaks {
+        Speaks::Nlip(_) | Speaks::A2a(_) | Speaks::Nlweb(_) => true,
+        Speaks::Mcp(mcp) => mcp.url.is_some(),
+        Speaks::Aip(_) | Speaks::Site(_) => false,
+    };
+    found.require(
+        names || peer.origins.is_empty(),
+        path,
+        "this peer names no other addresses: `origins` are of no use",
+    );
+    for given in &peer.origins {
+        if let Err(problem) = Origin::parse(given) {
+            found.refuse(path, format!("expected an origin, such as `https://files.example:9443`: {problem}"));
+        }
     }
 }
 
@@ -88,6 +109,11 @@ fn oauth(path: &str, oauth: &OAuth, found: &mut Found) {
     if let Some(key) = &oauth.private_key {
         let readable = key.expose().text().and_then(Signer::from_pem).is_some();
         found.require(readable, &at("private_key"), "expected a private key in PEM form, P-256, Ed25519 or RSA");
+    }
+    if let Some(given) = &oauth.issuer
+        && let Err(message) = url(given, &["http", "https"])
+    {
+        found.refuse(at("issuer"), message);
     }
     if let Some(given) = &oauth.client_metadata
         && let Err(message) = url(given, &["https"])

@@ -28,6 +28,8 @@ pub struct Peer {
     pub allow: Vec<String>,
     pub deny: Vec<String>,
     pub timeout: Option<Span>,
+    /// Checked: each is an origin.
+    pub origins: Vec<String>,
 }
 
 /// The protocols this hub can call a peer with.
@@ -112,6 +114,7 @@ impl Peer {
             allow: vec!["*".into()],
             deny: Vec::new(),
             timeout: None,
+            origins: Vec::new(),
         }
     }
 
@@ -177,6 +180,10 @@ pub(super) struct Written {
     deny: Vec<String>,
     /// How long one call of it may take; `limits.deadline` holds too.
     timeout: Option<Span>,
+    /// Other places that are its own, such as `https://files.agent.example:9443`: an address that it names is called only at its
+    /// own scheme, host and port or at one of these, and is shown its credentials there. Default: none.
+    #[serde(default)]
+    origins: Vec<String>,
 }
 
 fn everything() -> Vec<String> {
@@ -210,6 +217,7 @@ impl TryFrom<Written> for Peer {
             allow: written.allow,
             deny: written.deny,
             timeout: written.timeout,
+            origins: written.origins,
         })
     }
 }

@@ -59,6 +59,7 @@ pub use prepare::QUESTION_EXPIRES;
 pub use running::{Running, Settled};
 
 pub use crate::agents::Models;
+pub use crate::client::guard::Listeners;
 pub use crate::client::oauth::{Desk as SignIns, SignIn};
 
 use admission::{Admission, AdmissionLimits};
@@ -148,6 +149,8 @@ pub struct Hub {
     pub limits: limits::Limits,
     pub live: LiveTable,
     pub supervisor: Supervisor,
+    /// Where it listens: nothing it sends goes there unless configuration says so.
+    pub listeners: Listeners,
     pub audit: Audit,
     pub meters: Meters,
     pub news: news::News,
@@ -208,6 +211,7 @@ impl Hub {
             filled: filled::Filled::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,
+            listeners: Listeners::default(),
             store,
             keys,
             conversation_tags: OnceLock::new(),

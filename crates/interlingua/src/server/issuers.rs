@@ -19,6 +19,7 @@ use interlingua_protocols::oauth::jwt::{Claims, Expected, Jwt};
 use moka::sync::Cache;
 use tokio::sync::watch;
 
+use crate::client::guard::Reach;
 use crate::client::http::{Pool, read, whole};
 use crate::client::tls::{self, Trust};
 use crate::config::{self, Config};
@@ -232,7 +233,8 @@ impl Reading {
         told: watch::Receiver<u64>,
     ) -> Result<Reading, Fault> {
         let uri = issuer.keys.parse().unwrap_or_default();
-        let pool = Pool::new(tls::config(&Trust::of(issuer.ca.as_deref(), &uri))?, &hub.supervisor);
+        let pool =
+            Pool::new(tls::config(&Trust::of(issuer.ca.as_deref(), &uri))?, &hub.supervisor, Reach::address(hub, &uri));
         Ok(Reading { name: name.to_owned(), url: issuer.keys.clone(), pool, keys, told })
     }
 

@@ -194,8 +194,11 @@ pub(super) fn certificate(config: &Config) -> Result<Option<Arc<ServerConfig>>, 
 async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<SocketAddr, StartFault> {
     let wanted = config.listen.0;
     let failed = |cause| StartFault::Listen { address: wanted, cause };
+    // Known before anybody can connect: peers are called already.
+    shared.hub.listeners.add(wanted);
     let listener = TcpListener::bind(wanted).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    shared.hub.listeners.add(address);
     let _ = shared.address.set(address);
     shared.hub.sign_ins.set_base(&reached(config, address), config.hub.url.is_some());
     let named = config.hub.url.as_ref().and_then(|url| url.parse::<http::Uri>().ok()?.host().map(str::to_owned));

@@ -22,6 +22,7 @@ mod kept;
 use interlingua_protocols::oauth::Invalid;
 
 use super::lost::Lost;
+use super::place::Elsewhere;
 
 pub(crate) use account::{Account, Judged, Shown};
 pub(crate) use authority::Authority;
@@ -39,6 +40,14 @@ pub(crate) fn place(peer: &str, url: &str) -> Option<String> {
 pub(crate) enum Problem {
     #[error("{0}")]
     Invalid(#[from] Invalid),
+    #[error("its `resource_metadata`: {0}")]
+    Elsewhere(Elsewhere),
+    #[error(
+        "the server names {named} as its authorization server, and this client belongs to {known}: nothing is sent there; if it should be, set `oauth.issuer` to {named}"
+    )]
+    OtherIssuer { known: String, named: String },
+    #[error("its `{0}` is an address of this hub's own")]
+    Own(&'static str),
     #[error("the {what} cannot be fetched: {lost}")]
     Lost { what: &'static str, lost: Lost },
     #[error("the {what} cannot be fetched: HTTP {status}")]

@@ -8,14 +8,15 @@ pub(crate) mod keeper;
 
 use std::sync::Arc;
 
-use interlingua_core::site::Site;
+use interlingua_core::site::{Origin, Site};
 use interlingua_core::{
     Card, CardFrom, CardSource, Fault, FaultKind, Health, PeerId, Provider, RouteClass, Skill, Text,
 };
+use interlingua_drivers::browser::proxy::{Looking, Lookup};
 use interlingua_drivers::browser::{Background, Browser, Settings, SitePeer};
 
 use crate::config::{self, Config, EffectsOverride, Peer};
-use crate::hub::Hub;
+use crate::hub::{Hub, Listeners};
 
 use keeper::HubKeeper;
 
@@ -57,7 +58,8 @@ pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, site: &config::SitePee
     let id = PeerId::from(name);
     let site = limited(definition, config);
     let keeper = Arc::new(HubKeeper::new(hub));
-    let peer = Arc::new(SitePeer::new(id.clone(), site, Arc::clone(browser), keeper));
+    let peer = SitePeer::new(id.clone(), site, Arc::clone(browser), keeper);
+    let peer = Arc::new(peer.looking_up(Arc::new(Outside(hub.listeners.clone()))));
     let skills = peer.skills().into_iter().filter(|skill| config.offers(skill.id.skill.as_str()));
     let skills = skills.map(|skill| offered(skill, config)).collect();
     Ok(Prepared { card: card(id, config, definition, skills, hub), peer })
@@ -67,6 +69,21 @@ impl Prepared {
     /// Adds the peer, or replaces it whole.
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
         hub.register(self.card, self.peer).await
+    }
+}
+
+/// Where hosts are, without the hub's own doors: a page must not reach them by a name that leads there. A definition that spells
+/// them out as a number means it.
+struct Outside(Listeners);
+
+impl Lookup for Outside {
+    fn look_up(&self, host: &str, port: u16) -> Looking {
+        let (host, listeners) = (host.to_owned(), self.0.clone());
+        Box::pin(async move {
+            let found: Vec<_> = tokio::net::lookup_host((host.as_str(), port)).await?.collect();
+            let literal = Origin { secure: false, host, port }.is_literal();
+            Ok(found.into_iter().filter(|address| literal || !listeners.include(*address)).collect())
+        })
     }
 }
 

@@ -111,7 +111,7 @@ async fn an_agent_that_cannot_be_called_is_not_registered_and_says_why() {
     let nobody = format!("http://{}", interlingua_testkit::port::free());
     for (application, words) in [
         (json!({ "url": nobody }), "cannot be reached"),
-        (json!({"url": foreign.url()}), "another host"),
+        (json!({"url": foreign.url()}), "not its own"),
         (json!({"url": nameless.url()}), "name"),
         (json!({"url": reserved.url()}), "reserved"),
         (json!({"url": "ftp://agent.example"}), "http://"),

@@ -54,7 +54,10 @@ async fn a_36_the_same_scenes_over_every_binding_and_version() {
     for (binding, version) in bindings.flat_map(|binding| [(binding, "1.0"), (binding, "0.3")]) {
         let way = format!("{binding} {version}");
         let agent = one_way(&far, binding, version).await;
-        let hub = agent.hub().await;
+        let (url, there) = (agent.url(), far.url(""));
+        let config = format!("peers: {{ agent: {{ a2a: {{ url: \"{url}\" }}, origins: [\"{there}\"] }} }}\n");
+        let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&config).start().await;
+        listed(&hub).await;
         assert_eq!(texts(&say(&hub, "hello").await), ["Hello there"], "{way}");
         let made = say(&hub, "artifact").await;
         assert_eq!(texts(&made), ["one ", "two"], "{way}: {made}");

@@ -81,7 +81,7 @@ impl Device {
         let url = address(&join.url);
         let tongue = if is_wide(&url) { Tongue::Profile } else { Tongue::Plain };
         let query = join.key.as_deref().map(interlingua_core::percent::encoded).map(|key| format!("token={key}"));
-        let place = Place::new(&url, query.as_deref(), join.ca.as_deref(), limits.bytes)?;
+        let place = Place::new(&hub, &url, query.as_deref(), join.ca.as_deref(), limits.bytes)?;
         let mut looks = Machine::default();
         let account = looks.look(&join.disk);
         // Chance spreads the return of many devices that were cut off at once.

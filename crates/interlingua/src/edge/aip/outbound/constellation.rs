@@ -24,7 +24,9 @@ use interlingua_protocols::aip::{client_id, decode, encode, profile, session_id}
 use tokio::sync::mpsc;
 
 use super::going::{Ended, Going, News};
+use crate::client::health::refused;
 use crate::client::live;
+use crate::client::lost::{Lost, Why};
 use crate::client::websocket::{Carrier, Place, Turn};
 use crate::config::{self, AipPeer, EffectsOverride};
 use crate::hub::{Hub, entropy};
@@ -71,7 +73,7 @@ pub struct Prepared {
 pub fn prepare(hub: &Arc<Hub>, name: &str, config: &config::Peer, aip: &AipPeer) -> Result<Prepared, Fault> {
     let limits = Limits::default();
     let query = aip.key.as_ref().and_then(|key| key.expose().text()).map(|key| format!("token={}", encoded(key)));
-    let place = Place::new(&aip.url, query.as_deref(), aip.ca.as_deref(), limits.bytes)?;
+    let place = Place::new(hub, &aip.url, query.as_deref(), aip.ca.as_deref(), limits.bytes)?;
     let ours: Text = aip.name.as_deref().unwrap_or(hub.id.as_str()).into();
     let target: Text = aip.target.as_str().into();
     // Every hub knows the wider profile, and only that has a place for the kind of a fault.
@@ -307,6 +309,7 @@ impl Keeper {
                     Turn::Opened => Happening::Connected,
                     Turn::Gone(why) => {
                         tracing::debug!(server = ?self.carrier, error = ?why, "no connection");
+                        self.tell_refused(why);
                         Happening::Closed
                     }
                     Turn::Text(frame) => match self.frame(&frame) {
@@ -320,6 +323,15 @@ impl Keeper {
             self.happen(happening).await;
         }
         self.happen(Happening::Stop).await;
+    }
+
+    /// An address that is not called is a matter of configuration: its owner is told.
+    fn tell_refused(&self, why: Option<std::io::Error>) {
+        let (Some(why), Some(hub), Some(peer)) = (why, self.hub.upgrade(), self.peer.upgrade()) else { return };
+        let lost = Lost::unconnected(why);
+        if lost.why == Why::Refused {
+            refused(&hub, &peer.name, &lost.to_string());
+        }
     }
 
     /// A frame that cannot be read is passed over, as the Python client does.

@@ -21,7 +21,7 @@ use super::link::streamable::{Endpoint, Streamable};
 use super::link::{Link, Refused, Trouble, child, old_sse};
 use super::session::{self, Session, Unanswered, answer};
 use super::upstream::{Place, Unopened, Upstream, waits};
-use crate::client::lost::Lost;
+use crate::client::lost::{Lost, Why};
 use crate::edge::mcp::outbound::session::ask;
 
 /// A program that does not answer `server/discover` by then is greeted the old way besides.
@@ -63,6 +63,9 @@ impl Upstream {
             }
             Unanswered::Trouble(Trouble::Refused(Refused { status, .. })) => {
                 (FaultKind::Unreachable, format!("{name} cannot be reached: it answers HTTP {status}"))
+            }
+            Unanswered::Trouble(Trouble::Lost(lost)) if lost.why == Why::Refused => {
+                (FaultKind::Unreachable, format!("{name} cannot be used: {lost}"))
             }
             Unanswered::Trouble(Trouble::SignIn(_)) => return waits(name),
             Unanswered::Late => (FaultKind::Unreachable, format!("{name} does not answer")),

@@ -23,8 +23,10 @@ use super::reply::Heard;
 use super::socket::{Framing, Sockets};
 use super::transport::{LIMITS, Received, Transport};
 use crate::client::ended::{self, Ended};
+use crate::client::guard::Reach;
 use crate::client::health::{Breaker, Probed, Went, knocked};
 use crate::client::lost::Why;
+use crate::client::place::Own;
 use crate::client::retry;
 use crate::client::tls::{self, Trust};
 use crate::config::{self, Binding};
@@ -36,6 +38,8 @@ use crate::hub::{Hub, QUESTION_EXPIRES};
 pub struct NlipPeer {
     pub(super) name: PeerId,
     pub(super) address: Address,
+    /// Which addresses that it names are its own.
+    pub(super) own: Own,
     pub(super) transport: Transport,
     pub(super) breaker: Breaker,
     pub(super) uploads: Uploads,
@@ -55,15 +59,18 @@ impl NlipPeer {
     ) -> Result<NlipPeer, Fault> {
         let address = Address::of(nlip)?;
         let tls = tls::config(&Trust::of(nlip.ca.as_deref(), &address.origin))?;
+        let own = Own::new(&name, &address.origin, &config.origins);
+        let reach = Reach::configured(hub, own.origins().to_vec());
         let sockets = match nlip.binding() {
             Binding::Http => None,
-            Binding::Ws => Some(Sockets::new(&address, tls.clone(), Framing::Cbor)),
-            Binding::WsText => Some(Sockets::new(&address, tls.clone(), Framing::Json)),
+            Binding::Ws => Some(Sockets::new(&address, tls.clone(), Framing::Cbor, reach.clone())),
+            Binding::WsText => Some(Sockets::new(&address, tls.clone(), Framing::Json, reach.clone())),
         };
         Ok(NlipPeer {
-            transport: Transport { http: Http::new(&address, tls, &hub.supervisor), sockets },
+            transport: Transport { http: Http::new(&address, tls, &hub.supervisor, reach), sockets },
             name,
             address,
+            own,
             breaker: Breaker::new(),
             uploads: Uploads::default(),
             hub: Arc::downgrade(hub),

@@ -17,6 +17,8 @@ pub(super) struct Received {
     pub(super) status: u16,
     pub(super) message: Result<Message, Invalid>,
     pub(super) retry_after: Option<Duration>,
+    /// The method was refused, and a POST would not be.
+    pub(super) wants_post: bool,
 }
 
 impl Received {

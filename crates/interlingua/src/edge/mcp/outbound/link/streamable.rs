@@ -25,6 +25,7 @@ use super::{Calls, Refused, Source, Trouble};
 use crate::client::http::{Pool, read, retry_after, whole};
 use crate::client::lost::{Begun, Lost, Why};
 use crate::client::oauth::Judged;
+use crate::client::place::Own;
 use crate::edge::mcp::outbound::changes::Changes;
 use crate::edge::mcp::outbound::credentials::Credentials;
 use crate::hub::supervisor::Supervisor;
@@ -48,6 +49,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 pub(in super::super) struct Endpoint {
     pub(in super::super) pool: Pool,
     pub(in super::super) uri: Uri,
+    /// Which addresses that it names are its own.
+    pub(in super::super) own: Arc<Own>,
     pub(in super::super) credentials: Arc<Credentials>,
     pub(in super::super) supervisor: Supervisor,
 }

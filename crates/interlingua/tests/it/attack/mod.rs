@@ -1,0 +1,3 @@
+//! What attackers do, each as a test that fails where they succeed.
+
+mod outgoing;
