@@ -40,6 +40,7 @@ pub mod session;
 pub mod site;
 pub mod task;
 pub mod team;
+pub mod visit;
 pub mod words;
 
 pub use call::*;
@@ -57,3 +58,4 @@ pub use principal::*;
 pub use query::*;
 pub use question::*;
 pub use secret::*;
+pub use visit::{BadLink, WebLink};

@@ -238,7 +238,10 @@ fn addresses_to_visit_come_as_an_error_of_the_last_legacy_version() {
     let error = rpc::Error::new(-32042, "visit").with(data.into());
     let replied = leg(Verb::Call, Version::LATEST_LEGACY).response(Err(error)).expect("a question");
     let Replied::Asked(questions) = replied else { panic!("asked") };
-    assert_eq!(questions[0].kind, QuestionKind::Visit { url: "https://x/1".into() });
+    assert_eq!(
+        questions[0].kind,
+        QuestionKind::Visit { url: interlingua_core::WebLink::parse("https://x/1").expect("a link") }
+    );
 }
 
 #[test]

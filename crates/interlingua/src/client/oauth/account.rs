@@ -98,7 +98,7 @@ impl Account {
     pub(crate) fn trouble(&self) -> Option<String> {
         let held = self.held();
         match &held.waiting {
-            Some(sign_in) => Some(format!("somebody must sign in: open {}", sign_in.url)),
+            Some(sign_in) => Some(format!("somebody must sign in: open {}", &*sign_in.url)),
             None => held.trouble.as_ref().map(|why| format!("no token: {why}")),
         }
     }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use interlingua_core::{Digest, Owner, PeerId, Secret};
+use interlingua_core::{Digest, Owner, PeerId, Secret, WebLink};
 use interlingua_protocols::oauth::callback::Callback;
 use interlingua_protocols::oauth::client::Client;
 use interlingua_protocols::oauth::metadata::AuthorizationServer;
@@ -33,7 +33,7 @@ pub struct SignIn {
     pub peer: PeerId,
     /// For whom; nobody: for the hub itself, and so for all who may call.
     pub owner: Option<Owner>,
-    pub url: String,
+    pub url: WebLink,
     pub(super) state: String,
     pub(super) scopes: Scopes,
     pub(super) until: Instant,
@@ -166,7 +166,7 @@ impl Desk {
         let sign_in = SignIn {
             peer: account.peer().clone(),
             owner: account.owner().cloned(),
-            url: format!("{base}/oauth/start/{ticket}"),
+            url: WebLink::of_hub(&format!("{base}/oauth/start/{ticket}"))?,
             state: state.clone(),
             scopes,
             until: Instant::now() + QUESTION_EXPIRES,

@@ -19,6 +19,7 @@ mod desk;
 mod discover;
 mod kept;
 
+use interlingua_core::BadLink;
 use interlingua_protocols::oauth::Invalid;
 
 use super::lost::Lost;
@@ -51,6 +52,8 @@ pub(crate) enum Problem {
     NoMore,
     #[error("nobody signed in: {0}")]
     Declined(String),
+    #[error("the hub's own address is none that anybody can open: {0}")]
+    Address(#[from] BadLink),
     #[error("too many are signing in")]
     Busy,
     #[error("the hub is shutting down")]

@@ -256,7 +256,7 @@ impl Talk {
         }
         let question = sign_in::question(sign_in, self.hub.now().after(QUESTION_EXPIRES));
         if !self.dispatch.call.caller.can_answer.has(question.kind.set()) {
-            let text = format!("{}: {}", question.text, sign_in.url);
+            let text = format!("{}: {}", question.text, &*sign_in.url);
             return Err(Fault::caller(FaultKind::Unanswered, text));
         }
         Ok(told(self.asks(vec![question], None)))
