@@ -9,7 +9,7 @@ use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::site::bind::Plan;
 use interlingua_core::site::proposal::{Level as Repaired, Mended, propose};
 use interlingua_core::site::session::ARGUMENT;
-use interlingua_core::site::{Site, Trouble, skills};
+use interlingua_core::site::{Numbers, Site, Trouble, skills};
 use interlingua_core::{
     Blob, Body, Call, Carried, Digest, Fault, FaultKind, Feature, Finished, INLINE_LIMIT, Input, Json, Level, Loss,
     LossKind, Outcome, Output, Owner, Part, Party, PeerId, Principal, Provenance, Skill, Text, Trust, Usage,
@@ -151,7 +151,7 @@ impl SitePeer {
             Ok(played) => {
                 self.remember(&plan, &played).await;
                 for mended in &played.mended {
-                    voice.note(Level::Warning, mended.step, &warning(mended)).await;
+                    voice.note(Level::Warning, mended.step, &plan.shown(&warning(mended))).await;
                 }
                 let cut = played.cut;
                 let output = self.output(&plan, played, true);
@@ -164,8 +164,10 @@ impl SitePeer {
             }
             Err(stopped) => {
                 let Stopped { trouble, committed, so_far } = *stopped;
+                let mut fault = trouble.fault(&self.id, committed);
+                fault.public = plan.shown(&fault.public).into();
                 Carried::whole(Finished {
-                    outcome: Outcome::Failed(trouble.fault(&self.id, committed)),
+                    outcome: Outcome::Failed(fault),
                     output: self.output(&plan, so_far, false),
                     usage: Usage::default(),
                 })
@@ -232,23 +234,23 @@ impl SitePeer {
         let mut structured = Map::new();
         let rows = played.rows.map_or(0, |rows| {
             let count = rows.len();
-            structured.insert("extracted_data".into(), Tree::Array(rows));
+            structured.insert("extracted_data".into(), plan.shown_in(Tree::Array(rows), Numbers::OfPage));
             count
         });
         if !played.named.is_empty() {
-            structured.insert("extracts".into(), Tree::Object(played.named));
+            structured.insert("extracts".into(), plan.shown_in(Tree::Object(played.named), Numbers::OfPage));
         }
         let address = plan.shown(&played.address);
         if !address.is_empty() {
             structured.insert("source_url".into(), address.as_str().into());
         }
         if let Some(proposed) = propose(&self.site, &plan.action, &played.mended).filter(|_| whole) {
-            structured.insert("proposed".into(), proposed);
+            structured.insert("proposed".into(), plan.shown_in(proposed, Numbers::OfHub));
         }
         if let Some((name, found)) = played.session {
             structured.insert("session".into(), serde_json::json!({"name": &*name, "found": found}));
         }
-        structured.insert("trace".into(), Tree::Array(played.trace));
+        structured.insert("trace".into(), plan.shown_in(Tree::Array(played.trace), Numbers::OfHub));
         let source = Some(Text::from(address)).filter(|address| !address.is_empty());
         let provenance = Provenance { by: Party::Peer(self.id.clone()), source, trust: Trust::World };
         let structured = Json::from_tree(Tree::Object(structured));
