@@ -85,6 +85,8 @@ async fn listens(process: &mut Process, address: SocketAddr) {
 pub async fn run_script(path: &str, arguments: &[&str]) -> String {
     let mut command = python();
     command.arg(root().join("conformance").join(path)).args(arguments);
+    // Tests may run as root, where Chromium has no sandbox.
+    command.env("INTERLINGUA_BROWSER_SANDBOX", "off");
     let mut process = Process::start(command);
     let status = crate::within(path, async {
         loop {

@@ -123,6 +123,7 @@ fn numbers(config: &Config, found: &mut Found) {
         ("nlip.router.max_parallel_calls", router.max_parallel_calls.into()),
         ("browser.contexts", config.browser.contexts.into()),
         ("browser.sessions", config.browser.sessions.into()),
+        ("browser.page_memory", config.browser.page_memory.0),
         ("retention.tasks_count", config.retention.tasks_count),
         ("retention.tasks_per_caller", config.retention.tasks_per_caller),
         ("retention.conversations_per_caller", config.retention.conversations_per_caller),

@@ -8,6 +8,7 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use interlingua_core::PeerId;
+use interlingua_drivers::browser::Sandbox;
 use interlingua_drivers::keys::{Wrapping, is_wrapped};
 use interlingua_drivers::tools::Catalogue;
 use serde::Serialize;
@@ -132,8 +133,23 @@ fn callers(config: &Config) -> Finding {
 /// Needed only by a hub that drives websites.
 fn browser(config: &Config) -> Finding {
     let driven = config.peers.values().any(|peer| matches!(peer.speaks, Speaks::Site(_)));
+    let sandbox = config.browser.sandboxed();
     match (interlingua_drivers::browser::find(config.browser.program()), driven) {
-        (Ok(program), _) => finding("browser", Verdict::Good, program.display().to_string()),
+        (Ok(program), _) => {
+            let program = program.display();
+            let (bad, odd, only) = match driven {
+                true => (Verdict::Bad, Verdict::Warning, ""),
+                false => (Verdict::Good, Verdict::Good, "; only websites need it"),
+            };
+            match (sandbox.possible(), sandbox) {
+                (Err(problem), _) => finding("browser", bad, format!("{program}: {problem}{only}")),
+                (Ok(()), Sandbox::On) => finding("browser", Verdict::Good, program.to_string()),
+                (Ok(()), Sandbox::Off) => {
+                    let text = format!("{program}, without its sandbox: a page that breaks out of it is the hub{only}");
+                    finding("browser", odd, text)
+                }
+            }
+        }
         (Err(problem), true) => finding("browser", Verdict::Bad, problem.to_string()),
         (Err(problem), false) => finding("browser", Verdict::Warning, format!("{problem}; only websites need it")),
     }

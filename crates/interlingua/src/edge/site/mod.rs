@@ -12,7 +12,7 @@ use interlingua_core::site::Site;
 use interlingua_core::{
     Card, CardFrom, CardSource, Fault, FaultKind, Health, PeerId, Provider, RouteClass, Skill, Text,
 };
-use interlingua_drivers::browser::{Background, Browser, Settings, SitePeer};
+use interlingua_drivers::browser::{Background, Browser, Sandbox, Settings, SitePeer};
 
 use crate::config::{self, Config, EffectsOverride, Peer};
 use crate::hub::Hub;
@@ -21,6 +21,8 @@ use keeper::HubKeeper;
 
 /// Where the browser's processes keep what they need, in the data directory.
 const DIRECTORY: &str = "browser";
+/// All pages together may take as much memory as so many of the largest.
+const PAGES: u64 = 4;
 
 /// Makes the hub's browser. Nothing is started before a site is called.
 pub fn open(hub: &Arc<Hub>, config: &Config) {
@@ -28,6 +30,16 @@ pub fn open(hub: &Arc<Hub>, config: &Config) {
     settings.path = config.browser.program().map(Into::into);
     settings.contexts = config.browser.contexts.into();
     settings.sessions = config.browser.sessions.into();
+    settings.page_memory = config.browser.page_memory.0;
+    settings.memory = settings.page_memory.saturating_mul(PAGES);
+    settings.sandbox = config.browser.sandboxed();
+    let driven = config.peers.values().any(|peer| matches!(peer.speaks, config::Speaks::Site(_)));
+    if driven && settings.sandbox == Sandbox::Off {
+        tracing::warn!(
+            event = "browser_without_sandbox",
+            "browser.sandbox is off: a page that breaks out of Chromium has the rights of the hub"
+        );
+    }
     let supervisor = hub.supervisor.clone();
     // All of it ends with the hub: the pipe closes, and with it the browser.
     let background: Background = Arc::new(move |work| supervisor.run_until_stop(work));
