@@ -5,6 +5,7 @@ pub mod access;
 pub mod body;
 mod broken;
 pub mod connection;
+pub(crate) mod contained;
 pub(crate) mod frames;
 pub mod guard;
 pub mod issuers;
