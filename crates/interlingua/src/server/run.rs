@@ -301,8 +301,11 @@ fn hub_id(config: &Config) -> Result<HubId, StartFault> {
 /// Whole or not at all, also through a power cut.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let part = path.with_extension("new");
-    let mut file = std::fs::File::create(&part)?;
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+    // The mode above is for a new file; one that is there may have been opened to others.
+    file.set_permissions(PermissionsExt::from_mode(0o600))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&part, path)?;

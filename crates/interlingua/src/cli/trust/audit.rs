@@ -149,6 +149,10 @@ impl Checking<'_> {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.verifier.head().is_none()
+    }
+
     /// After the last record.
     fn finish(&self) -> Result<&Found, String> {
         let found = self.verifier.finish().map_err(|broken| broken.to_string())?;
@@ -180,6 +184,9 @@ async fn verify(arguments: &VerifyArguments) -> Result<Exit, Failure> {
     }
     if arguments.files.is_empty() {
         all(&Client::new(&arguments.hub)?, None, |written| checking.take(written).map_err(broken)).await?;
+    }
+    if !arguments.files.is_empty() && checking.is_empty() {
+        return Err(broken("there is no record to verify: a file was cut, or is the wrong one".to_owned()));
     }
     report(&checking, Screen { json: arguments.hub.json })
 }
