@@ -1,0 +1,3 @@
+//! Attacks that were carried out once, by what the attacker does.
+
+mod data;
