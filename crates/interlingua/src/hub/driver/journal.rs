@@ -10,7 +10,7 @@ use interlingua_core::{Digest, Entry, Fault, FaultKind, Log, Record, TaskId, Tim
 use super::super::Hub;
 use super::super::conversations::is_bounded;
 use super::super::fold::SNAPSHOT_EVERY;
-use super::super::live::{Live, Liveness};
+use super::super::live::{Live, Liveness, no_such_task};
 use super::{Driver, Kept};
 use crate::telemetry::meters::Phase;
 
@@ -41,7 +41,14 @@ impl Driver {
         records.append(&mut self.fresh);
         let bounds = Bounds { unique, most: self.most() };
         match append(&self.hub, self.task.id, self.row(), &mut records, 0, bounds).await? {
-            Appended::Exists { task, body } => return Ok(Keeping::Exists { task, body }),
+            Appended::Exists { task, body } => {
+                // What a key leads to is kept in the clear.
+                if !self.hub.is_accepted_from(&self.task.by, task).await? {
+                    tracing::error!(%task, "a key leads to another caller's task: somebody else wrote to the store");
+                    return Err(no_such_task());
+                }
+                return Ok(Keeping::Exists { task, body });
+            }
             Appended::At(seq) => self.task.seq = seq,
         }
         self.history.clear();
