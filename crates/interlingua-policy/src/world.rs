@@ -25,6 +25,7 @@ pub(crate) struct Types {
     user: EntityTypeName,
     agent: EntityTypeName,
     device: EntityTypeName,
+    orchestrator: EntityTypeName,
     hub: EntityTypeName,
     anonymous: EntityTypeName,
     role: EntityTypeName,
@@ -45,6 +46,7 @@ impl Types {
             user: name("User")?,
             agent: name("Agent")?,
             device: name("Device")?,
+            orchestrator: name("Orchestrator")?,
             hub: name("Hub")?,
             anonymous: name("Anonymous")?,
             role: name("Role")?,
@@ -68,6 +70,7 @@ impl Types {
             Subject::Agent(peer) => uid(&self.agent, peer.as_str()),
             Subject::Device(peer) => uid(&self.device, peer.as_str()),
             Subject::Hub(hub) => uid(&self.hub, hub.as_str()),
+            Subject::Orchestrator(name) => uid(&self.orchestrator, name),
         })
     }
 
@@ -186,7 +189,7 @@ fn caller(link: &Link) -> Attributes {
     let name = match &link.subject {
         Subject::Anonymous => "anonymous",
         Subject::HubOwner => "owner",
-        Subject::User(name) => name,
+        Subject::User(name) | Subject::Orchestrator(name) => name,
         Subject::Agent(peer) | Subject::Device(peer) => peer.as_str(),
         Subject::Hub(hub) => hub.as_str(),
     };

@@ -18,7 +18,8 @@ pub struct Access {
     /// Rules in Cedar: a file, or a folder of files that end in `.cedar`. They then decide, and tokens only say who somebody
     /// is and how far a credential reaches.
     pub policy: Option<PolicyFile>,
-    /// Who is in which role of the rules: `user:NAME`, `agent:NAME`, `device:ID`, `hub:ID`, or `role:NAME` for all of another.
+    /// Who is in which role of the rules: `user:NAME`, `agent:NAME`, `device:ID`, `orchestrator:ID`, `hub:ID`, or
+    /// `role:NAME` for all of another.
     pub roles: IndexMap<String, Vec<String>>,
     /// Others whose tokens count here, by a name of yours.
     pub issuers: IndexMap<String, Issuer>,

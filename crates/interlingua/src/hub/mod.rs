@@ -99,6 +99,8 @@ pub struct Settings {
     pub match_threshold: f64,
     /// What the audit keeps of arguments.
     pub audit_arguments: Arc<[audit::KeepArguments]>,
+    /// Names that configuration keeps for somebody who is not here yet: devices with a key of their own.
+    pub kept_names: Arc<[Text]>,
 }
 
 /// The agent of a peer, or one skill.
@@ -129,6 +131,7 @@ impl Default for Settings {
             model: None,
             match_threshold: 0.45,
             audit_arguments: Arc::default(),
+            kept_names: Arc::default(),
         }
     }
 }

@@ -111,18 +111,33 @@ impl Policy {
         }
     }
 
-    /// May they bring a peer of this name that others then find? `None`: of a name that is not known yet, so rules are asked
-    /// once it is.
+    /// May they bring an agent of this name that others then find? The credential must say so, and the rules too. `None`: of a
+    /// name that is not known yet, so rules are asked once it is.
     pub fn registers(&self, by: &Principal, peer: Option<&PeerId>, now: Time) -> bool {
-        let Some(judge) = &self.judge else { return holds(by, REGISTER_SCOPE, now) };
-        let Some(peer) = peer else { return !by.is_anonymous() };
+        holds(by, REGISTER_SCOPE, now)
+            && peer.is_none_or(|peer| self.register(by, peer, now).is_none_or(|it| it.allows()))
+    }
+
+    /// May they come in as the device of this name? All that `NAME/*` reaches is theirs to use, so they may as well offer it.
+    pub fn enters(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
+        let named = by.links().iter().all(|link| link.subject == Subject::HubOwner || is_named(link, device, now));
+        (named || holds(by, REGISTER_SCOPE, now)) && self.register(by, device, now).is_none_or(|it| it.allows())
+    }
+
+    /// Do the rules forbid somebody whom configuration knows by a key to come in? They need not permit it.
+    pub fn bars(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
+        self.register(by, device, now).is_some_and(|decision| decision.effect == Effect::Forbidden)
+    }
+
+    /// What the rules say of who brings a peer; `None` without rules.
+    fn register(&self, by: &Principal, peer: &PeerId, now: Time) -> Option<Decision> {
+        let judge = self.judge.as_ref()?;
         let asking = Asking { wire: None, trust: None, now };
-        let decide = |link: &Link| match link.subject {
+        Some(Self::every(by, |link| match link.subject {
             Subject::HubOwner => built_in(true, &OWNER),
             _ if !in_force(link, now) => built_in(false, &EXPIRED),
             _ => judge.decide(&asking.of_link(link, Action::Register, Object::Peer(peer)), None),
-        };
-        Self::every(by, decide).allows()
+        }))
     }
 
     /// What is somebody's: theirs (`own`) without a rule, others' by one, and nobody's against one.
@@ -209,10 +224,19 @@ fn holds(by: &Principal, right: &str, now: Time) -> bool {
     by.links().iter().all(|link| match link.subject {
         Subject::HubOwner => true,
         Subject::Anonymous => false,
-        Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
+        Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) | Subject::Orchestrator(_) => {
             in_force(link, now) && link.scopes.iter().any(|scope| **scope == *right)
         }
     })
+}
+
+/// Does a scope name all of this peer? `*` and `*/*` name nobody: they are of whoever may use everything.
+fn is_named(link: &Link, peer: &PeerId, now: Time) -> bool {
+    let names = |scope: &Text| match scope.split_once('/') {
+        Some((pattern, "*")) => pattern.bytes().any(|byte| byte != b'*') && glob(pattern, peer.as_str()),
+        Some(_) | None => false,
+    };
+    in_force(link, now) && link.scopes.iter().any(names)
 }
 
 fn in_force(link: &Link, now: Time) -> bool {
@@ -237,7 +261,7 @@ fn scopes_allow(link: &Link, action: Action, skill: &Skill, now: Time) -> bool {
     match link.subject {
         Subject::HubOwner => true,
         Subject::Anonymous => shown,
-        Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
+        Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) | Subject::Orchestrator(_) => {
             let scoped = match action {
                 Action::List | Action::Call | Action::Read | Action::Write => {
                     link.scopes.iter().any(|scope| matches(scope, &skill.id))

@@ -405,9 +405,7 @@ fn passed_on(by: &Principal, via: &Via) -> Principal {
         None => (Vec::new(), None),
     };
     via.hubs.iter().fold(by.clone(), |by, hub| {
-        // In the audit `>` stands between two links.
-        let subject = Subject::Hub(hub.as_str().replace('>', "_").into());
-        by.through(Link { subject, proof: Proof::None, scopes: scopes.clone(), until })
+        by.through(Link { subject: Subject::Hub(hub.clone()), proof: Proof::None, scopes: scopes.clone(), until })
     })
 }
 

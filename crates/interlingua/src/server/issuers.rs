@@ -137,9 +137,12 @@ impl Issuers {
             let believed = |name: &str| self.by_name.values().any(|issuer| issuer.name == name);
             let issued = match &link.subject {
                 Subject::User(user) => user.split_once('/').is_some_and(|(issuer, _)| believed(issuer)),
-                Subject::HubOwner | Subject::Anonymous | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
-                    false
-                }
+                Subject::HubOwner
+                | Subject::Anonymous
+                | Subject::Agent(_)
+                | Subject::Device(_)
+                | Subject::Hub(_)
+                | Subject::Orchestrator(_) => false,
             };
             link.proof == Proof::Jwt && issued && link.until.is_none_or(|until| now < until)
         })

@@ -257,6 +257,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         tasks_of_one: config.retention.tasks_per_caller,
         conversations_of_one: config.retention.conversations_per_caller,
         audit_arguments: config.audit.arguments.iter().map(audit_rule).collect(),
+        kept_names: config.aip.keyed_devices().map(Into::into).collect(),
         ..Settings::default()
     }
 }

@@ -99,7 +99,7 @@ Examples:
 
 Exit code 0 when it is allowed, 7 when it is not.")]
 pub struct ExplainArguments {
-    /// Who: user:NAME, agent:NAME, device:ID, hub:ID, anonymous, owner; several joined by `>` when one works for another
+    /// Who: user:NAME, agent:NAME, device:ID, orchestrator:ID, hub:ID, anonymous, owner; several joined by `>` when one works for another
     pub principal: String,
     /// What: list, call, read, approve
     pub action: String,

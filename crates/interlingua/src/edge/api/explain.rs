@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use http::StatusCode;
 use interlingua_core::policy::Action;
-use interlingua_core::{Fault, FaultKind, Link, Noun, Principal, Proof, SkillId, Subject, Text};
+use interlingua_core::{Fault, FaultKind, Link, Noun, Owner, Principal, Proof, SkillId, Subject, Text};
 
 use super::{Answered, Asker, answer, decode};
 use crate::api::view::{ExplainRequest, ExplainView};
@@ -50,27 +50,12 @@ fn invalid(field: &'static str, expected: &'static str) -> Fault {
 
 /// A chain as the audit writes it, with what is known of its links: a caller's scopes are those of its token.
 fn principal(shared: &Shared, text: &str) -> Result<Principal, Fault> {
-    let expected = "user:NAME, agent:NAME, device:ID, hub:ID, anonymous or owner, joined by '>'";
-    let mut links = Vec::new();
-    for piece in text.split('>') {
-        let subject = subject(piece.trim()).ok_or_else(|| invalid("/principal", expected))?;
-        links.push(link(shared, subject));
-    }
-    let mut links = links.into_iter();
-    let first = links.next().ok_or_else(|| invalid("/principal", expected))?;
+    let expected = "user:NAME, agent:NAME, device:ID, orchestrator:ID, hub:ID, anonymous or owner, joined by '>'";
+    let unknown = || invalid("/principal", expected);
+    let owner: Owner = text.trim().parse().map_err(|_| unknown())?;
+    let mut links = owner.0.iter().map(|subject| link(shared, subject.clone()));
+    let first = links.next().ok_or_else(unknown)?;
     Ok(links.fold(Principal::new(first), |chain, link| chain.through(link)))
-}
-
-fn subject(text: &str) -> Option<Subject> {
-    Some(match text.split_once(':') {
-        None if text == "anonymous" => Subject::Anonymous,
-        None if text == "owner" => Subject::HubOwner,
-        Some(("user", name)) if !name.is_empty() => Subject::User(name.into()),
-        Some(("agent", name)) if !name.is_empty() => Subject::Agent(name.into()),
-        Some(("device", name)) if !name.is_empty() => Subject::Device(name.into()),
-        Some(("hub", name)) if !name.is_empty() => Subject::Hub(name.into()),
-        None | Some(_) => return None,
-    })
 }
 
 fn link(shared: &Shared, subject: Subject) -> Link {

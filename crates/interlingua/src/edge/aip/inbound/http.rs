@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use bytes::Bytes;
 use http::HeaderMap;
-use interlingua_core::{FaultKind, Json, Link, PeerId, Principal, Proof, SkillId, Subject, Text, uuid_v4};
+use interlingua_core::{FaultKind, Json, PeerId, Principal, SkillId, Subject, Text, uuid_v4};
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::safe_task_name;
 use interlingua_protocols::aip::server::Asked;
@@ -53,11 +53,9 @@ fn admit(shared: &Shared, connection: &Connection, headers: &HeaderMap) -> Resul
     let settings = shared.aip.settings();
     let wrong = || Box::new(detail(401, "Invalid API key"));
     if let Some(key) = headers.get(KEY) {
-        let key_of_all =
-            Link { subject: Subject::User("aip".into()), proof: Proof::Key, scopes: vec!["*".into()], until: None };
         return match entry::by_token(shared, &settings, key.as_bytes()) {
             Ok(Pass::Known(by)) => Ok(by),
-            Ok(Pass::Key(KeyOf::Everybody)) => Ok(Principal::new(key_of_all)),
+            Ok(Pass::Key(KeyOf::Everybody)) => Ok(entry::keyed(Subject::Orchestrator(PROTOCOL.into()), "*")),
             Ok(Pass::Key(KeyOf::Device(_))) | Err(_) => Err(wrong()),
         };
     }

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_websockets::{CloseCode, Error, Message as Frame};
 
 use super::beside::{Beside, Sender};
-use super::entry::{self, Entered, Pass};
+use super::entry::{self, Claim, Entered, Pass};
 use super::files::{self, Files, Refused};
 use crate::edge::Shared;
 use crate::edge::aip::desk::{Desk, Out};
@@ -106,6 +106,7 @@ fn upgraded(
                 limits,
                 early: VecDeque::new(),
                 probed: false,
+                claim: None,
                 by: None,
                 files: Files::new(room),
                 gone: CancellationToken::new(),
@@ -132,7 +133,8 @@ struct Talk {
     /// It was asked for a sign of life, because another claims its id.
     probed: bool,
     extensions: Arc<Extensions>,
-    /// Who it is, once it said so.
+    /// Who it says it is, and who that is, once it was believed.
+    claim: Option<Claim>,
     by: Option<Principal>,
     files: Files,
     gone: CancellationToken,
@@ -168,7 +170,7 @@ impl Talk {
                 None => tokio::select! {
                     biased;
                     // First: who sends without end must not keep it from being seen.
-                    Ok(()) = changes.changed() => self.still_admitted(),
+                    Ok(()) = changes.changed() => self.is_itself_still(),
                     out = self.told.recv() => self.tell(socket, out).await,
                     frame = socket.next(), if room => self.hear(socket, frame).await,
                     () = tokio::time::sleep_until(timer) => self.tick(socket).await,
@@ -183,6 +185,19 @@ impl Talk {
     /// A credential that was taken back ends the connection that it opened.
     fn still_admitted(&self) -> Result<(), Close> {
         self.entered.admit(&self.shared, &self.desk.settings()).map(drop).map_err(|_| close(POLICY))
+    }
+
+    /// The same of the name that it came in under: it may have been given to another since.
+    fn is_itself_still(&self) -> Result<(), Close> {
+        let admitted = self.entered.admit(&self.shared, &self.desk.settings());
+        let pass = admitted.map_err(|_| close(POLICY))?;
+        match &self.claim {
+            None => Ok(()),
+            Some(claim) => {
+                let named = entry::principal(&pass, &self.hub, &self.desk, claim);
+                named.map(drop).map_err(|_| close(POLICY))
+            }
+        }
     }
 
     fn has_room(&self) -> bool {
@@ -354,8 +369,10 @@ impl Talk {
     }
 
     async fn register(&mut self, socket: &mut Socket, mut message: ClientMessage) -> Result<(), Close> {
-        match entry::principal(&self.pass, &self.desk.settings(), &message) {
+        let claim = Claim::of(&message);
+        match entry::principal(&self.pass, &self.hub, &self.desk, &claim) {
             Ok(by) => {
+                self.claim = Some(claim);
                 self.by = Some(by.clone());
                 self.desk.proved(self.connection, by);
             }

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use interlingua_core::percent::encoded;
-use interlingua_core::{ArtifactId, Blob, Fault, FaultKind, INLINE_LIMIT, Json, Meta, PeerId, TaskId};
+use interlingua_core::{ArtifactId, Blob, Fault, INLINE_LIMIT, Json, Meta, PeerId, TaskId};
 
 use self::content::Content;
 use super::decode::{self, wrong};
@@ -58,9 +58,7 @@ pub(super) async fn shared_by(
     request: ShareRequest,
 ) -> Result<Artifact, Fault> {
     let from = request.created_by.unwrap_or_else(|| by.owner().to_string());
-    if shared.hub.bus.agent(&from).is_some_and(|agent| !agent.is_of(by)) {
-        return Err(Fault::caller(FaultKind::Denied, format!("agent '{from}' is somebody else's")));
-    }
+    shared.hub.bus.check_speaker(by, &from.as_str().into())?;
     if request.name.is_empty() {
         return Err(wrong("/name", "is empty"));
     }

@@ -1,0 +1,4 @@
+//! Attacks on a running hub, each named after what the attacker does.
+
+mod identity;
+mod sealed;
