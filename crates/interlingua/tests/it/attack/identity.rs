@@ -109,16 +109,17 @@ async fn attack_a_device_whose_token_lost_its_name_stays_connected_under_it() {
     let hub = builder().file("tokens.yaml", before).config(config).start().await;
     let mut lamp = enter(&hub, "ilg_ann", device("lamp")).await.expect("it may be the lamp");
     hub.write("tokens.yaml", "- { name: ann, token: ilg_ann, skills: [other/*] }\n");
-    loop {
-        match lamp.next().await {
-            None => break,
-            Some(message) if message.is_close() => {
-                assert_eq!(message.as_close().map(|(code, _)| u16::from(code)), Some(1008));
-                break;
+    let closed = async {
+        loop {
+            match lamp.next().await {
+                None => return None,
+                Some(message) if message.is_close() => return message.as_close().map(|(code, _)| u16::from(code)),
+                Some(_) => {}
             }
-            Some(_) => {}
         }
-    }
+    };
+    let closed = tokio::time::timeout(std::time::Duration::from_secs(60), closed).await;
+    assert_eq!(closed.expect("it is not the lamp any more"), Some(1008));
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ fn after(seconds: u64) -> i64 {
 async fn granted(hub: &Hub, seconds: u64) -> bool {
     let expires = after(seconds);
     let written = jiff::Timestamp::from_millisecond(expires).expect("a time");
-    hub.write("tokens.yaml", format!("- {{ name: ann, token: ilg_ann, expires: \"{written}\" }}\n"));
+    hub.write("tokens.yaml", format!("- {{ name: ann, token: ilg_ann, register: true, expires: \"{written}\" }}\n"));
     let mut in_time = true;
     until("the token", async || {
         in_time = after(0) < expires;

@@ -140,7 +140,7 @@ impl World {
     fn server(&mut self, what: server::Happening) {
         use server::Effect;
         let effects = self.stamped(|world, stamp| {
-            let sight = Sight { sender: "", others: &|_| false, clients: &|_| true };
+            let sight = Sight { sender: "", others: &|_| false, clients: &|_, _| true, room: None };
             world.server.step(what, sight, stamp)
         });
         for effect in effects {
