@@ -243,7 +243,7 @@ fn circumstances(asked: &Asked<'_>, reads: &Reads) -> Result<Attributes, Unfit> 
     let effects = RestrictedExpression::new_record(effects).map_err(Unfit::because)?;
     let mut context = vec![
         text("protocol", asked.wire.unwrap_or("local")),
-        text("provenance", trust(asked.trust.unwrap_or(Trust::Caller))),
+        text("provenance", asked.trust.unwrap_or(Trust::Caller).as_str()),
         ("effects".to_owned(), effects),
     ];
     if reads.time {
@@ -260,15 +260,6 @@ fn effects(effects: &Effects) -> Attributes {
         flag("spends", effects.spends),
         flag("idempotent", effects.idempotent),
     ]
-}
-
-fn trust(trust: Trust) -> &'static str {
-    match trust {
-        Trust::World => "world",
-        Trust::Peer => "peer",
-        Trust::Caller => "caller",
-        Trust::Operator => "operator",
-    }
 }
 
 /// As Cedar writes times: milliseconds, always.

@@ -139,6 +139,39 @@ impl Default for Consents {
     }
 }
 
+impl Consents {
+    /// No rule at all.
+    pub const NONE: Consents = Consents { writes: Consent::Allow, destroys: Consent::Allow, spends: Consent::Allow };
+
+    /// What both let through.
+    #[must_use]
+    pub fn stricter(self, other: Consents) -> Consents {
+        Consents {
+            writes: self.writes.max(other.writes),
+            destroys: self.destroys.max(other.destroys),
+            spends: self.spends.max(other.spends),
+        }
+    }
+
+    /// The effects that have just this rule.
+    pub fn named(self, consent: Consent) -> Vec<&'static str> {
+        let rules = [("writes", self.writes), ("destroys", self.destroys), ("spends", self.spends)];
+        rules.into_iter().filter(|(_, rule)| *rule == consent).map(|(name, _)| name).collect()
+    }
+
+    /// This rule, or a stricter one that is there already, for the effects of these names.
+    pub fn set<'a>(&mut self, effects: impl Iterator<Item = &'a str>, consent: Consent) {
+        for effect in effects {
+            match effect {
+                "writes" => self.writes = self.writes.max(consent),
+                "destroys" => self.destroys = self.destroys.max(consent),
+                "spends" => self.spends = self.spends.max(consent),
+                _ => {}
+            }
+        }
+    }
+}
+
 /// In the order of strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Consent {

@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 use super::errand::Errands;
 use super::log::RunLog;
 use super::memory::Memory;
-use super::seats::{self, Order, Permission, Role, Sitting};
+use super::seats::{Order, Permission, Role, Sitting};
 use crate::hub::{QUESTION_EXPIRES, entropy};
 
 /// Something under way.
@@ -75,7 +75,7 @@ impl Engine {
         let (log, entries) = RunLog::open::<Record>(hub.clone(), errands.line.task, errands.line.attempt).await?;
         let conversation = errands.line.call.conversation.as_ref();
         let memory = conversation.map(|id| Memory::of(&errands.agent.name, &errands.line.by, id));
-        let sitting = match seats::is_marked(&errands.line.call) {
+        let sitting = match errands.line.call.origin.is_seat() {
             true => Some(errands.agent.seats.claim(&errands.line.call).await?),
             false => None,
         };

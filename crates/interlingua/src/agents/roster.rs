@@ -205,6 +205,11 @@ impl Agent {
         }
     }
 
+    /// What it may do without a human yes, and what not at all: also by whatever it calls.
+    pub(super) fn rules(&self) -> Consents {
+        self.plan.consent
+    }
+
     /// How long a run may take when its caller does not say.
     pub(super) fn patience(&self) -> Option<Duration> {
         self.plan.budget.time.map(|time| time + GRACE)

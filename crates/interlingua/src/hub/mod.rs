@@ -10,6 +10,7 @@ pub mod admission;
 pub mod artifacts;
 pub mod asking;
 pub mod audit;
+mod beside;
 pub mod bus;
 pub mod claim;
 pub mod clock;

@@ -59,8 +59,21 @@ impl Policy {
 
     /// The whole call. The decision of the link that refuses; of all links together when none does.
     pub fn judge(&self, by: &Principal, call: &Call, skill: &Skill, args: Option<&Json>, now: Time) -> Decision {
-        let (action, asking) = (wish(call), Asking::of(call, now));
-        Self::every(by, |link| self.of_link(link, action, skill, asking, args))
+        let (action, trust) = (wish(call), Some(call.trust()));
+        let mut protocols = call.origin.protocols();
+        let by_way_of = |wire| {
+            let asking = Asking { wire, trust, now };
+            Self::every(by, |link| self.of_link(link, action, skill, asking, args))
+        };
+        let mut decision = by_way_of(protocols.next());
+        // Whatever led to it must have been let by: a call is not more than the one it was made for.
+        for wire in protocols {
+            if !decision.allows() {
+                break;
+            }
+            decision = by_way_of(Some(wire));
+        }
+        decision
     }
 
     fn could(&self, by: &Principal, action: Action, skill: &Skill, asking: Asking<'_>) -> bool {
@@ -171,12 +184,6 @@ struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    fn of(call: &'a Call, now: Time) -> Asking<'a> {
-        let wire = call.wire.as_ref().map_or("local", |wire| wire.protocol());
-        let trust = call.input().map_or(Trust::Caller, |input| input.trust);
-        Asking { wire: Some(wire), trust: Some(trust), now }
-    }
-
     fn of_link(self, by: &'a Link, action: Action, on: Object<'a>) -> Asked<'a> {
         Asked { by, action, on, wire: self.wire, trust: self.trust, now: self.now }
     }

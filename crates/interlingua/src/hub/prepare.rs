@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use interlingua_core::agent::{Consent, permit};
 use interlingua_core::peer::{Following, Peer};
 use interlingua_core::task::{Asking, Task};
 use interlingua_core::words::say;
@@ -38,8 +39,8 @@ pub(super) struct Ready {
     pub peer: Arc<dyn Peer>,
     pub route: Route,
     pub args: Option<Json>,
-    /// Peers to try when nothing could be begun at this one, the best last.
-    pub others: Vec<Ready>,
+    /// What to try when nothing could be begun at this one, the best last. Each goes through all phases of its own.
+    pub others: Vec<SkillId>,
     /// That it counts as running.
     pub held: Vec<Held>,
 }
@@ -70,16 +71,50 @@ impl Hub {
         let mut laps = self.meters.laps();
         let resolved = self.resolve(acting, call).await;
         laps.done(Phase::Resolve);
-        let mut ready = match resolved? {
-            Prepared::Ready(ready) => ready,
-            ask @ Prepared::Ask(_) => return Ok(ask),
-        };
+        match resolved? {
+            Prepared::Ready(ready) => self.admit(by, call, task, ready, granted).await,
+            ask @ Prepared::Ask(_) => Ok(ask),
+        }
+    }
+
+    /// Another skill of the same capability, through the same phases. A yes that was given was given for another peer, and a
+    /// task that was sent asks for no second one.
+    pub(super) async fn prepare_instead(
+        &self,
+        by: &Principal,
+        call: &Call,
+        task: TaskId,
+        other: &SkillId,
+    ) -> Result<Ready, Fault> {
+        let args = call.input().and_then(|input| input.args.clone());
+        let mut ready = self.by_name(&acting(by, call), &self.registry.catalogue(), other, None, args)?;
+        ready.route.why = Why::Failover;
+        match self.admit(by, call, task, ready, None).await? {
+            Prepared::Ready(ready) => Ok(ready),
+            Prepared::Ask(_) => {
+                let text = format!("'{other}' would have to be asked about, and is not tried instead");
+                Err(Fault::caller(FaultKind::Denied, text))
+            }
+        }
+    }
+
+    /// The phases after `resolve`.
+    async fn admit(
+        &self,
+        by: &Principal,
+        call: &Call,
+        task: TaskId,
+        mut ready: Ready,
+        granted: Option<Digest>,
+    ) -> Result<Prepared, Fault> {
+        let acting = &*acting(by, call);
+        let mut laps = self.meters.laps();
         let valid = self.validate(call, &mut ready);
         laps.done(Phase::Validate);
         if let Some(asking) = valid? {
             return Ok(Prepared::Ask(asking));
         }
-        self.authorize(acting, call, task, &mut ready)?;
+        self.authorize(acting, call, task, &ready)?;
         // Whoever says to have passed hubs is counted like before.
         let asked = Asked { by, call, skill: &ready.skill, arguments: ready.args.as_ref() };
         ready.held = self.limits.admit(asked, granted.is_none())?;
@@ -104,7 +139,7 @@ impl Hub {
             Ask::Complete { of, .. } => return self.by_completion(by, &catalogue, of).map(Prepared::Ready),
         };
         match target {
-            Target::Skill(id, _) if is_call_skill(id) => self.by_indirection(by, &catalogue, input),
+            Target::Skill(id, _) if id.is_call_skill() => self.by_indirection(by, &catalogue, input),
             Target::Skill(id, version) => {
                 self.by_name(by, &catalogue, id, version.as_ref(), input.args.clone()).map(Prepared::Ready)
             }
@@ -173,7 +208,7 @@ impl Hub {
             Fault::caller(FaultKind::InvalidInput, "'skill' must be 'peer/skill'").field("/skill", "not a skill's id")
         };
         let id: SkillId = named.parse().map_err(|_| bad())?;
-        if is_call_skill(&id) || is_ask(&id) {
+        if id.is_call_skill() || is_ask(&id) {
             return Err(bad());
         }
         let args = input.args.as_ref().and_then(|args| args.get("arguments")).cloned().map(Json::from_tree);
@@ -219,16 +254,12 @@ impl Hub {
             .collect();
         found.sort_by_key(|(class, health, _)| std::cmp::Reverse((*class, *health)));
         let only = found.len() == 1;
-        let mut others: Vec<Ready> = found.into_iter().map(|(_, _, ready)| ready).collect();
         let nothing = || Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no peer offers '{name}'"));
-        let mut best = others.pop().ok_or_else(nothing)?;
+        let (_, _, mut best) = found.pop().ok_or_else(nothing)?;
         if only {
             best.route.why = Why::OnlyOne;
         }
-        for other in &mut others {
-            other.route.why = Why::Failover;
-        }
-        best.others = others;
+        best.others = found.into_iter().map(|(_, _, other)| other.skill.id.clone()).collect();
         Ok(best)
     }
 
@@ -271,8 +302,8 @@ impl Hub {
         Ok(None)
     }
 
-    /// Policy over the whole call, written down whichever way it goes. Others that could be tried instead are held to it too.
-    fn authorize(&self, by: &Principal, call: &Call, task: TaskId, ready: &mut Ready) -> Result<(), Fault> {
+    /// Policy over the whole call, and the rules of the agents that led to it, written down whichever way it goes.
+    pub(super) fn authorize(&self, by: &Principal, call: &Call, task: TaskId, ready: &Ready) -> Result<(), Fault> {
         let (policy, now) = (self.policy.load(), self.now());
         let rules = &self.settings.load().audit_arguments;
         let line = AuditLine::new("authorize", by.owner()).on(&ready.skill.id).task(task).call(call);
@@ -284,7 +315,11 @@ impl Hub {
                 Ask::Invoke { .. } | Ask::Complete { .. } => no_such_skill(&ready.skill.id),
             });
         }
-        ready.others.retain(|other| policy.judge(by, call, &other.skill, other.args.as_ref(), now).allows());
+        if led_to(call, ready) == Consent::Deny {
+            self.audit.write(line.refused(FaultKind::Denied));
+            let text = format!("an agent that led to this call may not do what '{}' does", ready.skill.id);
+            return Err(Fault::caller(FaultKind::Denied, text));
+        }
         self.audit.write(line);
         Ok(())
     }
@@ -411,19 +446,22 @@ fn passed_on(by: &Principal, via: &Via) -> Principal {
     })
 }
 
-/// The skill through which a wire with few verbs reaches all others.
-const CALL_SKILL: (&str, &str) = ("hub", "call_skill");
-
-pub(super) fn is_call_skill(id: &SkillId) -> bool {
-    (id.peer.as_str(), id.skill.as_str()) == CALL_SKILL
+/// What the agents that led to a call let it do, whatever it is wrapped in.
+fn led_to(call: &Call, ready: &Ready) -> Consent {
+    let rules = call.origin.consents().filter(|_| call.input().is_some());
+    rules.map_or(Consent::Allow, |rules| permit(ready.skill.effects, rules, call.trust()))
 }
 
-/// Effects that destroy or spend, a caller who asks for it, and whatever writes when plain words led to it.
+/// Effects that destroy or spend, a caller who asks for it, an agent's rules, and whatever writes when plain words led to it.
 fn needs_yes(call: &Call, ready: &Ready) -> bool {
     let effects = ready.skill.effects;
     let by_words = matches!(ready.route.why, Why::Phrase | Why::Ranked);
     call.input().is_some()
-        && (call.limits.confirm || effects.destroys || effects.spends || (by_words && effects.change()))
+        && (call.limits.confirm
+            || led_to(call, ready) != Consent::Allow
+            || effects.destroys
+            || effects.spends
+            || (by_words && effects.change()))
 }
 
 /// The first agent of a peer.

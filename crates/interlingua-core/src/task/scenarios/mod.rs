@@ -49,7 +49,8 @@ fn owner() -> Principal {
 
 fn call(skill: &str, on_disconnect: OnDisconnect) -> Call {
     let target = Target::Skill(skill.parse().expect("peer/skill"), None);
-    let mut call = Call::new("m1", Ask::Invoke { target, input: Input::args(Json::empty_object()) });
+    let mut call =
+        Call::new("m1", crate::Origin::program(), Ask::Invoke { target, input: Input::args(Json::empty_object()) });
     call.limits.on_disconnect = on_disconnect;
     call
 }

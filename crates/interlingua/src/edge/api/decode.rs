@@ -57,7 +57,7 @@ pub(super) fn call(
     now: Time,
 ) -> Result<Call, Fault> {
     let (target, input, missing) = asked(&request)?;
-    let mut call = Call::new(entropy::message_id(), Ask::Invoke { target, input });
+    let mut call = Call::new(entropy::message_id(), Wire(super::PROTOCOL.into()), Ask::Invoke { target, input });
     let hop = hop_of(headers).decode(now);
     hop.map_err(|bad| Fault::caller(FaultKind::InvalidInput, bad.to_string()))?.apply(&mut call);
     if let Some(key) = key(headers)? {
@@ -70,7 +70,6 @@ pub(super) fn call(
         let bad = || wrong("/priority", "is not 0 to 9");
         call.limits.priority = Priority::new(level).ok_or_else(bad)?;
     }
-    call.wire = Some(Wire(super::PROTOCOL.into()));
     call.conversation = conversation;
     call.caller.can_answer = ANSWERABLE;
     call.caller.missing = missing;

@@ -127,7 +127,7 @@ impl AuditLine {
     /// What a call says of where it belongs.
     #[must_use]
     pub fn call(mut self, call: &Call) -> AuditLine {
-        self.wire = call.wire.as_ref().map(|wire| wire.0.clone());
+        self.wire = call.origin.wire().map(|wire| wire.0.clone());
         self.trace = call.trace.as_ref().and_then(trace::id).map(str::to_owned);
         self
     }

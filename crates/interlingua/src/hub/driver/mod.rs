@@ -50,6 +50,8 @@ pub(in crate::hub) struct Driver {
     kept: Option<Kept>,
     /// Until when a caller that left may come back.
     patience: Option<Time>,
+    /// What became of it at a peer where nothing was begun, until it is tried elsewhere.
+    refused: Option<Fault>,
     /// For a peer that is only being reached again.
     unsaid: Option<Signal>,
     /// What its caller's ids count within, if it has no name.
@@ -88,6 +90,7 @@ impl Driver {
             shown: VecDeque::new(),
             kept: None,
             patience: None,
+            refused: None,
             unsaid: None,
             connection: 0,
         }
@@ -209,6 +212,9 @@ impl Driver {
 
     /// The hub's questions are answered: through the phases again, then to the peer.
     async fn proceed(&mut self) -> Result<VecDeque<Effect>, Fault> {
+        if let Some(fault) = self.refused.take() {
+            return self.elsewhere(fault).await;
+        }
         let happening = match self.hub.prepare(&self.task.by, &self.task.call, self.task.id, self.task.granted).await {
             Ok(prepared) => return self.begin_again(prepared).await,
             Err(fault) => Happening::Refused(fault),

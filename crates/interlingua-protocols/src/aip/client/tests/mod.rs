@@ -265,7 +265,11 @@ impl World {
     }
 
     fn ask(&mut self, session: &str) {
-        let call = Call::new("m", Ask::Invoke { target: Target::Peer("dev1".into()), input: Input::text("tidy") });
+        let call = Call::new(
+            "m",
+            interlingua_core::Origin::program(),
+            Ask::Invoke { target: Target::Peer("dev1".into()), input: Input::text("tidy") },
+        );
         let id = crate::aip::client_id("gal", "dev1");
         let task = encode::task(&call, id, "dev1".into(), session.into(), "t".into()).value;
         self.orchestrator(orchestrator::Happening::Task(Box::new(task)));

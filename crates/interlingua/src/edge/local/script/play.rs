@@ -33,7 +33,7 @@ pub(super) struct Playing {
 
 impl Playing {
     pub(super) fn begin(peer: &PeerId, script: Arc<Script>, call: &Call) -> Playing {
-        let wire = call.wire.as_ref().map(|wire| wire.0.to_string());
+        let wire = call.origin.wire().map(|wire| wire.0.to_string());
         let text = call.input().map(|input| input.words().into_owned()).unwrap_or_default();
         let steps = script.scene(call.id.as_str(), &text, wire.as_deref()).into();
         Playing {

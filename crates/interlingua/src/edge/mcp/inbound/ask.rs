@@ -276,7 +276,7 @@ impl Asker {
     ) -> Reply {
         let said = &self.said;
         let id = said.message.clone().unwrap_or_else(entropy::message_id);
-        let mut call = Call::new(id, ask);
+        let mut call = Call::new(id, said.version.wire(), ask);
         call.id_given = said.message.is_some();
         call.conversation = conversation;
         call.caller = Caller {
@@ -293,8 +293,10 @@ impl Asker {
             ..Limits::default()
         };
         call.via.clone_from(&said.via);
+        if let Some(origin) = &said.origin {
+            call.told(origin);
+        }
         call.trace.clone_from(&said.trace);
-        call.wire = Some(said.version.wire());
         call.meta = passed_meta(said);
         call.raw = unknown_params(params, &said.version.wire());
         let request =

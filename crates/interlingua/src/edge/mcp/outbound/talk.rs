@@ -175,7 +175,7 @@ impl Talk {
                     greeted_again = true;
                     self.upstream.forget(&session);
                 }
-                Trouble::SessionGone => return Err(Ended::Refused(self.unreachable())),
+                Trouble::SessionGone => return Err(Ended::Refused(self.unreachable().retry(Retry::IfIdempotent))),
                 Trouble::SignIn(sign_in) => return Err(Ended::SignIn(sign_in)),
                 Trouble::TooMany => return Err(Ended::Refused(self.fault(FaultKind::Busy, "is busy"))),
                 Trouble::Refused(refused) => return Err(self.refused(&refused)),
@@ -220,6 +220,7 @@ impl Talk {
             trace: call.trace.as_ref(),
             // Told to everybody: whether somebody behind a server is a hub, nobody knows beforehand.
             via: call.via.as_ref(),
+            origin: self.peer.is_hub.then(|| call.origin.tell(call.trust())),
             meta: encode::callers_meta(call),
             key: Some(&self.dispatch.key),
             progress: true,
@@ -240,7 +241,7 @@ impl Talk {
 
     /// An answer that comes at once, on the wire the call came by, may pass unread.
     fn view(&self, session: &Session) -> View {
-        let same = self.dispatch.call.wire.as_ref() == Some(&session.version.wire());
+        let same = self.dispatch.call.origin.wire() == Some(&session.version.wire());
         if same && self.losses.is_empty() { self.dispatch.want } else { View::Full }
     }
 
@@ -301,7 +302,8 @@ impl Talk {
 
     fn refused(&self, refused: &Refused) -> Ended {
         let mut fault = match refused.status {
-            401 => self.fault(FaultKind::Unreachable, "wants credentials that the hub does not have"),
+            // It has had the call: nothing is tried elsewhere.
+            401 => self.fault(FaultKind::Unreachable, "wants credentials that the hub does not have").retry(Retry::No),
             403 => self.fault(FaultKind::PeerDeclined, "declined"),
             408 | 504 => self.fault(FaultKind::Deadline, "took too long"),
             413 => self.fault(FaultKind::TooLarge, "says the call is too large"),
