@@ -112,9 +112,6 @@ impl Call {
     /// time and on its way. Its id is the same whenever the task comes to it, and leads to the same exchange.
     pub fn child(&self, task: TaskId, here: &HubId, by: Maker, id: impl Into<MessageId>, ask: Ask) -> Call {
         let mut call = Call::new(id, self.origin.child(by, self.trust()), ask);
-        if let Ask::Invoke { input, .. } = &mut call.ask {
-            input.trust = input.trust.min(call.origin.trust());
-        }
         call.id_given = true;
         call.parent = Some(task);
         call.limits.priority = self.limits.priority;
@@ -127,17 +124,11 @@ impl Call {
     /// What the hub before says led to it.
     pub fn told(&mut self, origin: &str) {
         self.origin.told(origin);
-        if let Ask::Invoke { input, .. } = &mut self.ask {
-            input.trust = input.trust.min(self.origin.trust());
-        }
     }
 
     /// What has this origin led to it, too.
     pub fn led_by(&mut self, origin: &Origin) {
         self.origin.joins(origin);
-        if let Ask::Invoke { input, .. } = &mut self.ask {
-            input.trust = input.trust.min(self.origin.trust());
-        }
     }
 
     /// The lowest of what led to it and what it says.

@@ -37,6 +37,8 @@ impl Caller {
         if let Some(led) = led {
             call.led_by(&led);
         }
+        // A plan that ends ends its steps.
+        call.limits.deadline = None;
         call.limits.keep = true;
         call.limits.on_disconnect = OnDisconnect::Detach;
         let request = Request { by: self.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
