@@ -212,6 +212,9 @@ pub struct Limits {
     /// The caller asks for a human yes whatever the skill's effects say.
     #[serde(default)]
     pub confirm: bool,
+    /// What it leads to is run only where it is known to read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_read: bool,
     /// How long its id is remembered, where its wire says otherwise than the hub; zero is not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Duration>,
@@ -225,6 +228,7 @@ impl Default for Limits {
             on_disconnect: OnDisconnect::Cancel,
             keep: false,
             confirm: false,
+            only_read: false,
             replay: None,
         }
     }

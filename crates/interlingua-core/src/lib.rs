@@ -40,6 +40,7 @@ pub mod session;
 pub mod site;
 pub mod task;
 pub mod team;
+pub mod visible;
 pub mod words;
 
 pub use call::*;

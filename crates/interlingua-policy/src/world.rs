@@ -259,6 +259,7 @@ fn effects(effects: &Effects) -> Attributes {
         flag("destroys", effects.destroys),
         flag("spends", effects.spends),
         flag("idempotent", effects.idempotent),
+        flag("unknown", effects.unknown),
     ]
 }
 

@@ -128,6 +128,9 @@ pub struct Price {
 /// What the agent may do without a human yes, by the effects a skill declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consents {
+    /// Of a skill whose effects nobody who is believed has told.
+    #[serde(default = "ask")]
+    pub unknown: Consent,
     pub writes: Consent,
     pub destroys: Consent,
     pub spends: Consent,
@@ -135,8 +138,12 @@ pub struct Consents {
 
 impl Default for Consents {
     fn default() -> Consents {
-        Consents { writes: Consent::Ask, destroys: Consent::Ask, spends: Consent::Ask }
+        Consents { unknown: Consent::Ask, writes: Consent::Ask, destroys: Consent::Ask, spends: Consent::Ask }
     }
+}
+
+fn ask() -> Consent {
+    Consent::Ask
 }
 
 /// In the order of strictness.

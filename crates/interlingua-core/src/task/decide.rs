@@ -12,6 +12,7 @@ use crate::loss::Loss;
 use crate::principal::Principal;
 use crate::question::{Addressee, Question, QuestionKind};
 use crate::secret::Secret;
+use crate::visible::visible;
 
 impl Decision {
     fn record(mut self, record: Record) -> Self {
@@ -111,7 +112,11 @@ impl Task {
             return Err(self.bad_reply("an event before anything was sent"));
         }
         let event = match event {
-            Event::Asked(question) => Event::Asked(Question { id: self.next_question()?, ..question }),
+            Event::Asked(question) => {
+                // A person reads it and decides: nothing is hidden in it.
+                let text = visible(&question.text).into_owned().into();
+                Event::Asked(Question { id: self.next_question()?, text, ..question })
+            }
             Event::Artifact(chunk) => Event::Artifact(self.admit(chunk)?),
             Event::Settled { question, by, how } if self.open.contains_key(&question) => {
                 Event::Settled { question, by, how }

@@ -25,7 +25,7 @@ use super::errand::Errands;
 use super::log::RunLog;
 use super::memory::Memory;
 use super::seats::{self, Order, Permission, Role, Sitting};
-use crate::hub::{QUESTION_EXPIRES, entropy};
+use crate::hub::entropy;
 
 /// Something under way.
 type Doing = Pin<Box<dyn Future<Output = Option<Happening>> + Send>>;
@@ -411,7 +411,7 @@ async fn ask(errands: Arc<Errands>, question: Text) -> ToolResult {
         kind: QuestionKind::Input { form: Schema(form.into()), choices: Vec::new() },
         text: question,
         asked_by: Party::Peer(errands.agent.name.clone()),
-        expires: errands.line.hub.now().after(QUESTION_EXPIRES),
+        expires: errands.line.hub.question_expires(),
         resume: None,
         name: None,
     });

@@ -133,6 +133,7 @@ fn numbers(config: &Config, found: &mut Found) {
     let timeouts = config.peers.iter().map(|(name, peer)| (format!("peers.{name}.timeout"), peer.timeout));
     let spans = [
         ("limits.deadline".to_owned(), Some(limits.deadline)),
+        ("limits.question".to_owned(), Some(limits.question)),
         ("nlip.router.default_timeout".to_owned(), router.default_timeout),
         ("retention.conversations".to_owned(), Some(config.retention.conversations)),
     ];

@@ -4,10 +4,11 @@ use interlingua_drivers::jws::Signer;
 
 use super::check::{Found, authorities, is_open, url};
 use super::{
-    AipPeer, Binding, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Speaks, check_a2a,
+    AipPeer, Binding, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Speaks, check_a2a, matches,
 };
 
 pub(super) fn peer(name: &str, peer: &Peer, found: &mut Found) {
+    skills(name, peer, found);
     match &peer.speaks {
         Speaks::Nlip(nlip) => nlip_peer(&format!("peers.{name}.nlip"), nlip, found),
         Speaks::Mcp(mcp) => mcp_peer(&format!("peers.{name}.mcp"), mcp, found),
@@ -16,6 +17,24 @@ pub(super) fn peer(name: &str, peer: &Peer, found: &mut Found) {
         // Its definition is read, and checked, with the configuration.
         Speaks::Site(_) => {}
         Speaks::A2a(a2a) => check_a2a::peer(&format!("peers.{name}.a2a"), a2a, found),
+    }
+}
+
+/// A pattern that names nothing, or one that an earlier pattern leaves nothing to, says something else than it seems to.
+fn skills(name: &str, peer: &Peer, found: &mut Found) {
+    let mut before: Vec<&str> = Vec::new();
+    for pattern in peer.skills.keys() {
+        let path = format!("peers.{name}.skills.{pattern}");
+        let fits = !pattern.is_empty() && !pattern.contains(|c: char| c.is_control() || c.is_whitespace());
+        found.require(fits, &path, "expected the name of a skill, without its peer; `*` stands for any letters");
+        let is_pattern = pattern.contains('*');
+        let covered = before.iter().find(|earlier| is_pattern && matches(earlier, pattern));
+        if let Some(earlier) = covered {
+            found.refuse(&path, format!("`{earlier}` before it fits all of these; put the narrower one first"));
+        }
+        if is_pattern {
+            before.push(pattern);
+        }
     }
 }
 

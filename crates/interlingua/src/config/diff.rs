@@ -50,6 +50,7 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
         agents,
         teams,
         front_door,
+        confirm,
         access,
         telemetry: Telemetry { otlp, log },
     } = old;
@@ -86,6 +87,7 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
             ("agents", *agents == new.agents),
             ("teams", *teams == new.teams),
             ("front_door", *front_door == new.front_door),
+            ("confirm", *confirm == new.confirm),
             ("access", *access == new.access),
             ("telemetry.log.level", log.level == new.telemetry.log.level),
         ]),

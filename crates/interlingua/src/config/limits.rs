@@ -17,6 +17,8 @@ pub struct Limits {
     pub depth: u16,
     /// How long an exchange may take when its caller does not say.
     pub deadline: Span,
+    /// How long a question to a person waits for its answer: a yes, or what is missing.
+    pub question: Span,
     /// Exchanges that run at the same time.
     pub in_flight: u32,
     /// Exchanges that wait for their turn; one more is refused as busy.
@@ -40,6 +42,7 @@ impl Default for Limits {
             bodies: Size::mib(512),
             depth: 128,
             deadline: Span::seconds(300),
+            question: Span::hours(1),
             in_flight: 4096,
             queue: 16_384,
             rate: None,

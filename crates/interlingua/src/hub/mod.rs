@@ -55,7 +55,6 @@ use interlingua_drivers::keys::{Keyring, Tagger};
 pub use conversations::CONVERSATIONS;
 pub use door::Door;
 pub use large::{between, pieces};
-pub use prepare::QUESTION_EXPIRES;
 pub use running::{Running, Settled};
 
 pub use crate::agents::Models;
@@ -83,6 +82,10 @@ pub struct Settings {
     pub front_door: Option<FrontDoor>,
     /// For calls that bring none.
     pub deadline: Duration,
+    /// How long a question waits for its answer.
+    pub question: Duration,
+    /// Which calls of skills with unknown effects wait for a human yes.
+    pub unknown: Unknown,
     /// How long a message id is remembered.
     pub replay: Duration,
     /// How long a conversation is kept after its last turn.
@@ -99,6 +102,15 @@ pub struct Settings {
     pub match_threshold: f64,
     /// What the audit keeps of arguments.
     pub audit_arguments: Arc<[audit::KeepArguments]>,
+}
+
+/// Which calls of skills with unknown effects wait for a human yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Those whose skill was chosen by a model, plain words or a plan.
+    ByModel,
+    Ask,
+    Allow,
 }
 
 /// The agent of a peer, or one skill.
@@ -121,6 +133,8 @@ impl Default for Settings {
             name: "Interlingua".into(),
             front_door: None,
             deadline: Duration::from_secs(300),
+            question: Duration::from_secs(3600),
+            unknown: Unknown::ByModel,
             replay: Duration::from_secs(24 * 3600),
             conversations: Duration::from_secs(24 * 3600),
             tasks: Duration::from_secs(30 * 24 * 3600),
@@ -217,6 +231,11 @@ impl Hub {
 
     pub fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// Until when a question that is asked now waits.
+    pub fn question_expires(&self) -> Time {
+        self.now().after(self.settings.load().question)
     }
 
     /// Shows what is so at this moment in the gauges; the rest is counted as it happens.

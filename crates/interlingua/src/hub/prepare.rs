@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use interlingua_core::peer::{Following, Peer};
 use interlingua_core::task::{Asking, Task};
@@ -19,11 +18,8 @@ use super::audit::AuditLine;
 use super::limits::{Asked, Held};
 use super::policy::{APPROVE_SCOPE, Action, REGISTER_SCOPE};
 use super::registry::Catalogue;
-use super::{FrontDoor, Hub};
+use super::{FrontDoor, Hub, Unknown};
 use crate::telemetry::meters::Phase;
-
-/// How long a question waits for its answer.
-pub const QUESTION_EXPIRES: Duration = Duration::from_secs(600);
 
 /// What the phases lead to.
 #[derive(Debug)]
@@ -74,6 +70,9 @@ impl Hub {
             Prepared::Ready(ready) => ready,
             ask @ Prepared::Ask(_) => return Ok(ask),
         };
+        if call.limits.only_read {
+            hold_to_reading(&mut ready)?;
+        }
         let valid = self.validate(call, &mut ready);
         laps.done(Phase::Validate);
         if let Some(asking) = valid? {
@@ -297,7 +296,7 @@ impl Hub {
         ready: &Ready,
         granted: Option<Digest>,
     ) -> Result<Option<Asking>, Fault> {
-        if !needs_yes(call, ready) {
+        if !needs_yes(by, call, ready, self.settings.load().unknown) {
             return Ok(None);
         }
         let parts: &[Part] = call.input().map(|input| &*input.parts).unwrap_or_default();
@@ -318,7 +317,7 @@ impl Hub {
             Addressee::Approvers
         };
         let language = super::words::language_of(call);
-        let text = say::confirm(language, &ready.skill.id, ready.args.as_ref().map(Json::as_str));
+        let text = say::confirm(language, &ready.skill.id, ready.args.as_ref(), parts);
         let confirm = Confirm {
             call: digest,
             skill: ready.skill.id.clone(),
@@ -330,7 +329,7 @@ impl Hub {
             to,
             kind: QuestionKind::Confirm(confirm),
             text: text.into(),
-            expires: self.now().after(QUESTION_EXPIRES),
+            expires: self.question_expires(),
         }))
     }
 
@@ -376,7 +375,7 @@ impl Hub {
             to: Addressee::Caller,
             kind: QuestionKind::Input { form, choices: Vec::new() },
             text,
-            expires: self.now().after(QUESTION_EXPIRES),
+            expires: self.question_expires(),
         }
     }
 }
@@ -418,12 +417,55 @@ pub(super) fn is_call_skill(id: &SkillId) -> bool {
     (id.peer.as_str(), id.skill.as_str()) == CALL_SKILL
 }
 
-/// Effects that destroy or spend, a caller who asks for it, and whatever writes when plain words led to it.
-fn needs_yes(call: &Call, ready: &Ready) -> bool {
+/// Effects that destroy or spend, a caller who asks for it, whatever writes when plain words led to it, and what nobody
+/// described where `unknown` says so.
+fn needs_yes(by: &Principal, call: &Call, ready: &Ready, unknown: Unknown) -> bool {
     let effects = ready.skill.effects;
     let by_words = matches!(ready.route.why, Why::Phrase | Why::Ranked);
+    let unknown = effects.unknown && asks_for_unknown(chosen_by(by, call, ready.route.why), unknown);
     call.input().is_some()
-        && (call.limits.confirm || effects.destroys || effects.spends || (by_words && effects.change()))
+        && (call.limits.confirm || effects.destroys || effects.spends || (by_words && effects.change()) || unknown)
+}
+
+/// What a client calls by name its user has agreed to there; what a model, words or a plan chose nobody has seen yet.
+fn asks_for_unknown(chosen: Chosen, unknown: Unknown) -> bool {
+    match (unknown, chosen) {
+        (Unknown::Allow, _) | (_, Chosen::Judged) | (Unknown::ByModel, Chosen::ByName) => false,
+        (Unknown::Ask, Chosen::ByName | Chosen::ByModel) | (Unknown::ByModel, Chosen::ByModel) => true,
+    }
+}
+
+/// How it came about that just this is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    ByName,
+    /// By a model, words or a plan.
+    ByModel,
+    /// By an agent of this hub, whose own rules have judged it.
+    Judged,
+}
+
+fn chosen_by(by: &Principal, call: &Call, why: Why) -> Chosen {
+    let by_argument = matches!(&call.ask, Ask::Invoke { target: Target::Skill(id, _), .. } if is_call_skill(id));
+    if by_argument || matches!(why, Why::Phrase | Why::Ranked) {
+        return Chosen::ByModel;
+    }
+    let is_agent = |link: &Link| matches!(link.subject, Subject::Agent(_)) && link.proof == Proof::InProcess;
+    match (call.parent, by.links().last().is_some_and(is_agent)) {
+        (None, _) => Chosen::ByName,
+        (Some(_), true) => Chosen::Judged,
+        (Some(_), false) => Chosen::ByModel,
+    }
+}
+
+/// The wire of this call changes nothing: only what is known to read is run for it.
+fn hold_to_reading(ready: &mut Ready) -> Result<(), Fault> {
+    ready.others.retain(|other| other.skill.effects.only_read());
+    if ready.skill.effects.only_read() {
+        return Ok(());
+    }
+    let text = format!("'{}' is not known to only read: ask for it by POST", ready.skill.id);
+    Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), text))
 }
 
 /// The first agent of a peer.

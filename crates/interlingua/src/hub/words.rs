@@ -15,7 +15,7 @@ use interlingua_core::{
 use super::Hub;
 use super::asking::is_ask;
 use super::filled;
-use super::prepare::{Prepared, QUESTION_EXPIRES, Ready, is_call_skill, no_such_skill, ready};
+use super::prepare::{Prepared, Ready, is_call_skill, no_such_skill, ready};
 use super::registry::Catalogue;
 
 /// The argument under which the answer to "which one?" comes back.
@@ -192,7 +192,7 @@ impl Hub {
             to: Addressee::Caller,
             kind: QuestionKind::Input { form: Schema(form.into()), choices },
             text: text.into(),
-            expires: self.now().after(QUESTION_EXPIRES),
+            expires: self.question_expires(),
         }))
     }
 }

@@ -32,7 +32,7 @@ use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::audit::KeepArguments;
 use crate::hub::limits::LimitRule;
-use crate::hub::{FrontDoor, Hub, Settings, entropy};
+use crate::hub::{FrontDoor, Hub, Settings, Unknown, entropy};
 use crate::telemetry::meters;
 
 /// How long running exchanges have to end when the hub stops.
@@ -251,6 +251,8 @@ pub(super) fn settings(config: &Config) -> Settings {
         front_door: config.front_door.as_deref().map(FrontDoor::named),
         model: config.hub.model.as_deref().map(Into::into),
         deadline: config.limits.deadline.0,
+        question: config.limits.question.0,
+        unknown: unknown(config.confirm.unknown),
         replay: config.limits.replay.0,
         conversations: config.retention.conversations.0,
         tasks: config.retention.tasks.0,
@@ -258,6 +260,14 @@ pub(super) fn settings(config: &Config) -> Settings {
         conversations_of_one: config.retention.conversations_per_caller,
         audit_arguments: config.audit.arguments.iter().map(audit_rule).collect(),
         ..Settings::default()
+    }
+}
+
+fn unknown(written: config::Unknown) -> Unknown {
+    match written {
+        config::Unknown::ByModel => Unknown::ByModel,
+        config::Unknown::Ask => Unknown::Ask,
+        config::Unknown::Allow => Unknown::Allow,
     }
 }
 

@@ -126,7 +126,7 @@ fn peers_are_a_table_for_people_and_json_for_programs() {
     let table = interlingua(&["peers", "--hub", &url, "--token", "abc"]);
     assert_eq!(
         out(&table),
-        "NAME    PROTOCOL  HEALTH  SCORE  SIGNED  CLASS  SKILLS  DESCRIPTION\nhotels  a2a       up      -      -       agent  3       Finds\u{fffd}[2J hotels\n"
+        "NAME    PROTOCOL  HEALTH  SCORE  SIGNED  CLASS  SKILLS  DESCRIPTION\nhotels  a2a       up      -      -       agent  3       Finds\\u{1b}[2J hotels\n"
     );
     let json: serde_json::Value =
         serde_json::from_slice(&interlingua(&["peers", "--hub", &url, "--json"]).stdout).unwrap();

@@ -13,6 +13,9 @@ use crate::mcp::{Modern, Session};
 use crate::support::{builder, send, until};
 use crate::trust::audit::{audit, verified};
 
+/// What the first generation of NLWeb sends by POST.
+const FORM: &str = "application/x-www-form-urlencoded";
+
 /// Says what every protocol can say.
 const PLAIN: &str = r#"
 scenes: [{ play: [{ answer: { text: "Hello." } }] }]
@@ -146,8 +149,10 @@ async fn ask(hub: &Hub, caller: Caller, peer: &str) -> String {
             let body = json!({"query": {"text": "hi", "site": peer}, "prefer": {"streaming": false}});
             hub.post_json("/ask", &body).await.text()
         }
-        Caller::NlwebStream => hub.get(&format!("/ask?query=hi&site={peer}")).await.text(),
-        Caller::NlwebSeveral => hub.get(&format!("/ask?query=hi&site=plain,{peer}&streaming=false")).await.text(),
+        Caller::NlwebStream => hub.post("/ask", FORM, format!("query=hi&site={peer}")).await.text(),
+        Caller::NlwebSeveral => {
+            hub.post("/ask", FORM, format!("query=hi&site=plain,{peer}&streaming=false")).await.text()
+        }
         Caller::Api => {
             let skill = format!("{peer}/chat");
             hub.post_json("/api/exchanges", &json!({"skill": skill, "text": "hi"})).await.text()

@@ -58,7 +58,7 @@ pub(super) struct Team {
 impl Team {
     /// What a team does its members do, under their own rules of consent.
     pub(super) fn skill(&self) -> Skill {
-        let effects = Effects::reads_only(CardFrom::Configuration);
+        let effects = Effects::calls(CardFrom::Configuration);
         let input = Schema(json!({"type": "object"}).into());
         let id = SkillId::new(self.name.clone(), CHAT);
         let mut skill = Skill::new(id, SkillKind::Agent, self.description.as_str(), input, effects);

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use interlingua_core::audit::{self, Broken, Checkpoint, Found, Page, Verifier};
 use interlingua_core::percent::encoded;
+use interlingua_core::visible::visible_json;
 use interlingua_drivers::jws::PublicKey;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -105,7 +106,10 @@ async fn export(arguments: &ExportArguments) -> Result<Exit, Failure> {
     let client = Client::new(&arguments.hub)?;
     let screen = Screen::people();
     let unwritable = |_| Failure::new(Exit::Failed, "a record cannot be written");
-    all(&client, arguments.after, |written| screen.say(&serde_json::to_string(&written).map_err(unwritable)?)).await?;
+    all(&client, arguments.after, |written| {
+        screen.say(&visible_json(&serde_json::to_string(&written).map_err(unwritable)?))
+    })
+    .await?;
     Ok(Exit::Done)
 }
 

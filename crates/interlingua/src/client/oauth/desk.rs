@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use interlingua_core::{Digest, Owner, PeerId, Secret};
 use interlingua_protocols::oauth::callback::Callback;
@@ -19,8 +20,10 @@ use tokio::time::Instant;
 
 use super::Problem;
 use super::account::Account;
-use crate::hub::{QUESTION_EXPIRES, entropy};
+use crate::hub::entropy;
 
+/// How long a link to sign in is good.
+pub(crate) const SIGN_IN_EXPIRES: Duration = Duration::from_secs(600);
 /// How many may be on their way at once.
 const MOST: usize = 1_000;
 
@@ -169,7 +172,7 @@ impl Desk {
             url: format!("{base}/oauth/start/{ticket}"),
             state: state.clone(),
             scopes,
-            until: Instant::now() + QUESTION_EXPIRES,
+            until: Instant::now() + SIGN_IN_EXPIRES,
         };
         let mut open = self.lock();
         open.retain(|_, pending| pending.sign_in.until > Instant::now() && !Arc::ptr_eq(&pending.account, account));

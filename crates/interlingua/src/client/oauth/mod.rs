@@ -25,6 +25,7 @@ use super::lost::Lost;
 
 pub(crate) use account::{Account, Judged, Shown};
 pub(crate) use authority::Authority;
+pub(crate) use desk::SIGN_IN_EXPIRES;
 pub use desk::{Desk, SignIn};
 pub(crate) use kept::{CLIENTS, TOKENS, retain};
 

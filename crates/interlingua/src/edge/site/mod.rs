@@ -14,7 +14,7 @@ use interlingua_core::{
 };
 use interlingua_drivers::browser::{Background, Browser, Settings, SitePeer};
 
-use crate::config::{self, Config, EffectsOverride, Peer};
+use crate::config::{self, Config, Peer};
 use crate::hub::Hub;
 
 use keeper::HubKeeper;
@@ -81,7 +81,7 @@ fn limited(definition: &Site, config: &Peer) -> Site {
 
 fn offered(mut skill: Skill, config: &Peer) -> Skill {
     skill.public = config.public;
-    skill.effects = config.effects.map_or(skill.effects, EffectsOverride::effects);
+    skill.effects = config.said_of(skill.id.skill.as_str()).unwrap_or(skill.effects);
     skill.sealed()
 }
 

@@ -36,7 +36,7 @@ async fn ann(peers: &str, tool: &str, arguments: Value, files: &[(&str, String)]
     let config = format!(
         "aip: {{ list_tools: 10ms }}\ntools: {{ directory: ./tools }}\n{peers}\n\
          models: {{ canned: {{ provider: scripted, file: ./lines.yaml }} }}\n\
-         agents: {{ ann: {{ model: canned, skills: [\"*\"], confirm: {{ writes: allow }} }} }}\n"
+         agents: {{ ann: {{ model: canned, skills: [\"*\"], confirm: {{ unknown: allow, writes: allow }} }} }}\n"
     );
     let lines = json!({"replies": [first, obeys]}).to_string();
     let builder = support::builder().file("lines.yaml", lines).config(&config);

@@ -105,7 +105,7 @@ fn card(hub: &Hub) -> Card {
         "required": ["request"],
     });
     let show = json!({"type": "object", "properties": {"task": task}, "required": ["task"]});
-    let changes = Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() };
+    let changes = Effects { calls: true, ..Effects::writes(CardFrom::Configuration) };
     let skill = |name: &str, text: &str, input: serde_json::Value, effects: Effects| {
         Skill::new(SkillId::new(PEER, name), SkillKind::Tool, text, Schema(input.into()), effects)
     };

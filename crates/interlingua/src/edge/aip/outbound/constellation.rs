@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 use super::going::{Ended, Going, News};
 use crate::client::live;
 use crate::client::websocket::{Carrier, Place, Turn};
-use crate::config::{self, AipPeer, EffectsOverride};
+use crate::config::{self, AipPeer};
 use crate::hub::{Hub, entropy};
 
 /// How much may wait to be said to the connection, and by it.
@@ -129,7 +129,7 @@ fn card(name: &PeerId, config: &config::Peer, info: Option<&Json>, health: Healt
     card.skills.retain(|skill| config.offers(skill.id.skill.as_str()));
     for skill in &mut card.skills {
         skill.public = config.public;
-        skill.effects = config.effects.map_or(skill.effects, EffectsOverride::effects);
+        skill.effects = config.said_of(skill.id.skill.as_str()).unwrap_or(skill.effects);
         *skill = skill.clone().sealed();
     }
     card

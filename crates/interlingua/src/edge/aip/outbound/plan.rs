@@ -199,5 +199,5 @@ fn whole(finished: &Finished, said: &[Event]) -> Finished {
 }
 
 fn changes_something(hub: &Hub, id: &SkillId) -> bool {
-    hub.registry.catalogue().skill(id, None).is_none_or(|skill| skill.effects.change())
+    hub.registry.catalogue().skill(id, None).is_none_or(|skill| !skill.effects.only_read())
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::time::Sleep;
 
 use super::file::{Artifact, Content, Script, Step};
-use crate::hub::{QUESTION_EXPIRES, clock::Clock, entropy};
+use crate::hub::{Settings, clock::Clock, entropy};
 
 pub(super) struct Playing {
     peer: PeerId,
@@ -139,8 +139,9 @@ impl Playing {
     }
 }
 
+/// Scripts are for demonstrations: what they ask waits as long as questions do by default.
 fn expires() -> Time {
-    Clock::start().now().after(QUESTION_EXPIRES)
+    Clock::start().now().after(Settings::default().question)
 }
 
 impl Duplex for Playing {

@@ -182,9 +182,12 @@ impl Asker {
         self.open(about, Ask::Invoke { target, input }, Some(conversation), params).await
     }
 
-    /// Through the hub's own socket comes the client of the hub's owner: what writes is asked for there, where it can be.
+    /// Through the hub's own socket comes the client of the hub's owner: what is known to write is asked for there, where it
+    /// can be. Of what nobody described the client asks its user itself, as for any tool.
     fn asks_before(&self, entry: &Entry) -> bool {
-        matches!(self.connection.from, From::LocalSocket) && self.said.client.form && entry.skill.effects.change()
+        let effects = entry.skill.effects;
+        let writes = effects.change() && !effects.unknown;
+        matches!(self.connection.from, From::LocalSocket) && self.said.client.form && writes
     }
 
     async fn prompt(&self, invoke: Invoke, params: &Members) -> Reply {

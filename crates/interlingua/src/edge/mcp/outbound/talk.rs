@@ -24,9 +24,10 @@ use crate::client::ended;
 use crate::client::health::{Probed, Went};
 use crate::client::live::told;
 use crate::client::lost::Lost;
+use crate::client::oauth::SIGN_IN_EXPIRES;
 use crate::client::retry;
 use crate::edge::stored;
-use crate::hub::{Hub, QUESTION_EXPIRES, SignIn};
+use crate::hub::{Hub, SignIn};
 
 /// How often a server may want a call again with its state and ask nothing.
 const MAX_ROUNDS: u32 = 8;
@@ -233,7 +234,7 @@ impl Talk {
             version: session.version,
             verb: Verb::of(&self.dispatch.call, self.skill().kind),
             is_hub: self.peer.is_hub,
-            expires: self.hub.now().after(QUESTION_EXPIRES),
+            expires: self.hub.question_expires(),
             view: View::Full,
         }
     }
@@ -254,7 +255,7 @@ impl Talk {
         if !may {
             return Err(waits(&self.peer.name));
         }
-        let question = sign_in::question(sign_in, self.hub.now().after(QUESTION_EXPIRES));
+        let question = sign_in::question(sign_in, self.hub.now().after(SIGN_IN_EXPIRES));
         if !self.dispatch.call.caller.can_answer.has(question.kind.set()) {
             let text = format!("{}: {}", question.text, sign_in.url);
             return Err(Fault::caller(FaultKind::Unanswered, text));
@@ -271,7 +272,7 @@ impl Talk {
         let Some(account) = self.upstream.account() else { return Ok(()) };
         let late = match self.until {
             Some(until) => until,
-            None => Instant::now() + QUESTION_EXPIRES,
+            None => Instant::now() + SIGN_IN_EXPIRES,
         };
         tokio::time::timeout_at(late, account.settled()).await.map_err(|_| Ended::Failed(self.too_late()))
     }

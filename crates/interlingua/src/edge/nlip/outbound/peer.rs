@@ -29,7 +29,7 @@ use crate::client::retry;
 use crate::client::tls::{self, Trust};
 use crate::config::{self, Binding};
 use crate::edge::stored;
-use crate::hub::{Hub, QUESTION_EXPIRES};
+use crate::hub::Hub;
 
 /// An NLIP agent that configuration names. Holds the hub weakly: the hub holds it.
 #[derive(Debug)]
@@ -326,7 +326,7 @@ impl<'a> Talk<'a> {
             tongue: self.peer.tongue,
             // The task numbers its questions itself.
             question: QuestionId(self.dispatch.task, 0),
-            expires: self.hub.now().after(QUESTION_EXPIRES),
+            expires: self.hub.question_expires(),
             depth: LIMITS.depth,
         }
     }

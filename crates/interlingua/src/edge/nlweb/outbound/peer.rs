@@ -27,7 +27,7 @@ use crate::client::lost::{Lost, Why};
 use crate::client::retry;
 use crate::client::tls::{self, Trust as Whom};
 use crate::config;
-use crate::hub::{Hub, QUESTION_EXPIRES};
+use crate::hub::Hub;
 
 /// How long between two looks at a promise, at least and at most.
 const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
@@ -229,7 +229,7 @@ impl NlwebPeer {
             kind,
             text: interlingua_core::site::extract::clean(text).into(),
             asked_by: Party::Peer(self.name.clone()),
-            expires: hub.now().after(QUESTION_EXPIRES),
+            expires: hub.question_expires(),
             resume: Some(Secret::new(&resume)),
             name: None,
         };

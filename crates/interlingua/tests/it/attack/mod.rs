@@ -1,0 +1,3 @@
+//! What attackers did, done again: each is named after what it tries.
+
+mod effects;
