@@ -70,7 +70,7 @@ impl EffectsOverride {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected reads, writes, destroys, spends or unknown, or a list of these")]
 #[schemars(rename = "Effects")]
 enum Words {
     One(Word),

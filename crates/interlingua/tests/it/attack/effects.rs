@@ -65,7 +65,7 @@ fn token(hub: &Hub) -> String {
 /// As the Owner.
 async fn send(hub: &Hub, method: Method, path: &str, body: Option<Value>) -> Answer {
     let bearer = format!("Bearer {}", token(hub));
-    support::send(hub, method, path, &[("authorization", &bearer)], body).await
+    support::send(hub, method, path, &[("authorization", bearer.as_str())], body).await
 }
 
 async fn post(hub: &Hub, path: &str, body: Value) -> Value {
@@ -259,7 +259,7 @@ async fn bank(settings: &str) -> Hub {
 
 async fn tools(hub: &Hub) -> Value {
     let bearer = format!("Bearer {}", token(hub));
-    let client = Modern { headers: vec![("authorization", &bearer)], ..Modern::new(hub) };
+    let client = Modern { headers: vec![("authorization", bearer.as_str())], ..Modern::new(hub) };
     client.result("tools/list", json!({})).await["tools"].clone()
 }
 
