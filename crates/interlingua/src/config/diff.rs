@@ -66,6 +66,7 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
             ("browser", *browser == new.browser),
             ("limits.connections", limits.connections == new.limits.connections),
             ("limits.connections_per_address", limits.connections_per_address == new.limits.connections_per_address),
+            ("limits.anonymous_sockets", limits.anonymous_sockets == new.limits.anonymous_sockets),
             ("telemetry.otlp", *otlp == new.telemetry.otlp),
             ("telemetry.log.format", log.format == new.telemetry.log.format),
         ]),

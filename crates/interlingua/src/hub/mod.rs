@@ -97,6 +97,8 @@ pub struct Settings {
     pub model: Option<Text>,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
+    /// How long a message of a peer may be.
+    pub message: usize,
     /// What the audit keeps of arguments.
     pub audit_arguments: Arc<[audit::KeepArguments]>,
 }
@@ -128,6 +130,7 @@ impl Default for Settings {
             conversations_of_one: 100_000,
             model: None,
             match_threshold: 0.45,
+            message: 64 << 20,
             audit_arguments: Arc::default(),
         }
     }

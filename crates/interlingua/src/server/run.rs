@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 
 use super::accept::{Acceptor, LiveTls, bind_unix};
 use super::access::{Access, TOKEN_PREFIX};
+use super::descriptors::{self, Share};
 use super::guard::Guard;
 use super::issuers::Issuers;
 use super::keys::{self, KeyDesk, OuterFault};
@@ -105,6 +106,7 @@ impl Server {
         hub.policy.store(Arc::new(rights::policy(config)));
         let bounds = ArcSwap::from_pointee(bounds(config));
         let room = Room::new(config.limits.bodies.0);
+        let strangers = strangers(config);
         let address = std::sync::OnceLock::new();
         let routing =
             envelope::Routing::new(hub.store.records.clone(), envelope::Settings::new(&config.nlip, hub.keys.clone())?);
@@ -113,8 +115,21 @@ impl Server {
         let push = edge::a2a::Push::new(&hub)?;
         let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
         let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, token.clone(), store.at_rest());
-        let shared =
-            Shared { hub: hub.clone(), access, bounds, room, prometheus, address, routing, mcp, a2a, push, aip, keys };
+        let shared = Shared {
+            hub: hub.clone(),
+            access,
+            bounds,
+            room,
+            strangers,
+            prometheus,
+            address,
+            routing,
+            mcp,
+            a2a,
+            push,
+            aip,
+            keys,
+        };
         let shared = Arc::new(shared);
         edge::forget_tokens(&hub, config).await?;
         edge::register(&shared, config).await?;
@@ -201,15 +216,24 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     let named = config.hub.url.as_ref().and_then(|url| url.parse::<http::Uri>().ok()?.host().map(str::to_owned));
     let guard = Guard { hosts: named.into_iter().collect(), loopback_only: address.ip().is_loopback() };
     let supervisor = &shared.hub.supervisor;
-    let places = || Places::new(config.limits.connections, config.limits.from_one_address());
+    let allowed = descriptors::raise(config.limits.connections);
+    let share = Share::of(allowed, &config.limits);
+    if share.connections < config.limits.connections {
+        tracing::warn!(
+            open_files = allowed,
+            configured = config.limits.connections,
+            connections = share.connections,
+            "the system allows too few open files for `limits.connections`: fewer connections are taken; raise `ulimit -Hn` or `LimitNOFILE=`"
+        );
+    }
     let acceptor = Acceptor {
         router: router(shared, guard),
         supervisor: supervisor.clone(),
         open: shared.hub.meters.connections.clone(),
-        connections: places(),
+        connections: Places::new(share.connections, share.each),
     };
     // The Owner's socket has places of its own: strangers who take all the others do not keep its Owner out.
-    let local = Acceptor { connections: places(), ..acceptor.clone() };
+    let local = Acceptor { connections: Places::new(share.owner, share.owner), ..acceptor.clone() };
     let socket = config.socket();
     let unix = bind_unix(&socket).map_err(|cause| StartFault::File { path: socket, cause })?;
     supervisor.run_until_stop(acceptor.tcp(listener, tls));
@@ -227,8 +251,21 @@ fn reached(config: &Config, address: SocketAddr) -> String {
     format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
 }
 
+/// Places for WebSockets of callers who have not shown who they are: four addresses may take all.
+fn strangers(config: &Config) -> Places {
+    let each = config.limits.anonymous_sockets;
+    Places::new(each.saturating_mul(4), each)
+}
+
 pub(super) fn bounds(config: &Config) -> Bounds {
-    Bounds { body: config.limits.body.0, upload: config.retention.artifacts.0, depth: usize::from(config.limits.depth) }
+    let limits = &config.limits;
+    Bounds {
+        body: limits.body.0,
+        anonymous_body: limits.anonymous_body.0.min(limits.body.0),
+        message_time: limits.message_time.0,
+        upload: config.retention.artifacts.0,
+        depth: usize::from(limits.depth),
+    }
 }
 
 pub(super) fn admission_limits(config: &Config) -> AdmissionLimits {
@@ -256,6 +293,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         tasks: config.retention.tasks.0,
         tasks_of_one: config.retention.tasks_per_caller,
         conversations_of_one: config.retention.conversations_per_caller,
+        message: config.limits.body.bytes(),
         audit_arguments: config.audit.arguments.iter().map(audit_rule).collect(),
         ..Settings::default()
     }

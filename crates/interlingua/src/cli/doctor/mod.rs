@@ -17,9 +17,8 @@ use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
 use crate::config::{self, Anonymous, Config, Overrides, Speaks};
+use crate::server::descriptors::{self, Share};
 
-/// Files a hub has open besides connections: database, logs, tools.
-const FILES: u64 = 256;
 /// Below this much room the journal will soon be unable to grow.
 const ROOM: u64 = 256 << 20;
 /// A clock before this was never set: 2025-01-01.
@@ -216,18 +215,19 @@ fn room(config: &Config) -> Finding {
 }
 
 fn open_files(config: &Config) -> Finding {
-    let wanted = u64::from(config.limits.connections) + FILES;
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    match (limit.current, limit.maximum) {
-        (Some(current), _) if current < wanted => {
+    let wanted = u64::from(config.limits.connections) + descriptors::RESERVE;
+    // The hub raises the soft limit itself.
+    match rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum {
+        Some(allowed) if allowed < wanted => {
+            let taken = Share::of(Some(allowed), &config.limits).connections;
             let detail = format!(
-                "{current} allowed, {wanted} wanted for limits.connections: {}; raise it with ulimit -n",
+                "{allowed} allowed, {wanted} wanted for limits.connections: {}; the hub takes {taken} connections until you raise it with ulimit -Hn",
                 config.limits.connections
             );
             finding("open files", Verdict::Warning, detail)
         }
-        (Some(current), _) => finding("open files", Verdict::Good, format!("{current} allowed, {wanted} wanted")),
-        (None, _) => finding("open files", Verdict::Good, "no limit"),
+        Some(allowed) => finding("open files", Verdict::Good, format!("{allowed} allowed, {wanted} wanted")),
+        None => finding("open files", Verdict::Good, "no limit"),
     }
 }
 

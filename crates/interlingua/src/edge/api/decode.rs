@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::api::view::{AnswerRequest, ExchangeRequest, SayRequest, SignalRequest};
 use crate::hub::entropy;
+use crate::server::large;
 
 pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// No idempotency key is longer.
@@ -34,11 +35,15 @@ pub(super) enum Manner {
 }
 
 /// A JSON body of the shape that is wanted here.
-pub(super) fn body<T: DeserializeOwned>(bytes: Bytes, depth: usize) -> Result<T, Fault> {
-    fit(&json(bytes, depth)?)
+pub(super) async fn body<T: DeserializeOwned>(bytes: Bytes, depth: usize) -> Result<T, Fault> {
+    large::worked(bytes.len(), || fit(&parsed(bytes, depth)?)).await
 }
 
-pub(super) fn json(bytes: Bytes, depth: usize) -> Result<Json, Fault> {
+pub(super) async fn json(bytes: Bytes, depth: usize) -> Result<Json, Fault> {
+    large::worked(bytes.len(), || parsed(bytes, depth)).await
+}
+
+fn parsed(bytes: Bytes, depth: usize) -> Result<Json, Fault> {
     let malformed = |error| Fault::caller(FaultKind::Malformed, format!("the body is not JSON: {error}"));
     Json::parse_within(bytes, depth).map_err(malformed)
 }

@@ -22,7 +22,7 @@ pub(super) async fn explain(State(shared): State<Arc<Shared>>, asker: Asker, bod
         return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into());
     }
     let bytes = body::read(body, shared.bounds().body.min(LONGEST)).await?;
-    let request: ExplainRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: ExplainRequest = decode::body(bytes, shared.bounds().depth).await?;
     let by = principal(&shared, &request.principal)?;
     let action = Action::parse(&request.action)
         .filter(|action| !matches!(action, Action::Write | Action::Register))

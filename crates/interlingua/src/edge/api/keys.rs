@@ -41,7 +41,7 @@ pub(super) async fn take_out(State(shared): State<Arc<Shared>>, asker: Asker) ->
 pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
     owner_only(&asker)?;
     let bytes = body::read(body, LONGEST).await?;
-    let request: RotateRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: RotateRequest = decode::body(bytes, shared.bounds().depth).await?;
     let (told, done) = oneshot::channel();
     let (all, by) = (shared.clone(), asker.by.owner().to_string());
     // On its own: whoever hangs up half way leaves no key half changed.

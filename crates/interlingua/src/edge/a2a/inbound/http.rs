@@ -20,6 +20,7 @@ use super::links::Links;
 use super::sse::{self, Wrap};
 use super::{Arrived, Asking, Reply};
 use crate::server::body;
+use crate::server::large;
 use crate::server::shape;
 use crate::telemetry::meters::Phase;
 
@@ -46,7 +47,8 @@ async fn answered(arrived: &Arrived, verb: &Verb, body: Body, version: &mut Vers
     arrived.speaks(route.version).map_err(invalid)?;
     let query =
         Query::<Vec<(String, String)>>::try_from_uri(&arrived.uri).map(|Query(query)| query).unwrap_or_default();
-    let asked = decode_http(&route, &query, &frame, arrived.shared.bounds().depth).map_err(invalid)?;
+    let decoding = || decode_http(&route, &query, &frame, arrived.shared.bounds().depth);
+    let asked = large::worked(frame.len(), decoding).await.map_err(invalid)?;
     laps.done(Phase::Decode);
     let reply = arrived.perform(route.version, route.method, asked).await?;
     let mut laps = meters.laps();

@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use bytes::Bytes;
 use http::HeaderMap;
 use interlingua_core::{FaultKind, Json, Link, PeerId, Principal, Proof, SkillId, Subject, Text, uuid_v4};
 use interlingua_protocols::aip::link::Tongue;
@@ -28,9 +28,12 @@ use crate::hub::audit::AuditLine;
 use crate::hub::entropy;
 use crate::hub::policy::Action;
 use crate::server::connection::Connection;
-use crate::server::shape;
+use crate::server::shape::{self, Shape};
+use crate::server::{body, large};
 
 const KEY: &str = "x-api-key";
+/// No task told here is longer.
+const LONGEST: u64 = 2 * 1024 * 1024;
 
 pub fn routes() -> Router<Arc<Shared>> {
     Router::new()
@@ -118,13 +121,17 @@ async fn dispatch(
     State(shared): State<Arc<Shared>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
-    body: Bytes,
+    body: Body,
 ) -> Response {
     let by = match admit(&shared, &connection, &headers) {
         Ok(by) => by,
         Err(refusal) => return *refusal,
     };
-    let said = match Json::parse_within(body, shared.bounds().depth) {
+    let body = match body::read(body, shared.bounds().body.min(LONGEST)).await {
+        Ok(body) => body,
+        Err(fault) => return Shape::Api.refuse(&fault),
+    };
+    let said = match large::worked(body.len(), || Json::parse_within(body, shared.bounds().depth)).await {
         Ok(json) if json.is_object() => Members::of(&json),
         Ok(_) | Err(_) => return detail(422, "Input should be a valid dictionary"),
     };

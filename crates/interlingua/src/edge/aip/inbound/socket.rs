@@ -12,7 +12,6 @@ use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
 use bytes::Bytes;
-use futures_util::StreamExt;
 use interlingua_core::{Fault, FaultKind, Feature, Json, Principal};
 use interlingua_protocols::aip::link::{Due, Heard, Link, POLICY};
 use interlingua_protocols::aip::server::say::{self, Stamp};
@@ -22,7 +21,7 @@ use interlingua_protocols::aip::{PROFILE, profile};
 use interlingua_protocols::object::Object;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tokio_websockets::{CloseCode, Error, Message as Frame};
+use tokio_websockets::{CloseCode, Message as Frame};
 
 use super::beside::{Beside, Sender};
 use super::entry::{self, Entered, Pass};
@@ -32,7 +31,8 @@ use crate::edge::aip::desk::{Desk, Out};
 use crate::edge::aip::{Extensions, PROTOCOL};
 use crate::hub::{Hub, entropy};
 use crate::server::connection::Connection;
-use crate::server::frames::{self, Arrived, Close, send};
+use crate::server::frames::{self, Arrived, Close, Whole, send};
+use crate::server::large;
 use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree};
 use crate::telemetry::meters::Phase;
@@ -85,8 +85,10 @@ fn upgraded(
         Ok(agreed) => agreed,
         Err(fault) => return Shape::Api.refuse(&fault),
     };
-    let limits = Limits { depth: shared.bounds().depth, ..Limits::default() };
-    let (response, socket) = agreed.split(limits.bytes);
+    // A key or a credential was shown to come this far.
+    let bytes = usize::try_from(shared.bounds().body).unwrap_or(usize::MAX);
+    let limits = Limits { bytes, depth: shared.bounds().depth, ..Limits::default() };
+    let (response, socket) = agreed.split(limits.bytes, shared.allowance());
     let (hub, room) = (shared.hub.clone(), shared.bounds().upload);
     let supervisor = hub.supervisor.clone();
     supervisor.run(async move {
@@ -128,7 +130,7 @@ struct Talk {
     wide: Wide,
     limits: Limits,
     /// Frames that came before it was let in.
-    early: VecDeque<Bytes>,
+    early: VecDeque<Whole>,
     /// It was asked for a sign of life, because another claims its id.
     probed: bool,
     extensions: Arc<Extensions>,
@@ -164,13 +166,16 @@ impl Talk {
             // What came early is answered after the acknowledgement, which waits to be told.
             let early = if self.link.who().is_some() && self.told.is_empty() { self.early.pop_front() } else { None };
             let turn = match early {
-                Some(frame) => self.text(socket, &frame).await,
+                Some(frame) => self.text(socket, frame).await,
                 None => tokio::select! {
                     biased;
                     // First: who sends without end must not keep it from being seen.
                     Ok(()) = changes.changed() => self.still_admitted(),
                     out = self.told.recv() => self.tell(socket, out).await,
-                    frame = socket.next(), if room => self.hear(socket, frame).await,
+                    arrived = frames::next(socket), if room => match arrived {
+                        Ok(arrived) => self.hear(socket, arrived).await,
+                        Err(close) => Err(close),
+                    },
                     () = tokio::time::sleep_until(timer) => self.tick(socket).await,
                 },
             };
@@ -186,7 +191,7 @@ impl Talk {
     }
 
     fn has_room(&self) -> bool {
-        self.early.len() < EARLY && self.early.iter().map(Bytes::len).sum::<usize>() < EARLY_BYTES
+        self.early.len() < EARLY && self.early.iter().map(|frame| frame.bytes.len()).sum::<usize>() < EARLY_BYTES
     }
 
     async fn tell(&mut self, socket: &mut Socket, out: Option<Out>) -> Result<(), Close> {
@@ -224,8 +229,7 @@ impl Talk {
         send(socket, Frame::text(bytes)).await
     }
 
-    async fn hear(&mut self, socket: &mut Socket, frame: Option<Result<Frame, Error>>) -> Result<(), Close> {
-        let arrived = frames::arrived(frame)?;
+    async fn hear(&mut self, socket: &mut Socket, arrived: Arrived) -> Result<(), Close> {
         self.link.alive(self.hub.now());
         if std::mem::take(&mut self.probed) {
             self.desk.step(Happening::Alive(self.connection));
@@ -233,11 +237,11 @@ impl Talk {
         match arrived {
             // A sign of life puts off the timer that would look at it.
             Arrived::Alive => self.still_admitted(),
-            Arrived::Text(frame) => self.text(socket, &frame).await,
-            Arrived::Binary(bytes) => match self.sender().filter(Sender::is_wide) {
+            Arrived::Text(frame) => self.text(socket, frame).await,
+            Arrived::Binary(frame) => match self.sender().filter(Sender::is_wide) {
                 Some(sender) => {
                     self.still_admitted()?;
-                    let taken = self.files.bytes(&sender, bytes).await;
+                    let taken = self.files.bytes(&sender, frame.bytes).await;
                     self.filed(socket, taken).await
                 }
                 None => {
@@ -248,14 +252,15 @@ impl Talk {
         }
     }
 
-    async fn text(&mut self, socket: &mut Socket, frame: &Bytes) -> Result<(), Close> {
+    async fn text(&mut self, socket: &mut Socket, frame: Whole) -> Result<(), Close> {
         self.still_admitted()?;
         if self.link.is_pending() {
-            self.early.push_back(frame.clone());
+            self.early.push_back(frame);
             return Ok(());
         }
+        let frame = &frame.bytes;
         let mut laps = self.hub.meters.laps();
-        let message = ClientMessage::decode(frame, &self.limits);
+        let message = large::worked(frame.len(), || ClientMessage::decode(frame, &self.limits)).await;
         laps.done(Phase::Decode);
         let message = match message {
             Ok(message) => match self.extensions.middleware.incoming(message) {

@@ -28,6 +28,7 @@ use crate::client::live;
 use crate::client::websocket::{Carrier, Place, Turn};
 use crate::config::{self, AipPeer, EffectsOverride};
 use crate::hub::{Hub, entropy};
+use crate::server::large;
 
 /// How much may wait to be said to the connection, and by it.
 const QUEUE: usize = 256;
@@ -69,7 +70,7 @@ pub struct Prepared {
 }
 
 pub fn prepare(hub: &Arc<Hub>, name: &str, config: &config::Peer, aip: &AipPeer) -> Result<Prepared, Fault> {
-    let limits = Limits::default();
+    let limits = Limits { bytes: hub.settings.load().message, ..Limits::default() };
     let query = aip.key.as_ref().and_then(|key| key.expose().text()).map(|key| format!("token={}", encoded(key)));
     let place = Place::new(&aip.url, query.as_deref(), aip.ca.as_deref(), limits.bytes)?;
     let ours: Text = aip.name.as_deref().unwrap_or(hub.id.as_str()).into();
@@ -324,7 +325,7 @@ impl Keeper {
 
     /// A frame that cannot be read is passed over, as the Python client does.
     fn frame(&self, bytes: &Bytes) -> Option<ServerMessage> {
-        ServerMessage::decode(bytes, &self.limits)
+        large::beside(bytes.len(), || ServerMessage::decode(bytes, &self.limits))
             .inspect_err(|invalid| tracing::warn!(error = %invalid, "a frame of the server could not be read"))
             .ok()
     }

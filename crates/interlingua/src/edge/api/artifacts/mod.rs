@@ -42,7 +42,7 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
 
 pub(super) async fn share(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
     let bytes = body::read(body, shared.bounds().body).await?;
-    let request: ShareRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: ShareRequest = decode::body(bytes, shared.bounds().depth).await?;
     let artifact = shared_by(&shared, &asker.by, request).await?;
     let mut response = answer(StatusCode::CREATED, &view(&artifact))?;
     if let Ok(place) = HeaderValue::from_str(&format!("/api/artifacts/{}", artifact.id)) {
@@ -174,7 +174,7 @@ pub(super) async fn relist(
     body: Body,
 ) -> Answered {
     let bytes = body::read(body, shared.bounds().body).await?;
-    let request: RelistRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: RelistRequest = decode::body(bytes, shared.bounds().depth).await?;
     let readers: Vec<interlingua_core::Text> = request.access_control.into_iter().map(Into::into).collect();
     let change = |list: &mut Vec<interlingua_core::Text>| list.clone_from(&readers);
     let artifact = shared.hub.relist_artifact(&asker.by, &ArtifactId::from(id), change).await?;

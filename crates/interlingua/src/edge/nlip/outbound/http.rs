@@ -13,7 +13,7 @@ use interlingua_protocols::nlip::wire::Message;
 use rustls::ClientConfig;
 
 use super::address::Address;
-use super::transport::{self, LIMITS, Received};
+use super::transport::{self, Received};
 use crate::client::http::{Body, Pool, read, retry_after, whole};
 use crate::client::lost::Lost;
 use crate::hub::supervisor::Supervisor;
@@ -26,11 +26,13 @@ pub(super) struct Http {
     doors: [Uri; 2],
     /// Which of the doors answered last.
     chosen: AtomicUsize,
+    /// How long an answer may be.
+    limit: usize,
 }
 
 impl Http {
-    pub(super) fn new(address: &Address, tls: ClientConfig, supervisor: &Supervisor) -> Http {
-        Http { pool: Pool::new(tls, supervisor), doors: address.doors.clone(), chosen: AtomicUsize::new(0) }
+    pub(super) fn new(address: &Address, tls: ClientConfig, supervisor: &Supervisor, limit: usize) -> Http {
+        Http { pool: Pool::new(tls, supervisor), doors: address.doors.clone(), chosen: AtomicUsize::new(0), limit }
     }
 
     pub(super) async fn exchange(
@@ -68,7 +70,7 @@ impl Http {
     async fn send(&self, request: Request<Body>) -> Result<Received, Lost> {
         let response = self.pool.send(request).await?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
-        let body = read(response, LIMITS.bytes).await?;
+        let body = read(response, self.limit).await?;
         Ok(Received { status, message: transport::from_json(&body), retry_after })
     }
 

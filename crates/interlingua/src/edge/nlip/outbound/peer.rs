@@ -55,13 +55,14 @@ impl NlipPeer {
     ) -> Result<NlipPeer, Fault> {
         let address = Address::of(nlip)?;
         let tls = tls::config(&Trust::of(nlip.ca.as_deref(), &address.origin))?;
+        let limit = hub.settings.load().message.min(LIMITS.bytes);
         let sockets = match nlip.binding() {
             Binding::Http => None,
-            Binding::Ws => Some(Sockets::new(&address, tls.clone(), Framing::Cbor)),
-            Binding::WsText => Some(Sockets::new(&address, tls.clone(), Framing::Json)),
+            Binding::Ws => Some(Sockets::new(&address, tls.clone(), Framing::Cbor, limit)),
+            Binding::WsText => Some(Sockets::new(&address, tls.clone(), Framing::Json, limit)),
         };
         Ok(NlipPeer {
-            transport: Transport { http: Http::new(&address, tls, &hub.supervisor), sockets },
+            transport: Transport { http: Http::new(&address, tls, &hub.supervisor, limit), sockets },
             name,
             address,
             breaker: Breaker::new(),

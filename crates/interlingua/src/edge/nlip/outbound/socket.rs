@@ -23,7 +23,7 @@ use tokio_websockets::{ClientBuilder, Error, Limits, Message, WebSocketStream};
 
 use super::address::Address;
 use super::legs::LegKey;
-use super::transport::{self, LIMITS, Received};
+use super::transport::{self, Received};
 use crate::client::http::CONNECT;
 use crate::client::lost::{Begun, Lost, Why};
 
@@ -47,6 +47,8 @@ pub(super) struct Sockets {
     uri: Uri,
     tls: TlsConnector,
     framing: Framing,
+    /// How long a message may be.
+    limit: usize,
     idle: Mutex<HashMap<LegKey, Idle>>,
 }
 
@@ -63,13 +65,14 @@ impl std::fmt::Debug for Sockets {
 
 impl Sockets {
     /// HTTP/2 has another way to open a WebSocket; here it is always the upgrade of HTTP/1.1.
-    pub(super) fn new(address: &Address, mut tls: ClientConfig, framing: Framing) -> Sockets {
+    pub(super) fn new(address: &Address, mut tls: ClientConfig, framing: Framing, limit: usize) -> Sockets {
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         Sockets {
             uri: address.doors[0].clone(),
             address: address.clone(),
             tls: TlsConnector::from(Arc::new(tls)),
             framing,
+            limit,
             idle: Mutex::default(),
         }
     }
@@ -118,7 +121,7 @@ impl Sockets {
             } else {
                 Either::Left(tcp)
             };
-            let limits = Limits::default().max_payload_len(Some(LIMITS.bytes));
+            let limits = Limits::default().max_payload_len(Some(self.limit));
             let builder = ClientBuilder::from_uri(self.uri.clone()).limits(limits);
             let (socket, _) = builder.connect_on(stream).await.map_err(std::io::Error::other)?;
             Ok::<_, std::io::Error>(socket)

@@ -30,6 +30,7 @@ use crate::hub::{Hub, Running, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::guard::FORM;
+use crate::server::large;
 use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
@@ -76,7 +77,7 @@ async fn answer(
         form: is_form(headers),
         depth: shared.bounds().depth,
     };
-    let mut asked = match decode::ask(arrived) {
+    let mut asked = match large::worked(frame.len(), || decode::ask(arrived)).await {
         Ok(asked) => asked,
         Err(refused) => {
             shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);

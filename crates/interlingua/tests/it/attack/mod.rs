@@ -1,0 +1,3 @@
+//! Attacks, each over a real socket against the real program, named after what the attacker does.
+
+mod bounds;
