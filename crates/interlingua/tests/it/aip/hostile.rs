@@ -77,13 +77,13 @@ async fn p_39_a_frame_that_is_too_large_ends_the_connection_and_one_just_under_d
     let mut socket = WebSocketFrames::open(hub.address(), "/ws", &[]).await.expect("an upgrade");
     socket.send(Fin::Last, Opcode::Text, device("dev1").to_string().as_bytes()).await;
     socket.read().await.expect("an acknowledgement");
-    let large = format!(r#"{{"type":"heartbeat","status":"ok","error":"{}"}}"#, "x".repeat(99 * 1024 * 1024));
+    let large = format!(r#"{{"type":"heartbeat","status":"ok","error":"{}"}}"#, "x".repeat(63 * 1024 * 1024));
     socket.send(Fin::Last, Opcode::Text, large.as_bytes()).await;
     let (_, answer) = socket.read().await.expect("an answer");
     assert!(String::from_utf8_lossy(&answer).contains("heartbeat"), "just under is taken");
-    // Only the head: how much would follow.
+    // More than `limits.body`. Only the head: how much would follow.
     let mut head = vec![0x81, 0xFF];
-    head.extend((101_u64 * 1024 * 1024).to_be_bytes());
+    head.extend((65_u64 * 1024 * 1024).to_be_bytes());
     head.extend([0; 4]);
     socket.send_bytes(&head).await;
     assert_eq!(socket.read_close_code().await, Some(1009));
