@@ -148,7 +148,7 @@ async fn attack_a_token_without_rights_holds_memory_with_unfinished_messages() {
         };
         assert_eq!(closed, TRY_AGAIN, "{path}");
         drop((first, second, third));
-        until("room to be free", async || metric(&hub, "interlingua_body_bytes").await == 0.0).await;
+        until("room to be free", async || metric(&hub, "interlingua_body_bytes").await < 1.0).await;
     }
     is_well(&hub).await;
 }
@@ -197,6 +197,11 @@ async fn attack_strangers_open_socket_after_socket() {
     .await;
 }
 
+#[expect(clippy::disallowed_methods, reason = "ends with the sender it serves; a test has no supervisor")]
+fn run(connection: impl Future<Output = hyper::Result<()>> + Send + 'static) {
+    tokio::spawn(connection);
+}
+
 /// A WebSocket of HTTP/2 (RFC 8441).
 async fn extended_connect(hub: &Hub, sender: &mut SendRequest<Empty<Bytes>>) -> Response<Incoming> {
     let mut request = Request::builder()
@@ -215,7 +220,7 @@ async fn attack_a_stranger_opens_many_sockets_over_one_connection_of_http_2() {
     let stream = within("a connection", TcpStream::connect(hub.address())).await.expect("connected");
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.expect("HTTP/2");
-    tokio::spawn(connection);
+    run(connection);
     // The hub says first that it knows how.
     let hello = Request::get(format!("http://{}/healthz", hub.address())).body(Empty::new()).expect("a request");
     within("an answer", sender.send_request(hello)).await.expect("an answer");
@@ -283,7 +288,7 @@ async fn attack_a_stranger_posts_a_body_without_saying_how_long_it_is() {
         let stream = within("a connection", TcpStream::connect(hub.address())).await.expect("connected");
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.expect("HTTP/1.1");
-        tokio::spawn(connection);
+        run(connection);
         let request = Request::post("/nlip")
             .header("host", hub.address().to_string())
             .header("content-type", "application/json")
@@ -343,8 +348,7 @@ async fn attack_large_messages_of_many_values_keep_the_workers_busy() {
     let hub = hub("").await;
     let message = many_members(20 * MIB);
     let alone = posted(hub.address(), message.clone()).await;
-    let attackers = (0..4).map(|_| tokio::spawn(posted(hub.address(), message.clone())));
-    let attack = futures_util::future::join_all(attackers);
+    let attack = futures_util::future::join_all((0..4).map(|_| posted(hub.address(), message.clone())));
     let mut longest = Duration::ZERO;
     let watch = async {
         loop {
@@ -355,7 +359,7 @@ async fn attack_large_messages_of_many_values_keep_the_workers_busy() {
         }
     };
     tokio::select! {
-        ended = attack => assert!(ended.iter().all(Result::is_ok), "all are answered"),
+        _ = attack => {}
         () = watch => {}
     }
     assert!(longest < alone, "/healthz took {longest:?}, one message alone {alone:?}");
