@@ -182,11 +182,13 @@ impl Hub {
         let clock = Clock::start();
         let supervisor = Supervisor::new();
         let meters = Meters::register();
+        let registry = Registry::default();
         let audit = Audit::start(&store, clock, meters.audit_dropped.clone());
         Arc::new(Hub {
             id,
             clock,
-            registry: Registry::default(),
+            schemas: registry.schemas.clone(),
+            registry,
             policy: InForce::default(),
             settings: ArcSwap::from_pointee(settings),
             admission: Admission::new(limits),
@@ -204,7 +206,6 @@ impl Hub {
             browser: OnceLock::new(),
             site_keeper: OnceLock::new(),
             page_model: OnceLock::new(),
-            schemas: Schemas::default(),
             filled: filled::Filled::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,
