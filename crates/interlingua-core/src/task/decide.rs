@@ -56,13 +56,16 @@ impl Task {
         if !self.open.is_empty() {
             return Err(broken("a task was dispatched while a question was open"));
         }
+        let called = self.call.input().and_then(|input| input.args.as_ref());
+        let as_called = called.zip(args.as_ref()).is_some_and(|(called, args)| called.as_bytes() == args.as_bytes());
         let sent = Sent {
             attempt: self.sent.as_ref().map_or(1, |sent| sent.attempt + 1),
             key: self.call_key(),
             remote: None,
             open: true,
             repeatable,
-            args,
+            args: args.filter(|_| !as_called),
+            as_called,
         };
         Ok(Decision::default()
             .record(Record::Sent(sent.clone()))

@@ -126,7 +126,11 @@ fn numbers(config: &Config, found: &mut Found) {
         ("retention.tasks_count", config.retention.tasks_count),
         ("retention.tasks_per_caller", config.retention.tasks_per_caller),
         ("retention.conversations_per_caller", config.retention.conversations_per_caller),
+        ("retention.bytes_per_caller", config.retention.bytes_per_caller.0),
+        ("retention.anonymous_bytes", config.retention.anonymous_bytes.0),
         ("retention.audit_count", config.retention.audit_count),
+        ("retention.audit_bytes", config.retention.audit_bytes.0),
+        ("limits.task", limits.task.0),
     ] {
         found.require(value > 0, path, "must be more than 0");
     }

@@ -13,6 +13,8 @@ pub struct Limits {
     pub body: Size,
     /// Bodies that are held at the same time, all callers' together; those of up to 64 KiB do not count.
     pub bodies: Size,
+    /// What one task may keep in its journal: its arguments, what its peer says and its result. One that wants more fails.
+    pub task: Size,
     /// The deepest nesting of a message.
     pub depth: u16,
     /// How long an exchange may take when its caller does not say.
@@ -38,6 +40,7 @@ impl Default for Limits {
         Limits {
             body: Size::mib(64),
             bodies: Size::mib(512),
+            task: Size::mib(256),
             depth: 128,
             deadline: Span::seconds(300),
             in_flight: 4096,

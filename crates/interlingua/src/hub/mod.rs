@@ -91,6 +91,12 @@ pub struct Settings {
     pub tasks: Duration,
     /// How many tasks one caller may keep.
     pub tasks_of_one: u64,
+    /// Bytes in the journals of one task.
+    pub bytes_of_task: u64,
+    /// Bytes in the journals of all tasks of one caller.
+    pub bytes_of_one: u64,
+    /// And of all who have no name, together.
+    pub bytes_of_anonymous: u64,
     /// How many conversations one caller may keep.
     pub conversations_of_one: u64,
     /// The model that is asked where the hub itself is at a loss for words.
@@ -125,6 +131,9 @@ impl Default for Settings {
             conversations: Duration::from_secs(24 * 3600),
             tasks: Duration::from_secs(30 * 24 * 3600),
             tasks_of_one: 100_000,
+            bytes_of_task: 256 * 1024 * 1024,
+            bytes_of_one: 4 * 1024 * 1024 * 1024,
+            bytes_of_anonymous: 64 * 1024 * 1024,
             conversations_of_one: 100_000,
             model: None,
             match_threshold: 0.45,

@@ -364,7 +364,10 @@ impl Hub {
             Ask::Invoke { .. } | Ask::Complete { .. } => catalogue.skill(&route.skill, route.version.as_ref()),
         };
         let skill = skill.ok_or_else(gone)?;
-        let args = task.sent.as_ref().and_then(|sent| sent.args.clone());
+        let args = task.sent.as_ref().and_then(|sent| match sent.as_called {
+            true => task.call.input().and_then(|input| input.args.clone()),
+            false => sent.args.clone(),
+        });
         let mut ready = ready(&catalogue, skill, route.why, args).ok_or_else(gone)?;
         ready.route = route.clone();
         Ok(ready)

@@ -13,6 +13,7 @@ pub mod lasting;
 mod owner;
 mod patience;
 pub mod places;
+mod purge;
 pub mod reload;
 pub mod retire;
 mod rights;

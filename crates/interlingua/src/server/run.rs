@@ -1,14 +1,13 @@
 //! A hub from its configuration: store, keys, peers, listeners. Also how a program embeds one.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
 use axum::middleware::from_fn;
-use interlingua_core::ports::Retention;
 use interlingua_core::{Fault, HubId, Secret};
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
@@ -22,11 +21,11 @@ use super::guard::Guard;
 use super::issuers::Issuers;
 use super::keys::{self, KeyDesk, OuterFault};
 use super::places::Places;
+use super::purge::{self, Purging};
 use super::retire;
 use super::rights;
 use super::room::Room;
 use super::tls::{self, TlsFault};
-use crate::agents;
 use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
@@ -37,8 +36,6 @@ use crate::telemetry::meters;
 
 /// How long running exchanges have to end when the hub stops.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
-/// How often retention rules are applied.
-const RETENTION_EVERY: Duration = Duration::from_secs(600);
 /// How often gauges are set and samples folded.
 const OBSERVE_EVERY: Duration = Duration::from_secs(1);
 /// The file beside the database that holds the Owner's token.
@@ -95,6 +92,7 @@ impl Server {
         let id = hub_id(config)?;
         // The recorder first: meters count where they were registered.
         let prometheus = meters::prometheus();
+        let newest = purge::newest(&store.ports()).await.map_err(Fault::from)?;
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
         hub.limits.set(limit_rules(config));
         hub.open_audit_key(&config.data().join(AUDIT_KEY)).await?;
@@ -125,7 +123,9 @@ impl Server {
         shared.push.resume(&shared).await?;
         retire::resume(&shared).await?;
         let retention = Arc::new(ArcSwap::from_pointee(config.retention.clone()));
-        hub.supervisor.run_until_stop(retain(hub.clone(), retention.clone(), config.data().to_path_buf()));
+        let purging = Purging::start(&hub, retention.clone(), newest, config.data());
+        let purging = purging.await.map_err(Fault::from)?;
+        hub.supervisor.run_until_stop(purging.run());
         hub.supervisor.run_until_stop(observe(shared.clone()));
         let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
         let address = listen(config, &shared, tls.clone()).await?;
@@ -255,6 +255,9 @@ pub(super) fn settings(config: &Config) -> Settings {
         conversations: config.retention.conversations.0,
         tasks: config.retention.tasks.0,
         tasks_of_one: config.retention.tasks_per_caller,
+        bytes_of_task: config.limits.task.0,
+        bytes_of_one: config.retention.bytes_per_caller.0,
+        bytes_of_anonymous: config.retention.anonymous_bytes.0,
         conversations_of_one: config.retention.conversations_per_caller,
         audit_arguments: config.audit.arguments.iter().map(audit_rule).collect(),
         ..Settings::default()
@@ -317,31 +320,5 @@ async fn observe(shared: Arc<Shared>) {
         ticks.tick().await;
         shared.observe();
         shared.prometheus.run_upkeep();
-    }
-}
-
-/// Applies the retention rules from time to time.
-async fn retain(hub: Arc<Hub>, retention: Arc<ArcSwap<config::Retention>>, data: PathBuf) {
-    let mut ticks = tokio::time::interval(RETENTION_EVERY);
-    loop {
-        ticks.tick().await;
-        let (kept, now) = (retention.load_full(), hub.now());
-        let rules = Retention {
-            tasks: kept.tasks.0,
-            tasks_count: kept.tasks_count,
-            audit: kept.audit.0,
-            audit_count: kept.audit_count,
-            topics: kept.tasks.0,
-            topics_count: kept.tasks_count,
-        };
-        let applied = async {
-            hub.store.journal.retain(rules, now).await?;
-            hub.store.records.expire(now).await?;
-            hub.store.blobs.retain(kept.artifacts.0).await
-        };
-        if let Err(error) = applied.await {
-            tracing::error!(%error, "retention rules could not be applied");
-        }
-        agents::tidy(&hub, &data).await;
     }
 }

@@ -318,7 +318,15 @@ async fn space_that_retention_frees_is_given_back() {
         journal.forget(TaskId(task)).await.unwrap();
     }
     let age = std::time::Duration::MAX;
-    let rules = Retention { tasks: age, tasks_count: 0, audit: age, audit_count: 0, topics: age, topics_count: 0 };
+    let rules = Retention {
+        tasks: age,
+        tasks_count: 0,
+        audit: age,
+        audit_count: 0,
+        audit_bytes: u64::MAX,
+        topics: age,
+        topics_count: 0,
+    };
     journal.retain(rules, Time(0)).await.unwrap();
     store.close().await;
     let left = dir.path().join("hub.db").metadata().unwrap().len();

@@ -46,7 +46,9 @@ fn skills() -> Vec<Skill> {
         "type": "object",
         "properties": {"query": {"type": "string", "description": "Words to search for; all skills without."}},
     });
-    let mut help = skill("help", SkillKind::Tool, "Says what can be done here.", anything.clone());
+    // Anyone may call it: nobody has anything kept by it.
+    let nothing = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let mut help = skill("help", SkillKind::Tool, "Says what can be done here.", nothing);
     help.public = true;
     help.phrases = phrases(&[
         ("en", "help"),

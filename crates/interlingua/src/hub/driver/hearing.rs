@@ -46,10 +46,15 @@ impl Driver {
             News::Done(finished, raw) => {
                 self.rest();
                 let (event, raw) = self.held_to_promise(Event::Finished(*finished), raw);
-                let Some(happening) = self.through_hooks(event, Vec::new(), raw) else { return Ok(VecDeque::new()) };
+                let Some(happening) = self.through_hooks(event, self.notes.left_out(), raw) else {
+                    return Ok(VecDeque::new());
+                };
                 happening
             }
             News::Record(Record::Emitted { event, losses, raw }) => {
+                let Some((event, losses, raw)) = self.notes.pass(event, losses, raw, self.hub.now()) else {
+                    return Ok(VecDeque::new());
+                };
                 let (event, raw) = self.held_to_promise(event, raw);
                 let Some(happening) = self.through_hooks(event, losses, raw) else { return Ok(VecDeque::new()) };
                 happening

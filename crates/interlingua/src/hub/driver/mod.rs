@@ -10,6 +10,7 @@ mod journal;
 mod leaving;
 mod life;
 mod meter;
+mod notes;
 mod promise;
 mod sending;
 mod side;
@@ -28,6 +29,7 @@ use super::live::{Incoming, Live, Liveness};
 use super::prepare::{Prepared, Ready};
 pub(in crate::hub) use life::{Launch, Launched};
 use meter::Meter;
+use notes::Notes;
 use side::{News, Side};
 
 /// How many entries an exchange may have before it is kept for its size alone.
@@ -55,6 +57,7 @@ pub(in crate::hub) struct Driver {
     /// What its caller's ids count within, if it has no name.
     pub(in crate::hub) connection: u64,
     meter: Meter,
+    notes: Notes,
 }
 
 /// A place among the living, given up when the driver ends in whatever way.
@@ -90,6 +93,7 @@ impl Driver {
             patience: None,
             unsaid: None,
             connection: 0,
+            notes: Notes::default(),
         }
     }
 
