@@ -1,0 +1,3 @@
+//! Attacks on the hub that once worked.
+
+mod disk;
