@@ -35,7 +35,7 @@ async def work(socket):
 
 
 async def main():
-    async with connect(f"ws://127.0.0.1:{sys.argv[1]}/ws", compression=None) as socket:
+    async with connect(sys.argv[1], compression=None) as socket:
         metadata = {"platform": "linux", "tools": [TOOL], "system_info": {"device_id": NAME, "platform": "linux"}}
         register = {"type": "register", "status": "ok", "client_type": "device", "client_id": NAME, "metadata": metadata}
         await socket.send(json.dumps(register))

@@ -11,6 +11,8 @@ import threading
 import time
 import urllib.request
 
+import servers
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TICK = os.sysconf("SC_CLK_TCK")
 # The hub's one thread that writes to its store.
@@ -86,10 +88,26 @@ def load(server, url, body, expect, **options):
         file.write(body)
         file.flush()
         command = [os.path.join(HERE, "target/release/load"), "--url", url, "--body", file.name, f"--expect={expect}"]
-        for name, value in options.items():
+        for name, value in shown(server, options).items():
             for one in value if isinstance(value, list) else [value]:
                 command += [f"--{name}", str(one)]
         return generated(server, url, command)
+
+
+def shown(server, options):
+    """These options, with the token of the hub's Owner where they show none."""
+    headers = options.get("header", [])
+    headers = headers if isinstance(headers, list) else [headers]
+    token = servers.TOKENS.get(server.port)
+    if token is None or any(header.startswith("authorization=") for header in headers):
+        return options
+    return {**options, "header": [*headers, f"authorization=Bearer {token}"]}
+
+
+def socket_url(port):
+    """Where devices of a server come in."""
+    token = servers.TOKENS.get(port)
+    return f"ws://127.0.0.1:{port}/ws" + (f"?token={token}" if token else "")
 
 
 def generated(server, url, command):
@@ -112,7 +130,7 @@ def generated(server, url, command):
 
 def devices(server, what, **options):
     """Devices that beat or work, against one server."""
-    url = f"ws://127.0.0.1:{server.port}/ws"
+    url = socket_url(server.port)
     command = [os.path.join(HERE, "target/release/devices"), what, "--url", url]
     for name, value in options.items():
         command += [f"--{name}", str(value)]
@@ -123,7 +141,7 @@ class Held:
     """Devices that are connected and say nothing, in a process of their own."""
 
     def __init__(self, server, count, name):
-        url = f"ws://127.0.0.1:{server.port}/ws"
+        url = socket_url(server.port)
         command = [os.path.join(HERE, "target/release/devices"), "hold", "--url", url, "--connections", str(count), "--id", name]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline().strip()
@@ -199,7 +217,7 @@ class Sampled:
 @contextlib.contextmanager
 def device(port):
     """A device that says back what it is told, in a process of its own."""
-    command = [sys.executable, os.path.join(HERE, "device.py"), str(port)]
+    command = [sys.executable, os.path.join(HERE, "device.py"), socket_url(port)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             if process.stdout.readline().strip() != "READY":
@@ -213,7 +231,7 @@ def device(port):
 def replayed(port, what, rate):
     """Requests of one kind at so many bytes a second, sent by a process of its own; yields what it told in the end."""
     told = {}
-    command = [sys.executable, os.path.join(HERE, "replay.py"), str(port), what, str(rate)]
+    command = [sys.executable, os.path.join(HERE, "replay.py"), str(port), what, str(rate), servers.TOKENS.get(port, "")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sender:
         try:
             if sender.stdout.readline().strip() != "READY":
@@ -227,7 +245,7 @@ def replayed(port, what, rate):
 @contextlib.contextmanager
 def held_open(port, path, count):
     """So many event streams of one path, each with its first event read, held by a process of its own."""
-    command = [sys.executable, os.path.join(HERE, "hold_streams.py"), str(port), path, str(count)]
+    command = [sys.executable, os.path.join(HERE, "hold_streams.py"), str(port), path, str(count), servers.TOKENS.get(port, "")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         try:
             line = holder.stdout.readline().strip()

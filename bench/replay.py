@@ -1,6 +1,6 @@
 """Sends requests at a rate of bytes a second, says READY, and goes on until its input ends; then one line of JSON says what was sent.
 
-    replay.py PORT KIND RATE
+    replay.py PORT KIND RATE [TOKEN]
 
 `hostile`: every seed of every fuzz target at every door of the hub, posted, in frames of a WebSocket and as a message of gRPC.
 `small`: valid messages of a hundred bytes. `sized`: valid messages, each as large as one of the seeds. Heads and handshakes count.
@@ -32,12 +32,14 @@ CALLS = ["/lf.a2a.v1.A2AService/SendMessage", "/lf.a2a.v1.A2AService/ListTasks"]
 # What one stream of HTTP/2 may send before it is allowed more.
 WINDOW = 65_535
 AT_ONCE, PATIENCE = 64, 10
+TOKEN = sys.argv[4] if len(sys.argv) > 4 else ""
+SHOWN = f"authorization: Bearer {TOKEN}\r\n" if TOKEN else ""
 
 
 def posted(host, path, media, body):
     head = (
         f"POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: {media}\r\naccept: application/json, text/event-stream\r\n"
-        f"connection: close\r\ncontent-length: {len(body)}\r\n\r\n"
+        f"connection: close\r\ncontent-length: {len(body)}\r\n{SHOWN}\r\n"
     )
     return head.encode() + body
 
@@ -47,7 +49,7 @@ def framed(host, path, opcode, body):
     key = base64.b64encode(os.urandom(16)).decode()
     head = (
         f"GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
-        f"sec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n\r\n"
+        f"sec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n{SHOWN}\r\n"
     )
     size = len(body)
     length = bytes([0x80 | size]) if size < 126 else struct.pack(">BH", 0xFE, size) if size < 65_536 else struct.pack(">BQ", 0xFF, size)
@@ -62,6 +64,7 @@ def called(host, path, body):
     fields = {
         ":method": "POST", ":scheme": "http", ":path": path, ":authority": host,
         "content-type": "application/grpc", "te": "trailers", "a2a-version": "1.0",
+        **({"authorization": f"Bearer {TOKEN}"} if TOKEN else {}),
     }  # fmt: skip
     head = b"".join(b"\0" + bytes([len(name)]) + name.encode() + bytes([len(value)]) + value.encode() for name, value in fields.items())
     pieces = [message[at : at + 16_384] for at in range(0, len(message), 16_384)]

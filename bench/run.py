@@ -389,7 +389,7 @@ def trust(options):
     """What it costs to know who asks and what they may: the same echo, each hub knowing more than the one before it."""
     shown = [f"authorization=Bearer {TRUST_TOKEN}"]
     kinds = {
-        "the hub's own user, no rules": (lambda: servers.hub(ECHO), []),
+        "the hub's Owner, no rules": (lambda: servers.hub(ECHO), []),
         "a token": (lambda: trust_hub(), shown),
         "a token and a rule": (lambda: trust_hub(rules=0), shown),
         "a token and 10,000 rules": (lambda: trust_hub(rules=10_000), shown),

@@ -9,6 +9,21 @@ import time
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# The Owner's token of every hub that was started, by its port: without one a caller is anonymous.
+TOKENS = {}
+
+
+class Shown(urllib.request.BaseHandler):
+    """Shows a hub its Owner's token, unless a request says who it is from."""
+
+    def http_request(self, request):
+        token = TOKENS.get(int(request.host.rsplit(":", 1)[-1])) if ":" in request.host else None
+        if token and not request.has_header("Authorization"):
+            request.add_unredirected_header("Authorization", f"Bearer {token}")
+        return request
+
+
+urllib.request.install_opener(urllib.request.build_opener(Shown()))
 
 
 class Server:
@@ -155,7 +170,10 @@ def hub(config="", files=None, binary=None, name="interlingua", below=None):
         with open(path, "w") as file:
             file.write(content)
     command = [binary or f"{ROOT}/target/release/interlingua", "serve", "--listen", "127.0.0.1:@PORT@", "--data", "data"]
-    return Server(name, [*command, "-c", "interlingua.yaml"], "/healthz", directory)
+    server = Server(name, [*command, "-c", "interlingua.yaml"], "/healthz", directory)
+    with open(os.path.join(directory, "data", "token")) as file:
+        TOKENS[server.port] = file.read().strip()
+    return server
 
 
 def free_port():

@@ -1,9 +1,10 @@
 """Calls through a hub with the official SDK, by JSON-RPC of 1.0.
 
-    a2a_caller.py URL
+    INTERLINGUA_TOKEN=… a2a_caller.py URL
 """
 
 import asyncio
+import os
 import sys
 import uuid
 
@@ -17,6 +18,7 @@ from lines import serve
 
 OURS = "urn:interlingua:hub:1"
 HUB = sys.argv[1]
+SHOWN = {"authorization": f"Bearer {os.environ['INTERLINGUA_TOKEN']}"}
 ENDS = {"TASK_STATE_FAILED": "failed", "TASK_STATE_REJECTED": "failed", "TASK_STATE_CANCELED": "cancelled"}
 
 
@@ -151,7 +153,7 @@ class Caller:
 
 
 async def main():
-    async with httpx.AsyncClient(timeout=170) as http:
+    async with httpx.AsyncClient(timeout=170, headers=SHOWN) as http:
         caller = Caller(http)
         await serve(caller.call, caller.give_up)
 

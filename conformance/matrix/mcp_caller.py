@@ -1,15 +1,18 @@
 """Calls through a hub with the official SDK, in the newest revision that both speak.
 
-    mcp_caller.py URL
+    INTERLINGUA_TOKEN=… mcp_caller.py URL
 """
 
 import asyncio
 import contextvars
+import os
 import sys
 
+import httpx2
 import mcp_types as types
 from lines import serve
 from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
 
 ASKED = contextvars.ContextVar("asked")
 
@@ -56,7 +59,10 @@ async def read(client, result, seen):
 
 
 async def main():
-    async with Client(f"{sys.argv[1]}/mcp", mode="auto", elicitation_callback=elicit) as client:
+    shown = {"authorization": f"Bearer {os.environ['INTERLINGUA_TOKEN']}"}
+    http = httpx2.AsyncClient(headers=shown, timeout=httpx2.Timeout(30, read=600))
+    hub = streamable_http_client(f"{sys.argv[1]}/mcp", http_client=http)
+    async with http, Client(hub, mode="auto", elicitation_callback=elicit) as client:
 
         async def call(command, seen):
             ASKED.set((seen, command.get("answer")))

@@ -1,9 +1,10 @@
 """Calls through a hub with the reference SDK's messages.
 
-    nlip_caller.py URL
+    INTERLINGUA_TOKEN=… nlip_caller.py URL
 """
 
 import asyncio
+import os
 import sys
 
 import httpx
@@ -11,6 +12,7 @@ from lines import serve
 from nlip_sdk.nlip import NLIP_Factory, NLIP_SubMessage
 
 HUB = sys.argv[1]
+SHOWN = {"authorization": f"Bearer {os.environ['INTERLINGUA_TOKEN']}"}
 
 
 def labelled(label, content):
@@ -60,7 +62,7 @@ async def call(command, seen):
     url = f"{HUB}/agents/{command['peer']}/nlip" if command["agent"] else f"{HUB}/nlip"
     headers = {"interlingua-deadline": command["deadline"]} if command.get("deadline") else {}
     # A connection of its own: to give up is to close it.
-    async with httpx.AsyncClient(timeout=170) as http:
+    async with httpx.AsyncClient(timeout=170, headers=SHOWN) as http:
         reply = (await http.post(url, json=message(command).to_dict(), headers=headers)).json()
         tokens = await read(http, reply, seen)
         if seen.question and command.get("answer"):

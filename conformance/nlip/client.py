@@ -1,6 +1,6 @@
 """Talks to an NLIP server with the reference SDK's own message classes and prints one line for each check.
 
-    client.py http://127.0.0.1:7447/nlip [--common] [--only NAME]...
+    [INTERLINGUA_TOKEN=…] client.py http://127.0.0.1:7447/nlip [--common] [--only NAME]...
 
 `common` checks hold for the reference server (nlip-server 0.1.3) as well, which is how this program is tried out itself;
 `strict` checks are what ECMA-430 to 432 ask beyond it. Exit status 1 when a check fails.
@@ -9,6 +9,7 @@
 import argparse
 import base64
 import hashlib
+import os
 import sys
 import traceback
 
@@ -35,7 +36,9 @@ class Server:
 
     def __init__(self, url):
         self.url = url
-        self.http = httpx.Client(timeout=30, follow_redirects=False)
+        token = os.environ.get("INTERLINGUA_TOKEN")
+        self.shown = {"authorization": f"Bearer {token}"} if token else {}
+        self.http = httpx.Client(timeout=30, follow_redirects=False, headers=self.shown)
 
     def send(self, message):
         """Posts an SDK message and parses the answer with the SDK's own model."""
@@ -45,7 +48,7 @@ class Server:
 
     def websocket(self, path):
         base = self.url.replace("http", "ws", 1).rstrip("/")
-        return connect(base + path, open_timeout=30, max_size=None)
+        return connect(base + path, open_timeout=30, max_size=None, additional_headers=self.shown)
 
 
 def tokens(message):

@@ -1,7 +1,7 @@
 """A flight expert asks a hotel expert, through a hub.
 
     interlingua serve &
-    python3 examples/agents/flight_and_hotel.py [http://127.0.0.1:7447]
+    INTERLINGUA_TOKEN=$(interlingua token owner) python3 examples/agents/flight_and_hotel.py [http://127.0.0.1:7447]
 
 Neither agent listens anywhere: each fetches what waits for it. Both are then peers of the hub like any other, so
 `interlingua call agent_hotel/search_hotels '{"location": "Paris", "checkin": "2025-05-01"}'` reaches the same function
@@ -9,6 +9,7 @@ while this runs. Only the standard library is used.
 """
 
 import json
+import os
 import sys
 import threading
 import urllib.request
@@ -20,10 +21,12 @@ class Hub:
 
     def __init__(self, url):
         self.url = url
+        token = os.environ.get("INTERLINGUA_TOKEN")
+        self.shown = {"Authorization": f"Bearer {token}"} if token else {}
 
     def send(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json", **self.shown}, method=method)
         with urllib.request.urlopen(request) as answer:
             text = answer.read()
         return json.loads(text) if text else None
@@ -39,7 +42,7 @@ class Hub:
 
     def messages(self, agent):
         """What waits for an agent, and what comes: server-sent events, one message each."""
-        request = urllib.request.Request(f"{self.url}/api/messages?agent={agent}", headers={"Accept": "text/event-stream"})
+        request = urllib.request.Request(f"{self.url}/api/messages?agent={agent}", headers={"Accept": "text/event-stream", **self.shown})
         with urllib.request.urlopen(request) as stream:
             for line in stream:
                 if line.startswith(b"data: "):

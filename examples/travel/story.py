@@ -90,20 +90,22 @@ class Company:
 class Hub:
     """The few requests that the story needs."""
 
-    def __init__(self, url):
-        self.url = url
+    def __init__(self, url, data):
+        self.url, self.data = url, data
+
+    def send(self, path, data=None, patience=30):
+        """As the hub's Owner: by the token in the data directory."""
+        headers = {"Authorization": f"Bearer {(self.data / 'token').read_text().strip()}", "Content-Type": "application/json"}
+        with urllib.request.urlopen(urllib.request.Request(self.url + path, data, headers), timeout=patience) as answer:
+            return json.load(answer)
 
     def get(self, path):
-        with urllib.request.urlopen(self.url + path, timeout=30) as answer:
-            return json.load(answer)
+        return self.send(path)
 
     def nlip(self, text, tokens=()):
         parts = [{"format": "token", "subformat": kind, "content": content} for kind, content in tokens]
         message = {"format": "text", "subformat": "english", "content": text, **({"submessages": parts} if parts else {})}
-        data = json.dumps(message).encode()
-        request = urllib.request.Request(self.url + "/nlip", data, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            return json.load(answer)
+        return self.send("/nlip", json.dumps(message).encode(), PATIENCE)
 
     def ready(self, skills):
         """Whether all of these are listed, and those who have them can be reached."""
@@ -177,10 +179,13 @@ def assemble(company, ports):
     company.start(
         "hub", serve, FLIGHTS_PYTHON=python(".tools/python/mcp-2"), HOTELS_PORT=str(hotels), GUIDE_PORT=str(guide)
     )
-    hub = Hub(f"http://127.0.0.1:{hub_port}")
+    hub = Hub(f"http://127.0.0.1:{hub_port}", company.place / "data")
     until(company, "the hub", lambda: hub.ready(["planner/chat"]))
     join = ["device", "--hub", f"ws://127.0.0.1:{hub_port}", "--id", "printer", "-c", "printer.yaml"]
-    company.start("printer", [company.program, *join, "--data", company.place / "printer-data"])
+    # A token that may be this device, and nothing else.
+    make = [company.program, "token", "create", "printer", "--skill", "printer/*", "--data", company.place / "data"]
+    key = subprocess.run(make, capture_output=True, text=True, check=True).stdout.strip()
+    company.start("printer", [company.program, *join, "--data", company.place / "printer-data"], INTERLINGUA_DEVICE_KEY=key)
     until(company, "a peer", lambda: hub.ready(EXPECTED))
     return hub
 
@@ -268,7 +273,7 @@ def examples(readme, url):
 
 def stay(company, hub):
     heading(f"the hub stays up at {hub.url}; try it from another terminal, Ctrl-C ends it")
-    say(f"export INTERLINGUA_HUB={hub.url}\nalias interlingua={company.program}\ninterlingua chat planner\n")
+    say(f"alias interlingua={company.program}\nexport INTERLINGUA_DATA={hub.data}\ninterlingua chat planner\n")
     for line in examples((ROOT / "README.md").read_text(), hub.url):
         say(line)
     while True:

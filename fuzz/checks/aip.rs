@@ -50,7 +50,7 @@ fn hear(message: ClientMessage) {
         minted
     };
     let mut stamp = Stamp { now: Time(0), mint: &mut mint };
-    let sight = Sight { sender: "", others: &|_| true, clients: &|_| true };
+    let sight = Sight { sender: "", others: &|_| true, clients: &|_, _| true, room: None };
     let mut known = Link::open(Pulse::default(), Time(0));
     known.admit(Identity { id: "d".into(), role: ClientType::Device, tongue: Tongue::Profile });
     let register = ClientMessage::decode(

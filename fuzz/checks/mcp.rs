@@ -49,7 +49,7 @@ fn asked(method: &str, params: &Members) {
         let _ = decode(method, params, version);
     }
     let peer = PeerId::from("p");
-    if let Some(asked) = question::decode(method, params, &peer, Time(0), None) {
+    if let Ok(Some(asked)) = question::decode(method, params, &peer, Time(0), None) {
         for version in Version::SERVED {
             let asking = question::encode(&asked, version).expect("what was asked here can be asked here");
             checked(asking.params.as_bytes());

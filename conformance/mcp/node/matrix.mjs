@@ -1,7 +1,7 @@
 // Calls through a hub with the official TypeScript SDK, version 2, in the newest revision that both speak: a caller of the
 // matrix. Commands come on standard input and what was seen goes to standard output, as conformance/matrix/lines.py has it.
 //
-//     matrix.mjs http://127.0.0.1:7447
+//     INTERLINGUA_TOKEN=… matrix.mjs http://127.0.0.1:7447
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createInterface } from 'node:readline';
@@ -102,7 +102,8 @@ async function play(command) {
   console.log(JSON.stringify({ id: command.id, seen }));
 }
 
-await client.connect(new StreamableHTTPClientTransport(new URL(`${process.argv[2]}/mcp`)));
+const requestInit = { headers: { authorization: `Bearer ${process.env.INTERLINGUA_TOKEN}` } };
+await client.connect(new StreamableHTTPClientTransport(new URL(`${process.argv[2]}/mcp`), { requestInit }));
 console.log(JSON.stringify({ ready: true }));
 for await (const line of createInterface({ input: process.stdin })) {
   const command = JSON.parse(line);

@@ -7,13 +7,14 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::card::Card;
-use crate::content::{Input, Meta, Party, base64_bytes};
-use crate::event::Signal;
+use crate::content::{Input, Meta, Party, Trust, base64_bytes};
+use crate::event::{Signal, Why};
 use crate::fault::{Fault, FaultKind};
 use crate::id::{
     ConversationId, GroupId, HubId, Media, MessageId, PeerId, SkillId, TaskId, Text, Time, Uri, Version, WatchId,
 };
 use crate::json::Json;
+use crate::origin::{Chosen, Maker, Origin};
 use crate::principal::Principal;
 use crate::query::{Notice, Query, Watch};
 use crate::question::KindSet;
@@ -78,9 +79,9 @@ pub struct Call {
     pub limits: Limits,
     pub via: Option<Via>,
     pub trace: Option<Trace>,
-    /// What it came in by, for counting and the audit; `None` for calls the hub makes itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wire: Option<Wire>,
+    /// What it came in by and what led to it. Journals that knew no origins have nothing here for calls of the hub's own.
+    #[serde(rename = "wire", default = "Origin::program")]
+    pub origin: Origin,
     #[serde(default, skip_serializing_if = "Meta::is_none")]
     pub meta: Meta,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,7 +90,7 @@ pub struct Call {
 
 impl Call {
     /// A call with ordinary manners; decoders set the fields their wire speaks of.
-    pub fn new(id: impl Into<MessageId>, ask: Ask) -> Call {
+    pub fn new(id: impl Into<MessageId>, origin: impl Into<Origin>, ask: Ask) -> Call {
         Call {
             id: id.into(),
             id_given: false,
@@ -101,9 +102,56 @@ impl Call {
             limits: Limits::default(),
             via: None,
             trace: None,
-            wire: None,
+            origin: origin.into(),
             meta: Meta::default(),
             raw: None,
+        }
+    }
+
+    /// A call that the hub makes on behalf of this one, which runs as `task`: with all that led to it, as urgent, within its
+    /// time and on its way. Its id is the same whenever the task comes to it, and leads to the same exchange.
+    pub fn child(&self, task: TaskId, here: &HubId, by: Maker, id: impl Into<MessageId>, ask: Ask) -> Call {
+        let mut call = Call::new(id, self.origin.child(by, self.trust()), ask);
+        call.id_given = true;
+        call.parent = Some(task);
+        call.limits.priority = self.limits.priority;
+        call.limits.deadline = self.limits.deadline.filter(|deadline| deadline.set_by == DeadlineBy::Caller);
+        call.via = self.via.as_ref().and_then(|via| via.before(here));
+        call.trace.clone_from(&self.trace);
+        call
+    }
+
+    /// What the hub before says led to it.
+    pub fn told(&mut self, origin: &str) {
+        self.origin.told(origin);
+    }
+
+    /// What has this origin led to it, too.
+    pub fn led_by(&mut self, origin: &Origin) {
+        self.origin.joins(origin);
+    }
+
+    /// The lowest of what led to it and what it says.
+    pub fn trust(&self) -> Trust {
+        self.origin.trust().min(self.input().map_or(Trust::Caller, |input| input.trust))
+    }
+
+    /// How it came about that just this is called, given why its route was taken.
+    pub fn chosen_by(&self, why: Why) -> Chosen {
+        match self.origin.chosen_by() {
+            Chosen::ByName if matches!(why, Why::Phrase | Why::Ranked) => Chosen::ByWords,
+            Chosen::ByName if self.names_another() => Chosen::ByArgument,
+            chosen @ (Chosen::ByName | Chosen::ByModel | Chosen::ByWords | Chosen::ByPlan | Chosen::ByArgument) => {
+                chosen
+            }
+        }
+    }
+
+    /// Does it name in an argument what is to be called?
+    fn names_another(&self) -> bool {
+        match &self.ask {
+            Ask::Invoke { target: Target::Skill(id, _), .. } => id.is_call_skill(),
+            Ask::Invoke { .. } | Ask::Read { .. } | Ask::Complete { .. } => false,
         }
     }
 
@@ -212,6 +260,9 @@ pub struct Limits {
     /// The caller asks for a human yes whatever the skill's effects say.
     #[serde(default)]
     pub confirm: bool,
+    /// What it leads to is run only where it is known to read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_read: bool,
     /// How long its id is remembered, where its wire says otherwise than the hub; zero is not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Duration>,
@@ -225,6 +276,7 @@ impl Default for Limits {
             on_disconnect: OnDisconnect::Cancel,
             keep: false,
             confirm: false,
+            only_read: false,
             replay: None,
         }
     }

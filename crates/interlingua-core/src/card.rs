@@ -138,7 +138,8 @@ impl Skill {
         .sealed()
     }
 
-    /// Recomputes the digest of the definition.
+    /// Recomputes the digest of the definition. Whether its effects are known is no part of it: that decides whether a yes is
+    /// needed, not what it is given for, and digests of before stay good.
     pub fn sealed(mut self) -> Skill {
         let flags = [
             self.kind as u8,
@@ -202,7 +203,7 @@ impl Resource {
     }
 }
 
-/// A peer's own claim may add effects; only configuration removes them. Unknown means writes, not idempotent.
+/// A peer's own claim may add effects; only configuration removes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effects {
     pub reads: bool,
@@ -210,23 +211,41 @@ pub struct Effects {
     pub destroys: bool,
     pub spends: bool,
     pub idempotent: bool,
+    /// Nobody who is believed said what else it does: it is taken to write, and may destroy and spend.
+    #[serde(default)]
+    pub unknown: bool,
+    /// What it does are calls of others, each of which is judged for itself: it can do whatever they can.
+    #[serde(default)]
+    pub calls: bool,
     pub claimed_by: CardFrom,
 }
 
 impl Effects {
     pub const fn reads_only(claimed_by: CardFrom) -> Effects {
-        Effects { reads: true, writes: false, destroys: false, spends: false, idempotent: true, claimed_by }
+        Effects {
+            reads: true,
+            writes: false,
+            destroys: false,
+            spends: false,
+            idempotent: true,
+            unknown: false,
+            calls: false,
+            claimed_by,
+        }
+    }
+
+    /// It changes something, and neither destroys nor spends.
+    pub const fn writes(claimed_by: CardFrom) -> Effects {
+        Effects { writes: true, idempotent: false, ..Effects::reads_only(claimed_by) }
     }
 
     pub const fn unknown() -> Effects {
-        Effects {
-            reads: true,
-            writes: true,
-            destroys: false,
-            spends: false,
-            idempotent: false,
-            claimed_by: CardFrom::Manifest,
-        }
+        Effects { unknown: true, ..Effects::writes(CardFrom::Manifest) }
+    }
+
+    /// Of what hands calls on, or makes them: an agent, a team, a plan.
+    pub const fn calls(claimed_by: CardFrom) -> Effects {
+        Effects { calls: true, idempotent: false, ..Effects::reads_only(claimed_by) }
     }
 
     /// In words, as hubs tell each other.
@@ -237,6 +256,8 @@ impl Effects {
             ("destroys", self.destroys),
             ("spends", self.spends),
             ("idempotent", self.idempotent),
+            ("unknown", self.unknown),
+            ("calls", self.calls),
         ];
         named.into_iter().filter(|(_, is)| *is).map(|(name, _)| name)
     }
@@ -250,8 +271,15 @@ impl Effects {
             destroys: says("destroys"),
             spends: says("spends"),
             idempotent: says("idempotent"),
+            unknown: says("unknown"),
+            calls: says("calls"),
             claimed_by: CardFrom::Manifest,
         }
+    }
+
+    /// Is it known that calling it changes nothing, neither itself nor through others?
+    pub const fn only_read(self) -> bool {
+        !self.change() && !self.unknown && !self.calls
     }
 
     /// Does calling it change anything outside the hub?

@@ -200,6 +200,24 @@ pub enum Trust {
     Operator,
 }
 
+impl Trust {
+    const ALL: [Trust; 4] = [Trust::World, Trust::Peer, Trust::Caller, Trust::Operator];
+
+    /// As rules and hubs spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Trust::World => "world",
+            Trust::Peer => "peer",
+            Trust::Caller => "caller",
+            Trust::Operator => "operator",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Trust> {
+        Trust::ALL.into_iter().find(|trust| trust.as_str() == text)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Party {
     Caller,

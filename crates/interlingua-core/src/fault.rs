@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Party;
 use crate::id::Text;
+use crate::principal::Principal;
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Fault {
@@ -58,6 +59,18 @@ impl Fault {
 
     pub fn field(mut self, path: impl Into<Text>, problem: impl Into<Text>) -> Fault {
         self.fields.push(FieldIssue { path: path.into(), problem: problem.into() });
+        self
+    }
+
+    /// As this caller is told: somebody anonymous who is refused hears what would help, the same whether what was asked for is
+    /// there or not.
+    #[must_use]
+    pub fn told_to(mut self, by: &Principal) -> Fault {
+        const HINT: &str = "you are anonymous here; show a token";
+        let refused = matches!(self.kind, FaultKind::NotFound(_) | FaultKind::Denied);
+        if refused && self.origin == Party::Caller && by.is_anonymous() && !self.public.ends_with(HINT) {
+            self.public = format!("{}; {HINT}", self.public).into();
+        }
         self
     }
 

@@ -155,6 +155,11 @@ impl SkillId {
     pub fn new(peer: impl Into<PeerId>, skill: impl Into<SkillName>) -> Self {
         Self { peer: peer.into(), skill: skill.into() }
     }
+
+    /// The skill through which a wire with few verbs reaches all others.
+    pub fn is_call_skill(&self) -> bool {
+        (self.peer.as_str(), self.skill.as_str()) == ("hub", "call_skill")
+    }
 }
 
 impl fmt::Display for SkillId {

@@ -61,12 +61,15 @@ pub struct Sent {
     /// The arguments as they were resolved and sent: plain words may be read differently later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Json>,
+    /// They are those of the call, which is in the journal already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub as_called: bool,
 }
 
 impl Sent {
     /// What a peer tells of its side while it runs: the id under which it knows the call, and whether it still works on it.
     pub fn learnt(key: MessageId, remote: Option<Secret>, open: bool) -> Sent {
-        Sent { attempt: 1, key, remote, open, repeatable: false, args: None }
+        Sent { attempt: 1, key, remote, open, repeatable: false, args: None, as_called: false }
     }
 }
 

@@ -4,7 +4,7 @@
 //! called), [`task`] (the state machine of a kept exchange), [`agent`] (a model that uses skills), [`team`] (several that
 //! answer and vote), [`graph`] (a plan of many calls), [`site`] (a website that is driven), [`bus`] (agents that write to one
 //! another), [`model`] (what a model says), [`journal`] (what is written down), [`audit`] (what was decided),
-//! [`limit`] (how often), [`json`] and [`percent`] (how what is carried is spelt), [`ports`], [`peer`] and [`policy`] (what the outside world must offer).
+//! [`limit`] (how often), [`schema`] (what checking a value costs), [`json`] and [`percent`] (how what is carried is spelt), [`ports`], [`peer`] and [`policy`] (what the outside world must offer).
 //!
 //! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
 //! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
@@ -27,6 +27,7 @@ pub mod json;
 pub mod limit;
 pub mod loss;
 pub mod model;
+pub mod origin;
 pub mod peer;
 pub mod percent;
 pub mod policy;
@@ -35,11 +36,14 @@ pub mod principal;
 pub mod query;
 pub mod question;
 pub mod reach;
+pub mod schema;
 pub mod secret;
 pub mod session;
 pub mod site;
 pub mod task;
 pub mod team;
+pub mod visible;
+pub mod visit;
 pub mod words;
 
 pub use call::*;
@@ -53,7 +57,9 @@ pub use id::*;
 pub use journal::{Entry, Log, Record, Sent};
 pub use json::Json;
 pub use loss::*;
+pub use origin::{Chosen, Maker, Origin};
 pub use principal::*;
 pub use query::*;
 pub use question::*;
 pub use secret::*;
+pub use visit::{BadLink, WebLink};

@@ -72,9 +72,20 @@ pub struct Append {
     pub unique: Option<Unique>,
     /// What lists show of this task, written in the same transaction.
     pub row: Option<TaskRow>,
-    /// How many tasks the owner of a new one may keep. Beyond it the oldest of theirs make room where they are finished; where
-    /// they are not, the append is refused as [`StoreFault::Crowded`].
-    pub most: Option<u64>,
+    /// How much this task and its owner may keep. Beyond it the oldest tasks of the owner make room where they are finished;
+    /// where they are not, the append is refused as [`StoreFault::Crowded`].
+    pub most: Option<TaskRoom>,
+}
+
+/// How much may be kept; without a number there is no bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TaskRoom {
+    /// Tasks of the owner. Counts for a new one.
+    pub tasks: Option<u64>,
+    /// Bytes in the journals of all tasks of the owner.
+    pub bytes: Option<u64>,
+    /// Bytes in the journals of this task.
+    pub of_task: Option<u64>,
 }
 
 /// Where a log must stand for an append to happen.
@@ -230,6 +241,7 @@ pub struct Retention {
     pub tasks_count: u64,
     pub audit: std::time::Duration,
     pub audit_count: u64,
+    pub audit_bytes: u64,
     pub topics: std::time::Duration,
     /// Of each topic.
     pub topics_count: u64,

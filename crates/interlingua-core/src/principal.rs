@@ -65,6 +65,9 @@ pub enum Subject {
     Agent(PeerId),
     Device(PeerId),
     Hub(HubId),
+    /// Whoever tells devices what to do and is known by their key. Its name is its own choice, so it is nobody else's: neither
+    /// an agent of this hub nor a device.
+    Orchestrator(Text),
 }
 
 impl std::fmt::Display for Subject {
@@ -76,6 +79,7 @@ impl std::fmt::Display for Subject {
             Subject::Agent(peer) => write!(f, "agent:{peer}"),
             Subject::Device(peer) => write!(f, "device:{peer}"),
             Subject::Hub(hub) => write!(f, "hub:{hub}"),
+            Subject::Orchestrator(name) => write!(f, "orchestrator:{name}"),
         }
     }
 }
@@ -83,8 +87,9 @@ impl std::fmt::Display for Subject {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Proof {
     None,
+    /// Stores of 0.1.0 know another proof of the Owner's: that a connection belonged to the hub's own user.
+    #[serde(alias = "SameUid")]
     LocalSocket,
-    SameUid,
     Key,
     Token,
     Jwt,
@@ -99,14 +104,121 @@ pub enum Proof {
 #[serde(transparent)]
 pub struct Owner(pub Arc<[Subject]>);
 
+/// The subjects with `>` between them. No two owners have the same text, whatever their names hold: a `>` of a name is doubled, and
+/// NUL, which stands between an owner and what is kept for it, is `>0`. No subject begins with either, so a text is read in one way
+/// only, and names without them are spelt as they are.
 impl std::fmt::Display for Owner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        use std::fmt::Write;
         for (index, subject) in self.0.iter().enumerate() {
             if index > 0 {
                 f.write_str(">")?;
             }
-            write!(f, "{subject}")?;
+            write!(Spelt(f), "{subject}")?;
         }
         Ok(())
+    }
+}
+
+/// Writes what is no separator.
+struct Spelt<'a, 'f>(&'a mut std::fmt::Formatter<'f>);
+
+impl std::fmt::Write for Spelt<'_, '_> {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let mut rest = text;
+        while let Some(at) = rest.find(['>', '\0']) {
+            self.0.write_str(&rest[..at])?;
+            self.0.write_str(if rest.as_bytes()[at] == 0 { ">0" } else { ">>" })?;
+            rest = &rest[at + 1..];
+        }
+        self.0.write_str(rest)
+    }
+}
+
+impl std::str::FromStr for Owner {
+    type Err = UnknownSubject;
+
+    fn from_str(text: &str) -> Result<Owner, UnknownSubject> {
+        let mut pieces = vec![String::new()];
+        let mut rest = text.chars().peekable();
+        while let Some(c) = rest.next() {
+            let last = pieces.last_mut().ok_or(UnknownSubject)?;
+            match (c, rest.peek()) {
+                ('>', Some('>')) => last.push('>'),
+                ('>', Some('0')) => last.push('\0'),
+                ('>', Some(_) | None) => {
+                    pieces.push(String::new());
+                    continue;
+                }
+                (other, _) => {
+                    last.push(other);
+                    continue;
+                }
+            }
+            rest.next();
+        }
+        pieces.iter().map(|piece| piece.parse()).collect::<Result<_, _>>().map(Owner)
+    }
+}
+
+/// What is written like nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownSubject;
+
+impl std::str::FromStr for Subject {
+    type Err = UnknownSubject;
+
+    fn from_str(text: &str) -> Result<Subject, UnknownSubject> {
+        Ok(match text.split_once(':') {
+            None if text == "anonymous" => Subject::Anonymous,
+            None if text == "owner" => Subject::HubOwner,
+            Some((_, "")) => return Err(UnknownSubject),
+            Some(("user", name)) => Subject::User(name.into()),
+            Some(("agent", name)) => Subject::Agent(name.into()),
+            Some(("device", name)) => Subject::Device(name.into()),
+            Some(("hub", name)) => Subject::Hub(name.into()),
+            Some(("orchestrator", name)) => Subject::Orchestrator(name.into()),
+            None | Some(_) => return Err(UnknownSubject),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn subject() -> impl Strategy<Value = Subject> {
+        let name = "[a>:0/\u{0}é-]{1,6}";
+        prop_oneof![
+            Just(Subject::Anonymous),
+            Just(Subject::HubOwner),
+            name.prop_map(|name| Subject::User(name.as_str().into())),
+            name.prop_map(|name| Subject::Agent(name.as_str().into())),
+            name.prop_map(|name| Subject::Device(name.as_str().into())),
+            name.prop_map(|name| Subject::Hub(name.as_str().into())),
+            name.prop_map(|name| Subject::Orchestrator(name.as_str().into())),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_text_of_an_owner_is_nobody_elses(
+            one in proptest::collection::vec(subject(), 1..4), other in proptest::collection::vec(subject(), 1..4),
+        ) {
+            let (one, other) = (Owner(one.into()), Owner(other.into()));
+            prop_assert_eq!(one == other, one.to_string() == other.to_string());
+            prop_assert!(!one.to_string().contains('\0'));
+            prop_assert_eq!(one.to_string().parse::<Owner>(), Ok(one));
+        }
+    }
+
+    #[test]
+    fn owners_of_plain_names_are_spelt_as_ever() {
+        let owner = Owner([Subject::User("corp/ann".into()), Subject::Agent("researcher".into())].into());
+        assert_eq!(owner.to_string(), "user:corp/ann>agent:researcher");
+        let other = Owner([Subject::User("corp/ann>agent:researcher".into())].into());
+        assert_eq!(other.to_string(), "user:corp/ann>>agent:researcher");
     }
 }

@@ -6,9 +6,10 @@ use crate::card::{Effects, Schema, Skill};
 use crate::content::{Part, Party, Turn};
 use crate::digest::Digest;
 use crate::event::Answer;
-use crate::id::{QuestionId, SkillId, Text, Time, Uri};
+use crate::id::{QuestionId, SkillId, Text, Time};
 use crate::json::Json;
 use crate::secret::Secret;
+use crate::visit::WebLink;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
@@ -38,7 +39,7 @@ pub enum QuestionKind {
     Input { form: Schema, choices: Vec<Choice> },
     Confirm(Confirm),
     Credential { scheme: Text, scopes: Vec<Text> },
-    Visit { url: Uri },
+    Visit { url: WebLink },
     Model(ModelRequest),
     Roots,
 }

@@ -19,7 +19,7 @@ use futures_util::future::try_join_all;
 use interlingua_core::digest::Digest;
 use interlingua_core::id::{TaskId, Time};
 use interlingua_core::journal::Log;
-use interlingua_core::ports::{Append, Expected, StoreFault, TaskPhase, TaskRow, Unique};
+use interlingua_core::ports::{Append, Expected, StoreFault, TaskPhase, TaskRoom, TaskRow, Unique};
 use interlingua_drivers::keys::{Keyring, SealFault, Wrapping};
 use interlingua_drivers::store::{Embedded, Options};
 
@@ -141,6 +141,6 @@ fn accepted(number: u64) -> Append {
             created: at,
             updated: at,
         }),
-        most: Some(u64::MAX),
+        most: Some(TaskRoom { tasks: Some(u64::MAX), ..TaskRoom::default() }),
     }
 }

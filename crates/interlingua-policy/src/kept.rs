@@ -82,7 +82,7 @@ const LONGEST: usize = 4 * 1024;
 fn length(asked: &Asked<'_>) -> usize {
     let name = match &asked.by.subject {
         Subject::Anonymous | Subject::HubOwner => 0,
-        Subject::User(name) => name.len(),
+        Subject::User(name) | Subject::Orchestrator(name) => name.len(),
         Subject::Agent(peer) | Subject::Device(peer) => peer.as_str().len(),
         Subject::Hub(hub) => hub.as_str().len(),
     };

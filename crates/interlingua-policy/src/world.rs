@@ -25,6 +25,7 @@ pub(crate) struct Types {
     user: EntityTypeName,
     agent: EntityTypeName,
     device: EntityTypeName,
+    orchestrator: EntityTypeName,
     hub: EntityTypeName,
     anonymous: EntityTypeName,
     role: EntityTypeName,
@@ -45,6 +46,7 @@ impl Types {
             user: name("User")?,
             agent: name("Agent")?,
             device: name("Device")?,
+            orchestrator: name("Orchestrator")?,
             hub: name("Hub")?,
             anonymous: name("Anonymous")?,
             role: name("Role")?,
@@ -68,6 +70,7 @@ impl Types {
             Subject::Agent(peer) => uid(&self.agent, peer.as_str()),
             Subject::Device(peer) => uid(&self.device, peer.as_str()),
             Subject::Hub(hub) => uid(&self.hub, hub.as_str()),
+            Subject::Orchestrator(name) => uid(&self.orchestrator, name),
         })
     }
 
@@ -186,7 +189,7 @@ fn caller(link: &Link) -> Attributes {
     let name = match &link.subject {
         Subject::Anonymous => "anonymous",
         Subject::HubOwner => "owner",
-        Subject::User(name) => name,
+        Subject::User(name) | Subject::Orchestrator(name) => name,
         Subject::Agent(peer) | Subject::Device(peer) => peer.as_str(),
         Subject::Hub(hub) => hub.as_str(),
     };
@@ -202,7 +205,6 @@ fn proof(proof: &Proof) -> &'static str {
     match proof {
         Proof::None => "none",
         Proof::LocalSocket => "local_socket",
-        Proof::SameUid => "same_uid",
         Proof::Key => "key",
         Proof::Token => "token",
         Proof::Jwt => "jwt",
@@ -243,7 +245,7 @@ fn circumstances(asked: &Asked<'_>, reads: &Reads) -> Result<Attributes, Unfit> 
     let effects = RestrictedExpression::new_record(effects).map_err(Unfit::because)?;
     let mut context = vec![
         text("protocol", asked.wire.unwrap_or("local")),
-        text("provenance", trust(asked.trust.unwrap_or(Trust::Caller))),
+        text("provenance", asked.trust.unwrap_or(Trust::Caller).as_str()),
         ("effects".to_owned(), effects),
     ];
     if reads.time {
@@ -259,16 +261,8 @@ fn effects(effects: &Effects) -> Attributes {
         flag("destroys", effects.destroys),
         flag("spends", effects.spends),
         flag("idempotent", effects.idempotent),
+        flag("unknown", effects.unknown),
     ]
-}
-
-fn trust(trust: Trust) -> &'static str {
-    match trust {
-        Trust::World => "world",
-        Trust::Peer => "peer",
-        Trust::Caller => "caller",
-        Trust::Operator => "operator",
-    }
 }
 
 /// As Cedar writes times: milliseconds, always.

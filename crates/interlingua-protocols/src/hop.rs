@@ -1,4 +1,4 @@
-//! The headers by which a hub tells the next one what its wire has no field for: the hubs passed, the deadline, the
+//! The headers by which a hub tells the next one what its wire has no field for: the hubs passed, what led to it there, the deadline, the
 //! priority, and the W3C trace context. Used by every wire that travels over HTTP and has no place of its own for them.
 
 use interlingua_core::{Call, Deadline, DeadlineBy, HubId, Limits, Priority, Time, Trace, Via};
@@ -8,6 +8,8 @@ use interlingua_core::{Call, Deadline, DeadlineBy, HubId, Limits, Priority, Time
 pub const IMPORTED: &str = "imported";
 
 pub const VIA: &str = "interlingua-via";
+/// What the call came in by at the hubs before, and what they let it do: see `Origin::tell`.
+pub const ORIGIN: &str = "interlingua-origin";
 pub const DEADLINE: &str = "interlingua-deadline";
 pub const PRIORITY: &str = "interlingua-priority";
 pub const TRACEPARENT: &str = "traceparent";
@@ -18,6 +20,7 @@ pub const BAGGAGE: &str = "baggage";
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Headers<'a> {
     pub via: Option<&'a str>,
+    pub origin: Option<&'a str>,
     pub deadline: Option<&'a str>,
     pub priority: Option<&'a str>,
     pub traceparent: Option<&'a str>,
@@ -29,6 +32,8 @@ pub struct Headers<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hop {
     pub via: Option<Via>,
+    /// As it came.
+    pub origin: Option<String>,
     pub deadline: Option<Deadline>,
     pub priority: Priority,
     pub trace: Option<Trace>,
@@ -47,6 +52,7 @@ impl<'a> Headers<'a> {
     pub fn read(text: impl Fn(&str) -> Option<&'a str>) -> Headers<'a> {
         Headers {
             via: text(VIA),
+            origin: text(ORIGIN),
             deadline: text(DEADLINE),
             priority: text(PRIORITY),
             traceparent: text(TRACEPARENT),
@@ -64,6 +70,7 @@ impl<'a> Headers<'a> {
         };
         Ok(Hop {
             via: self.via.and_then(via),
+            origin: self.origin.map(str::to_owned),
             deadline: deadline.map(|at| Deadline { at, set_by: DeadlineBy::Caller }),
             priority,
             trace: self.trace(),
@@ -86,6 +93,9 @@ impl Hop {
     /// Puts what was said into a call.
     pub fn apply(&self, call: &mut Call) {
         call.via.clone_from(&self.via);
+        if let Some(origin) = &self.origin {
+            call.told(origin);
+        }
         call.trace.clone_from(&self.trace);
         call.limits = Limits { deadline: self.deadline, priority: self.priority, ..call.limits.clone() };
     }
@@ -122,6 +132,7 @@ pub fn encode(call: &Call) -> Vec<(&'static str, String)> {
     if let Some(via) = &call.via {
         headers.push((VIA, via.hubs.iter().map(HubId::as_str).collect::<Vec<_>>().join(", ")));
     }
+    headers.push((ORIGIN, call.origin.tell()));
     if let Some(deadline) = call.limits.deadline {
         headers.push((DEADLINE, deadline.at.to_string()));
     }
@@ -150,7 +161,7 @@ mod tests {
     #[test]
     fn without_headers_everything_is_ordinary() {
         let hop = decode(Headers::default());
-        assert_eq!(hop, Hop { via: None, deadline: None, priority: Priority::NORMAL, trace: None });
+        assert_eq!(hop, Hop { via: None, origin: None, deadline: None, priority: Priority::NORMAL, trace: None });
     }
 
     #[test]
@@ -178,20 +189,24 @@ mod tests {
     fn what_is_sent_to_the_next_hub_is_read_there_and_names_us_last() {
         let headers = Headers {
             via: Some("a, b"),
+            origin: Some("mcp; trust=peer; deny=destroys"),
             deadline: Some("30s"),
             priority: Some("7"),
             traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
             tracestate: None,
             baggage: Some("k=v"),
         };
-        let mut call = Call::new("m", Ask::Invoke { target: Target::Words, input: Input::text("hi") });
+        let origin = interlingua_core::Origin::program();
+        let mut call = Call::new("m", origin, Ask::Invoke { target: Target::Words, input: Input::text("hi") });
         decode(headers).apply(&mut call);
         call.via = Some(Via::through(call.via.as_ref(), &HubId::from("c")).expect("no loop"));
         let sent = encode(&call);
         let get = |name: &str| sent.iter().find(|(given, _)| *given == name).map(|(_, text)| text.as_str());
         assert_eq!(get(VIA), Some("a, b, c"));
+        assert_eq!(get(ORIGIN), Some("local, mcp; deny=destroys"));
         let again = decode(Headers {
             via: get(VIA),
+            origin: get(ORIGIN),
             deadline: get(DEADLINE),
             priority: get(PRIORITY),
             traceparent: get(TRACEPARENT),

@@ -64,6 +64,8 @@ pub fn request(method: Method, path: &str) -> http::request::Builder {
 pub struct Connection {
     sender: Sender,
     authority: String,
+    /// Shown with every request that says nothing of who it is from.
+    bearer: Option<String>,
 }
 
 #[derive(Debug)]
@@ -75,19 +77,19 @@ enum Sender {
 impl Connection {
     /// HTTP/1.1 over TCP.
     pub async fn http1(address: SocketAddr) -> Self {
-        Self { sender: http1_over(connect(address).await).await, authority: address.to_string() }
+        Self { sender: http1_over(connect(address).await).await, authority: address.to_string(), bearer: None }
     }
 
     /// As [`Connection::http1`], for a server that may not be there.
     pub async fn try_http1(address: SocketAddr) -> std::io::Result<Self> {
         let stream = within("a connection", TcpStream::connect(address)).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { sender: http1_over(stream).await, authority: address.to_string() })
+        Ok(Self { sender: http1_over(stream).await, authority: address.to_string(), bearer: None })
     }
 
     /// HTTP/2 over TCP with prior knowledge.
     pub async fn h2c(address: SocketAddr) -> Self {
-        Self { sender: http2_over(connect(address).await).await, authority: address.to_string() }
+        Self { sender: http2_over(connect(address).await).await, authority: address.to_string(), bearer: None }
     }
 
     /// TLS, then HTTP/2 or HTTP/1.1 as the server chooses by ALPN. An error is the handshake's.
@@ -98,7 +100,13 @@ impl Connection {
         let stream = within("a TLS handshake", connecting).await?;
         let chosen_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let sender = if chosen_http2 { http2_over(stream).await } else { http1_over(stream).await };
-        Ok(Self { sender, authority: format!("{name}:{}", address.port()) })
+        Ok(Self { sender, authority: format!("{name}:{}", address.port()), bearer: None })
+    }
+
+    /// Shows this token with every request that has no credential of its own and is no browser's.
+    pub fn showing(mut self, token: Option<String>) -> Self {
+        self.bearer = token.map(|token| format!("Bearer {token}"));
+        self
     }
 
     /// Whether the connection speaks HTTP/2.
@@ -134,6 +142,11 @@ impl Connection {
 
     /// Sends a request; the body of its answer is still to come.
     pub(crate) async fn open(&mut self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, hyper::Error> {
+        if let Some(bearer) = &self.bearer
+            && says_nothing(request.headers().keys().map(http::HeaderName::as_str))
+        {
+            request.headers_mut().insert("authorization", bearer.parse().expect("a token is a header value"));
+        }
         match &mut self.sender {
             Sender::Http1(sender) => {
                 if !request.headers().contains_key("host") {
@@ -151,6 +164,15 @@ impl Connection {
             }
         }
     }
+}
+
+/// Neither a credential, nor the signs of a browser: a page has no token of anybody's.
+pub(crate) fn says_nothing<'a>(headers: impl IntoIterator<Item = &'a str>) -> bool {
+    headers.into_iter().all(|name| {
+        let name = name.to_ascii_lowercase();
+        let page = name == "origin" || (name.starts_with("sec-fetch-") && name != "sec-fetch-mode");
+        !page && name != "authorization" && name != "x-api-key"
+    })
 }
 
 /// The `data` of server-sent events, one after another.

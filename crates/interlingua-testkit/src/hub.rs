@@ -15,7 +15,10 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Answer, Connection, Process, WebSocket, connection, port};
+use crate::{Answer, Connection, Process, WebSocket, connection, port, raw::WebSocketFrames};
+
+/// The Owner's token of hubs that are made with [`HubBuilder::known_owner`].
+pub const OWNER_TOKEN: &str = "ilg_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 /// What a hub is started with.
 #[derive(Debug)]
@@ -56,6 +59,11 @@ impl HubBuilder {
     pub fn arguments(mut self, arguments: &[&str]) -> Self {
         self.arguments.extend(arguments.iter().map(ToString::to_string));
         self
+    }
+
+    /// Has a token of the Owner's that others know before it starts, [`OWNER_TOKEN`]: a hub that is another's peer, say.
+    pub fn known_owner(self) -> Self {
+        self.file("data/token", OWNER_TOKEN)
     }
 
     /// Sets an environment variable of the hub.
@@ -121,6 +129,8 @@ impl HubBuilder {
     fn command(&self, address: SocketAddr) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(self.directory.path()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_HUB");
+        // Tests may run as root, where Chromium has no sandbox. A hub that is to miss it takes the word back.
+        command.env("INTERLINGUA_BROWSER_SANDBOX", "off");
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.arg("serve").args(["--listen", &address.to_string(), "--data", "data"]).args(&self.arguments);
         command
@@ -194,8 +204,23 @@ impl Hub {
         self.process.id()
     }
 
-    /// One HTTP/1.1 connection.
+    /// The Owner's token, once there is one.
+    pub fn token(&self) -> Option<String> {
+        fs::read_to_string(self.data().join("token")).ok().map(|token| token.trim().to_owned())
+    }
+
+    /// One HTTP/1.1 connection of the Owner's: every request that says nothing of who it is from shows the Owner's token.
     pub async fn connect(&self) -> Connection {
+        Connection::http1(self.address).await.showing(self.token())
+    }
+
+    /// The same over HTTP/2.
+    pub async fn connect_h2c(&self) -> Connection {
+        Connection::h2c(self.address).await.showing(self.token())
+    }
+
+    /// One HTTP/1.1 connection of nobody's.
+    pub async fn connect_anonymous(&self) -> Connection {
         Connection::http1(self.address).await
     }
 
@@ -215,9 +240,19 @@ impl Hub {
         self.connect().await.send(connection::post(path, content_type, body)).await
     }
 
-    /// A WebSocket.
+    /// A WebSocket of the Owner's.
     pub async fn websocket(&self, path: &str) -> WebSocket {
-        WebSocket::open(self.address, path).await
+        WebSocket::open_with(self.address, path, self.token().as_deref()).await
+    }
+
+    /// A WebSocket of the Owner's, unless these headers say who it is from; the status when the hub refuses.
+    pub async fn frames(&self, path: &str, headers: &[(&str, &str)]) -> Result<WebSocketFrames, u16> {
+        WebSocketFrames::open_showing(self.address, path, headers, self.token().as_deref()).await
+    }
+
+    /// The header line with the Owner's token, for a request written by hand.
+    pub fn bearer_line(&self) -> String {
+        self.token().map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default()
     }
 
     /// Kills it with SIGKILL, in the middle of whatever it does. The data directory stays.

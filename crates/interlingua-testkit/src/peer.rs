@@ -83,8 +83,16 @@ async fn listens(process: &mut Process, address: SocketAddr) {
 
 /// Runs a script under `conformance/` to its end; panics with its output unless it succeeds.
 pub async fn run_script(path: &str, arguments: &[&str]) -> String {
+    run_script_as(None, path, arguments).await
+}
+
+/// The same with a token for the hub in its environment.
+pub async fn run_script_as(token: Option<String>, path: &str, arguments: &[&str]) -> String {
     let mut command = python();
+    command.envs(token.map(|token| ("INTERLINGUA_TOKEN", token)));
     command.arg(root().join("conformance").join(path)).args(arguments);
+    // Tests may run as root, where Chromium has no sandbox.
+    command.env("INTERLINGUA_BROWSER_SANDBOX", "off");
     let mut process = Process::start(command);
     let status = crate::within(path, async {
         loop {

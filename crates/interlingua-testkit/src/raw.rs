@@ -7,7 +7,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::within;
+use crate::{connection::says_nothing, within};
 
 /// The most that is ever read of an answer.
 const READ_LIMIT: usize = 1 << 20;
@@ -135,6 +135,23 @@ impl WebSocketFrames {
             Some((status, _)) => Err(status),
             None => Err(0),
         }
+    }
+
+    /// The same with a token, unless these headers say already who it is from.
+    pub async fn open_showing(
+        address: SocketAddr,
+        path: &str,
+        headers: &[(&str, &str)],
+        token: Option<&str>,
+    ) -> Result<Self, u16> {
+        let bearer = token.map(|token| format!("Bearer {token}"));
+        let mut headers = headers.to_vec();
+        if let Some(bearer) = &bearer
+            && says_nothing(headers.iter().map(|(name, _)| *name))
+        {
+            headers.push(("authorization", bearer));
+        }
+        Self::open(address, path, &headers).await
     }
 
     /// Sends one masked frame.

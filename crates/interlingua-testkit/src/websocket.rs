@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use futures_util::{SinkExt, StreamExt};
+use http::header::AUTHORIZATION;
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_websockets::{ClientBuilder, Limits, MaybeTlsStream, Message, WebSocketStream};
@@ -18,13 +19,26 @@ pub struct WebSocket {
 impl WebSocket {
     /// Opens a WebSocket at `path` with no further headers; panics when the server refuses.
     pub async fn open(address: SocketAddr, path: &str) -> Self {
-        Self::try_open(address, path).await.unwrap_or_else(|error| panic!("no WebSocket at {path}: {error}"))
+        Self::open_with(address, path, None).await
     }
 
-    /// As [`WebSocket::open`], for a server that may refuse.
-    pub async fn try_open(address: SocketAddr, path: &str) -> Result<Self, tokio_websockets::Error> {
+    /// The same, with a token.
+    pub async fn open_with(address: SocketAddr, path: &str, token: Option<&str>) -> Self {
+        Self::try_open(address, path, token).await.unwrap_or_else(|error| panic!("no WebSocket at {path}: {error}"))
+    }
+
+    /// As [`WebSocket::open_with`], for a server that may refuse.
+    pub async fn try_open(
+        address: SocketAddr,
+        path: &str,
+        token: Option<&str>,
+    ) -> Result<Self, tokio_websockets::Error> {
         let uri = format!("ws://{address}{path}");
-        let builder = ClientBuilder::new().limits(Limits::unlimited()).uri(&uri).expect("an address and a path");
+        let mut builder = ClientBuilder::new().limits(Limits::unlimited()).uri(&uri).expect("an address and a path");
+        if let Some(token) = token {
+            let bearer = format!("Bearer {token}").parse().expect("a token is a header value");
+            builder = builder.add_header(AUTHORIZATION, bearer).expect("no header of the handshake's own");
+        }
         let (stream, _response) = within("a WebSocket handshake", builder.connect()).await?;
         Ok(Self { stream })
     }

@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let target = Target::Skill(SkillId::new("mirror", "reverse"), None);
     let input = Input::args(serde_json::json!({"text": "interlingua"}).into());
-    let call = Box::new(Call::new("embed-1", Ask::Invoke { target, input }));
+    let call = Box::new(Call::new("embed-1", interlingua_core::Origin::program(), Ask::Invoke { target, input }));
     let by = Principal::hub_owner(Proof::InProcess);
     let mut running = server.hub.open(Request { by, connection: 0, inbound: Inbound::Call(call) }).await?;
     if let Settled::Finished(finished) = running.settle(|_| {}).await? {

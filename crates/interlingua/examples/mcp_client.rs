@@ -177,7 +177,7 @@ fn filled(schema: &Value) -> Value {
 async fn call(hub: &Arc<Hub>, name: &str, arguments: Value) -> Result<Value, Failure> {
     let target = Target::Skill(SkillId::new(PEER, name), None);
     let ask = Ask::Invoke { target, input: Input::args(arguments.into()) };
-    let mut call = Call::new(format!("client-{name}"), ask);
+    let mut call = Call::new(format!("client-{name}"), interlingua_core::Origin::program(), ask);
     call.caller.can_answer = KindSet::INPUT.with(KindSet::VISIT).with(KindSet::MODEL).with(KindSet::ROOTS);
     let by = Principal::hub_owner(Proof::InProcess);
     let request = Request { by: by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };

@@ -57,8 +57,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seen = Arc::default();
     server.shared.aip.extend(extensions(&seen));
 
-    // A device, frame by frame.
-    let mut device = WebSocket::open(server.address, "/ws").await;
+    // A device, frame by frame, that comes in as the Owner does: by the token in the data directory.
+    let token = std::fs::read_to_string(data.join("token"))?;
+    let mut device = WebSocket::open_with(server.address, "/ws", Some(&token)).await;
     let register = json!({"type": "register", "status": "ok", "client_id": "thermometer", "client_type": "device"});
     device.send_text(register.to_string()).await;
     println!("hub:    {}", device.next_json().await["type"]);

@@ -50,7 +50,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     enlist(&server.shared, recruit, Arc::new(Counter)).await?;
 
     let target = Target::Skill(SkillId::new("counter", "chat"), None);
-    let call = Box::new(Call::new("own-model-1", Ask::Invoke { target, input: Input::text("to be or not to be") }));
+    let call = Box::new(Call::new(
+        "own-model-1",
+        interlingua_core::Origin::program(),
+        Ask::Invoke { target, input: Input::text("to be or not to be") },
+    ));
     let by = Principal::hub_owner(Proof::InProcess);
     let mut running = server.hub.open(Request { by, connection: 0, inbound: Inbound::Call(call) }).await?;
     let mut answer = String::new();

@@ -30,9 +30,8 @@ fn decode(line: &str) -> Result<Call, Fault> {
     let skill: SkillId = skill.parse().map_err(|_| bad("a line begins with PEER/SKILL".into()))?;
     let args = Json::parse(args.to_owned().into()).map_err(|wrong| bad(wrong.to_string()))?;
     let ask = Ask::Invoke { target: Target::Skill(skill, None), input: Input::args(args) };
-    // What it came by, for counting and the audit.
-    let wire = Some(Wire("lines".into()));
-    Ok(Call { wire, ..Call::new(entropy::message_id(), ask) })
+    // What it came by, for rules, counting and the audit.
+    Ok(Call::new(entropy::message_id(), Wire("lines".into()), ask))
 }
 
 /// How an exchange ended, as a line. What has no word here would be a loss: this wire has none for artifacts.

@@ -10,6 +10,7 @@ use a2a::{
     error_code,
 };
 use a2a_client::agent_card::AgentCardResolver;
+use a2a_client::auth::AuthInterceptor;
 use a2a_client::{A2AClient, A2AClientFactory, Transport};
 use a2a_grpc::GrpcTransportFactory;
 use futures::StreamExt;
@@ -19,14 +20,16 @@ use crate::Problem;
 
 const OURS: &str = "urn:interlingua:hub:1";
 
-pub(crate) async fn run(url: &str, binding: &str) -> Result<(), Problem> {
+pub(crate) async fn run(url: &str, binding: &str, token: &str) -> Result<(), Problem> {
     let mut card = AgentCardResolver::new(None).resolve(url).await?;
     card.supported_interfaces.retain(|one| one.protocol_binding == binding && one.protocol_version == VERSION);
     let factory = A2AClientFactory::builder()
         .register(Arc::new(GrpcTransportFactory::new()))
         .preferred_bindings(vec![binding.to_owned()])
         .build();
-    let checks = Checks { client: factory.create_from_card(&card).await? };
+    let shows = AuthInterceptor::custom("authorization", format!("Bearer {token}"));
+    let client = factory.create_from_card(&card).await?.with_interceptors(vec![Arc::new(shows)]);
+    let checks = Checks { client };
     checks.answers().await?;
     checks.artifacts_stream_in_order().await?;
     checks.questions_are_asked_and_answered().await?;

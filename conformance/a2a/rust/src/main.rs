@@ -17,9 +17,9 @@ type Problem = Box<dyn std::error::Error + Send + Sync>;
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["client", url, binding] => client::run(url, binding).await,
+        ["client", url, binding, token] => client::run(url, binding, token).await,
         ["agent", address, binding] => agent::run(address, binding).await,
-        _ => Err("usage: client URL BINDING, or agent HOST:PORT BINDING".into()),
+        _ => Err("usage: client URL BINDING TOKEN, or agent HOST:PORT BINDING".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -9,8 +9,13 @@ use crate::content::Trust;
 
 /// The strictest rule that applies.
 pub fn permit(effects: Effects, consents: Consents, trust: Trust) -> Consent {
-    let rules =
-        [(effects.writes, consents.writes), (effects.destroys, consents.destroys), (effects.spends, consents.spends)];
+    let rules = [
+        (effects.unknown, consents.unknown),
+        // What nobody described has a rule of its own; who must not write at all must not call it either.
+        (effects.writes && (!effects.unknown || consents.writes == Consent::Deny), consents.writes),
+        (effects.destroys, consents.destroys),
+        (effects.spends, consents.spends),
+    ];
     let strictest = rules.into_iter().filter(|(applies, _)| *applies).map(|(_, consent)| consent).max();
     match strictest {
         None => Consent::Allow,

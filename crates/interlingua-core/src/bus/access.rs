@@ -1,7 +1,8 @@
 //! Lists of who may read: names of agents, or subjects as the hub spells them.
 //!
-//! A bare name is an agent's. People and hubs are named with their kind, `user:ann`, `hub:1f`, so that nobody reads what was
-//! meant for a person by registering an agent under the person's name; `owner` is the hub's own, `*` whoever the hub knows.
+//! A bare name is an agent's. People, hubs, devices and orchestrators are named with their kind, `user:ann`, `hub:1f`,
+//! `device:lamp`, `orchestrator:gal`, so that nobody reads what was meant for another by choosing that one's name; `owner` is the
+//! hub's own, `*` whoever the hub knows.
 //! Somebody who comes through others reads only what all of them may.
 
 use crate::principal::{Link, Principal, Subject};
@@ -21,9 +22,18 @@ fn means(entry: &str, link: &Link, speaks_for: impl Fn(&str) -> bool) -> bool {
     if entry == EVERYBODY || entry == link.subject.to_string() {
         return true;
     }
+    // What is written like a subject is that subject's alone, whatever agents are called.
+    if entry.parse::<Subject>().is_ok() {
+        return false;
+    }
     let named = match &link.subject {
-        Subject::Agent(peer) | Subject::Device(peer) => peer.as_str() == entry,
-        Subject::Anonymous | Subject::HubOwner | Subject::User(_) | Subject::Hub(_) => false,
+        Subject::Agent(peer) => peer.as_str() == entry,
+        Subject::Anonymous
+        | Subject::HubOwner
+        | Subject::User(_)
+        | Subject::Device(_)
+        | Subject::Hub(_)
+        | Subject::Orchestrator(_) => false,
     };
     named || (!entry.contains(':') && speaks_for(entry))
 }

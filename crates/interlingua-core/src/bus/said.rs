@@ -7,6 +7,7 @@ use super::{Kind, Message};
 use crate::call::{Call, Wire};
 use crate::content::Meta;
 use crate::json::{Json, Tree};
+use crate::origin::Origin;
 
 /// What such a call came in by.
 pub const WIRE: &str = "bus";
@@ -24,12 +25,19 @@ pub struct Said<'c> {
 
 impl<'c> Said<'c> {
     pub fn of(call: &'c Call) -> Option<Said<'c>> {
-        call.wire.as_ref().filter(|wire| wire.protocol() == WIRE)?;
+        call.origin.wire().filter(|wire| wire.protocol() == WIRE)?;
         let said = call.meta.0.as_ref()?.get(KEY)?;
         let text = |key: &str| said.get(key).and_then(Tree::as_str);
         let metadata = said.get("metadata").filter(|metadata| !metadata.is_null());
         Some(Said { id: text("id")?, kind: Kind::parse(text("kind")?)?, from: text("from")?, metadata })
     }
+}
+
+/// What the call of such a message came from: it is a message, and came in by `wire`.
+pub fn origin(wire: Wire) -> Origin {
+    let mut origin = Origin::from(Wire(WIRE.into()));
+    origin.goes_by(wire);
+    origin
 }
 
 /// Makes it the call of this message.
@@ -41,6 +49,5 @@ pub fn mark(call: &mut Call, message: &Message) {
         "from": message.from.as_str(),
         "metadata": metadata,
     });
-    call.wire = Some(Wire(WIRE.into()));
     call.meta = Meta(Some(json!({ KEY: said }).into()));
 }

@@ -51,6 +51,7 @@ impl Graph {
             added: 0,
             undo: VecDeque::new(),
             closed: None,
+            led: None,
         };
         plan.nodes.iter().for_each(|node| graph.add(node.clone()));
         plan.edges.iter().for_each(|edge| graph.link(edge.clone()));
@@ -96,6 +97,10 @@ impl Graph {
                 changes
             }
             Record::Closed { ending } => self.close_all(ending, at),
+            Record::Led { origin } => {
+                self.led.get_or_insert_with(|| origin.clone()).joins(origin);
+                Vec::new()
+            }
         };
         if !was_over && self.is_over() {
             changes.push(Change::Over(self.standing()));

@@ -12,6 +12,7 @@ use super::{
 use crate::event::CancelWhy;
 use crate::fault::{Fault, FaultKind, Noun, Retry};
 use crate::id::{NodeId, PeerId, TaskId, Time};
+use crate::origin::Origin;
 
 /// Between two attempts: one second, then twice as long each time, up to this.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -38,11 +39,22 @@ impl Graph {
             Happening::Restarted => Ok(self.restarted()),
             Happening::Tick => Ok(self.tick(world.now)),
             Happening::Ended { node, number, ending } => self.ended(&node, number, ending, world.now),
+            Happening::Led(origin) => Ok(self.led_by(origin)),
             Happening::Edit(edits) => self.edit_decided(edits),
             Happening::Undo => self.undo(),
             Happening::Planned { node, edits } => self.planned(node, edits),
             Happening::Cancel(why) => self.cancel(why),
         }
+    }
+
+    /// Nothing is written where nothing is added.
+    fn led_by(&self, origin: Origin) -> Decision {
+        let mut joined = self.led.clone().unwrap_or_else(|| origin.clone());
+        joined.joins(&origin);
+        if self.led.as_ref() == Some(&joined) {
+            return Decision::default();
+        }
+        Decision::default().record(Record::Led { origin })
     }
 
     fn schedule(&self, world: World<'_>) -> Decision {

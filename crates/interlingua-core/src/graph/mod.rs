@@ -48,6 +48,7 @@ use crate::digest::Digest;
 use crate::event::CancelWhy;
 use crate::fault::Fault;
 use crate::id::{EdgeId, MessageId, NodeId, PeerId, TaskId, Text, Time};
+use crate::origin::Origin;
 
 pub const MAX_NODES: usize = 100_000;
 pub const MAX_EDGES: usize = 500_000;
@@ -100,6 +101,8 @@ pub struct Graph {
     /// What would take back the last edits.
     undo: VecDeque<Vec<Edit>>,
     closed: Option<Ending>,
+    /// Of all that has edited it.
+    led: Option<Origin>,
 }
 
 /// A node and where it stands.
@@ -187,6 +190,10 @@ pub enum Record {
     Closed {
         ending: Ending,
     },
+    /// What edits it: whatever is called from here on has this origin, too.
+    Led {
+        origin: Origin,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -199,6 +206,8 @@ pub enum Happening {
         number: u64,
         ending: Ending,
     },
+    /// Somebody is about to edit it.
+    Led(Origin),
     Edit(Vec<Edit>),
     /// The planner's answer to [`Effect::Plan`]; no edits: leave it as it is.
     Planned {
@@ -253,6 +262,11 @@ pub enum Change {
 impl Graph {
     pub fn step(&self, node: &NodeId) -> Option<&Step> {
         self.steps.get(node)
+    }
+
+    /// The origin of all that has edited it.
+    pub fn led(&self) -> Option<&Origin> {
+        self.led.as_ref()
     }
 
     pub fn steps(&self) -> impl Iterator<Item = &Step> {

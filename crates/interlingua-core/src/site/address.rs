@@ -19,6 +19,12 @@ impl Origin {
         self.host == "localhost" || self.host.ends_with(".localhost") || self.host.parse::<IpAddr>().is_ok()
     }
 
+    /// Does it lead to this machine and to no other?
+    pub fn is_loopback(&self) -> bool {
+        let address = self.host.parse::<IpAddr>();
+        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    }
+
     /// Reads `https://host:port`, with nothing after it but a slash.
     pub fn parse(text: &str) -> Result<Origin, BadAddress> {
         let address = Address::parse(text)?;

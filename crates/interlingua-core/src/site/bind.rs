@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::redact::{Numbers, Secrets};
 use super::session::ARGUMENT;
 use super::{Action, Address, Does, Extract, Locator, Origin, Parameter, Site, Step, Trouble};
 use crate::id::Text;
@@ -39,16 +40,15 @@ impl Plan {
         typed.filter(|typed| typed.secret).chain(&self.hidden).map(|typed| typed.value.as_str()).collect()
     }
 
-    /// An address as it may be told: without secrets, however they are spelled in it.
-    pub fn shown(&self, address: &str) -> String {
-        without(address, self.hidden.iter().map(|one| one.value.as_str()))
+    /// A text as it may be told: without secrets, however they are spelled in it.
+    pub fn shown(&self, text: &str) -> String {
+        Secrets::of(self.secrets()).without(text)
     }
-}
 
-fn without<'a>(address: &str, secrets: impl Iterator<Item = &'a str>) -> String {
-    secrets.filter(|secret| !secret.is_empty()).fold(address.to_owned(), |address, secret| {
-        address.replace(secret, "(secret)").replace(&percent::encoded(secret), "(secret)")
-    })
+    /// The same for what was read of a page, or noted about it.
+    pub fn shown_in(&self, read: Tree, numbers: Numbers) -> Tree {
+        Secrets::of(self.secrets()).without_in(read, numbers)
+    }
 }
 
 /// A step with its values.
@@ -184,8 +184,10 @@ impl Site {
         let spell = |value: &str| if to.is_slot() { value.to_owned() } else { percent::encoded(value) };
         let text = to.fill(values, spell);
         let hidden = || values.iter().filter(|(name, _)| secret(name)).map(|(_, value)| &**value);
-        let blocked =
-            || Trouble::NavigationBlocked { step, address: without(&text, hidden()).chars().take(200).collect() };
+        let blocked = || Trouble::NavigationBlocked {
+            step,
+            address: Secrets::of(hidden()).without(&text).chars().take(200).collect(),
+        };
         let address = self.base.join(&text).map_err(|_| blocked())?;
         if self.origins.contains(&address.origin) { Ok(address) } else { Err(blocked()) }
     }

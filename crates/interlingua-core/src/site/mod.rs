@@ -16,6 +16,7 @@ pub mod bind;
 pub mod extract;
 pub mod proposal;
 mod read;
+mod redact;
 pub mod repair;
 pub mod session;
 mod skill;
@@ -30,6 +31,7 @@ use std::time::Duration;
 
 pub use address::{Address, BadAddress, Origin};
 pub use read::{Problem, read};
+pub use redact::Numbers;
 pub use skill::skills;
 pub use template::{BadTemplate, Piece, Template};
 pub use trouble::Trouble;

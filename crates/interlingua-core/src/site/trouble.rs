@@ -27,6 +27,8 @@ pub enum Trouble {
     Timeout { step: usize },
     #[error("the browser stopped at step {step}")]
     BrowserCrashed { step: usize },
+    #[error("step {step}: the page took more memory than it may and was ended")]
+    PageTooLarge { step: usize },
     #[error("every browser context is in use")]
     PoolExhausted,
     #[error("there are {0} sessions already: end one, or wait until one has rested long enough")]
@@ -53,6 +55,7 @@ impl Trouble {
             Trouble::OptionNotFound { .. } => "option_not_found",
             Trouble::Timeout { .. } => "timeout",
             Trouble::BrowserCrashed { .. } => "browser_crashed",
+            Trouble::PageTooLarge { .. } => "page_too_large",
             Trouble::PoolExhausted => "pool_exhausted",
             Trouble::TooManySessions(_) => "too_many_sessions",
             Trouble::SessionEnded => "session_ended",
@@ -63,7 +66,13 @@ impl Trouble {
 
     /// The page it happened on may hang, or be gone: the next call should have another.
     pub fn wears(&self) -> bool {
-        matches!(self, Trouble::Timeout { .. } | Trouble::BrowserCrashed { .. } | Trouble::SessionEnded)
+        matches!(
+            self,
+            Trouble::Timeout { .. }
+                | Trouble::BrowserCrashed { .. }
+                | Trouble::PageTooLarge { .. }
+                | Trouble::SessionEnded
+        )
     }
 
     /// `committed`: a step that cannot be taken back was begun, so nobody can say what has happened.
@@ -81,6 +90,8 @@ impl Trouble {
             Trouble::SessionEnded if committed => (FaultKind::OutcomeUnknown, Party::Hub),
             Trouble::SessionEnded => (FaultKind::NotFound(Noun::Session), Party::Hub),
             Trouble::NavigationFailed { .. } | Trouble::BrowserCrashed { .. } => (lost, Party::Peer(peer.clone())),
+            Trouble::PageTooLarge { .. } if committed => (FaultKind::OutcomeUnknown, Party::Peer(peer.clone())),
+            Trouble::PageTooLarge { .. } => (FaultKind::PeerFailed, Party::Peer(peer.clone())),
             Trouble::NoBrowser(_) => (FaultKind::Unreachable, Party::Hub),
             Trouble::SelectorNotFound { .. } | Trouble::NotActionable { .. } | Trouble::ExtractionInvalid { .. } => {
                 (FaultKind::PeerFailed, Party::Peer(peer.clone()))

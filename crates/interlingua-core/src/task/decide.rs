@@ -12,6 +12,7 @@ use crate::loss::Loss;
 use crate::principal::Principal;
 use crate::question::{Addressee, Question, QuestionKind};
 use crate::secret::Secret;
+use crate::visible::visible;
 
 impl Decision {
     fn record(mut self, record: Record) -> Self {
@@ -56,13 +57,16 @@ impl Task {
         if !self.open.is_empty() {
             return Err(broken("a task was dispatched while a question was open"));
         }
+        let called = self.call.input().and_then(|input| input.args.as_ref());
+        let as_called = called.zip(args.as_ref()).is_some_and(|(called, args)| called.as_bytes() == args.as_bytes());
         let sent = Sent {
             attempt: self.sent.as_ref().map_or(1, |sent| sent.attempt + 1),
             key: self.call_key(),
             remote: None,
             open: true,
             repeatable,
-            args,
+            args: args.filter(|_| !as_called),
+            as_called,
         };
         Ok(Decision::default()
             .record(Record::Sent(sent.clone()))
@@ -111,7 +115,11 @@ impl Task {
             return Err(self.bad_reply("an event before anything was sent"));
         }
         let event = match event {
-            Event::Asked(question) => Event::Asked(Question { id: self.next_question()?, ..question }),
+            Event::Asked(question) => {
+                // A person reads it and decides: nothing is hidden in it.
+                let text = visible(&question.text).into_owned().into();
+                Event::Asked(Question { id: self.next_question()?, text, ..question })
+            }
             Event::Artifact(chunk) => Event::Artifact(self.admit(chunk)?),
             Event::Settled { question, by, how } if self.open.contains_key(&question) => {
                 Event::Settled { question, by, how }

@@ -16,7 +16,7 @@ const OWNER: Standing = Standing { owns: true, approves: true };
 const STRANGER: Standing = Standing { owns: false, approves: false };
 
 fn owner() -> Principal {
-    Principal::hub_owner(Proof::SameUid)
+    Principal::hub_owner(Proof::LocalSocket)
 }
 
 fn skill() -> SkillId {
@@ -25,7 +25,11 @@ fn skill() -> SkillId {
 
 fn call() -> Box<Call> {
     let target = Target::Skill(skill(), None);
-    let mut call = Call::new("m1", Ask::Invoke { target, input: Input::args(serde_json::json!({"a": 1}).into()) });
+    let mut call = Call::new(
+        "m1",
+        crate::Origin::program(),
+        Ask::Invoke { target, input: Input::args(serde_json::json!({"a": 1}).into()) },
+    );
     call.limits.on_disconnect = OnDisconnect::Detach;
     Box::new(call)
 }

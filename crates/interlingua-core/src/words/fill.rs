@@ -49,8 +49,15 @@ fn names(skills: &[&Skill]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (number, skill) in skills.iter().take(MAX_SHOWN).enumerate() {
         let id = format!("{}__{}", skill.id.peer, skill.id.skill);
-        let name: String = id.chars().map(plain).take(60).collect();
-        names.push(if names.contains(&name) { format!("{name}_{number}") } else { name });
+        let plain: String = id.chars().map(plain).take(56).collect();
+        let mut name = plain.clone();
+        for again in number.. {
+            if !names.contains(&name) {
+                break;
+            }
+            name = format!("{plain}_{again}");
+        }
+        names.push(name);
     }
     names
 }

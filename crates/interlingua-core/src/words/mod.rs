@@ -25,6 +25,7 @@ pub mod answer;
 mod field;
 pub mod fill;
 mod fold;
+pub mod folded;
 mod lexicon;
 mod matcher;
 mod pattern;

@@ -1,14 +1,17 @@
 //! What the hub itself says, in every language it speaks, in one place.
 //!
-//! Names and titles come from peers: they are shown shortened and without control characters, as data.
+//! Names and titles come from peers: they are shown shortened and with nothing hidden in them, as data.
 
 use super::field::field;
+use super::folded;
 use super::lexicon::Language;
 use super::value::Kind;
 use crate::card::Schema;
+use crate::content::Part;
 use crate::event::Why;
 use crate::id::{SkillId, Text};
-use crate::json::Tree;
+use crate::json::{Json, Tree};
+use crate::visible::visible_line;
 use Language::{English, Spanish};
 
 /// Asks for what is missing: one field by its type, several by their names.
@@ -81,14 +84,18 @@ pub fn which_one(language: Language, candidates: &[(SkillId, Text)]) -> String {
     said
 }
 
-/// Asks for a human yes.
-pub fn confirm(language: Language, skill: &SkillId, args: Option<&str>) -> String {
-    let skill = shown(&skill.to_string(), 120);
-    let with = |word: &str| args.map(|args| format!(" {word} {}", shown(args, 400))).unwrap_or_default();
-    match language {
-        English => format!("Shall I run {skill}{}? Answer yes or no.", with("with")),
-        Spanish => format!("¿Ejecuto {skill}{}? Responde sí o no.", with("con")),
-    }
+/// Asks for a human yes to the whole of a call: what is too long to show is named, measured and digested, never left out.
+pub fn confirm(language: Language, skill: &SkillId, args: Option<&Json>, parts: &[Part]) -> String {
+    let skill = folded::name(&skill.to_string());
+    let args = args.map(|args| folded::arguments(args.as_str()));
+    let parts = folded::parts(parts);
+    let (run, with, saying, end) = match language {
+        English => ("Shall I run", "with", "saying", "? Answer yes or no."),
+        Spanish => ("¿Ejecuto", "con", "diciendo", "? Responde sí o no."),
+    };
+    let args = args.map(|args| format!(" {with} {args}")).unwrap_or_default();
+    let parts = parts.map(|parts| format!(", {saying} {parts}")).unwrap_or_default();
+    format!("{run} {skill}{args}{parts}{end}")
 }
 
 /// The answer did not fit; the question follows again.
@@ -169,13 +176,11 @@ fn spelt(value: &Tree) -> String {
     }
 }
 
-/// Shortened, on one line, without control characters.
+/// Shortened, on one line, with nothing hidden in it.
 fn shown(text: &str, longest: usize) -> String {
-    let mut shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(longest).collect();
-    if text.chars().nth(longest).is_some() {
-        shown.push('…');
-    }
-    shown.trim().to_owned()
+    let cut: String = text.chars().take(longest).collect();
+    let more = if text.chars().nth(longest).is_some() { "…" } else { "" };
+    format!("{}{more}", visible_line(&cut).trim())
 }
 
 fn join(language: Language, items: &[String]) -> String {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,8 +12,9 @@ use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
 
-use super::Background;
 use super::link::{Link, Lost};
+use super::weight::{self, Bounds, Cuts};
+use super::{Background, Sandbox, Settings};
 use crate::child::group::Group;
 
 const STARTING: Duration = Duration::from_secs(30);
@@ -64,16 +66,22 @@ pub(super) struct Chromium {
     pub(super) calls: AtomicU32,
     /// Memory at the last look, in bytes.
     pub(super) memory: AtomicU64,
+    pub(super) cuts: Arc<Cuts>,
     group: Group,
     /// After the group: what still runs would write into it.
     _home: Home,
 }
 
 impl Chromium {
-    pub(super) async fn start(program: &Path, directory: &Path, background: &Background) -> Result<Chromium, String> {
-        let home = Home::make(directory).map_err(|error| format!("no directory for it: {error}"))?;
+    pub(super) async fn start(
+        program: &Path,
+        settings: &Settings,
+        background: &Background,
+    ) -> Result<Chromium, String> {
+        settings.sandbox.possible()?;
+        let home = Home::make(&settings.directory).map_err(|error| format!("no directory for it: {error}"))?;
         let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(PLACED).arg(program).args(arguments(&home.0, rustix::process::geteuid().is_root()));
+        command.arg("-c").arg(PLACED).arg(program).args(arguments(&home.0, settings.sandbox));
         let common = COMMON.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
         command.env_clear().envs(common).env("HOME", &home.0).current_dir(&home.0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -84,11 +92,17 @@ impl Chromium {
         let (link, work) = Link::open(input, output);
         background(Box::pin(work));
         background(Box::pin(swallow(errors)));
+        let cuts = Arc::new(Cuts::new());
+        if let Some(leader) = group.leader() {
+            let bounds = Bounds { page: settings.page_memory, all: settings.memory.max(settings.page_memory) };
+            background(Box::pin(weight::watch(leader, link.clone(), bounds, Arc::clone(&cuts))));
+        }
         let chromium = Chromium {
             link,
             born: Instant::now(),
             calls: AtomicU32::new(0),
             memory: AtomicU64::new(0),
+            cuts,
             group,
             _home: home,
         };
@@ -107,17 +121,17 @@ impl Chromium {
     /// Looks at the memory of the process and of those it started.
     pub(super) fn weigh(&self) {
         if let Some(leader) = self.group.leader() {
-            self.memory.store(group_memory(leader), Ordering::Relaxed);
+            self.memory.store(weight::whole(leader), Ordering::Relaxed);
         }
     }
 }
 
-/// What a browser is started with. Its own sandbox cannot work for root, and is on for anybody else.
-fn arguments(home: &Path, root: bool) -> Vec<String> {
+/// What a browser is started with.
+fn arguments(home: &Path, sandbox: Sandbox) -> Vec<String> {
     let mut arguments: Vec<String> = FLAGS.map(String::from).to_vec();
     arguments.push("--proxy-bypass-list=<-loopback>".to_owned());
     arguments.push(format!("--user-data-dir={}", home.display()));
-    if root {
+    if sandbox == Sandbox::Off {
         arguments.push("--no-sandbox".to_owned());
     }
     arguments
@@ -127,22 +141,6 @@ fn arguments(home: &Path, root: bool) -> Vec<String> {
 async fn swallow(mut errors: ChildStderr) {
     let mut chunk = vec![0; 4 * 1024];
     while let Ok(1..) = errors.read(&mut chunk).await {}
-}
-
-/// Memory of all processes of a group that is not shared with others, as Linux counts it; elsewhere nothing is known.
-fn group_memory(leader: i32) -> u64 {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
-    let page = 4_096;
-    let of = |path: PathBuf| -> Option<u64> {
-        let stat = std::fs::read_to_string(path.join("stat")).ok()?;
-        // After the name, which may hold anything but is closed by the last parenthesis.
-        let group: i32 = stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()?;
-        let pages = std::fs::read_to_string(path.join("statm")).ok().filter(|_| group == leader)?;
-        let mut pages = pages.split_whitespace().skip(1).map(|number| number.parse::<u64>().unwrap_or(0));
-        let (resident, shared) = (pages.next()?, pages.next()?);
-        Some(resident.saturating_sub(shared) * page)
-    };
-    entries.filter_map(|entry| of(entry.ok()?.path())).sum()
 }
 
 /// A directory of its own, removed in the end.
@@ -214,9 +212,9 @@ mod tests {
 
     #[test]
     fn w_68_the_sandbox_is_on_and_no_port_is_open() {
-        let user = arguments(Path::new("/x"), false);
+        let user = arguments(Path::new("/x"), Sandbox::On);
         assert!(!user.iter().any(|flag| flag == "--no-sandbox"));
-        assert!(arguments(Path::new("/x"), true).iter().any(|flag| flag == "--no-sandbox"));
+        assert!(arguments(Path::new("/x"), Sandbox::Off).iter().any(|flag| flag == "--no-sandbox"));
         assert!(user.iter().any(|flag| flag == "--remote-debugging-pipe"));
         assert!(!user.iter().any(|flag| flag.starts_with("--remote-debugging-port")));
         assert!(user.iter().any(|flag| flag == "--webrtc-ip-handling-policy=disable_non_proxied_udp"));

@@ -3,7 +3,7 @@
 //! Reading order: `find` (which program), `chromium` (one process), `link` (the DevTools protocol, as far as it is needed),
 //! `page` (one context with one page), `engine.js` (what runs beside a page and finds, waits and reads), [`Browser`] (the
 //! pool), `lease` (what a call is lent of it), `sessions` (contexts that stay) and `state` (what they keep), `play` (a bound sequence, step by step), `mend` (when an element is not where it was), `memory` (what elements
-//! looked like), [`proxy`] (who a page may speak to), [`SitePeer`] (a site as the hub calls it), `voice` (what its callers
+//! looked like), `weight` (how much memory pages take), [`proxy`] (who a page may speak to), [`SitePeer`] (a site as the hub calls it), `voice` (what its callers
 //! hear and are asked), [`Keeper`] (what it needs of the hub), [`mod@file`] (definitions on disk).
 //!
 //! # What is contained
@@ -11,8 +11,8 @@
 //! A call has cookies, storage and cache of its own, which are gone afterwards, also when it fails, unless it names a session,
 //! which is its owner's alone. Pages speak to the
 //! world through the hub's proxy only, which admits the origins of the definition and looks at the address a name resolves
-//! to; downloads, permissions, dialogs, file choosers and new windows are refused. Chromium's own sandbox is on unless the
-//! hub runs as root, where it cannot work. The process ends with its pipe, so that none outlives the hub.
+//! to; downloads, permissions, dialogs, file choosers and new windows are refused. Chromium's own sandbox is on unless
+//! the operator switches it off, as they must where the hub runs as root. A page that takes more memory than it may is ended. The process ends with its pipe, so that none outlives the hub.
 //!
 //! Deliberately absent: frames of other origins (they are neither searched nor pressed), closed shadow roots, scripts in
 //! definitions, and any model of its own: the hub's is asked, for one element of a list or for values that stand on the page.
@@ -35,6 +35,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod voice;
+mod weight;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -44,7 +45,7 @@ pub use find::{NotFound, find};
 pub use keeper::{Advice, Keeper};
 pub use peer::SitePeer;
 pub use play::{Played, Stopped};
-pub use pool::{Browser, Settings};
+pub use pool::{Browser, Sandbox, Settings};
 pub use sessions::{KIND as SESSIONS, Key as SessionKey, Seen as SessionSeen, Stands as SessionStands};
 
 /// Runs work beside the calls: whoever holds the browser decides where, and awaits it when it stops.

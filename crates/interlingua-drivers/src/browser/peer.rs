@@ -9,7 +9,7 @@ use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::site::bind::Plan;
 use interlingua_core::site::proposal::{Level as Repaired, Mended, propose};
 use interlingua_core::site::session::ARGUMENT;
-use interlingua_core::site::{Site, Trouble, skills};
+use interlingua_core::site::{Numbers, Site, Trouble, skills};
 use interlingua_core::{
     Blob, Body, Call, Carried, Digest, Fault, FaultKind, Feature, Finished, INLINE_LIMIT, Input, Json, Level, Loss,
     LossKind, Outcome, Output, Owner, Part, Party, PeerId, Principal, Provenance, Skill, Text, Trust, Usage,
@@ -22,7 +22,7 @@ use super::lease::{Guest, Lease};
 use super::memory::Memory;
 use super::play::{Beside, Played, Player, Stopped};
 use super::pool::Browser;
-use super::proxy::{Proxy, Rules};
+use super::proxy::{Lookup, Proxy, Rules, System};
 use super::sessions::Key;
 use super::voice::{Asking, Voice, WAITING};
 use crate::exchange::{Running, WAITING_EVENTS};
@@ -36,6 +36,7 @@ pub struct SitePeer {
     site: Site,
     browser: Arc<Browser>,
     proxy: OnceCell<Proxy>,
+    lookup: Arc<dyn Lookup>,
     keeper: Arc<dyn Keeper>,
     memory: Memory,
     cached: Mutex<HashMap<Digest, (Instant, Duration, Output)>>,
@@ -50,7 +51,13 @@ impl std::fmt::Debug for SitePeer {
 impl SitePeer {
     pub fn new(id: PeerId, site: Site, browser: Arc<Browser>, keeper: Arc<dyn Keeper>) -> SitePeer {
         let memory = Memory::new(id.clone(), &site, Arc::clone(&keeper));
-        SitePeer { id, site, browser, proxy: OnceCell::new(), keeper, memory, cached: Mutex::default() }
+        let (proxy, lookup) = (OnceCell::new(), System::lookup());
+        SitePeer { id, site, browser, proxy, lookup, keeper, memory, cached: Mutex::default() }
+    }
+
+    /// The same, with addresses from elsewhere.
+    pub fn looking_up(self, lookup: Arc<dyn Lookup>) -> SitePeer {
+        SitePeer { lookup, ..self }
     }
 
     pub fn site(&self) -> &Site {
@@ -151,7 +158,7 @@ impl SitePeer {
             Ok(played) => {
                 self.remember(&plan, &played).await;
                 for mended in &played.mended {
-                    voice.note(Level::Warning, mended.step, &warning(mended)).await;
+                    voice.note(Level::Warning, mended.step, &plan.shown(&warning(mended))).await;
                 }
                 let cut = played.cut;
                 let output = self.output(&plan, played, true);
@@ -164,8 +171,10 @@ impl SitePeer {
             }
             Err(stopped) => {
                 let Stopped { trouble, committed, so_far } = *stopped;
+                let mut fault = trouble.fault(&self.id, committed);
+                fault.public = plan.shown(&fault.public).into();
                 Carried::whole(Finished {
-                    outcome: Outcome::Failed(trouble.fault(&self.id, committed)),
+                    outcome: Outcome::Failed(fault),
                     output: self.output(&plan, so_far, false),
                     usage: Usage::default(),
                 })
@@ -174,7 +183,8 @@ impl SitePeer {
     }
 
     async fn play(&self, plan: &Plan, voice: &Voice, owner: Owner) -> Result<Played, Box<Stopped>> {
-        let opened = self.proxy.get_or_try_init(|| Proxy::open(Rules::of(&self.site), self.browser.background())).await;
+        let rules = || Rules::with(&self.site, Arc::clone(&self.lookup));
+        let opened = self.proxy.get_or_try_init(|| Proxy::open(rules(), self.browser.background())).await;
         let proxy = opened.map_err(|error| stopped(Trouble::NoBrowser(error.to_string())))?;
         let (Some(name), Some(how)) = (&plan.session, &self.site.sessions) else {
             let mut lease = self.browser.lease(proxy.address()).await.map_err(stopped)?;
@@ -232,23 +242,23 @@ impl SitePeer {
         let mut structured = Map::new();
         let rows = played.rows.map_or(0, |rows| {
             let count = rows.len();
-            structured.insert("extracted_data".into(), Tree::Array(rows));
+            structured.insert("extracted_data".into(), plan.shown_in(Tree::Array(rows), Numbers::OfPage));
             count
         });
         if !played.named.is_empty() {
-            structured.insert("extracts".into(), Tree::Object(played.named));
+            structured.insert("extracts".into(), plan.shown_in(Tree::Object(played.named), Numbers::OfPage));
         }
         let address = plan.shown(&played.address);
         if !address.is_empty() {
             structured.insert("source_url".into(), address.as_str().into());
         }
         if let Some(proposed) = propose(&self.site, &plan.action, &played.mended).filter(|_| whole) {
-            structured.insert("proposed".into(), proposed);
+            structured.insert("proposed".into(), plan.shown_in(proposed, Numbers::OfHub));
         }
         if let Some((name, found)) = played.session {
             structured.insert("session".into(), serde_json::json!({"name": &*name, "found": found}));
         }
-        structured.insert("trace".into(), Tree::Array(played.trace));
+        structured.insert("trace".into(), plan.shown_in(Tree::Array(played.trace), Numbers::OfHub));
         let source = Some(Text::from(address)).filter(|address| !address.is_empty());
         let provenance = Provenance { by: Party::Peer(self.id.clone()), source, trust: Trust::World };
         let structured = Json::from_tree(Tree::Object(structured));

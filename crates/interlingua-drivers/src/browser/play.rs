@@ -89,7 +89,7 @@ impl<'a> Player<'a> {
             let until = self.end.min(begun + step.limit);
             self.committed |= step.commits;
             let done = self.step(number, step, until).await;
-            let trouble = done.err().or_else(|| self.astray(number));
+            let trouble = done.err().map(|trouble| self.explained(trouble)).or_else(|| self.astray(number));
             if let Some(trouble) = trouble {
                 return Err(self.stopped(number, step, trouble, begun).await);
             }
@@ -99,6 +99,14 @@ impl<'a> Player<'a> {
             }
         }
         Ok(self.played)
+    }
+
+    /// Why a page is gone, where the hub itself has ended it.
+    fn explained(&self, trouble: Trouble) -> Trouble {
+        match trouble {
+            Trouble::BrowserCrashed { step } if self.page.chromium.cuts.just_now() => Trouble::PageTooLarge { step },
+            trouble => trouble,
+        }
     }
 
     async fn step(&mut self, number: usize, step: &Bound, until: Instant) -> Result<(), Trouble> {

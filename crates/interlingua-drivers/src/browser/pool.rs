@@ -29,10 +29,35 @@ pub struct Settings {
     pub directory: PathBuf,
     /// How long a call waits for a context.
     pub queue: Duration,
-    /// After this many calls, this much time or this much memory a fresh process takes over.
+    /// After this many calls, this much time or half of this memory a fresh process takes over.
     pub calls: u32,
     pub age: Duration,
+    /// Above the whole of it the largest of the browser's processes is ended at once.
     pub memory: u64,
+    /// A page that holds more is ended, and the call with it.
+    pub page_memory: u64,
+    pub sandbox: Sandbox,
+}
+
+/// Whether Chromium contains its own pages: what takes one over is then still outside of the hub's files and network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sandbox {
+    #[default]
+    On,
+    Off,
+}
+
+impl Sandbox {
+    /// Chromium does not start with it as root. Whoever wants that says so.
+    pub fn possible(self) -> Result<(), String> {
+        match self {
+            Sandbox::On if rustix::process::geteuid().is_root() => Err(
+                "Chromium's sandbox cannot work for root: run the hub as another user, or set `browser.sandbox: off`"
+                    .to_owned(),
+            ),
+            Sandbox::On | Sandbox::Off => Ok(()),
+        }
+    }
 }
 
 impl Settings {
@@ -46,6 +71,8 @@ impl Settings {
             calls: 2_000,
             age: Duration::from_secs(3_600),
             memory: 4 * 1024 * 1024 * 1024,
+            page_memory: 1024 * 1024 * 1024,
+            sandbox: Sandbox::On,
         }
     }
 }
@@ -182,7 +209,7 @@ impl Browser {
         if !std::mem::replace(&mut self.state().swept, true) {
             sweep(&self.settings.directory);
         }
-        let started = Chromium::start(&program, &self.settings.directory, &self.background).await;
+        let started = Chromium::start(&program, &self.settings, &self.background).await;
         let chromium = Arc::new(started.map_err(Trouble::NoBrowser)?);
         let mut state = self.state();
         if state.stopped {
@@ -203,7 +230,7 @@ impl Browser {
         let spent = current.link.is_gone()
             || calls >= self.settings.calls
             || current.born.elapsed() > self.settings.age
-            || current.memory.load(Ordering::Relaxed) > self.settings.memory;
+            || current.memory.load(Ordering::Relaxed) > self.settings.memory / 2;
         if !spent {
             return Some(Arc::clone(current));
         }

@@ -1,21 +1,19 @@
 //! Workspaces that are lent to runs: the file tools a run calls work in its own, not in the hub's.
 //!
-//! A call says by a mark that its run has one; whose it is, is known by the run. A call that is taken up after a restart may
+//! A call's origin says whose it works in, whatever it was wrapped in on its way. A call that is taken up after a restart may
 //! come before its run: it waits, and never works in another place instead.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use interlingua_core::{Call, Fault, FaultKind, Json, Meta, TaskId};
-use serde_json::json;
+use interlingua_core::{Call, Fault, FaultKind, TaskId};
 use tokio::sync::Notify;
 
 use super::workspace::Workspace;
 
 /// How long a call waits for its run.
 const RUN_COMES: Duration = Duration::from_secs(60);
-const MARK: &str = "interlingua/workspace";
 
 /// All loans of a hub: one for each run that has one, for as long as it goes on.
 #[derive(Debug, Default)]
@@ -37,17 +35,6 @@ impl Drop for Loan {
     }
 }
 
-/// Marks a call of a run that has a workspace of its own.
-pub fn mark() -> Meta {
-    Meta(Some(json!({ MARK: true }).into()))
-}
-
-/// Read only of calls that the hub makes itself: no wire can say it.
-fn is_marked(call: &Call) -> bool {
-    let marked = call.meta.0.as_ref().and_then(|meta: &Json| meta.get(MARK)?.as_bool());
-    call.wire.is_none() && marked == Some(true)
-}
-
 impl Lent {
     fn table(&self) -> MutexGuard<'_, HashMap<TaskId, Workspace>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
@@ -61,7 +48,7 @@ impl Lent {
 
     /// The workspace this call is to work in, if it is not the hub's.
     pub async fn of(&self, call: &Call) -> Result<Option<Workspace>, Fault> {
-        let Some(run) = call.parent.filter(|_| is_marked(call)) else { return Ok(None) };
+        let Some(run) = call.origin.files() else { return Ok(None) };
         let found = async {
             loop {
                 let changed = self.changed.notified();

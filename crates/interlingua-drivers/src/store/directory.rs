@@ -4,7 +4,7 @@
 //! same name. It ends with the process, however that ends.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::fault::OpenFault;
@@ -20,6 +20,7 @@ pub(super) struct Lock(#[expect(dead_code, reason = "the lock is the open file")
 /// The directory, for its owner alone, and its lock.
 pub(super) fn claim(dir: &Path) -> Result<Lock, OpenFault> {
     make_private(dir)?;
+    all_ours(dir)?;
     let path = dir.join(LOCK);
     let file = private_file(&path).map_err(OpenFault::io("open", &path))?;
     match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
@@ -44,11 +45,35 @@ pub(super) fn make_private(dir: &Path) -> Result<(), OpenFault> {
             sync(parent).map_err(OpenFault::io("sync", parent))?;
         }
     }
-    let mode = dir.metadata().map_err(OpenFault::io("look at", dir))?.permissions().mode();
+    let found = dir.metadata().map_err(OpenFault::io("look at", dir))?;
+    if !is_ours(&found) {
+        return Err(OpenFault::NotOurs { path: dir.to_owned() });
+    }
+    let mode = found.permissions().mode();
     if mode & 0o077 != 0 {
         std::fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(OpenFault::io("make private", dir))?;
     }
     Ok(())
+}
+
+/// Nothing in the directory was put there by somebody else, while it was open to them or by root: who owns a file may open it
+/// to anybody, and change keys, tokens and records.
+fn all_ours(dir: &Path) -> Result<(), OpenFault> {
+    for entry in std::fs::read_dir(dir).map_err(OpenFault::io("look at", dir))? {
+        let path = entry.map_err(OpenFault::io("look at", dir))?.path();
+        match path.symlink_metadata() {
+            Ok(found) if is_ours(&found) => {}
+            // Gone since: a socket or a temporary file of a hub that just ended.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Ok(_) => return Err(OpenFault::NotOurs { path }),
+            Err(error) => return Err(OpenFault::io("look at", &path)(error)),
+        }
+    }
+    Ok(())
+}
+
+fn is_ours(found: &std::fs::Metadata) -> bool {
+    found.uid() == rustix::process::geteuid().as_raw()
 }
 
 /// A directory of mode 0700, and those above it; nothing happens when it is there.

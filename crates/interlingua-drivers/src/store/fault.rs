@@ -24,6 +24,8 @@ pub enum OpenFault {
     KeysGone { dir: PathBuf },
     #[error("the keys of an encrypted directory: {0}")]
     Keys(#[from] crate::keys::KeyFault),
+    #[error("{} belongs to another user: a hub keeps its data where nobody else may write", .path.display())]
+    NotOurs { path: PathBuf },
     #[error("{} exists and is not empty", .dir.display())]
     Occupied { dir: PathBuf },
     #[error("cannot {doing} {}: {source}", .path.display())]

@@ -10,10 +10,15 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::columns::{Col, TASK};
 use super::fault::Refused;
-use super::retention;
+use super::{retention, tasks};
 
 /// What tasks are counted as.
 const TASKS: &str = "tasks";
+/// What the bytes of their journals are counted as.
+const BYTES: &str = "bytes";
+/// What there is too much of, as its caller is told.
+const STORED: &str = "stored bytes";
+const BYTES_OF_TASK: &str = "bytes in one task";
 /// So many of the oldest are looked at.
 const OLDEST: i64 = 64;
 
@@ -28,9 +33,26 @@ pub(super) fn check(db: &Connection, room: &Room) -> Result<(), Refused> {
     if count(db, room.of, &room.owner)? < room.most { Ok(()) } else { Err(StoreFault::Crowded(room.of.into()).into()) }
 }
 
-/// For the first append of a task that is bounded.
-pub(super) fn make_room_for_task(db: &Connection, append: &Append) -> Result<(), Refused> {
-    let (Some(most), Some(TaskRow { owner, .. })) = (append.most, &append.row) else { return Ok(()) };
+/// For an append that is bounded: `no` is the log it goes to, when there is one, and `grown` the bytes it brings.
+pub(super) fn make_room(db: &Connection, append: &Append, no: Option<i64>, grown: u64) -> Result<(), Refused> {
+    let (Some(room), Some(TaskRow { owner, task, .. })) = (append.most, &append.row) else { return Ok(()) };
+    let held = match no {
+        Some(no) if room.of_task.is_some() => tasks::bytes(db, no)?,
+        Some(_) | None => 0,
+    };
+    if room.of_task.is_some_and(|most| held.saturating_add(grown) > most) {
+        return Err(StoreFault::Crowded(BYTES_OF_TASK.into()).into());
+    }
+    if let (None, Some(most)) = (no, room.tasks) {
+        make_room_for_task(db, owner, most)?;
+    }
+    match room.bytes {
+        Some(most) => make_room_for_bytes(db, owner, *task, grown, most),
+        None => Ok(()),
+    }
+}
+
+fn make_room_for_task(db: &Connection, owner: &str, most: u64) -> Result<(), Refused> {
     let surplus = (count(db, TASKS, owner)? + 1).saturating_sub(most);
     if surplus == 0 {
         return Ok(());
@@ -42,6 +64,20 @@ pub(super) fn make_room_for_task(db: &Connection, append: &Append) -> Result<(),
     }
     let goes = usize::try_from(surplus).unwrap_or(usize::MAX);
     finished.iter().take(goes).try_for_each(|task| retention::remove(db, *task))
+}
+
+fn make_room_for_bytes(db: &Connection, owner: &str, task: TaskId, grown: u64, most: u64) -> Result<(), Refused> {
+    let fits = |db| Ok::<_, Refused>(count(db, BYTES, owner)?.saturating_add(grown) <= most);
+    if fits(db)? {
+        return Ok(());
+    }
+    for goes in oldest_finished(db, owner)?.into_iter().filter(|goes| *goes != task) {
+        retention::remove(db, goes)?;
+        if fits(db)? {
+            return Ok(());
+        }
+    }
+    Err(StoreFault::Crowded(STORED.into()).into())
 }
 
 /// What a task started may be asked for again for as long as that one runs.

@@ -97,12 +97,12 @@ fn append_to(db: &Connection, rest: &Rest, append: &Append) -> Result<Appended, 
     {
         return Ok(exists);
     }
-    let (no, mut last) = match place(db, &append.log)? {
+    let brought: usize = append.records.iter().map(Bytes::len).sum();
+    let place = place(db, &append.log)?;
+    held::make_room(db, append, place.map(|(no, _)| no), brought as u64)?;
+    let (no, mut last) = match place {
         Some(place) => place,
-        None => {
-            held::make_room_for_task(db, append)?;
-            (make(db, &append.log)?, 0)
-        }
+        None => (make(db, &append.log)?, 0),
     };
     match append.expected {
         Expected::Any => {}
@@ -110,16 +110,31 @@ fn append_to(db: &Connection, rest: &Rest, append: &Append) -> Result<Appended, 
         Expected::At(expected) => return Err(StoreFault::Moved { expected, found: last }.into()),
     }
     let mut insert = db.prepare_cached("INSERT INTO journal (log, seq, at, bytes) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut grown = 0;
     for record in &append.records {
         last += 1;
         let bytes = rest.seal(Place::Entry { log: &append.log, seq: last }, record)?;
         insert.execute(params![no, Col(last), Col(append.at), &bytes[..]])?;
+        grown += bytes.len();
     }
-    if let Some(row) = &append.row {
-        let own = append.log == Log::Task(row.task);
-        tasks::put(db, if own { no } else { find_or_make(db, &Log::Task(row.task))? }, row)?;
-    }
+    count(db, no, append, i64::try_from(grown).unwrap_or(i64::MAX))?;
     Ok(Appended::At(last))
+}
+
+/// Writes the task's row, and what its journals or this log grew by.
+fn count(db: &Connection, no: i64, append: &Append, grown: i64) -> Result<(), Refused> {
+    match (&append.row, &append.log) {
+        (Some(row), log) => {
+            let own = *log == Log::Task(row.task);
+            tasks::put(db, if own { no } else { find_or_make(db, &Log::Task(row.task))? }, row, grown)?;
+        }
+        (None, Log::Task(task) | Log::Run(task)) => tasks::grow(db, *task, grown)?,
+        (None, Log::Topic(_) | Log::Audit) => {
+            let mut update = db.prepare_cached("UPDATE logs SET bytes = bytes + ?2 WHERE no = ?1")?;
+            update.execute([no, grown])?;
+        }
+    }
+    Ok(())
 }
 
 /// Takes the key for this log, unless another holds it. The savepoint takes it back when the append is refused.

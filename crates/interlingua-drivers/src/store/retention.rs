@@ -23,10 +23,10 @@ const PAGES: u32 = 4096;
 
 pub(super) async fn retain(database: &Database, rules: Retention, now: Time) -> Result<Removed, StoreFault> {
     let tasks = finished(database, rules, now).await?;
-    let audit = trim(database, Log::Audit, before(now, rules.audit), rules.audit_count).await?;
+    let audit = trim(database, Log::Audit, before(now, rules.audit), rules.audit_count, rules.audit_bytes).await?;
     let mut topics = 0;
     for topic in database.readers.read(topics_held).await? {
-        topics += trim(database, Log::Topic(topic), before(now, rules.topics), rules.topics_count).await?;
+        topics += trim(database, Log::Topic(topic), before(now, rules.topics), rules.topics_count, u64::MAX).await?;
     }
     let keys = until_none(database, move |db| expired_keys(db, now)).await?;
     database.writer.submit(give_back).await?;
@@ -133,24 +133,35 @@ pub(super) fn remove(db: &Connection, task: TaskId) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Removes the oldest records of a log: those from before the cutoff, and those above the count.
-async fn trim(database: &Database, log: Log, cutoff: Time, count: u64) -> Result<u64, StoreFault> {
-    until_none(database, move |db| trim_step(db, &log, cutoff, count)).await
+/// Removes the oldest records of a log: those from before the cutoff, those above the count, and those above the bytes.
+async fn trim(database: &Database, log: Log, cutoff: Time, count: u64, bytes: u64) -> Result<u64, StoreFault> {
+    until_none(database, move |db| trim_step(db, &log, cutoff, count, bytes)).await
 }
 
-fn trim_step(db: &Connection, log: &Log, cutoff: Time, count: u64) -> Result<u64, Refused> {
+fn trim_step(db: &Connection, log: &Log, cutoff: Time, count: u64, bytes: u64) -> Result<u64, Refused> {
     let Some(no) = find(db, log)? else { return Ok(0) };
     let above_count = last_of(db, no)?.saturating_sub(count);
-    let mut select = db.prepare_cached("SELECT seq, at FROM journal WHERE log = ?1 ORDER BY seq LIMIT ?2")?;
+    let held: i64 = db.prepare_cached("SELECT bytes FROM logs WHERE no = ?1")?.query_row([no], |row| row.get(0))?;
+    let above_bytes = held.saturating_sub(integer(bytes));
+    let mut select =
+        db.prepare_cached("SELECT seq, at, length(bytes) FROM journal WHERE log = ?1 ORDER BY seq LIMIT ?2")?;
     let oldest = select
-        .query_map([no, STEP], |row| Ok((row.get::<_, Col<u64>>(0)?.0, row.get::<_, Col<Time>>(1)?.0)))?
+        .query_map([no, STEP], |row| {
+            Ok((row.get::<_, Col<u64>>(0)?.0, row.get::<_, Col<Time>>(1)?.0, row.get::<_, i64>(2)?))
+        })?
         .collect::<Result<Vec<_>, _>>()?;
     // The first record that stays ends the removal: a log has no holes.
-    let goes = |&&(seq, at): &&(u64, Time)| seq <= above_count || at < cutoff;
-    let upto = oldest.iter().take_while(goes).last().map(|(seq, _)| integer(*seq));
+    let (mut upto, mut freed) = (None, 0_i64);
+    for (seq, at, length) in oldest {
+        if seq > above_count && at >= cutoff && freed >= above_bytes {
+            break;
+        }
+        (upto, freed) = (Some(integer(seq)), freed.saturating_add(length));
+    }
     let Some(upto) = upto else { return Ok(0) };
     let removed = db.prepare_cached("DELETE FROM journal WHERE log = ?1 AND seq <= ?2")?.execute([no, upto])?;
-    db.prepare_cached("UPDATE logs SET floor = ?2 WHERE no = ?1")?.execute([no, upto])?;
+    let mut update = db.prepare_cached("UPDATE logs SET floor = ?2, bytes = max(0, bytes - ?3) WHERE no = ?1")?;
+    update.execute([no, upto, freed])?;
     Ok(removed as u64)
 }
 

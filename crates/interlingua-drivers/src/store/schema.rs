@@ -19,7 +19,7 @@ use super::fault::OpenFault;
 const APPLICATION: i64 = 0x696c_6e67;
 
 /// Each entry takes the schema from its index to the next version. Entries are never changed, only added.
-pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
 
 const VERSION_1: &str = "
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -103,6 +103,30 @@ CREATE TABLE entries (
 INSERT INTO entries (log, seq, at, bytes) SELECT log, seq, at, bytes FROM journal;
 DROP TABLE journal;
 ALTER TABLE entries RENAME TO journal;
+";
+
+/// Bytes of each task's journals and of each owner's, counted like the tasks themselves. A log that is no task's counts its own.
+const VERSION_5: &str = "
+ALTER TABLE tasks ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE logs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE logs SET bytes = coalesce((SELECT sum(length(journal.bytes)) FROM journal WHERE journal.log = logs.no), 0);
+UPDATE tasks SET bytes = coalesce((SELECT sum(logs.bytes) FROM logs WHERE logs.id = tasks.task AND logs.kind < 2), 0);
+UPDATE logs SET bytes = 0 WHERE kind < 2;
+INSERT INTO held SELECT 'bytes', owner, sum(bytes) FROM tasks GROUP BY owner;
+DROP TRIGGER tasks_come;
+CREATE TRIGGER tasks_come AFTER INSERT ON tasks BEGIN
+    INSERT INTO held VALUES ('tasks', new.owner, 1) ON CONFLICT DO UPDATE SET count = count + 1;
+    INSERT INTO held VALUES ('bytes', new.owner, new.bytes) ON CONFLICT DO UPDATE SET count = count + new.bytes;
+END;
+CREATE TRIGGER tasks_grow AFTER UPDATE OF bytes ON tasks BEGIN
+    UPDATE held SET count = count + new.bytes - old.bytes WHERE of = 'bytes' AND owner = new.owner;
+END;
+DROP TRIGGER tasks_go;
+CREATE TRIGGER tasks_go AFTER DELETE ON tasks BEGIN
+    UPDATE held SET count = count - 1 WHERE of = 'tasks' AND owner = old.owner;
+    UPDATE held SET count = count - old.bytes WHERE of = 'bytes' AND owner = old.owner;
+    DELETE FROM held WHERE of IN ('tasks', 'bytes') AND owner = old.owner AND count < 1;
+END;
 ";
 
 /// Whether a commit waits for the disk.

@@ -15,25 +15,34 @@ pub(super) const COLUMNS: &str = "task, owner, conversation, parent, skill, stat
 
 /// Writes the row. Most appends change only when it was changed last, which is in one index; a change of state is in those of
 /// states too; anything else replaces the row whole, but for whose it is.
-pub(super) fn put(db: &Connection, no: i64, row: &TaskRow) -> rusqlite::Result<()> {
-    const SAME: &str = "UPDATE tasks SET updated = ?4
+pub(super) fn put(db: &Connection, no: i64, row: &TaskRow, grown: i64) -> rusqlite::Result<()> {
+    const SAME: &str = "UPDATE tasks SET updated = ?4, bytes = bytes + ?9
          WHERE no = ?1 AND skill IS ?2 AND state = ?3 AND owner = ?5 AND conversation IS ?6 AND parent IS ?7 AND created = ?8";
-    const MOVED: &str = "UPDATE tasks SET skill = ?2, state = ?3, updated = ?4
+    const MOVED: &str = "UPDATE tasks SET skill = ?2, state = ?3, updated = ?4, bytes = bytes + ?9
          WHERE no = ?1 AND owner = ?5 AND conversation IS ?6 AND parent IS ?7 AND created = ?8";
     let conversation = row.conversation.as_ref().map(ConversationId::as_str);
     let parent = row.parent.map(Col);
     for update in [SAME, MOVED] {
-        let values =
-            params![no, row.skill, Col(row.state), Col(row.updated), row.owner, conversation, parent, Col(row.created)];
+        let values = params![
+            no,
+            row.skill,
+            Col(row.state),
+            Col(row.updated),
+            row.owner,
+            conversation,
+            parent,
+            Col(row.created),
+            grown
+        ];
         if db.prepare_cached(update)?.execute(values)? > 0 {
             return Ok(());
         }
     }
     db.prepare_cached(
-        "INSERT INTO tasks (no, task, owner, conversation, parent, skill, state, created, updated)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (no) DO UPDATE SET
+        "INSERT INTO tasks (no, task, owner, conversation, parent, skill, state, created, updated, bytes)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (no) DO UPDATE SET
          conversation = excluded.conversation, parent = excluded.parent, skill = excluded.skill, state = excluded.state,
-         created = excluded.created, updated = excluded.updated",
+         created = excluded.created, updated = excluded.updated, bytes = bytes + excluded.bytes",
     )?
     .execute(params![
         no,
@@ -44,9 +53,23 @@ pub(super) fn put(db: &Connection, no: i64, row: &TaskRow) -> rusqlite::Result<(
         row.skill,
         Col(row.state),
         Col(row.created),
-        Col(row.updated)
+        Col(row.updated),
+        grown
     ])?;
     Ok(())
+}
+
+/// What another log of a task grew by.
+pub(super) fn grow(db: &Connection, task: TaskId, grown: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE tasks SET bytes = bytes + ?3 WHERE no = (SELECT no FROM logs WHERE kind = ?1 AND id = ?2)";
+    db.prepare_cached(sql)?.execute(params![TASK, Col(task), grown]).map(drop)
+}
+
+/// Bytes in the journals of the task with this log.
+pub(super) fn bytes(db: &Connection, no: i64) -> rusqlite::Result<u64> {
+    let mut select = db.prepare_cached("SELECT bytes FROM tasks WHERE no = ?1")?;
+    let found = select.query_row([no], |row| row.get::<_, i64>(0)).optional()?;
+    Ok(found.map_or(0, |bytes| u64::try_from(bytes).unwrap_or(0)))
 }
 
 pub(super) fn one(db: &Connection, task: TaskId) -> Result<Option<TaskRow>, Refused> {

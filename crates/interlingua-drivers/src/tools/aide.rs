@@ -61,7 +61,7 @@ impl Aide {
         Ok(Aide { program, environment: environment.to_vec(), timeout })
     }
 
-    /// Dropping the future kills the program and all it started.
+    /// Dropping the future kills the program and all it started in its process group.
     pub async fn ask(&self, question: Bytes) -> Result<Bytes, Unhelpful> {
         let share = Share { memory: MEMORY, cpu: CPU };
         let mut group = Group::start(&mut self.command()).await.map_err(Unhelpful::Start)?;

@@ -16,6 +16,7 @@ use interlingua_core::{Digest, Json, PeerId, Skill};
 use super::fields::ManifestProblem;
 use super::manifest::{self, CustomTool};
 use super::program::is_manifest;
+use super::writable;
 
 const MAX_MANIFESTS: usize = 500;
 const MAX_MANIFEST_BYTES: u64 = 256 * 1024;
@@ -34,10 +35,14 @@ impl Catalogue {
     pub fn load(directory: &Path, peer: &PeerId) -> Catalogue {
         let mut catalogue = Catalogue::default();
         let mut taken = HashSet::new();
+        if let Some(reason) = writable::problem(directory) {
+            catalogue.problems.push(ManifestProblem { file: PathBuf::from("."), key: None, reason });
+            return catalogue;
+        }
         for path in manifests(directory, &mut catalogue.problems) {
             let file = path.strip_prefix(directory).unwrap_or(&path).to_path_buf();
             let problem = |(key, reason)| ManifestProblem { file: file.clone(), key, reason };
-            match read(&path, peer) {
+            match inside(&path, directory).and_then(|()| read(&path, peer)) {
                 Ok((tool, notes)) => {
                     catalogue.problems.extend(notes.into_iter().map(problem));
                     // Some callers do not tell case apart.
@@ -83,6 +88,7 @@ pub fn fingerprint(directory: &Path) -> Digest {
             Some(format!("{} {} {:?} {:o} {}", path.display(), found.len(), when, found.mode(), found.ino()))
         })
         .collect();
+    lines.extend(fs::metadata(directory).ok().map(|found| format!("{:o} {}", found.mode(), found.uid())));
     lines.sort();
     Digest::of_fields(lines.iter().map(String::as_bytes))
 }
@@ -127,12 +133,28 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// A manifest of this directory lies in it, whatever links lead there.
+fn inside(path: &Path, directory: &Path) -> Result<(), manifest::Problems> {
+    let (file, home) = (path.canonicalize(), directory.canonicalize());
+    match (file, home) {
+        (Ok(file), Ok(home)) if file.starts_with(&home) => Ok(()),
+        (Ok(_), Ok(_)) => Err(vec![(None, "is a link that leads out of the tools directory".to_owned())]),
+        (Err(error), _) | (_, Err(error)) => Err(vec![(None, error.to_string())]),
+    }
+}
+
 fn read(path: &Path, peer: &PeerId) -> Result<(CustomTool, manifest::Problems), manifest::Problems> {
     let whole = |reason: String| vec![(None, reason)];
     let tree = parse(path).map_err(whole)?;
     // A relative directory would change its meaning with the hub's own.
     let path = std::path::absolute(path).map_err(|error| whole(error.to_string()))?;
-    manifest::read(tree, path.parent().unwrap_or(&path), peer)
+    let home = path.parent().unwrap_or(&path);
+    let (tool, notes) = manifest::read(tree, home, peer)?;
+    let used = [home.to_owned(), path.clone()].into_iter().chain(tool.program.files());
+    match used.filter_map(|used| writable::problem(&used)).next() {
+        None => Ok((tool, notes)),
+        Some(problem) => Err(whole(problem)),
+    }
 }
 
 fn parse(path: &Path) -> Result<Tree, String> {

@@ -138,6 +138,8 @@ impl From<Declared> for Effects {
             destroys: declared.destroys,
             spends: declared.spends,
             idempotent: declared.idempotent.unwrap_or(!change),
+            unknown: false,
+            calls: false,
             claimed_by: CardFrom::Configuration,
         }
     }

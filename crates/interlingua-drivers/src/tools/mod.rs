@@ -29,8 +29,9 @@
 //! A program runs in a process group of its own, which is ended with it: politely and then hard when its time is up or the
 //! call is cancelled, at once when the call is dropped. Floods, crashes and bad JSON end that call and nothing else. On Linux
 //! each process has a bound on memory (`memory: 2GiB`) and processor time (`cpu`, eight times the timeout). What this does not
-//! do: hide the file system, or follow a program that leaves its process group on purpose; a tool is as trusted as whoever
-//! installed it.
+//! do: hide the file system, or follow a process that leaves the group on purpose (`setsid`), which lives on; a tool is as
+//! trusted as whoever installed it. So where somebody else may write to the directory, a manifest or a program, the tool is
+//! refused.
 
 mod aide;
 mod catalogue;
@@ -43,6 +44,7 @@ mod reply;
 mod run;
 #[cfg(test)]
 mod tests;
+mod writable;
 
 pub use crate::child::group::Share;
 pub use aide::{Aide, Unhelpful};

@@ -15,6 +15,17 @@ pub(super) struct Program {
     pub directory: PathBuf,
 }
 
+impl Program {
+    /// The files that are known to be run: the program, and what of its arguments is a file, such as a script.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let scripts = self.args.iter().filter(|word| !word.is_empty()).map(|word| self.directory.join(word));
+        let scripts = scripts.filter(|path| path.is_file());
+        let program = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
+        let folder = program.parent().map(Path::to_owned);
+        folder.into_iter().chain([program]).chain(scripts).collect()
+    }
+}
+
 /// A name with a `/`, or of a file beside the manifest, is that file; any other is looked for in `PATH`.
 pub(super) fn named(home: &Path, command: &str) -> Result<PathBuf, String> {
     let beside = home.join(command);

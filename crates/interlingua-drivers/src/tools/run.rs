@@ -108,7 +108,7 @@ enum Ending {
     Lost(std::io::Error),
 }
 
-/// Runs to the end. Dropping the future kills the program and all it started.
+/// Runs to the end. Dropping the future kills the program and all it started in its process group.
 pub(super) async fn run(
     mut group: Group,
     tool: &CustomTool,

@@ -20,7 +20,8 @@ use crate::members::Members;
 pub fn task(asked: &Asked, message: MessageId, grace: Duration, now: Time) -> Call {
     let text = asked.message.request.as_deref().unwrap_or_default();
     let input = if text.is_empty() { Input::parts(Vec::new()) } else { Input::text(text) };
-    let mut call = Call::new(message, Ask::Invoke { target: Target::Peer(asked.target.as_ref().into()), input });
+    let mut call =
+        Call::new(message, came(), Ask::Invoke { target: Target::Peer(asked.target.as_ref().into()), input });
     call.caller = Caller {
         delivery: Delivery::Receipt,
         can_answer: KindSet::NONE,
@@ -39,10 +40,16 @@ pub fn task(asked: &Asked, message: MessageId, grace: Duration, now: Time) -> Ca
         ..Limits::default()
     };
     call.via = said.text("via").and_then(|via| hop::via(&via));
+    if let Some(origin) = said.text(hop::ORIGIN) {
+        call.told(&origin);
+    }
     call.trace = trace(&said);
-    call.wire = Some(Wire(WIRE.into()));
     call.meta = Meta(asked.message.metadata.clone());
     call
+}
+
+fn came() -> Wire {
+    Wire(WIRE.into())
 }
 
 fn trace(said: &Members) -> Option<Trace> {
@@ -74,11 +81,10 @@ pub fn commands(
             });
         };
         let input = Input::args(action.parameters.clone().unwrap_or_else(Json::empty_object));
-        let mut call = Call::new(message(index), Ask::Invoke { target: Target::Skill(skill, None), input });
+        let mut call = Call::new(message(index), came(), Ask::Invoke { target: Target::Skill(skill, None), input });
         let index = u16::try_from(index).unwrap_or(u16::MAX);
         call.group = Some(Group { id: id.clone(), index, of, run: Run::InOrder { stop_on_failure: true } });
         call.limits.deadline = timeout.map(|span| Deadline { at: now.after(span), set_by: DeadlineBy::Caller });
-        call.wire = Some(Wire(WIRE.into()));
         Ok(call)
     };
     actions.iter().enumerate().map(each).collect()

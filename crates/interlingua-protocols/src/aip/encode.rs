@@ -148,7 +148,7 @@ fn hops(call: &Call) -> Option<Json> {
     let headers = crate::hop::encode(call);
     let known = |name: &str| match name {
         crate::hop::VIA => Some("via"),
-        crate::hop::TRACEPARENT | crate::hop::TRACESTATE | crate::hop::BAGGAGE => Some(""),
+        crate::hop::ORIGIN | crate::hop::TRACEPARENT | crate::hop::TRACESTATE | crate::hop::BAGGAGE => Some(""),
         _ => None,
     };
     let kept: Vec<(&str, &String)> = headers

@@ -81,7 +81,8 @@ impl Translator {
     fn served() -> Translator {
         let spell = |skill: &SkillId| Spellings {
             own: vec![format!("{SERVED}{}__{}", skill.peer, skill.skill)],
-            short: vec![format!("{SERVED}{}", skill.skill)],
+            // With `__` in it, it would read as the whole name of another peer's skill.
+            short: Vec::from_iter((!skill.skill.as_str().contains("__")).then(|| format!("{SERVED}{}", skill.skill))),
         };
         Translator::new("mcp", |name| name.starts_with(SERVED), spell).marked("original_format", "mcp_tool_result")
     }

@@ -49,6 +49,8 @@ pub struct Said {
     pub log: Option<Level>,
     pub trace: Option<Trace>,
     pub via: Option<Via>,
+    /// What the hub before says led to it, as it came.
+    pub origin: Option<String>,
     pub deadline: Option<Deadline>,
     pub priority: Priority,
     /// An idempotency key.
@@ -79,6 +81,7 @@ impl Said {
             log: None,
             trace: meta::trace(meta),
             via: hop.via,
+            origin: meta.text(meta::ORIGIN).map(|text| text.into_owned()),
             deadline: hop.deadline.map(|deadline| Deadline { set_by: DeadlineBy::Caller, ..deadline }),
             priority,
             message: meta.text(meta::MESSAGE_ID).map(|id| MessageId::from(&*id)),

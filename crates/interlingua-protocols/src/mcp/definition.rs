@@ -4,7 +4,7 @@
 //! not; only the name, the address, and what speaks of machinery the hub does not pass through (`execution`) are ours.
 
 use interlingua_core::{
-    Effects, Json, PeerId, Raw, Resource, Schema, Skill, SkillId, SkillKind, SkillName, Text, Uri, Wire,
+    CardFrom, Effects, Json, PeerId, Raw, Resource, Schema, Skill, SkillId, SkillKind, SkillName, Text, Uri, Wire,
 };
 use serde_json::json;
 
@@ -104,7 +104,7 @@ pub fn decode_prompt(peer: &PeerId, json: &Json, version: Version) -> Result<Ski
     let input = json!({"type": "object", "properties": properties, "required": required});
     let id = SkillId { peer: peer.clone(), skill: prompt_skill(&name) };
     let description = text(&members, "description").unwrap_or_default();
-    let effects = Effects::reads_only(interlingua_core::CardFrom::Manifest);
+    let effects = Effects::reads_only(CardFrom::Manifest);
     let mut skill = Skill::new(id, SkillKind::Prompt, description, Schema(input.into()), effects);
     skill.title = text(&members, "title").unwrap_or(name);
     skill.raw = raw(json, &version.wire());
@@ -162,9 +162,54 @@ fn marks(skill: &Skill) -> &'static [&'static str] {
 }
 
 /// Copies a definition with some members replaced, some left out, and marks of ours in `_meta`.
-fn rewritten(members: &Members, replaced: &[(&str, &str)], without: &[&str], marks: &[&str], out: &mut Vec<u8>) {
+const ANNOTATIONS: &str = "annotations";
+const HINTS: [&str; 3] = ["readOnlyHint", "destructiveHint", "idempotentHint"];
+
+/// What a tool does, in annotations: nothing is said of what is not known.
+struct Hints {
+    effects: Effects,
+    /// Annotations of other kinds that stay beside it.
+    beside: Option<Members>,
+}
+
+impl Hints {
+    fn write(&self, object: &mut Object<'_>) {
+        let effects = self.effects;
+        let others = || self.beside.iter().flat_map(Members::iter).filter(|(key, _)| !HINTS.contains(key));
+        let destroys = effects.destroys || effects.spends || effects.calls;
+        if effects.unknown && !destroys && others().next().is_none() {
+            return;
+        }
+        object.object(ANNOTATIONS, |annotations| {
+            others().for_each(|(key, value)| annotations.value(key, &value));
+            if effects.unknown {
+                if destroys {
+                    annotations.bool("destructiveHint", true);
+                }
+                return;
+            }
+            annotations.bool("readOnlyHint", effects.only_read());
+            if !effects.only_read() {
+                annotations.bool("destructiveHint", destroys);
+            }
+            annotations.bool("idempotentHint", effects.idempotent);
+        });
+    }
+}
+
+fn rewritten(
+    members: &Members,
+    replaced: &[(&str, &str)],
+    without: &[&str],
+    hints: Option<&Hints>,
+    marks: &[&str],
+    out: &mut Vec<u8>,
+) {
     let mut object = Object::open(out);
-    for (key, value) in members.iter() {
+    if let Some(hints) = hints {
+        hints.write(&mut object);
+    }
+    for (key, value) in members.iter().filter(|(key, _)| hints.is_none() || *key != ANNOTATIONS) {
         if let Some((_, text)) = replaced.iter().find(|(name, _)| *name == key) {
             object.text(key, text);
         } else if key == META {
@@ -200,7 +245,16 @@ fn write_marks(marks: &[&str], object: &mut Object<'_>) {
 /// A skill as a tool of this name.
 pub fn write_tool(name: &str, skill: &Skill, out: &mut Vec<u8>) {
     if let Some(members) = original(skill.raw.as_ref()) {
-        return rewritten(&members, &[("name", name)], &["execution"], marks(skill), out);
+        // Hints are handed on as they came, unless configuration knows better.
+        return match skill.effects.claimed_by {
+            CardFrom::Configuration => {
+                let hints = Hints { effects: skill.effects, beside: members.object(ANNOTATIONS) };
+                rewritten(&members, &[("name", name)], &["execution"], Some(&hints), marks(skill), out);
+            }
+            CardFrom::Manifest | CardFrom::Telemetry => {
+                rewritten(&members, &[("name", name)], &["execution"], None, marks(skill), out);
+            }
+        };
     }
     let mut object = Object::open(out);
     object.text("name", name);
@@ -213,13 +267,7 @@ pub fn write_tool(name: &str, skill: &Skill, out: &mut Vec<u8>) {
     if let Some(output) = skill.output.as_ref().filter(|schema| is_object_schema(schema)) {
         object.value("outputSchema", &output.0);
     }
-    object.object("annotations", |annotations| {
-        annotations.bool("readOnlyHint", !skill.effects.change());
-        if skill.effects.change() {
-            annotations.bool("destructiveHint", skill.effects.destroys || skill.effects.spends);
-        }
-        annotations.bool("idempotentHint", skill.effects.idempotent);
-    });
+    Hints { effects: skill.effects, beside: None }.write(&mut object);
     write_marks(marks(skill), &mut object);
     object.finish();
 }
@@ -266,7 +314,7 @@ fn agent_input(schema: &Schema) -> Json {
 /// A skill as a prompt of this name.
 pub fn write_prompt(name: &str, skill: &Skill, out: &mut Vec<u8>) {
     if let Some(members) = original(skill.raw.as_ref()) {
-        return rewritten(&members, &[("name", name)], &[], marks(skill), out);
+        return rewritten(&members, &[("name", name)], &[], None, marks(skill), out);
     }
     let mut object = Object::open(out);
     object.text("name", name);
@@ -296,7 +344,7 @@ pub fn write_resource(uri: &str, name: &str, resource: &Resource, out: &mut Vec<
         let named = members.has("name");
         let replaced: &[(&str, &str)] = &[(key, uri), ("name", name)];
         if named {
-            return rewritten(&members, replaced, &[], &[], out);
+            return rewritten(&members, replaced, &[], None, &[], out);
         }
     }
     let mut object = Object::open(out);

@@ -26,6 +26,7 @@ pub const BAGGAGE: &str = "baggage";
 /// What every key of ours begins with.
 pub const OURS: &str = "interlingua/";
 pub const VIA: &str = "interlingua/via";
+pub const ORIGIN: &str = "interlingua/origin";
 pub const DEADLINE: &str = "interlingua/deadline";
 /// What a piece of content is called, where its block has no member for it.
 pub const NAME: &str = "interlingua/name";

@@ -6,8 +6,8 @@
 //! for as one text.
 
 use interlingua_core::{
-    Addressee, Answer, Choice, Input, Json, ModelRequest, Part, Party, PeerId, Provenance, Question, QuestionId,
-    QuestionKind, Role, Schema, Secret, TaskId, Text, Time, Trust, Turn,
+    Addressee, Answer, BadLink, Choice, Input, Json, ModelRequest, Part, Party, PeerId, Provenance, Question,
+    QuestionId, QuestionKind, Role, Schema, Secret, TaskId, Text, Time, Trust, Turn, WebLink,
 };
 use serde_json::{Value, json};
 
@@ -191,28 +191,18 @@ fn action(answer: &Members) -> Result<Action, &'static str> {
     }
 }
 
-/// What a server asks, as a question of that peer; `None` when it is nothing we know. Its number is the task's to give.
+/// What a server asks, as a question of that peer; `None` when it is nothing we know, an error when it wants a person to open
+/// what nobody should. Its number is the task's to give.
 pub fn decode(
     method: &str,
     params: &Members,
     peer: &PeerId,
     expires: Time,
     resume: Option<Secret>,
-) -> Option<Question> {
-    let text = |key: &str| -> Option<Text> { params.text(key).map(|text| (&*text).into()) };
-    let (kind, message) = match method {
-        ELICIT if params.text("mode").as_deref() == Some("url") => {
-            (QuestionKind::Visit { url: text("url")? }, text("message")?)
-        }
-        ELICIT => {
-            let form = Schema(params.get("requestedSchema").filter(Json::is_object)?);
-            (QuestionKind::Input { form, choices: Vec::new() }, text("message")?)
-        }
-        SAMPLE => (QuestionKind::Model(model_request(params, peer)?), "The tool asks for a model's answer.".into()),
-        ROOTS => (QuestionKind::Roots, "The tool asks which folders it may use.".into()),
-        _ => return None,
-    };
-    Some(Question {
+) -> Result<Option<Question>, BadLink> {
+    let visit = method == ELICIT && params.text("mode").as_deref() == Some("url");
+    let asked = if visit { link(params, peer)? } else { other(method, params, peer) };
+    Ok(asked.map(|(kind, message)| Question {
         id: QuestionId(TaskId(0), 0),
         to: Addressee::Caller,
         kind,
@@ -221,7 +211,29 @@ pub fn decode(
         expires,
         resume,
         name: None,
-    })
+    }))
+}
+
+fn link(params: &Members, peer: &PeerId) -> Result<Option<(QuestionKind, Text)>, BadLink> {
+    let (Some(url), Some(message)) = (params.text("url"), params.text("message")) else { return Ok(None) };
+    let url = WebLink::parse(&url)?;
+    let message = url.asked_by(peer, &message);
+    Ok(Some((QuestionKind::Visit { url }, message)))
+}
+
+fn other(method: &str, params: &Members, peer: &PeerId) -> Option<(QuestionKind, Text)> {
+    match method {
+        ELICIT => {
+            let form = Schema(params.get("requestedSchema").filter(Json::is_object)?);
+            let message = params.text("message")?;
+            Some((QuestionKind::Input { form, choices: Vec::new() }, (&*message).into()))
+        }
+        SAMPLE => {
+            Some((QuestionKind::Model(model_request(params, peer)?), "The tool asks for a model's answer.".into()))
+        }
+        ROOTS => Some((QuestionKind::Roots, "The tool asks which folders it may use.".into())),
+        _ => None,
+    }
 }
 
 fn model_request(params: &Members, peer: &PeerId) -> Option<ModelRequest> {
@@ -305,7 +317,7 @@ mod tests {
     }
 
     fn asked(method: &str, params: &str) -> Question {
-        decode(method, &members(params), &"p".into(), Time(1), None).expect("a question")
+        decode(method, &members(params), &"p".into(), Time(1), None).expect("no link").expect("a question")
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub fn asked(question: &Question, beside: &Beside<'_>, mut to: ReplyTo) -> Messa
     let mut reply = Reply::new(beside);
     reply.text = Some(Submessage::text(question_text(question)));
     if let QuestionKind::Visit { url } = &question.kind {
-        reply.parts.push(Submessage::uri(url.clone()));
+        reply.parts.push(Submessage::uri(url.uri().clone()));
     }
     // Credentials are asked for by a control message (first draft, clause 6.5).
     to.control |= matches!(question.kind, QuestionKind::Credential { .. });

@@ -269,7 +269,7 @@ impl Asked {
         let target = site.map_or(Target::Words, |site| Target::Peer(PeerId::from(site)));
         let turn = |text: &Text| Turn { role: Role::User, parts: vec![Part::text(text.clone(), Provenance::caller())] };
         let input = Input { history: self.prev.iter().map(turn).collect(), ..Input::text(&self.text) };
-        let mut call = Call::new(id, Ask::Invoke { target, input });
+        let mut call = Call::new(id, self.dialect.wire(), Ask::Invoke { target, input });
         call.caller = Caller {
             delivery: if self.streaming { Delivery::Stream } else { Delivery::Whole },
             can_answer: KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT),
@@ -277,7 +277,6 @@ impl Asked {
             accepts: Vec::new(),
         };
         call.limits.on_disconnect = OnDisconnect::Cancel;
-        call.wire = Some(self.dialect.wire());
         call
     }
 }

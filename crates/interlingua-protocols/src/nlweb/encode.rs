@@ -260,7 +260,7 @@ fn elicitation(question: &Question) -> Tree {
             vec![json!({"id": "confirm", "text": &*question.text, "type": "single_select", "options": ["yes", "no"]})]
         }
         QuestionKind::Visit { url } => {
-            vec![json!({"id": "visit", "text": format!("{} {url}", question.text), "type": "text"})]
+            vec![json!({"id": "visit", "text": format!("{} {}", question.text, &**url), "type": "text"})]
         }
         QuestionKind::Credential { .. } | QuestionKind::Model(_) | QuestionKind::Roots => {
             vec![json!({"id": "answer", "text": &*question.text, "type": "text"})]

@@ -113,7 +113,7 @@ fn q_63_q_65_a_site_is_a_peer_and_whoever_leaves_cancels() {
     let interlingua_core::Ask::Invoke { target, .. } = &call.ask else { panic!() };
     assert_eq!(target, &Target::Words);
     assert_eq!(call.limits.on_disconnect, interlingua_core::OnDisconnect::Cancel);
-    assert_eq!(call.wire.unwrap().0, "nlweb/0.1");
+    assert_eq!(call.origin.wire().unwrap().0, "nlweb/0.1");
 }
 
 fn rows() -> Finished {

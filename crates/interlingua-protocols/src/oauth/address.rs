@@ -73,16 +73,10 @@ pub fn is_safe(given: &str, server: &str) -> bool {
     given.is_https() || (given.is_loopback() && !server.is_https() && server.is_loopback())
 }
 
-/// Where a server's metadata may be, best first: where its challenge says, if that is its own; else at the two well-known places
-/// (RFC 9728 section 3.1).
-pub fn resource_metadata(server: &str, named: Option<&str>) -> Vec<String> {
+/// Where a server's metadata may be, best first: at the two well-known places (RFC 9728 section 3.1). Whether an address that its
+/// challenge names is its own is for whoever knows its configuration.
+pub fn resource_metadata(server: &str) -> Vec<String> {
     let Some(own) = Address::parse(server) else { return Vec::new() };
-    if let Some(named) = named {
-        let theirs = Address::parse(named).is_some_and(|address| {
-            address.host().eq_ignore_ascii_case(own.host()) && (address.is_https() || !own.is_https())
-        });
-        return if theirs { vec![named.to_owned()] } else { Vec::new() };
-    }
     let root = format!("{}{RESOURCE}", own.origin());
     match own.bare_path() {
         "" => vec![root],

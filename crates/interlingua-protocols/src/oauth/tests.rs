@@ -54,26 +54,16 @@ fn m_39_a_challenge_is_read_in_every_spelling() {
 }
 
 #[test]
-fn m_39_metadata_is_looked_for_where_the_challenge_says_then_at_the_path_then_at_the_root() {
-    let named = "https://mcp.example/custom/metadata.json";
-    assert_eq!(resource_metadata(SERVER, Some(named)), [named]);
+fn m_39_metadata_is_looked_for_at_the_path_then_at_the_root() {
     assert_eq!(
-        resource_metadata(SERVER, None),
+        resource_metadata(SERVER),
         [
             "https://mcp.example/.well-known/oauth-protected-resource/v1/mcp",
             "https://mcp.example/.well-known/oauth-protected-resource",
         ]
     );
-    assert_eq!(resource_metadata("https://mcp.example/", None).len(), 1);
-    for foreign in [
-        "https://evil.example/x",
-        "http://mcp.example/x",
-        "/x",
-        "https://mcp.example@evil.example/x",
-        "ftp://mcp.example/",
-    ] {
-        assert!(resource_metadata(SERVER, Some(foreign)).is_empty(), "{foreign}");
-    }
+    assert_eq!(resource_metadata("https://mcp.example/").len(), 1);
+    assert!(resource_metadata("/x").is_empty());
     assert_eq!(
         server_metadata(ISSUER),
         [

@@ -24,8 +24,8 @@ use tokio::sync::mpsc;
 use super::errand::Errands;
 use super::log::RunLog;
 use super::memory::Memory;
-use super::seats::{self, Order, Permission, Role, Sitting};
-use crate::hub::{QUESTION_EXPIRES, entropy};
+use super::seats::{Order, Permission, Role, Sitting};
+use crate::hub::entropy;
 
 /// Something under way.
 type Doing = Pin<Box<dyn Future<Output = Option<Happening>> + Send>>;
@@ -75,7 +75,7 @@ impl Engine {
         let (log, entries) = RunLog::open::<Record>(hub.clone(), errands.line.task, errands.line.attempt).await?;
         let conversation = errands.line.call.conversation.as_ref();
         let memory = conversation.map(|id| Memory::of(&errands.agent.name, &errands.line.by, id));
-        let sitting = match seats::is_marked(&errands.line.call) {
+        let sitting = match errands.line.call.origin.is_seat() {
             true => Some(errands.agent.seats.claim(&errands.line.call).await?),
             false => None,
         };
@@ -411,7 +411,7 @@ async fn ask(errands: Arc<Errands>, question: Text) -> ToolResult {
         kind: QuestionKind::Input { form: Schema(form.into()), choices: Vec::new() },
         text: question,
         asked_by: Party::Peer(errands.agent.name.clone()),
-        expires: errands.line.hub.now().after(QUESTION_EXPIRES),
+        expires: errands.line.hub.question_expires(),
         resume: None,
         name: None,
     });

@@ -8,9 +8,6 @@ use interlingua_core::{
     Target, Time, Trust,
 };
 
-use interlingua_drivers::files::lent;
-use interlingua_drivers::local;
-
 use super::line::{Line, Reading};
 use super::roster::{Agent, MESSAGE};
 use crate::edge::envelope::Inside;
@@ -47,7 +44,7 @@ impl Errands {
     async fn made(&self, calling: Calling) -> Result<(Finished, Vec<Part>), Fault> {
         let (line, by) = (&self.line, &self.line.through);
         let (call, mut routed) = self.routed(self.child(calling))?;
-        let call = self.in_place(self.spoken(call));
+        let call = self.spoken(call);
         let inbound = Inbound::Call(Box::new(call));
         let running = line.hub.open(Request { by: by.clone(), connection: 0, inbound }).await?;
         let hear = |event: &Event| {
@@ -80,14 +77,10 @@ impl Errands {
         let ask = Ask::Invoke { target: Target::Skill(calling.skill, None), input: calling.input };
         let mut call = self.line.child(child(self.line.task, calling.turn, calling.index), ask);
         call.limits.confirm = calling.confirm;
-        call
-    }
-
-    /// A file tool works in the workspace of the run, where it has one.
-    fn in_place(&self, mut call: Call) -> Call {
-        let Ask::Invoke { target: Target::Skill(skill, _), .. } = &call.ask else { return call };
-        if self.at_own_files && skill.peer.as_str() == local::PEER {
-            call.meta = lent::mark();
+        call.origin.bound_by(self.agent.rules());
+        // Whatever it leads to works in the workspace of the run, where it has one.
+        if self.at_own_files {
+            call.origin.works_in(self.line.task);
         }
         call
     }

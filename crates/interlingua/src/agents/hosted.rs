@@ -12,10 +12,11 @@ use interlingua_core::model::{Event, Failure, FailureKind, Model, Prompt, Speaki
 use interlingua_core::{Fault, FaultKind, Secret};
 use interlingua_protocols::providers::{Listener, Provider};
 
+use crate::client::guard::Reach;
 use crate::client::http::{Body, Pool, whole};
 use crate::client::lost::{Lost, Why};
 use crate::client::tls::{self, Trust};
-use crate::hub::supervisor::Supervisor;
+use crate::hub::Hub;
 
 pub(super) struct Hosted {
     pub(super) provider: Provider,
@@ -33,11 +34,11 @@ impl Hosted {
         model: &str,
         base: &str,
         key: Option<Secret>,
-        supervisor: &Supervisor,
+        hub: &Hub,
     ) -> Result<Hosted, Fault> {
         let base = if base.ends_with('/') { base.to_owned() } else { format!("{base}/") };
         let uri: Uri = base.parse().map_err(|_| Fault::hub(FaultKind::InvalidInput, "base_url is no URL"))?;
-        let pool = Pool::new(tls::config(&Trust::of(None, &uri))?, supervisor);
+        let pool = Pool::new(tls::config(&Trust::of(None, &uri))?, &hub.supervisor, Reach::address(hub, &uri));
         Ok(Hosted { provider, model: model.to_owned(), base, key, pool })
     }
 
@@ -78,6 +79,7 @@ fn unreached(lost: &Lost) -> Failure {
         Why::Certificate => {
             Failure::new(FailureKind::Refused, "the certificate of the model's provider is not trusted")
         }
+        Why::Refused => Failure::new(FailureKind::Refused, "the model's address is one that this hub does not call"),
         Why::Connection | Why::TooLarge => Failure::new(FailureKind::Down, "the model's provider cannot be reached"),
     }
 }

@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use interlingua_core::peer::Dispatch;
 use interlingua_core::{
-    Addressee, Answer, Ask, Call, CancelWhy, Channel, ConversationId, DeadlineBy, Digest, Entry, Event, Fault,
-    FaultKind, Finished, Link, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal,
-    TaskId, Time,
+    Addressee, Answer, Ask, Call, CancelWhy, Channel, ConversationId, Digest, Entry, Event, Fault, FaultKind, Finished,
+    Link, Maker, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal, TaskId, Time,
 };
 
 use super::desk::{Asked, Desk};
@@ -25,8 +24,9 @@ const MAX_HEARD: usize = 1024 * 1024;
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) hub: Arc<Hub>,
-    /// Whose run it is.
+    /// Whose run it is, and what it is.
     pub(super) name: PeerId,
+    pub(super) maker: Maker,
     pub(super) desk: Arc<Desk>,
     pub(super) task: TaskId,
     /// The how manieth time the task is dispatched: after the first there may be something to take up.
@@ -41,10 +41,11 @@ pub(super) struct Line {
 
 impl Line {
     /// The line of a run that this call begins, through whoever `link` names.
-    pub(super) fn new(hub: Arc<Hub>, link: Link, name: PeerId, dispatch: Dispatch) -> Line {
+    pub(super) fn new(hub: Arc<Hub>, link: Link, (name, maker): (PeerId, Maker), dispatch: Dispatch) -> Line {
         Line {
             hub,
             name,
+            maker,
             desk: Arc::new(Desk::new(dispatch.task, dispatch.asked)),
             task: dispatch.task,
             attempt: dispatch.attempt,
@@ -56,15 +57,9 @@ impl Line {
 
     /// A call of the run as it goes through the door. An id that is the same after a restart finds the same exchange.
     pub(super) fn child(&self, id: MessageId, ask: Ask) -> Call {
-        let mut call = Call::new(id, ask);
-        call.id_given = true;
-        call.parent = Some(self.task);
-        call.limits.priority = self.call.limits.priority;
+        let mut call = self.call.child(self.task, &self.hub.id, self.maker, id, ask);
         call.limits.replay = Some(REMEMBERED);
-        call.limits.deadline = self.call.limits.deadline.filter(|deadline| deadline.set_by == DeadlineBy::Caller);
         call.caller.can_answer = self.call.caller.can_answer;
-        call.via = self.call.via.as_ref().and_then(|via| via.before(&self.hub.id));
-        call.trace.clone_from(&self.call.trace);
         call
     }
 

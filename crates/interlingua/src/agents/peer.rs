@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::{Blob, Body, Call, Fault, FaultKind, Loss, LossKind, Part, Skill};
+use interlingua_core::{Blob, Body, Call, Fault, FaultKind, Loss, LossKind, Maker, Part, Skill};
 use tokio::sync::mpsc;
 
 use super::engine::Engine;
@@ -32,7 +32,7 @@ impl Peer for AgentPeer {
         Box::pin(async move {
             let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
             let hub = self.hub.upgrade().ok_or_else(gone)?;
-            let line = Line::new(hub, self.agent.link(), self.agent.name.clone(), dispatch);
+            let line = Line::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
             let desk = line.desk.clone();
             let errands = Errands { line, agent: self.agent.clone(), routes: false, at_own_files: false };
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);

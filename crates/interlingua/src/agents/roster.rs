@@ -19,8 +19,8 @@ use super::team::{Grounds, Team, TeamPeer};
 use super::voice::{Models, Voice, micro};
 use crate::config::{self, Config};
 use crate::edge::{Shared, local};
-use crate::hub::Hub;
 use crate::hub::policy::{Action, matches};
+use crate::hub::{Hub, Unknown};
 
 /// The skill of every agent.
 pub(super) const CHAT: &str = "chat";
@@ -77,7 +77,7 @@ impl Routes {
 
 /// Makes every agent: all that its configuration can be refused for is refused here.
 pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
-    let models = Models::new(config, &shared.hub.supervisor)?;
+    let models = Models::new(config, &shared.hub)?;
     let seats = Arc::new(Seats::default());
     let agents = config.agents.iter().map(|(name, agent)| {
         let missing = || Fault::hub(FaultKind::InvalidInput, format!("agents.{name}.model: there is no such model"));
@@ -88,7 +88,7 @@ pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
             hub: config.nlip.agents,
             timeout: agent.router.default_timeout.map(|span| span.0),
         };
-        Agent::new(name, agent, voice.clone(), seats.clone(), routes).map(Arc::new)
+        Agent::new(name, agent, config.confirm.unknown.of_agents(), voice.clone(), seats.clone(), routes).map(Arc::new)
     });
     let agents = agents.collect::<Result<_, Fault>>()?;
     let teams = config.teams.iter().map(|(name, team)| self::team(name, team, config).map(Arc::new));
@@ -110,7 +110,11 @@ pub async fn enlist(shared: &Arc<Shared>, recruit: Recruit, model: Arc<dyn Model
     let Recruit { name, instructions, skills } = recruit;
     let config = config::Agent { instructions, skills, ..config::Agent::of(&name) };
     let routes = Routes { shared: Arc::downgrade(shared), agent: None, hub: false, timeout: None };
-    let agent = Agent::new(&name, &config, Arc::new(Voice::of(model)), Arc::default(), routes)?;
+    let unknown = match shared.hub.settings.load().unknown {
+        Unknown::ByModel | Unknown::Ask => config::Consent::Ask,
+        Unknown::Allow => config::Consent::Allow,
+    };
+    let agent = Agent::new(&name, &config, unknown, Arc::new(Voice::of(model)), Arc::default(), routes)?;
     enter(&shared.hub, Arc::new(agent)).await
 }
 
@@ -140,6 +144,7 @@ impl Agent {
     fn new(
         name: &str,
         config: &config::Agent,
+        unknown: config::Consent,
         voice: Arc<Voice>,
         seats: Arc<Seats>,
         routes: Routes,
@@ -154,6 +159,7 @@ impl Agent {
         };
         plan.price = voice.price;
         plan.consent = Consents {
+            unknown: consent(config.confirm.unknown.unwrap_or(unknown)),
             writes: consent(config.confirm.writes),
             destroys: consent(config.confirm.destroys),
             spends: consent(config.confirm.spends),
@@ -184,8 +190,8 @@ impl Agent {
     /// It reads, and changes something only where its rules let it without a human yes; a yes belongs to its own call.
     pub(super) fn skill(&self) -> Skill {
         let consent = self.plan.consent;
-        let free = [consent.writes, consent.destroys, consent.spends].contains(&Consent::Allow);
-        let effects = Effects { writes: free, idempotent: !free, ..Effects::reads_only(CardFrom::Configuration) };
+        let free = [consent.unknown, consent.writes, consent.destroys, consent.spends].contains(&Consent::Allow);
+        let effects = Effects { writes: free, ..Effects::calls(CardFrom::Configuration) };
         let input = Schema(json!({"type": "object"}).into());
         let id = SkillId::new(self.name.clone(), CHAT);
         let mut skill = Skill::new(id, SkillKind::Agent, self.description.as_str(), input, effects);
@@ -203,6 +209,11 @@ impl Agent {
             scopes: self.scopes.clone(),
             until: None,
         }
+    }
+
+    /// What it may do without a human yes, and what not at all: also by whatever it calls.
+    pub(super) fn rules(&self) -> Consents {
+        self.plan.consent
     }
 
     /// How long a run may take when its caller does not say.

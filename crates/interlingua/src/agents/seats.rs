@@ -10,9 +10,8 @@ use std::time::Duration;
 use interlingua_core::agent::Plan;
 use interlingua_core::model::{Message, ToolCall};
 use interlingua_core::team::{self, Brief, Evaluation, Presentation, Ready, Seat, Turn, What};
-use interlingua_core::{Call, Fault, FaultKind, Json, MessageId, Meta, Part, TaskId, Text, Trust};
+use interlingua_core::{Call, Fault, FaultKind, MessageId, Part, TaskId, Text, Trust};
 use interlingua_drivers::files::Workspace;
-use serde_json::json;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 /// How long a member that was taken up after a restart waits for its team.
@@ -72,16 +71,6 @@ pub(super) enum Permission {
     Granted,
     /// With what the model is told instead.
     Denied(Text),
-}
-
-/// Marks a call as a round; read only of calls that the hub makes itself.
-pub(super) fn mark() -> Meta {
-    Meta(Some(json!({ "interlingua/seat": true }).into()))
-}
-
-pub(super) fn is_marked(call: &Call) -> bool {
-    let marked = call.meta.0.as_ref().and_then(|meta: &Json| meta.get("interlingua/seat")?.as_bool());
-    call.wire.is_none() && call.parent.is_some() && marked == Some(true)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -15,7 +15,7 @@ use interlingua_protocols::providers::Provider;
 use super::hosted::Hosted;
 use super::resident::Resident;
 use crate::config;
-use crate::hub::supervisor::Supervisor;
+use crate::hub::Hub;
 
 /// Where the weights of a local model are when configuration does not say.
 const RESIDENT: &str = "models/smollm2-135m.gguf";
@@ -35,14 +35,9 @@ impl std::fmt::Debug for Voice {
 
 impl Voice {
     /// `data` is the hub's data directory.
-    pub(super) fn new(
-        name: &str,
-        config: &config::Model,
-        data: &Path,
-        supervisor: &Supervisor,
-    ) -> Result<Voice, Fault> {
+    pub(super) fn new(name: &str, config: &config::Model, data: &Path, hub: &Hub) -> Result<Voice, Fault> {
         Ok(Voice {
-            model: model(name, config, data, supervisor)?,
+            model: model(name, config, data, hub)?,
             gate: Gate::new(pace(config)),
             manners: manners(config),
             price: Price { read: micro(config.price.read), written: micro(config.price.written) },
@@ -66,9 +61,9 @@ impl Voice {
 pub struct Models(IndexMap<String, Arc<Voice>>);
 
 impl Models {
-    pub(super) fn new(config: &config::Config, supervisor: &Supervisor) -> Result<Models, Fault> {
+    pub(super) fn new(config: &config::Config, hub: &Hub) -> Result<Models, Fault> {
         let made = config.models.iter().map(|(name, model)| {
-            let voice = Voice::new(name, model, config.data(), supervisor)?;
+            let voice = Voice::new(name, model, config.data(), hub)?;
             Ok((name.clone(), Arc::new(voice)))
         });
         made.collect::<Result<_, Fault>>().map(Models)
@@ -79,7 +74,7 @@ impl Models {
     }
 }
 
-fn model(name: &str, config: &config::Model, data: &Path, supervisor: &Supervisor) -> Result<Arc<dyn Model>, Fault> {
+fn model(name: &str, config: &config::Model, data: &Path, hub: &Hub) -> Result<Arc<dyn Model>, Fault> {
     let provider = match config.provider {
         config::Provider::Local => {
             let file = config.file.clone().unwrap_or_else(|| data.join(RESIDENT));
@@ -94,7 +89,7 @@ fn model(name: &str, config: &config::Model, data: &Path, supervisor: &Superviso
     let base = config.base_url.as_deref().or(config.provider.base_url()).unwrap_or_default();
     let model = config.model.as_deref().unwrap_or_default();
     let key = config.api_key.as_ref().map(|key| key.expose().clone());
-    Ok(Arc::new(Hosted::new(provider, model, base, key, supervisor)?))
+    Ok(Arc::new(Hosted::new(provider, model, base, key, hub)?))
 }
 
 fn scripted(name: &str, config: &config::Model) -> Result<Arc<dyn Model>, Fault> {

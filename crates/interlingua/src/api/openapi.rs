@@ -8,7 +8,8 @@ use super::view::{
     AgentView, AuditForgetRequest, AuditForgottenView, AuditPagesView, AuditView, ConfirmationRequest,
     ConversationView, ErrorBody, ExchangeRequest, ExchangeView, ExplainRequest, ExplainView, KeysView, MessageView,
     NewAgentView, NumberedEvent, NumberedMessage, PageView, PeerView, QuestionView, RelistRequest, RotateRequest,
-    ShareRequest, SharedArtifactView, SignalRequest, SiteSessionView, SkillView, StepView, TaskView,
+    ShareRequest, SharedArtifactView, SignalRequest, SiteSessionView, SkillView, StepView, TaskView, TokenMadeView,
+    TokenRequest, TokensView,
 };
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Value;
@@ -317,6 +318,18 @@ fn decisions() -> Vec<Operation> {
             schema::<ExplainRequest>,
             schema::<ExplainView>,
         ),
+        get("/api/tokens", "list_tokens", "Who has a token that the hub keeps; for its Owner", schema::<TokensView>),
+        Operation {
+            status: "201",
+            ..post(
+                "/api/tokens",
+                "create_token",
+                "A token for somebody, told this once; for the hub's Owner",
+                schema::<TokenRequest>,
+                schema::<TokenMadeView>,
+            )
+        },
+        delete("/api/tokens/{id}", "revoke_token", "Take back the token of somebody, by name; for the hub's Owner"),
         get("/api/keys", "list_keys", "Which keys the hub has, never what they are; for its Owner", schema::<KeysView>),
         post(
             "/api/keys/rotate",

@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use interlingua_core::Json;
 use interlingua_core::percent::encoded;
+use interlingua_core::words::folded;
 use serde_json::{Map, Value};
 
 use super::client::{Client, Extras};
@@ -56,13 +57,13 @@ pub(super) fn ask(screen: Screen, question: &QuestionView) -> Result<Reply, Fail
     }
 }
 
-fn described(question: &QuestionView) -> String {
+pub(super) fn described(question: &QuestionView) -> String {
     let mut text = format!("? {}", question.text);
     if let Some(confirm) = &question.confirm {
         text.push_str(&format!("\n  {} ({})", confirm.skill, confirm.effects.words()));
-        if let Some(arguments) = &confirm.arguments {
-            text.push_str(&format!("\n  {arguments}"));
-        }
+    }
+    if let Some(arguments) = unsaid(question) {
+        text.push_str(&format!("\n  {arguments}"));
     }
     if let Some(url) = &question.url {
         text.push_str(&format!("\n  {url}"));
@@ -71,6 +72,18 @@ fn described(question: &QuestionView) -> String {
         text.push_str(&format!("\n  {}. {}", number + 1, choice.text));
     }
     plain(&text)
+}
+
+/// The arguments of a call that waits for a yes, where the question's own words do not hold all of them.
+pub(super) fn unsaid(question: &QuestionView) -> Option<String> {
+    let arguments = folded::arguments(question.confirm.as_ref()?.arguments.as_ref()?.as_str());
+    (!question.text.contains(&arguments)).then_some(arguments)
+}
+
+/// A person's yes on the terminal.
+pub(super) fn agrees(screen: Screen) -> Result<bool, Failure> {
+    screen.note("yes or no? [no]");
+    Ok(affirmative(&line(&mut std::io::stdin().lock())?))
 }
 
 fn affirmative(text: &str) -> bool {

@@ -1,19 +1,26 @@
-//! `approve` and `deny`: a human's yes or no.
+//! `approve` and `deny`: a human's yes or no. What a yes would do is shown first; on a terminal it is asked for once more.
 
 use interlingua_core::percent::encoded;
 
 use super::arguments::DecideArguments;
 use super::client::{Client, Extras};
 use super::screen::Screen;
-use super::{Exit, Failure};
-use crate::api::view::{ConfirmationRequest, TaskView};
+use super::{Exit, Failure, answer};
+use crate::api::view::{ConfirmationRequest, QuestionView, TaskView};
 
 pub(super) async fn decide(arguments: &DecideArguments, approve: bool) -> Result<Exit, Failure> {
     let client = Client::new(&arguments.hub)?;
     let id = confirmation(&client, &arguments.id).await?;
     let path = format!("/api/confirmations/{}", encoded(&id));
-    let task: TaskView = client.post(&path, &ConfirmationRequest { approve }, &Extras::default()).await?;
     let screen = Screen { json: arguments.hub.json };
+    if approve && !screen.json {
+        let question: QuestionView = client.get(&path).await?;
+        screen.note(&answer::described(&question));
+        if screen.can_ask() && !arguments.yes && !answer::agrees(screen)? {
+            return Err(Failure::new(Exit::Needed, format!("nothing was decided: {id} still waits")));
+        }
+    }
+    let task: TaskView = client.post(&path, &ConfirmationRequest { approve }, &Extras::default()).await?;
     let word = if approve { "approved" } else { "denied" };
     if screen.json {
         screen.value(&task)?

@@ -91,6 +91,7 @@ fn described(task: &TaskView) -> String {
     line("stopping", task.cancelling.as_deref());
     for question in &task.questions {
         line("asks", Some(&format!("{} ({}, {})", question.text, question.kind, question.id)));
+        line("with", super::answer::unsaid(question).as_deref());
     }
     for artifact in &task.artifacts {
         line("artifact", Some(artifact));

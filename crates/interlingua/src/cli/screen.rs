@@ -1,8 +1,11 @@
 //! What a command writes: answers to standard output, everything about them to standard error.
 //!
-//! Texts of peers are shown without control characters, so that no peer can move the cursor or set a title.
+//! Texts of peers are shown with nothing hidden in them: no peer can move the cursor, set a title, or have a person read
+//! something else than what is there.
 
 use std::io::{IsTerminal, Write};
+
+use interlingua_core::visible::{visible, visible_json};
 
 use super::{Exit, Failure};
 
@@ -27,6 +30,8 @@ impl Screen {
 
     /// A piece of the answer, as it comes.
     pub(super) fn write(self, text: &str) -> Result<(), Failure> {
+        // Whatever a text has passed before, nothing hidden leaves here.
+        let text = if self.json { visible_json(text) } else { visible(text) };
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Ok(()) => Ok(()),
@@ -38,7 +43,7 @@ impl Screen {
 
     /// A line about the answer.
     pub(super) fn note(self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        let _ = writeln!(std::io::stderr().lock(), "{}", visible(text));
     }
 
     /// Where a person is to type.
@@ -57,7 +62,7 @@ impl Screen {
     pub(super) fn value(self, value: &impl serde::Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(value)
             .map_err(|_| Failure::new(Exit::Failed, "the answer cannot be written as JSON"))?;
-        self.say(&text)
+        self.say(&visible_json(&text))
     }
 
     /// Is there a person who can be asked?
@@ -71,9 +76,9 @@ impl Screen {
     }
 }
 
-/// The text without what a terminal would take as a command.
+/// The text with what a terminal would take as a command, or would not show, spelt out.
 pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+    visible(text).into_owned()
 }
 
 #[cfg(test)]
@@ -82,6 +87,7 @@ mod tests {
 
     #[test]
     fn a_peer_cannot_command_the_terminal() {
-        assert_eq!(plain("a\u{1b}[2Jb\r\n\tc\u{9b}1m"), "a\u{fffd}[2Jb\u{fffd}\n\tc\u{fffd}1m");
+        assert_eq!(plain("a\u{1b}[2Jb\r\n\tc\u{9b}1m"), "a\\u{1b}[2Jb\\u{d}\n\tc\\u{9b}1m");
+        assert_eq!(plain("pay \u{202e}ecila\u{200b}"), "pay \\u{202e}ecila\\u{200b}");
     }
 }

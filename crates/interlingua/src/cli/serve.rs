@@ -16,7 +16,8 @@ use super::screen::Screen;
 use super::{Exit, Failure, lived};
 use crate::config::watch::Watcher;
 use crate::config::{self, Loaded, Rejected};
-use crate::server::run::{Server, StartFault, TOKEN_FILE};
+use crate::server::owner_token;
+use crate::server::run::{Server, StartFault};
 use crate::telemetry::Telemetry;
 
 /// How long spans that wait may take to be sent at the end.
@@ -46,6 +47,7 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
     for warning in &loaded.warnings {
         tracing::warn!(problem = %warning, "configuration");
     }
+    warn_of_root();
     let mut files = Files::watch(loaded.files());
     let mut server = Server::start(config).await.map_err(|fault| not_started(&fault))?;
     announce(&server, config)?;
@@ -64,6 +66,13 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
     }
     telemetry.stop(TELEMETRY_PATIENCE).await;
     Ok(exit)
+}
+
+/// What takes over a hub of root's has the machine.
+fn warn_of_root() {
+    if rustix::process::geteuid().is_root() {
+        tracing::warn!(event = "runs_as_root", "the hub runs as root: give it a user of its own");
+    }
 }
 
 /// Why, and what to do about it where that is not plain.
@@ -167,9 +176,7 @@ fn announce(server: &Server, config: &config::Config) -> Result<(), Failure> {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let screen = Screen::people();
     screen.say(&format!("listening on {scheme}://{}", server.address))?;
-    screen.say(&format!(
-        "access token {} (also in {})",
-        server.token.text().unwrap_or_default(),
-        config.data().join(TOKEN_FILE).display()
-    ))
+    // Its place and never the token itself: what is printed here is kept by journals and the logs of containers.
+    screen.say(&format!("the Owner's token is in {}", config.data().join(owner_token::FILE).display()))?;
+    screen.say("next: `interlingua ask \"what can you do\"`; `interlingua connect CLIENT` for a desktop client")
 }

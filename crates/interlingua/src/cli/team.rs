@@ -290,7 +290,7 @@ mod tests {
         let drawn = board.draw(60);
         let rows: Vec<&str> = drawn.lines().collect();
         assert_eq!(rows[0], "ann: at work                 │ bob: has voted");
-        assert_eq!(rows[1], "Let me see\u{fffd}[2J               │ [1] Forty- two.");
+        assert_eq!(rows[1], "Let me see\\u{1b}[2J          │ [1] Forty- two.");
         assert_eq!(rows[2], "                             │ → bob: mine");
         let chosen = board.take(&step("chosen", json!({"winner": 1, "votes": 2, "tied": false, "how": "AllVoted"})));
         assert_eq!(chosen.as_deref(), Some("bob has 2 votes"));

@@ -23,6 +23,9 @@ impl Ended {
             (Why::Certificate, _) => {
                 Ended::Refused(fault(FaultKind::Unreachable, "cannot be trusted: its certificate was refused"))
             }
+            (Why::Refused, _) => {
+                Ended::Refused(fault(FaultKind::Unreachable, "is at an address that this hub does not call"))
+            }
             (Why::TooLarge, _) => Ended::Failed(fault(FaultKind::BadReply, "answered with more than is read")),
             (Why::Connection, Begun::No) => Ended::Refused(unreachable(peer)),
             (Why::Connection, Begun::Perhaps) if repeatable => {

@@ -1,15 +1,20 @@
-//! Addresses that others choose: the hub must not be sent to what only it can reach.
+//! Who is called at all: addresses that others choose must not lead to what only the hub can reach, and nothing that goes out
+//! comes in again by one of the hub's own doors.
 //!
-//! An address is judged when it is resolved for a connection, every time, so a name that changes its mind gains nothing.
+//! An address is judged when it is resolved for a connection, every time, and the connection goes to what was judged: a name
+//! that changes its mind gains nothing.
 
-use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use http::Uri;
-use hyper_util::client::legacy::connect::dns::Name;
 use interlingua_core::reach::is_public;
-use tower::Service;
+use interlingua_core::site::Origin;
+use tokio::net::TcpStream;
+
+use super::place::origin;
+use crate::hub::Hub;
 
 /// Whether addresses inside may be called: for what configuration names itself, for tests, and where others live beside the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,11 +24,7 @@ pub enum Private {
 }
 
 impl Private {
-    pub(crate) fn admits(self, address: IpAddr) -> bool {
-        self == Private::Allowed || is_public(address)
-    }
-
-    /// A number in an address is never resolved, so it is looked at here. Names are judged when they are.
+    /// A number in an address can be looked at at once. Names are judged when they are resolved.
     pub(crate) fn admits_host(self, host: &str) -> bool {
         let host = host.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
         let inside = host == "localhost" || host.ends_with(".localhost") || host.is_empty();
@@ -48,32 +49,134 @@ pub(crate) fn checked(url: &str, private: Private) -> Result<Uri, &'static str> 
     Ok(uri)
 }
 
-/// Resolves names to what may be called, each time anew.
+/// Where this hub listens.
+#[derive(Debug, Clone, Default)]
+pub struct Listeners(Arc<ArcSwap<Vec<SocketAddr>>>);
+
+impl Listeners {
+    pub(crate) fn add(&self, address: SocketAddr) {
+        self.0.rcu(|known| known.iter().copied().chain([address]).collect::<Vec<_>>());
+    }
+
+    /// Would a connection to this address come in here?
+    pub(crate) fn include(&self, address: SocketAddr) -> bool {
+        self.0.load().iter().any(|listener| leads_to(*listener, address))
+    }
+}
+
+fn leads_to(listener: SocketAddr, address: SocketAddr) -> bool {
+    let (ours, theirs) = (listener.ip().to_canonical(), address.ip().to_canonical());
+    // No address at all means this machine to whoever connects; to whoever listens it means all that the machine has.
+    let reaches =
+        || ours == theirs || theirs.is_unspecified() || (ours.is_unspecified() && is_of_this_machine(address));
+    listener.port() == address.port() && reaches()
+}
+
+/// Only an address of this machine can be listened on. Asked only of those whose port is one of the hub's own.
+fn is_of_this_machine(mut address: SocketAddr) -> bool {
+    let canonical = address.ip().to_canonical();
+    if canonical != address.ip() {
+        address.set_ip(canonical);
+    }
+    address.set_port(0);
+    canonical.is_loopback() || UdpSocket::bind(address).is_ok()
+}
+
+/// Why an address is not called. Trying again changes nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error("the name leads to no address that may be called")]
+    Inside,
+    #[error("the address is one of this hub's own: a peer that is the hub itself is configured by its number")]
+    Own,
+}
+
+/// Whom a client of the hub's may connect to.
 #[derive(Debug, Clone)]
-pub(super) struct Guarded(pub(super) Private);
+pub(crate) struct Reach {
+    private: Private,
+    listeners: Listeners,
+    /// What configuration spells out. Only there the hub may call itself, and only where that was written on purpose: as a
+    /// number, not as a name that may lead there tomorrow.
+    named: Arc<[Origin]>,
+    /// A server that configuration places inside: its own address is called though it is not public.
+    beside: Option<Arc<str>>,
+}
 
-type Resolving = Pin<Box<dyn Future<Output = std::io::Result<std::vec::IntoIter<SocketAddr>>> + Send>>;
-
-impl Service<Name> for Guarded {
-    type Response = std::vec::IntoIter<SocketAddr>;
-    type Error = std::io::Error;
-    type Future = Resolving;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Ok(()))
+impl Reach {
+    /// To what configuration names.
+    pub(crate) fn configured(hub: &Hub, named: impl IntoIterator<Item = Origin>) -> Reach {
+        let named = named.into_iter().filter(Origin::is_literal).collect();
+        Reach { private: Private::Allowed, listeners: hub.listeners.clone(), named, beside: None }
     }
 
-    fn call(&mut self, name: Name) -> Resolving {
-        let private = self.0;
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let admitted: Vec<SocketAddr> = found.filter(|address| private.admits(address.ip())).collect();
-            if admitted.is_empty() {
-                return Err(std::io::Error::other("the name leads to no address that may be called"));
-            }
-            Ok(admitted.into_iter())
-        })
+    /// To this address of the configuration, and no other.
+    pub(crate) fn address(hub: &Hub, uri: &Uri) -> Reach {
+        Reach::configured(hub, origin(uri))
     }
+
+    /// To what others name.
+    pub(crate) fn chosen(hub: &Hub, private: Private) -> Reach {
+        Reach { private, listeners: hub.listeners.clone(), named: Arc::default(), beside: None }
+    }
+
+    /// To what a server names: one that is itself inside may name its own address there, and no other.
+    pub(crate) fn chosen_by(hub: &Hub, server: &Uri, private: Private) -> Reach {
+        let inside = server.host().filter(|host| !Private::Refused.admits_host(host));
+        Reach { beside: inside.map(|host| bare(host).into()), ..Reach::chosen(hub, private) }
+    }
+
+    /// Of a hub that does not listen.
+    #[cfg(test)]
+    pub(crate) fn of_nobody(private: Private) -> Reach {
+        Reach { private, listeners: Listeners::default(), named: Arc::default(), beside: None }
+    }
+
+    pub(crate) fn admits_host(&self, host: &str) -> bool {
+        self.beside.is_some() || self.private.admits_host(host)
+    }
+
+    /// The addresses of a host that may be connected to.
+    pub(crate) async fn resolve(&self, host: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+        let host = bare(host);
+        let mut found: Vec<SocketAddr> = tokio::net::lookup_host((host, port)).await?.collect();
+        let beside = match &self.beside {
+            Some(server) => tokio::net::lookup_host((&**server, 0)).await?.map(|own| own.ip().to_canonical()).collect(),
+            None => Vec::new(),
+        };
+        let allowed = self.private == Private::Allowed;
+        found.retain(|address| allowed || is_public(address.ip()) || beside.contains(&address.ip().to_canonical()));
+        if found.is_empty() {
+            return Err(std::io::Error::other(Refused::Inside));
+        }
+        if !self.names(host, port) {
+            found.retain(|address| !self.listeners.include(*address));
+        }
+        if found.is_empty() { Err(std::io::Error::other(Refused::Own)) } else { Ok(found) }
+    }
+
+    /// Does an address lead to this hub itself? For what somebody else is sent to.
+    pub(crate) async fn leads_home(&self, uri: &Uri) -> bool {
+        let Some(origin) = origin(uri) else { return false };
+        match tokio::net::lookup_host((origin.host.as_str(), origin.port)).await {
+            Ok(mut found) => found.any(|address| self.listeners.include(address)),
+            Err(_) => false,
+        }
+    }
+
+    /// A connection without a protocol.
+    pub(crate) async fn connect(&self, host: &str, port: u16) -> std::io::Result<TcpStream> {
+        TcpStream::connect(self.resolve(host, port).await?.as_slice()).await
+    }
+
+    fn names(&self, host: &str, port: u16) -> bool {
+        self.named.iter().any(|origin| origin.port == port && origin.host.eq_ignore_ascii_case(host))
+    }
+}
+
+/// A number of the newer kind without its brackets.
+fn bare(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
 }
 
 #[cfg(test)]
@@ -86,5 +189,64 @@ mod tests {
             assert!(!Private::Refused.admits_host(inside) && Private::Allowed.admits_host(inside), "{inside}");
         }
         assert!(Private::Refused.admits_host("example.com"));
+    }
+
+    fn reach(private: Private, listener: &str) -> Reach {
+        let listeners = Listeners::default();
+        listeners.add(listener.parse().expect("an address"));
+        Reach { private, listeners, named: Arc::default(), beside: None }
+    }
+
+    fn why(refused: &std::io::Error) -> Option<Refused> {
+        refused.get_ref().and_then(|why| why.downcast_ref()).copied()
+    }
+
+    #[tokio::test]
+    async fn the_hubs_own_doors_are_known_in_every_spelling() {
+        for (listener, host) in [
+            ("127.0.0.1:7447", "127.0.0.1"),
+            ("127.0.0.1:7447", "0.0.0.0"),
+            ("127.0.0.1:7447", "localhost"),
+            ("127.0.0.1:7447", "[::ffff:127.0.0.1]"),
+            ("127.0.0.1:7447", "[::]"),
+            ("127.0.0.1:7447", "127.1"),
+            ("[::1]:7447", "[::1]"),
+            ("0.0.0.0:7447", "127.0.0.9"),
+            ("[::]:7447", "127.0.0.1"),
+            ("[::]:7447", "[::1]"),
+        ] {
+            let reach = reach(Private::Allowed, listener);
+            match reach.resolve(host, 7447).await {
+                Err(refused) => assert_eq!(why(&refused), Some(Refused::Own), "{host}"),
+                Ok(left) => {
+                    assert!(left.iter().all(|it| it.ip() != reach.listeners.0.load()[0].ip()), "{host} {left:?}")
+                }
+            }
+            assert!(reach.resolve(host, 7448).await.is_ok(), "{host}: another port is another's");
+        }
+        assert!(reach(Private::Allowed, "127.0.0.1:7447").resolve("127.0.0.2", 7447).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn the_hub_calls_itself_only_where_configuration_spells_that_out() {
+        let named = |url: &str| Reach {
+            named: Origin::parse(url).into_iter().filter(Origin::is_literal).collect(),
+            ..reach(Private::Allowed, "127.0.0.1:7447")
+        };
+        assert!(named("http://127.0.0.1:7447").resolve("127.0.0.1", 7447).await.is_ok());
+        assert!(named("http://127.0.0.1:7448").resolve("127.0.0.1", 7447).await.is_err());
+        assert!(named("http://hub.example:7447").named.is_empty(), "a name may lead anywhere tomorrow");
+    }
+
+    #[tokio::test]
+    async fn a_server_inside_names_its_own_address_there_and_no_other() {
+        let reach = Reach { beside: Some("127.0.0.1".into()), ..reach(Private::Refused, "127.0.0.1:7447") };
+        assert!(reach.resolve("127.0.0.1", 9).await.is_ok());
+        for (host, port, refused) in
+            [("127.0.0.9", 9, Refused::Inside), ("10.0.0.1", 9, Refused::Inside), ("127.0.0.1", 7447, Refused::Own)]
+        {
+            let error = reach.resolve(host, port).await.expect_err(host);
+            assert_eq!(why(&error), Some(refused), "{host}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use interlingua_core::peer::{Peer, Standing};
 use interlingua_core::{Health, PeerId, Time};
 use tokio::time::Instant;
 
-use super::lost::Lost;
+use super::lost::{Lost, Why};
 use super::retry::jittered;
 use crate::hub::Hub;
 
@@ -179,10 +179,21 @@ pub(crate) async fn knocked<P: Probed>(peer: &P, hub: &Hub, knocking: impl Futur
         Ok(()) => Went::Reached { knock: Some(started.elapsed()) },
         Err(lost) => {
             tracing::debug!(peer = %peer.name(), cause = %lost, "a probe failed");
+            if lost.why == Why::Refused {
+                refused(hub, peer.name(), &lost.to_string());
+            }
             Went::Missed
         }
     };
     peer.note(hub, went);
+}
+
+/// An address of this peer, or one that it named, is not called: whoever looks after the hub is told why, and what to set.
+pub(crate) fn refused(hub: &Hub, peer: &PeerId, why: &str) {
+    tracing::warn!(event = "peer.address_refused", %peer, why, "an address is not called");
+    if let Err(fault) = hub.registry.set_problems(peer, std::iter::once(why.into())) {
+        tracing::error!(%peer, error = %fault, "its problems could not be shown");
+    }
 }
 
 /// Probes a peer for as long as it is registered.

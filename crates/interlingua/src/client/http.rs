@@ -1,6 +1,9 @@
-//! A pool of connections, HTTP/1.1 or HTTP/2 as the peer offers. Redirects are not followed, bodies are read up to a bound. Where
-//! others choose the address, it is guarded: see [`super::guard`].
+//! A pool of connections, HTTP/1.1 or HTTP/2 as the peer offers. Redirects are not followed, bodies are read up to a bound. Who
+//! may be connected to is judged for every connection: see [`super::guard`].
 
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,12 +14,16 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::rt::Executor;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::{Builder, Client, connect::HttpConnector};
-use hyper_util::rt::TokioTimer;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::Name;
+use hyper_util::client::legacy::{Builder, Client};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use interlingua_core::ports::StoreFault;
 use rustls::ClientConfig;
+use tokio::net::TcpStream;
+use tower::Service;
 
-use super::guard::{Guarded, Private};
+use super::guard::{Reach, Refused};
 use super::lost::{Begun, Lost, Why};
 use crate::hub::supervisor::Supervisor;
 
@@ -38,8 +45,8 @@ pub(crate) fn whole(bytes: Bytes) -> Body {
 /// One pool. Cloning shares it.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
-    client: Client<HttpsConnector<HttpConnector<Guarded>>, Body>,
-    private: Private,
+    client: Client<HttpsConnector<Dialler>, Body>,
+    reach: Reach,
 }
 
 /// Connections are driven under the supervisor: nothing of theirs outlives the hub.
@@ -58,30 +65,20 @@ where
 }
 
 impl Pool {
-    /// To whom configuration names.
-    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor) -> Pool {
-        Pool::guarded(tls, supervisor, Private::Allowed)
-    }
-
-    /// To whom others name.
-    pub(crate) fn guarded(tls: ClientConfig, supervisor: &Supervisor, private: Private) -> Pool {
+    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor, reach: Reach) -> Pool {
         let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
-        let connector = https.enable_all_versions().wrap_connector(tcp(private));
-        Pool { client: client(supervisor).build(connector), private }
+        let dialler = Dialler { reach: reach.clone(), idle: Idle::Closed };
+        let connector = https.enable_all_versions().wrap_connector(dialler);
+        Pool { client: client(supervisor).build(connector), reach }
     }
 
     /// By HTTP/2 and nothing else, also where there is no TLS to agree on it. All requests at a time share one connection:
     /// see [`super::lanes`].
-    pub(super) fn http2(tls: ClientConfig, supervisor: &Supervisor, private: Private) -> Pool {
-        let mut tcp = tcp(private);
-        // A stream may be silent for hours, and servers of gRPC take HTTP/2's own pings for an attack: the system looks
-        // whether the other side is still there.
-        tcp.set_keepalive(Some(ALIVE));
-        tcp.set_keepalive_interval(Some(ALIVE));
-        tcp.set_keepalive_retries(Some(ALIVE_TRIES));
+    pub(super) fn http2(tls: ClientConfig, supervisor: &Supervisor, reach: Reach) -> Pool {
         let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
-        let connector = https.enable_http2().wrap_connector(tcp);
-        Pool { client: client(supervisor).http2_only(true).build(connector), private }
+        let dialler = Dialler { reach: reach.clone(), idle: Idle::LookedAfter };
+        let connector = https.enable_http2().wrap_connector(dialler);
+        Pool { client: client(supervisor).http2_only(true).build(connector), reach }
     }
 
     /// Is anybody there? Any answer will do, also the end of a connection that was taken: who serves something else has nothing
@@ -99,8 +96,8 @@ impl Pool {
 
     /// Sends a request; its answer's body is still to be read.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, Lost> {
-        if !request.uri().host().is_some_and(|host| self.private.admits_host(host)) {
-            return Err(Lost::unconnected("an address that this hub does not call"));
+        if !request.uri().host().is_some_and(|host| self.reach.admits_host(host)) {
+            return Err(Lost::unconnected(Refused::Inside));
         }
         self.client
             .request(request)
@@ -109,12 +106,77 @@ impl Pool {
     }
 }
 
-fn tcp(private: Private) -> HttpConnector<Guarded> {
-    let mut tcp = HttpConnector::new_with_resolver(Guarded(private));
+/// Makes connections, each to an address that was judged for it.
+#[derive(Debug, Clone)]
+struct Dialler {
+    reach: Reach,
+    idle: Idle,
+}
+
+/// What becomes of a connection on which nothing is said.
+#[derive(Debug, Clone, Copy)]
+enum Idle {
+    /// The pool lets go of it.
+    Closed,
+    /// A stream may be silent for hours, and servers of gRPC take HTTP/2's own pings for an attack: the system looks whether the
+    /// other side is still there.
+    LookedAfter,
+}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Dialling = Pin<Box<dyn Future<Output = Result<TokioIo<TcpStream>, Failure>> + Send>>;
+
+impl Service<Uri> for Dialler {
+    type Response = TokioIo<TcpStream>;
+    type Error = Failure;
+    type Future = Dialling;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Dialling {
+        let Dialler { reach, idle } = self.clone();
+        Box::pin(async move {
+            let usual = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+            let judged = reach.resolve(uri.host().unwrap_or_default(), uri.port_u16().unwrap_or(usual)).await?;
+            Ok(tcp(Judged(judged), idle).call(uri).await?)
+        })
+    }
+}
+
+fn tcp(judged: Judged, idle: Idle) -> HttpConnector<Judged> {
+    let mut tcp = HttpConnector::new_with_resolver(judged);
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(CONNECT));
+    match idle {
+        Idle::Closed => {}
+        Idle::LookedAfter => {
+            tcp.set_keepalive(Some(ALIVE));
+            tcp.set_keepalive_interval(Some(ALIVE));
+            tcp.set_keepalive_retries(Some(ALIVE_TRIES));
+        }
+    }
     tcp
+}
+
+/// What a name was resolved to: it is not asked for again.
+#[derive(Debug, Clone)]
+struct Judged(Vec<SocketAddr>);
+
+impl Service<Name> for Judged {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = std::io::Error;
+    type Future = std::future::Ready<std::io::Result<Self::Response>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Name) -> Self::Future {
+        std::future::ready(Ok(self.0.clone().into_iter()))
+    }
 }
 
 fn client(supervisor: &Supervisor) -> Builder {

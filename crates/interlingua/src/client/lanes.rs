@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use rustls::ClientConfig;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::guard::Private;
+use super::guard::Reach;
 use super::http::{Body, Pool};
 use super::lost::Lost;
 use crate::hub::supervisor::Supervisor;
@@ -24,7 +24,7 @@ const LANES: usize = 64;
 pub(crate) struct Lanes {
     tls: ClientConfig,
     supervisor: Supervisor,
-    private: Private,
+    reach: Reach,
     lanes: Mutex<Vec<Lane>>,
 }
 
@@ -47,8 +47,8 @@ impl std::fmt::Debug for Lanes {
 }
 
 impl Lanes {
-    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor, private: Private) -> Lanes {
-        Lanes { tls, supervisor: supervisor.clone(), private, lanes: Mutex::default() }
+    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor, reach: Reach) -> Lanes {
+        Lanes { tls, supervisor: supervisor.clone(), reach, lanes: Mutex::default() }
     }
 
     /// Sends a request. The seat is to be kept for as long as its answer is read.
@@ -66,7 +66,7 @@ impl Lanes {
         if lanes.len() >= LANES {
             return None;
         }
-        let pool = Pool::http2(self.tls.clone(), &self.supervisor, self.private);
+        let pool = Pool::http2(self.tls.clone(), &self.supervisor, self.reach.clone());
         let lane = Lane { pool, room: Arc::new(Semaphore::new(CALLS)) };
         lanes.push(lane.clone());
         lane.seat()
@@ -83,12 +83,17 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::guard::Private;
     use crate::client::tls::{Trust, config};
 
     #[tokio::test]
     async fn a_full_connection_takes_no_more_and_one_that_is_left_takes_again() {
         let supervisor = Supervisor::new();
-        let lanes = Lanes::new(config(&Trust::Nobody).expect("no authorities"), &supervisor, Private::Allowed);
+        let lanes = Lanes::new(
+            config(&Trust::Nobody).expect("no authorities"),
+            &supervisor,
+            Reach::of_nobody(Private::Allowed),
+        );
         let count = || lanes.lanes.lock().expect("no panic").len();
         let mut seats: Vec<_> = (0..CALLS).map(|_| lanes.seat().expect("room")).collect();
         assert_eq!(count(), 1);

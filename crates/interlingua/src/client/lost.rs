@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
+use super::guard::Refused;
+use super::place::Elsewhere;
+
 type Cause = Box<dyn Error + Send + Sync>;
 
 #[derive(Debug)]
@@ -25,6 +28,8 @@ pub(crate) enum Why {
     Connection,
     /// Its certificate was refused. Trying again changes nothing.
     Certificate,
+    /// The hub does not call this address. Trying again changes nothing.
+    Refused,
     /// More came back than is read.
     TooLarge,
 }
@@ -37,8 +42,7 @@ impl Lost {
     /// Before anything was sent.
     pub(crate) fn unconnected(cause: impl Into<Cause>) -> Lost {
         let cause = cause.into();
-        let why = if is_certificate(&*cause) { Why::Certificate } else { Why::Connection };
-        Lost { begun: Begun::No, why, cause }
+        Lost { begun: Begun::No, why: why(&*cause), cause }
     }
 
     /// After it was sent, or while it was.
@@ -60,19 +64,22 @@ impl fmt::Display for Lost {
     }
 }
 
-/// Looks for a refused certificate behind an error. An I/O error hides what it wraps from `source`, so it is asked itself.
-fn is_certificate(error: &(dyn Error + 'static)) -> bool {
+/// Looks for a refused certificate or a refused address behind an error. An I/O error hides what it wraps from `source`, so it
+/// is asked itself.
+fn why(error: &(dyn Error + 'static)) -> Why {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
-            return true;
+            return Why::Certificate;
         }
-        if let Some(inner) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref)
-            && is_certificate(inner)
-        {
-            return true;
+        if error.is::<Refused>() || error.is::<Elsewhere>() {
+            return Why::Refused;
         }
-        next = error.source();
+        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        match inner.map(|inner| why(inner)) {
+            Some(found @ (Why::Certificate | Why::Refused)) => return found,
+            Some(Why::Connection | Why::TooLarge) | None => next = error.source(),
+        }
     }
-    false
+    Why::Connection
 }

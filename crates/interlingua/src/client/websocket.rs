@@ -18,8 +18,10 @@ use tokio_rustls::client::TlsStream;
 use tokio_util::either::Either;
 use tokio_websockets::{ClientBuilder, Limits, Message, WebSocketStream};
 
+use super::guard::Reach;
 use super::http::CONNECT;
 use super::tls::{self, Trust};
+use crate::hub::Hub;
 
 /// How long a message may take to leave.
 const SEND: Duration = Duration::from_secs(60);
@@ -34,6 +36,7 @@ pub(crate) struct Place {
     tls: TlsConnector,
     secure: bool,
     limit: usize,
+    reach: Reach,
 }
 
 impl std::fmt::Debug for Place {
@@ -45,7 +48,13 @@ impl std::fmt::Debug for Place {
 
 impl Place {
     /// `query` is added to that of the address; `limit` is how large a message may be.
-    pub(crate) fn new(url: &str, query: Option<&str>, ca: Option<&Path>, limit: usize) -> Result<Place, Fault> {
+    pub(crate) fn new(
+        hub: &Hub,
+        url: &str,
+        query: Option<&str>,
+        ca: Option<&Path>,
+        limit: usize,
+    ) -> Result<Place, Fault> {
         let bad = || Fault::hub(FaultKind::InvalidInput, "this is not an address of a WebSocket");
         let given: Uri = url.parse().map_err(|_| bad())?;
         let secure = match given.scheme_str() {
@@ -64,14 +73,15 @@ impl Place {
         let mut tls = tls::config(&Trust::of(ca, &uri))?;
         // HTTP/2 has another way to open a WebSocket; here it is always the upgrade of HTTP/1.1.
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Place { uri, tls: TlsConnector::from(Arc::new(tls)), secure, limit })
+        let reach = Reach::address(hub, &uri);
+        Ok(Place { uri, tls: TlsConnector::from(Arc::new(tls)), secure, limit, reach })
     }
 
     async fn open(self) -> std::io::Result<Socket> {
         let host = self.uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = self.uri.port_u16().unwrap_or(if self.secure { 443 } else { 80 });
         let opened = tokio::time::timeout(CONNECT, async {
-            let tcp = TcpStream::connect((host.as_str(), port)).await?;
+            let tcp = self.reach.connect(&host, port).await?;
             tcp.set_nodelay(true)?;
             let stream = if self.secure {
                 let name = ServerName::try_from(host.clone()).map_err(std::io::Error::other)?;

@@ -1,4 +1,4 @@
-//! Who may call what. Without this block: the hub's own user everything, anyone else what is public.
+//! Who may call what. Without this block: the Owner everything, anyone else what is public.
 
 use indexmap::IndexMap;
 use interlingua_core::{Digest, Time};
@@ -18,7 +18,8 @@ pub struct Access {
     /// Rules in Cedar: a file, or a folder of files that end in `.cedar`. They then decide, and tokens only say who somebody
     /// is and how far a credential reaches.
     pub policy: Option<PolicyFile>,
-    /// Who is in which role of the rules: `user:NAME`, `agent:NAME`, `device:ID`, `hub:ID`, or `role:NAME` for all of another.
+    /// Who is in which role of the rules: `user:NAME`, `agent:NAME`, `device:ID`, `orchestrator:ID`, `hub:ID`, or
+    /// `role:NAME` for all of another.
     pub roles: IndexMap<String, Vec<String>>,
     /// Others whose tokens count here, by a name of yours.
     pub issuers: IndexMap<String, Issuer>,
@@ -103,13 +104,14 @@ impl TryFrom<Written> for AccessToken {
             (None, None, None) => return Err("a caller needs a `token`, its `sha256`, or a `certificate`"),
             _ => return Err("only one of `token`, `sha256` and `certificate`"),
         };
-        let expires = written.expires.as_deref().map(time).transpose()?;
+        let expires = written.expires.as_deref().map(expiry).transpose()?;
         let Written { name, skills, approve, register, roles, .. } = written;
         Ok(AccessToken { name, shows, digest, skills, approve, register, roles, expires })
     }
 }
 
-fn time(text: &str) -> Result<Time, &'static str> {
+/// A time from which something is refused.
+pub fn expiry(text: &str) -> Result<Time, &'static str> {
     let stamp: Option<jiff::Timestamp> = text.parse().ok();
     let millis = stamp.and_then(|stamp| u64::try_from(stamp.as_millisecond()).ok());
     millis.map(Time).ok_or("`expires` is a time with its zone, such as `2027-01-31T00:00:00Z`")

@@ -103,6 +103,9 @@ impl Default for Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Confirm {
+    /// Of a skill whose effects nobody who is believed has told. Default: `ask`, or `allow` where the hub's own
+    /// `confirm.unknown` says so.
+    pub unknown: Option<Consent>,
     pub writes: Consent,
     pub destroys: Consent,
     pub spends: Consent,
@@ -110,7 +113,7 @@ pub struct Confirm {
 
 impl Default for Confirm {
     fn default() -> Confirm {
-        Confirm { writes: Consent::Ask, destroys: Consent::Ask, spends: Consent::Ask }
+        Confirm { unknown: None, writes: Consent::Ask, destroys: Consent::Ask, spends: Consent::Ask }
     }
 }
 

@@ -15,8 +15,8 @@ use super::secret::Secret;
 pub struct Aip {
     /// Off: no device and no orchestrator is let in.
     pub enabled: bool,
-    /// What devices and orchestrators bring as `?token=`, and programs as `X-API-Key`. Without it they come in as the hub's
-    /// own user, or with a token of `access`.
+    /// What devices and orchestrators bring as `?token=`, and programs as `X-API-Key`. Without it they come in with a
+    /// token of the hub's.
     pub key: Option<Secret>,
     /// The agent that plans what a device does to fulfil a task told in words. Without it a task is a list of commands, or
     /// words that fit one of the device's tools.
@@ -29,6 +29,9 @@ pub struct Aip {
     pub grace: Span,
     /// How long after a device came in it is asked for its tools, unless it told them; `0s` is never.
     pub list_tools: Span,
+    /// How many devices and orchestrators one caller with a token may have connected, or just gone. Whoever brings a key, and the
+    /// hub's Owner, are not bounded.
+    pub clients_per_caller: u32,
     /// Frames of kinds that the protocol does not have: each kind calls a skill (`peer/skill`) with what the frame says, in
     /// the name of whoever sent it, and is answered with a frame of the same kind.
     pub messages: IndexMap<String, String>,
@@ -46,9 +49,17 @@ impl Default for Aip {
             heartbeat: Span::seconds(20),
             grace: Span::seconds(30),
             list_tools: Span::seconds(5),
+            clients_per_caller: 256,
             messages: IndexMap::new(),
             devices: IndexMap::new(),
         }
+    }
+}
+
+impl Aip {
+    /// Ids that only their own key opens.
+    pub fn keyed_devices(&self) -> impl Iterator<Item = &str> {
+        self.devices.iter().filter(|(_, device)| device.key.is_some()).map(|(id, _)| id.as_str())
     }
 }
 
@@ -56,7 +67,7 @@ impl Default for Aip {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AipDevice {
-    /// Its own key: nobody else is let in under its id, and it under no other.
+    /// Its own key: nobody else is let in under its id, whatever they show, and it under no other.
     pub key: Option<Secret>,
     /// Its system, until it says so itself.
     pub os: Option<String>,

@@ -12,8 +12,13 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::problem::{nearest, unreadable};
 use super::{Asks, Config, Problem, check_a2a, check_agents, check_limits, check_peers, issuers};
 
-/// Names with a meaning of their own in some spelling of a skill.
-pub(super) const RESERVED: [&str; 5] = ["mcp", "local", "hub", "graph", "custom_tool"];
+/// Names with a meaning of their own: in some spelling of a skill, or in a list of who may read.
+const RESERVED: [&str; 7] = ["mcp", "local", "hub", "graph", "custom_tool", "owner", "anonymous"];
+
+/// Is this the hub's own, in whatever case it is written?
+pub fn is_reserved(name: &str) -> bool {
+    RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(name))
+}
 
 /// No longer name of a peer fits into every spelling of its skills.
 const NAME: usize = 50;
@@ -59,6 +64,7 @@ pub(super) fn check(config: &Config) -> Found {
         found.require(alone, &format!("scripts.{name}"), "there is a peer of this name, too");
     }
     check_agents::check(config, &mut found);
+    twins(config, &mut found);
     front_door(config, &mut found);
     aip(config, &mut found);
     access(config, &mut found);
@@ -123,16 +129,22 @@ fn numbers(config: &Config, found: &mut Found) {
         ("nlip.router.max_parallel_calls", router.max_parallel_calls.into()),
         ("browser.contexts", config.browser.contexts.into()),
         ("browser.sessions", config.browser.sessions.into()),
+        ("browser.page_memory", config.browser.page_memory.0),
         ("retention.tasks_count", config.retention.tasks_count),
         ("retention.tasks_per_caller", config.retention.tasks_per_caller),
         ("retention.conversations_per_caller", config.retention.conversations_per_caller),
+        ("retention.bytes_per_caller", config.retention.bytes_per_caller.0),
+        ("retention.anonymous_bytes", config.retention.anonymous_bytes.0),
         ("retention.audit_count", config.retention.audit_count),
+        ("retention.audit_bytes", config.retention.audit_bytes.0),
+        ("limits.task", limits.task.0),
     ] {
         found.require(value > 0, path, "must be more than 0");
     }
     let timeouts = config.peers.iter().map(|(name, peer)| (format!("peers.{name}.timeout"), peer.timeout));
     let spans = [
         ("limits.deadline".to_owned(), Some(limits.deadline)),
+        ("limits.question".to_owned(), Some(limits.question)),
         ("nlip.router.default_timeout".to_owned(), router.default_timeout),
         ("retention.conversations".to_owned(), Some(config.retention.conversations)),
     ];
@@ -145,6 +157,25 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
+/// Two names that differ in case alone are one to whoever reads them.
+fn twins(config: &Config, found: &mut Found) {
+    let sections = [
+        ("peers", config.peers.keys().collect::<Vec<_>>()),
+        ("scripts", config.scripts.keys().collect()),
+        ("agents", config.agents.keys().collect()),
+        ("teams", config.teams.keys().collect()),
+    ];
+    let mut seen: HashMap<String, &str> = HashMap::new();
+    for (section, names) in sections {
+        for name in names {
+            let first = *seen.entry(name.to_ascii_lowercase()).or_insert(name);
+            if first != name {
+                found.refuse(format!("{section}.{name}"), format!("`{first}` has the same name but for its case"));
+            }
+        }
+    }
+}
+
 pub(super) fn peer_name(section: &str, name: &str, found: &mut Found) {
     if let Some(problem) = name_problem(name) {
         found.refuse(format!("{section}.{name}"), problem);
@@ -153,7 +184,7 @@ pub(super) fn peer_name(section: &str, name: &str, found: &mut Found) {
 
 /// Why this cannot be the name of a peer; `None` when it can.
 pub fn name_problem(name: &str) -> Option<String> {
-    if RESERVED.contains(&name) {
+    if is_reserved(name) {
         return Some(format!("the name `{name}` is reserved; call this peer something else"));
     }
     if name.contains("__") {
@@ -167,6 +198,7 @@ pub fn name_problem(name: &str) -> Option<String> {
 
 fn aip(config: &Config, found: &mut Found) {
     found.require(!config.aip.heartbeat.0.is_zero(), "aip.heartbeat", "must be longer than 0");
+    found.require(config.aip.clients_per_caller > 0, "aip.clients_per_caller", "must be more than 0");
     let keys: Vec<_> = config.aip.devices.values().filter_map(|device| device.key.as_ref()).collect();
     let shared = config.aip.key.as_ref();
     let distinct = keys.iter().enumerate().all(|(index, key)| !keys[..index].contains(key) && Some(*key) != shared);
@@ -228,6 +260,14 @@ fn access(config: &Config, found: &mut Found) {
         let path = format!("access.tokens.{index}");
         let named = !token.name.is_empty() && token.name.len() <= 128 && !token.name.contains(char::is_control);
         found.require(named, &path, "a caller's name is 1 to 128 characters");
+        if let Some((issuer, _)) = token.name.split_once('/')
+            && config.access.issuers.contains_key(issuer)
+        {
+            let text = format!(
+                "`{issuer}/…` are those whom the issuer `{issuer}` vouches for; call this caller something else"
+            );
+            found.refuse(&path, text);
+        }
         if !names.insert(token.name.as_str()) {
             found.refuse(&path, format!("there are two callers named `{}`", token.name));
         }
@@ -243,16 +283,24 @@ fn access(config: &Config, found: &mut Found) {
 }
 
 fn roles(config: &Config, found: &mut Found) {
-    const KINDS: [&str; 5] = ["user:", "agent:", "device:", "hub:", "role:"];
+    const KINDS: [&str; 6] = ["user:", "agent:", "device:", "orchestrator:", "hub:", "role:"];
     for (role, members) in &config.access.roles {
         let path = format!("access.roles.{role}");
         found.require(!role.is_empty() && role.len() <= 128, &path, "a role's name is 1 to 128 characters");
         let written =
             |member: &&String| !KINDS.iter().any(|kind| member.len() > kind.len() && member.starts_with(kind));
         for member in members.iter().filter(written) {
-            let text =
-                format!("`{member}` is nobody: write `user:NAME`, `agent:NAME`, `device:ID`, `hub:ID` or `role:NAME`");
+            let text = format!(
+                "`{member}` is nobody: write `user:NAME`, `agent:NAME`, `device:ID`, `orchestrator:ID`, `hub:ID` or `role:NAME`"
+            );
             found.refuse(&path, text);
+        }
+        let agents = members.iter().filter_map(|member| member.strip_prefix("agent:"));
+        let is_agent = |name: &str| config.agents.contains_key(name) || config.teams.contains_key(name);
+        for name in agents.filter(|name| config.aip.key.is_some() && !is_agent(name)) {
+            // Before 0.2 an orchestrator with the key was called an agent.
+            let text = format!("no agent or team is called `{name}`; an orchestrator of AIP is `orchestrator:{name}`");
+            found.warn(&path, text);
         }
     }
     let used = !config.access.roles.is_empty() || config.access.tokens.iter().any(|token| !token.roles.is_empty());

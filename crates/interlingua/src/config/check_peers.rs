@@ -1,13 +1,16 @@
 //! What types cannot say of the peers a hub calls: addresses, programs, credentials that would travel in the open.
 
+use interlingua_core::site::Origin;
 use interlingua_drivers::jws::Signer;
 
 use super::check::{Found, authorities, is_open, url};
 use super::{
-    AipPeer, Binding, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Speaks, check_a2a,
+    AipPeer, Binding, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Speaks, check_a2a, matches,
 };
 
 pub(super) fn peer(name: &str, peer: &Peer, found: &mut Found) {
+    origins(&format!("peers.{name}.origins"), peer, found);
+    skills(name, peer, found);
     match &peer.speaks {
         Speaks::Nlip(nlip) => nlip_peer(&format!("peers.{name}.nlip"), nlip, found),
         Speaks::Mcp(mcp) => mcp_peer(&format!("peers.{name}.mcp"), mcp, found),
@@ -16,6 +19,43 @@ pub(super) fn peer(name: &str, peer: &Peer, found: &mut Found) {
         // Its definition is read, and checked, with the configuration.
         Speaks::Site(_) => {}
         Speaks::A2a(a2a) => check_a2a::peer(&format!("peers.{name}.a2a"), a2a, found),
+    }
+}
+
+/// What others may name on its behalf: only those that name anything.
+fn origins(path: &str, peer: &Peer, found: &mut Found) {
+    let names = match &peer.speaks {
+        Speaks::Nlip(_) | Speaks::A2a(_) | Speaks::Nlweb(_) => true,
+        Speaks::Mcp(mcp) => mcp.url.is_some(),
+        Speaks::Aip(_) | Speaks::Site(_) => false,
+    };
+    found.require(
+        names || peer.origins.is_empty(),
+        path,
+        "this peer names no other addresses: `origins` are of no use",
+    );
+    for given in &peer.origins {
+        if let Err(problem) = Origin::parse(given) {
+            found.refuse(path, format!("expected an origin, such as `https://files.example:9443`: {problem}"));
+        }
+    }
+}
+
+/// A pattern that names nothing, or one that an earlier pattern leaves nothing to, says something else than it seems to.
+fn skills(name: &str, peer: &Peer, found: &mut Found) {
+    let mut before: Vec<&str> = Vec::new();
+    for pattern in peer.skills.keys() {
+        let path = format!("peers.{name}.skills.{pattern}");
+        let fits = !pattern.is_empty() && !pattern.contains(|c: char| c.is_control() || c.is_whitespace());
+        found.require(fits, &path, "expected the name of a skill, without its peer; `*` stands for any letters");
+        let is_pattern = pattern.contains('*');
+        let covered = before.iter().find(|earlier| is_pattern && matches(earlier, pattern));
+        if let Some(earlier) = covered {
+            found.refuse(&path, format!("`{earlier}` before it fits all of these; put the narrower one first"));
+        }
+        if is_pattern {
+            before.push(pattern);
+        }
     }
 }
 
@@ -88,6 +128,11 @@ fn oauth(path: &str, oauth: &OAuth, found: &mut Found) {
     if let Some(key) = &oauth.private_key {
         let readable = key.expose().text().and_then(Signer::from_pem).is_some();
         found.require(readable, &at("private_key"), "expected a private key in PEM form, P-256, Ed25519 or RSA");
+    }
+    if let Some(given) = &oauth.issuer
+        && let Err(message) = url(given, &["http", "https"])
+    {
+        found.refuse(at("issuer"), message);
     }
     if let Some(given) = &oauth.client_metadata
         && let Err(message) = url(given, &["https"])

@@ -50,6 +50,7 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
         agents,
         teams,
         front_door,
+        confirm,
         access,
         telemetry: Telemetry { otlp, log },
     } = old;
@@ -66,6 +67,7 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
             ("browser", *browser == new.browser),
             ("limits.connections", limits.connections == new.limits.connections),
             ("limits.connections_per_address", limits.connections_per_address == new.limits.connections_per_address),
+            ("limits.anonymous_sockets", limits.anonymous_sockets == new.limits.anonymous_sockets),
             ("telemetry.otlp", *otlp == new.telemetry.otlp),
             ("telemetry.log.format", log.format == new.telemetry.log.format),
         ]),
@@ -86,6 +88,7 @@ pub fn diff(old: &Config, new: &Config) -> Changes {
             ("agents", *agents == new.agents),
             ("teams", *teams == new.teams),
             ("front_door", *front_door == new.front_door),
+            ("confirm", *confirm == new.confirm),
             ("access", *access == new.access),
             ("telemetry.log.level", log.level == new.telemetry.log.level),
         ]),

@@ -11,12 +11,20 @@ use super::scalar::{Rate, Size, Span};
 pub struct Limits {
     /// The largest request body or WebSocket message.
     pub body: Size,
+    /// The largest request body of a caller who has shown no credential; a WebSocket message of such a one may be 64 KiB.
+    pub anonymous_body: Size,
     /// Bodies that are held at the same time, all callers' together; those of up to 64 KiB do not count.
     pub bodies: Size,
+    /// What one task may keep in its journal: its arguments, what its peer says and its result. One that wants more fails.
+    pub task: Size,
+    /// How long a whole message of a WebSocket may take, and a second more for every 64 KiB of it that came.
+    pub message_time: Span,
     /// The deepest nesting of a message.
     pub depth: u16,
     /// How long an exchange may take when its caller does not say.
     pub deadline: Span,
+    /// How long a question to a person waits for its answer: a yes, or what is missing.
+    pub question: Span,
     /// Exchanges that run at the same time.
     pub in_flight: u32,
     /// Exchanges that wait for their turn; one more is refused as busy.
@@ -29,6 +37,8 @@ pub struct Limits {
     pub connections: u32,
     /// Of these, from one address (of IPv6, one network of 64 bits); more are turned away. Without it three quarters of them.
     pub connections_per_address: Option<u32>,
+    /// WebSockets from one address whose callers have not shown who they are; four times as many in all.
+    pub anonymous_sockets: u32,
     /// Limits by who calls, how, and what; all that fit a call count.
     pub rules: Vec<LimitRule>,
 }
@@ -37,15 +47,20 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             body: Size::mib(64),
+            anonymous_body: Size::mib(1),
             bodies: Size::mib(512),
+            task: Size::mib(256),
+            message_time: Span::seconds(60),
             depth: 128,
             deadline: Span::seconds(300),
+            question: Span::hours(1),
             in_flight: 4096,
             queue: 16_384,
             rate: None,
             replay: Span::hours(24),
             connections: 16_384,
             connections_per_address: None,
+            anonymous_sockets: 256,
             rules: Vec::new(),
         }
     }

@@ -8,7 +8,7 @@ mod write;
 
 use serde_json::{Map, Value, json};
 
-use super::check::RESERVED;
+use super::check::is_reserved;
 use super::problem::nearest;
 pub use write::yaml;
 
@@ -218,7 +218,7 @@ fn named(id: &str) -> String {
     let name = name.trim_matches(['-', '_']).replace("__", "_");
     match name.as_str() {
         "" => "agent".to_owned(),
-        taken if RESERVED.contains(&taken) => format!("{taken}-agent"),
+        taken if is_reserved(taken) => format!("{taken}-agent"),
         _ => name,
     }
 }

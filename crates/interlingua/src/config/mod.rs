@@ -21,6 +21,7 @@ mod check_a2a;
 mod check_agents;
 mod check_limits;
 mod check_peers;
+mod confirm;
 pub mod diff;
 mod document;
 mod hooks;
@@ -63,12 +64,13 @@ use serde::Deserialize;
 
 pub use a2a::A2a;
 pub use a2a_peer::{A2aBinding, A2aPeer, A2aSignature, Basic};
-pub use access::{Access, AccessToken, Anonymous, Shows};
+pub use access::{Access, AccessToken, Anonymous, Shows, expiry};
 pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
 pub use aip::{Aip, AipDevice, AipPeer};
 pub use audit::{Audit, AuditArguments, KeepArguments};
-pub use check::name_problem;
 pub(crate) use check::real;
+pub use check::{is_reserved, name_problem};
+pub use confirm::{Confirmations, Unknown};
 pub use document::{Environment, Sources};
 pub use hooks::{Asks, Failure, Hook, HookPhase, Moment};
 pub use hub::Hub;
@@ -84,7 +86,7 @@ pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
 pub use nlweb::NlwebPeer;
 pub use oauth::{OAuth, OAuthGrant};
 pub use overrides::Overrides;
-pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, Speaks, matches};
+pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, SkillSettings, Speaks, matches};
 pub use policy::PolicyFile;
 pub use problem::{At, Problem};
 pub(crate) use problem::{nearest, unreadable};
@@ -132,6 +134,8 @@ pub struct Config {
     pub teams: IndexMap<String, Team>,
     /// The peer that gets requests in plain words. Without it the hub matches them to skills itself.
     pub front_door: Option<String>,
+    /// When a person is asked before a call.
+    pub confirm: Confirmations,
     pub access: Access,
     pub telemetry: Telemetry,
 }

@@ -17,9 +17,13 @@ pub struct OAuth {
     pub private_key: Option<Secret>,
     /// The address of a document that describes the client. Default: the hub's own, where `hub.url` begins with https.
     pub client_metadata: Option<String>,
+    /// The one authorization server that is believed, as it spells itself: `client_secret` and `private_key` go nowhere else.
+    /// Default: the first one that the server names is remembered, and another is refused.
+    pub issuer: Option<String>,
     /// What to ask for. Default: what the server names.
     pub scopes: Vec<String>,
-    /// The authorization server may be inside the hub's own network.
+    /// The authorization server may be inside the hub's own network. Without it a server that is itself inside may name its own
+    /// address there, on any port.
     pub private_addresses: bool,
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use indexmap::IndexMap;
 use interlingua_core::{CardFrom, Effects, Skill};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,12 +23,15 @@ pub struct Peer {
     pub title: Option<String>,
     pub description: Option<String>,
     pub effects: Option<EffectsOverride>,
+    pub skills: IndexMap<String, SkillSettings>,
     pub trust_hints: bool,
     pub public: bool,
     pub hub: bool,
     pub allow: Vec<String>,
     pub deny: Vec<String>,
     pub timeout: Option<Span>,
+    /// Checked: each is an origin.
+    pub origins: Vec<String>,
 }
 
 /// The protocols this hub can call a peer with.
@@ -42,22 +46,80 @@ pub enum Speaks {
     Site(SitePeer),
 }
 
-/// What configuration says of all skills of a peer: only it can take effects away.
+/// What configuration says of some skills of a peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SkillSettings {
+    /// What they do, instead of what the peer says of them.
+    pub effects: EffectsOverride,
+}
+
+/// What configuration says that skills do: only it can take effects away. One word, or several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Words")]
+pub struct EffectsOverride(Effects);
+
+impl EffectsOverride {
+    /// They only read, whatever the peer says.
+    pub const READS: EffectsOverride = EffectsOverride(Effects::reads_only(CardFrom::Configuration));
+    /// They may do anything, whatever the peer says.
+    pub const UNKNOWN: EffectsOverride =
+        EffectsOverride(Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() });
+
+    pub fn effects(self) -> Effects {
+        self.0
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected reads, writes, destroys, spends or unknown, or a list of these")]
+#[schemars(rename = "Effects")]
+enum Words {
+    One(Word),
+    Several(Vec<Word>),
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum EffectsOverride {
-    /// They only read, whatever the peer says.
+#[schemars(rename = "Effect")]
+enum Word {
     Reads,
-    /// They may write, whatever the peer says.
+    Writes,
+    Destroys,
+    Spends,
     Unknown,
 }
 
-impl EffectsOverride {
-    pub fn effects(self) -> Effects {
-        match self {
-            EffectsOverride::Reads => Effects::reads_only(CardFrom::Configuration),
-            EffectsOverride::Unknown => Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() },
+impl TryFrom<Words> for EffectsOverride {
+    type Error = &'static str;
+
+    fn try_from(words: Words) -> Result<EffectsOverride, Self::Error> {
+        let words = match words {
+            Words::One(word) => vec![word],
+            Words::Several(words) => words,
+        };
+        let says = |word: Word| words.contains(&word);
+        let reads = words.iter().all(|word| *word == Word::Reads);
+        match reads {
+            _ if words.is_empty() => Err("expected at least one of reads, writes, destroys, spends, unknown"),
+            true => Ok(EffectsOverride::READS),
+            false => Ok(EffectsOverride(Effects {
+                destroys: says(Word::Destroys),
+                spends: says(Word::Spends),
+                unknown: says(Word::Unknown),
+                ..Effects::writes(CardFrom::Configuration)
+            })),
         }
+    }
+}
+
+impl JsonSchema for EffectsOverride {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Words::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Words::json_schema(generator)
     }
 }
 
@@ -106,12 +168,14 @@ impl Peer {
             title: None,
             description: None,
             effects: None,
+            skills: IndexMap::new(),
             trust_hints: false,
             public: false,
             hub: false,
             allow: vec!["*".into()],
             deny: Vec::new(),
             timeout: None,
+            origins: Vec::new(),
         }
     }
 
@@ -121,17 +185,31 @@ impl Peer {
         any(&self.allow) && !any(&self.deny)
     }
 
-    /// A skill with the effects that the peer claims, as far as they are believed: a claim may add effects; only
-    /// configuration takes any away.
-    pub fn believed(&self, mut skill: Skill) -> Skill {
-        let claimed = skill.effects;
-        skill.effects = match self.effects {
-            Some(EffectsOverride::Reads) => EffectsOverride::Reads.effects(),
+    /// What configuration says that a skill does: by its name, by the first pattern that fits, else of all.
+    pub fn said_of(&self, skill: &str) -> Option<Effects> {
+        let fits = || self.skills.iter().find(|(pattern, _)| matches(pattern, skill)).map(|(_, settings)| settings);
+        let said = self.skills.get(skill).or_else(fits).map(|settings| settings.effects).or(self.effects);
+        said.map(EffectsOverride::effects)
+    }
+
+    /// What a skill does, by what configuration says of it and what the peer claims: a claim may add effects; only
+    /// configuration takes any away. What neither says is unknown.
+    pub fn effects_of(&self, skill: &str, claimed: Effects) -> Effects {
+        match self.said_of(skill) {
+            Some(said) if !said.unknown => said,
             None if self.trust_hints => claimed,
-            Some(EffectsOverride::Unknown) | None => {
-                Effects { destroys: claimed.destroys, spends: claimed.spends, ..Effects::unknown() }
-            }
-        };
+            said => Effects {
+                destroys: claimed.destroys || said.is_some_and(|said| said.destroys),
+                spends: claimed.spends || said.is_some_and(|said| said.spends),
+                claimed_by: if said.is_some() { CardFrom::Configuration } else { CardFrom::Manifest },
+                ..Effects::unknown()
+            },
+        }
+    }
+
+    /// A skill with the effects that the peer claims, as far as they are believed.
+    pub fn believed(&self, mut skill: Skill) -> Skill {
+        skill.effects = self.effects_of(skill.id.skill.as_str(), skill.effects);
         skill.public = self.public;
         skill.sealed()
     }
@@ -160,6 +238,10 @@ pub(super) struct Written {
     description: Option<String>,
     /// What its skills do, instead of what it says itself.
     effects: Option<EffectsOverride>,
+    /// What some of its skills do, by name or pattern; `*` stands for any letters. A name counts before a pattern, the first
+    /// pattern before a later one, and both before `effects` of the peer.
+    #[serde(default)]
+    skills: IndexMap<String, SkillSettings>,
     /// Believe its own claims that a skill only reads.
     #[serde(default)]
     trust_hints: bool,
@@ -177,6 +259,10 @@ pub(super) struct Written {
     deny: Vec<String>,
     /// How long one call of it may take; `limits.deadline` holds too.
     timeout: Option<Span>,
+    /// Other places that are its own, such as `https://files.agent.example:9443`: an address that it names is called only at its
+    /// own scheme, host and port or at one of these, and is shown its credentials there. Default: none.
+    #[serde(default)]
+    origins: Vec<String>,
 }
 
 fn everything() -> Vec<String> {
@@ -204,12 +290,14 @@ impl TryFrom<Written> for Peer {
             title: written.title,
             description: written.description,
             effects: written.effects,
+            skills: written.skills,
             trust_hints: written.trust_hints,
             public: written.public,
             hub: written.hub,
             allow: written.allow,
             deny: written.deny,
             timeout: written.timeout,
+            origins: written.origins,
         })
     }
 }
@@ -254,7 +342,9 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NlipPeer, Peer, Speaks, matches};
+    use interlingua_core::Effects;
+
+    use super::{EffectsOverride, NlipPeer, Peer, SkillSettings, Speaks, matches};
 
     #[test]
     fn a_star_stands_for_any_letters() {
@@ -267,6 +357,38 @@ mod tests {
         {
             assert!(!matches(pattern, text), "{pattern} {text}");
         }
+    }
+
+    #[test]
+    fn what_a_skill_does_is_said_by_name_by_pattern_or_for_all() {
+        let said = |json: &str| serde_json::from_str::<EffectsOverride>(json).map(EffectsOverride::effects);
+        let names = |effects: Effects| effects.names().collect::<Vec<_>>().join(" ");
+        for (json, expected) in [
+            (r#""reads""#, "reads idempotent"),
+            (r#"["writes"]"#, "reads writes"),
+            (r#""destroys""#, "reads writes destroys"),
+            (r#"["reads","spends","destroys"]"#, "reads writes destroys spends"),
+            (r#""unknown""#, "reads writes unknown"),
+        ] {
+            assert_eq!(said(json).map(names).unwrap_or_default(), expected, "{json}");
+        }
+        assert!(said("[]").is_err() && said(r#""harmless""#).is_err());
+        let mut peer = Peer::new(Speaks::Nlip(NlipPeer::new("http://127.0.0.1:1/nlip")));
+        let claimed = Effects::claimed(&["reads", "idempotent"]);
+        assert!(peer.effects_of("x", claimed).unknown, "a claim takes nothing away");
+        assert!(peer.effects_of("x", Effects::claimed(&["reads", "spends"])).spends, "a claim adds");
+        peer.effects = Some(EffectsOverride::READS);
+        let destroys = said(r#""destroys""#).expect("a word");
+        let settings = SkillSettings { effects: EffectsOverride(destroys) };
+        peer.skills = [
+            ("delete_*".to_owned(), settings),
+            ("delete_draft".to_owned(), SkillSettings { effects: EffectsOverride::READS }),
+        ]
+        .into_iter()
+        .collect();
+        assert!(peer.effects_of("delete_all", claimed).destroys);
+        assert!(peer.effects_of("delete_draft", claimed).only_read());
+        assert!(peer.effects_of("list", Effects::unknown()).only_read());
     }
 
     #[test]

@@ -15,6 +15,11 @@ pub struct Retention {
     /// Tasks of one caller at most: its oldest finished ones make room, and while none of those has finished, one more is
     /// refused. The Owner has no such bound; anonymous callers have one together.
     pub tasks_per_caller: u64,
+    /// What the tasks of one caller may keep in their journals: its oldest finished ones make room, or more is refused. The
+    /// Owner has no such bound.
+    pub bytes_per_caller: Size,
+    /// The same of all anonymous callers together.
+    pub anonymous_bytes: Size,
     /// Conversations nobody has spoken in.
     pub conversations: Span,
     /// Conversations of one caller at most, and sessions of the envelope with them; one more is refused.
@@ -23,8 +28,13 @@ pub struct Retention {
     pub audit: Span,
     /// Records of the audit at most, each with the lines of a moment; the oldest go first.
     pub audit_count: u64,
+    /// Bytes of the audit at most; the oldest records go first.
+    pub audit_bytes: Size,
     /// Artifacts and uploads together; what was not read for longest goes first.
     pub artifacts: Size,
+    /// When the clock is further than this past the newest record at a start, nothing is removed by age for a day: the clock may
+    /// be wrong.
+    pub clock_leap: Span,
 }
 
 impl Default for Retention {
@@ -33,11 +43,15 @@ impl Default for Retention {
             tasks: Span::days(30),
             tasks_count: 1_000_000,
             tasks_per_caller: 100_000,
+            bytes_per_caller: Size::gib(4),
+            anonymous_bytes: Size::mib(64),
             conversations: Span::hours(24),
             conversations_per_caller: 100_000,
             audit: Span::days(90),
             audit_count: 10_000_000,
+            audit_bytes: Size::gib(4),
             artifacts: Size::gib(10),
+            clock_leap: Span::days(1),
         }
     }
 }

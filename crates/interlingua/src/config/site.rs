@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use interlingua_core::site::Site;
-use interlingua_drivers::browser::file;
+use interlingua_drivers::browser::{self, file};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use super::scalar::Size;
 
 /// A website that is driven as its definition says.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,15 +45,47 @@ pub struct Browser {
     /// The model that may choose among a page's elements where nothing else finds the one that is meant, and that reads rows
     /// for definitions that ask for it. It is shown what the page shows. Default: none.
     pub model: Option<String>,
+    /// Chromium's own sandbox around pages. It cannot work for root: a hub that runs as root drives no site unless this is
+    /// `off`. `INTERLINGUA_BROWSER_SANDBOX=off` in the environment says the same.
+    pub sandbox: Sandbox,
+    /// A page that takes more memory is ended, and its call fails. All pages together have four times as much.
+    pub page_memory: Size,
 }
+
+/// Whether Chromium contains its own pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Sandbox {
+    #[default]
+    On,
+    Off,
+}
+
+/// Switches it off where a configuration is not at hand, as in a container that runs as root.
+const SANDBOX: &str = "INTERLINGUA_BROWSER_SANDBOX";
 
 impl Default for Browser {
     fn default() -> Self {
-        Browser { path: "auto".into(), contexts: 8, sessions: 16, model: None }
+        Browser {
+            path: "auto".into(),
+            contexts: 8,
+            sessions: 16,
+            model: None,
+            sandbox: Sandbox::On,
+            page_memory: Size(1 << 30),
+        }
     }
 }
 
 impl Browser {
+    /// Off only where the file or the environment says so.
+    pub fn sandboxed(&self) -> browser::Sandbox {
+        match (self.sandbox, std::env::var(SANDBOX).as_deref()) {
+            (Sandbox::Off, _) | (Sandbox::On, Ok("off")) => browser::Sandbox::Off,
+            (Sandbox::On, _) => browser::Sandbox::On,
+        }
+    }
+
     /// The program that is named, if one is.
     pub fn program(&self) -> Option<&Path> {
         (self.path != Path::new("auto")).then_some(self.path.as_path())

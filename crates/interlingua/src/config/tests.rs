@@ -454,6 +454,7 @@ fn document_keys(text: &str) -> Vec<String> {
                 for (key, value) in entries {
                     let named = [
                         "peers",
+                        "peers.*.skills",
                         "hooks",
                         "models",
                         "agents",

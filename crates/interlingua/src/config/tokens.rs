@@ -9,18 +9,15 @@ use super::AccessToken;
 use super::document::{Environment, Sources, Substitution, Value, decode, parse, parse_list};
 use super::unreadable;
 
-/// Which file `access.tokens` of a configuration names.
-pub fn named_in(file: &Path) -> Result<PathBuf, String> {
+/// Which file `access.tokens` of a configuration names, if it names one.
+pub fn named_in(file: &Path) -> Result<Option<PathBuf>, String> {
     let text = std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
     let mut root = parse(&text, 0).map_err(|bad| format!("{}: {}", file.display(), bad.message))?;
     let named = root.at_mut(&["access", "tokens"]).and_then(|node| match &node.value {
         Value::Scalar { text, .. } => text.strip_prefix("file:").map(str::to_owned),
         _ => None,
     });
-    let named = named.ok_or_else(|| {
-        format!("{} has no `access: {{ tokens: file:PATH }}`; name the list with --file", file.display())
-    })?;
-    Ok(file.parent().unwrap_or(Path::new("")).join(named))
+    Ok(named.map(|named| file.parent().unwrap_or(Path::new("")).join(named)))
 }
 
 /// The callers of a list.

@@ -34,7 +34,9 @@ use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
 use crate::server::access::Access;
 use crate::server::connection::Connection;
+use crate::server::counted::Allowance;
 use crate::server::keys::KeyDesk;
+use crate::server::places::Places;
 use crate::server::room::Room;
 use crate::telemetry::meters::Phase;
 
@@ -45,6 +47,8 @@ pub struct Shared {
     pub access: Arc<Access>,
     pub bounds: ArcSwap<Bounds>,
     pub room: Arc<Room>,
+    /// For WebSockets of callers who have not shown who they are.
+    pub strangers: Places,
     /// Where the hub listens, once it does.
     pub address: OnceLock<SocketAddr>,
     /// What `/metrics` answers with.
@@ -61,6 +65,10 @@ pub struct Shared {
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     pub body: u64,
+    /// Of a caller who has not shown who it is.
+    pub anonymous_body: u64,
+    /// How long a whole message of a WebSocket may take.
+    pub message_time: Duration,
     /// Of one upload.
     pub upload: u64,
     pub depth: usize,
@@ -68,7 +76,13 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { body: 64 * 1024 * 1024, upload: 10 * 1024 * 1024 * 1024, depth: 128 }
+        Bounds {
+            body: 64 * 1024 * 1024,
+            anonymous_body: 1024 * 1024,
+            message_time: Duration::from_secs(60),
+            upload: 10 * 1024 * 1024 * 1024,
+            depth: 128,
+        }
     }
 }
 
@@ -76,6 +90,11 @@ impl Shared {
     /// As they are now; configuration may change them.
     pub fn bounds(&self) -> Bounds {
         **self.bounds.load()
+    }
+
+    /// What every WebSocket is held to.
+    pub(crate) fn allowance(&self) -> Allowance {
+        Allowance { room: self.room.clone(), message_time: self.bounds().message_time }
     }
 
     /// Shows what is so at this moment in the gauges.

@@ -6,11 +6,11 @@ use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, StatusCode};
 
 use super::Shared;
-use super::html::escaped;
+use super::html::{OWN_PAGE, escaped};
 use crate::server::connection::Connection;
 use crate::server::shape::Shape;
 
@@ -50,6 +50,7 @@ async fn metrics(
 }
 
 /// Says nothing of peers or tasks: anyone may see it.
-async fn page(State(shared): State<Arc<Shared>>) -> Html<String> {
-    Html(include_str!("status.html").replace("{name}", &escaped(&shared.hub.settings.load().name)))
+async fn page(State(shared): State<Arc<Shared>>) -> Response {
+    let html = include_str!("status.html").replace("{name}", &escaped(&shared.hub.settings.load().name));
+    ([(CONTENT_SECURITY_POLICY, OWN_PAGE), (X_CONTENT_TYPE_OPTIONS, "nosniff")], Html(html)).into_response()
 }

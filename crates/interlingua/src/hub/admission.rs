@@ -298,7 +298,7 @@ mod tests {
     async fn a_rate_is_each_owners_own_and_says_when_to_come_back() {
         let admission = Admission::new(limits(1, 1));
         let anyone = Principal::anonymous();
-        let owner = Principal::hub_owner(interlingua_core::Proof::SameUid);
+        let owner = Principal::hub_owner(interlingua_core::Proof::LocalSocket);
         for _ in 0..2 {
             admission.check_rate(&anyone).expect("within the rate");
         }

@@ -42,6 +42,7 @@ impl Hub {
         let history = asked.prev.into_iter().map(|text| Turn { role: Role::User, parts: words(text) });
         let input = Input { args: None, parts: words(asked.text), history: history.collect(), trust: input.trust };
         call.ask = Ask::Invoke { target, input };
+        call.origin.in_words();
         // The frame it came in names another skill.
         call.raw = None;
         Ok(())

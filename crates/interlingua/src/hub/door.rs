@@ -55,10 +55,10 @@ impl Hub {
         };
         let default = || Deadline { at: self.now().after(self.settings.load().deadline), set_by: DeadlineBy::Hub };
         call.limits.deadline.get_or_insert_with(default);
-        let wire = call.wire.as_ref().map_or("local", |wire| &wire.0);
+        let wire = call.origin.wire().map_or("local", |wire| &wire.0);
         let begun = trace::exchange(wire, call.trace.as_ref());
         call.trace = Some(begun.context);
-        (begun.span, self.meters.of_call(call.wire.as_ref()))
+        (begun.span, self.meters.of_call(call.origin.wire()))
     }
 
     /// Inside the admission layer.

@@ -5,7 +5,7 @@
 //! there every secret has become a name.
 
 use interlingua_core::task::{Task, fold};
-use interlingua_core::{Fault, Log, TaskId, journal};
+use interlingua_core::{Fault, Log, Principal, Record, TaskId, journal};
 
 use super::Hub;
 use super::live::{decoded, no_such_task};
@@ -55,6 +55,20 @@ impl Hub {
             self.snapshot(log, &task, effort.bytes).await;
         }
         Ok(task)
+    }
+
+    /// Is it theirs by its first record? The list of tasks names owners as well, but in the clear: of a sealed store whoever can write
+    /// to its file can write another owner there, and only the record is sealed.
+    pub(super) async fn is_accepted_from(&self, by: &Principal, id: TaskId) -> Result<bool, Fault> {
+        let first = self.store.journal.read(Log::Task(id), 0, 1).await?.into_iter().next();
+        let first = first.map(decoded).transpose()?.ok_or_else(no_such_task)?;
+        match first.record {
+            Record::Accepted { by: accepted, .. } => Ok(accepted.owner() == by.owner()),
+            other => {
+                tracing::error!(task = %id, record = ?std::mem::discriminant(&other), "a task does not begin with its beginning");
+                Ok(false)
+            }
+        }
     }
 
     /// Folds a task that has grown, so that it will be quick to take up again.

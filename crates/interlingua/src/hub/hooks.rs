@@ -143,7 +143,7 @@ pub(super) fn told(by: &Principal, call: &Call, task: TaskId, skill: &Skill, arg
         when: When::Before,
         task,
         by: by.owner().to_string(),
-        wire: call.wire.as_ref().map(|wire| wire.0.to_string()),
+        wire: call.origin.wire().map(|wire| wire.0.to_string()),
         skill: skill.id.clone(),
         effects: skill.effects,
         arguments: args.cloned(),
@@ -163,8 +163,6 @@ impl Hub {
     ) -> Result<(), Fault> {
         let hooks = self.hooks.load();
         let asked = hooks.of(When::Before, &ready.skill.id);
-        // Nobody was asked about these, so they are not tried in its place.
-        ready.others.retain(|other| hooks.of(When::Before, &other.skill.id).is_empty());
         drop(hooks);
         for hook in asked {
             let told = told(by, call, task, &ready.skill, ready.args.as_ref());

@@ -13,11 +13,13 @@ use super::registry::Change;
 impl Hub {
     /// Adds a peer or replaces it whole.
     pub async fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<(), Fault> {
-        let indexed = card.skills.iter().map(indexed).collect();
-        self.store.index.replace(card.peer.as_str(), indexed).await?;
         let line = AuditLine::new("register", "hub").on(&card.peer);
         let id = card.peer.clone();
         let changed = self.registry.register(card, peer)?;
+        // As it is listed now: a skill that was closed is not found by words.
+        let catalogue = self.registry.catalogue();
+        let skills = catalogue.peers.get(&id).map(|registered| &*registered.card.skills).unwrap_or_default();
+        self.store.index.replace(id.as_str(), skills.iter().map(indexed).collect()).await?;
         self.audit.write(line);
         self.news.changed(id, changed);
         Ok(())

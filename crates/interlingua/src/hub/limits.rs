@@ -209,11 +209,13 @@ fn name(per: Per, asked: &Asked<'_>) -> Name {
 
 impl When {
     fn fits(&self, asked: &Asked<'_>) -> bool {
-        let wire = || asked.call.wire.as_ref().map_or("local", |wire| wire.protocol());
         let id = &asked.skill.id;
         self.peer.as_ref().is_none_or(|pattern| glob(pattern, id.peer.as_str()))
             && self.skill.as_ref().is_none_or(|pattern| matches(pattern, id))
-            && self.protocol.as_ref().is_none_or(|protocol| **protocol == *wire())
+            && self
+                .protocol
+                .as_ref()
+                .is_none_or(|name| asked.call.origin.protocols().any(|protocol| **name == *protocol))
             && self.role.as_ref().is_none_or(|role| asked.by.links().iter().any(|link| role.has(link)))
             && self
                 .principal

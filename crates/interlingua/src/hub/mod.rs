@@ -10,6 +10,7 @@ pub mod admission;
 pub mod artifacts;
 pub mod asking;
 pub mod audit;
+mod beside;
 pub mod bus;
 pub mod claim;
 pub mod clock;
@@ -55,10 +56,10 @@ use interlingua_drivers::keys::{Keyring, Tagger};
 pub use conversations::CONVERSATIONS;
 pub use door::Door;
 pub use large::{between, pieces};
-pub use prepare::QUESTION_EXPIRES;
 pub use running::{Running, Settled};
 
 pub use crate::agents::Models;
+pub use crate::client::guard::Listeners;
 pub use crate::client::oauth::{Desk as SignIns, SignIn};
 
 use admission::{Admission, AdmissionLimits};
@@ -83,6 +84,10 @@ pub struct Settings {
     pub front_door: Option<FrontDoor>,
     /// For calls that bring none.
     pub deadline: Duration,
+    /// How long a question waits for its answer.
+    pub question: Duration,
+    /// Which calls of skills with unknown effects wait for a human yes.
+    pub unknown: Unknown,
     /// How long a message id is remembered.
     pub replay: Duration,
     /// How long a conversation is kept after its last turn.
@@ -91,14 +96,33 @@ pub struct Settings {
     pub tasks: Duration,
     /// How many tasks one caller may keep.
     pub tasks_of_one: u64,
+    /// Bytes in the journals of one task.
+    pub bytes_of_task: u64,
+    /// Bytes in the journals of all tasks of one caller.
+    pub bytes_of_one: u64,
+    /// And of all who have no name, together.
+    pub bytes_of_anonymous: u64,
     /// How many conversations one caller may keep.
     pub conversations_of_one: u64,
     /// The model that is asked where the hub itself is at a loss for words.
     pub model: Option<Text>,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
+    /// How long a message of a peer may be.
+    pub message: usize,
     /// What the audit keeps of arguments.
     pub audit_arguments: Arc<[audit::KeepArguments]>,
+    /// Names that configuration keeps for somebody who is not here yet: devices with a key of their own.
+    pub kept_names: Arc<[Text]>,
+}
+
+/// Which calls of skills with unknown effects wait for a human yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Those whose skill was chosen by a model, plain words or a plan.
+    ByModel,
+    Ask,
+    Allow,
 }
 
 /// The agent of a peer, or one skill.
@@ -121,14 +145,21 @@ impl Default for Settings {
             name: "Interlingua".into(),
             front_door: None,
             deadline: Duration::from_secs(300),
+            question: Duration::from_secs(3600),
+            unknown: Unknown::ByModel,
             replay: Duration::from_secs(24 * 3600),
             conversations: Duration::from_secs(24 * 3600),
             tasks: Duration::from_secs(30 * 24 * 3600),
             tasks_of_one: 100_000,
+            bytes_of_task: 256 * 1024 * 1024,
+            bytes_of_one: 4 * 1024 * 1024 * 1024,
+            bytes_of_anonymous: 64 * 1024 * 1024,
             conversations_of_one: 100_000,
             model: None,
             match_threshold: 0.45,
+            message: 64 << 20,
             audit_arguments: Arc::default(),
+            kept_names: Arc::default(),
         }
     }
 }
@@ -148,6 +179,8 @@ pub struct Hub {
     pub limits: limits::Limits,
     pub live: LiveTable,
     pub supervisor: Supervisor,
+    /// Where it listens: nothing it sends goes there unless configuration says so.
+    pub listeners: Listeners,
     pub audit: Audit,
     pub meters: Meters,
     pub news: news::News,
@@ -182,11 +215,13 @@ impl Hub {
         let clock = Clock::start();
         let supervisor = Supervisor::new();
         let meters = Meters::register();
+        let registry = Registry::default();
         let audit = Audit::start(&store, clock, meters.audit_dropped.clone());
         Arc::new(Hub {
             id,
             clock,
-            registry: Registry::default(),
+            schemas: registry.schemas.clone(),
+            registry,
             policy: InForce::default(),
             settings: ArcSwap::from_pointee(settings),
             admission: Admission::new(limits),
@@ -204,10 +239,10 @@ impl Hub {
             browser: OnceLock::new(),
             site_keeper: OnceLock::new(),
             page_model: OnceLock::new(),
-            schemas: Schemas::default(),
             filled: filled::Filled::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,
+            listeners: Listeners::default(),
             store,
             keys,
             conversation_tags: OnceLock::new(),
@@ -217,6 +252,11 @@ impl Hub {
 
     pub fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// Until when a question that is asked now waits.
+    pub fn question_expires(&self) -> Time {
+        self.now().after(self.settings.load().question)
     }
 
     /// Shows what is so at this moment in the gauges; the rest is counted as it happens.

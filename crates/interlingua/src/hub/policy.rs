@@ -59,8 +59,21 @@ impl Policy {
 
     /// The whole call. The decision of the link that refuses; of all links together when none does.
     pub fn judge(&self, by: &Principal, call: &Call, skill: &Skill, args: Option<&Json>, now: Time) -> Decision {
-        let (action, asking) = (wish(call), Asking::of(call, now));
-        Self::every(by, |link| self.of_link(link, action, skill, asking, args))
+        let (action, trust) = (wish(call), Some(call.trust()));
+        let mut protocols = call.origin.protocols();
+        let by_way_of = |wire| {
+            let asking = Asking { wire, trust, now };
+            Self::every(by, |link| self.of_link(link, action, skill, asking, args))
+        };
+        let mut decision = by_way_of(protocols.next());
+        // Whatever led to it must have been let by: a call is not more than the one it was made for.
+        for wire in protocols {
+            if !decision.allows() {
+                break;
+            }
+            decision = by_way_of(Some(wire));
+        }
+        decision
     }
 
     fn could(&self, by: &Principal, action: Action, skill: &Skill, asking: Asking<'_>) -> bool {
@@ -99,8 +112,12 @@ impl Policy {
         so_far.unwrap_or_else(|| Decision { effect: Effect::Allowed, because: [].into() })
     }
 
-    /// May they say yes to calls of this skill? `None`: of one that is not here any more, or of no skill.
+    /// May they say yes to calls of this skill? `None`: of one that is not here any more, or of no skill. An agent never may,
+    /// whatever rules permit it: a yes is a human's, and nobody else could answer what is asked of an agent.
     pub fn approves(&self, by: &Principal, skill: Option<&Skill>, now: Time) -> bool {
+        if by.links().iter().any(|link| matches!(link.subject, Subject::Agent(_))) {
+            return false;
+        }
         match (&self.judge, skill) {
             (None, _) => holds(by, APPROVE_SCOPE, now),
             (Some(_), None) => by.is_hub_owner(),
@@ -111,18 +128,33 @@ impl Policy {
         }
     }
 
-    /// May they bring a peer of this name that others then find? `None`: of a name that is not known yet, so rules are asked
-    /// once it is.
+    /// May they bring an agent of this name that others then find? The credential must say so, and the rules too. `None`: of a
+    /// name that is not known yet, so rules are asked once it is.
     pub fn registers(&self, by: &Principal, peer: Option<&PeerId>, now: Time) -> bool {
-        let Some(judge) = &self.judge else { return holds(by, REGISTER_SCOPE, now) };
-        let Some(peer) = peer else { return !by.is_anonymous() };
+        holds(by, REGISTER_SCOPE, now)
+            && peer.is_none_or(|peer| self.register(by, peer, now).is_none_or(|it| it.allows()))
+    }
+
+    /// May they come in as the device of this name? All that `NAME/*` reaches is theirs to use, so they may as well offer it.
+    pub fn enters(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
+        let named = by.links().iter().all(|link| link.subject == Subject::HubOwner || is_named(link, device, now));
+        (named || holds(by, REGISTER_SCOPE, now)) && self.register(by, device, now).is_none_or(|it| it.allows())
+    }
+
+    /// Do the rules forbid somebody whom configuration knows by a key to come in? They need not permit it.
+    pub fn bars(&self, by: &Principal, device: &PeerId, now: Time) -> bool {
+        self.register(by, device, now).is_some_and(|decision| decision.effect == Effect::Forbidden)
+    }
+
+    /// What the rules say of who brings a peer; `None` without rules.
+    fn register(&self, by: &Principal, peer: &PeerId, now: Time) -> Option<Decision> {
+        let judge = self.judge.as_ref()?;
         let asking = Asking { wire: None, trust: None, now };
-        let decide = |link: &Link| match link.subject {
+        Some(Self::every(by, |link| match link.subject {
             Subject::HubOwner => built_in(true, &OWNER),
             _ if !in_force(link, now) => built_in(false, &EXPIRED),
             _ => judge.decide(&asking.of_link(link, Action::Register, Object::Peer(peer)), None),
-        };
-        Self::every(by, decide).allows()
+        }))
     }
 
     /// What is somebody's: theirs (`own`) without a rule, others' by one, and nobody's against one.
@@ -171,12 +203,6 @@ struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    fn of(call: &'a Call, now: Time) -> Asking<'a> {
-        let wire = call.wire.as_ref().map_or("local", |wire| wire.protocol());
-        let trust = call.input().map_or(Trust::Caller, |input| input.trust);
-        Asking { wire: Some(wire), trust: Some(trust), now }
-    }
-
     fn of_link(self, by: &'a Link, action: Action, on: Object<'a>) -> Asked<'a> {
         Asked { by, action, on, wire: self.wire, trust: self.trust, now: self.now }
     }
@@ -209,10 +235,19 @@ fn holds(by: &Principal, right: &str, now: Time) -> bool {
     by.links().iter().all(|link| match link.subject {
         Subject::HubOwner => true,
         Subject::Anonymous => false,
-        Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
+        Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) | Subject::Orchestrator(_) => {
             in_force(link, now) && link.scopes.iter().any(|scope| **scope == *right)
         }
     })
+}
+
+/// Does a scope name all of this peer? `*` and `*/*` name nobody: they are of whoever may use everything.
+fn is_named(link: &Link, peer: &PeerId, now: Time) -> bool {
+    let names = |scope: &Text| match scope.split_once('/') {
+        Some((pattern, "*")) => pattern.bytes().any(|byte| byte != b'*') && glob(pattern, peer.as_str()),
+        Some(_) | None => false,
+    };
+    in_force(link, now) && link.scopes.iter().any(names)
 }
 
 fn in_force(link: &Link, now: Time) -> bool {
@@ -237,7 +272,7 @@ fn scopes_allow(link: &Link, action: Action, skill: &Skill, now: Time) -> bool {
     match link.subject {
         Subject::HubOwner => true,
         Subject::Anonymous => shown,
-        Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
+        Subject::User(_) | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) | Subject::Orchestrator(_) => {
             let scoped = match action {
                 Action::List | Action::Call | Action::Read | Action::Write => {
                     link.scopes.iter().any(|scope| matches(scope, &skill.id))
@@ -322,6 +357,8 @@ mod tests {
         let owner = Principal::new(link(Subject::HubOwner, &[]));
         assert_eq!(reasons(&owner), (Effect::Allowed, "owner".to_owned()));
         assert_eq!(reasons(&owner.through(agent("*"))), (Effect::Allowed, "owner scopes".to_owned()));
+        assert!(policy.approves(&owner, Some(&skill), Time(0)));
+        assert!(!policy.approves(&owner.through(agent(APPROVE_SCOPE)), Some(&skill), Time(0)), "a yes is a human's");
     }
 
     #[test]

@@ -3,15 +3,15 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
+use interlingua_core::agent::{Consent, permit};
 use interlingua_core::peer::{Following, Peer};
 use interlingua_core::task::{Asking, Task};
 use interlingua_core::words::say;
 use interlingua_core::{
-    Addressee, Ask, Call, Completes, Confirm, Digest, Fault, FaultKind, Feature, Health, Input, Json, KindSet, Link,
-    Missing, Noun, Part, PeerId, Principal, Proof, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind, Subject,
-    Target, TaskId, Text, Uri, Version, Via, Why, words,
+    Addressee, Ask, Call, Chosen, Completes, Confirm, Digest, Fault, FaultKind, Feature, Health, Input, Json, KindSet,
+    Link, Missing, Noun, Part, PeerId, Principal, Proof, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind,
+    Subject, Target, TaskId, Text, Uri, Version, Via, Why, words,
 };
 
 use super::asking::is_ask;
@@ -19,11 +19,8 @@ use super::audit::AuditLine;
 use super::limits::{Asked, Held};
 use super::policy::{APPROVE_SCOPE, Action, REGISTER_SCOPE};
 use super::registry::Catalogue;
-use super::{FrontDoor, Hub};
+use super::{FrontDoor, Hub, Unknown};
 use crate::telemetry::meters::Phase;
-
-/// How long a question waits for its answer.
-pub const QUESTION_EXPIRES: Duration = Duration::from_secs(600);
 
 /// What the phases lead to.
 #[derive(Debug)]
@@ -38,8 +35,8 @@ pub(super) struct Ready {
     pub peer: Arc<dyn Peer>,
     pub route: Route,
     pub args: Option<Json>,
-    /// Peers to try when nothing could be begun at this one, the best last.
-    pub others: Vec<Ready>,
+    /// What to try when nothing could be begun at this one, the best last. Each goes through all phases of its own.
+    pub others: Vec<SkillId>,
     /// That it counts as running.
     pub held: Vec<Held>,
 }
@@ -70,16 +67,53 @@ impl Hub {
         let mut laps = self.meters.laps();
         let resolved = self.resolve(acting, call).await;
         laps.done(Phase::Resolve);
-        let mut ready = match resolved? {
-            Prepared::Ready(ready) => ready,
-            ask @ Prepared::Ask(_) => return Ok(ask),
-        };
+        match resolved.map_err(|fault| fault.told_to(by))? {
+            Prepared::Ready(ready) => self.admit(by, call, task, ready, granted).await,
+            ask @ Prepared::Ask(_) => Ok(ask),
+        }
+    }
+
+    /// Another skill of the same capability, through the same phases. A yes that was given was given for another peer, and a
+    /// task that was sent asks for no second one.
+    pub(super) async fn prepare_instead(
+        &self,
+        by: &Principal,
+        call: &Call,
+        task: TaskId,
+        other: &SkillId,
+    ) -> Result<Ready, Fault> {
+        let args = call.input().and_then(|input| input.args.clone());
+        let mut ready = self.by_name(&acting(by, call), &self.registry.catalogue(), other, None, args)?;
+        ready.route.why = Why::Failover;
+        match self.admit(by, call, task, ready, None).await? {
+            Prepared::Ready(ready) => Ok(ready),
+            Prepared::Ask(_) => {
+                let text = format!("'{other}' would have to be asked about, and is not tried instead");
+                Err(Fault::caller(FaultKind::Denied, text))
+            }
+        }
+    }
+
+    /// The phases after `resolve`.
+    async fn admit(
+        &self,
+        by: &Principal,
+        call: &Call,
+        task: TaskId,
+        mut ready: Ready,
+        granted: Option<Digest>,
+    ) -> Result<Prepared, Fault> {
+        let acting = &*acting(by, call);
+        let mut laps = self.meters.laps();
+        if call.limits.only_read {
+            hold_to_reading(&ready)?;
+        }
         let valid = self.validate(call, &mut ready);
         laps.done(Phase::Validate);
         if let Some(asking) = valid? {
             return Ok(Prepared::Ask(asking));
         }
-        self.authorize(acting, call, task, &mut ready)?;
+        self.authorize(acting, call, task, &ready).map_err(|fault| fault.told_to(by))?;
         // Whoever says to have passed hubs is counted like before.
         let asked = Asked { by, call, skill: &ready.skill, arguments: ready.args.as_ref() };
         ready.held = self.limits.admit(asked, granted.is_none())?;
@@ -104,7 +138,7 @@ impl Hub {
             Ask::Complete { of, .. } => return self.by_completion(by, &catalogue, of).map(Prepared::Ready),
         };
         match target {
-            Target::Skill(id, _) if is_call_skill(id) => self.by_indirection(by, &catalogue, input),
+            Target::Skill(id, _) if id.is_call_skill() => self.by_indirection(by, &catalogue, input),
             Target::Skill(id, version) => {
                 self.by_name(by, &catalogue, id, version.as_ref(), input.args.clone()).map(Prepared::Ready)
             }
@@ -173,7 +207,7 @@ impl Hub {
             Fault::caller(FaultKind::InvalidInput, "'skill' must be 'peer/skill'").field("/skill", "not a skill's id")
         };
         let id: SkillId = named.parse().map_err(|_| bad())?;
-        if is_call_skill(&id) || is_ask(&id) {
+        if id.is_call_skill() || is_ask(&id) {
             return Err(bad());
         }
         let args = input.args.as_ref().and_then(|args| args.get("arguments")).cloned().map(Json::from_tree);
@@ -219,16 +253,12 @@ impl Hub {
             .collect();
         found.sort_by_key(|(class, health, _)| std::cmp::Reverse((*class, *health)));
         let only = found.len() == 1;
-        let mut others: Vec<Ready> = found.into_iter().map(|(_, _, ready)| ready).collect();
         let nothing = || Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no peer offers '{name}'"));
-        let mut best = others.pop().ok_or_else(nothing)?;
+        let (_, _, mut best) = found.pop().ok_or_else(nothing)?;
         if only {
             best.route.why = Why::OnlyOne;
         }
-        for other in &mut others {
-            other.route.why = Why::Failover;
-        }
-        best.others = others;
+        best.others = found.into_iter().map(|(_, _, other)| other.skill.id.clone()).collect();
         Ok(best)
     }
 
@@ -271,8 +301,8 @@ impl Hub {
         Ok(None)
     }
 
-    /// Policy over the whole call, written down whichever way it goes. Others that could be tried instead are held to it too.
-    fn authorize(&self, by: &Principal, call: &Call, task: TaskId, ready: &mut Ready) -> Result<(), Fault> {
+    /// Policy over the whole call, and the rules of the agents that led to it, written down whichever way it goes.
+    pub(super) fn authorize(&self, by: &Principal, call: &Call, task: TaskId, ready: &Ready) -> Result<(), Fault> {
         let (policy, now) = (self.policy.load(), self.now());
         let rules = &self.settings.load().audit_arguments;
         let line = AuditLine::new("authorize", by.owner()).on(&ready.skill.id).task(task).call(call);
@@ -284,7 +314,11 @@ impl Hub {
                 Ask::Invoke { .. } | Ask::Complete { .. } => no_such_skill(&ready.skill.id),
             });
         }
-        ready.others.retain(|other| policy.judge(by, call, &other.skill, other.args.as_ref(), now).allows());
+        if led_to(call, ready) == Consent::Deny {
+            self.audit.write(line.refused(FaultKind::Denied));
+            let text = format!("an agent that led to this call may not do what '{}' does", ready.skill.id);
+            return Err(Fault::caller(FaultKind::Denied, text));
+        }
         self.audit.write(line);
         Ok(())
     }
@@ -297,7 +331,7 @@ impl Hub {
         ready: &Ready,
         granted: Option<Digest>,
     ) -> Result<Option<Asking>, Fault> {
-        if !needs_yes(call, ready) {
+        if !needs_yes(call, ready, self.settings.load().unknown) {
             return Ok(None);
         }
         let parts: &[Part] = call.input().map(|input| &*input.parts).unwrap_or_default();
@@ -318,7 +352,7 @@ impl Hub {
             Addressee::Approvers
         };
         let language = super::words::language_of(call);
-        let text = say::confirm(language, &ready.skill.id, ready.args.as_ref().map(Json::as_str));
+        let text = say::confirm(language, &ready.skill.id, ready.args.as_ref(), parts);
         let confirm = Confirm {
             call: digest,
             skill: ready.skill.id.clone(),
@@ -330,7 +364,7 @@ impl Hub {
             to,
             kind: QuestionKind::Confirm(confirm),
             text: text.into(),
-            expires: self.now().after(QUESTION_EXPIRES),
+            expires: self.question_expires(),
         }))
     }
 
@@ -364,7 +398,10 @@ impl Hub {
             Ask::Invoke { .. } | Ask::Complete { .. } => catalogue.skill(&route.skill, route.version.as_ref()),
         };
         let skill = skill.ok_or_else(gone)?;
-        let args = task.sent.as_ref().and_then(|sent| sent.args.clone());
+        let args = task.sent.as_ref().and_then(|sent| match sent.as_called {
+            true => task.call.input().and_then(|input| input.args.clone()),
+            false => sent.args.clone(),
+        });
         let mut ready = ready(&catalogue, skill, route.why, args).ok_or_else(gone)?;
         ready.route = route.clone();
         Ok(ready)
@@ -376,7 +413,7 @@ impl Hub {
             to: Addressee::Caller,
             kind: QuestionKind::Input { form, choices: Vec::new() },
             text,
-            expires: self.now().after(QUESTION_EXPIRES),
+            expires: self.question_expires(),
         }
     }
 }
@@ -405,25 +442,48 @@ fn passed_on(by: &Principal, via: &Via) -> Principal {
         None => (Vec::new(), None),
     };
     via.hubs.iter().fold(by.clone(), |by, hub| {
-        // In the audit `>` stands between two links.
-        let subject = Subject::Hub(hub.as_str().replace('>', "_").into());
-        by.through(Link { subject, proof: Proof::None, scopes: scopes.clone(), until })
+        by.through(Link { subject: Subject::Hub(hub.clone()), proof: Proof::None, scopes: scopes.clone(), until })
     })
 }
 
-/// The skill through which a wire with few verbs reaches all others.
-const CALL_SKILL: (&str, &str) = ("hub", "call_skill");
-
-pub(super) fn is_call_skill(id: &SkillId) -> bool {
-    (id.peer.as_str(), id.skill.as_str()) == CALL_SKILL
+/// What the agents that led to a call let it do, whatever it is wrapped in.
+fn led_to(call: &Call, ready: &Ready) -> Consent {
+    let rules = call.origin.consents().filter(|_| call.input().is_some());
+    rules.map_or(Consent::Allow, |rules| permit(ready.skill.effects, rules, call.trust()))
 }
 
-/// Effects that destroy or spend, a caller who asks for it, and whatever writes when plain words led to it.
-fn needs_yes(call: &Call, ready: &Ready) -> bool {
+/// Effects that destroy or spend, a caller who asks for it, an agent's rules, whatever writes when plain words led to it, and
+/// what nobody described where `unknown` says so.
+fn needs_yes(call: &Call, ready: &Ready, unknown: Unknown) -> bool {
     let effects = ready.skill.effects;
     let by_words = matches!(ready.route.why, Why::Phrase | Why::Ranked);
+    let unknown = effects.unknown && asks_for_unknown(call.chosen_by(ready.route.why), unknown);
     call.input().is_some()
-        && (call.limits.confirm || effects.destroys || effects.spends || (by_words && effects.change()))
+        && (call.limits.confirm
+            || led_to(call, ready) != Consent::Allow
+            || effects.destroys
+            || effects.spends
+            || (by_words && effects.change())
+            || unknown)
+}
+
+/// What a client calls by name its user has agreed to there; what words, a plan or an argument chose nobody has seen yet. What
+/// an agent of this hub chose its own rules have judged.
+fn asks_for_unknown(chosen: Chosen, unknown: Unknown) -> bool {
+    match (unknown, chosen) {
+        (Unknown::Allow, _) | (_, Chosen::ByModel) | (Unknown::ByModel, Chosen::ByName) => false,
+        (Unknown::Ask, Chosen::ByName)
+        | (Unknown::Ask | Unknown::ByModel, Chosen::ByWords | Chosen::ByPlan | Chosen::ByArgument) => true,
+    }
+}
+
+/// The wire of this call changes nothing: only what is known to read is run for it.
+fn hold_to_reading(ready: &Ready) -> Result<(), Fault> {
+    if ready.skill.effects.only_read() {
+        return Ok(());
+    }
+    let text = format!("'{}' is not known to only read: ask for it by POST", ready.skill.id);
+    Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), text))
 }
 
 /// The first agent of a peer.

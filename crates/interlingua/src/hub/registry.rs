@@ -11,6 +11,8 @@ use interlingua_core::{
     Text, Version,
 };
 
+use super::validate::Schemas;
+
 /// Bounds on the catalogue.
 pub const MAX_PEERS: usize = 10_000;
 pub const MAX_SKILLS: usize = 100_000;
@@ -40,6 +42,8 @@ pub struct Registered {
     pub peer: Arc<dyn Peer>,
     /// What an operator should mend, though the peer can be called.
     pub problems: Arc<[Text]>,
+    /// Of these, skills of its card that cannot be called. They stay problems for as long as the card does.
+    closed: Arc<[Text]>,
     /// Made for the first who reads: most peers have nothing to read.
     readers: OnceLock<Readers>,
 }
@@ -65,8 +69,9 @@ impl Readers {
 }
 
 impl Registered {
-    fn new(card: Card, peer: Arc<dyn Peer>) -> Registered {
-        Registered { card: Arc::new(card), peer, problems: Arc::default(), readers: OnceLock::new() }
+    fn new(mut card: Card, peer: Arc<dyn Peer>, schemas: &Schemas) -> Registered {
+        let closed: Arc<[Text]> = schemas.close(&mut card).into_iter().take(MAX_PROBLEMS).collect();
+        Registered { card: Arc::new(card), peer, problems: closed.clone(), closed, readers: OnceLock::new() }
     }
 
     /// The skill that a read of this resource counts as; `None` when the peer offers no resources. A peer may know more
@@ -151,6 +156,7 @@ pub struct Registry {
     current: ArcSwap<Catalogue>,
     /// One writer at a time; held only while a new catalogue is built.
     writing: Mutex<()>,
+    pub(super) schemas: Schemas,
 }
 
 impl Registry {
@@ -161,8 +167,8 @@ impl Registry {
     /// Adds a peer or replaces it whole; says what is now listed otherwise than before.
     pub fn register(&self, card: Card, peer: Arc<dyn Peer>) -> Result<Kinds, Fault> {
         let mut changed = Kinds::default();
+        let registered = Registered::new(card, peer, &self.schemas);
         self.change(|peers| {
-            let registered = Registered::new(card, peer);
             let old = peers.get(&registered.card.peer).map(|old| old.card.clone());
             changed = differences(old.as_deref(), Some(&registered.card));
             peers.insert(registered.card.peer.clone(), registered);
@@ -180,18 +186,19 @@ impl Registry {
     /// Many changes for the price of one; what each peer now lists otherwise than before.
     pub fn apply(&self, changes: Vec<Change>) -> Result<Vec<(PeerId, Kinds)>, Fault> {
         let mut changed = Vec::with_capacity(changes.len());
+        let read = |change| match change {
+            Change::Put(card, peer) => (card.peer.clone(), Some(Registered::new(*card, peer, &self.schemas))),
+            Change::Remove(id) => (id, None),
+        };
+        let changes: Vec<(PeerId, Option<Registered>)> = changes.into_iter().map(read).collect();
         self.change(|peers| {
-            for change in changes {
-                let (id, old, new) = match change {
-                    Change::Put(card, peer) => {
-                        let id = card.peer.clone();
-                        let new = Registered::new(*card, peer);
-                        let card = new.card.clone();
-                        (id.clone(), peers.insert(id, new), Some(card))
-                    }
-                    Change::Remove(id) => (id.clone(), peers.remove(&id), None),
+            for (id, new) in changes {
+                let card = new.as_ref().map(|new| new.card.clone());
+                let old = match new {
+                    Some(new) => peers.insert(id.clone(), new),
+                    None => peers.remove(&id),
                 };
-                let old = old.map(|old| old.card);
+                let (old, new) = (old.map(|old| old.card), card);
                 changed.push((id, differences(old.as_deref(), new.as_deref())));
             }
         })?;
@@ -211,7 +218,7 @@ impl Registry {
     pub fn set_problems(&self, peer: &PeerId, problems: impl Iterator<Item = Text>) -> Result<(), Fault> {
         self.change(|peers| {
             if let Some(registered) = peers.get_mut(peer) {
-                registered.problems = problems.take(MAX_PROBLEMS).collect();
+                registered.problems = registered.closed.iter().cloned().chain(problems).take(MAX_PROBLEMS).collect();
             }
         })
     }

@@ -126,9 +126,18 @@ impl Hub {
 
     /// A task's line in the list, when it is theirs.
     pub async fn row(&self, by: &Principal, task: TaskId) -> Result<TaskRow, Fault> {
-        let row = self.store.journal.task(task).await?.ok_or_else(no_such_task)?;
+        let row = self.listed(by, task).await?;
+        let theirs = by.is_hub_owner() || self.is_accepted_from(by, task).await?;
+        if theirs { Ok(row) } else { Err(no_such_task().told_to(by)) }
+    }
+
+    /// The same, as far as the list knows. It says whose a task is in the clear, so what is in the task is for whoever its journal
+    /// names, too.
+    async fn listed(&self, by: &Principal, task: TaskId) -> Result<TaskRow, Fault> {
+        let none = || no_such_task().told_to(by);
+        let row = self.store.journal.task(task).await?.ok_or_else(none)?;
         let theirs = by.is_hub_owner() || *row.owner == by.owner().to_string();
-        if theirs { Ok(row) } else { Err(no_such_task()) }
+        if theirs { Ok(row) } else { Err(none()) }
     }
 
     pub async fn rows(&self, by: &Principal, mut filter: TaskFilter) -> Result<Vec<TaskRow>, Fault> {
@@ -160,8 +169,9 @@ impl Hub {
         {
             return Ok(folded);
         }
-        self.row(by, task).await?;
-        self.fold(task).await
+        self.listed(by, task).await?;
+        let folded = self.fold(task).await?;
+        if Self::owns(by, &folded.by.owner()) { Ok(folded) } else { Err(no_such_task()) }
     }
 
     /// Open questions this principal may answer, oldest task first.

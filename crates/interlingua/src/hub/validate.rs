@@ -1,11 +1,16 @@
-//! Input and output against the skill's schemas, for every caller and every peer. Schemas are compiled once per digest; a network `$ref` is never
-//! fetched, because the validator is built without any resolver for one.
+//! Input and output against the skill's schemas, for every caller and every peer. Schemas are compiled once per digest; a network
+//! `$ref` is never fetched, because the validator is built without any resolver for one.
+//!
+//! A schema is a peer's and a value is a caller's, so both are hostile: what a schema can cost is bounded when it is read, what a
+//! value costs is counted before it is checked ([`interlingua_core::schema`]). A skill whose schema cannot be used is closed.
 
 use std::sync::Arc;
 
-use interlingua_core::{Digest, Fault, FaultKind, Json, Party, Schema, Skill};
-use jsonschema::Validator;
+use interlingua_core::schema::{LITTLE, Outline, TooCostly};
+use interlingua_core::{Card, Digest, Fault, FaultKind, Feature, Json, Party, Schema, Skill, Text};
+use jsonschema::{Draft, PatternOptions, Validator};
 use moka::sync::Cache;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::Hub;
 
@@ -13,10 +18,25 @@ use super::Hub;
 const MAX_SCHEMAS: u64 = 10_000;
 /// How many problems of one input are told.
 const MAX_PROBLEMS: usize = 16;
+/// How many schemas are compiled when a peer is registered; further ones are compiled when they are first used.
+const COMPILED_AT_ONCE: usize = 256;
+/// What a regular expression that looks around or back may try.
+const MAX_TRIED: usize = 10_000;
+/// Bytes of one compiled regular expression.
+const MAX_EXPRESSION: usize = 1024 * 1024;
+
+/// What a schema became, or why no value is held against it.
+type Compiled = Result<Arc<Usable>, Text>;
+
+#[derive(Debug)]
+struct Usable {
+    validator: Validator,
+    outline: Outline,
+}
 
 #[derive(Debug, Clone)]
 pub(super) struct Schemas {
-    compiled: Cache<Digest, Option<Arc<Validator>>>,
+    compiled: Cache<Digest, Compiled>,
 }
 
 impl Default for Schemas {
@@ -25,16 +45,68 @@ impl Default for Schemas {
     }
 }
 
+/// Work that may take longer than a worker of the runtime should be kept busy.
+fn aside<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        Ok(_) | Err(_) => work(),
+    }
+}
+
+fn outlined(schema: &Schema) -> Result<Outline, Text> {
+    Outline::of(schema.0.tree(), schema.0.as_bytes().len()).map_err(|unfit| unfit.to_string().into())
+}
+
+fn compile(schema: &Schema) -> Compiled {
+    let outline = outlined(schema)?;
+    let build = |draft| {
+        let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_TRIED);
+        let patterns = patterns.size_limit(MAX_EXPRESSION).dfa_size_limit(MAX_EXPRESSION);
+        let options = jsonschema::options().with_draft(draft).with_pattern_options(patterns);
+        options.should_validate_formats(false).build(schema.0.tree())
+    };
+    // Many tools describe themselves in draft 7, whose lists of `items` the newest draft does not know.
+    let built = build(Draft::Draft202012).or_else(|error| build(Draft::Draft7).map_err(|_| error));
+    let validator = built.map_err(|error| format!("its schema does not compile: {}", error.masked()))?;
+    Ok(Arc::new(Usable { validator, outline }))
+}
+
 impl Schemas {
     /// `digest` names the definition the schema belongs to.
-    fn compiled(&self, digest: Digest, schema: &Schema) -> Option<Arc<Validator>> {
-        self.compiled.get_with(digest, || match jsonschema::draft202012::new(schema.0.tree()) {
-            Ok(validator) => Some(Arc::new(validator)),
-            Err(error) => {
-                tracing::warn!(%error, "a skill's schema does not compile; nothing is checked against it");
-                None
+    fn compiled(&self, digest: Digest, schema: &Schema) -> Compiled {
+        match self.compiled.get(&digest) {
+            Some(known) => known,
+            None => aside(|| self.compiled.get_with(digest, || compile(schema))),
+        }
+    }
+
+    /// Why no value is held against a schema; without `compiling` only what can be said of it as it is written.
+    fn unusable(&self, schema: &Schema, compiling: bool) -> Option<Text> {
+        let digest = schema.0.digest();
+        match self.compiled.get(&digest) {
+            Some(known) => known.err(),
+            None if compiling => self.compiled(digest, schema).err(),
+            None => outlined(schema).err(),
+        }
+    }
+
+    /// Takes the skills off a card that cannot be called, and says why of each.
+    pub(super) fn close(&self, card: &mut Card) -> Vec<Text> {
+        let (mut closed, mut seen) = (Vec::new(), 0);
+        card.skills.retain(|skill| {
+            seen += 1;
+            let schemas = [("input", Some(&skill.input)), ("output", skill.output.as_ref())];
+            let unusable = schemas.into_iter().find_map(|(which, schema)| {
+                let why = self.unusable(schema?, seen <= COMPILED_AT_ONCE)?;
+                Some(format!("{} is closed ({which}): {why}", skill.id))
+            });
+            if let Some(problem) = &unusable {
+                tracing::warn!(peer = %card.peer, skill = %skill.id, %problem, "a skill is closed");
+                closed.push(problem.as_str().into());
             }
-        })
+            unusable.is_none()
+        });
+        closed
     }
 
     /// What is wrong with the arguments, as one fault that names each place.
@@ -64,23 +136,46 @@ impl Schemas {
         whole: &str,
         fault: impl FnOnce() -> Fault,
     ) -> Result<(), Fault> {
-        let Some(validator) = self.compiled(digest, schema) else { return Ok(()) };
-        if validator.is_valid(value.tree()) {
-            return Ok(());
+        let usable = match self.compiled(digest, schema) {
+            Ok(usable) => usable,
+            Err(why) => {
+                let text = format!("nothing can be held against the schema: {why}");
+                return Err(Fault::hub(FaultKind::Unsupported(Feature::Operation), text));
+            }
+        };
+        let bytes = value.as_bytes().len();
+        if usable.outline.is_little(bytes) {
+            return checked(&usable.validator, value, whole, fault);
         }
-        let mut fault = fault();
-        let mut first = None;
-        for error in validator.iter_errors(value.tree()).take(MAX_PROBLEMS) {
-            let path = error.instance_path().to_string();
-            let problem = error.masked().to_string();
-            first.get_or_insert_with(|| format!("{}: {problem}", if path.is_empty() { whole } else { &path }));
-            fault = fault.field(path, problem);
-        }
-        if let Some(first) = first {
-            fault.public = first.into();
-        }
-        Err(fault)
+        aside(|| match usable.outline.steps(value.tree(), bytes) {
+            Err(TooCostly) => {
+                let fault = fault();
+                Err(Fault { public: format!("{whole}: too deep or too large for this schema").into(), ..fault })
+            }
+            Ok(steps) if steps <= LITTLE => checked(&usable.validator, value, whole, fault),
+            // Each problem is kept with those of all that was tried: more than there should be room for.
+            Ok(_) if usable.validator.is_valid(value.tree()) => Ok(()),
+            Ok(_) => Err(fault()),
+        })
     }
+}
+
+fn checked(validator: &Validator, value: &Json, whole: &str, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
+    if validator.is_valid(value.tree()) {
+        return Ok(());
+    }
+    let mut fault = fault();
+    let mut first = None;
+    for error in validator.iter_errors(value.tree()).take(MAX_PROBLEMS) {
+        let path = error.instance_path().to_string();
+        let problem = error.masked().to_string();
+        first.get_or_insert_with(|| format!("{}: {problem}", if path.is_empty() { whole } else { &path }));
+        fault = fault.field(path, problem);
+    }
+    if let Some(first) = first {
+        fault.public = first.into();
+    }
+    Err(fault)
 }
 
 impl Hub {
@@ -129,9 +224,36 @@ mod tests {
     }
 
     #[test]
-    fn a_remote_reference_is_never_fetched() {
+    fn a_remote_reference_is_never_fetched_and_nothing_passes_unchecked() {
         let schema = Schema(json!({"$ref": "http://127.0.0.1:9/schema.json"}).into());
         let digest = schema.0.digest();
-        Schemas::default().check(digest, &schema, &json!({}).into()).expect("not checked, not fetched");
+        let fault = Schemas::default().check(digest, &schema, &json!({}).into()).expect_err("not checked, not fetched");
+        assert!(fault.public.contains("only references within the schema"), "{}", fault.public);
+    }
+
+    #[test]
+    fn tuples_of_draft_7_are_still_understood() {
+        let schema = Schema(
+            json!({"type": "object", "properties": {"at": {"items": [{"type": "number"}, {"type": "number"}]}}}).into(),
+        );
+        let digest = schema.0.digest();
+        let schemas = Schemas::default();
+        schemas.check(digest, &schema, &json!({"at": [1, 2]}).into()).expect("fits");
+        schemas.check(digest, &schema, &json!({"at": [1, "x"]}).into()).expect_err("does not fit");
+    }
+
+    /// The deepest that is let through must not end the stack.
+    #[test]
+    fn the_deepest_value_of_a_recursive_schema_is_checked() {
+        let chained =
+            |depth: usize, last: serde_json::Value| (0..depth).fold(last, |inner, _| json!({"allOf": [inner]}));
+        let node = chained(3, json!({"properties": {"next": {"$ref": "#/$defs/node"}}}));
+        let schema = Schema(json!({"type": "object", "$ref": "#/$defs/node", "$defs": {"node": node}}).into());
+        let digest = schema.0.digest();
+        let value = |depth: usize| -> Json { (0..depth).fold(json!({}), |inner, _| json!({"next": inner})).into() };
+        let schemas = Schemas::default();
+        schemas.check(digest, &schema, &value(70)).expect("fits");
+        let fault = schemas.check(digest, &schema, &value(120)).expect_err("too deep");
+        assert!(fault.public.contains("too deep"), "{}", fault.public);
     }
 }

@@ -15,7 +15,7 @@ use interlingua_core::{
 use super::Hub;
 use super::asking::is_ask;
 use super::filled;
-use super::prepare::{Prepared, QUESTION_EXPIRES, Ready, is_call_skill, no_such_skill, ready};
+use super::prepare::{Prepared, Ready, no_such_skill, ready};
 use super::registry::Catalogue;
 
 /// The argument under which the answer to "which one?" comes back.
@@ -40,7 +40,7 @@ impl Hub {
         let may = |id: &SkillId| {
             of.is_none_or(|peer| id.peer == *peer)
                 // Words are not led to what only takes words elsewhere.
-                && !is_call_skill(id)
+                && !id.is_call_skill()
                 && !is_ask(id)
                 && catalogue.skill(id, None).is_some_and(|skill| self.may_call(by, skill))
         };
@@ -192,7 +192,7 @@ impl Hub {
             to: Addressee::Caller,
             kind: QuestionKind::Input { form: Schema(form.into()), choices },
             text: text.into(),
-            expires: self.now().after(QUESTION_EXPIRES),
+            expires: self.question_expires(),
         }))
     }
 }

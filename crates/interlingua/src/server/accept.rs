@@ -1,14 +1,15 @@
 //! The accept loop: one port carries HTTP/1.1, HTTP/2 and WebSocket; a socket in the data directory carries the same.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use axum::Router;
 use axum::body::Body;
+use http::Method;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -25,6 +26,7 @@ use tracing::Instrument;
 use super::connection::{Connection, From};
 use super::patience::{Outgoing, Patient};
 use super::places::Places;
+use super::upgrade::Arrival;
 use crate::hub::supervisor::Supervisor;
 use crate::telemetry::trace;
 
@@ -40,6 +42,9 @@ pub(super) const STREAM_PATIENCE: Duration = Duration::from_secs(600);
 const MAX_HEAD: usize = 64 * 1024;
 /// After an accept error (out of descriptors), before the next try.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How often it is said that connections cannot be accepted.
+const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// The certificate in use, when there is one: renewed while the hub runs, it is shown to the next connection.
 pub type LiveTls = Arc<ArcSwapOption<ServerConfig>>;
@@ -76,6 +81,28 @@ impl std::fmt::Debug for Acceptor {
     }
 }
 
+/// Connections that could not be accepted: said once a second, with their number, however many there are.
+#[derive(Debug, Default)]
+struct Failures {
+    untold: u64,
+    told: Option<Instant>,
+}
+
+impl Failures {
+    fn count(&mut self, error: &std::io::Error) {
+        self.untold += 1;
+        if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
+            tracing::warn!(%error, times = self.untold, "connections could not be accepted");
+            (self.untold, self.told) = (0, Some(Instant::now()));
+        }
+    }
+}
+
+/// A descriptor to give up when there is no other.
+fn spare() -> Option<std::fs::File> {
+    std::fs::File::open("/dev/null").ok()
+}
+
 /// The next connection. What is written to it leaves at once: an event must not wait until the one before it is acknowledged.
 async fn accepted(listener: &TcpListener) -> std::io::Result<(TcpStream, SocketAddr)> {
     let (stream, theirs) = listener.accept().await?;
@@ -87,16 +114,16 @@ async fn accepted(listener: &TcpListener) -> std::io::Result<(TcpStream, SocketA
 
 impl Acceptor {
     pub async fn tcp(self, listener: TcpListener, tls: LiveTls) {
+        let mut failures = Failures::default();
         loop {
             let (stream, theirs) = match accepted(&listener).await {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    failures.count(&error);
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
             };
-            let Ok(ours) = stream.local_addr() else { continue };
             let Some(seat) = self.connections.seat(theirs.ip()) else {
                 tracing::debug!(from = %theirs.ip(), "an address has as many connections as one may");
                 continue;
@@ -105,15 +132,16 @@ impl Acceptor {
             let stream = Patient::new(stream, READ_PATIENCE).that_begins(FIRST_PATIENCE).at(place);
             let (acceptor, tls) = (self.clone(), tls.load_full());
             self.supervisor.run(async move {
-                let mut connection = Connection::of_tcp(ours, theirs, tls.is_some());
+                let mut connection = Connection::new(From::Elsewhere(theirs), tls.is_some());
+                let address = Some(theirs.ip());
                 match tls {
-                    None => acceptor.serve(stream, connection).await,
+                    None => acceptor.serve(stream, connection, address).await,
                     Some(tls) => match tokio::time::timeout(HEAD_PATIENCE, TlsAcceptor::from(tls).accept(stream)).await
                     {
                         Ok(Ok(stream)) => {
                             let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
                             connection.certificate = shown.map(|certificate| Digest::of(certificate));
-                            acceptor.serve(stream, connection).await;
+                            acceptor.serve(stream, connection, address).await;
                         }
                         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                         Err(_) => tracing::debug!("a TLS handshake took too long"),
@@ -126,33 +154,47 @@ impl Acceptor {
     /// The socket in the data directory: its directory is 0700, and the other end's user is checked.
     pub async fn unix(self, listener: UnixListener) {
         let own = rustix::process::getuid().as_raw();
+        let (mut failures, mut spare) = (Failures::default(), spare());
         loop {
-            let Ok((stream, _)) = listener.accept().await else {
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
+            let stream = match listener.accept().await {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    failures.count(&error);
+                    // With no descriptor left, the one that was kept is for the Owner.
+                    if spare.take().is_none() {
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                        spare = self::spare();
+                    }
+                    continue;
+                }
             };
+            spare = spare.or_else(self::spare);
             if stream.peer_cred().map(|credentials| credentials.uid()).ok() != Some(own) {
                 continue;
             }
             let Some(place) = self.connections.take(None).await else { return };
             let (acceptor, stream) = (self.clone(), Patient::new(stream, READ_PATIENCE).at(place));
             self.supervisor.run(async move {
-                acceptor.serve(stream, Connection::new(From::LocalSocket, false)).await;
+                acceptor.serve(stream, Connection::new(From::LocalSocket, false), None).await;
             });
         }
     }
 
-    pub(super) async fn serve<S>(self, stream: S, connection: Connection)
+    /// `address`: of the other end, where it has one.
+    pub(super) async fn serve<S>(self, stream: S, connection: Connection, address: Option<IpAddr>)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let stopping: CancellationToken = self.supervisor.stopping().clone();
         let _counted = Open::new(&self.open);
-        let (router, outgoing) = (self.router, Outgoing::new());
+        let (router, outgoing, places) = (self.router, Outgoing::new(), self.connections);
         let watched = outgoing.clone();
         let service = hyper::service::service_fn(move |request: Request<hyper::body::Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(connection);
+            if request.method() == Method::CONNECT || request.headers().contains_key(http::header::UPGRADE) {
+                request.extensions_mut().insert(Arrival { address, places: places.clone() });
+            }
             let watched = (request.version() == http::Version::HTTP_2).then(|| watched.clone());
             answer(router.clone(), request, watched)
         });

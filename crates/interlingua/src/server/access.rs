@@ -30,6 +30,8 @@ pub struct Grant {
 #[derive(Debug, Default)]
 pub struct Access {
     rules: ArcSwap<Rules>,
+    /// Tokens that the hub itself keeps, by their digests.
+    kept: ArcSwap<HashMap<Digest, Grant>>,
     /// Told when they are.
     replaced: watch::Sender<()>,
 }
@@ -50,14 +52,11 @@ pub struct Rules {
 pub struct Shown {
     connection: Connection,
     authorization: Option<HeaderValue>,
-    browser: bool,
 }
 
 impl Shown {
     pub fn of(connection: Connection, headers: &HeaderMap) -> Shown {
-        // Of others a browser's signs change nothing.
-        let browser = connection.from == From::SameUser && is_browser(headers);
-        Shown { connection, authorization: headers.get(AUTHORIZATION).cloned(), browser }
+        Shown { connection, authorization: headers.get(AUTHORIZATION).cloned() }
     }
 
     pub fn has_credential(&self) -> bool {
@@ -102,6 +101,13 @@ pub enum Known {
     Foreign,
 }
 
+impl Rules {
+    /// Is somebody of this name listed?
+    pub fn knows(&self, subject: &Subject) -> bool {
+        self.grants.values().chain(self.certificates.values()).any(|grant| grant.subject == *subject)
+    }
+}
+
 impl Grant {
     /// Whoever showed what this is for.
     fn known(&self, proof: Proof, now: Time) -> Known {
@@ -119,6 +125,19 @@ impl Access {
         self.replaced.send_replace(());
     }
 
+    /// These are the tokens that the hub keeps, from now on.
+    pub fn replace_kept(&self, grants: HashMap<Digest, Grant>) {
+        self.kept.store(Arc::new(grants));
+        self.replaced.send_replace(());
+    }
+
+    /// What somebody was granted, by configuration or by a token that the hub keeps.
+    pub fn granted(&self, subject: &Subject) -> Option<Grant> {
+        let (rules, kept) = (self.rules.load(), self.kept.load());
+        let mut all = rules.grants.values().chain(rules.certificates.values()).chain(kept.values());
+        all.find(|grant| grant.subject == *subject).cloned()
+    }
+
     /// Hears of every change from here on.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.replaced.subscribe()
@@ -126,8 +145,8 @@ impl Access {
 
     /// Looks a token up by its digest: comparing digests leaks nothing of the token through time.
     pub fn token(&self, token: &[u8], now: Time) -> Known {
-        let rules = self.rules.load();
-        match rules.grants.get(&Digest::of(token)) {
+        let (rules, kept, digest) = (self.rules.load(), self.kept.load(), Digest::of(token));
+        match rules.grants.get(&digest).or_else(|| kept.get(&digest)) {
             Some(grant) => grant.known(Proof::Token, now),
             None if token.starts_with(TOKEN_PREFIX.as_bytes()) => Known::Refused,
             None => match rules.issuers.judge(token, now) {
@@ -140,12 +159,12 @@ impl Access {
 
     /// Would who was known by this still be let in, as the same?
     pub fn vouches(&self, known: KnownBy, by: &Principal, now: Time) -> bool {
-        let rules = self.rules.load();
+        let (rules, kept) = (self.rules.load(), self.kept.load());
         let same = |grant: Option<&Grant>, proof| {
             grant.is_some_and(|grant| matches!(grant.known(proof, now), Known::Yes(known) if known == *by))
         };
         match known {
-            KnownBy::Token(token) => match rules.grants.get(&token) {
+            KnownBy::Token(token) => match rules.grants.get(&token).or_else(|| kept.get(&token)) {
                 None => rules.issuers.vouches(by, now),
                 grant => same(grant, Proof::Token),
             },
@@ -161,19 +180,18 @@ impl Access {
 
     /// The transport's credential, then the connection itself. A credential that was shown and is wrong is never ignored.
     pub fn transport(&self, connection: &Connection, headers: &HeaderMap, now: Time) -> Result<Principal, Fault> {
-        self.prove(connection, headers.get(AUTHORIZATION), || is_browser(headers), now)
+        self.prove(connection, headers.get(AUTHORIZATION), now)
     }
 
     /// The same of what was shown before.
     pub fn shown(&self, shown: &Shown, now: Time) -> Result<Principal, Fault> {
-        self.prove(&shown.connection, shown.authorization.as_ref(), || shown.browser, now)
+        self.prove(&shown.connection, shown.authorization.as_ref(), now)
     }
 
     fn prove(
         &self,
         connection: &Connection,
         authorization: Option<&HeaderValue>,
-        browser: impl FnOnce() -> bool,
         now: Time,
     ) -> Result<Principal, Fault> {
         if let Some(bearer) = authorization.map(bearer).transpose()? {
@@ -192,8 +210,7 @@ impl Access {
         }
         Ok(match connection.from {
             From::LocalSocket => Principal::hub_owner(Proof::LocalSocket),
-            From::SameUser if !browser() => Principal::hub_owner(Proof::SameUid),
-            From::SameUser | From::Elsewhere(_) => Principal::anonymous(),
+            From::Elsewhere(_) => Principal::anonymous(),
         })
     }
 
@@ -227,13 +244,6 @@ fn bearer(value: &HeaderValue) -> Result<&str, Fault> {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(token.trim()),
         _ => Err(unreadable()),
     }
-}
-
-/// A page runs on its visitor's machine but not by its will: it needs the token. Programs on Node send `Sec-Fetch-Mode`
-/// too, and it alone; a browser never sends it without the others.
-pub fn is_browser(headers: &HeaderMap) -> bool {
-    let sign = |name: &str| name.starts_with("sec-fetch-") && name != "sec-fetch-mode";
-    headers.contains_key("origin") || headers.keys().any(|name| sign(name.as_str()))
 }
 
 #[cfg(test)]

@@ -20,8 +20,7 @@ pub struct Connection {
 pub enum From {
     /// The socket in the data directory, its user checked.
     LocalSocket,
-    /// Loopback, and the other end belongs to the hub's own user.
-    SameUser,
+    /// TCP, from wherever: whose the other end is, only a credential says. No address, user or header does.
     Elsewhere(SocketAddr),
 }
 
@@ -30,10 +29,5 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 impl Connection {
     pub fn new(from: From, encrypted: bool) -> Connection {
         Connection { id: NEXT.fetch_add(1, Ordering::Relaxed), from, encrypted, certificate: None }
-    }
-
-    pub fn of_tcp(ours: SocketAddr, theirs: SocketAddr, encrypted: bool) -> Connection {
-        let same = super::owner::is_own_user(ours, theirs);
-        Connection::new(if same { From::SameUser } else { From::Elsewhere(theirs) }, encrypted)
     }
 }

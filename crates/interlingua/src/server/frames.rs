@@ -2,14 +2,23 @@
 //! message, a sign of life or the end; and the end is said, if there is anybody to hear it. What messages mean, and when silence
 //! is death, is each protocol's own.
 
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::SinkExt;
-use tokio_websockets::{CloseCode, Error, Message as Frame};
+use futures_util::{SinkExt, StreamExt};
+use tokio_websockets::{CloseCode, Error, Limits, Message as Frame};
 
+use super::counted::Refusal;
+use super::room::Held;
 use super::upgrade::Socket;
 use crate::hub::Hub;
+
+/// How long a message may be of somebody who has shown no credential.
+pub(crate) const UNPROVEN: usize = 64 * 1024;
+/// Try again later (RFC 6455's registry of close codes, 1013).
+const TRY_AGAIN: u16 = 1013;
 
 /// How long a frame may take to leave. Whoever asks and does not read is gone.
 const SEND: Duration = Duration::from_secs(60);
@@ -19,26 +28,70 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// A socket ends: with a code and a reason of ours, or because the other side is gone.
 pub(crate) type Close = Option<(CloseCode, &'static str)>;
 
+/// A message, and the room it holds until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub bytes: Bytes,
+    _held: Option<Arc<Held>>,
+}
+
 /// What came.
 #[derive(Debug)]
 pub(crate) enum Arrived {
-    Text(Bytes),
-    Binary(Bytes),
+    Text(Whole),
+    Binary(Whole),
     /// A ping or a pong.
     Alive,
 }
 
-pub(crate) fn arrived(frame: Option<Result<Frame, Error>>) -> Result<Arrived, Close> {
+/// What comes next. Cancel safe.
+pub(crate) async fn next(socket: &mut Socket) -> Result<Arrived, Close> {
+    std::future::poll_fn(|cx| {
+        let arrived = match socket.poll_next_unpin(cx) {
+            Poll::Ready(frame) => Some(arrived(socket, frame)),
+            Poll::Pending => None,
+        };
+        match arrived {
+            // Whoever sends signs of life without end must not keep a message open by them.
+            None | Some(Ok(Arrived::Alive)) => match socket.get_mut().poll_refused(cx) {
+                Poll::Ready(refusal) => Poll::Ready(Err(refused(refusal))),
+                Poll::Pending => arrived.map_or(Poll::Pending, Poll::Ready),
+            },
+            Some(arrived) => Poll::Ready(arrived),
+        }
+    })
+    .await
+}
+
+fn refused(refusal: Refusal) -> Close {
+    match refusal {
+        Refusal::Slow => Some((CloseCode::POLICY_VIOLATION, "a message came too slowly")),
+        Refusal::Busy => {
+            CloseCode::try_from(TRY_AGAIN).ok().map(|code| (code, "the hub reads as much as it can at once"))
+        }
+    }
+}
+
+fn arrived(socket: &mut Socket, frame: Option<Result<Frame, Error>>) -> Result<Arrived, Close> {
     match frame {
         None => Err(None),
         Some(Err(Error::PayloadTooLong { .. })) => Err(Some((CloseCode::MESSAGE_TOO_BIG, "too large"))),
         // The library has closed the socket with the code that belongs to the error.
         Some(Err(_)) => Err(None),
         Some(Ok(frame)) if frame.is_close() => Err(None),
-        Some(Ok(frame)) if frame.is_text() => Ok(Arrived::Text(frame.into_payload().into())),
-        Some(Ok(frame)) if frame.is_binary() => Ok(Arrived::Binary(frame.into_payload().into())),
+        Some(Ok(frame)) if frame.is_text() => Ok(Arrived::Text(whole(socket, frame))),
+        Some(Ok(frame)) if frame.is_binary() => Ok(Arrived::Binary(whole(socket, frame))),
         Some(Ok(_)) => Ok(Arrived::Alive),
     }
+}
+
+fn whole(socket: &mut Socket, frame: Frame) -> Whole {
+    Whole { bytes: frame.into_payload().into(), _held: socket.get_mut().hand_out() }
+}
+
+/// From now on messages may be this long.
+pub(crate) fn allow(socket: &mut Socket, bytes: usize) {
+    *socket.limits_mut() = Limits::default().max_payload_len(Some(bytes));
 }
 
 pub(crate) async fn send(socket: &mut Socket, frame: Frame) -> Result<(), Close> {

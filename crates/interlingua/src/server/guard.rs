@@ -15,6 +15,7 @@ use interlingua_core::{Fault, FaultKind, Feature, Subject};
 use interlingua_protocols::a2a;
 
 use super::access::Shown;
+use super::gate::Gate;
 use super::shape::Shape;
 use super::{broken, lasting};
 use crate::edge::Shared;
@@ -46,7 +47,19 @@ impl Guard {
                 let uri = request.uri().clone();
                 let shown = request.extensions().get().map(|connection| Shown::of(*connection, headers));
                 // A file goes to disk as it comes.
-                let (request, _held) = if is_upload(uri.path()) { (request, None) } else { shared.room.admit(request) };
+                let admitted = if is_upload(uri.path()) {
+                    Ok((request, None))
+                } else {
+                    shared.room.admit(request, || shown.as_ref().map(|shown| Gate::new(&shared, shown)))
+                };
+                let (request, _held) = match admitted {
+                    Ok(admitted) => admitted,
+                    Err(fault) => {
+                        hub.audit
+                            .write(AuditLine::new("accept", Subject::Anonymous).on(uri.path()).refused(fault.kind));
+                        return Shape::of(uri.path()).refuse(&fault);
+                    }
+                };
                 let response = broken::answered(uri.path(), next.run(request)).await;
                 match shown {
                     Some(shown) => lasting::watched(&shared, shown, uri.path(), response),

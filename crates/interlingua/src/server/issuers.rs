@@ -19,6 +19,7 @@ use interlingua_protocols::oauth::jwt::{Claims, Expected, Jwt};
 use moka::sync::Cache;
 use tokio::sync::watch;
 
+use crate::client::guard::Reach;
 use crate::client::http::{Pool, read, whole};
 use crate::client::tls::{self, Trust};
 use crate::config::{self, Config};
@@ -137,9 +138,12 @@ impl Issuers {
             let believed = |name: &str| self.by_name.values().any(|issuer| issuer.name == name);
             let issued = match &link.subject {
                 Subject::User(user) => user.split_once('/').is_some_and(|(issuer, _)| believed(issuer)),
-                Subject::HubOwner | Subject::Anonymous | Subject::Agent(_) | Subject::Device(_) | Subject::Hub(_) => {
-                    false
-                }
+                Subject::HubOwner
+                | Subject::Anonymous
+                | Subject::Agent(_)
+                | Subject::Device(_)
+                | Subject::Hub(_)
+                | Subject::Orchestrator(_) => false,
             };
             link.proof == Proof::Jwt && issued && link.until.is_none_or(|until| now < until)
         })
@@ -232,7 +236,8 @@ impl Reading {
         told: watch::Receiver<u64>,
     ) -> Result<Reading, Fault> {
         let uri = issuer.keys.parse().unwrap_or_default();
-        let pool = Pool::new(tls::config(&Trust::of(issuer.ca.as_deref(), &uri))?, &hub.supervisor);
+        let pool =
+            Pool::new(tls::config(&Trust::of(issuer.ca.as_deref(), &uri))?, &hub.supervisor, Reach::address(hub, &uri));
         Ok(Reading { name: name.to_owned(), url: issuer.keys.clone(), pool, keys, told })
     }
 

@@ -168,7 +168,7 @@ impl KeyDesk {
     pub async fn rotate_owner(&self, access: &Access) -> Result<Held, Fault> {
         let _turn = self.turn.acquire().await.map_err(Fault::internal)?;
         let data = self.data.clone();
-        let made = tokio::task::spawn_blocking(move || super::run::owner_token(&data));
+        let made = tokio::task::spawn_blocking(move || super::owner_token::renewed(&data));
         let token = made.await.map_err(Fault::internal)?.map_err(Fault::internal)?;
         let rules = access.rules();
         let mut grants = rules.grants.clone();

@@ -21,7 +21,7 @@ pub struct Places {
 
 /// A place, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
     _seat: Option<Seat>,
 }
@@ -54,6 +54,16 @@ impl Places {
     /// A place, once there is one; `None` when the hub is closing. `seat`: which of its address's it is.
     pub(super) async fn take(&self, seat: Option<Seat>) -> Option<Place> {
         let permit = self.all.clone().acquire_owned().await.ok()?;
+        Some(Place { _permit: permit, _seat: seat })
+    }
+
+    /// A place at once or none: one of its address's, where that is known.
+    pub(crate) fn try_take(&self, address: Option<IpAddr>) -> Option<Place> {
+        let seat = match address {
+            Some(address) => Some(self.seat(address)?),
+            None => None,
+        };
+        let permit = self.all.clone().try_acquire_owned().ok()?;
         Some(Place { _permit: permit, _seat: seat })
     }
 

@@ -126,14 +126,15 @@ impl Server {
         self.hub.settings.store(Arc::new(settings(new)));
         self.hub.admission.set_limits(admission_limits(new));
         self.hub.limits.set(limit_rules(new));
+        if changes.live.contains(&"access") {
+            // A yes was given under the rules of its time: it does not outlive them.
+            self.hub.policy.store(Arc::new(rights::policy(new)));
+        }
+        // Last of these: whoever is connected is asked again by all of them.
         let owner = self.shared.keys.owner();
         self.shared.access.replace(rights::rules(new, &owner, issuers));
         self.shared.bounds.store(Arc::new(bounds(new)));
         self.shared.room.resize(new.limits.bodies.0);
         self.retention.store(Arc::new(new.retention.clone()));
-        if changes.live.contains(&"access") {
-            // A yes was given under the rules of its time: it does not outlive them.
-            self.hub.policy.store(Arc::new(rights::policy(new)));
-        }
     }
 }

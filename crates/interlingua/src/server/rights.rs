@@ -29,7 +29,7 @@ pub(super) fn policy(config: &Config) -> Policy {
     Policy::new(config.access.digest(), judge)
 }
 
-fn grant(token: &AccessToken) -> Grant {
+pub(super) fn grant(token: &AccessToken) -> Grant {
     let mut scopes: Vec<Text> = token.skills.iter().map(|skill| skill.as_str().into()).collect();
     if token.approve {
         scopes.push(APPROVE_SCOPE.into());

@@ -6,7 +6,7 @@
 //! not small any more, so that what was begun can end; one that does not takes more as it grows. Who finds no room waits a
 //! moment and is then refused as busy, in its protocol's own form. Who holds some and hardly sends gives way to who waits.
 //!
-//! What is written to disk as it comes (uploads) is not held here, nor are frames of WebSockets.
+//! Messages of WebSockets count as bodies do (see [`super::counted`]). What is written to disk as it comes (uploads) does not.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,13 +18,18 @@ use axum::BoxError;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use bytes::Bytes;
+use http::Version;
 use hyper::body::{Frame, SizeHint};
 use interlingua_core::{Fault, FaultKind, Retry};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
+use super::gate::Gate;
+
 /// What a body may be without holding any.
-const SMALL: u64 = 64 * 1024;
+pub(super) const SMALL: u64 = 64 * 1024;
+/// The same on HTTP/2, where one connection brings hundreds of them.
+const SMALL_STREAM: u64 = 4 * 1024;
 /// By how much one grows that does not say how long it is.
 const STEP: u64 = 1024 * 1024;
 /// How long room is waited for.
@@ -86,14 +91,23 @@ impl Room {
         tokio::time::timeout(PATIENCE, granted).await.map_err(|_| busy("the hub reads as much as it can at once"))
     }
 
-    /// The request, and what its body holds until that is dropped.
-    pub fn admit(self: &Arc<Self>, request: Request) -> (Request, Option<Arc<Held>>) {
-        if request.body().size_hint().upper().is_some_and(|most| most <= SMALL) {
-            return (request, None);
+    /// The request, and what its body holds until that is dropped. `gate` is asked for only where the body is not small.
+    pub fn admit(
+        self: &Arc<Self>,
+        request: Request,
+        gate: impl FnOnce() -> Option<Gate>,
+    ) -> Result<(Request, Option<Arc<Held>>), Fault> {
+        let small = if request.version() == Version::HTTP_2 { SMALL_STREAM } else { SMALL };
+        let hint = request.body().size_hint();
+        if hint.upper().is_some_and(|most| most <= small) {
+            return Ok((request, None));
         }
-        let held = Arc::new(Held { room: self.clone(), bytes: AtomicU64::new(0) });
-        let request = request.map(|body| Body::new(Bounded::new(body, held.clone())));
-        (request, Some(held))
+        let mut gate = gate();
+        Gate::pass(&mut gate, hint.lower())?;
+        let claim = Claim::new(self, small);
+        let held = claim.held.clone();
+        let request = request.map(|body| Body::new(Bounded::new(body, claim, gate)));
+        Ok((request, Some(held)))
     }
 }
 
@@ -150,46 +164,58 @@ impl Drop for Held {
 
 type Asking = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
 
-/// A body that holds room for what has come of it.
-struct Bounded {
-    body: Body,
-    declared: Option<u64>,
+/// What one message holds while it comes, and what it waits for.
+pub(super) struct Claim {
+    held: Arc<Held>,
+    /// How long it may be without holding any.
+    small: u64,
     so_far: u64,
     begun: Instant,
-    held: Arc<Held>,
-    /// A piece that waits for room.
-    piece: Option<Frame<Bytes>>,
     asking: Option<Asking>,
     look: Option<Pin<Box<Sleep>>>,
 }
 
-impl Bounded {
-    fn new(body: Body, held: Arc<Held>) -> Bounded {
-        let declared = body.size_hint().exact();
-        Bounded { body, declared, so_far: 0, begun: Instant::now(), held, piece: None, asking: None, look: None }
+impl Claim {
+    pub(super) fn new(room: &Arc<Room>, small: u64) -> Claim {
+        let held = Arc::new(Held { room: room.clone(), bytes: AtomicU64::new(0) });
+        Claim { held, small, so_far: 0, begun: Instant::now(), asking: None, look: None }
+    }
+
+    /// What it holds, for as long as the message is kept.
+    pub(super) fn into_held(self) -> Arc<Held> {
+        self.held
+    }
+
+    /// So much of it is there now, of so much in all where that is known.
+    pub(super) fn grew_to(&mut self, so_far: u64, declared: Option<u64>) {
+        self.so_far = so_far;
+        let more = self.wanted(declared).saturating_sub(self.held.bytes());
+        if more > 0 && self.asking.is_none() && !self.held.try_grow(more) {
+            self.asking = Some(Box::pin(self.held.clone().grow(more)));
+        }
     }
 
     /// How much it should hold by now. More than there is at all is never had: it may go on alone.
-    fn wanted(&self) -> u64 {
-        let wanted = match self.declared {
-            _ if self.so_far <= SMALL => 0,
+    fn wanted(&self, declared: Option<u64>) -> u64 {
+        let wanted = match declared {
+            _ if self.so_far <= self.small => 0,
             Some(declared) => declared,
+            None if self.so_far <= SMALL => SMALL,
             None => self.so_far.next_multiple_of(STEP),
         };
         wanted.min(self.held.room.most())
     }
 
-    fn arrived(&mut self, piece: Frame<Bytes>) {
-        self.so_far += piece.data_ref().map_or(0, |data| data.len() as u64);
-        self.piece = Some(piece);
-        let more = self.wanted().saturating_sub(self.held.bytes());
-        if more > 0 && !self.held.try_grow(more) {
-            self.asking = Some(Box::pin(self.held.clone().grow(more)));
-        }
+    /// Ready when no more room is waited for.
+    pub(super) fn poll_granted(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let Some(asking) = &mut self.asking else { return Poll::Ready(Ok(())) };
+        let granted = ready!(asking.as_mut().poll(cx));
+        self.asking = None;
+        Poll::Ready(granted)
     }
 
-    /// Nothing came.
-    fn poll_dawdling(&mut self, cx: &mut Context<'_>) -> Poll<Fault> {
+    /// Nothing came. Ready when it gives way to who waits.
+    pub(super) fn poll_dawdling(&mut self, cx: &mut Context<'_>) -> Poll<Fault> {
         if self.held.bytes() == 0 {
             return Poll::Pending;
         }
@@ -204,6 +230,33 @@ impl Bounded {
     }
 }
 
+/// A body that holds room for what has come of it.
+struct Bounded {
+    body: Body,
+    declared: Option<u64>,
+    so_far: u64,
+    claim: Claim,
+    /// Until it was asked.
+    gate: Option<Gate>,
+    /// A piece that waits for room.
+    piece: Option<Frame<Bytes>>,
+}
+
+impl Bounded {
+    fn new(body: Body, claim: Claim, gate: Option<Gate>) -> Bounded {
+        let declared = body.size_hint().exact();
+        Bounded { body, declared, so_far: 0, claim, gate, piece: None }
+    }
+
+    fn arrived(&mut self, piece: Frame<Bytes>) -> Result<(), Fault> {
+        self.so_far += piece.data_ref().map_or(0, |data| data.len() as u64);
+        Gate::pass(&mut self.gate, self.so_far)?;
+        self.piece = Some(piece);
+        self.claim.grew_to(self.so_far, self.declared);
+        Ok(())
+    }
+}
+
 impl HttpBody for Bounded {
     type Data = Bytes;
     type Error = BoxError;
@@ -211,19 +264,15 @@ impl HttpBody for Bounded {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = self.get_mut();
         loop {
-            if let Some(asking) = &mut this.asking {
-                let granted = ready!(asking.as_mut().poll(cx));
-                this.asking = None;
-                granted?;
-            }
+            ready!(this.claim.poll_granted(cx))?;
             if let Some(piece) = this.piece.take() {
                 return Poll::Ready(Some(Ok(piece)));
             }
             match Pin::new(&mut this.body).poll_frame(cx) {
-                Poll::Ready(Some(Ok(piece))) => this.arrived(piece),
+                Poll::Ready(Some(Ok(piece))) => this.arrived(piece)?,
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
                 Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Pending => return this.poll_dawdling(cx).map(|fault| Some(Err(fault.into()))),
+                Poll::Pending => return this.claim.poll_dawdling(cx).map(|fault| Some(Err(fault.into()))),
             }
         }
     }
@@ -261,7 +310,7 @@ mod tests {
     }
 
     fn admitted(room: &Arc<Room>, body: Body) -> (Body, Option<Arc<Held>>) {
-        let (request, held) = room.admit(Request::new(body));
+        let (request, held) = room.admit(Request::new(body), || None).expect("nobody is asked for");
         (request.into_body(), held)
     }
 
@@ -305,6 +354,21 @@ mod tests {
             drop(held);
         });
         assert_eq!(read.expect("there was room in time"), 128 * 1024);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn streams_of_one_connection_hold_room_from_their_first_pages() {
+        let room = Room::new(4 * STEP);
+        let request = |length: usize| {
+            let mut request = Request::new(Body::from(vec![0; length]));
+            *request.version_mut() = Version::HTTP_2;
+            request
+        };
+        let (_, held) = room.admit(request(4_096), || None).expect("admitted");
+        assert!(held.is_none());
+        let (request, _held) = room.admit(request(4_097), || None).expect("admitted");
+        assert_eq!(read(request.into_body()).await.expect("read"), 4_097);
+        assert_eq!(room.taken(), 4_097);
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,48 +1,45 @@
 //! A hub from its configuration: store, keys, peers, listeners. Also how a program embeds one.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
 use axum::middleware::from_fn;
-use interlingua_core::ports::Retention;
-use interlingua_core::{Fault, HubId, Secret};
+use interlingua_core::{Fault, HubId};
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Embedded, OpenFault, Options};
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
-use zeroize::Zeroizing;
 
 use super::accept::{Acceptor, LiveTls, bind_unix};
-use super::access::{Access, TOKEN_PREFIX};
+use super::access::Access;
+use super::descriptors::{self, Share};
 use super::guard::Guard;
 use super::issuers::Issuers;
 use super::keys::{self, KeyDesk, OuterFault};
+use super::owner_token;
 use super::places::Places;
+use super::purge::{self, Purging};
 use super::retire;
 use super::rights;
 use super::room::Room;
 use super::tls::{self, TlsFault};
-use crate::agents;
+use super::tokens;
 use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::audit::KeepArguments;
 use crate::hub::limits::LimitRule;
-use crate::hub::{FrontDoor, Hub, Settings, entropy};
+use crate::hub::{FrontDoor, Hub, Settings, Unknown, entropy};
 use crate::telemetry::meters;
 
 /// How long running exchanges have to end when the hub stops.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
-/// How often retention rules are applied.
-const RETENTION_EVERY: Duration = Duration::from_secs(600);
 /// How often gauges are set and samples folded.
 const OBSERVE_EVERY: Duration = Duration::from_secs(1);
-/// The file beside the database that holds the Owner's token.
-pub const TOKEN_FILE: &str = "token";
 
 /// Where the key which signs the audit was before it was kept in the store.
 const AUDIT_KEY: &str = "audit.pem";
@@ -74,8 +71,6 @@ pub struct Server {
     pub hub: Arc<Hub>,
     pub shared: Arc<Shared>,
     pub address: SocketAddr,
-    /// The Owner's token, made anew at every start.
-    pub token: Secret,
     store: Embedded,
     /// What was applied last.
     pub(super) config: Config,
@@ -95,16 +90,20 @@ impl Server {
         let id = hub_id(config)?;
         // The recorder first: meters count where they were registered.
         let prometheus = meters::prometheus();
+        let newest = purge::newest(&store.ports()).await.map_err(Fault::from)?;
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
         hub.limits.set(limit_rules(config));
         hub.open_audit_key(&config.data().join(AUDIT_KEY)).await?;
-        let token = owner_token(config.data())?;
+        let token = owner_token::kept(config.data())
+            .map_err(|cause| StartFault::File { path: config.data().join(owner_token::FILE), cause })?;
         let access = Arc::new(Access::default());
         let issuers = Issuers::start(&hub, config, &Issuers::default())?;
         access.replace(rights::rules(config, &token, Arc::new(issuers)));
+        tokens::apply(&hub, &access).await?;
         hub.policy.store(Arc::new(rights::policy(config)));
         let bounds = ArcSwap::from_pointee(bounds(config));
         let room = Room::new(config.limits.bodies.0);
+        let strangers = strangers(config);
         let address = std::sync::OnceLock::new();
         let routing =
             envelope::Routing::new(hub.store.records.clone(), envelope::Settings::new(&config.nlip, hub.keys.clone())?);
@@ -112,9 +111,22 @@ impl Server {
         let a2a = ArcSwap::from_pointee(edge::a2a::Settings::new(config));
         let push = edge::a2a::Push::new(&hub)?;
         let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
-        let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, token.clone(), store.at_rest());
-        let shared =
-            Shared { hub: hub.clone(), access, bounds, room, prometheus, address, routing, mcp, a2a, push, aip, keys };
+        let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, token, store.at_rest());
+        let shared = Shared {
+            hub: hub.clone(),
+            access,
+            bounds,
+            room,
+            strangers,
+            prometheus,
+            address,
+            routing,
+            mcp,
+            a2a,
+            push,
+            aip,
+            keys,
+        };
         let shared = Arc::new(shared);
         edge::forget_tokens(&hub, config).await?;
         edge::register(&shared, config).await?;
@@ -125,11 +137,13 @@ impl Server {
         shared.push.resume(&shared).await?;
         retire::resume(&shared).await?;
         let retention = Arc::new(ArcSwap::from_pointee(config.retention.clone()));
-        hub.supervisor.run_until_stop(retain(hub.clone(), retention.clone(), config.data().to_path_buf()));
+        let purging = Purging::start(&hub, retention.clone(), newest, config.data());
+        let purging = purging.await.map_err(Fault::from)?;
+        hub.supervisor.run_until_stop(purging.run());
         hub.supervisor.run_until_stop(observe(shared.clone()));
         let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
         let address = listen(config, &shared, tls.clone()).await?;
-        Ok(Server { hub, shared, address, token, store, config: config.clone(), tls, retention })
+        Ok(Server { hub, shared, address, store, config: config.clone(), tls, retention })
     }
 
     /// Lets what runs end, then closes the store.
@@ -194,22 +208,34 @@ pub(super) fn certificate(config: &Config) -> Result<Option<Arc<ServerConfig>>, 
 async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<SocketAddr, StartFault> {
     let wanted = config.listen.0;
     let failed = |cause| StartFault::Listen { address: wanted, cause };
+    // Known before anybody can connect: peers are called already.
+    shared.hub.listeners.add(wanted);
     let listener = TcpListener::bind(wanted).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    shared.hub.listeners.add(address);
     let _ = shared.address.set(address);
     shared.hub.sign_ins.set_base(&reached(config, address), config.hub.url.is_some());
     let named = config.hub.url.as_ref().and_then(|url| url.parse::<http::Uri>().ok()?.host().map(str::to_owned));
     let guard = Guard { hosts: named.into_iter().collect(), loopback_only: address.ip().is_loopback() };
     let supervisor = &shared.hub.supervisor;
-    let places = || Places::new(config.limits.connections, config.limits.from_one_address());
+    let allowed = descriptors::raise(config.limits.connections);
+    let share = Share::of(allowed, &config.limits);
+    if share.connections < config.limits.connections {
+        tracing::warn!(
+            open_files = allowed,
+            configured = config.limits.connections,
+            connections = share.connections,
+            "the system allows too few open files for `limits.connections`: fewer connections are taken; raise `ulimit -Hn` or `LimitNOFILE=`"
+        );
+    }
     let acceptor = Acceptor {
         router: router(shared, guard),
         supervisor: supervisor.clone(),
         open: shared.hub.meters.connections.clone(),
-        connections: places(),
+        connections: Places::new(share.connections, share.each),
     };
     // The Owner's socket has places of its own: strangers who take all the others do not keep its Owner out.
-    let local = Acceptor { connections: places(), ..acceptor.clone() };
+    let local = Acceptor { connections: Places::new(share.owner, share.owner), ..acceptor.clone() };
     let socket = config.socket();
     let unix = bind_unix(&socket).map_err(|cause| StartFault::File { path: socket, cause })?;
     supervisor.run_until_stop(acceptor.tcp(listener, tls));
@@ -227,8 +253,21 @@ fn reached(config: &Config, address: SocketAddr) -> String {
     format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
 }
 
+/// Places for WebSockets of callers who have not shown who they are: four addresses may take all.
+fn strangers(config: &Config) -> Places {
+    let each = config.limits.anonymous_sockets;
+    Places::new(each.saturating_mul(4), each)
+}
+
 pub(super) fn bounds(config: &Config) -> Bounds {
-    Bounds { body: config.limits.body.0, upload: config.retention.artifacts.0, depth: usize::from(config.limits.depth) }
+    let limits = &config.limits;
+    Bounds {
+        body: limits.body.0,
+        anonymous_body: limits.anonymous_body.0.min(limits.body.0),
+        message_time: limits.message_time.0,
+        upload: config.retention.artifacts.0,
+        depth: usize::from(limits.depth),
+    }
 }
 
 pub(super) fn admission_limits(config: &Config) -> AdmissionLimits {
@@ -251,34 +290,34 @@ pub(super) fn settings(config: &Config) -> Settings {
         front_door: config.front_door.as_deref().map(FrontDoor::named),
         model: config.hub.model.as_deref().map(Into::into),
         deadline: config.limits.deadline.0,
+        question: config.limits.question.0,
+        unknown: unknown(config.confirm.unknown),
         replay: config.limits.replay.0,
         conversations: config.retention.conversations.0,
         tasks: config.retention.tasks.0,
         tasks_of_one: config.retention.tasks_per_caller,
+        bytes_of_task: config.limits.task.0,
+        bytes_of_one: config.retention.bytes_per_caller.0,
+        bytes_of_anonymous: config.retention.anonymous_bytes.0,
         conversations_of_one: config.retention.conversations_per_caller,
+        message: config.limits.body.bytes(),
         audit_arguments: config.audit.arguments.iter().map(audit_rule).collect(),
+        kept_names: config.aip.keyed_devices().map(Into::into).collect(),
         ..Settings::default()
+    }
+}
+
+fn unknown(written: config::Unknown) -> Unknown {
+    match written {
+        config::Unknown::ByModel => Unknown::ByModel,
+        config::Unknown::Ask => Unknown::Ask,
+        config::Unknown::Allow => Unknown::Allow,
     }
 }
 
 fn audit_rule(written: &config::AuditArguments) -> KeepArguments {
     let skills = written.skills.iter().map(|pattern| pattern.as_str().into()).collect();
     KeepArguments { skills, keep: written.keep.into() }
-}
-
-/// Made anew at every start, in a file only its owner may read.
-pub(super) fn owner_token(data: &Path) -> Result<Secret, StartFault> {
-    use std::io::Write;
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let token = Zeroizing::new(format!("{TOKEN_PREFIX}{:032x}{:032x}", entropy::bits(), entropy::bits()));
-    let path = data.join(TOKEN_FILE);
-    let failed = |cause| StartFault::File { path: path.clone(), cause };
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(failed)?;
-    // The mode above is for a new file; one that is there may have been opened to others.
-    file.set_permissions(PermissionsExt::from_mode(0o600)).map_err(failed)?;
-    file.write_all(token.as_bytes()).map_err(failed)?;
-    Ok(Secret::new(token.as_bytes()))
 }
 
 /// Configured, else made once and kept in the data directory: peers know the hub by it.
@@ -301,8 +340,11 @@ fn hub_id(config: &Config) -> Result<HubId, StartFault> {
 /// Whole or not at all, also through a power cut.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let part = path.with_extension("new");
-    let mut file = std::fs::File::create(&part)?;
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+    // The mode above is for a new file; one that is there may have been opened to others.
+    file.set_permissions(PermissionsExt::from_mode(0o600))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&part, path)?;
@@ -317,31 +359,5 @@ async fn observe(shared: Arc<Shared>) {
         ticks.tick().await;
         shared.observe();
         shared.prometheus.run_upkeep();
-    }
-}
-
-/// Applies the retention rules from time to time.
-async fn retain(hub: Arc<Hub>, retention: Arc<ArcSwap<config::Retention>>, data: PathBuf) {
-    let mut ticks = tokio::time::interval(RETENTION_EVERY);
-    loop {
-        ticks.tick().await;
-        let (kept, now) = (retention.load_full(), hub.now());
-        let rules = Retention {
-            tasks: kept.tasks.0,
-            tasks_count: kept.tasks_count,
-            audit: kept.audit.0,
-            audit_count: kept.audit_count,
-            topics: kept.tasks.0,
-            topics_count: kept.tasks_count,
-        };
-        let applied = async {
-            hub.store.journal.retain(rules, now).await?;
-            hub.store.records.expire(now).await?;
-            hub.store.blobs.retain(kept.artifacts.0).await
-        };
-        if let Err(error) = applied.await {
-            tracing::error!(%error, "retention rules could not be applied");
-        }
-        agents::tidy(&hub, &data).await;
     }
 }

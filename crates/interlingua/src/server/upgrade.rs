@@ -1,5 +1,8 @@
 //! From a request to a WebSocket: HTTP/1.1 upgrade (RFC 6455 section 4.2) and HTTP/2 extended CONNECT (RFC 8441).
 
+use std::net::IpAddr;
+use std::time::Duration;
+
 use axum::extract::Request;
 use axum::response::Response;
 use base64::Engine;
@@ -8,18 +11,35 @@ use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBS
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
-use interlingua_core::{Fault, FaultKind, Feature};
+use interlingua_core::{Fault, FaultKind, Feature, Retry};
 use tokio_websockets::{Limits, ServerBuilder, WebSocketStream};
 
-pub type Socket = WebSocketStream<TokioIo<Upgraded>>;
+use super::counted::{Allowance, Counted};
+use super::places::{Place, Places};
+
+pub type Socket = WebSocketStream<Counted<TokioIo<Upgraded>>>;
+
+/// Where a connection came in, put into the extensions of requests that may become a socket.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrival {
+    /// Absent on the socket in the data directory.
+    pub address: Option<IpAddr>,
+    pub places: Places,
+}
 
 /// What RFC 6455 section 1.3 appends to the key.
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
+/// When somebody who found no place may try again.
+const AGAIN: Duration = Duration::from_secs(5);
+
 /// The response that agrees, and the socket that follows it.
 pub struct Agreed {
     pub response: Response,
+    /// Of the other end; absent on the socket in the data directory.
+    pub address: Option<IpAddr>,
     on_upgrade: OnUpgrade,
+    place: Option<Place>,
 }
 
 impl std::fmt::Debug for Agreed {
@@ -31,10 +51,17 @@ impl std::fmt::Debug for Agreed {
 /// Agrees to a WebSocket, or says what is wrong with the request.
 pub fn agree(request: &mut Request) -> Result<Agreed, Fault> {
     let mut response = Response::new(axum::body::Body::empty());
+    let arrival = request.extensions_mut().remove::<Arrival>();
+    let address = arrival.as_ref().and_then(|arrival| arrival.address);
+    let mut place = None;
     if request.version() == Version::HTTP_2 {
         let asked = request.extensions().get::<hyper::ext::Protocol>().map(hyper::ext::Protocol::as_str);
         if request.method() != Method::CONNECT || asked != Some("websocket") {
             return Err(not_asked());
+        }
+        // One of many on its connection: it takes a place as a connection of its own would.
+        if let Some(arrival) = arrival {
+            place = Some(arrival.places.try_take(address).ok_or_else(no_place)?);
         }
     } else {
         let accept = accept(request.method(), request.headers())?;
@@ -44,19 +71,29 @@ pub fn agree(request: &mut Request) -> Result<Agreed, Fault> {
         headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
         headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
     }
-    Ok(Agreed { response, on_upgrade: hyper::upgrade::on(request) })
+    Ok(Agreed { response, address, on_upgrade: hyper::upgrade::on(request), place })
 }
 
 impl Agreed {
     /// The response to send, and the socket once it was sent; messages of more than `limit` bytes end it.
-    pub fn split(self, limit: usize) -> (Response, impl Future<Output = Option<Socket>> + Send) {
+    pub(crate) fn split(
+        self,
+        limit: usize,
+        allowance: Allowance,
+    ) -> (Response, impl Future<Output = Option<Socket>> + Send) {
         let socket = async move {
             let upgraded = self.on_upgrade.await.ok()?;
             let limits = Limits::default().max_payload_len(Some(limit));
-            Some(ServerBuilder::new().limits(limits).serve(TokioIo::new(upgraded)))
+            let counted = Counted::new(TokioIo::new(upgraded), allowance, self.place);
+            Some(ServerBuilder::new().limits(limits).serve(counted))
         };
         (self.response, socket)
     }
+}
+
+/// There are as many sockets as there may be, of all or of this address.
+pub(crate) fn no_place() -> Fault {
+    Fault::hub(FaultKind::Busy, "there is no place for one more WebSocket").retry(Retry::After(Some(AGAIN)))
 }
 
 fn not_asked() -> Fault {

@@ -49,7 +49,8 @@ fn front_door() -> HubBuilder {
     Hub::builder(env!("CARGO_BIN_EXE_interlingua"))
         .file("agent.yaml", SCRIPT)
         .file("tools/add.yaml", ADD)
-        .config("scripts: { agent: ./agent.yaml }\nfront_door: agent\ntools: { directory: ./tools }\n")
+        .file("anyone.cedar", "permit (principal, action in Action::\"use\", resource);")
+        .config("scripts: { agent: ./agent.yaml }\nfront_door: agent\ntools: { directory: ./tools }\naccess: { policy: ./anyone.cedar }\n")
 }
 
 async fn client(hub: &Hub, binding: &str, version: &str) {
@@ -84,7 +85,7 @@ async fn a_28_the_sdk_is_a_client_by_grpc_of_both_versions() {
 async fn a_02_the_rust_crates_are_a_client_by_every_binding() {
     let hub = front_door().start().await;
     for binding in ["JSONRPC", "HTTP+JSON", "GRPC"] {
-        let command = rust(&["client", &hub.url(""), binding]);
+        let command = rust(&["client", &hub.url(""), binding, &hub.token().expect("the Owner's")]);
         let (success, output) = mcp::finished(command, "a client of the Rust crates").await;
         assert!(success, "{binding}:\n{output}\n{}", hub.log());
     }
@@ -100,10 +101,22 @@ async fn behind(interface: &str) -> (Peer, Hub) {
     .await
 }
 
+/// Where its card has gRPC: on a port of its own, which whoever configures the hub allows.
+async fn services(agent: std::net::SocketAddr) -> Vec<String> {
+    let asked = interlingua_testkit::request(http::Method::GET, "/.well-known/agent-card.json");
+    let asked = asked.body(http_body_util::Full::default()).expect("a request");
+    let card = interlingua_testkit::Connection::http1(agent).await.send(asked).await.json();
+    let interfaces = ["supportedInterfaces", "additionalInterfaces"].map(|key| card[key].as_array().cloned());
+    let urls = interfaces.into_iter().flatten().flatten().filter_map(|one| one["url"].as_str().map(str::to_owned));
+    urls.filter(|url| !url.contains("://")).map(|url| format!("http://{url}")).collect()
+}
+
 /// An agent that this command starts, behind a hub.
 async fn hub_before(command: impl FnOnce(std::net::SocketAddr) -> Command) -> (Peer, Hub) {
     let agent = Peer::listening(command).await;
-    let config = format!("peers: {{ sdk: {{ a2a: {{ url: \"http://{}\" }} }} }}\n", agent.address());
+    let origins = json!(services(agent.address()).await);
+    let config =
+        format!("peers: {{ sdk: {{ a2a: {{ url: \"http://{}\" }}, origins: {origins} }} }}\n", agent.address());
     let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&config).start().await;
     until("an agent that is listed", async || hub.get("/api/skills?limit=200").await.text().contains("sdk/act")).await;
     (agent, hub)

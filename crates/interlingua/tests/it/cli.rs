@@ -126,7 +126,7 @@ fn peers_are_a_table_for_people_and_json_for_programs() {
     let table = interlingua(&["peers", "--hub", &url, "--token", "abc"]);
     assert_eq!(
         out(&table),
-        "NAME    PROTOCOL  HEALTH  SCORE  SIGNED  CLASS  SKILLS  DESCRIPTION\nhotels  a2a       up      -      -       agent  3       Finds\u{fffd}[2J hotels\n"
+        "NAME    PROTOCOL  HEALTH  SCORE  SIGNED  CLASS  SKILLS  DESCRIPTION\nhotels  a2a       up      -      -       agent  3       Finds\\u{1b}[2J hotels\n"
     );
     let json: serde_json::Value =
         serde_json::from_slice(&interlingua(&["peers", "--hub", &url, "--json"]).stdout).unwrap();
@@ -179,14 +179,17 @@ fn a_question_without_a_terminal_ends_with_5_and_says_how_to_go_on() {
 #[test]
 fn a_yes_goes_to_the_confirmation_of_the_task() {
     let task = r#"{"id":"07","state":"waiting","owner":"owner","created":"c","updated":"u","questions":[{"id":"07.1","task":"07","kind":"confirm","to":"approvers","text":"Delete it?","asked_by":"hub","expires":"e"}]}"#;
-    let (url, asked) = hub(&[("200 OK", JSON, task), ("200 OK", JSON, &task.replace("waiting", "running"))]);
+    let question = r#"{"id":"07.1","task":"07","kind":"confirm","to":"approvers","text":"Delete it?","asked_by":"hub","expires":"e"}"#;
+    let running = task.replace("waiting", "running");
+    let (url, asked) = hub(&[("200 OK", JSON, task), ("200 OK", JSON, question), ("200 OK", JSON, &running)]);
     let done = interlingua(&["approve", "07", "--hub", &url]);
+    assert!(err(&done).contains("Delete it?"), "what the yes is for is shown first: {}", err(&done));
     assert_eq!((code(&done), out(&done)), (0, "approved 07.1; its task is running\n".into()), "{}", err(&done));
     let asked = asked.join().unwrap();
     assert!(
-        asked[1].starts_with("POST /api/confirmations/07.1 ") && asked[1].ends_with(r#"{"approve":true}"#),
+        asked[2].starts_with("POST /api/confirmations/07.1 ") && asked[2].ends_with(r#"{"approve":true}"#),
         "{}",
-        asked[1]
+        asked[2]
     );
 }
 
@@ -194,8 +197,8 @@ fn a_yes_goes_to_the_confirmation_of_the_task() {
 async fn a_hub_starts_without_a_file_says_where_it_is_and_stops_with_0() {
     let mut hub = interlingua_testkit::Hub::builder(env!("CARGO_BIN_EXE_interlingua")).start().await;
     logged(&hub, &[&format!("listening on {}", hub.url(""))]).await;
-    let token = std::fs::read_to_string(hub.data().join("token")).unwrap();
-    logged(&hub, &["access token", &token]).await;
+    logged(&hub, &["the Owner's token is in data/token"]).await;
+    logged(&hub, &["next: `interlingua ask"]).await;
     assert_eq!(hub.stop().await.code(), Some(0));
     assert!(!hub.log().contains("did not end in time"), "nothing was under way: {}", hub.log());
 }

@@ -120,7 +120,7 @@ impl Known {
         let body = json!({"skill": "local/note", "arguments": {"key": key}, "conversation": token});
         let sent = request(Method::POST, "/api/tasks").header("content-type", "application/json");
         let sent = sent.header("idempotency-key", &key).body(Full::new(body.to_string().into())).expect("a request");
-        let mut connection = Connection::try_http1(hub.address()).await.ok()?;
+        let mut connection = Connection::try_http1(hub.address()).await.ok()?.showing(hub.token());
         let answer = connection.try_send(sent).await.ok()?;
         assert_eq!(answer.status, 202, "{key}: {}", answer.text());
         Some(answer.json()["id"].as_str().expect("a task has an id").to_owned())

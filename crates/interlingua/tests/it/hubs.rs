@@ -1,14 +1,14 @@
 //! Two hubs that know each other: each offers the other's skills as its own peer's, and no call goes in circles.
 
-use interlingua_testkit::{Hub, HubBuilder, Say, Scripted, port};
+use interlingua_testkit::{Hub, HubBuilder, OWNER_TOKEN, Say, Scripted, port};
 use serde_json::{Value, json};
 
 use crate::support::{builder, send, until};
 
 /// A hub with tools, which knows another one.
 fn knowing(builder: HubBuilder, id: &str, other: &str, at: std::net::SocketAddr) -> HubBuilder {
-    builder.config(&format!(
-        "hub: {{ id: {id} }}\ntools: {{ directory: ./tools }}\npeers:\n  {other}: {{ nlip: {{ url: \"http://{at}/nlip\" }}, hub: true, trust_hints: true }}\n"
+    builder.known_owner().config(&format!(
+        "hub: {{ id: {id} }}\ntools: {{ directory: ./tools }}\npeers:\n  {other}: {{ nlip: {{ url: \"http://{at}/nlip\", token: {OWNER_TOKEN} }}, hub: true, trust_hints: true }}\n"
     ))
 }
 
@@ -75,11 +75,11 @@ impl Wire {
     /// The other hub as a peer. An orchestrator names whom of the other hub's peers it means.
     pub(crate) fn peer(self, at: std::net::SocketAddr, target: &str) -> String {
         match self {
-            Wire::Nlip => format!("nlip: {{ url: \"http://{at}/nlip\" }}"),
-            Wire::Mcp => format!("mcp: {{ url: \"http://{at}/mcp\" }}"),
-            Wire::A2a => format!("a2a: {{ url: \"http://{at}\" }}"),
-            Wire::Aip => format!("aip: {{ url: \"ws://{at}/ws\", target: {target} }}"),
-            Wire::Nlweb => format!("nlweb: {{ url: \"http://{at}/ask\" }}"),
+            Wire::Nlip => format!("nlip: {{ url: \"http://{at}/nlip\", token: {OWNER_TOKEN} }}"),
+            Wire::Mcp => format!("mcp: {{ url: \"http://{at}/mcp\", token: {OWNER_TOKEN} }}"),
+            Wire::A2a => format!("a2a: {{ url: \"http://{at}\", token: {OWNER_TOKEN} }}"),
+            Wire::Aip => format!("aip: {{ url: \"ws://{at}/ws\", target: {target}, key: {OWNER_TOKEN} }}"),
+            Wire::Nlweb => format!("nlweb: {{ url: \"http://{at}/ask\", token: {OWNER_TOKEN} }}"),
         }
     }
 
@@ -98,7 +98,7 @@ const TWO: &str = "name: two\ndescription: Counts to two.\nphrases: { en: [count
     effects: { reads: true, idempotent: true }\ncommand: [sh, -c, 'echo \"{\\\"counted\\\":2}\"']\n";
 
 async fn hub_at(address: std::net::SocketAddr, config: &str) -> Hub {
-    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("tools/two.yaml", TWO);
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).known_owner().file("tools/two.yaml", TWO);
     builder.config(&format!("tools: {{ directory: ./tools }}\n{config}")).listen(address).start().await
 }
 
@@ -140,7 +140,7 @@ fn shown_a_token(wire: Wire, at: std::net::SocketAddr, name: &str) -> (String, S
         Wire::Mcp => format!("right/local__{name}"),
         Wire::Nlip | Wire::A2a | Wire::Aip | Wire::Nlweb => format!("right/local.{name}"),
     };
-    (wire.peer(at, "local").replacen(" }", ", token: ana-token }", 1), spelt)
+    (wire.peer(at, "local").replace(OWNER_TOKEN, "ana-token"), spelt)
 }
 
 /// What a hub decided on this skill, and for whom, the newest first.

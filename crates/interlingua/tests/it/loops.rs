@@ -37,7 +37,14 @@ async fn circle(wire: Wire, size: usize, marks: &str) -> Vec<Hub> {
         let config = format!(
             "hub: {{ id: hub{number} }}\n{door}peers:\n  next: {{ {peer}, {marks}trust_hints: true, effects: reads }}\n"
         );
-        hubs.push(Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&config).listen(*address).start().await);
+        hubs.push(
+            Hub::builder(env!("CARGO_BIN_EXE_interlingua"))
+                .known_owner()
+                .config(&config)
+                .listen(*address)
+                .start()
+                .await,
+        );
     }
     hubs
 }
@@ -149,7 +156,7 @@ async fn tools_of_a_hub_are_not_given_back_to_it_by_mcp() {
         let config = format!(
             "hub: {{ id: {id} }}\ntools: {{ directory: ./tools }}\npeers:\n  other: {{ {peer}, hub: true, trust_hints: true }}\n"
         );
-        let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("tools/two.yaml", tool);
+        let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).known_owner().file("tools/two.yaml", tool);
         builder.config(&config).listen(at).start().await
     };
     let (left_hub, right_hub) = (hub("left", left, right).await, hub("right", right, left).await);

@@ -6,12 +6,15 @@ use interlingua_protocols::a2a::grpc::service;
 use interlingua_protocols::a2a::method::Method as Operation;
 use interlingua_protocols::a2a::{Version, ext, proto};
 use interlingua_testkit::grpc::call;
-use interlingua_testkit::{Connection, Hub, Say, Scripted};
+use interlingua_testkit::{Hub, Say, Scripted};
 use serde_json::{Value, json};
 
 use crate::mcp::{Modern, Session};
 use crate::support::{builder, send, until};
 use crate::trust::audit::{audit, verified};
+
+/// What the first generation of NLWeb sends by POST.
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Says what every protocol can say.
 const PLAIN: &str = r#"
@@ -146,8 +149,10 @@ async fn ask(hub: &Hub, caller: Caller, peer: &str) -> String {
             let body = json!({"query": {"text": "hi", "site": peer}, "prefer": {"streaming": false}});
             hub.post_json("/ask", &body).await.text()
         }
-        Caller::NlwebStream => hub.get(&format!("/ask?query=hi&site={peer}")).await.text(),
-        Caller::NlwebSeveral => hub.get(&format!("/ask?query=hi&site=plain,{peer}&streaming=false")).await.text(),
+        Caller::NlwebStream => hub.post("/ask", FORM, format!("query=hi&site={peer}")).await.text(),
+        Caller::NlwebSeveral => {
+            hub.post("/ask", FORM, format!("query=hi&site=plain,{peer}&streaming=false")).await.text()
+        }
         Caller::Api => {
             let skill = format!("{peer}/chat");
             hub.post_json("/api/exchanges", &json!({"skill": skill, "text": "hi"})).await.text()
@@ -215,7 +220,7 @@ async fn grpc(hub: &Hub, peer: &str) -> String {
     let asked = json!({"message": message(peer)}).to_string();
     let bytes = proto::request_from_json(Operation::Send, Version::V1, asked.as_bytes()).expect("a request");
     let path = format!("/{}/{}", service(Version::V1), Operation::Send.grpc(Version::V1).expect("a name"));
-    let mut connection = Connection::h2c(hub.address()).await;
+    let mut connection = hub.connect_h2c().await;
     let mut messages = connection.messages(call(&path, &[("a2a-version", "1.0")], &bytes)).await;
     let mut told = String::new();
     while let Some(message) = messages.next().await {

@@ -13,7 +13,7 @@ fn before_the_fixture(era: Era) -> HubBuilder {
     // For `interlingua mcp`, which is a hub of its own here: several of them run beside each other.
     let listen = interlingua_testkit::port::free();
     let yaml = format!(
-        "listen: {listen}\npeers: {{ fixture: {{ mcp: {{ command: {program:?}, args: [--era, {}] }}, effects: reads }} }}\n",
+        "listen: {listen}\npeers: {{ fixture: {{ mcp: {{ command: {program:?}, args: [--era, {}] }}, effects: reads, public: true }} }}\n",
         era.name()
     );
     Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&yaml)

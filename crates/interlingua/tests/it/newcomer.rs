@@ -38,7 +38,7 @@ fn shell(hub: &Hub, home: &Path, line: &str) -> Command {
     let line = line.replace("examples/", &format!("{}/examples/", root().display()));
     let mut command = Command::new("sh");
     command.args(["-c", &format!("interlingua() {{ \"$PROGRAM\" \"$@\"; }}\n{line}")]).current_dir(hub.directory());
-    command.env("PROGRAM", env!("CARGO_BIN_EXE_interlingua")).env("INTERLINGUA_HUB", hub.url("")).env("HOME", home);
+    command.env("PROGRAM", env!("CARGO_BIN_EXE_interlingua")).env("HOME", home).env_remove("INTERLINGUA_HUB");
     command.env_remove("XDG_CONFIG_HOME").env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
     command.stdin(Stdio::null());
     command
@@ -70,10 +70,12 @@ async fn the_commands_of_the_readme_end_well() {
 #[tokio::test]
 async fn a_machine_joins_as_the_readme_says() {
     let (hub, home) = (hub().await, home());
-    let lines = block("README.md", "interlingua device");
-    let [join, call] = lines.as_slice() else { panic!("{lines:?}") };
+    let lines = block("README.md", "export INTERLINGUA_DEVICE_KEY");
+    let [key, join, call] = lines.as_slice() else { panic!("{lines:?}") };
+    let join = format!("{key}\n{join}");
     // The program in the place of the shell, so that it ends with this test.
-    let device = Process::start(shell(&hub, home.path(), &join.replacen("interlingua ", "exec \"$PROGRAM\" ", 1)));
+    let device =
+        Process::start(shell(&hub, home.path(), &join.replacen("interlingua device", "exec \"$PROGRAM\" device", 1)));
     until("the device is there", async || hub.get("/api/skills?limit=200").await.text().contains("box/list_directory"))
         .await;
     let ended = typed(&hub, home.path(), call);

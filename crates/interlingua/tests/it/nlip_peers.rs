@@ -1,6 +1,6 @@
 //! The hub between programs other people wrote: `nlip-sdk` in front of it, `nlip-server` behind it.
 
-use interlingua_testkit::{Connection, Hub, Peer, request, run_script};
+use interlingua_testkit::{Connection, Hub, Peer, request, run_script_as};
 use serde_json::{Value, json};
 
 async fn hub_before(peers: &[(&str, &Peer)]) -> Hub {
@@ -39,7 +39,7 @@ async fn seen(peer: &Peer) -> Vec<Value> {
 #[tokio::test]
 async fn the_reference_client_holds_against_the_hub() {
     let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).start().await;
-    let said = run_script("nlip/client.py", &[&hub.url("/nlip")]).await;
+    let said = run_script_as(hub.token(), "nlip/client.py", &[&hub.url("/nlip")]).await;
     assert!(said.contains("14 of 14 checks hold"), "{said}");
 }
 

@@ -53,7 +53,9 @@ async fn lists_and_calls_find_the_hub_by_its_socket() {
     assert!(out(&done).contains("\"counted\": 2"), "{}", out(&done));
     let asked = run(&hub, &["ask", "echo", "good", "morning"]).await;
     assert_eq!((code(&asked), out(&asked).as_str()), (0, "good morning\n"), "{}", err(&asked));
-    let elsewhere = run(&hub, &["call", "local/steps", "--json", "--hub", &hub.url("")]).await;
+    let elsewhere =
+        run(&hub, &["call", "local/steps", "--json", "--hub", &hub.url(""), "--token", &hub.token().expect("a token")])
+            .await;
     let view: Value = serde_json::from_slice(&elsewhere.stdout).expect("JSON");
     assert_eq!(view["finished"]["structured"]["counted"], 2);
     let detached = run(&hub, &["call", "local/steps", "--detach"]).await;

@@ -47,10 +47,19 @@ async fn w_07_w_47_site_is_called_from_the_program_mcp_a2a_nlip_and_plain_words(
     assert!(answer.text().contains("Air France"), "{}", answer.text());
 
     let called = tokio::task::spawn_blocking({
-        let url = hub.url("");
+        let (url, token) = (hub.url(""), hub.token().expect("a token"));
         move || {
             let program = Command::new(env!("CARGO_BIN_EXE_interlingua"))
-                .args(["call", "--hub", &url, "--json", "airline/search_flights", &args().to_string()])
+                .args([
+                    "call",
+                    "--hub",
+                    &url,
+                    "--token",
+                    &token,
+                    "--json",
+                    "airline/search_flights",
+                    &args().to_string(),
+                ])
                 .output();
             program.expect("the program runs")
         }

@@ -4,7 +4,9 @@ use super::*;
 
 #[test]
 fn consent_is_the_strictest_rule_that_applies() {
-    let consents = Consents { writes: Consent::Allow, destroys: Consent::Ask, spends: Consent::Deny };
+    let rules =
+        Consents { writes: Consent::Allow, destroys: Consent::Ask, spends: Consent::Deny, ..Consents::default() };
+    let consents = rules;
     let spends = Effects { spends: true, ..READS };
     let table = [
         (READS, Trust::Caller, Consent::Allow),
@@ -20,7 +22,17 @@ fn consent_is_the_strictest_rule_that_applies() {
     for (effects, trust, expected) in table {
         assert_eq!(permit(effects, consents, trust), expected, "{effects:?} {trust:?}");
     }
-    assert_eq!(permit(Effects::unknown(), Consents::default(), Trust::Operator), Consent::Ask, "unknown means writes");
+    for (unknown, writes, expected) in [
+        (Consent::Ask, Consent::Allow, Consent::Ask),
+        (Consent::Allow, Consent::Ask, Consent::Allow),
+        (Consent::Deny, Consent::Allow, Consent::Deny),
+        (Consent::Allow, Consent::Deny, Consent::Deny),
+    ] {
+        let consents = Consents { unknown, writes, ..rules };
+        assert_eq!(permit(Effects::unknown(), consents, Trust::Operator), expected, "{unknown:?} {writes:?}");
+    }
+    let allowed = Consents { unknown: Consent::Allow, ..rules };
+    assert_eq!(permit(Effects::unknown(), allowed, Trust::World), Consent::Ask);
 }
 
 #[test]

@@ -5,10 +5,11 @@ use serde_json::json;
 use super::*;
 use crate::bus::said::{self, Said};
 use crate::call::{Ask, Call, Target, Wire};
-use crate::content::Input;
+use crate::content::{Input, Trust};
+use crate::origin::{Maker, Origin};
 
 fn called() -> Call {
-    Call::new("c", Ask::Invoke { target: Target::Words, input: Input::text("x") })
+    Call::new("c", said::origin(Wire("api".into())), Ask::Invoke { target: Target::Words, input: Input::text("x") })
 }
 
 #[test]
@@ -31,8 +32,9 @@ fn what_came_by_another_way_is_not_believed() {
     let mut call = called();
     assert_eq!(Said::of(&call), None);
     said::mark(&mut call, &message("m", Kind::Event));
-    for other in [None, Some(Wire("buses/1".into()))] {
-        call.wire = other;
+    let made = call.origin.child(Maker::Agent, Trust::Caller);
+    for other in [Origin::program(), Origin::from(Wire("buses/1".into())), made] {
+        call.origin = other;
         assert_eq!(Said::of(&call), None);
     }
 }

@@ -8,8 +8,10 @@ use crate::json::Json;
 use crate::principal::{Principal, Subject};
 
 fn reads(list: &[&str], by: &Principal) -> bool {
-    // Ann registered this agent.
-    listed(list, by, |name| name == "agent_hotel" && by.owner().to_string() == "user:ann")
+    // Ann registered these agents.
+    listed(list, by, |name| {
+        ["agent_hotel", "owner", "anonymous"].contains(&name) && by.owner().to_string() == "user:ann"
+    })
 }
 
 #[test]
@@ -17,6 +19,7 @@ fn a_list_names_agents_people_and_everybody() {
     let ann = principal(Subject::User("ann".into()));
     let bob = principal(Subject::User("bob".into()));
     let device = principal(Subject::Device("lamp".into()));
+    let orchestrator = principal(Subject::Orchestrator("bot".into()));
     let nobody = Principal::anonymous();
     for (list, by, expected) in [
         (&["agent_hotel"][..], &ann, true),
@@ -24,7 +27,11 @@ fn a_list_names_agents_people_and_everybody() {
         (&["user:bob"], &bob, true),
         (&["bob"], &bob, false),
         (&["user:agent_hotel"], &ann, false),
-        (&["lamp", "x"], &device, true),
+        (&["device:lamp", "x"], &device, true),
+        (&["lamp", "agent:lamp", "orchestrator:lamp"], &device, false),
+        (&["orchestrator:bot"], &orchestrator, true),
+        (&["bot", "agent:bot", "device:bot"], &orchestrator, false),
+        (&["owner", "anonymous"], &ann, false),
         (&["*"], &bob, true),
         (&["*", "anonymous"], &nobody, false),
         (&[], &ann, false),

@@ -49,7 +49,7 @@ const DESTROYS: [&str; 6] = ["delete", "remove", "cancel", "drop", "borrar", "el
 /// reads them reads; one that clicks reads if it is called a search and ends with what it found; any other may write.
 pub(super) fn effects(at: &str, name: &str, said: Option<&Tree>, steps: &[Step], findings: &mut Findings) -> Effects {
     let reads = Effects::reads_only(CardFrom::Configuration);
-    let writes = Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() };
+    let writes = Effects::writes(CardFrom::Configuration);
     match said.map(Tree::as_str) {
         Some(Some("reads")) => return reads,
         Some(Some("writes")) => return writes,

@@ -44,12 +44,13 @@ const USER: Standing = Standing { owns: true, approves: false };
 const APPROVER: Standing = Standing { owns: false, approves: true };
 
 fn owner() -> Principal {
-    Principal::hub_owner(Proof::SameUid)
+    Principal::hub_owner(Proof::LocalSocket)
 }
 
 fn call(skill: &str, on_disconnect: OnDisconnect) -> Call {
     let target = Target::Skill(skill.parse().expect("peer/skill"), None);
-    let mut call = Call::new("m1", Ask::Invoke { target, input: Input::args(Json::empty_object()) });
+    let mut call =
+        Call::new("m1", crate::Origin::program(), Ask::Invoke { target, input: Input::args(Json::empty_object()) });
     call.limits.on_disconnect = on_disconnect;
     call
 }

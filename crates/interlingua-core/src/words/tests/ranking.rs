@@ -87,5 +87,8 @@ fn what_peers_call_themselves_is_shown_short_and_on_one_line() {
     assert_eq!(said.lines().count(), 2);
     assert!(!said.contains('\u{1b}') && said.len() < 300, "{said}");
     assert_eq!(say::route(Language::English, &id, Why::Phrase), "Done by p/s: your words are one of its phrases.");
-    assert!(say::confirm(Language::Spanish, &id, Some("{}")).ends_with("Responde sí o no."));
+    assert!(
+        say::confirm(Language::Spanish, &id, Some(&crate::json::Json::empty_object()), &[])
+            .ends_with("Responde sí o no.")
+    );
 }

@@ -39,7 +39,13 @@ pub trait Lookup: Send + Sync {
 }
 
 /// The machine's own way.
-struct System;
+pub(super) struct System;
+
+impl System {
+    pub(super) fn lookup() -> Arc<dyn Lookup> {
+        Arc::new(System)
+    }
+}
 
 impl Lookup for System {
     fn look_up(&self, host: &str, port: u16) -> Looking {
@@ -67,11 +73,7 @@ impl std::fmt::Debug for Rules {
 }
 
 impl Rules {
-    pub fn of(site: &Site) -> Rules {
-        Rules::with(site, Arc::new(System))
-    }
-
-    /// The same, with addresses from elsewhere.
+    /// With addresses from `lookup`.
     pub fn with(site: &Site, lookup: Arc<dyn Lookup>) -> Rules {
         let origins = site.origins.clone().into();
         Rules { origins, private: site.private, lookup, refused: Arc::default(), unreached: Arc::default() }

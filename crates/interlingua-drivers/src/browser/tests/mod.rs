@@ -19,7 +19,7 @@ use interlingua_core::site::{Site, Trouble, read};
 use interlingua_core::{Fault, Finished, Outcome, PeerId, Principal, Time};
 use serde_json::json;
 
-use super::{Advice, Background, Browser, Keeper, Settings, SitePeer};
+use super::{Advice, Background, Browser, Keeper, Sandbox, Settings, SitePeer};
 use interlingua_testkit::pages::Pages;
 
 /// A browser with a directory of its own, which is gone afterwards.
@@ -36,6 +36,8 @@ impl Bench {
     pub(super) fn with(change: impl FnOnce(&mut Settings)) -> Bench {
         let directory = tempfile::tempdir().unwrap();
         let mut settings = Settings::new(directory.path());
+        // Tests may run as root.
+        settings.sandbox = Sandbox::Off;
         change(&mut settings);
         Bench { browser: Browser::new(settings, background()), directory }
     }

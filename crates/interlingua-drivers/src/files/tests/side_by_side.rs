@@ -2,9 +2,9 @@
 
 use std::task::Poll;
 
-use interlingua_core::{Ask, Call, Input, Target, TaskId, Wire};
+use interlingua_core::{Ask, Call, Input, Maker, Origin, Target, TaskId, Trust};
 
-use super::super::lent::{Lent, mark};
+use super::super::lent::Lent;
 use super::*;
 
 fn copied(ground: &Ground, name: &str, room: Room) -> Copied {
@@ -60,10 +60,10 @@ fn s_04_what_is_shared_is_read_by_all_and_written_by_who_presents() {
     assert_eq!(write(&presenter, &ground.spelt("shared/result.txt"), "ours"), Ok(()));
 }
 
-fn made_by(run: Option<u128>) -> Call {
+fn made_by(run: u128) -> Call {
     let ask = Ask::Invoke { target: Target::Peer("local".into()), input: Input::parts(Vec::new()) };
-    let mut call = Call::new("c", ask);
-    call.parent = run.map(TaskId);
+    let mut call = Call::new("c", Origin::program().child(Maker::Agent, Trust::Caller), ask);
+    call.parent = Some(TaskId(run));
     call
 }
 
@@ -77,19 +77,19 @@ async fn waits(work: impl Future) -> bool {
 async fn a_marked_call_works_in_the_workspace_of_its_run_and_in_no_other() {
     let ground = Ground::new();
     let lent = Arc::new(Lent::default());
-    let mut call = made_by(Some(7));
+    let mut call = made_by(7);
     assert!(lent.of(&call).await.unwrap().is_none(), "a run without one works in the hub's");
-    call.meta = mark();
+    call.origin.works_in(TaskId(7));
     assert!(waits(lent.of(&call)).await, "it waits for its run, and works nowhere else");
     let waiting = lent.of(&call);
     let coming = async { lent.lend(TaskId(7), ground.plain()) };
     let (found, loan) = tokio::join!(waiting, coming);
     assert!(found.unwrap().is_some());
-    call.parent = Some(TaskId(8));
+    let step = Call { origin: call.origin.child(Maker::Plan, Trust::Peer), parent: Some(TaskId(9)), ..call.clone() };
+    assert!(lent.of(&step).await.unwrap().is_some(), "what it is wrapped in changes nothing");
+    call.origin.works_in(TaskId(8));
     assert!(waits(lent.of(&call)).await, "another run's is not its own");
     drop(loan);
-    call.parent = Some(TaskId(7));
+    call.origin.works_in(TaskId(7));
     assert!(waits(lent.of(&call)).await, "the loan has ended");
-    call.wire = Some(Wire("some-wire".into()));
-    assert!(lent.of(&call).await.unwrap().is_none(), "no wire can say the mark");
 }

@@ -295,6 +295,7 @@ fn all() -> Retention {
         tasks_count: u64::MAX,
         audit: Duration::MAX,
         audit_count: u64::MAX,
+        audit_bytes: u64::MAX,
         topics: Duration::MAX,
         topics_count: u64::MAX,
     }

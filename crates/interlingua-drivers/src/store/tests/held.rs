@@ -16,7 +16,10 @@ fn of(owner: &str, most: u64) -> Room {
 }
 
 async fn begin(store: &Store, task: u128, owner: &str, state: TaskPhase, most: u64) -> Result<(), StoreFault> {
-    let first = Append { most: Some(most), ..accepted(row(task, owner, state, task as u64)) };
+    let first = Append {
+        most: Some(TaskRoom { tasks: Some(most), ..TaskRoom::default() }),
+        ..accepted(row(task, owner, state, task as u64))
+    };
     store.journal.append(first).await.map(drop)
 }
 
@@ -46,7 +49,11 @@ async fn one_task_more_than_an_owner_may_keep_is_refused_while_the_others_run() 
     ports.journal.append(unbounded).await.unwrap();
     assert!(is_crowded(&begin(&ports, 8, "ann", TaskPhase::Running, 5).await), "what is unbounded counts too");
     // What goes on is not new.
-    let more = Append { most: Some(1), row: Some(row(1, "ann", TaskPhase::Waiting, 1)), ..append_to(1) };
+    let more = Append {
+        most: Some(TaskRoom { tasks: Some(1), ..TaskRoom::default() }),
+        row: Some(row(1, "ann", TaskPhase::Waiting, 1)),
+        ..append_to(1)
+    };
     ports.journal.append(more).await.unwrap();
     store.close().await;
     let store = open(dir.path());
@@ -81,7 +88,11 @@ async fn what_a_running_task_started_does_not_make_room() {
     let ports = store.ports();
     begin(&ports, 1, "ann", TaskPhase::Running, 9).await.unwrap();
     let child = TaskRow { parent: Some(TaskId(1)), ..row(2, "ann>agent", TaskPhase::Completed, 2) };
-    ports.journal.append(Append { most: Some(1), ..accepted(child) }).await.unwrap();
+    ports
+        .journal
+        .append(Append { most: Some(TaskRoom { tasks: Some(1), ..TaskRoom::default() }), ..accepted(child) })
+        .await
+        .unwrap();
     assert!(is_crowded(&begin(&ports, 3, "ann>agent", TaskPhase::Running, 1).await));
     let over = Append { row: Some(row(1, "ann", TaskPhase::Completed, 1)), ..append_to(1) };
     ports.journal.append(over).await.unwrap();
@@ -108,7 +119,15 @@ async fn tasks_count_no_more_however_they_go() {
         ports.journal.append(Append { row: Some(done), ..append_to(task) }).await.unwrap();
     }
     let none = Duration::ZERO;
-    let rules = Retention { tasks: none, tasks_count: 0, audit: none, audit_count: 0, topics: none, topics_count: 0 };
+    let rules = Retention {
+        tasks: none,
+        tasks_count: 0,
+        audit: none,
+        audit_count: 0,
+        audit_bytes: u64::MAX,
+        topics: none,
+        topics_count: 0,
+    };
     assert_eq!(ports.journal.retain(rules, Time(5000)).await.unwrap().tasks, 3);
     fill().await;
 }
@@ -155,4 +174,83 @@ fn tasks_of_a_store_from_before_are_counted_when_it_is_opened() {
     let mut select = db.prepare("SELECT owner, count FROM held WHERE of = 'tasks' ORDER BY owner").unwrap();
     let counts = select.query_map([], |row| Ok((row.get::<_, Text>(0)?, row.get::<_, i64>(1)?))).unwrap();
     assert_eq!(counts.collect::<Result<Vec<_>, _>>().unwrap(), [("ann".into(), 2), ("bob".into(), 1)]);
+}
+
+fn bytes_of(owner: u64, of_task: u64) -> Option<TaskRoom> {
+    Some(TaskRoom { tasks: None, bytes: Some(owner), of_task: Some(of_task) })
+}
+
+/// A task of this owner whose first record has so many bytes.
+async fn weighty(store: &Store, task: u128, owner: &str, state: TaskPhase, bytes: usize) -> Result<(), StoreFault> {
+    let records = vec![Bytes::from(vec![b'x'; bytes])];
+    let first = Append { records, most: bytes_of(1_000, 600), ..accepted(row(task, owner, state, task as u64)) };
+    store.journal.append(first).await.map(drop)
+}
+
+#[tokio::test]
+async fn bytes_of_one_owner_are_bounded_and_finished_tasks_make_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ports = store.ports();
+    weighty(&ports, 1, "ann", TaskPhase::Completed, 400).await.unwrap();
+    weighty(&ports, 2, "ann", TaskPhase::Running, 400).await.unwrap();
+    weighty(&ports, 3, "ann", TaskPhase::Running, 400).await.unwrap();
+    assert_eq!(tasks(&ports, "ann").await, [2, 3], "the finished one made room");
+    assert!(is_crowded(&weighty(&ports, 4, "ann", TaskPhase::Running, 400).await), "nothing can make room");
+    weighty(&ports, 5, "bob", TaskPhase::Running, 400).await.unwrap();
+    assert!(is_crowded(&weighty(&ports, 6, "bob", TaskPhase::Running, 601).await), "more than one task may have");
+    store.close().await;
+    let store = open(dir.path());
+    assert!(is_crowded(&weighty(&store.ports(), 4, "ann", TaskPhase::Running, 400).await), "after a restart too");
+    assert!(store.ports().journal.forget(TaskId(2)).await.unwrap());
+    weighty(&store.ports(), 4, "ann", TaskPhase::Running, 400).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_task_that_goes_on_is_bounded_too_with_the_journal_of_its_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ports = store.ports();
+    weighty(&ports, 1, "ann", TaskPhase::Running, 300).await.unwrap();
+    let more = |bytes: usize, at: u64| Append {
+        records: vec![Bytes::from(vec![b'y'; bytes])],
+        expected: Expected::At(at),
+        most: bytes_of(1_000, 600),
+        ..accepted(row(1, "ann", TaskPhase::Running, 1))
+    };
+    assert!(is_crowded(&ports.journal.append(more(301, 1)).await));
+    ports.journal.append(more(200, 1)).await.unwrap();
+    ports.journal.append(append(Log::Run(TaskId(1)), 0, &["of its run"])).await.unwrap();
+    assert!(is_crowded(&ports.journal.append(more(100, 2)).await), "the run counts");
+    let unbounded = Append { most: None, ..more(5_000, 2) };
+    ports.journal.append(unbounded).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_audit_is_trimmed_by_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ports = store.ports();
+    for _ in 0..10 {
+        let page = Append {
+            records: vec![Bytes::from(vec![b'a'; 100])],
+            expected: Expected::Any,
+            ..append(Log::Audit, 0, &[])
+        };
+        ports.journal.append(page).await.unwrap();
+    }
+    let long = Duration::from_secs(1_000_000);
+    let rules = Retention {
+        tasks: long,
+        tasks_count: 9,
+        audit: long,
+        audit_count: 99,
+        audit_bytes: 350,
+        topics: long,
+        topics_count: 9,
+    };
+    assert_eq!(ports.journal.retain(rules, Time(1)).await.unwrap().audit, 7);
+    assert_eq!(ports.journal.retain(rules, Time(1)).await.unwrap().audit, 0);
+    assert_eq!(ports.journal.read(Log::Audit, 0, 99).await.unwrap().len(), 3);
+    assert_eq!(ports.journal.last(Log::Audit).await.unwrap(), 10, "numbers go on");
 }

@@ -50,6 +50,7 @@ async fn a_million_finished_tasks_leave_opening_and_memory_bounded() {
         tasks_count: held - 2000,
         audit: Duration::MAX,
         audit_count: 0,
+        audit_bytes: u64::MAX,
         topics: Duration::MAX,
         topics_count: 0,
     };

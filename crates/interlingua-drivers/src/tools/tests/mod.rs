@@ -74,7 +74,7 @@ fn dispatch(skill: Skill, args: Option<Tree>) -> Dispatch {
         attempt: 2,
         key: MessageId::from("key-1"),
         skill: Arc::new(skill),
-        call: Box::new(Call::new("call-1", Ask::Invoke { target, input })),
+        call: Box::new(Call::new("call-1", interlingua_core::Origin::program(), Ask::Invoke { target, input })),
         want: View::Full,
         asked: 0,
         remote: None,

@@ -164,7 +164,7 @@ fn purpose(call: &Call) -> Purpose<'_> {
 
 /// What came in by this protocol.
 fn own_metadata(call: &Call) -> Option<&Json> {
-    let same = call.wire.as_ref().is_some_and(|wire| wire.protocol() == PROTOCOL);
+    let same = call.origin.wire().is_some_and(|wire| wire.protocol() == PROTOCOL);
     call.meta.0.as_ref().filter(|_| same)
 }
 

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Addressee, ArtifactHeader, ArtifactId, CancelWhy, Channel, Choice, Chunk, Confirm, Digest, Effects, Event, Fault,
-    FaultKind, Finished, Json, Level, Loss, MessageId, Meta, Outcome, Output, Owner, Part, Party, PeerId, Piece,
-    Provenance, Question, QuestionId, QuestionKind, Schema, TaskId, Text, Time, Usage,
+    Addressee, ArtifactHeader, ArtifactId, BadLink, CancelWhy, Channel, Choice, Chunk, Confirm, Digest, Effects, Event,
+    Fault, FaultKind, Finished, Json, Level, Loss, MessageId, Meta, Outcome, Output, Owner, Part, Party, PeerId, Piece,
+    Provenance, Question, QuestionId, QuestionKind, Schema, TaskId, Text, Time, Usage, WebLink,
 };
 use serde_json::json;
 
@@ -241,10 +241,16 @@ impl Following {
                 }
                 told.extend(self.progress(message, about).map(Told::Event));
             }
-            TaskState::InputRequired => told.push(Told::Ends(self.question(state, message.as_ref(), expires))),
+            TaskState::InputRequired => told.push(match self.question(state, message.as_ref(), expires) {
+                Ok(question) => Told::Ends(question),
+                Err(bad) => self.refused(&bad),
+            }),
             TaskState::AuthRequired => {
                 if !std::mem::replace(&mut self.asks, true) {
-                    told.push(Told::Asks(self.question(state, message.as_ref(), expires)));
+                    told.push(match self.question(state, message.as_ref(), expires) {
+                        Ok(question) => Told::Asks(question),
+                        Err(bad) => self.refused(&bad),
+                    });
                 }
             }
             TaskState::Completed | TaskState::Failed | TaskState::Canceled | TaskState::Rejected => {
@@ -344,22 +350,42 @@ impl Following {
         Fault::new(theirs.unwrap_or(kind), Party::Peer(peer.clone()), public)
     }
 
-    fn question(&self, state: TaskState, message: Option<&Message>, expires: Time) -> Question {
+    /// It wants a person to open what the hub shows nobody.
+    fn refused(&self, bad: &BadLink) -> Told {
+        let peer = &self.teller.peer;
+        let text = format!("{peer} asks to open a link that is not passed on: {bad}");
+        let fault = Fault::new(FaultKind::BadReply, Party::Peer(peer.clone()), text);
+        Told::Finished(Box::new(Finished::failed(fault)), Vec::new())
+    }
+
+    fn question(&self, state: TaskState, message: Option<&Message>, expires: Time) -> Result<Question, BadLink> {
         let peer = &self.teller.peer;
         let text = message.map(words).filter(|text| !text.is_empty());
         let told = message.and_then(|message| message.metadata.as_ref()?.get(ext::URI)?.get("question"));
         let kind = told.filter(|_| self.teller.speaks_ours).and_then(|told| self.kind(told));
-        Question {
+        let kind = match kind {
+            Some(kind) => kind,
+            None => plain_kind(state, message)?,
+        };
+        let text = match &kind {
+            QuestionKind::Visit { url } => url.asked_by(peer, &text.unwrap_or_default()),
+            QuestionKind::Input { .. }
+            | QuestionKind::Confirm(_)
+            | QuestionKind::Credential { .. }
+            | QuestionKind::Model(_)
+            | QuestionKind::Roots => text.unwrap_or_else(|| format!("{peer} wants to know more.").into()),
+        };
+        Ok(Question {
             // The task numbers its questions itself.
             id: QuestionId(self.teller.task, 0),
             to: Addressee::Caller,
-            kind: kind.unwrap_or_else(|| plain_kind(state, message)),
-            text: text.unwrap_or_else(|| format!("{peer} wants to know more.").into()),
+            kind,
+            text,
             asked_by: Party::Peer(peer.clone()),
             expires,
             resume: None,
             name: None,
-        }
+        })
     }
 
     /// A hub says what kind of question it is. Its wish for consent is believed of one that configuration says is a hub.
@@ -390,10 +416,10 @@ impl Following {
 }
 
 /// Credentials are asked for where there is no page to visit.
-fn plain_kind(state: TaskState, message: Option<&Message>) -> QuestionKind {
+fn plain_kind(state: TaskState, message: Option<&Message>) -> Result<QuestionKind, BadLink> {
     let link = message.and_then(|message| message.parts.iter().find_map(link));
-    match (state, link) {
-        (TaskState::AuthRequired, Some(url)) => QuestionKind::Visit { url },
+    Ok(match (state, link) {
+        (TaskState::AuthRequired, Some(url)) => QuestionKind::Visit { url: WebLink::parse(url)? },
         (TaskState::AuthRequired, None) => QuestionKind::Credential { scheme: "bearer".into(), scopes: Vec::new() },
         _ => QuestionKind::Input {
             form: Schema(
@@ -401,7 +427,7 @@ fn plain_kind(state: TaskState, message: Option<&Message>) -> QuestionKind {
             ),
             choices: Vec::new(),
         },
-    }
+    })
 }
 
 fn data(part: &wire::Part) -> Option<&Json> {
@@ -411,10 +437,10 @@ fn data(part: &wire::Part) -> Option<&Json> {
     }
 }
 
-fn link(part: &wire::Part) -> Option<Text> {
+fn link(part: &wire::Part) -> Option<&str> {
     match &part.content {
-        Content::Url(url) if url.starts_with("https://") || url.starts_with("http://") => Some(url.clone()),
-        Content::Url(_) | Content::Text(_) | Content::Raw(_) | Content::Data(_) => None,
+        Content::Url(url) => Some(url),
+        Content::Text(_) | Content::Raw(_) | Content::Data(_) => None,
     }
 }
 

@@ -101,11 +101,10 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
     let (id, within) = (message.id.clone(), message.context.clone());
     let meta = message.metadata.clone().or(metadata);
     let ask = Ask::Invoke { target, input: input(message, &mut losses) };
-    let mut call = Call::new(MessageId(id), ask);
+    let mut call = Call::new(MessageId(id), context.version.wire(), ask);
     // A query leaves nothing behind: sent again, it is asked again.
     call.id_given = hints.kind != Some(Kind::Query);
     call.conversation = within.map(ConversationId);
-    call.wire = Some(context.version.wire());
     call.meta = Meta(meta);
     call.caller = Caller {
         delivery: match context.wants {

@@ -18,7 +18,7 @@ pub(super) fn state(question: &Question) -> TaskState {
 pub(super) fn message(question: &Question) -> Message {
     let mut parts = vec![Part::text(question.text.clone())];
     if let QuestionKind::Visit { url } = &question.kind {
-        parts.push(Part::new(Content::Url(url.clone())));
+        parts.push(Part::new(Content::Url(url.uri().clone())));
     }
     let mut message = Message::new(question.id.to_string(), Role::Agent, parts);
     message.metadata = Some(ext::metadata(|ours| ext::question(ours, question)));

@@ -20,7 +20,11 @@ use crate::a2a::wire::{TaskState, Update};
 const TASK: TaskId = TaskId(7);
 
 fn entries(records: Vec<Record>) -> Vec<Entry> {
-    let mut call = Call::new("m1", Ask::Invoke { target: Target::Words, input: Input::text("hi") });
+    let mut call = Call::new(
+        "m1",
+        interlingua_core::Origin::program(),
+        Ask::Invoke { target: Target::Words, input: Input::text("hi") },
+    );
     call.conversation = Some(ConversationId::from("c"));
     let first = Record::Accepted { by: Principal::anonymous(), call: Box::new(call) };
     let all = std::iter::once(first).chain(records).zip(1..);

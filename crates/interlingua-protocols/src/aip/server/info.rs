@@ -1,5 +1,6 @@
 //! What is known of a device, and how it is asked.
 
+use super::clients::Name;
 use super::say::{self, Stamp};
 use super::{Connection, Effect, Pull, Server, Sight, Timer};
 use crate::aip::discover::unknown;
@@ -16,14 +17,14 @@ impl Server {
     pub(super) fn info_request(
         &mut self,
         from: Connection,
-        id: &Text,
+        name: &Name,
         message: ClientMessage,
         sight: Sight<'_>,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
-        let Some(client) = self.clients.get(id) else { return };
-        if client.role != ClientType::Constellation {
+        let Some(client) = self.clients.named(name) else { return };
+        if name.role != ClientType::Constellation {
             let text = "DEVICE_INFO_REQUEST is permitted only for constellation clients";
             return out.push(Effect::send(from, say::error(text, stamp)));
         }
@@ -57,13 +58,18 @@ impl Server {
     /// A device tells how it is: as an answer, or because something changed.
     pub(super) fn info_response(
         &mut self,
-        id: &Text,
+        name: &Name,
         message: &ClientMessage,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
+        // An orchestrator has no state that a device of its name would be shown with.
+        if name.role != ClientType::Device {
+            return;
+        }
+        let id = &name.id;
         if let Some(info) = profile::system_info(message) {
-            if let Some(client) = self.clients.get_mut(id) {
+            if let Some(client) = self.clients.named_mut(name) {
                 client.info = Some(info.clone());
             }
             out.push(Effect::Telemetry { device: id.clone(), info, tools: profile::tools(message) });

@@ -9,6 +9,7 @@
 //! instead of locked out, refused tasks end, a session ends with its device whoever asked for it, commands of a session go
 //! out one after the other. A device of the wider profile that comes back in time takes its sessions up again.
 
+mod clients;
 mod info;
 mod register;
 pub mod say;
@@ -23,6 +24,7 @@ use interlingua_core::{FaultKind, Json, Text, Time};
 
 use super::link::{Identity, Tongue};
 use super::wire::{ClientKind, ClientMessage, ClientType, Command, CommandResult, ServerMessage};
+use clients::{Client, Clients, Gone, Name};
 use say::{End, Stamp};
 
 /// What the results say that this server makes up for a device which did not answer before the deadline.
@@ -66,11 +68,11 @@ impl Default for Rules {
 #[derive(Debug, Clone)]
 pub struct Server {
     rules: Rules,
-    clients: BTreeMap<Text, Client>,
+    clients: Clients,
     /// Whose each connection is.
-    names: BTreeMap<Connection, Text>,
+    names: BTreeMap<Connection, Name>,
     /// Which id a connection claims that is another's.
-    rivals: BTreeMap<Connection, Text>,
+    rivals: BTreeMap<Connection, Name>,
     sessions: BTreeMap<Text, Session>,
     /// Devices that left, and until when they are remembered.
     gone: BTreeMap<Text, Gone>,
@@ -82,47 +84,12 @@ pub struct Server {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
-    Probe(Text),
+    Probe(Name),
     Gone(Text),
     /// A session whose device or asker left.
     Held(Text),
     Command(Text, Text),
     Pull(Text),
-}
-
-#[derive(Debug, Clone)]
-struct Client {
-    connection: Connection,
-    /// Whose it is: see [`Sight::sender`].
-    of: Text,
-    role: ClientType,
-    tongue: Tongue,
-    target: Option<Text>,
-    /// What a device said of itself.
-    info: Option<Json>,
-    /// Which running program it is.
-    instance: Option<Text>,
-    /// Sessions it asked for, and sessions it works on.
-    asked: BTreeSet<Text>,
-    works: BTreeSet<Text>,
-    /// Somebody else who claims the same id, while the owner is asked for a sign of life.
-    rival: Option<Box<Rival>>,
-}
-
-#[derive(Debug, Clone)]
-struct Rival {
-    connection: Connection,
-    of: Text,
-    register: ClientMessage,
-}
-
-#[derive(Debug, Clone)]
-struct Gone {
-    until: Time,
-    seen: Time,
-    instance: Option<Text>,
-    /// Sessions it worked on.
-    works: BTreeSet<Text>,
 }
 
 #[derive(Debug, Clone)]
@@ -307,7 +274,9 @@ pub struct Sight<'a> {
     /// Peers of the hub that are no devices of this server: they count as connected too.
     pub others: &'a dyn Fn(&str) -> bool,
     /// Which of the clients that are connected they may know of.
-    pub clients: &'a dyn Fn(&str) -> bool,
+    pub clients: &'a dyn Fn(ClientType, &str) -> bool,
+    /// How many clients they may have, those that left and are remembered among them; without it as many as there is room for.
+    pub room: Option<usize>,
 }
 
 impl std::fmt::Debug for Sight<'_> {
@@ -320,7 +289,7 @@ impl Server {
     pub fn new(rules: Rules) -> Server {
         Server {
             rules,
-            clients: BTreeMap::new(),
+            clients: Clients::default(),
             names: BTreeMap::new(),
             rivals: BTreeMap::new(),
             sessions: BTreeMap::new(),
@@ -368,13 +337,13 @@ impl Server {
         if message.kind == ClientKind::Register {
             return self.register(from, message, sight, stamp, out);
         }
-        let Some(id) = self.names.get(&from).cloned() else { return };
+        let Some(name) = self.names.get(&from).cloned() else { return };
         match message.kind {
-            ClientKind::Task => self.task(from, id, message, sight, stamp, out),
-            ClientKind::CommandResults => self.results(&id, message, stamp, out),
-            ClientKind::DeviceInfoRequest => self.info_request(from, &id, message, sight, stamp, out),
-            ClientKind::DeviceInfoResponse => self.info_response(&id, &message, stamp, out),
-            ClientKind::TaskEnd => self.unwanted(&id, message.session_id.as_deref(), stamp, out),
+            ClientKind::Task => self.task(from, name, message, sight, stamp, out),
+            ClientKind::CommandResults => self.results(&name, message, stamp, out),
+            ClientKind::DeviceInfoRequest => self.info_request(from, &name, message, sight, stamp, out),
+            ClientKind::DeviceInfoResponse => self.info_response(&name, &message, stamp, out),
+            ClientKind::TaskEnd => self.unwanted(&name, message.session_id.as_deref(), stamp, out),
             // The link answers these.
             ClientKind::Register | ClientKind::Heartbeat | ClientKind::Error => {}
         }
@@ -409,17 +378,17 @@ impl Server {
     }
 
     fn device(&self, id: &str) -> Option<&Client> {
-        self.clients.get(id).filter(|client| client.role == ClientType::Device)
+        self.clients.get(ClientType::Device, id)
     }
 
     /// A device, for somebody who may know of it.
     fn seen(&self, id: &str, sight: Sight<'_>) -> Option<&Client> {
-        self.device(id).filter(|_| (sight.clients)(id))
+        self.device(id).filter(|_| (sight.clients)(ClientType::Device, id))
     }
 
     /// Ids and roles of whoever is connected.
     pub fn clients(&self) -> impl Iterator<Item = (&Text, ClientType)> {
-        self.clients.iter().map(|(id, client)| (id, client.role))
+        self.clients.iter()
     }
 
     /// When a device that left was last there, while it is remembered.

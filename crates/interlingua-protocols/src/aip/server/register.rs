@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::clients::{Client, Gone, Name, Rival};
 use super::say::{self, End, Stamp};
-use super::{Client, Connection, Effect, Gone, Rival, Server, Session, Sight, Timer, Why};
+use super::{Connection, Effect, Server, Session, Sight, Timer, Why};
 use crate::aip::link::{Identity, NORMAL, Tongue};
 use crate::aip::profile;
 use crate::aip::wire::{ClientMessage, ClientType};
@@ -26,22 +27,40 @@ impl Server {
         if let Some(text) = refused {
             return refuse(from, text, stamp, out);
         }
+        let name = Name { role: message.client_type, id: id.clone() };
         let full = self.clients.len() >= self.rules.clients;
-        let device = message.client_type == ClientType::Device;
-        match self.clients.get_mut(&id) {
-            // Who may be a device was proved before; an orchestrator's place is nobody else's to take.
-            Some(owner) if owner.rival.is_none() && (device || *owner.of == *sight.sender) => {
+        let many = self.has_enough(&name, sight);
+        let kept = self.is_kept_for_another(&name, sight);
+        match self.clients.named_mut(&name) {
+            // A place is nobody else's to take, whatever they may be called.
+            Some(owner) if owner.rival.is_none() && *owner.of == *sight.sender => {
                 out.push(Effect::Probe(owner.connection));
                 owner.rival = Some(Box::new(Rival { connection: from, of: sight.sender.into(), register: message }));
-                self.rivals.insert(from, id.clone());
-                self.timers.insert((stamp.now.after(self.rules.probe), Timer::Probe(id)));
+                self.rivals.insert(from, name.clone());
+                self.timers.insert((stamp.now.after(self.rules.probe), Timer::Probe(name)));
             }
             Some(_) => refuse(from, duplicate(&id), stamp, out),
+            None if kept => refuse(from, duplicate(&id), stamp, out),
+            None if many => refuse(from, "you have as many clients here as one caller may".into(), stamp, out),
             None if full => {
                 refuse(from, "the server has no room for another client".into(), stamp, out);
             }
-            None => self.admit(from, id, sight.sender.into(), &message, stamp, out),
+            None => self.admit(from, name, sight.sender.into(), &message, stamp, out),
         }
+    }
+
+    /// Has the sender as many clients as it may, without this one?
+    fn has_enough(&self, name: &Name, sight: Sight<'_>) -> bool {
+        sight.room.is_some_and(|room| {
+            let left = |(id, gone): (&Text, &Gone)| *gone.of == *sight.sender && *id != name.id;
+            self.clients.count_of(sight.sender) + self.gone.iter().filter(|gone| left(*gone)).count() >= room
+        })
+    }
+
+    /// A device that left has its id, and with it what it was told, for as long as it is remembered.
+    fn is_kept_for_another(&self, name: &Name, sight: Sight<'_>) -> bool {
+        let gone = self.gone.get(&name.id).filter(|_| name.role == ClientType::Device);
+        gone.is_some_and(|gone| *gone.of != *sight.sender)
     }
 
     fn refusal(&self, message: &ClientMessage, sight: Sight<'_>) -> Option<String> {
@@ -58,19 +77,18 @@ impl Server {
     fn admit(
         &mut self,
         from: Connection,
-        id: Text,
+        name: Name,
         of: Text,
         message: &ClientMessage,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
         let tongue = Tongue::of(message);
-        let role = message.client_type;
+        let Name { role, id } = name.clone();
         let info = profile::system_info(message);
         let client = Client {
             connection: from,
             of,
-            role,
             tongue,
             target: message.target_id.clone(),
             info: info.clone(),
@@ -80,8 +98,8 @@ impl Server {
             rival: None,
         };
         self.rivals.remove(&from);
-        self.clients.insert(id.clone(), client);
-        self.names.insert(from, id.clone());
+        self.clients.insert(name.clone(), client);
+        self.names.insert(from, name.clone());
         out.push(Effect::Admit(from, Identity { id: id.clone(), role, tongue }));
         out.push(Effect::send(from, say::ack(None, stamp)));
         let gone = if role == ClientType::Device { self.gone.remove(&id) } else { None };
@@ -98,31 +116,31 @@ impl Server {
                     named.entry(session).or_default();
                 }
             }
-            self.resume(&id, role, named, stamp, out);
+            self.resume(&name, named, stamp, out);
         }
     }
 
     /// Takes up the sessions of a client that came back in time.
     fn resume(
         &mut self,
-        id: &Text,
-        role: ClientType,
+        client: &Name,
         named: BTreeMap<Text, Vec<Text>>,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
+        let Name { role, id } = client;
         for (name, begun) in named {
-            let Some(session) = self.sessions.get(&name).filter(|session| self.is_of(session, id, role)) else {
+            let Some(session) = self.sessions.get(&name).filter(|session| self.is_of(session, client)) else {
                 let over = say::task_end(name, End::failed(DEVICE_LOST), stamp);
-                out.extend(self.clients.get(id).map(|client| Effect::send(client.connection, over)));
+                out.extend(self.clients.named(client).map(|client| Effect::send(client.connection, over)));
                 continue;
             };
             let in_time = |away: Option<Time>| away.is_some_and(|until| until > stamp.now);
-            let asked = session.asker == *id && session.asker_role == role && in_time(session.asker_away);
+            let asked = session.is_asked_by(client) && in_time(session.asker_away);
             let works =
-                session.device.as_ref() == Some(id) && role == ClientType::Device && in_time(session.device_away);
+                session.device.as_ref() == Some(id) && *role == ClientType::Device && in_time(session.device_away);
             if asked {
-                self.asker_back(&name, id, stamp, out);
+                self.asker_back(&name, client, stamp, out);
             }
             if works {
                 self.device_back(&name, id, &begun, stamp, out);
@@ -131,17 +149,21 @@ impl Server {
     }
 
     /// One that is not theirs is not there.
-    fn is_of(&self, session: &Session, id: &Text, role: ClientType) -> bool {
-        let asked = session.asker == *id && session.asker_role == role;
-        match role {
-            ClientType::Device => asked || session.device.as_ref() == Some(id),
-            ClientType::Constellation => asked && self.clients.get(id).is_some_and(|client| client.of == session.of),
+    fn is_of(&self, session: &Session, name: &Name) -> bool {
+        let asked = session.is_asked_by(name);
+        match name.role {
+            ClientType::Device => asked || session.device.as_ref() == Some(&name.id),
+            ClientType::Constellation => {
+                asked && self.clients.named(name).is_some_and(|client| client.of == session.of)
+            }
         }
     }
 
     /// Whoever asked is back. It hears that it was accepted, in case it did not, or how it ended meanwhile.
-    fn asker_back(&mut self, name: &Text, id: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        let (Some(session), Some(client)) = (self.sessions.get_mut(name), self.clients.get_mut(id)) else { return };
+    fn asker_back(&mut self, name: &Text, asker: &Name, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let (Some(session), Some(client)) = (self.sessions.get_mut(name), self.clients.named_mut(asker)) else {
+            return;
+        };
         session.asker_away = None;
         client.asked.insert(name.clone());
         if let Some(frame) = session.ended.take() {
@@ -154,7 +176,10 @@ impl Server {
 
     /// The device is back. A COMMAND that it had not begun is sent again; for one that it had, its results are awaited.
     fn device_back(&mut self, name: &Text, id: &Text, begun: &[Text], stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        let (Some(session), Some(client)) = (self.sessions.get_mut(name), self.clients.get_mut(id)) else { return };
+        let (Some(session), Some(client)) = (self.sessions.get_mut(name), self.clients.get_mut(ClientType::Device, id))
+        else {
+            return;
+        };
         session.device_away = None;
         client.works.insert(name.clone());
         if let Some(pending) = session.pending.as_ref().filter(|pending| !begun.contains(&pending.response)) {
@@ -165,51 +190,52 @@ impl Server {
 
     /// A sign of life from somebody whose id another claims.
     pub(super) fn alive(&mut self, connection: Connection, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        let Some(id) = self.names.get(&connection).cloned() else { return };
-        if let Some(rival) = self.clients.get_mut(&id).and_then(|owner| owner.rival.take()) {
+        let Some(name) = self.names.get(&connection).cloned() else { return };
+        if let Some(rival) = self.clients.named_mut(&name).and_then(|owner| owner.rival.take()) {
             self.rivals.remove(&rival.connection);
-            refuse(rival.connection, duplicate(&id), stamp, out);
+            refuse(rival.connection, duplicate(&name.id), stamp, out);
         }
     }
 
     /// The owner gave no sign of life: the rival has its place.
-    pub(super) fn take_over(&mut self, id: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        let Some(owner) = self.clients.get_mut(id) else { return };
+    pub(super) fn take_over(&mut self, name: &Name, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+        let Some(owner) = self.clients.named_mut(name) else { return };
         let Some(rival) = owner.rival.take() else { return };
         let old = owner.connection;
         out.push(Effect::Close(old, NORMAL));
         self.closed(old, stamp, out);
-        self.admit(rival.connection, id.clone(), rival.of, &rival.register, stamp, out);
+        self.admit(rival.connection, name.clone(), rival.of, &rival.register, stamp, out);
     }
 
     pub(super) fn closed(&mut self, connection: Connection, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
         self.forget_rival(connection);
         self.pulls.retain(|_, pull| pull.asker != connection);
-        let Some(id) = self.names.remove(&connection) else { return };
-        let Some(client) = self.clients.remove(&id) else { return };
+        let Some(name) = self.names.remove(&connection) else { return };
+        let Some(client) = self.clients.remove(&name) else { return };
         for session in &client.works {
             self.device_lost(session, client.tongue, stamp, out);
         }
         for session in &client.asked {
             self.asker_lost(session, client.tongue, stamp, out);
         }
-        if client.role == ClientType::Device {
+        if name.role == ClientType::Device {
             let gone = Gone {
+                of: client.of,
                 until: stamp.now.after(self.rules.grace),
                 seen: stamp.now,
                 instance: client.instance,
                 works: client.works,
             };
-            self.quarantine(&id, gone, out);
+            self.quarantine(&name.id, gone, out);
         }
         if let Some(rival) = client.rival {
-            self.admit(rival.connection, id, rival.of, &rival.register, stamp, out);
+            self.admit(rival.connection, name, rival.of, &rival.register, stamp, out);
         }
     }
 
     fn forget_rival(&mut self, connection: Connection) {
         let claimed = self.rivals.remove(&connection);
-        if let Some(owner) = claimed.and_then(|id| self.clients.get_mut(&id)) {
+        if let Some(owner) = claimed.and_then(|name| self.clients.named_mut(&name)) {
             owner.rival = None;
         }
     }
@@ -272,9 +298,7 @@ impl Server {
     fn end_lost(&mut self, id: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
         let Some(session) = self.remove_session(id) else { return };
         out.push(Effect::Cancel { session: id.clone(), why: Why::DeviceLost });
-        if let Some(asker) =
-            self.clients.get(&session.asker).filter(|_| Some(&session.asker) != session.device.as_ref())
-        {
+        if let Some(asker) = self.asker(&session).filter(|_| !session.is_its_devices_own()) {
             out.push(Effect::send(asker.connection, say::task_end(id.clone(), End::failed(DEVICE_LOST), stamp)));
         }
     }

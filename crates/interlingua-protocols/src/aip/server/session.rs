@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::clients::{Client, Name};
 use super::register::not_connected;
 use super::say::{self, End, Stamp};
 use super::{Asked, Connection, Effect, Order, Pending, Server, Session, Sight, Timer, Why};
@@ -15,29 +16,30 @@ impl Server {
     pub(super) fn task(
         &mut self,
         from: Connection,
-        id: Text,
+        name: Name,
         message: ClientMessage,
         sight: Sight<'_>,
         stamp: &mut Stamp<'_>,
         out: &mut Vec<Effect>,
     ) {
-        let Some(client) = self.clients.get(&id) else { return };
-        let (role, tongue) = (client.role, client.tongue);
-        let target = match self.target(&id, &message, sight) {
+        let Some(client) = self.clients.named(&name) else { return };
+        let tongue = client.tongue;
+        let target = match self.target(&name, &message, sight) {
             Ok(target) => target,
             Err(text) => return refuse(from, message.session_id, text, stamp, out),
         };
         let session = message.session_id.clone().filter(|given| !given.is_empty()).unwrap_or_else(|| stamp.id());
         let task_name = safe_task_name(message.task_name.as_deref(), (stamp.mint)());
         let device = self.device(&target).map(|_| target.clone());
-        let made = Session::new(id.clone(), role, task_name.clone(), device.clone());
+        let made = Session::new(name.id.clone(), name.role, task_name.clone(), device.clone());
         self.sessions.insert(session.clone(), Session { of: sight.sender.into(), ..made });
-        if let Some(client) = self.clients.get_mut(&id) {
+        if let Some(client) = self.clients.named_mut(&name) {
             client.asked.insert(session.clone());
         }
-        if let Some(device) = device.and_then(|device| self.clients.get_mut(&device)) {
+        if let Some(device) = device.and_then(|device| self.clients.get_mut(ClientType::Device, &device)) {
             device.works.insert(session.clone());
         }
+        let Name { role, id } = name;
         let asked = Asked { session, asker: id, asker_role: role, tongue, target, task_name, message };
         out.push(Effect::Open(Box::new(asked)));
     }
@@ -47,7 +49,7 @@ impl Server {
         if self.sessions.contains_key(&session) {
             return;
         }
-        let Some(client) = self.clients.get_mut(&device).filter(|client| client.role == ClientType::Device) else {
+        let Some(client) = self.clients.get_mut(ClientType::Device, &device) else {
             return out.push(Effect::Cancel { session, why: Why::DeviceLost });
         };
         client.works.insert(session.clone());
@@ -56,10 +58,11 @@ impl Server {
     }
 
     /// Whom a TASK is for, or why it is refused.
-    fn target(&self, id: &Text, message: &ClientMessage, sight: Sight<'_>) -> Result<Text, String> {
-        let Some(client) = self.clients.get(id) else { return Err(not_connected(id)) };
+    fn target(&self, name: &Name, message: &ClientMessage, sight: Sight<'_>) -> Result<Text, String> {
+        let id = &name.id;
+        let Some(client) = self.clients.named(name) else { return Err(not_connected(id)) };
         let given = message.target_id.as_ref().filter(|target| !target.is_empty());
-        let target = match (client.role, given) {
+        let target = match (name.role, given) {
             (ClientType::Device, Some(target)) if target != id => {
                 return Err("Device clients may not target other devices".to_owned());
             }
@@ -67,17 +70,16 @@ impl Server {
             (ClientType::Constellation, None) => {
                 return Err("Constellation task requests require target_id".to_owned());
             }
-            (ClientType::Constellation, Some(target)) => match self.known_role(target, sight) {
-                Some(ClientType::Constellation) => {
-                    return Err("Constellation tasks may only target device clients".to_owned());
-                }
-                None if !(sight.others)(target) => return Err(not_connected(target)),
-                Some(ClientType::Device) | None => target.clone(),
-            },
+            (ClientType::Constellation, Some(target))
+                if self.seen(target, sight).is_some() || (sight.others)(target) =>
+            {
+                target.clone()
+            }
+            (ClientType::Constellation, Some(target)) => return Err(self.no_target(target, sight)),
         };
         let live = message.session_id.as_ref().and_then(|given| Some((given, self.sessions.get(given)?)));
         match live {
-            Some((given, session)) if session.asker != *id => {
+            Some((given, session)) if !session.is_asked_by(name) => {
                 Err(format!("session_id '{given}' is owned by another client"))
             }
             Some((given, _)) => Err(format!("session_id '{given}' is already in use")),
@@ -86,14 +88,23 @@ impl Server {
         }
     }
 
-    fn known_role(&self, client: &str, sight: Sight<'_>) -> Option<ClientType> {
-        self.clients.get(client).filter(|_| (sight.clients)(client)).map(|client| client.role)
+    fn no_target(&self, target: &str, sight: Sight<'_>) -> String {
+        let role = ClientType::Constellation;
+        match self.clients.get(role, target).filter(|_| (sight.clients)(role, target)) {
+            Some(_) => "Constellation tasks may only target device clients".to_owned(),
+            None => not_connected(target),
+        }
+    }
+
+    /// Whoever asked for a session, if it is here.
+    pub(super) fn asker(&self, session: &Session) -> Option<&Client> {
+        self.clients.get(session.asker_role, &session.asker)
     }
 
     pub(super) fn accepted(&mut self, id: Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
         let Some(session) = self.sessions.get_mut(&id).filter(|session| !session.accepted) else { return };
         session.accepted = true;
-        if let Some(asker) = self.clients.get(&session.asker) {
+        if let Some(asker) = self.clients.get(session.asker_role, &session.asker) {
             out.push(Effect::send(asker.connection, say::ack(Some(id), stamp)));
         }
     }
@@ -108,7 +119,7 @@ impl Server {
         out: &mut Vec<Effect>,
     ) {
         let Some(session) = self.remove_session(id) else { return };
-        let Some(asker) = self.clients.get(&session.asker) else { return };
+        let Some(asker) = self.asker(&session) else { return };
         let told = (asker.tongue == Tongue::Profile).then(|| profile::told(&[], Some(kind))).flatten();
         let refusal = say::error(error.clone(), stamp);
         let refusal = ServerMessage { session_id: Some(id.clone()), metadata: told.clone(), ..refusal };
@@ -147,7 +158,8 @@ impl Server {
         else {
             return;
         };
-        let Some(device) = session.device.as_deref().and_then(|device| self.clients.get(device)) else { return };
+        let device = session.device.as_deref().and_then(|device| self.clients.get(ClientType::Device, device));
+        let Some(device) = device else { return };
         let Some(mut order) = session.queue.pop_front() else { return };
         for action in &mut order.actions {
             action.call_id.get_or_insert_with(|| stamp.id());
@@ -164,9 +176,15 @@ impl Server {
     }
 
     /// Only the device that works on a session speaks for it, only of the COMMAND that is under way, and only once.
-    pub(super) fn results(&mut self, id: &Text, message: ClientMessage, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        let Some(name) = message.session_id.clone() else { return };
-        let works = |session: &Session| session.device.as_ref() == Some(id) && session.device_away.is_none();
+    pub(super) fn results(
+        &mut self,
+        from: &Name,
+        message: ClientMessage,
+        stamp: &mut Stamp<'_>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(name) = message.session_id.clone().filter(|_| from.role == ClientType::Device) else { return };
+        let works = |session: &Session| session.device.as_ref() == Some(&from.id) && session.device_away.is_none();
         let Some(session) = self.sessions.get_mut(&name).filter(|session| works(session)) else { return };
         let wanted = session.pending.as_ref().map(|pending| &pending.response);
         if wanted.is_none() || wanted != message.prev_response_id.as_ref() {
@@ -184,7 +202,7 @@ impl Server {
     pub(super) fn command_late(&mut self, id: &Text, response: &Text, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         let Some(pending) = session.pending.take_if(|pending| pending.response == *response) else { return };
-        let device = session.device.as_deref().and_then(|device| self.clients.get(device));
+        let device = session.device.as_deref().and_then(|device| self.clients.get(ClientType::Device, device));
         if let Some(device) = device.filter(|device| device.tongue == Tongue::Profile) {
             let end = End { metadata: Some(profile::cancels(response)), ..End::failed("the command took too long") };
             out.push(Effect::send(device.connection, say::task_end(id.clone(), end, stamp)));
@@ -197,7 +215,7 @@ impl Server {
 
     /// Only the wider profile has a place for them.
     pub(super) fn notes(&self, id: &Text, lines: Vec<Text>, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
-        let asker = self.sessions.get(id).and_then(|session| self.clients.get(&session.asker));
+        let asker = self.sessions.get(id).and_then(|session| self.asker(session));
         if let Some(asker) = asker.filter(|asker| asker.tongue == Tongue::Profile) {
             out.push(Effect::send(asker.connection, say::notes(id.clone(), lines, stamp)));
         }
@@ -208,8 +226,8 @@ impl Server {
         self.accepted(id.clone(), stamp, out);
         let Some(session) = self.sessions.get_mut(id) else { return };
         let frame = say::task_end(id.clone(), end, stamp);
-        let device = session.device.clone().filter(|device| *device != session.asker);
-        match self.clients.get(&session.asker) {
+        let device = session.device.clone().filter(|_| !session.is_its_devices_own());
+        match self.clients.get(session.asker_role, &session.asker) {
             Some(asker) => {
                 out.push(Effect::send(asker.connection, frame.clone()));
                 self.remove_session(id);
@@ -229,14 +247,14 @@ impl Server {
     }
 
     /// A client of the wider profile wants its task no longer.
-    pub(super) fn unwanted(&mut self, id: &Text, session: Option<&str>, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+    pub(super) fn unwanted(&mut self, by: &Name, session: Option<&str>, stamp: &mut Stamp<'_>, out: &mut Vec<Effect>) {
         let Some((name, _)) =
-            session.and_then(|name| self.sessions.get_key_value(name)).filter(|(_, it)| it.asker == *id)
+            session.and_then(|name| self.sessions.get_key_value(name)).filter(|(_, it)| it.is_asked_by(by))
         else {
             return;
         };
         let name = name.clone();
-        let asker = self.clients.get(id).map(|client| client.connection);
+        let asker = self.clients.named(by).map(|client| client.connection);
         self.end_unwanted(&name, stamp, out);
         if let Some(asker) = asker {
             out.push(Effect::send(asker, say::task_end(name, End::failed("cancelled: asked"), stamp)));
@@ -245,10 +263,12 @@ impl Server {
 
     pub(super) fn remove_session(&mut self, id: &Text) -> Option<Session> {
         let session = self.sessions.remove(id)?;
-        if let Some(asker) = self.clients.get_mut(&session.asker) {
+        if let Some(asker) = self.clients.get_mut(session.asker_role, &session.asker) {
             asker.asked.remove(id);
         }
-        if let Some(device) = session.device.as_ref().and_then(|device| self.clients.get_mut(device)) {
+        if let Some(device) =
+            session.device.as_ref().and_then(|device| self.clients.get_mut(ClientType::Device, device))
+        {
             device.works.remove(id);
         }
         if let Some(pending) = &session.pending {
@@ -259,6 +279,15 @@ impl Server {
 }
 
 impl Session {
+    pub(super) fn is_asked_by(&self, name: &Name) -> bool {
+        self.asker == name.id && self.asker_role == name.role
+    }
+
+    /// Its device asked for it itself.
+    pub(super) fn is_its_devices_own(&self) -> bool {
+        self.asker_role == ClientType::Device && self.device.as_ref() == Some(&self.asker)
+    }
+
     fn new(asker: Text, asker_role: ClientType, task_name: Text, device: Option<Text>) -> Session {
         Session {
             asker,

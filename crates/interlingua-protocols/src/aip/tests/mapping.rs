@@ -216,7 +216,11 @@ fn p_28_data_alone_is_the_result_and_beside_text_it_is_written() {
 
 #[test]
 fn a_call_to_a_server_is_a_task_in_words_and_says_what_it_lost() {
-    let mut call = Call::new("m", Ask::Invoke { target: Target::Peer(peer()), input: Input::text("tidy") });
+    let mut call = Call::new(
+        "m",
+        interlingua_core::Origin::program(),
+        Ask::Invoke { target: Target::Peer(peer()), input: Input::text("tidy") },
+    );
     let sent = encode::task(&call, "gal@dev1".into(), "dev1".into(), "gal@t1".into(), "t1".into());
     assert!(sent.losses.is_empty() && sent.value.check().is_ok());
     assert_eq!(sent.value.request.as_deref(), Some("tidy"));

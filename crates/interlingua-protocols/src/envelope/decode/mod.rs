@@ -201,9 +201,8 @@ fn group(message_id: &Text, index: usize, of: usize) -> Group {
 
 /// A call with the manners of this wire. Its id is the caller's and so an idempotency key (R-18, H-11).
 fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call {
-    let mut call = Call::new(id, ask);
+    let mut call = Call::new(id, WIRE, ask);
     call.id_given = true;
-    call.wire = Some(WIRE);
     call.conversation = message.token.session_id.clone().map(ConversationId);
     call.caller =
         Caller { delivery: manners.delivery, can_answer: CAN_ANSWER, missing: Missing::Refuse, accepts: Vec::new() };
@@ -217,6 +216,9 @@ fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call 
     };
     if !is_empty(&message.metadata) {
         call.via = via(&message.metadata);
+        if let Some(origin) = message.metadata.get(crate::hop::ORIGIN).and_then(|origin| origin.as_str()) {
+            call.told(origin);
+        }
         call.trace = trace(&message.metadata);
     }
     call

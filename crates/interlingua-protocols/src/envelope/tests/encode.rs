@@ -59,6 +59,8 @@ fn confirmation(question: QuestionId, to: Addressee) -> Event {
         destroys: false,
         spends: false,
         idempotent: false,
+        calls: false,
+        unknown: false,
         claimed_by: CardFrom::Configuration,
     };
     let confirm = Confirm {

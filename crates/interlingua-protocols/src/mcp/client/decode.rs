@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use interlingua_core::peer::View;
 use interlingua_core::{
-    Channel, Event, Fault, FaultKind, Finished, Json, Level, Loss, MessageId, Noun, Outcome, Output, Part, Party,
-    PeerId, Piece, Provenance, Question, Raw, Text, Time, Usage,
+    BadLink, Channel, Event, Fault, FaultKind, Finished, Json, Level, Loss, MessageId, Noun, Outcome, Output, Part,
+    Party, PeerId, Piece, Provenance, Question, Raw, Text, Time, Usage,
 };
 
 use super::encode::Verb;
@@ -62,6 +62,11 @@ impl Leg {
 
     fn bad(&self, what: &str) -> Fault {
         self.fault(FaultKind::BadReply, &format!("does not answer as it should: {what}"))
+    }
+
+    /// It wants a person to open what the hub shows nobody.
+    pub fn refused(&self, bad: &BadLink) -> Fault {
+        self.fault(FaultKind::BadReply, &format!("asks to open a link that is not passed on: {bad}"))
     }
 
     fn by(&self) -> Provenance {
@@ -190,7 +195,10 @@ impl Leg {
         match (requests, state) {
             (Some(requests), state) => {
                 let asked = state::questions(&requests, state.as_ref(), None, &self.peer, self.expires);
-                asked.map(Replied::Asked).ok_or_else(|| self.bad("a question that is none"))
+                asked
+                    .map_err(|bad| self.refused(&bad))?
+                    .map(Replied::Asked)
+                    .ok_or_else(|| self.bad("a question that is none"))
             }
             (None, Some(state)) => Ok(Replied::Again(state)),
             (None, None) => Err(self.bad("it asks, and says not what")),
@@ -210,7 +218,7 @@ impl Leg {
             }
         });
         let questions = state::questions(&Members::of(&requests), None, None, &self.peer, self.expires);
-        match questions.filter(|questions| !questions.is_empty()) {
+        match questions.map_err(|bad| self.refused(&bad))?.filter(|questions| !questions.is_empty()) {
             Some(questions) => Ok(Replied::Asked(questions)),
             None => Err(self.error(error)),
         }
@@ -260,7 +268,10 @@ impl Leg {
         let (requests, id) = (task.object("inputRequests"), task.text("taskId"));
         let (Some(requests), Some(id)) = (requests, id) else { return Err(self.bad("a task that asks, and not what")) };
         let asked = state::questions(&requests, None, Some(&id), &self.peer, self.expires);
-        asked.map(TaskState::Asked).ok_or_else(|| self.bad("a question that is none"))
+        asked
+            .map_err(|bad| self.refused(&bad))?
+            .map(TaskState::Asked)
+            .ok_or_else(|| self.bad("a question that is none"))
     }
 
     /// A notification that belongs to this call, as an event; `None` for one that says nothing to its caller.

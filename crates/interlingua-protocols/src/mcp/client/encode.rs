@@ -47,6 +47,8 @@ pub struct Manner<'a> {
     pub hub: bool,
     pub trace: Option<&'a Trace>,
     pub via: Option<&'a Via>,
+    /// What led to the call, for a hub.
+    pub origin: Option<String>,
     /// The caller's own `_meta`, when it came in this protocol.
     pub meta: Option<Members>,
     pub key: Option<&'a MessageId>,
@@ -66,6 +68,7 @@ impl Manner<'_> {
             hub: false,
             trace: None,
             via: None,
+            origin: None,
             meta: None,
             key: None,
             progress: false,
@@ -93,6 +96,9 @@ impl Manner<'_> {
                 meta.array(meta::VIA, &via.hubs, |hub: &HubId, out| {
                     interlingua_core::json::write_string(hub.as_str(), out)
                 });
+            }
+            if let Some(origin) = self.origin.as_ref().filter(|_| self.hub) {
+                meta.text(meta::ORIGIN, origin);
             }
             if let Some(key) = self.key.filter(|_| self.hub) {
                 meta.text(meta::MESSAGE_ID, key.as_str());
@@ -351,12 +357,12 @@ pub fn losses(call: &Call) -> Vec<Loss> {
 
 /// May a server answer this call with a receipt? See [`Manner::receipts`].
 pub fn takes_receipts(call: &Call, version: Version) -> bool {
-    let same = call.wire.as_ref().is_some_and(|wire| *wire == version.wire());
+    let same = call.origin.wire().is_some_and(|wire| *wire == version.wire());
     !same || callers_meta(call).is_some_and(|meta| meta.has(meta::TASKS))
 }
 
 /// The caller's `_meta`, when it spoke this protocol.
 pub fn callers_meta(call: &Call) -> Option<Members> {
-    let meta = call.meta.0.as_ref().filter(|_| call.wire.as_ref().is_some_and(is_ours))?;
+    let meta = call.meta.0.as_ref().filter(|_| call.origin.wire().is_some_and(is_ours))?;
     Some(Members::of(meta))
 }

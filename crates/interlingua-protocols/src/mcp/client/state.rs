@@ -2,7 +2,7 @@
 //! records, so that it survives the hub, and comes back with the answer.
 
 use interlingua_core::peer::Answering;
-use interlingua_core::{Json, PeerId, Question, Secret, Time};
+use interlingua_core::{BadLink, Json, PeerId, Question, Secret, Time};
 
 use crate::mcp::question;
 use crate::members::Members;
@@ -10,33 +10,32 @@ use crate::object::Object;
 use crate::rpc;
 
 /// The questions of an `input_required` result, or of a task that waits; `None` when the server asks something that is no
-/// question. `state` alone, without requests, is to be sent back at once.
+/// question, an error when it wants a person to open what nobody should. `state` alone, without requests, is to be sent back at once.
 pub fn questions(
     requests: &Members,
     state: Option<&Json>,
     task: Option<&str>,
     peer: &PeerId,
     expires: Time,
-) -> Option<Vec<Question>> {
-    requests
-        .iter()
-        .map(|(key, request)| {
-            let resume = Object::json(|object| {
-                object.text("key", key);
-                if let Some(state) = state {
-                    object.value("state", state);
-                }
-                if let Some(task) = task {
-                    object.text("task", task);
-                }
-            });
-            let request = Members::of(&request);
-            let params = request.object("params").unwrap_or(Members::absent());
-            let method = request.text("method")?;
-            let asked = question::decode(&method, &params, peer, expires, Some(Secret::new(resume.as_bytes())))?;
-            Some(Question { name: Some(Box::new(key.into())), ..asked })
-        })
-        .collect()
+) -> Result<Option<Vec<Question>>, BadLink> {
+    let asked = requests.iter().map(|(key, request)| {
+        let resume = Object::json(|object| {
+            object.text("key", key);
+            if let Some(state) = state {
+                object.value("state", state);
+            }
+            if let Some(task) = task {
+                object.text("task", task);
+            }
+        });
+        let request = Members::of(&request);
+        let params = request.object("params").unwrap_or(Members::absent());
+        let method = request.text("method")?;
+        let asked = question::decode(&method, &params, peer, expires, Some(Secret::new(resume.as_bytes())));
+        let named = |asked| Question { name: Some(Box::new(key.into())), ..asked };
+        asked.map(|asked| asked.map(named)).transpose()
+    });
+    asked.collect::<Option<Result<_, BadLink>>>().transpose()
 }
 
 /// The answers to one round of questions.

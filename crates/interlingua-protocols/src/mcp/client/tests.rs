@@ -33,7 +33,7 @@ fn tool() -> Skill {
 fn calling(args: &str) -> Call {
     let args = Json::parse(Bytes::copy_from_slice(args.as_bytes())).expect("JSON");
     let target = Target::Skill(SkillId::new("p", "find"), None);
-    Call::new("m", Ask::Invoke { target, input: Input::args(args) })
+    Call::new("m", interlingua_core::Origin::program(), Ask::Invoke { target, input: Input::args(args) })
 }
 
 fn body(outgoing: &encode::Outgoing) -> Value {
@@ -87,7 +87,8 @@ fn a_legacy_call_has_no_meta_of_its_own_and_no_headers() {
 
 #[test]
 fn resources_prompts_and_completions_have_their_own_verbs() {
-    let read = Call::new("m", Ask::Read { peer: "p".into(), uri: Uri::from("test://ä") });
+    let read =
+        Call::new("m", interlingua_core::Origin::program(), Ask::Read { peer: "p".into(), uri: Uri::from("test://ä") });
     let sent = encode::call(1, &read, &tool(), &Manner::own(Version::LATEST), None);
     assert_eq!((sent.method, body(&sent)["params"]["uri"].as_str()), ("resources/read", Some("test://ä")));
     assert_eq!(sent.headers[1], ("mcp-name".into(), "=?base64?dGVzdDovL8Ok?=".into()));
@@ -96,6 +97,7 @@ fn resources_prompts_and_completions_have_their_own_verbs() {
     assert_eq!((sent.method, body(&sent)["params"]["name"].as_str()), ("prompts/get", Some("greet")));
     let complete = Call::new(
         "m",
+        interlingua_core::Origin::program(),
         Ask::Complete {
             of: interlingua_core::Completes::Template("p".into(), "test://{id}".into()),
             argument: "id".into(),
@@ -238,7 +240,10 @@ fn addresses_to_visit_come_as_an_error_of_the_last_legacy_version() {
     let error = rpc::Error::new(-32042, "visit").with(data.into());
     let replied = leg(Verb::Call, Version::LATEST_LEGACY).response(Err(error)).expect("a question");
     let Replied::Asked(questions) = replied else { panic!("asked") };
-    assert_eq!(questions[0].kind, QuestionKind::Visit { url: "https://x/1".into() });
+    assert_eq!(
+        questions[0].kind,
+        QuestionKind::Visit { url: interlingua_core::WebLink::parse("https://x/1").expect("a link") }
+    );
 }
 
 #[test]
@@ -333,9 +338,9 @@ fn requests_about_a_task_are_named_by_it() {
 fn a_receipt_is_taken_for_whoever_cannot_hold_one_except_by_callers_of_the_same_version() {
     let mut call = calling("{}");
     assert!(encode::takes_receipts(&call, Version::LATEST), "a caller of another protocol waits with the hub");
-    call.wire = Some(Version::LATEST_LEGACY.wire());
+    call.origin = Version::LATEST_LEGACY.wire().into();
     assert!(encode::takes_receipts(&call, Version::LATEST));
-    call.wire = Some(Version::LATEST.wire());
+    call.origin = Version::LATEST.wire().into();
     assert!(!encode::takes_receipts(&call, Version::LATEST), "the server decides as it would without a hub");
     call.meta = interlingua_core::Meta(Some(json!({"io.modelcontextprotocol/tasks": {}}).into()));
     assert!(encode::takes_receipts(&call, Version::LATEST));

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use interlingua_core::{
-    Addressee, Carried, Choice, Confirm, Digest, Effects, Fault, FaultKind, Finished, Json, Loss, Outcome, Output,
-    Part, Party, PeerId, Provenance, Question, QuestionId, QuestionKind, Retry, Schema, Secret, SkillId, Text, Time,
-    Usage,
+    Addressee, BadLink, Carried, Choice, Confirm, Digest, Effects, Fault, FaultKind, Finished, Json, Loss, Outcome,
+    Output, Part, Party, PeerId, Provenance, Question, QuestionId, QuestionKind, Retry, Schema, Secret, SkillId, Text,
+    Time, Usage, WebLink,
 };
 
 use super::encode::Tongue;
@@ -42,6 +42,9 @@ pub fn reply(message: Message, leg: &Leg) -> Carried<Replied> {
     if let Some(failed) = failed {
         let outcome = Outcome::Failed(read.fault.take().unwrap_or_else(|| failed.fault(leg)));
         return read.finished(outcome);
+    }
+    if let Some(refused) = read.refused.take() {
+        return read.finished(Outcome::Failed(refused));
     }
     if let Some(question) = read.question.take() {
         return Carried { value: Replied::Asked(Box::new(question)), losses: read.losses };
@@ -99,6 +102,8 @@ struct Read {
     losses: Vec<Loss>,
     question: Option<Question>,
     fault: Option<Fault>,
+    /// It wants a person to open what the hub shows nobody.
+    refused: Option<Fault>,
 }
 
 impl Read {
@@ -110,7 +115,10 @@ impl Read {
         }
         let Some(content) = submessage.content.as_json(leg.depth) else { return };
         if submessage.has_label(labels::QUESTION) {
-            self.question = leg.asked(&content);
+            match leg.asked(&content) {
+                Ok(question) => self.question = question,
+                Err(bad) => self.refused = Some(leg.refused(&bad)),
+            }
         } else if leg.tongue == Tongue::Hub && submessage.has_label(labels::FAULT) {
             self.fault = fault::read(&content, &leg.peer, &self.words());
         } else if leg.tongue == Tongue::Hub && submessage.has_label(labels::LOSSES) {
@@ -144,7 +152,22 @@ impl Leg {
     }
 
     /// `interlingua-question`. Its id is the agent's and goes back with the answer; one that does not read is no question.
-    fn asked(&self, content: &Json) -> Option<Question> {
+    fn asked(&self, content: &Json) -> Result<Option<Question>, BadLink> {
+        let text = |key: &str| content.get(key).and_then(|value| value.as_str());
+        let (Some("visit"), Some(url), Some(words)) = (text("kind"), text("url"), text("text")) else {
+            return Ok(self.asked_other(content));
+        };
+        let url = WebLink::parse(url)?;
+        let words = url.asked_by(&self.peer, words);
+        Ok(Some(self.question(QuestionKind::Visit { url }, words, text("id").map(Secret::new))))
+    }
+
+    fn refused(&self, bad: &BadLink) -> Fault {
+        let text = format!("{} asks to open a link that is not passed on: {bad}", self.peer);
+        Fault::new(FaultKind::BadReply, Party::Peer(self.peer.clone()), text)
+    }
+
+    fn asked_other(&self, content: &Json) -> Option<Question> {
         let text = |key: &str| content.get(key).and_then(|value| value.as_str());
         let kind = match text("kind")? {
             "input" => QuestionKind::Input { form: form(content), choices: choices(content) },
@@ -154,7 +177,6 @@ impl Leg {
                 let scopes = scopes.into_iter().flatten().filter_map(|scope| scope.as_str().map(Text::from)).collect();
                 QuestionKind::Credential { scheme: text("scheme").unwrap_or("token").into(), scopes }
             }
-            "visit" => QuestionKind::Visit { url: text("url")?.into() },
             _ => return None,
         };
         Some(self.question(kind, text("text")?.into(), text("id").map(Secret::new)))

@@ -240,9 +240,8 @@ impl Said<'_> {
     /// The manners of this wire: one whole answer; a missing argument may be asked for; a caller that goes away has
     /// lost interest.
     fn call(&self, id: MessageId, target: Target, input: Input) -> Call {
-        let mut call = Call::new(id, Ask::Invoke { target, input });
+        let mut call = Call::new(id, WIRE, Ask::Invoke { target, input });
         self.hop.apply(&mut call);
-        call.wire = Some(WIRE);
         call.conversation.clone_from(&self.conversation);
         call.caller = Caller {
             delivery: Delivery::Whole,

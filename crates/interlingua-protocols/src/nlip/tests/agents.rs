@@ -17,7 +17,7 @@ fn leg(tongue: Tongue) -> Leg {
 }
 
 fn invoke(target: Target, input: Input) -> Call {
-    Call::new("m1", Ask::Invoke { target, input })
+    Call::new("m1", interlingua_core::Origin::program(), Ask::Invoke { target, input })
 }
 
 fn chat(input: Input) -> Call {
@@ -185,7 +185,7 @@ fn arguments_are_words_to_an_agent_and_a_call_to_a_hub() {
 
 #[test]
 fn what_is_not_said_in_words_cannot_be_asked_of_an_agent() {
-    let read = Call::new("m", Ask::Read { peer: "p".into(), uri: "x".into() });
+    let read = Call::new("m", interlingua_core::Origin::program(), Ask::Read { peer: "p".into(), uri: "x".into() });
     let fault = client::encode::call(&read, Tongue::Plain, &TokenJar::default(), &NoAddresses).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Unsupported(_)));
 }

@@ -3,7 +3,7 @@
 use interlingua_core::{
     Addressee, ArtifactId, Blob, Body, CancelWhy, Choice, Confirm, Digest, Effects, Fault, FaultKind, Feature,
     Finished, Json, Loss, LossKind, Noun, Outcome, Output, Part, Party, Provenance, Question, QuestionId, QuestionKind,
-    Retry, Route, RouteClass, Schema, SkillId, TaskId, Uri, Why,
+    Retry, Route, RouteClass, Schema, SkillId, TaskId, Uri, WebLink, Why,
 };
 use serde_json::json;
 
@@ -169,7 +169,7 @@ fn choices_are_listed_and_an_address_to_visit_is_a_uri() {
     let kind = QuestionKind::Input { form: Schema(json!({"type": "string"}).into()), choices };
     let asked = encode::asked(&question(kind, "Which city?"), &Beside::NOTHING, ReplyTo::default());
     assert_eq!(asked.first, Submessage::text("Which city?\n- Rome\n- Paris"));
-    let kind = QuestionKind::Visit { url: "https://example.org/login".into() };
+    let kind = QuestionKind::Visit { url: WebLink::parse("https://example.org/login").expect("a link") };
     let asked = encode::asked(&question(kind, "Log in."), &Beside::NOTHING, ReplyTo::default());
     assert_eq!(asked.submessages[0], Submessage::uri("https://example.org/login"));
 }

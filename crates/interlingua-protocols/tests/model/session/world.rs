@@ -202,7 +202,7 @@ impl World {
 
     fn server(&mut self, what: Happening) -> Result<(), Broken> {
         let effects = self.stamped(|world, by| {
-            world.server.step(what, Sight { sender: "", others: &|_| false, clients: &|_| true }, by)
+            world.server.step(what, Sight { sender: "", others: &|_| false, clients: &|_, _| true, room: None }, by)
         });
         effects.into_iter().try_for_each(|effect| self.perform(effect))?;
         self.look()

@@ -18,8 +18,8 @@ use std::time::Duration;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::team::Plan;
 use interlingua_core::{
-    Call, CardFrom, Effects, Fault, FaultKind, Input, Link, Loss, PeerId, Proof, Schema, Skill, SkillId, SkillKind,
-    Subject, Text,
+    Call, CardFrom, Effects, Fault, FaultKind, Input, Link, Loss, Maker, PeerId, Proof, Schema, Skill, SkillId,
+    SkillKind, Subject, Text,
 };
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -58,7 +58,7 @@ pub(super) struct Team {
 impl Team {
     /// What a team does its members do, under their own rules of consent.
     pub(super) fn skill(&self) -> Skill {
-        let effects = Effects::reads_only(CardFrom::Configuration);
+        let effects = Effects::calls(CardFrom::Configuration);
         let input = Schema(json!({"type": "object"}).into());
         let id = SkillId::new(self.name.clone(), CHAT);
         let mut skill = Skill::new(id, SkillKind::Agent, self.description.as_str(), input, effects);
@@ -98,7 +98,7 @@ impl Peer for TeamPeer {
         Box::pin(async move {
             let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
             let hub = self.hub.upgrade().ok_or_else(gone)?;
-            let line = Line::new(hub, self.team.link(), self.team.name.clone(), dispatch);
+            let line = Line::new(hub, self.team.link(), (self.team.name.clone(), Maker::Team), dispatch);
             let desk = line.desk.clone();
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
             let work = Engine::work(self.team.clone(), Arc::new(line), self.seats.clone(), incoming);

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use super::Team;
 use super::places::Places;
 use crate::agents::line::{Line, Reading};
-use crate::agents::seats::{Manner, Order, Role, Seats, Sitting, mark};
+use crate::agents::seats::{Manner, Order, Role, Seats, Sitting};
 use crate::hub::Running;
 
 /// What all members of one run share.
@@ -70,7 +70,7 @@ impl Table {
         heard: impl FnMut(&Event) + Send,
     ) -> Result<(Finished, Vec<Part>), Fault> {
         let mut call = self.call(self.member(sitting.seat), id.clone(), parts);
-        call.meta = mark();
+        call.origin.sits();
         let _sits = self.seats.prepare(self.line.task, id, sitting.clone());
         let running = self.open(call).await?;
         Reading::new(&self.line, running).hearing(self.since, heard).await

@@ -112,6 +112,12 @@ pub struct EffectsView {
     pub destroys: bool,
     pub spends: bool,
     pub idempotent: bool,
+    /// Nobody who is believed said what it does: it may write, destroy and spend.
+    #[serde(default)]
+    pub unknown: bool,
+    /// What it does are calls of others, each of which is judged for itself.
+    #[serde(default)]
+    pub calls: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -189,16 +195,22 @@ impl From<&Skill> for SkillView {
 
 impl From<Effects> for EffectsView {
     fn from(effects: Effects) -> EffectsView {
-        let Effects { reads, writes, destroys, spends, idempotent, claimed_by: _ } = effects;
-        EffectsView { reads, writes, destroys, spends, idempotent }
+        let Effects { reads, writes, destroys, spends, idempotent, unknown, calls, claimed_by: _ } = effects;
+        EffectsView { reads, writes, destroys, spends, idempotent, unknown, calls }
     }
 }
 
 impl EffectsView {
-    /// The words for it: `reads`, `reads, writes`, …
+    /// The words for it: `reads`, `reads, writes`, `unknown`, …
     pub fn words(self) -> String {
-        let all =
-            [("reads", self.reads), ("writes", self.writes), ("destroys", self.destroys), ("spends", self.spends)];
+        let all = [
+            ("unknown", self.unknown),
+            ("reads", self.reads && !self.unknown && !self.calls),
+            ("writes", self.writes && !self.unknown),
+            ("destroys", self.destroys),
+            ("spends", self.spends),
+            ("calls others", self.calls),
+        ];
         let words: Vec<&str> = all.into_iter().filter(|(_, has)| *has).map(|(word, _)| word).collect();
         words.join(", ")
     }

@@ -16,6 +16,7 @@ mod site;
 mod task;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 pub use artifact::{RelistRequest, ShareRequest, SharedArtifactView};
 pub use bus::{AgentCardView, AgentView, CapabilityView, MessageKind, MessageView, NewAgentView, NumberedMessage};
@@ -36,6 +37,7 @@ pub use task::{
     AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, ConversationView,
     ExchangeView, PageView, TaskView,
 };
+pub use tokens::{TokenMadeView, TokenRequest, TokenView, TokensView};
 
 use interlingua_core::Party;
 

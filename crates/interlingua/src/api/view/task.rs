@@ -111,6 +111,12 @@ pub struct AuditView {
     /// What could not be carried from one protocol to another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<String>,
+    /// How often the same was refused again since the line before; `at` is the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u64>,
+    /// When it was refused again first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<String>,
 }
 
 /// Records of the audit as they were written, for whoever verifies them.
@@ -177,6 +183,8 @@ impl AuditView {
             trace: line.trace.clone(),
             arguments: line.arguments.as_ref().map(|arguments| arguments.tree().clone()),
             losses: line.losses.clone(),
+            times: line.times,
+            first: line.first.map(|first| first.to_string()),
         }
     }
 }

@@ -202,6 +202,9 @@ Examples:
 pub struct DecideArguments {
     /// The confirmation, or its task
     pub id: String,
+    /// Do not ask on the terminal once the call was shown
+    #[arg(long, short)]
+    pub yes: bool,
     #[command(flatten)]
     pub hub: HubArguments,
 }

@@ -142,12 +142,15 @@ pub struct ConnectArguments {
     /// The configuration the hub is started with
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The data directory the hub is started with
+    /// The data directory the hub is started with, or of the hub that --hub names
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// A running hub: the client opens its address instead of starting the program
-    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "data"])]
+    /// A running hub: the client opens its address instead of starting the program, and is given a token of its own
+    #[arg(long, value_name = "URL", conflicts_with = "config")]
     pub hub: Option<String>,
+    /// The Owner's token of that hub, where its data directory is not on this machine
+    #[arg(long, value_name = "TOKEN", env = "INTERLINGUA_TOKEN", hide_env_values = true)]
+    pub token: Option<Token>,
     /// What the client calls it
     #[arg(long, default_value = "interlingua", value_parser = entry_name)]
     pub name: String,

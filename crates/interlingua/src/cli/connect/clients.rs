@@ -103,13 +103,32 @@ impl Client {
             (Client::Vscode, Way::Program { command, args }) => {
                 Some(json!({ "type": "stdio", "command": command, "args": args }))
             }
-            (Client::Vscode | Client::ClaudeCode, Way::Address(url)) => Some(json!({ "type": "http", "url": url })),
-            (Client::Cursor | Client::Codex | Client::Zed, Way::Address(url)) => Some(json!({ "url": url })),
-            (Client::Gemini, Way::Address(url)) => Some(json!({ "httpUrl": url })),
-            (Client::Windsurf, Way::Address(url)) => Some(json!({ "serverUrl": url })),
-            (Client::ClaudeDesktop, Way::Address(_)) => None,
             (_, Way::Program { command, args }) => Some(json!({ "command": command, "args": args })),
+            (client, Way::Address { url, token }) => {
+                client.at(url, &json!({ "Authorization": format!("Bearer {token}") }))
+            }
         }
+    }
+
+    /// An entry with an address, and the headers it shows there.
+    fn at(self, url: &str, headers: &Value) -> Option<Value> {
+        match self {
+            Client::Vscode | Client::ClaudeCode => Some(json!({ "type": "http", "url": url, "headers": headers })),
+            Client::Cursor | Client::Zed => Some(json!({ "url": url, "headers": headers })),
+            Client::Codex => Some(json!({ "url": url, "http_headers": headers })),
+            Client::Gemini => Some(json!({ "httpUrl": url, "headers": headers })),
+            Client::Windsurf => Some(json!({ "serverUrl": url, "headers": headers })),
+            Client::ClaudeDesktop => None,
+        }
+    }
+
+    pub(super) fn takes_address(self) -> bool {
+        self.at("", &Value::Null).is_some()
+    }
+
+    /// What the hub knows it by.
+    pub(super) fn caller(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
     /// What a person adds to the file by hand.
@@ -132,6 +151,13 @@ impl Client {
 /// An entry in TOML. Its strings are spelled as in JSON, whose escapes TOML's basic strings share.
 fn toml(name: &str, entry: &Value) -> String {
     let fields = entry.as_object().into_iter().flatten();
-    let lines = fields.map(|(key, value)| format!("{key} = {value}"));
+    let spelled = |value: &Value| match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(key, value)| format!("{key} = {value}"));
+            format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+        }
+        value => value.to_string(),
+    };
+    let lines = fields.map(|(key, value)| format!("{key} = {}", spelled(value)));
     format!("[mcp_servers.{name}]\n{}", lines.collect::<Vec<_>>().join("\n"))
 }

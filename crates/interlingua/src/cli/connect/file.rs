@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -85,7 +86,9 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     fs::create_dir_all(&folder)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = fs::File::create_new(&draft).and_then(|mut new| {
+    // There may be a token in it: a new file is its owner's alone.
+    let draft_of = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
+    let written = draft_of.and_then(|mut new| {
         if let Ok(about) = fs::metadata(file) {
             new.set_permissions(about.permissions())?;
         }

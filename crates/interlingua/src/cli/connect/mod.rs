@@ -1,7 +1,8 @@
 //! `connect`: what a desktop client must be told so that it finds the hub, printed or written where the client looks.
 //!
 //! A client starts `interlingua mcp` and speaks MCP to it over stdio: that needs no address and no token, and attaches to
-//! the hub that holds the data directory, or becomes one. With `--hub` it is given a running hub's address instead.
+//! the hub that holds the data directory, or becomes one. With `--hub` it is given a running hub's address instead, and a
+//! token of its own that the hub makes for it: it may call, and never say yes. The Owner's token is nobody else's.
 //! Which client keeps what where is in [`clients`]; changing a file that belongs to somebody else is in [`mod@file`].
 
 mod clients;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 
 pub use clients::Client;
 
-use super::arguments::ConnectArguments;
+use super::arguments::{ConnectArguments, HubArguments};
 use super::screen::Screen;
 use super::{Exit, Failure};
 
@@ -24,18 +25,15 @@ use super::{Exit, Failure};
 enum Way {
     /// It starts this program.
     Program { command: String, args: Vec<String> },
-    /// It opens this address.
-    Address(String),
+    /// It opens this address, and shows this token.
+    Address { url: String, token: String },
 }
 
-pub(super) fn connect(arguments: &ConnectArguments) -> Result<Exit, Failure> {
+pub(super) async fn connect(arguments: &ConnectArguments) -> Result<Exit, Failure> {
     let screen = Screen { json: arguments.json };
-    let way = way(arguments)?;
-    let entry = arguments.client.entry(&way).ok_or_else(|| {
-        let client = arguments.client.title();
-        Failure::new(Exit::Usage, format!("{client} cannot be given an address in its file; leave --hub away"))
-    })?;
     let place = place(arguments)?;
+    let way = way(arguments).await?;
+    let entry = arguments.client.entry(&way).ok_or_else(|| no_address(arguments.client))?;
     if arguments.write {
         return write(screen, arguments, &place, &entry);
     }
@@ -73,9 +71,18 @@ fn title(arguments: &ConnectArguments) -> &'static str {
     arguments.client.title()
 }
 
-fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
+fn no_address(client: Client) -> Failure {
+    let title = client.title();
+    Failure::new(Exit::Usage, format!("{title} cannot be given an address in its file; leave --hub away"))
+}
+
+async fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
     if let Some(hub) = &arguments.hub {
-        return Ok(Way::Address(format!("{}/mcp", hub.trim_end_matches('/'))));
+        if !arguments.client.takes_address() {
+            return Err(no_address(arguments.client));
+        }
+        let url = format!("{}/mcp", hub.trim_end_matches('/'));
+        return Ok(Way::Address { url, token: token(arguments, hub).await? });
     }
     let program = std::env::current_exe().map_err(|error| {
         Failure::new(Exit::Failed, format!("where this program is, is not known: {}", error.kind()))
@@ -87,6 +94,20 @@ fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
         }
     }
     Ok(Way::Program { command: text(&program)?, args })
+}
+
+/// Made by the hub for this client, over the socket in its data directory, or at its address by whoever shows its Owner's token.
+async fn token(arguments: &ConnectArguments, hub: &str) -> Result<String, Failure> {
+    let asked = HubArguments {
+        hub: arguments.token.is_some().then(|| hub.to_owned()),
+        token: arguments.token.clone(),
+        data: arguments.data.clone(),
+        ..HubArguments::default()
+    };
+    super::trust::for_client(&asked, &arguments.client.caller()).await.map_err(|failure| {
+        let advice = "run it beside the hub's data directory (--data), or show its Owner's token (--token)";
+        Failure::new(failure.exit, format!("no token for {}: {}\n  {advice}", title(arguments), failure.message))
+    })
 }
 
 /// A client starts the program wherever it likes, so that relative paths would lead elsewhere.

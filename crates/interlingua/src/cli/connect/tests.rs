@@ -29,13 +29,20 @@ fn every_client_has_a_file_and_can_start_the_program() {
 
 #[test]
 fn an_address_is_spelled_as_each_client_wants_it() {
-    let address = Way::Address("http://127.0.0.1:7447/mcp".into());
-    let spelled = |client: Client| client.entry(&address).map(|entry| entry.to_string());
+    let url = "http://127.0.0.1:7447/mcp";
+    let address = Way::Address { url: url.into(), token: "ilg_1".into() };
+    let shown = json!({"Authorization": "Bearer ilg_1"});
+    let spelled = |client: Client| client.entry(&address);
     assert_eq!(spelled(Client::ClaudeDesktop), None);
-    assert_eq!(spelled(Client::Cursor).as_deref(), Some(r#"{"url":"http://127.0.0.1:7447/mcp"}"#));
-    assert_eq!(spelled(Client::Gemini).as_deref(), Some(r#"{"httpUrl":"http://127.0.0.1:7447/mcp"}"#));
-    assert_eq!(spelled(Client::Windsurf).as_deref(), Some(r#"{"serverUrl":"http://127.0.0.1:7447/mcp"}"#));
-    assert_eq!(spelled(Client::Vscode).as_deref(), Some(r#"{"type":"http","url":"http://127.0.0.1:7447/mcp"}"#));
+    assert!(!Client::ClaudeDesktop.takes_address());
+    assert_eq!(spelled(Client::Cursor), Some(json!({"url": url, "headers": shown})));
+    assert_eq!(spelled(Client::Gemini), Some(json!({"httpUrl": url, "headers": shown})));
+    assert_eq!(spelled(Client::Windsurf), Some(json!({"serverUrl": url, "headers": shown})));
+    assert_eq!(spelled(Client::Vscode), Some(json!({"type": "http", "url": url, "headers": shown})));
+    let codex = spelled(Client::Codex).expect("an entry");
+    let snippet = Client::Codex.snippet("interlingua", &codex);
+    assert!(snippet.contains(r#"http_headers = { Authorization = "Bearer ilg_1" }"#), "{snippet}");
+    assert_eq!(Client::ClaudeCode.caller(), "claude-code");
 }
 
 #[test]

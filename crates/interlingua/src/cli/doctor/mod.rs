@@ -8,6 +8,7 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use interlingua_core::PeerId;
+use interlingua_drivers::browser::Sandbox;
 use interlingua_drivers::keys::{Wrapping, is_wrapped};
 use interlingua_drivers::tools::Catalogue;
 use serde::Serialize;
@@ -17,9 +18,8 @@ use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
 use crate::config::{self, Anonymous, Config, Overrides, Speaks};
+use crate::server::descriptors::{self, Share};
 
-/// Files a hub has open besides connections: database, logs, tools.
-const FILES: u64 = 256;
 /// Below this much room the journal will soon be unable to grow.
 const ROOM: u64 = 256 << 20;
 /// A clock before this was never set: 2025-01-01.
@@ -120,9 +120,11 @@ fn callers(config: &Config) -> Finding {
             Verdict::Warning,
             "anonymous callers are refused, and nobody has a token: only this machine's own user gets in. `interlingua token create NAME -c FILE` makes one, in the list that `access.tokens` names",
         ),
-        (true, Anonymous::Public) => {
-            finding("callers", Verdict::Good, "this machine's own user; anybody else reaches what is marked public")
-        }
+        (true, Anonymous::Public) => finding(
+            "callers",
+            Verdict::Good,
+            "the Owner, by socket or token; anybody else reaches what is marked public",
+        ),
         (false, Anonymous::Refused | Anonymous::Public) => {
             finding("callers", Verdict::Good, format!("{known} in the list, {} issuers", access.issuers.len()))
         }
@@ -132,8 +134,23 @@ fn callers(config: &Config) -> Finding {
 /// Needed only by a hub that drives websites.
 fn browser(config: &Config) -> Finding {
     let driven = config.peers.values().any(|peer| matches!(peer.speaks, Speaks::Site(_)));
+    let sandbox = config.browser.sandboxed();
     match (interlingua_drivers::browser::find(config.browser.program()), driven) {
-        (Ok(program), _) => finding("browser", Verdict::Good, program.display().to_string()),
+        (Ok(program), _) => {
+            let program = program.display();
+            let (bad, odd, only) = match driven {
+                true => (Verdict::Bad, Verdict::Warning, ""),
+                false => (Verdict::Good, Verdict::Good, "; only websites need it"),
+            };
+            match (sandbox.possible(), sandbox) {
+                (Err(problem), _) => finding("browser", bad, format!("{program}: {problem}{only}")),
+                (Ok(()), Sandbox::On) => finding("browser", Verdict::Good, program.to_string()),
+                (Ok(()), Sandbox::Off) => {
+                    let text = format!("{program}, without its sandbox: a page that breaks out of it is the hub{only}");
+                    finding("browser", odd, text)
+                }
+            }
+        }
         (Err(problem), true) => finding("browser", Verdict::Bad, problem.to_string()),
         (Err(problem), false) => finding("browser", Verdict::Warning, format!("{problem}; only websites need it")),
     }
@@ -216,18 +233,19 @@ fn room(config: &Config) -> Finding {
 }
 
 fn open_files(config: &Config) -> Finding {
-    let wanted = u64::from(config.limits.connections) + FILES;
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    match (limit.current, limit.maximum) {
-        (Some(current), _) if current < wanted => {
+    let wanted = u64::from(config.limits.connections) + descriptors::RESERVE;
+    // The hub raises the soft limit itself.
+    match rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum {
+        Some(allowed) if allowed < wanted => {
+            let taken = Share::of(Some(allowed), &config.limits).connections;
             let detail = format!(
-                "{current} allowed, {wanted} wanted for limits.connections: {}; raise it with ulimit -n",
+                "{allowed} allowed, {wanted} wanted for limits.connections: {}; the hub takes {taken} connections until you raise it with ulimit -Hn",
                 config.limits.connections
             );
             finding("open files", Verdict::Warning, detail)
         }
-        (Some(current), _) => finding("open files", Verdict::Good, format!("{current} allowed, {wanted} wanted")),
-        (None, _) => finding("open files", Verdict::Good, "no limit"),
+        Some(allowed) => finding("open files", Verdict::Good, format!("{allowed} allowed, {wanted} wanted")),
+        None => finding("open files", Verdict::Good, "no limit"),
     }
 }
 

@@ -183,7 +183,7 @@ mod tests {
             json!({"event_type": "task_failed", "task_id": "a", "status": "failed", "error": "no\u{1b}[2J way"});
         assert_eq!(board.take(&failed).as_deref(), Some("a (lab) failed: no\u{1b}[2J way"));
         let drawn = board.draw(60);
-        let expected = "✘ a  Fetch  [lab]  no\u{fffd}[2J way\n· ├─ b\n· │  └─ d  after c\n· └─ c\n1 of 4 steps, ready";
+        let expected = "✘ a  Fetch  [lab]  no\\u{1b}[2J way\n· ├─ b\n· │  └─ d  after c\n· └─ c\n1 of 4 steps, ready";
         assert_eq!(drawn, expected);
         assert!(board.draw(10).lines().all(|line| line.chars().count() <= 20));
     }

@@ -10,12 +10,13 @@ use crate::config::Span;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua token create alice -c hub.yaml     prints the token, once; the file keeps its SHA-256
-  interlingua token list -c hub.yaml             who has one
-  interlingua token revoke alice -c hub.yaml     a running hub refuses it at once
+  interlingua token create alice     prints the token, once; the hub keeps its SHA-256
+  interlingua token list             who has one
+  interlingua token revoke alice     the hub refuses it at once
+  interlingua token owner            prints the Owner's token, from the data directory
 
-The list of callers is the file that `access: { tokens: file:tokens.yaml }` of the configuration
-names.")]
+A running hub keeps the tokens. Where `access: { tokens: file:tokens.yaml }` of the configuration
+(-c) names a list, that is changed instead, and the hub reads it again by itself.")]
 pub struct TokenArguments {
     #[command(subcommand)]
     pub command: TokenCommand,
@@ -26,34 +27,54 @@ pub enum TokenCommand {
     /// Make a token for somebody, and print it
     #[command(after_help = "\
 Examples:
-  interlingua token create alice -c hub.yaml
-  interlingua token create robot -c hub.yaml --skill 'hotels/*' --expires 90d
+  interlingua token create alice
+  interlingua token create robot --skill 'hotels/*' --expires 90d
   interlingua token create boss -c hub.yaml --role manager --approve
   interlingua token create robot --file tokens.yaml    in the list itself, without a configuration")]
     Create(CreateArguments),
     /// Who has one, and what it reaches
     #[command(after_help = "\
 Examples:
-  interlingua token list -c hub.yaml
+  interlingua token list
   interlingua token list --file tokens.yaml --json")]
     List(TokensArguments),
     /// Take one back
     #[command(after_help = "\
 Examples:
-  interlingua token revoke robot -c hub.yaml    a running hub refuses it at once")]
+  interlingua token revoke robot    the hub refuses it at once")]
     Revoke(RevokeArguments),
+    /// Print the Owner's token
+    #[command(after_help = "\
+Examples:
+  interlingua token owner    for -H \"Authorization: Bearer TOKEN\"
+
+It is in the file `token` of the data directory, which only the hub's own user may read.")]
+    Owner(OwnerArguments),
 }
 
 /// Which list.
 #[derive(Debug, Clone, Args)]
 pub struct TokensArguments {
     /// The configuration that names the list
-    #[arg(short, long, value_name = "FILE", required_unless_present = "file")]
+    #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The list itself
     #[arg(long, value_name = "FILE", conflicts_with = "config")]
     pub file: Option<PathBuf>,
-    /// For programs: JSON instead of tables
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+/// Whose Owner.
+#[derive(Debug, Args)]
+pub struct OwnerArguments {
+    /// The configuration that names the data directory
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data directory; default: the file's, or ./data
+    #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
+    pub data: Option<PathBuf>,
+    /// For programs: JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -99,7 +120,7 @@ Examples:
 
 Exit code 0 when it is allowed, 7 when it is not.")]
 pub struct ExplainArguments {
-    /// Who: user:NAME, agent:NAME, device:ID, hub:ID, anonymous, owner; several joined by `>` when one works for another
+    /// Who: user:NAME, agent:NAME, device:ID, orchestrator:ID, hub:ID, anonymous, owner; several joined by `>` when one works for another
     pub principal: String,
     /// What: list, call, read, approve
     pub action: String,

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use interlingua_core::audit::{self, Broken, Checkpoint, Found, Page, Verifier};
 use interlingua_core::percent::encoded;
+use interlingua_core::visible::visible_json;
 use interlingua_drivers::jws::PublicKey;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -105,7 +106,10 @@ async fn export(arguments: &ExportArguments) -> Result<Exit, Failure> {
     let client = Client::new(&arguments.hub)?;
     let screen = Screen::people();
     let unwritable = |_| Failure::new(Exit::Failed, "a record cannot be written");
-    all(&client, arguments.after, |written| screen.say(&serde_json::to_string(&written).map_err(unwritable)?)).await?;
+    all(&client, arguments.after, |written| {
+        screen.say(&visible_json(&serde_json::to_string(&written).map_err(unwritable)?))
+    })
+    .await?;
     Ok(Exit::Done)
 }
 
@@ -149,6 +153,10 @@ impl Checking<'_> {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.verifier.head().is_none()
+    }
+
     /// After the last record.
     fn finish(&self) -> Result<&Found, String> {
         let found = self.verifier.finish().map_err(|broken| broken.to_string())?;
@@ -180,6 +188,9 @@ async fn verify(arguments: &VerifyArguments) -> Result<Exit, Failure> {
     }
     if arguments.files.is_empty() {
         all(&Client::new(&arguments.hub)?, None, |written| checking.take(written).map_err(broken)).await?;
+    }
+    if !arguments.files.is_empty() && checking.is_empty() {
+        return Err(broken("there is no record to verify: a file was cut, or is the wrong one".to_owned()));
     }
     report(&checking, Screen { json: arguments.hub.json })
 }

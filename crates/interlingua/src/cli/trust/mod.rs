@@ -10,4 +10,4 @@ mod token;
 pub(super) use audit::audit;
 pub(super) use explain::explain;
 pub(super) use keys::keys;
-pub(super) use token::token;
+pub(super) use token::{for_client, token};

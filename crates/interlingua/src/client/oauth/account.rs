@@ -98,7 +98,7 @@ impl Account {
     pub(crate) fn trouble(&self) -> Option<String> {
         let held = self.held();
         match &held.waiting {
-            Some(sign_in) => Some(format!("somebody must sign in: open {}", sign_in.url)),
+            Some(sign_in) => Some(format!("somebody must sign in: open {}", &*sign_in.url)),
             None => held.trouble.as_ref().map(|why| format!("no token: {why}")),
         }
     }
@@ -155,6 +155,8 @@ impl Account {
         if !self.held().loaded {
             let hub = self.authority.hub()?;
             let kept = kept::load::<Kept>(&hub, kept::TOKENS, &self.key).await?;
+            // One of another authorization server than configuration names now is neither shown nor renewed.
+            let kept = kept.filter(|kept| self.authority.believes(&kept.issuer).is_ok());
             let mut held = self.held();
             held.loaded = true;
             held.header = kept.as_ref().and_then(|kept| bearer(&kept.access));
@@ -255,7 +257,7 @@ impl Account {
     async fn send(self: &Arc<Self>, found: Found, scopes: Scopes) -> Result<SignIn, Problem> {
         let hub = self.authority.hub()?;
         let redirect = hub.sign_ins.redirect().await?;
-        found.server.sign_in()?;
+        self.authority.check_sign_in(&hub, &found.server).await?;
         let client = self.authority.client(&found.server, &redirect).await?;
         let scopes = scope::lasting(scopes, &found.server);
         let sign_in = hub.sign_ins.send(self, (found.server, client, found.resource.resource), scopes).await?;

@@ -10,8 +10,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
-use interlingua_core::{Fault, PeerId};
+use interlingua_core::{Digest, Fault, PeerId};
 use interlingua_drivers::jws::{self, Signer};
+use interlingua_protocols::oauth::Invalid;
 use interlingua_protocols::oauth::client::{self, Client, Configured, Way};
 use interlingua_protocols::oauth::metadata::{AuthorizationServer, Method as Shows};
 use interlingua_protocols::oauth::request::{self, Algorithm, Grant};
@@ -20,9 +21,10 @@ use interlingua_protocols::oauth::token::{Token, refusal};
 
 use super::Problem;
 use super::kept::{self, KeptClient};
-use crate::client::guard::Private;
+use crate::client::guard::{Private, Reach};
 use crate::client::http::{Pool, read, whole};
 use crate::client::lost::Lost;
+use crate::client::place::{self, Own};
 use crate::client::tls::{self, Trust};
 use crate::config::{self, OAuthGrant};
 use crate::hub::{Hub, entropy};
@@ -42,6 +44,13 @@ pub(crate) struct Authority {
     pub(super) grant: OAuthGrant,
     pub(super) scopes: Scopes,
     pub(super) hub: Weak<Hub>,
+    /// Which addresses that the server names are its own.
+    pub(super) own: Arc<Own>,
+    /// The one authorization server that configuration believes.
+    pub(super) issuer: Option<String>,
+    /// Stands for the configured client and all it shows: what is remembered of one is not of another.
+    identity: Digest,
+    reach: Reach,
     configured: Configured,
     key: Option<Signer>,
     pool: Pool,
@@ -54,16 +63,16 @@ pub(super) struct Answer {
 }
 
 impl Authority {
-    /// For the server at `server`. One that configuration places on the hub's own machine may name others there.
+    /// For the server at `server`. One that configuration places inside may name its own address there.
     pub(crate) fn new(
         hub: &Arc<Hub>,
         peer: &PeerId,
-        server: &Uri,
+        (server, own): (&Uri, Arc<Own>),
         ca: Option<&Path>,
         config: &config::OAuth,
     ) -> Result<Authority, Fault> {
-        let inside = !server.host().is_some_and(|host| Private::Refused.admits_host(host));
-        let private = if inside || config.private_addresses { Private::Allowed } else { Private::Refused };
+        let private = if config.private_addresses { Private::Allowed } else { Private::Refused };
+        let reach = Reach::chosen_by(hub, server, private);
         let trust = ca.map_or(Trust::Machine, Trust::Only);
         let tls = match (ca, tls::config(&trust)) {
             // A machine without authorities still reaches what needs none.
@@ -78,6 +87,9 @@ impl Authority {
             grant: config.grant,
             scopes: Scopes::of(config.scopes.iter().map(String::as_str)),
             hub: Arc::downgrade(hub),
+            own,
+            issuer: config.issuer.clone(),
+            identity: identity(config),
             configured: Configured {
                 id: config.client_id.clone(),
                 secret: config.client_secret.as_ref().map(text),
@@ -85,7 +97,8 @@ impl Authority {
                 document: config.client_metadata.clone(),
             },
             key,
-            pool: Pool::guarded(tls, &hub.supervisor, private),
+            pool: Pool::new(tls, &hub.supervisor, reach.clone()),
+            reach,
         })
     }
 
@@ -116,7 +129,10 @@ impl Authority {
         let own = hub.sign_ins.document();
         let configured = Configured { document: self.configured.document.clone().or(own), ..self.configured.clone() };
         let at = match configured.way(server)? {
-            Way::Known(client) => return Ok(client),
+            Way::Known(client) => {
+                self.belongs(&hub, &client, server).await?;
+                return Ok(client);
+            }
             Way::Register(at) => at,
         };
         let key = kept::client_key(&self.peer, &self.server, &server.issuer, redirect);
@@ -133,6 +149,41 @@ impl Authority {
         let client = client::registered(&answer.body, server)?;
         kept::keep(&hub, kept::CLIENTS, &key, &KeptClient::of(&client)).await?;
         Ok(client)
+    }
+
+    /// Is this the authorization server that configuration names, or does it name none?
+    pub(super) fn believes(&self, issuer: &str) -> Result<(), Problem> {
+        match &self.issuer {
+            Some(known) if known != issuer => Err(other_issuer(known, issuer)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// A secret and a key belong to one authorization server, whomever the server names tomorrow: the first one is remembered
+    /// where configuration does not say which.
+    async fn belongs(&self, hub: &Hub, client: &Client, server: &AuthorizationServer) -> Result<(), Problem> {
+        self.believes(&server.issuer)?;
+        match client.method {
+            Shows::None => return Ok(()),
+            Shows::SecretBasic | Shows::SecretPost | Shows::PrivateKeyJwt if self.issuer.is_some() => return Ok(()),
+            Shows::SecretBasic | Shows::SecretPost | Shows::PrivateKeyJwt => {}
+        }
+        let key = kept::issuer_key(&self.peer, &self.server, self.identity);
+        match kept::pinned(hub, &key, &server.issuer).await? {
+            known if known == server.issuer => Ok(()),
+            known => Err(other_issuer(&known, &server.issuer)),
+        }
+    }
+
+    /// Nobody's browser is sent to the hub itself in the name of a server.
+    pub(super) async fn check_sign_in(&self, hub: &Hub, server: &AuthorizationServer) -> Result<(), Problem> {
+        let authorize: Uri = server.sign_in()?.parse().map_err(|_| Invalid::Address("authorization_endpoint"))?;
+        let reached = hub.sign_ins.reached().and_then(|base| place::origin(&base.parse().ok()?));
+        let itself = place::origin(&authorize).is_none_or(|origin| Some(origin) == reached);
+        if itself || self.reach.leads_home(&authorize).await {
+            return Err(Problem::Own("authorization_endpoint"));
+        }
+        Ok(())
     }
 
     /// An authorization server may forget who registered: the next time the hub registers anew.
@@ -180,6 +231,16 @@ impl Authority {
         let signature = key.sign(input.as_bytes())?;
         Some(request::signed(&input, &signature))
     }
+}
+
+fn other_issuer(known: &str, named: &str) -> Problem {
+    Problem::OtherIssuer { known: known.to_owned(), named: named.to_owned() }
+}
+
+fn identity(config: &config::OAuth) -> Digest {
+    let shown = config.client_secret.as_ref().or(config.private_key.as_ref());
+    let shown = shown.and_then(|shown| shown.expose().text()).unwrap_or_default();
+    Digest::of_fields([config.client_id.as_deref().unwrap_or_default().as_bytes(), shown.as_bytes()])
 }
 
 /// A server that says what it refuses, or only that it does.

@@ -7,8 +7,9 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use interlingua_core::{Digest, Owner, PeerId, Secret};
+use interlingua_core::{Digest, Owner, PeerId, Secret, WebLink};
 use interlingua_protocols::oauth::callback::Callback;
 use interlingua_protocols::oauth::client::Client;
 use interlingua_protocols::oauth::metadata::AuthorizationServer;
@@ -19,8 +20,10 @@ use tokio::time::Instant;
 
 use super::Problem;
 use super::account::Account;
-use crate::hub::{QUESTION_EXPIRES, entropy};
+use crate::hub::entropy;
 
+/// How long a link to sign in is good.
+pub(crate) const SIGN_IN_EXPIRES: Duration = Duration::from_secs(600);
 /// How many may be on their way at once.
 const MOST: usize = 1_000;
 
@@ -33,7 +36,7 @@ pub struct SignIn {
     pub peer: PeerId,
     /// For whom; nobody: for the hub itself, and so for all who may call.
     pub owner: Option<Owner>,
-    pub url: String,
+    pub url: WebLink,
     pub(super) state: String,
     pub(super) scopes: Scopes,
     pub(super) until: Instant,
@@ -166,10 +169,10 @@ impl Desk {
         let sign_in = SignIn {
             peer: account.peer().clone(),
             owner: account.owner().cloned(),
-            url: format!("{base}/oauth/start/{ticket}"),
+            url: WebLink::of_hub(&format!("{base}/oauth/start/{ticket}"))?,
             state: state.clone(),
             scopes,
-            until: Instant::now() + QUESTION_EXPIRES,
+            until: Instant::now() + SIGN_IN_EXPIRES,
         };
         let mut open = self.lock();
         open.retain(|_, pending| pending.sign_in.until > Instant::now() && !Arc::ptr_eq(&pending.account, account));

@@ -20,17 +20,17 @@ pub(super) struct Found {
 impl Authority {
     pub(super) async fn discover(&self, challenge: &Challenge) -> Result<Found, Problem> {
         let named = challenge.resource_metadata.as_deref();
-        let places = resource_metadata(&self.server, named);
-        if places.is_empty() {
-            return Err(Invalid::Address("resource_metadata").into());
-        }
+        let places = match named {
+            Some(named) => vec![self.own.place(named).map_err(Problem::Elsewhere)?.to_string()],
+            None => resource_metadata(&self.server),
+        };
         let what = "metadata of the server";
         let resource = match self.first(&places, what).await? {
             Some(answer) => Resource::decode(&answer.body, &self.server)?,
             None if named.is_some() => return Err(Problem::Status { what, status: StatusCode::NOT_FOUND.as_u16() }),
             None => return self.assumed().await,
         };
-        let issuer = resource.servers.first().ok_or(Invalid::Field("authorization_servers"))?;
+        let issuer = self.chosen(&resource.servers)?;
         let what = "metadata of the authorization server";
         let Some(answer) = self.first(&server_metadata(issuer), what).await? else {
             return Err(Problem::Status { what, status: StatusCode::NOT_FOUND.as_u16() });
@@ -39,9 +39,17 @@ impl Authority {
         Ok(Found { resource, server })
     }
 
+    /// The authorization server to ask: the one that configuration names, else the first.
+    fn chosen<'a>(&self, named: &'a [String]) -> Result<&'a String, Problem> {
+        let configured = named.iter().find(|named| self.issuer.as_ref() == Some(named));
+        let issuer = configured.or(named.first()).ok_or(Invalid::Field("authorization_servers"))?;
+        self.believes(issuer).map(|()| issuer)
+    }
+
     /// A server of 2025-03-26: its authorization server is at its own origin, with metadata or at fixed places.
     async fn assumed(&self) -> Result<Found, Problem> {
         let at = origin(&self.server).ok_or(Invalid::Address("url"))?;
+        self.believes(&at)?;
         let found = self.first(&server_metadata(&at), "metadata of the authorization server").await?;
         let server = match found {
             Some(answer) => AuthorizationServer::decode(&answer.body, &at, &self.server)?,

@@ -119,6 +119,23 @@ pub(super) fn client_key(peer: &PeerId, server: &str, issuer: &str, redirect: &s
     format!("{}/{}", place(peer, server), Digest::of_fields([issuer.as_bytes(), redirect.as_bytes()]))
 }
 
+pub(super) fn issuer_key(peer: &PeerId, server: &str, identity: Digest) -> String {
+    format!("{}/issuer-{identity}", place(peer, server))
+}
+
+/// The authorization server that a client belongs to: the one that is kept under this key, else this one from now on. It is not
+/// forgotten with time: who waits long enough gains nothing.
+pub(super) async fn pinned(hub: &Hub, key: &str, issuer: &str) -> Result<String, Problem> {
+    let (records, now) = (&hub.store.records, hub.now());
+    let sealed = hub.keys.seal(CLIENTS, key.as_bytes(), issuer.as_bytes()).map_err(|_| Problem::Store)?;
+    // Whoever comes first counts; what was there before stays.
+    let put = records.put(CLIENTS, key, Bytes::from(sealed), None, Expect::Absent, now).await;
+    let item = records.get(CLIENTS, key, now).await.map_err(|_| Problem::Store)?;
+    let (Some(item), _) = (item, put) else { return Err(Problem::Store) };
+    let plain = hub.keys.open(CLIENTS, key.as_bytes(), &item.value).map_err(|_| Problem::Store)?;
+    String::from_utf8(plain.to_vec()).map_err(|_| Problem::Store)
+}
+
 pub(super) async fn load<T: DeserializeOwned>(hub: &Hub, kind: &'static str, key: &str) -> Result<Option<T>, Problem> {
     let item = hub.store.records.get(kind, key, hub.now()).await.map_err(|_| Problem::Store)?;
     let Some(item) = item else { return Ok(None) };

@@ -19,12 +19,15 @@ mod desk;
 mod discover;
 mod kept;
 
+use interlingua_core::BadLink;
 use interlingua_protocols::oauth::Invalid;
 
 use super::lost::Lost;
+use super::place::Elsewhere;
 
 pub(crate) use account::{Account, Judged, Shown};
 pub(crate) use authority::Authority;
+pub(crate) use desk::SIGN_IN_EXPIRES;
 pub use desk::{Desk, SignIn};
 pub(crate) use kept::{CLIENTS, TOKENS, retain};
 
@@ -39,6 +42,14 @@ pub(crate) fn place(peer: &str, url: &str) -> Option<String> {
 pub(crate) enum Problem {
     #[error("{0}")]
     Invalid(#[from] Invalid),
+    #[error("its `resource_metadata`: {0}")]
+    Elsewhere(Elsewhere),
+    #[error(
+        "the server names {named} as its authorization server, and this client belongs to {known}: nothing is sent there; if it should be, set `oauth.issuer` to {named}"
+    )]
+    OtherIssuer { known: String, named: String },
+    #[error("its `{0}` is an address of this hub's own")]
+    Own(&'static str),
     #[error("the {what} cannot be fetched: {lost}")]
     Lost { what: &'static str, lost: Lost },
     #[error("the {what} cannot be fetched: HTTP {status}")]
@@ -51,6 +62,8 @@ pub(crate) enum Problem {
     NoMore,
     #[error("nobody signed in: {0}")]
     Declined(String),
+    #[error("the hub's own address is none that anybody can open: {0}")]
+    Address(#[from] BadLink),
     #[error("too many are signing in")]
     Busy,
     #[error("the hub is shutting down")]

@@ -54,6 +54,8 @@ impl Substitution<'_> {
     pub(in crate::config) fn document(&mut self, node: &mut Node, path: &str) {
         let Value::Scalar { text, .. } = &node.value else { return };
         let read = expand(text, self.environment).and_then(|text| match text.strip_prefix("file:") {
+            // A list that is not there yet is empty, and looked for again.
+            Some(name) if !self.base.join(name).exists() => Ok((self.base.join(name), String::new())),
             Some(name) => self.read(name, LIST_LIMIT),
             None => Err("expected a list, or `file:PATH` of one".into()),
         });

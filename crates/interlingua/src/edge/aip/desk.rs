@@ -15,7 +15,7 @@ use interlingua_protocols::aip::discover;
 use interlingua_protocols::aip::link::Identity;
 use interlingua_protocols::aip::server::say::{self, End, Stamp};
 use interlingua_protocols::aip::server::{Asked, Connection, Effect, Happening, Order, Server, Sight, Why};
-use interlingua_protocols::aip::wire::{Command, CommandResult, ServerMessage};
+use interlingua_protocols::aip::wire::{ClientType, Command, CommandResult, ServerMessage};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::extensions::Extensions;
@@ -29,7 +29,8 @@ use crate::hub::{Hub, entropy};
 /// How many frames may wait for one connection. A client that reads slower than this is gone.
 const QUEUE: usize = 256;
 
-type Askers = HashMap<Text, (Connection, Principal)>;
+/// By role, since a device and an orchestrator may have the same id.
+type Askers = HashMap<(ClientType, Text), (Connection, Principal)>;
 
 /// What a connection is told to do.
 #[derive(Debug)]
@@ -192,8 +193,9 @@ impl Desk {
                 known && sight::sees(&hub, &by, &peer)
             };
             let (askers, sender) = (&state.askers, by.owner().to_string());
-            let clients = |name: &str| self.sees_client(&hub, askers, &by, name);
-            let sight = Sight { sender: &sender, others: &others, clients: &clients };
+            let clients = |role, name: &str| self.sees_client(&hub, askers, &by, role, name);
+            let room = self.settings().room_of(&by);
+            let sight = Sight { sender: &sender, others: &others, clients: &clients, room };
             let effects = state.server.step(what, sight, &mut Stamp { now: hub.now(), mint: &mut mint });
             // Devices first: one that is let in is told so only once it can be found.
             effects.iter().for_each(|effect| self.registrar.note(effect));
@@ -270,15 +272,16 @@ impl Desk {
     /// Ids of whoever is connected and may be known to this principal.
     pub(super) fn clients(&self, hub: &Hub, by: &Principal) -> Vec<Text> {
         let state = self.state();
-        let ids = state.server.clients().map(|(id, _)| id);
-        ids.filter(|id| self.sees_client(hub, &state.askers, by, id)).cloned().collect()
+        let seen = |(id, role): &(&Text, ClientType)| self.sees_client(hub, &state.askers, by, *role, id);
+        state.server.clients().filter(seen).map(|(id, _)| id.clone()).collect()
     }
 
     /// A device is seen by whoever may see what it offers, anybody else by those whose they are.
-    fn sees_client(&self, hub: &Hub, askers: &Askers, by: &Principal, name: &str) -> bool {
-        match self.registrar.name(name) {
+    fn sees_client(&self, hub: &Hub, askers: &Askers, by: &Principal, role: ClientType, name: &str) -> bool {
+        let peer = self.registrar.name(name).filter(|_| role == ClientType::Device);
+        match peer {
             Some(peer) => sight::sees(hub, by, &peer),
-            None => askers.get(name).is_some_and(|(_, of)| sight::shares(by, of)),
+            None => askers.get(&(role, name.into())).is_some_and(|(_, of)| sight::shares(by, of)),
         }
     }
 
@@ -343,7 +346,8 @@ impl Desk {
             Some(error) => serde_json::json!({"error": &**error, "result": result.tree()}).into(),
             None => result,
         };
-        self.state().results.remember(&asked.asker, &asked.task_name, by, result);
+        let device = Some(&*asked.asker).filter(|_| asked.asker_role == ClientType::Device);
+        self.state().results.remember(device, &asked.task_name, by, result);
     }
 
     /// A device is told of a task that somebody has for it: what comes of it is theirs to read.
@@ -397,7 +401,7 @@ impl State {
             Effect::Probe(of) => self.push(of, Out::Probe),
             Effect::Admit(of, who) => {
                 let by = self.sockets.get(&of).and_then(|socket| socket.by.clone());
-                self.askers.insert(who.id.clone(), (of, by.unwrap_or_else(Principal::anonymous)));
+                self.askers.insert((who.role, who.id.clone()), (of, by.unwrap_or_else(Principal::anonymous)));
                 self.push(of, Out::Admit(who));
             }
             Effect::Results { key, results, lines, session: _ } => {
@@ -415,7 +419,7 @@ impl State {
                 }
             }
             Effect::Open(asked) => {
-                let (connection, by) = self.askers.get(&asked.asker)?.clone();
+                let (connection, by) = self.askers.get(&(asked.asker_role, asked.asker.clone()))?.clone();
                 let (stop, stopped) = oneshot::channel();
                 self.followed.insert(asked.session.clone(), stop);
                 return Some(Later::Open(asked, by, connection.0, stopped));

@@ -11,6 +11,7 @@ use interlingua_core::{Card, Digest, Health, Json, PeerId, SkillKind, Text, Time
 use interlingua_protocols::aip::discover::{self, Sources, ToolKey};
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::server::Effect;
+use interlingua_protocols::aip::wire::ToolType;
 use interlingua_protocols::members::Members;
 use tokio::sync::{Notify, watch};
 
@@ -19,7 +20,7 @@ use super::outbound::device::{DO, DevicePeer};
 use super::settings::Settings;
 use crate::config::name_problem;
 use crate::hub::Hub;
-use crate::hub::registry::Change;
+use crate::hub::registry::{Catalogue, Change};
 
 /// How long news of how devices are may wait for more of them.
 const TELEMETRY: Duration = Duration::from_millis(250);
@@ -65,6 +66,16 @@ enum Stand {
     Gone,
 }
 
+impl Known {
+    /// Is this the name of another device or peer, in whatever case it is written?
+    fn is_taken(&self, id: &str, name: &str, catalogue: &Catalogue) -> bool {
+        let like = |of: &PeerId| of.as_str().eq_ignore_ascii_case(name);
+        let by_device =
+            self.devices.iter().any(|(other, device)| **other != *id && device.name.as_ref().is_some_and(like));
+        by_device || catalogue.peers.keys().any(like)
+    }
+}
+
 impl Default for Registrar {
     fn default() -> Self {
         Registrar {
@@ -91,6 +102,13 @@ impl Registrar {
     /// The name under which a device is a peer.
     pub(super) fn name(&self, device: &str) -> Option<PeerId> {
         self.known().devices.get(device).and_then(|device| device.name.clone())
+    }
+
+    /// The name under which a device is a peer, or would be if it came now.
+    pub(super) fn peer_of(&self, device: &str, catalogue: &Catalogue) -> PeerId {
+        let known = self.known();
+        let has = known.devices.get(device).and_then(|device| device.name.clone());
+        has.unwrap_or_else(|| peer_name(device, |name| known.is_taken(device, name, catalogue)))
     }
 
     /// How often it came so far; `None` when it is not here.
@@ -215,15 +233,9 @@ impl Desk {
         let dirty = std::mem::take(&mut known.dirty);
         let mut changes = Vec::with_capacity(dirty.len());
         for id in dirty {
-            let taken = |name: &str| {
-                let by_device = known
-                    .devices
-                    .iter()
-                    .any(|(other, device)| *other != id && device.name.as_ref().is_some_and(|of| of.as_str() == name));
-                by_device || catalogue.peers.contains_key(&PeerId::from(name))
-            };
             let Some(device) = known.devices.get(&id) else { continue };
-            let name = device.name.clone().unwrap_or_else(|| peer_name(&id, taken));
+            let named = device.name.clone();
+            let name = named.unwrap_or_else(|| peer_name(&id, |name| known.is_taken(&id, name, &catalogue)));
             if device.stand == Stand::Gone {
                 known.devices.remove(&id);
                 changes.push(Change::Remove(name));
@@ -275,6 +287,9 @@ fn card(id: &str, name: &PeerId, device: &Device, settings: &Settings, now: Time
     card.title = id.into();
     for skill in card.skills.iter_mut().filter(|skill| skill.kind == SkillKind::Agent) {
         skill.public = settings.is_public(id);
+        // What is told in words is done by its tools: what configuration says of the device holds for it, too.
+        skill.effects = settings.effects(id, ToolType::Action);
+        *skill = skill.clone().sealed();
     }
     if device.stand == Stand::Away {
         (card.health, card.seen) = (Health::Down { since: device.seen, quarantined: true }, device.seen);

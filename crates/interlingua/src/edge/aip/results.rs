@@ -40,11 +40,11 @@ impl Results {
         self.announced.push_back(Announced { device, task_name, by });
     }
 
-    /// In place of what the same people had under this name.
-    pub(super) fn remember(&mut self, asker: &str, task_name: &Text, by: &Principal, result: Json) {
+    /// In place of what the same people had under this name. `device`: which one asked for it itself.
+    pub(super) fn remember(&mut self, device: Option<&str>, task_name: &Text, by: &Principal, result: Json) {
         let mut of = vec![by.clone()];
         self.announced.retain(|announced| {
-            let it = *announced.device == *asker && announced.task_name == *task_name;
+            let it = Some(&*announced.device) == device && announced.task_name == *task_name;
             if it {
                 of.push(announced.by.clone());
             }
@@ -84,12 +84,12 @@ mod tests {
     #[test]
     fn a_result_is_found_by_whose_it_is_and_the_same_name_of_another_is_another() {
         let (ann, bob, mut results) = (user("ann"), user("bob"), Results::default());
-        results.remember("", &"nightly".into(), &ann, json("hers"));
+        results.remember(None, &"nightly".into(), &ann, json("hers"));
         assert_eq!((results.find(&ann, "nightly"), results.find(&bob, "nightly")), (Some(json("hers")), None));
-        results.remember("", &"nightly".into(), &bob, json("his"));
+        results.remember(None, &"nightly".into(), &bob, json("his"));
         assert_eq!(results.find(&ann, "nightly"), Some(json("hers")), "not replaced by another's");
         assert_eq!(results.find(&bob, "nightly"), Some(json("his")));
-        results.remember("", &"nightly".into(), &bob, json("his again"));
+        results.remember(None, &"nightly".into(), &bob, json("his again"));
         assert_eq!((results.find(&bob, "nightly"), results.done.len()), (Some(json("his again")), 2));
     }
 
@@ -97,9 +97,9 @@ mod tests {
     fn what_a_device_was_told_of_is_read_by_whoever_had_it_told() {
         let (ann, bob, device, mut results) = (user("ann"), user("bob"), user("dev1"), Results::default());
         results.announced("dev1".into(), "nightly".into(), ann.clone());
-        results.remember("dev2", &"nightly".into(), &device, json("another device's"));
+        results.remember(Some("dev2"), &"nightly".into(), &device, json("another device's"));
         assert_eq!(results.find(&ann, "nightly"), None);
-        results.remember("dev1", &"nightly".into(), &device, json("done"));
+        results.remember(Some("dev1"), &"nightly".into(), &device, json("done"));
         assert_eq!((results.find(&ann, "nightly"), results.find(&bob, "nightly")), (Some(json("done")), None));
         assert!(results.announced.is_empty());
     }
@@ -109,7 +109,7 @@ mod tests {
         let (ann, mut results) = (user("ann"), Results::default());
         for number in 0..REMEMBERED + 5 {
             results.announced("dev1".into(), number.to_string().into(), ann.clone());
-            results.remember("", &number.to_string().into(), &ann, json("x"));
+            results.remember(None, &number.to_string().into(), &ann, json("x"));
         }
         assert_eq!((results.done.len(), results.announced.len()), (REMEMBERED, REMEMBERED));
     }

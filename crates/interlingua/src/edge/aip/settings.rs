@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use interlingua_core::{CardFrom, Digest, Effects, Json, PeerId, SkillId, Text};
+use interlingua_core::{CardFrom, Digest, Effects, Json, PeerId, Principal, Proof, SkillId, Text};
 use interlingua_protocols::aip::link::Pulse;
 use interlingua_protocols::aip::server::Rules;
 use interlingua_protocols::aip::wire::ToolType;
@@ -17,6 +17,7 @@ pub struct Settings {
     pub(super) planner: Option<PeerId>,
     pub(super) pulse: Pulse,
     pub(super) rules: Rules,
+    clients_of_one: usize,
     /// How long after it came in a device is asked for its tools.
     pub(super) list_tools: Option<Duration>,
     /// Which skill a frame of another kind calls.
@@ -48,6 +49,7 @@ impl Settings {
             planner: aip.planner.as_deref().map(PeerId::from),
             pulse: Pulse { ping: aip.heartbeat.0, timeout: aip.heartbeat.0, ..Pulse::default() },
             rules: Rules { grace: aip.grace.0, ..Rules::default() },
+            clients_of_one: usize::try_from(aip.clients_per_caller).unwrap_or(usize::MAX),
             list_tools: Some(aip.list_tools.0).filter(|span| !span.is_zero()),
             messages: aip
                 .messages
@@ -73,9 +75,15 @@ impl Settings {
         self.device_keys.get(&given).cloned().map(KeyOf::Device)
     }
 
-    /// Has this device a key of its own?
+    /// Has a device of this id a key of its own, in whatever case the id is written?
     pub(super) fn has_own_key(&self, device: &str) -> bool {
-        self.devices.get(device).is_some_and(|device| device.key.is_some())
+        self.devices.iter().any(|(id, known)| known.key.is_some() && id.eq_ignore_ascii_case(device))
+    }
+
+    /// How many clients somebody may have. Keys are the operator's: each is for as many as it is given to.
+    pub(super) fn room_of(&self, by: &Principal) -> Option<usize> {
+        let keyed = by.links().iter().all(|link| link.proof == Proof::Key);
+        (!keyed && !by.is_hub_owner()).then_some(self.clients_of_one)
     }
 
     pub(super) fn message(&self, kind: &str) -> Option<&SkillId> {

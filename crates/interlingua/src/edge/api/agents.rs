@@ -96,7 +96,7 @@ pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, bo
     }
     hub.check_registrar(by)?;
     let bytes = body::read(body, shared.bounds().body.min(MAX_CARD as u64)).await?;
-    let view: NewAgentView = decode::body(bytes, shared.bounds().depth)?;
+    let view: NewAgentView = decode::body(bytes, shared.bounds().depth).await?;
     let name = match wanted(view)? {
         Wanted::Fetching(card) => {
             let registration = registration(card, by, hub.now())?;

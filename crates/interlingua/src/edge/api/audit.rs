@@ -47,7 +47,7 @@ pub(super) async fn pages(State(shared): State<Arc<Shared>>, asker: Asker, uri: 
 
 pub(super) async fn forget(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
     let bytes = body::read(body, shared.bounds().body.min(LONGEST)).await?;
-    let request: AuditForgetRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: AuditForgetRequest = decode::body(bytes, shared.bounds().depth).await?;
     let forgotten = shared.hub.forget_in_audit(&asker.by, &request.who).await?;
     answer(StatusCode::OK, &AuditForgottenView { forgotten })
 }

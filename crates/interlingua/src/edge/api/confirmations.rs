@@ -37,7 +37,7 @@ pub(super) async fn decide(
 ) -> Answered {
     let question = found(&shared, &asker, &id)?;
     let bytes = body::read(body, shared.bounds().body).await?;
-    let request: ConfirmationRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: ConfirmationRequest = decode::body(bytes, shared.bounds().depth).await?;
     let said = if request.approve { Answer::Granted } else { Answer::Declined };
     shared.hub.answer(asker.by.clone(), question.id, said).await?;
     answer(StatusCode::OK, &tasks::seen(&shared, &asker.by, question.id.0).await?)

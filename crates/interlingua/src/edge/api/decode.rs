@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::api::view::{AnswerRequest, ExchangeRequest, SayRequest, SignalRequest};
 use crate::hub::entropy;
+use crate::server::large;
 
 pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// No idempotency key is longer.
@@ -34,11 +35,15 @@ pub(super) enum Manner {
 }
 
 /// A JSON body of the shape that is wanted here.
-pub(super) fn body<T: DeserializeOwned>(bytes: Bytes, depth: usize) -> Result<T, Fault> {
-    fit(&json(bytes, depth)?)
+pub(super) async fn body<T: DeserializeOwned>(bytes: Bytes, depth: usize) -> Result<T, Fault> {
+    large::worked(bytes.len(), || fit(&parsed(bytes, depth)?)).await
 }
 
-pub(super) fn json(bytes: Bytes, depth: usize) -> Result<Json, Fault> {
+pub(super) async fn json(bytes: Bytes, depth: usize) -> Result<Json, Fault> {
+    large::worked(bytes.len(), || parsed(bytes, depth)).await
+}
+
+fn parsed(bytes: Bytes, depth: usize) -> Result<Json, Fault> {
     let malformed = |error| Fault::caller(FaultKind::Malformed, format!("the body is not JSON: {error}"));
     Json::parse_within(bytes, depth).map_err(malformed)
 }
@@ -57,7 +62,7 @@ pub(super) fn call(
     now: Time,
 ) -> Result<Call, Fault> {
     let (target, input, missing) = asked(&request)?;
-    let mut call = Call::new(entropy::message_id(), Ask::Invoke { target, input });
+    let mut call = Call::new(entropy::message_id(), Wire(super::PROTOCOL.into()), Ask::Invoke { target, input });
     let hop = hop_of(headers).decode(now);
     hop.map_err(|bad| Fault::caller(FaultKind::InvalidInput, bad.to_string()))?.apply(&mut call);
     if let Some(key) = key(headers)? {
@@ -70,7 +75,6 @@ pub(super) fn call(
         let bad = || wrong("/priority", "is not 0 to 9");
         call.limits.priority = Priority::new(level).ok_or_else(bad)?;
     }
-    call.wire = Some(Wire(super::PROTOCOL.into()));
     call.conversation = conversation;
     call.caller.can_answer = ANSWERABLE;
     call.caller.missing = missing;

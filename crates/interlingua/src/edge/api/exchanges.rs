@@ -46,7 +46,7 @@ pub(super) async fn opened(
     manner: Manner,
 ) -> Result<(Running, String), Fault> {
     let bytes = body::read(body, shared.bounds().body).await?;
-    let request: ExchangeRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: ExchangeRequest = decode::body(bytes, shared.bounds().depth).await?;
     let hub = &shared.hub;
     let conversation = joined(shared, asker, request.conversation.as_deref(), decode::key(headers)?).await?;
     let token = hub.conversation_token(&asker.by, &conversation)?;

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use http::StatusCode;
 use interlingua_core::policy::Action;
-use interlingua_core::{Fault, FaultKind, Link, Noun, Principal, Proof, SkillId, Subject, Text};
+use interlingua_core::{Fault, FaultKind, Link, Noun, Owner, Principal, Proof, SkillId, Subject, Text};
 
 use super::{Answered, Asker, answer, decode};
 use crate::api::view::{ExplainRequest, ExplainView};
@@ -19,10 +19,10 @@ const LONGEST: u64 = 1024 * 1024;
 
 pub(super) async fn explain(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
     if !asker.by.is_hub_owner() {
-        return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into());
+        return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").told_to(&asker.by).into());
     }
     let bytes = body::read(body, shared.bounds().body.min(LONGEST)).await?;
-    let request: ExplainRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: ExplainRequest = decode::body(bytes, shared.bounds().depth).await?;
     let by = principal(&shared, &request.principal)?;
     let action = Action::parse(&request.action)
         .filter(|action| !matches!(action, Action::Write | Action::Register))
@@ -50,34 +50,17 @@ fn invalid(field: &'static str, expected: &'static str) -> Fault {
 
 /// A chain as the audit writes it, with what is known of its links: a caller's scopes are those of its token.
 fn principal(shared: &Shared, text: &str) -> Result<Principal, Fault> {
-    let expected = "user:NAME, agent:NAME, device:ID, hub:ID, anonymous or owner, joined by '>'";
-    let mut links = Vec::new();
-    for piece in text.split('>') {
-        let subject = subject(piece.trim()).ok_or_else(|| invalid("/principal", expected))?;
-        links.push(link(shared, subject));
-    }
-    let mut links = links.into_iter();
-    let first = links.next().ok_or_else(|| invalid("/principal", expected))?;
+    let expected = "user:NAME, agent:NAME, device:ID, orchestrator:ID, hub:ID, anonymous or owner, joined by '>'";
+    let unknown = || invalid("/principal", expected);
+    let owner: Owner = text.trim().parse().map_err(|_| unknown())?;
+    let mut links = owner.0.iter().map(|subject| link(shared, subject.clone()));
+    let first = links.next().ok_or_else(unknown)?;
     Ok(links.fold(Principal::new(first), |chain, link| chain.through(link)))
 }
 
-fn subject(text: &str) -> Option<Subject> {
-    Some(match text.split_once(':') {
-        None if text == "anonymous" => Subject::Anonymous,
-        None if text == "owner" => Subject::HubOwner,
-        Some(("user", name)) if !name.is_empty() => Subject::User(name.into()),
-        Some(("agent", name)) if !name.is_empty() => Subject::Agent(name.into()),
-        Some(("device", name)) if !name.is_empty() => Subject::Device(name.into()),
-        Some(("hub", name)) if !name.is_empty() => Subject::Hub(name.into()),
-        None | Some(_) => return None,
-    })
-}
-
 fn link(shared: &Shared, subject: Subject) -> Link {
-    let rules = shared.access.rules();
-    let granted = rules.grants.values().chain(rules.certificates.values()).find(|grant| grant.subject == subject);
-    if let Some(grant) = granted {
-        return Link { subject, proof: Proof::Token, scopes: grant.scopes.clone(), until: grant.until };
+    if let Some(grant) = shared.access.granted(&subject) {
+        return Link { subject, proof: Proof::Token, scopes: grant.scopes, until: grant.until };
     }
     // Who is known by other means reaches everything: rules decide.
     let scopes: Vec<Text> = if subject == Subject::Anonymous { Vec::new() } else { vec!["*".into()] };

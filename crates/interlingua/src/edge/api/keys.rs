@@ -41,7 +41,7 @@ pub(super) async fn take_out(State(shared): State<Arc<Shared>>, asker: Asker) ->
 pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
     owner_only(&asker)?;
     let bytes = body::read(body, LONGEST).await?;
-    let request: RotateRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: RotateRequest = decode::body(bytes, shared.bounds().depth).await?;
     let (told, done) = oneshot::channel();
     let (all, by) = (shared.clone(), asker.by.owner().to_string());
     // On its own: whoever hangs up half way leaves no key half changed.
@@ -68,7 +68,7 @@ fn owner_only(asker: &Asker) -> Result<(), Refusal> {
     if asker.by.is_hub_owner() {
         return Ok(());
     }
-    Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into())
+    Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").told_to(&asker.by).into())
 }
 
 /// `counts`: what each seals, where that was counted.

@@ -21,6 +21,7 @@ mod page;
 mod sites;
 mod tasks;
 mod timeline;
+mod tokens;
 
 use std::sync::{Arc, LazyLock};
 
@@ -74,6 +75,8 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/audit/forget", post(audit::forget))
         .route("/api/audit/pages", get(audit::pages))
         .route("/api/explain", post(explain::explain))
+        .route("/api/tokens", get(tokens::list).post(tokens::create))
+        .route("/api/tokens/{id}", delete(tokens::revoke))
         .route("/api/keys", get(keys::list))
         .route("/api/keys/rotate", post(keys::rotate))
         .route("/api/keys/old", delete(keys::take_out))

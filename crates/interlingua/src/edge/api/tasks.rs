@@ -98,7 +98,7 @@ pub(super) async fn signal(
 ) -> Answered {
     let task = task_id(&id)?;
     let bytes = body::read(body, shared.bounds().body).await?;
-    let request: SignalRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: SignalRequest = decode::body(bytes, shared.bounds().depth).await?;
     let signal = match decode::signal(request)? {
         Follows::Signal(signal) => signal,
         Follows::Words { question, text } => {

@@ -118,7 +118,9 @@ fn merged(call: Call, routed: Call) -> Call {
     let mut limits = call.limits;
     limits.confirm = routed.limits.confirm;
     limits.deadline = limits.deadline.or(routed.limits.deadline);
-    Call { ask, limits, wire: routed.wire, ..call }
+    let mut origin = call.origin;
+    origin.joins(&routed.origin);
+    Call { ask, limits, origin, ..call }
 }
 
 impl Inside {

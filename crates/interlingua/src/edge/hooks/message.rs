@@ -31,6 +31,7 @@ pub(super) fn encode(told: &Told) -> Bytes {
             "destroys": effects.destroys,
             "spends": effects.spends,
             "idempotent": effects.idempotent,
+            "unknown": effects.unknown,
         })),
     );
     set("arguments", told.arguments.as_ref().map(|arguments| arguments.tree().clone()));

@@ -5,6 +5,7 @@ use http::{Request, Uri};
 use interlingua_core::{Fault, FaultKind};
 
 use super::message;
+use crate::client::guard::Reach;
 use crate::client::http::{Pool, read, whole};
 use crate::client::lost::Lost;
 use crate::client::tls::{self, Trust};
@@ -23,7 +24,7 @@ pub(super) struct Address {
 impl Address {
     pub(super) fn new(hub: &Hub, address: &str) -> Result<Address, Fault> {
         let uri: Uri = address.parse().map_err(Fault::internal)?;
-        let pool = Pool::new(tls::config(&Trust::of(None, &uri))?, &hub.supervisor);
+        let pool = Pool::new(tls::config(&Trust::of(None, &uri))?, &hub.supervisor, Reach::address(hub, &uri));
         Ok(Address { uri, pool })
     }
 }

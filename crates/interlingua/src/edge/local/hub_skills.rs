@@ -36,6 +36,11 @@ fn skill(name: &str, kind: SkillKind, description: &str, input: serde_json::Valu
     Skill::new(SkillId::new(PEER, name), kind, description, Schema(input.into()), effects)
 }
 
+/// It hands on calls of others, or ends them: it can do whatever they can.
+fn calling(skill: Skill) -> Skill {
+    Skill { effects: Effects::calls(CardFrom::Configuration), ..skill }
+}
+
 fn phrases(pairs: &[(&str, &str)]) -> Vec<Phrase> {
     pairs.iter().map(|(locale, pattern)| Phrase { locale: (*locale).into(), pattern: (*pattern).into() }).collect()
 }
@@ -46,7 +51,9 @@ fn skills() -> Vec<Skill> {
         "type": "object",
         "properties": {"query": {"type": "string", "description": "Words to search for; all skills without."}},
     });
-    let mut help = skill("help", SkillKind::Tool, "Says what can be done here.", anything.clone());
+    // Anyone may call it: nobody has anything kept by it.
+    let nothing = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let mut help = skill("help", SkillKind::Tool, "Says what can be done here.", nothing);
     help.public = true;
     help.phrases = phrases(&[
         ("en", "help"),
@@ -77,7 +84,7 @@ fn call_skill() -> Skill {
         },
         "required": ["skill"],
     });
-    skill("call_skill", SkillKind::Tool, "Calls a skill by its id.", input)
+    calling(skill("call_skill", SkillKind::Tool, "Calls a skill by its id.", input))
 }
 
 /// Put into words by the hub, so it never reaches this peer.
@@ -95,7 +102,8 @@ fn ask() -> Skill {
         },
         "required": ["query"],
     });
-    skill("ask", SkillKind::Tool, "Takes a question or a wish in plain words to one site, or to whoever fits.", input)
+    let text = "Takes a question or a wish in plain words to one site, or to whoever fits.";
+    calling(skill("ask", SkillKind::Tool, text, input))
 }
 
 fn sites() -> Skill {
@@ -116,7 +124,7 @@ fn wait() -> Skill {
             "action": {"type": "string", "enum": ["checkin", "cancel"], "description": "To wait, or to give it up."},
         },
     });
-    skill("await", SkillKind::Tool, "Waits for a task to finish or to ask, and says how it stands.", input)
+    calling(skill("await", SkillKind::Tool, "Waits for a task to finish or to ask, and says how it stands.", input))
 }
 
 impl Peer for HubSkills {

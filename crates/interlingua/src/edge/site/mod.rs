@@ -8,19 +8,22 @@ pub(crate) mod keeper;
 
 use std::sync::Arc;
 
-use interlingua_core::site::Site;
+use interlingua_core::site::{Origin, Site};
 use interlingua_core::{
     Card, CardFrom, CardSource, Fault, FaultKind, Health, PeerId, Provider, RouteClass, Skill, Text,
 };
-use interlingua_drivers::browser::{Background, Browser, Settings, SitePeer};
+use interlingua_drivers::browser::proxy::{Looking, Lookup};
+use interlingua_drivers::browser::{Background, Browser, Sandbox, Settings, SitePeer};
 
-use crate::config::{self, Config, EffectsOverride, Peer};
-use crate::hub::Hub;
+use crate::config::{self, Config, Peer};
+use crate::hub::{Hub, Listeners};
 
 use keeper::HubKeeper;
 
 /// Where the browser's processes keep what they need, in the data directory.
 const DIRECTORY: &str = "browser";
+/// All pages together may take as much memory as so many of the largest.
+const PAGES: u64 = 4;
 
 /// Makes the hub's browser. Nothing is started before a site is called.
 pub fn open(hub: &Arc<Hub>, config: &Config) {
@@ -28,6 +31,16 @@ pub fn open(hub: &Arc<Hub>, config: &Config) {
     settings.path = config.browser.program().map(Into::into);
     settings.contexts = config.browser.contexts.into();
     settings.sessions = config.browser.sessions.into();
+    settings.page_memory = config.browser.page_memory.0;
+    settings.memory = settings.page_memory.saturating_mul(PAGES);
+    settings.sandbox = config.browser.sandboxed();
+    let driven = config.peers.values().any(|peer| matches!(peer.speaks, config::Speaks::Site(_)));
+    if driven && settings.sandbox == Sandbox::Off {
+        tracing::warn!(
+            event = "browser_without_sandbox",
+            "browser.sandbox is off: a page that breaks out of Chromium has the rights of the hub"
+        );
+    }
     let supervisor = hub.supervisor.clone();
     // All of it ends with the hub: the pipe closes, and with it the browser.
     let background: Background = Arc::new(move |work| supervisor.run_until_stop(work));
@@ -57,7 +70,8 @@ pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, site: &config::SitePee
     let id = PeerId::from(name);
     let site = limited(definition, config);
     let keeper = Arc::new(HubKeeper::new(hub));
-    let peer = Arc::new(SitePeer::new(id.clone(), site, Arc::clone(browser), keeper));
+    let peer = SitePeer::new(id.clone(), site, Arc::clone(browser), keeper);
+    let peer = Arc::new(peer.looking_up(Arc::new(Outside(hub.listeners.clone()))));
     let skills = peer.skills().into_iter().filter(|skill| config.offers(skill.id.skill.as_str()));
     let skills = skills.map(|skill| offered(skill, config)).collect();
     Ok(Prepared { card: card(id, config, definition, skills, hub), peer })
@@ -67,6 +81,21 @@ impl Prepared {
     /// Adds the peer, or replaces it whole.
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
         hub.register(self.card, self.peer).await
+    }
+}
+
+/// Where hosts are, without the hub's own doors: a page must not reach them by a name that leads there. A definition that spells
+/// them out as a number means it.
+struct Outside(Listeners);
+
+impl Lookup for Outside {
+    fn look_up(&self, host: &str, port: u16) -> Looking {
+        let (host, listeners) = (host.to_owned(), self.0.clone());
+        Box::pin(async move {
+            let found: Vec<_> = tokio::net::lookup_host((host.as_str(), port)).await?.collect();
+            let literal = Origin { secure: false, host, port }.is_literal();
+            Ok(found.into_iter().filter(|address| literal || !listeners.include(*address)).collect())
+        })
     }
 }
 
@@ -81,7 +110,7 @@ fn limited(definition: &Site, config: &Peer) -> Site {
 
 fn offered(mut skill: Skill, config: &Peer) -> Skill {
     skill.public = config.public;
-    skill.effects = config.effects.map_or(skill.effects, EffectsOverride::effects);
+    skill.effects = config.said_of(skill.id.skill.as_str()).unwrap_or(skill.effects);
     skill.sealed()
 }
 

@@ -2,6 +2,9 @@
 //! waited for. What is written is bound into a chain ([`interlingua_core::audit`]) and signed, so that whoever verifies it
 //! sees whether it was changed.
 //!
+//! The same refusal of the same caller is written once and then counted: whoever asks a thousand times leaves two lines
+//! ([`refusals`]).
+//!
 //! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when
 //! it goes to its peer and is not one that may be repeated freely (`dispatch`), and when it ends (`return`); then, where its
 //! caller's own protocol could not carry all of it, one that says what ([`lost`]). Lines hold no content and no secret: who,
@@ -11,6 +14,7 @@
 pub(crate) mod key;
 pub mod lost;
 mod read;
+mod refusals;
 mod writer;
 
 use std::borrow::Cow;
@@ -75,6 +79,15 @@ pub struct AuditLine {
     /// What no translation could carry: between hub and peer where it is a `return`, between caller and hub where it is `lost`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<String>,
+    /// How often the same was refused again, after the line that was written of the first time; `at` is the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u64>,
+    /// When it was refused again first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Time>,
+    /// It is one of those that are merged.
+    #[serde(skip)]
+    refusal: bool,
 }
 
 impl AuditLine {
@@ -90,6 +103,9 @@ impl AuditLine {
             trace: None,
             arguments: None,
             losses: Vec::new(),
+            times: None,
+            first: None,
+            refusal: false,
         }
     }
 
@@ -127,7 +143,7 @@ impl AuditLine {
     /// What a call says of where it belongs.
     #[must_use]
     pub fn call(mut self, call: &Call) -> AuditLine {
-        self.wire = call.wire.as_ref().map(|wire| wire.0.clone());
+        self.wire = call.origin.wire().map(|wire| wire.0.clone());
         self.trace = call.trace.as_ref().and_then(trace::id).map(str::to_owned);
         self
     }
@@ -140,7 +156,7 @@ impl AuditLine {
 
     #[must_use]
     pub fn refused(self, kind: FaultKind) -> AuditLine {
-        self.outcome(kind.as_str())
+        AuditLine { refusal: true, ..self.outcome(kind.as_str()) }
     }
 }
 

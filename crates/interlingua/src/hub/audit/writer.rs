@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::AuditLine;
 use super::key::Signing;
+use super::refusals::Refusals;
 use crate::hub::clock::Clock;
 use crate::hub::entropy;
 
@@ -29,6 +30,8 @@ use crate::hub::entropy;
 const BATCH: usize = 1_024;
 /// How long the first line of a page waits for company.
 const PAUSE: Duration = Duration::from_millis(200);
+/// How often it is looked whether refusals were counted long enough.
+const LOOK: Duration = Duration::from_secs(5);
 /// How many pages are written between two checkpoints.
 const SIGN_EVERY: u32 = 64;
 /// And how much time passes at most while pages are written.
@@ -68,6 +71,7 @@ pub(super) struct Writer {
     counted: Counter,
     /// Of the dropped lines, how many the chain tells of.
     told_dropped: u64,
+    refusals: Refusals,
 }
 
 /// What goes into the next page, and who waits for it.
@@ -81,12 +85,20 @@ struct Batch {
 
 impl Batch {
     /// Lines are spelled as they come, not all at once when the page is due.
-    fn take(&mut self, told: &mut Vec<Told>) {
+    fn take(&mut self, told: &mut Vec<Told>, refusals: &mut Refusals) {
         for told in told.drain(..) {
             match told {
-                Told::Line(line) => self.add(&line),
-                Told::Flush(reply) => self.waiting.push(reply),
+                Told::Line(line) => {
+                    if let Some(line) = refusals.pass(*line) {
+                        self.add(&line);
+                    }
+                }
+                Told::Flush(reply) => {
+                    self.add_all(&refusals.so_far());
+                    self.waiting.push(reply);
+                }
                 Told::Sign(reply) => {
+                    self.add_all(&refusals.so_far());
                     self.waiting.push(reply);
                     self.sign = true;
                 }
@@ -104,6 +116,14 @@ impl Batch {
         }
     }
 
+    fn add_all(&mut self, lines: &[AuditLine]) {
+        lines.iter().for_each(|line| self.add(line));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lines.len() == 0 && self.waiting.is_empty() && self.next.is_none()
+    }
+
     fn is_due(&self) -> bool {
         self.lines.len() >= BATCH || !self.waiting.is_empty()
     }
@@ -119,13 +139,23 @@ impl Writer {
     ) -> Writer {
         let (journal, records) = (store.journal.clone(), store.records.clone());
         let (unsigned, signed, cut, told_dropped) = (0, clock.now(), false, 0);
-        Writer { journal, records, clock, seal, head: None, unsigned, signed, cut, dropped, counted, told_dropped }
+        let (head, refusals) = (None, Refusals::default());
+        Writer { journal, records, clock, seal, head, unsigned, signed, cut, dropped, counted, told_dropped, refusals }
     }
 
     pub(super) async fn run(mut self, mut told: mpsc::Receiver<Told>, stopping: CancellationToken) {
         let (mut batch, mut taken) = (Batch::default(), Vec::with_capacity(BATCH));
-        while next(&mut told, &mut taken, &stopping).await > 0 {
-            batch.take(&mut taken);
+        loop {
+            let wait = if self.refusals.is_empty() { Duration::MAX } else { LOOK };
+            match tokio::time::timeout(wait, next(&mut told, &mut taken, &stopping)).await {
+                Ok(0) => break,
+                Ok(_) => batch.take(&mut taken, &mut self.refusals),
+                Err(_) => {}
+            }
+            batch.add_all(&self.refusals.due(self.clock.now()));
+            if batch.is_empty() {
+                continue;
+            }
             let pause = tokio::time::sleep(PAUSE);
             let mut pause = std::pin::pin!(pause);
             while !batch.is_due() {
@@ -133,11 +163,16 @@ impl Writer {
                     biased;
                     () = stopping.cancelled() => break,
                     () = pause.as_mut() => break,
-                    more = told.recv_many(&mut taken, BATCH) => if more == 0 { break } else { batch.take(&mut taken) },
+                    more = told.recv_many(&mut taken, BATCH) => match more {
+                        0 => break,
+                        _ => batch.take(&mut taken, &mut self.refusals),
+                    },
                 }
             }
             self.write(&mut batch).await;
         }
+        batch.add_all(&self.refusals.so_far());
+        self.write(&mut batch).await;
         self.sign().await;
     }
 

@@ -12,12 +12,15 @@ use serde::{Deserialize, Serialize};
 use super::Agent;
 use super::inbox::{self, Handle};
 use super::peer::Fetching;
+use crate::config::name_problem;
 use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
 
 const KIND: &str = "agent";
 /// How many agents may be registered, besides those of configuration.
 const MAX_AGENTS: u64 = 2_000;
+/// How many of these may be one caller's; the hub's Owner is not bounded.
+const MAX_AGENTS_OF_ONE: usize = 256;
 /// How many are read at once.
 const PAGE: usize = 200;
 
@@ -44,6 +47,13 @@ pub enum Reach {
     Card(Uri),
 }
 
+/// Whether somebody registers an agent, or the hub takes up what was registered before its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comes {
+    New,
+    Again,
+}
+
 impl Hub {
     /// May this principal register agents at all, as far as that can be said before a name is known?
     pub fn check_registrar(&self, by: &Principal) -> Result<(), Fault> {
@@ -62,8 +72,38 @@ impl Hub {
             None if self.registry.catalogue().peers.contains_key(name) => {
                 taken(format!("'{name}' is a peer of this hub's configuration"))
             }
-            None => Ok(()),
+            None => match self.unfit(name) {
+                Some(problem) => taken(problem),
+                None => Ok(()),
+            },
         }
+    }
+
+    /// Why an agent may not be called so, whoever registers it: names are told apart by people, who do not see the case of a letter.
+    fn unfit(&self, name: &PeerId) -> Option<String> {
+        if let Some(problem) = name_problem(name.as_str()) {
+            return Some(problem);
+        }
+        let like = |other: &str| other.eq_ignore_ascii_case(name.as_str());
+        if self.settings.load().kept_names.iter().any(|kept| like(kept)) {
+            return Some(format!("'{name}' is kept for a device of this hub's configuration"));
+        }
+        let catalogue = self.registry.catalogue();
+        let twin = catalogue.peers.keys().find(|other| like(other.as_str()) && *other != name)?;
+        Some(format!("'{name}' is written like '{twin}', which is there already"))
+    }
+
+    fn check_room(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
+        let owner = by.owner();
+        let agents = self.bus.agents();
+        let others = agents.iter().filter(|(other, agent)| *other != name && agent.registration.owner == owner);
+        if by.is_hub_owner() || others.count() < MAX_AGENTS_OF_ONE {
+            return Ok(());
+        }
+        Err(Fault::caller(
+            FaultKind::TooLarge,
+            format!("you have {MAX_AGENTS_OF_ONE} agents registered here; that is all one caller may"),
+        ))
     }
 
     /// Keeps a registration and adds the agent, or replaces it whole. `peer`: how it is called, when it does not fetch.
@@ -75,6 +115,7 @@ impl Hub {
     ) -> Result<Arc<Agent>, Fault> {
         let name = registration.card.peer.clone();
         self.check_agent_name(by, &name)?;
+        self.check_room(by, &name)?;
         let now = self.now();
         if self.bus.agent(name.as_str()).is_none() && self.store.records.count(KIND, now).await? >= MAX_AGENTS {
             return Err(Fault::hub(FaultKind::Busy, "as many agents as this hub registers"));
@@ -82,7 +123,7 @@ impl Hub {
         let value = serde_json::to_vec(&registration).map_err(Fault::internal)?;
         let put = self.store.records.put(KIND, name.as_str(), Bytes::from(value), None, Expect::Anything, now);
         put.await?;
-        let agent = self.add_agent(registration, peer).await?;
+        let agent = self.add_agent(registration, peer, Comes::New).await?;
         self.audit.write(AuditLine::new("register_agent", by.owner()).on(name));
         Ok(agent)
     }
@@ -91,10 +132,11 @@ impl Hub {
         self: &Arc<Self>,
         registration: Registration,
         peer: Option<Arc<dyn Peer>>,
+        comes: Comes,
     ) -> Result<Arc<Agent>, Fault> {
         let (card, name) = (registration.card.clone(), registration.card.peer.clone());
         let inbox = match (&registration.reach, &peer) {
-            (Reach::Inbox, None) => Some(self.inbox_of(&name).await?),
+            (Reach::Inbox, None) => Some(self.inbox_of(&name, comes).await?),
             (Reach::Inbox, Some(_)) | (Reach::Url(_) | Reach::Card(_), _) => None,
         };
         let peer = match (&inbox, peer) {
@@ -113,13 +155,17 @@ impl Hub {
         Ok(agent)
     }
 
-    /// The inbox that is there, or the one its records give.
-    async fn inbox_of(self: &Arc<Self>, name: &PeerId) -> Result<Handle, Fault> {
-        let known = self.bus.agent(name.as_str()).and_then(|agent| agent.inbox.clone());
-        match known {
-            Some(inbox) => Ok(inbox),
-            None => inbox::open(self, name).await,
+    /// The inbox that is there, or the one its records give; a name that is nobody's begins with an empty one.
+    async fn inbox_of(self: &Arc<Self>, name: &PeerId, comes: Comes) -> Result<Handle, Fault> {
+        let before = self.bus.agent(name.as_str());
+        if let Some(inbox) = before.as_ref().and_then(|agent| agent.inbox.clone()) {
+            return Ok(inbox);
         }
+        let inbox = inbox::open(self, name).await?;
+        if comes == Comes::New && before.is_none() {
+            inbox.empty(self.now()).await?;
+        }
+        Ok(inbox)
     }
 
     /// Forgets an agent. One that is somebody else's, or of configuration, is not there to be forgotten.
@@ -154,6 +200,10 @@ impl Hub {
                     tracing::warn!(agent = %item.key, "a registered agent has the name of a configured peer");
                     continue;
                 }
+                if let Some(problem) = self.unfit(&registration.card.peer) {
+                    tracing::warn!(agent = %item.key, problem, "a registered agent has a name that is not its to have");
+                    continue;
+                }
                 registration.card.health = interlingua_core::Health::Starting;
                 let peer = match &registration.reach {
                     Reach::Inbox => None,
@@ -165,7 +215,7 @@ impl Hub {
                         }
                     },
                 };
-                self.add_agent(registration, peer).await?;
+                self.add_agent(registration, peer, Comes::Again).await?;
                 restored += 1;
             }
         }

@@ -162,6 +162,22 @@ impl Handle {
         let _ = self.commands.try_send(Command::Take { input: Input::Withdraw(id), done });
     }
 
+    /// Whatever waited for the one who had this name before is not for the one who has it now.
+    pub(super) async fn empty(&self, now: Time) -> Result<(), Fault> {
+        let waiting = |inbox: &mut Inbox| {
+            let (mut shown, mut ids) = (BTreeSet::new(), Vec::new());
+            while let Some((seq, message)) = inbox.next(&shown, now) {
+                ids.push(message.id.clone());
+                shown.insert(seq);
+            }
+            ids
+        };
+        for id in self.shelf.look(waiting) {
+            self.send(|done| Command::Take { input: Input::Withdraw(id), done }).await?;
+        }
+        Ok(())
+    }
+
     pub(super) fn close(&self) {
         self.shelf.closed.cancel();
     }

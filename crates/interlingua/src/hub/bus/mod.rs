@@ -18,6 +18,8 @@ use arc_swap::ArcSwap;
 use interlingua_core::{Fault, FaultKind, Owner, PeerId, Principal};
 use tokio::sync::watch;
 
+use crate::config::is_reserved;
+
 pub use agents::{Reach, Registration};
 pub use events::Subscription;
 pub use inbox::{Handle, Reading};
@@ -59,9 +61,14 @@ impl Bus {
         self.agent(name).is_some_and(|agent| agent.is_of(by))
     }
 
-    /// Nobody speaks as an agent that is registered by somebody else.
+    /// Nobody speaks as an agent that is registered by somebody else, nor under what is written like another's subject.
     pub fn check_speaker(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
-        match self.agent(name.as_str()) {
+        let written = name.as_str();
+        let subject = is_reserved(written) || written.parse::<Owner>().is_ok();
+        if subject && !by.is_hub_owner() && by.owner().to_string() != written {
+            return Err(Fault::caller(FaultKind::Denied, format!("'{name}' is somebody else")));
+        }
+        match self.agent(written) {
             Some(agent) if !agent.is_of(by) => {
                 Err(Fault::caller(FaultKind::Denied, format!("agent '{name}' is somebody else's")))
             }

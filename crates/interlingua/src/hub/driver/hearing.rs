@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use interlingua_core::task::{Effect, Happening};
+use interlingua_core::task::{Effect, Happening, Task};
 use interlingua_core::{Event, Fault, FaultKind, Record, Retry};
 
 use super::side::{News, Side};
-use super::{Driver, Prepared};
+use super::{Driver, Prepared, Ready};
 
 /// How many records of a peer are taken into one append.
 const MAX_BATCH: usize = 256;
@@ -38,18 +38,24 @@ impl Driver {
             }
             News::Refused(fault) => {
                 self.rest();
-                if let Some(effects) = self.failover(&fault)? {
-                    return Ok(effects);
+                if self.may_go_elsewhere(&fault) {
+                    self.refused = Some(fault);
+                    return Ok(VecDeque::from([Effect::Proceed]));
                 }
                 Happening::Refused(fault)
             }
             News::Done(finished, raw) => {
                 self.rest();
                 let (event, raw) = self.held_to_promise(Event::Finished(*finished), raw);
-                let Some(happening) = self.through_hooks(event, Vec::new(), raw) else { return Ok(VecDeque::new()) };
+                let Some(happening) = self.through_hooks(event, self.notes.left_out(), raw) else {
+                    return Ok(VecDeque::new());
+                };
                 happening
             }
             News::Record(Record::Emitted { event, losses, raw }) => {
+                let Some((event, losses, raw)) = self.notes.pass(event, losses, raw, self.hub.now()) else {
+                    return Ok(VecDeque::new());
+                };
                 let (event, raw) = self.held_to_promise(event, raw);
                 let Some(happening) = self.through_hooks(event, losses, raw) else { return Ok(VecDeque::new()) };
                 happening
@@ -86,13 +92,25 @@ impl Driver {
         !self.task.open.is_empty() && self.task.sent.as_ref().is_some_and(|sent| !sent.open)
     }
 
-    /// Another peer of the same capability, when nothing was begun at this one.
-    fn failover(&mut self, fault: &Fault) -> Result<Option<VecDeque<Effect>>, Fault> {
-        let may = matches!(fault.retry, Retry::After(_));
-        let next = self.ready.as_mut().filter(|_| may).and_then(|ready| ready.others.pop());
-        match next {
-            None => Ok(None),
-            Some(ready) => self.begin(Prepared::Ready(ready)).map(Some),
+    /// Is there another of the same capability, and is it certain that nothing was begun at this peer? One that answered,
+    /// be it that it is busy, may have begun whatever it says.
+    fn may_go_elsewhere(&self, fault: &Fault) -> bool {
+        let unsent = fault.kind == FaultKind::Unreachable && matches!(fault.retry, Retry::After(_));
+        let unsent = unsent && self.task.cancelling.is_none();
+        unsent && self.ready.as_ref().is_some_and(|ready| !ready.others.is_empty())
+    }
+
+    /// The call goes to the next of the same capability that it may go to as it stands; where there is none, it ends by what
+    /// became of it at the first peer.
+    pub(super) async fn elsewhere(&mut self, fault: Fault) -> Result<VecDeque<Effect>, Fault> {
+        let mut others = self.ready.take().map(|ready| ready.others).unwrap_or_default();
+        while let Some(other) = others.pop() {
+            let Task { by, call, id, .. } = &self.task;
+            match self.hub.prepare_instead(by, call, *id, &other).await {
+                Ok(ready) => return self.begin_again(Prepared::Ready(Ready { others, ..ready })).await,
+                Err(fault) => tracing::info!(skill = %other, error = %fault, "not tried instead"),
+            }
         }
+        self.decided(Happening::Refused(fault)).await
     }
 }

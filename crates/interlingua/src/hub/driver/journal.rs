@@ -4,13 +4,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use interlingua_core::ports::{Append, Appended, Expected, TaskRow, Unique};
-use interlingua_core::{Digest, Entry, Fault, FaultKind, Log, Record, TaskId, Time, journal};
+use interlingua_core::ports::{Append, Appended, Expected, TaskRoom, TaskRow, Unique};
+use interlingua_core::task::Happening;
+use interlingua_core::{Digest, Entry, Event, Fault, FaultKind, Finished, Log, Record, TaskId, Time, journal};
 
 use super::super::Hub;
 use super::super::conversations::is_bounded;
 use super::super::fold::SNAPSHOT_EVERY;
-use super::super::live::{Live, Liveness};
+use super::super::live::{Live, Liveness, no_such_task};
 use super::{Driver, Kept};
 use crate::telemetry::meters::Phase;
 
@@ -24,10 +25,10 @@ pub(super) enum Keeping {
 }
 
 /// What may keep a task from being written.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Bounds {
     unique: Option<Unique>,
-    most: Option<u64>,
+    most: Option<TaskRoom>,
 }
 
 impl Driver {
@@ -39,9 +40,16 @@ impl Driver {
         let mut records = vec![accepted];
         records.extend(self.history.iter().map(|entry| entry.record.clone()));
         records.append(&mut self.fresh);
-        let bounds = Bounds { unique, most: self.most() };
+        let bounds = Bounds { unique, most: Some(self.room()) };
         match append(&self.hub, self.task.id, self.row(), &mut records, 0, bounds).await? {
-            Appended::Exists { task, body } => return Ok(Keeping::Exists { task, body }),
+            Appended::Exists { task, body } => {
+                // What a key leads to is kept in the clear.
+                if !self.hub.is_accepted_from(&self.task.by, task).await? {
+                    tracing::error!(%task, "a key leads to another caller's task: somebody else wrote to the store");
+                    return Err(no_such_task());
+                }
+                return Ok(Keeping::Exists { task, body });
+            }
             Appended::At(seq) => self.task.seq = seq,
         }
         self.history.clear();
@@ -75,7 +83,15 @@ impl Driver {
         }
         let mut records = std::mem::take(&mut self.fresh);
         let before = self.task.seq;
-        let Appended::At(seq) = self.append_when_there_is_room(&mut records, before).await? else {
+        let bounds = Bounds { unique: None, most: Some(self.room()) };
+        let appended = match self.append_when_there_is_room(&mut records, before, bounds).await {
+            Err(fault) if fault.kind == FaultKind::TooLarge => {
+                records = self.cut_short(fault)?;
+                self.append_when_there_is_room(&mut records, before, Bounds::default()).await?
+            }
+            appended => appended?,
+        };
+        let Appended::At(seq) = appended else {
             return Err(Fault::hub(FaultKind::Internal, "a running task's journal was taken by another"));
         };
         self.task.seq = seq;
@@ -91,9 +107,14 @@ impl Driver {
     }
 
     /// What a task did must not be forgotten because a disk was full for a while: it stands still until it can be written.
-    async fn append_when_there_is_room(&mut self, records: &mut [Record], before: u64) -> Result<Appended, Fault> {
+    async fn append_when_there_is_room(
+        &mut self,
+        records: &mut [Record],
+        before: u64,
+        bounds: Bounds,
+    ) -> Result<Appended, Fault> {
         loop {
-            match append(&self.hub, self.task.id, self.row(), records, before, Bounds::default()).await {
+            match append(&self.hub, self.task.id, self.row(), records, before, bounds).await {
                 Err(fault) if fault.kind == FaultKind::Busy => {
                     tracing::error!(task = %self.task.id, error = %fault, "a task stands still");
                     if let Some(kept) = &self.kept {
@@ -106,9 +127,30 @@ impl Driver {
         }
     }
 
-    /// How many tasks its caller may keep.
-    fn most(&self) -> Option<u64> {
-        is_bounded(&self.task.by).then(|| self.hub.settings.load().tasks_of_one)
+    /// The task, or its caller, keeps as much as it may: what would be too much is left out, and the task ends with that.
+    fn cut_short(&mut self, fault: Fault) -> Result<Vec<Record>, Fault> {
+        tracing::warn!(task = %self.task.id, %fault, "a task ends because it keeps too much");
+        self.rest();
+        self.permit = None;
+        if self.task.finished().is_none() {
+            self.decide(Happening::Refused(fault))?;
+            return Ok(std::mem::take(&mut self.fresh));
+        }
+        // Its end itself is too large to keep.
+        let end = Record::emitted(Event::Finished(Finished::failed(fault)));
+        self.task.apply(&end, self.hub.now());
+        Ok(vec![end])
+    }
+
+    /// How much this task and its caller may keep.
+    fn room(&self) -> TaskRoom {
+        let settings = self.hub.settings.load();
+        let of_task = Some(settings.bytes_of_task);
+        if !is_bounded(&self.task.by) {
+            return TaskRoom { of_task, ..TaskRoom::default() };
+        }
+        let bytes = if self.task.by.is_anonymous() { settings.bytes_of_anonymous } else { settings.bytes_of_one };
+        TaskRoom { tasks: Some(settings.tasks_of_one), bytes: Some(bytes), of_task }
     }
 
     fn row(&self) -> TaskRow {

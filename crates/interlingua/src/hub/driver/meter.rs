@@ -25,13 +25,13 @@ impl Meter {
         let span = if opened {
             current
         } else {
-            let wire = task.call.wire.as_ref().map_or("local", |wire| &wire.0);
+            let wire = task.call.origin.wire().map_or("local", |wire| &wire.0);
             trace::resumed(wire, task.call.trace.as_ref())
         };
         if !span.is_disabled() {
             span.record("task", tracing::field::display(task.id));
         }
-        Meter { span, wire: meters.of_call(task.call.wire.as_ref()), begun: Instant::now(), dispatched: None }
+        Meter { span, wire: meters.of_call(task.call.origin.wire()), begun: Instant::now(), dispatched: None }
     }
 
     pub(super) fn dispatched(&mut self, skill: &SkillId) {
@@ -65,7 +65,7 @@ impl Meter {
         match &finished.outcome {
             // The text of a fault may be a peer's own words, so it is not for the log.
             Outcome::Failed(fault) if fault.origin != Party::Caller => {
-                let wire = task.call.wire.as_ref().map_or("local", |wire| &wire.0);
+                let wire = task.call.origin.wire().map_or("local", |wire| &wire.0);
                 let skill = task.route.as_ref().map(|route| tracing::field::display(&route.skill));
                 tracing::info!(kind = fault.kind.as_str(), wire, task = %task.id, skill, "the exchange failed");
             }

@@ -10,6 +10,7 @@ mod journal;
 mod leaving;
 mod life;
 mod meter;
+mod notes;
 mod promise;
 mod sending;
 mod side;
@@ -28,6 +29,7 @@ use super::live::{Incoming, Live, Liveness};
 use super::prepare::{Prepared, Ready};
 pub(in crate::hub) use life::{Launch, Launched};
 use meter::Meter;
+use notes::Notes;
 use side::{News, Side};
 
 /// How many entries an exchange may have before it is kept for its size alone.
@@ -50,11 +52,14 @@ pub(in crate::hub) struct Driver {
     kept: Option<Kept>,
     /// Until when a caller that left may come back.
     patience: Option<Time>,
+    /// What became of it at a peer where nothing was begun, until it is tried elsewhere.
+    refused: Option<Fault>,
     /// For a peer that is only being reached again.
     unsaid: Option<Signal>,
     /// What its caller's ids count within, if it has no name.
     pub(in crate::hub) connection: u64,
     meter: Meter,
+    notes: Notes,
 }
 
 /// A place among the living, given up when the driver ends in whatever way.
@@ -88,8 +93,10 @@ impl Driver {
             shown: VecDeque::new(),
             kept: None,
             patience: None,
+            refused: None,
             unsaid: None,
             connection: 0,
+            notes: Notes::default(),
         }
     }
 
@@ -209,6 +216,9 @@ impl Driver {
 
     /// The hub's questions are answered: through the phases again, then to the peer.
     async fn proceed(&mut self) -> Result<VecDeque<Effect>, Fault> {
+        if let Some(fault) = self.refused.take() {
+            return self.elsewhere(fault).await;
+        }
         let happening = match self.hub.prepare(&self.task.by, &self.task.call, self.task.id, self.task.granted).await {
             Ok(prepared) => return self.begin_again(prepared).await,
             Err(fault) => Happening::Refused(fault),

@@ -78,7 +78,10 @@ impl Driver {
     /// The call as the peer gets it: arguments as resolved, this hub added to the way.
     fn outgoing(&self, ready: &Ready) -> Box<Call> {
         let mut call = self.task.call.clone();
+        // What it says is worth no more than what led to it.
+        let trust = call.trust();
         if let Ask::Invoke { target, input } = &mut call.ask {
+            input.trust = trust;
             *target = Target::Skill(ready.skill.id.clone(), None);
             input.args.clone_from(&ready.args);
         }

@@ -18,7 +18,7 @@ fn user(name: &str, scopes: &[&str]) -> Principal {
 
 async fn made(bench: &Bench, by: &Principal, skill: &str, n: u32) -> Result<(), Fault> {
     let mut call = call(skill, json!({"n": n}));
-    call.wire = Some(Wire("mcp/2026-07-28".into()));
+    call.origin = Wire("mcp/2026-07-28".into()).into();
     let mut running = bench.hub.open(Request { by: by.clone(), ..request(call) }).await?;
     outcome(&mut running).await;
     Ok(())

@@ -116,8 +116,15 @@ async fn retention_while_tasks_run_removes_only_what_is_done() {
     eventually(|| bench.hub.live.get(done).is_none(), || "still live".into()).await;
     let mut late = bench.hub.watch(&owner(), done, 0).await.expect("watches");
     let nothing = Duration::ZERO;
-    let rules =
-        Retention { tasks: nothing, tasks_count: 0, audit: nothing, audit_count: 0, topics: nothing, topics_count: 0 };
+    let rules = Retention {
+        tasks: nothing,
+        tasks_count: 0,
+        audit: nothing,
+        audit_count: 0,
+        audit_bytes: u64::MAX,
+        topics: nothing,
+        topics_count: 0,
+    };
     let removed = bench.hub.store.journal.retain(rules, bench.hub.now().after(Duration::from_secs(1))).await;
     assert_eq!(removed.expect("applies").tasks, 1);
     assert_eq!(bench.hub.task(&owner(), done).await.expect_err("gone").kind, FaultKind::NotFound(Noun::Task));

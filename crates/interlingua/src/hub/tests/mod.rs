@@ -184,12 +184,16 @@ async fn a_conversation_goes_on_after_a_rotation_and_not_without_the_key_that_ma
 }
 
 fn owner() -> Principal {
-    Principal::hub_owner(Proof::SameUid)
+    Principal::hub_owner(Proof::LocalSocket)
 }
 
 fn call(name: &str, args: serde_json::Value) -> Box<Call> {
     let target = Target::Skill(SkillId::new("fake", name), None);
-    let mut call = Call::new(entropy::message_id(), Ask::Invoke { target, input: Input::args(args.into()) });
+    let mut call = Call::new(
+        entropy::message_id(),
+        interlingua_core::Origin::program(),
+        Ask::Invoke { target, input: Input::args(args.into()) },
+    );
     call.caller.can_answer = KindSet::INPUT.with(KindSet::CONFIRM);
     Box::new(call)
 }
@@ -427,7 +431,11 @@ async fn after_a_restart_tasks_go_on_by_the_crash_rule() {
 async fn a_capability_fails_over_before_anything_was_begun() {
     let bench = bench();
     let target = Target::Capability("down".into());
-    let alone = Call::new("m", Ask::Invoke { target, input: Input::args(json!({}).into()) });
+    let alone = Call::new(
+        "m",
+        interlingua_core::Origin::program(),
+        Ask::Invoke { target, input: Input::args(json!({}).into()) },
+    );
     let mut running = bench.hub.open(request(Box::new(alone))).await.expect("opens");
     let Outcome::Failed(fault) = outcome(&mut running).await.outcome else { panic!("must fail") };
     assert_eq!(fault.kind, FaultKind::Unreachable);
@@ -438,7 +446,11 @@ async fn call_skill_is_a_call_of_the_skill_it_names() {
     let bench = bench();
     let through = |args: serde_json::Value| {
         let target = Target::Skill(SkillId::new("hub", "call_skill"), None);
-        let mut call = Call::new(entropy::message_id(), Ask::Invoke { target, input: Input::args(args.into()) });
+        let mut call = Call::new(
+            entropy::message_id(),
+            interlingua_core::Origin::program(),
+            Ask::Invoke { target, input: Input::args(args.into()) },
+        );
         call.caller.can_answer = KindSet::CONFIRM;
         request(Box::new(call))
     };

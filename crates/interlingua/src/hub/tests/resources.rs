@@ -52,7 +52,11 @@ fn library() -> Card {
 }
 
 fn by(by: Principal, ask: Ask) -> Request {
-    Request { by, connection: 1, inbound: Inbound::Call(Box::new(Call::new(entropy::message_id(), ask))) }
+    Request {
+        by,
+        connection: 1,
+        inbound: Inbound::Call(Box::new(Call::new(entropy::message_id(), interlingua_core::Origin::program(), ask))),
+    }
 }
 
 fn read(uri: &str) -> Ask {

@@ -205,7 +205,11 @@ pub(super) async fn eventually(there: impl Fn() -> bool, instead: impl Fn() -> S
 
 pub(super) fn call(skill: &str, args: Value) -> Box<Call> {
     let target = Target::Skill(SkillId::new("work", skill), None);
-    let mut call = Call::new(entropy::message_id(), Ask::Invoke { target, input: Input::args(args.into()) });
+    let mut call = Call::new(
+        entropy::message_id(),
+        interlingua_core::Origin::program(),
+        Ask::Invoke { target, input: Input::args(args.into()) },
+    );
     call.caller.can_answer = KindSet::INPUT.with(KindSet::CONFIRM);
     Box::new(call)
 }

@@ -57,7 +57,7 @@ fn served(open: &Arc<AtomicUsize>) -> (impl Future<Output = ()> + use<>, DuplexS
         open: metrics::gauge!("test"),
     };
     let patient = Patient::new(ours, super::super::accept::READ_PATIENCE).that_begins(FIRST_PATIENCE);
-    (acceptor.serve(patient, Connection::new(From::LocalSocket, false)), theirs)
+    (acceptor.serve(patient, Connection::new(From::LocalSocket, false), None), theirs)
 }
 
 /// Without an end of its own the test would never end: time is paused, so hours pass at once.

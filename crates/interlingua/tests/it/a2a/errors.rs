@@ -112,9 +112,10 @@ async fn a_48_a_hundred_mebibytes_are_refused_on_both_paths() {
     let hub = hub().await;
     for path in ["/a2a", "/a2a/message:send", "/a2a/v1/message:send"] {
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\na2a-version: {}\r\n",
+            "POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\na2a-version: {}\r\n{}",
             hub.address(),
-            if path.contains("/v1/") { "0.3" } else { "1.0" }
+            if path.contains("/v1/") { "0.3" } else { "1.0" },
+            hub.bearer_line()
         );
         let mut announced = Raw::connect(hub.address()).await;
         announced.write(format!("{head}content-length: 104857600\r\n\r\n").as_bytes()).await;

@@ -28,7 +28,7 @@ pub(super) struct Caller {
 
 impl Caller {
     pub(super) async fn new(hub: &Hub, version: Version) -> Caller {
-        Caller { connection: Connection::h2c(hub.address()).await, version }
+        Caller { connection: hub.connect_h2c().await, version }
     }
 
     pub(super) fn path(&self, method: Method) -> String {
@@ -282,7 +282,8 @@ async fn a_02_grpc_is_spoken_over_tls() {
         .expect("versions")
         .with_root_certificates(roots)
         .with_no_client_auth();
-    let connection = Connection::tls(hub.address(), "localhost", config).await.expect("a handshake");
+    let connection =
+        Connection::tls(hub.address(), "localhost", config).await.expect("a handshake").showing(hub.token());
     assert!(connection.is_http2());
     let mut caller = Caller { connection, version: Version::V1 };
     let told = caller.call(Method::Send, &[], &json!({"message": text("tck-complete-task-1", "hi")})).await;

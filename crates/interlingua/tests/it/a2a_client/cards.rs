@@ -60,7 +60,7 @@ async fn an_agent_that_insists_on_a_foreign_extension_or_lives_elsewhere_is_show
     insists["capabilities"]["extensions"] = json!([{"uri": "urn:foreign:1", "required": true}]);
     let mut elsewhere = card();
     elsewhere["supportedInterfaces"][0]["url"] = "http://other.example/rpc".into();
-    for (card, told) in [(insists, "urn:foreign:1"), (elsewhere, "another host")] {
+    for (card, told) in [(insists, "urn:foreign:1"), (elsewhere, "`peers.agent.origins`")] {
         let agent = Agent::start(card, |_| Say::Json(result(message("never")))).await;
         let hub = agent.builder("").start().await;
         until("a problem that is told", async || peer(&hub).await["problems"].to_string().contains(told)).await;

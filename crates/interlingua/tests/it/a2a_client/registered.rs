@@ -111,7 +111,7 @@ async fn an_agent_that_cannot_be_called_is_not_registered_and_says_why() {
     let nobody = format!("http://{}", interlingua_testkit::port::free());
     for (application, words) in [
         (json!({ "url": nobody }), "cannot be reached"),
-        (json!({"url": foreign.url()}), "another host"),
+        (json!({"url": foreign.url()}), "not its own"),
         (json!({"url": nameless.url()}), "name"),
         (json!({"url": reserved.url()}), "reserved"),
         (json!({"url": "ftp://agent.example"}), "http://"),
@@ -194,7 +194,10 @@ async fn how_an_agent_stands_is_shown_when_it_goes_away_and_when_its_card_cannot
     until("a good score", async || agent(&hub, "hotels").await["score"] == 100).await;
     let run = |what: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"));
-        command.current_dir(hub.directory()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
+        command
+            .current_dir(hub.directory())
+            .env("INTERLINGUA_TOKEN", hub.token().expect("a token"))
+            .env_remove("INTERLINGUA_DATA");
         let output = command.args([what, "--hub", &hub.url("")]).output().expect("the program runs");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
@@ -225,7 +228,10 @@ async fn agents_are_registered_by_address_and_by_card_from_the_command_line() {
     let url = hub.url("");
     let run = |given: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"));
-        command.current_dir(hub.directory()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
+        command
+            .current_dir(hub.directory())
+            .env("INTERLINGUA_TOKEN", hub.token().expect("a token"))
+            .env_remove("INTERLINGUA_DATA");
         let output = command.args(["agents", "--register", given, "--hub", &url]).output().expect("the program runs");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };

@@ -1,5 +1,7 @@
 //! Every binding and version, against a hub that serves them all; and what one hub gets of another.
 
+use interlingua_testkit::OWNER_TOKEN;
+
 use super::*;
 
 const SCRIPT: &str = r#"
@@ -26,6 +28,7 @@ const ADD: &str = "name: add\ndescription: Adds.\n\
 
 async fn far(more: &str) -> Hub {
     Hub::builder(env!("CARGO_BIN_EXE_interlingua"))
+        .known_owner()
         .file("agent.yaml", SCRIPT)
         .file("tools/add.yaml", ADD)
         .config(&format!("scripts: {{ far: ./agent.yaml }}\ntools: {{ directory: ./tools }}\n{more}"))
@@ -54,7 +57,12 @@ async fn a_36_the_same_scenes_over_every_binding_and_version() {
     for (binding, version) in bindings.flat_map(|binding| [(binding, "1.0"), (binding, "0.3")]) {
         let way = format!("{binding} {version}");
         let agent = one_way(&far, binding, version).await;
-        let hub = agent.hub().await;
+        let (url, there) = (agent.url(), far.url(""));
+        let config = format!(
+            "peers: {{ agent: {{ a2a: {{ url: \"{url}\", token: {OWNER_TOKEN} }}, origins: [\"{there}\"] }} }}\n"
+        );
+        let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&config).start().await;
+        listed(&hub).await;
         assert_eq!(texts(&say(&hub, "hello").await), ["Hello there"], "{way}");
         let made = say(&hub, "artifact").await;
         assert_eq!(texts(&made), ["one ", "two"], "{way}: {made}");
@@ -74,8 +82,10 @@ async fn a_36_the_same_scenes_over_every_binding_and_version() {
 #[tokio::test]
 async fn a_49_a_tool_of_another_hub_has_its_schema_here_and_is_called_by_its_name_there() {
     let far = far("").await;
-    let config =
-        format!("peers: {{ agent: {{ hub: true, trust_hints: true, a2a: {{ url: \"{}\" }} }} }}\n", far.url(""));
+    let config = format!(
+        "peers: {{ agent: {{ hub: true, trust_hints: true, a2a: {{ url: \"{}\", token: {OWNER_TOKEN} }} }} }}\n",
+        far.url("")
+    );
     let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&config).start().await;
     listed(&hub).await;
     let skills = hub.get("/api/skills?limit=200").await.json();
@@ -94,11 +104,13 @@ async fn a_49_a_tool_of_another_hub_has_its_schema_here_and_is_called_by_its_nam
 async fn two_hubs_that_know_each_other_end_a_loop() {
     let [a, b] = [interlingua_testkit::port::free(), interlingua_testkit::port::free()];
     let config = |other: std::net::SocketAddr| {
-        format!("front_door: agent\npeers: {{ agent: {{ hub: true, a2a: {{ url: \"http://{other}\" }} }} }}\n")
+        format!(
+            "front_door: agent\npeers: {{ agent: {{ hub: true, a2a: {{ url: \"http://{other}\", token: {OWNER_TOKEN} }} }} }}\n"
+        )
     };
     let program = env!("CARGO_BIN_EXE_interlingua");
-    let first = Hub::builder(program).listen(a).config(&config(b)).start().await;
-    let _second = Hub::builder(program).listen(b).config(&config(a)).start().await;
+    let first = Hub::builder(program).known_owner().listen(a).config(&config(b)).start().await;
+    let _second = Hub::builder(program).known_owner().listen(b).config(&config(a)).start().await;
     listed(&first).await;
     let mut answer = Value::Null;
     until("a loop that is seen", async || {

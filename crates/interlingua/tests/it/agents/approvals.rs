@@ -52,7 +52,7 @@ fn wiped(hub: &Hub) -> Vec<String> {
 async fn program(hub: &Hub, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
     command.args(arguments).args(["--hub", &hub.url("")]);
-    command.env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_HUB");
+    command.env("INTERLINGUA_TOKEN", hub.token().expect("a token")).env_remove("INTERLINGUA_HUB");
     tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("ran")
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use interlingua_testkit::pages::{Pages, html};
-use interlingua_testkit::{Hub, Process};
+use interlingua_testkit::{Hub, OWNER_TOKEN, Process};
 use serde_json::{Value, json};
 
 use crate::support::{self, start, until};
@@ -22,6 +22,7 @@ fn page_tool() -> String {
 async fn far() -> Hub {
     let scribe = json!({"scenes": [{"play": [{"answer": {"text": WORDS}}]}]});
     support::builder()
+        .known_owner()
         .file("tools/page.yaml", page_tool())
         .file("scribe.yaml", scribe.to_string())
         .config("tools: { directory: ./tools }\nmcp: { names: bare }\nscripts: { scribe: ./scribe.yaml }\n")
@@ -36,7 +37,7 @@ async fn ann(peers: &str, tool: &str, arguments: Value, files: &[(&str, String)]
     let config = format!(
         "aip: {{ list_tools: 10ms }}\ntools: {{ directory: ./tools }}\n{peers}\n\
          models: {{ canned: {{ provider: scripted, file: ./lines.yaml }} }}\n\
-         agents: {{ ann: {{ model: canned, skills: [\"*\"], confirm: {{ writes: allow }} }} }}\n"
+         agents: {{ ann: {{ model: canned, skills: [\"*\"], confirm: {{ unknown: allow, writes: allow }} }} }}\n"
     );
     let lines = json!({"replies": [first, obeys]}).to_string();
     let builder = support::builder().file("lines.yaml", lines).config(&config);
@@ -85,8 +86,10 @@ async fn in_the_result_of_a_tool_of_this_hub() {
 #[tokio::test]
 async fn in_the_result_of_an_mcp_tool() {
     let far = far().await;
-    let peers =
-        format!("peers: {{ far: {{ mcp: {{ url: \"{}\" }}, allow: [page], effects: reads }} }}", far.url("/mcp"));
+    let peers = format!(
+        "peers: {{ far: {{ mcp: {{ url: \"{}\", token: {OWNER_TOKEN} }}, allow: [page], effects: reads }} }}",
+        far.url("/mcp")
+    );
     let hub = ann(&peers, "far__page", json!({}), &[]).await;
     offers(&hub, "far/page").await;
     is_contained(&hub, "far", "Peer").await;
@@ -95,7 +98,10 @@ async fn in_the_result_of_an_mcp_tool() {
 #[tokio::test]
 async fn in_the_answer_of_an_a2a_agent() {
     let far = far().await;
-    let peers = format!("peers: {{ far: {{ a2a: {{ url: \"{}\" }}, effects: reads }} }}", far.url("/agents/scribe"));
+    let peers = format!(
+        "peers: {{ far: {{ a2a: {{ url: \"{}\", token: {OWNER_TOKEN} }}, effects: reads }} }}",
+        far.url("/agents/scribe")
+    );
     let hub = ann(&peers, "far__chat", json!({"message": "What do you say?"}), &[]).await;
     offers(&hub, "far/chat").await;
     is_contained(&hub, "far", "Peer").await;
@@ -105,7 +111,7 @@ async fn in_the_answer_of_an_a2a_agent() {
 async fn in_the_answer_of_an_nlip_agent() {
     let far = far().await;
     let url = far.url("/agents/scribe/nlip");
-    let peers = format!("peers: {{ far: {{ nlip: {{ url: \"{url}\" }}, effects: reads }} }}");
+    let peers = format!("peers: {{ far: {{ nlip: {{ url: \"{url}\", token: {OWNER_TOKEN} }}, effects: reads }} }}");
     let hub = ann(&peers, "far__chat", json!({"message": "What do you say?"}), &[]).await;
     offers(&hub, "far/chat").await;
     is_contained(&hub, "far", "Peer").await;
@@ -115,7 +121,7 @@ async fn in_the_answer_of_an_nlip_agent() {
 async fn in_what_an_asked_site_says() {
     let far = far().await;
     let url = far.url("/agents/scribe/ask");
-    let peers = format!("peers: {{ far: {{ nlweb: {{ url: \"{url}\" }}, effects: reads }} }}");
+    let peers = format!("peers: {{ far: {{ nlweb: {{ url: \"{url}\", token: {OWNER_TOKEN} }}, effects: reads }} }}");
     let hub = ann(&peers, "far__ask", json!({"message": "What do you say?"}), &[]).await;
     offers(&hub, "far/ask").await;
     is_contained(&hub, "far", "World").await;
@@ -129,7 +135,10 @@ async fn in_the_result_of_a_device() {
     fs::create_dir_all(&tools).expect("a directory");
     fs::write(tools.join("page.yaml"), page_tool()).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
-    command.current_dir(directory.path()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
+    command
+        .current_dir(directory.path())
+        .env("INTERLINGUA_DEVICE_KEY", hub.token().expect("a token"))
+        .env_remove("INTERLINGUA_DATA");
     command.args(["device", "--hub", &format!("ws://{}", hub.address()), "--id", "lab"]);
     let _device = Process::start(command);
     offers(&hub, "lab/page").await;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use interlingua_testkit::pages::{Pages, html};
-use interlingua_testkit::{Hub, Process};
+use interlingua_testkit::{Hub, OWNER_TOKEN, Process};
 use serde_json::{Value, json};
 
 use super::told;
@@ -86,6 +86,7 @@ impl Journey {
         fs::create_dir_all(&counters).expect("a directory");
         let pages = Pages::start([("/flights", html(FLIGHTS))]).await;
         let far = support::builder()
+            .known_owner()
             .file("tools/note.yaml", tool(&counters, "note", "it is noted"))
             .file("tools/book.yaml", tool(&counters, "book", "done"))
             .file("tools/carry.yaml", tool(&counters, "carry", "done"))
@@ -162,8 +163,8 @@ fn config(far: &Hub) -> String {
     let url = |path: &str| far.url(path);
     format!(
         "aip: {{ list_tools: 10ms }}\n\
-         peers:\n  shop: {{ mcp: {{ url: \"{}\" }}, allow: [note] }}\n  clerk: {{ a2a: {{ url: \"{}\" }} }}\n  \
-         porter: {{ nlip: {{ url: \"{}\" }} }}\n  airline: {{ site: ./airline.json }}\n\
+         peers:\n  shop: {{ mcp: {{ url: \"{}\", token: {OWNER_TOKEN} }}, allow: [note] }}\n  clerk: {{ a2a: {{ url: \"{}\", token: {OWNER_TOKEN} }} }}\n  \
+         porter: {{ nlip: {{ url: \"{}\", token: {OWNER_TOKEN} }} }}\n  airline: {{ site: ./airline.json }}\n\
          models: {{ canned: {{ provider: scripted, file: ./lines.yaml }} }}\n\
          agents:\n  ann:\n    model: canned\n    skills: [\"lab/*\", \"shop/*\", \"clerk/*\", \"porter/*\", \"airline/*\"]\n",
         url("/mcp"),
@@ -177,7 +178,10 @@ fn device(directory: &Path, hub: &Hub, tool: &str) -> Process {
     fs::create_dir_all(&tools).expect("a directory");
     fs::write(tools.join("switch.yaml"), tool).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
-    command.current_dir(directory).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
+    command
+        .current_dir(directory)
+        .env("INTERLINGUA_DEVICE_KEY", hub.token().expect("a token"))
+        .env_remove("INTERLINGUA_DATA");
     command.args(["device", "--hub", &format!("ws://{}", hub.address()), "--id", "lab"]);
     Process::start(command)
 }

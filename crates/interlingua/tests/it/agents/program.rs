@@ -6,11 +6,11 @@ use std::process::{Command, Output, Stdio};
 use super::hub;
 
 /// Runs the program with these lines on its standard input.
-fn chat(address: &str, input: &str, more: &[&str]) -> Output {
+fn chat((address, token): (&str, &str), input: &str, more: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_interlingua"))
         .args(["chat", "ann", "--hub", address])
         .args(more)
-        .env_remove("INTERLINGUA_TOKEN")
+        .env("INTERLINGUA_TOKEN", token)
         .env_remove("INTERLINGUA_HUB")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -31,8 +31,9 @@ replies:
 #[tokio::test]
 async fn a_conversation_streams_to_standard_output_and_what_it_does_beside_it() {
     let hub = hub(LINES, "").await;
-    let address = hub.url("");
-    let output = tokio::task::spawn_blocking(move || chat(&address, "my name is Bea\n/help\ncount, please\n", &[]));
+    let (address, token) = (hub.url(""), hub.token().expect("a token"));
+    let output =
+        tokio::task::spawn_blocking(move || chat((&address, &token), "my name is Bea\n/help\ncount, please\n", &[]));
     let output = output.await.expect("ran");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
@@ -43,7 +44,8 @@ async fn a_conversation_streams_to_standard_output_and_what_it_does_beside_it() 
 #[tokio::test]
 async fn an_answer_that_fails_is_the_end_of_a_script_with_its_exit_code() {
     let hub = hub("replies: []", "").await;
-    let address = hub.url("");
-    let output = tokio::task::spawn_blocking(move || chat(&address, "hello\nhello\n", &[])).await.expect("ran");
+    let (address, token) = (hub.url(""), hub.token().expect("a token"));
+    let output =
+        tokio::task::spawn_blocking(move || chat((&address, &token), "hello\nhello\n", &[])).await.expect("ran");
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
 }

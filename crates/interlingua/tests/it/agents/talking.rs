@@ -71,8 +71,10 @@ async fn it_answers_a_task_of_an_aip_orchestrator() {
 #[tokio::test]
 async fn it_answers_as_a_site_of_nlweb() {
     let hub = hub(HELLO, "").await;
-    for path in ["/ask?site=ann&query=hello&streaming=false", "/agents/ann/ask?query=hello&streaming=false"] {
-        let answer = hub.get(path).await;
+    for (path, form) in
+        [("/ask", "site=ann&query=hello&streaming=false"), ("/agents/ann/ask", "query=hello&streaming=false")]
+    {
+        let answer = hub.post(path, "application/x-www-form-urlencoded", form).await;
         assert!(answer.text().contains("Good morning, what is it?"), "{path}: {}", answer.text());
     }
 }

@@ -165,12 +165,12 @@ async fn every_step_of_a_team_can_be_read_and_watched() {
 
 /// Runs the program to ask the team.
 async fn program(hub: &Hub, more: &'static [&'static str]) -> (String, String) {
-    let address = hub.url("");
+    let (address, token) = (hub.url(""), hub.token().expect("a token"));
     let ran = tokio::task::spawn_blocking(move || {
         std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"))
             .args(["ask", "--peer", "panel", "--hub", &address, "What is the answer?"])
             .args(more)
-            .env_remove("INTERLINGUA_TOKEN")
+            .env("INTERLINGUA_TOKEN", token)
             .env_remove("INTERLINGUA_HUB")
             .output()
             .expect("it runs")

@@ -180,8 +180,10 @@ async fn what_a_planner_calls_of_the_device_happens_in_the_session_of_its_task()
 async fn p_57_a_peer_behind_another_server_comes_back_while_somebody_reads_events() {
     let mut far = hub("").await;
     let mut device = Client::device(&far, "dev1").await;
-    let url = format!("ws://{}/ws", far.address());
-    let near = crate::support::hub(&format!("peers: {{ lab: {{ aip: {{ url: '{url}', target: dev1 }} }} }}")).await;
+    let (url, key) = (format!("ws://{}/ws", far.address()), far.token().expect("a token"));
+    let near =
+        crate::support::hub(&format!("peers: {{ lab: {{ aip: {{ url: '{url}', target: dev1, key: {key} }} }} }}"))
+            .await;
     let health = async || {
         let peers = near.get("/api/peers").await.json();
         let peers = peers["items"].as_array().cloned().unwrap_or_default();

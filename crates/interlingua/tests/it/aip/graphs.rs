@@ -100,7 +100,7 @@ async fn p_51_p_58_a_plan_is_edited_while_it_runs_taken_back_and_cancelled() {
 
 #[tokio::test]
 async fn steps_go_to_devices_by_what_they_can_and_a_pulled_cable_fails_only_what_depended_on_it() {
-    let hub = hub("devices: { one: { capabilities: [camera] }, two: { capabilities: [printer] } }").await;
+    let hub = hub("devices: { one: { capabilities: [camera], effects: writes }, two: { capabilities: [printer], effects: writes } }").await;
     let mut one = Client::device(&hub, "one").await;
     let mut two = Client::device(&hub, "two").await;
     let step = |capability: &str, tool: &str| json!({"description": json!([{"tool_name": tool}]).to_string(), "task_data": {"capability": capability}});
@@ -198,6 +198,7 @@ async fn the_command_line_runs_a_plan_and_tells_every_event() {
     let command = |more: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"));
         command.current_dir(hub.directory()).args(["run", "plan.yaml", "--hub", &hub.url("")]).args(more);
+        command.env("INTERLINGUA_TOKEN", hub.token().expect("a token"));
         tokio::task::spawn_blocking(move || command.output().expect("the program runs"))
     };
     let output = command(&["--json"]).await.expect("ends");

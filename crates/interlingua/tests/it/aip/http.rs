@@ -8,11 +8,17 @@ use crate::support::{send, until};
 
 const KEY: (&str, &str) = ("x-api-key", "s3cret");
 
+/// The status for somebody who shows nothing at all.
+async fn unshown(hub: &interlingua_testkit::Hub, path: &str) -> u16 {
+    let sent = interlingua_testkit::request(Method::GET, path).body(http_body_util::Full::default()).expect("a path");
+    hub.connect_anonymous().await.send(sent).await.status
+}
+
 #[tokio::test]
 async fn p_60_the_key_of_the_interface_and_what_dispatch_refuses() {
     let hub = hub("key: s3cret").await;
     for path in ["/api/clients", "/api/health", "/api/task_result/x"] {
-        assert_eq!(send(&hub, Method::GET, path, &[], None).await.status, 422, "{path}");
+        assert_eq!(unshown(&hub, path).await, 422, "{path}");
         assert_eq!(send(&hub, Method::GET, path, &[("x-api-key", "wrong")], None).await.status, 401, "{path}");
         assert_eq!(send(&hub, Method::GET, path, &[KEY], None).await.status, 200, "{path}");
     }

@@ -61,7 +61,8 @@ async fn g5_p_47_middleware_sees_frames_in_order_and_a_handler_that_fails_stops_
     let (beats, cities) = (Arc::default(), Arc::default());
     server.shared.aip.extend(extensions(&beats, &cities));
 
-    let mut client = Client { socket: WebSocket::open(server.address, "/ws").await };
+    let token = std::fs::read_to_string(directory.path().join("data/token")).expect("the Owner's token");
+    let mut client = Client { socket: WebSocket::open_with(server.address, "/ws", Some(&token)).await };
     client.say(device("dev1")).await;
     let ack = client.hear_a("heartbeat").await;
     assert_eq!(ack["messages"], json!(["1", "2", "3"]), "out in the order of adding");

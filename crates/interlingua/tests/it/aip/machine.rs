@@ -67,7 +67,7 @@ async fn a_device_offers_its_tools_to_a_hub_and_comes_back_after_a_restart() {
 async fn p_45_p_46_at_a_plain_server_every_command_is_answered_and_the_connection_comes_back() {
     let hub = crate::support::hub("aip: { list_tools: 10ms }").await;
     let url = format!("ws://{}/ws", hub.address());
-    let _device = device(&url, "box", &[]);
+    let _device = device(&url, "box", &["--key", &hub.token().expect("a token")]);
     is_up(&hub, "box").await;
     greets(&hub, "box").await;
     let request =

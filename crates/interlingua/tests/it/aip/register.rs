@@ -10,9 +10,9 @@ use crate::support::until;
 async fn p_01_the_two_paths_upgrade_and_another_does_not() {
     let hub = hub("").await;
     for path in ["/ws", "/aip/ws"] {
-        assert!(WebSocketFrames::open(hub.address(), path, &[]).await.is_ok(), "{path}");
+        assert!(hub.frames(path, &[]).await.is_ok(), "{path}");
     }
-    assert_eq!(WebSocketFrames::open(hub.address(), "/ws/other", &[]).await.err(), Some(403));
+    assert_eq!(hub.frames("/ws/other", &[]).await.err(), Some(403));
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::{Client, commands, hub, task};
 use crate::support::until;
 
 async fn behind(hub: &Hub, proxy: &Proxy, register: serde_json::Value) -> Client {
-    let mut client = Client { socket: WebSocket::open(proxy.address(), "/ws").await };
+    let mut client = Client { socket: WebSocket::open_with(proxy.address(), "/ws", hub.token().as_deref()).await };
     client.say(register).await;
     assert_eq!(client.hear().await["status"], "ok");
     assert!(hub.get("/api/clients").await.text().contains("dev1"));

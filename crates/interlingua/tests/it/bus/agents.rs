@@ -150,7 +150,10 @@ async fn agents_are_registered_found_and_unregistered_from_the_command_line() {
     let url = hub.url("");
     let run = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"));
-        command.current_dir(hub.directory()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
+        command
+            .current_dir(hub.directory())
+            .env("INTERLINGUA_TOKEN", hub.token().expect("a token"))
+            .env_remove("INTERLINGUA_DATA");
         let output = command.arg("agents").args(arguments).args(["--hub", &url]).output().expect("the program runs");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };

@@ -75,7 +75,8 @@ async fn bytes_are_stored_once_and_read_whole_or_in_part() {
     assert_eq!(put(&hub, path, "image/png", vec![1]).await.status, 409, "what was shared does not change");
     hub.restart().await;
     let whole = hub.get(path).await;
-    assert_eq!((whole.status, whole.header("content-type")), (200, Some("image/png")));
+    assert_eq!((whole.status, whole.header("content-type")), (200, Some("application/octet-stream")));
+    assert_eq!(whole.header("interlingua-media-type"), Some("image/png"));
     assert_eq!(whole.header("content-disposition"), Some("attachment"));
     assert!(whole.body == bytes, "the same bytes");
     let etag = whole.header("etag").expect("a tag").to_owned();

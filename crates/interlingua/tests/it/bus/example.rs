@@ -89,7 +89,9 @@ async fn a_50_an_agent_that_fetches_its_messages_is_there_for_every_protocol() {
 #[tokio::test]
 async fn a_50_the_example_in_python_runs_as_it_stands() {
     let hub = hub("").await;
-    let said = interlingua_testkit::run_script("../examples/agents/flight_and_hotel.py", &[&hub.url("")]).await;
+    let said =
+        interlingua_testkit::run_script_as(hub.token(), "../examples/agents/flight_and_hotel.py", &[&hub.url("")])
+            .await;
     let expected = r#""result": [{"name": "Hotel Paris", "price_per_night": 180}]"#;
     assert!(said.contains("found: agent_hotel") && said.contains(expected), "{said}");
 }

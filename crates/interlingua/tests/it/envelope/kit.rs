@@ -64,7 +64,8 @@ impl Route {
     }
 
     pub(super) async fn connect(&self) -> Connection {
-        Connection::http1(self.server.address).await
+        let token = std::fs::read_to_string(self.directory.path().join("data/token")).expect("the Owner's token");
+        Connection::http1(self.server.address).await.showing(Some(token))
     }
 
     /// Sends a message with these headers.

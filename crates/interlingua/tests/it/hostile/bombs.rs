@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Method;
 use http_body_util::Full;
-use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
-use interlingua_testkit::{Answer, Connection, Hub, grpc, request};
+use interlingua_testkit::raw::{Fin, Opcode};
+use interlingua_testkit::{Answer, Hub, grpc, request};
 use serde_json::Value;
 
 use super::{assert_well, hub, settle, under_watch};
@@ -139,7 +139,7 @@ async fn sent(hub: &Hub, door: &Door, bomb: &Bomb) -> Answer {
         builder = builder.header(*name, *value);
     }
     let body = Bytes::from(door.message.replace("BOMB", &bomb.json));
-    Connection::http1(hub.address()).await.send(builder.body(Full::new(body)).expect("a request")).await
+    hub.connect().await.send(builder.body(Full::new(body)).expect("a request")).await
 }
 
 /// What is wrong with an answer, if anything is.
@@ -199,7 +199,7 @@ async fn every_socket_says_no_to_the_same() {
     let attack = async {
         for bomb in bombs() {
             for (path, message) in [("/nlip/ws/text", nlip), ("/ws", aip), ("/aip/ws", aip)] {
-                let mut socket = WebSocketFrames::open(hub.address(), path, &[]).await.expect("opened");
+                let mut socket = hub.frames(path, &[]).await.expect("opened");
                 let message = message.replace("BOMB", &bomb.json);
                 socket.send(Fin::Last, Opcode::Text, message.as_bytes()).await;
                 // A close, an end, or words; those of a legal one are whatever it was answered with.
@@ -247,7 +247,7 @@ async fn grpc_says_no_to_messages_that_are_deep_long_or_packed() {
     ];
     for path in ["/lf.a2a.v1.A2AService/SendMessage", "/a2a.v1.A2AService/SendMessage"] {
         for (name, body) in &cases {
-            let mut connection = Connection::h2c(hub.address()).await;
+            let mut connection = hub.connect_h2c().await;
             let mut call = grpc::call(path, A2A, b"");
             *call.body_mut() = Full::new(Bytes::from(body.clone()));
             let mut answer = connection.messages(call).await;

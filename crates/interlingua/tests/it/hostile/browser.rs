@@ -4,9 +4,8 @@ use bytes::Bytes;
 use http::Method;
 use http_body_util::Full;
 use interlingua_testkit::{
-    Answer, Connection, Hub,
+    Answer, Hub,
     hostile::{Shape, browser},
-    raw::WebSocketFrames,
     request,
 };
 
@@ -44,7 +43,7 @@ async fn hostile_pages_open_no_websocket() {
     let mut complaints = Vec::new();
     for case in browser::CROSS_SITE {
         for path in ["/nlip/ws", "/nlip/ws/text"] {
-            match WebSocketFrames::open(hub.address(), path, case.headers).await {
+            match hub.frames(path, case.headers).await {
                 Err(status) if case.statuses.contains(&status) => {}
                 Err(status) => complaints.push(format!("{} on {path}: status {status}", case.name)),
                 Ok(_) => complaints.push(format!("{} on {path}: opened", case.name)),
@@ -74,5 +73,5 @@ async fn send(hub: &Hub, method: Method, path: &str, headers: &[(&str, &str)]) -
         builder = builder.header(*name, *value);
     }
     let sent = builder.body(Full::new(Bytes::from_static(body.as_bytes()))).expect("a request");
-    Connection::http1(hub.address()).await.send(sent).await
+    hub.connect().await.send(sent).await
 }

@@ -19,11 +19,11 @@ async fn hub() -> Hub {
 
 /// What each wire begins with, so that the hub has something to say to it.
 fn beginnings(hub: &Hub) -> Vec<(&'static str, Vec<u8>)> {
-    let host = hub.address();
+    let (host, bearer) = (hub.address(), hub.bearer_line());
     let upgrade = |path: &str| {
         format!(
             "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
-             sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+             sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n{bearer}\r\n"
         )
     };
     vec![

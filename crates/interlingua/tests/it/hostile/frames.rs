@@ -77,7 +77,7 @@ async fn hostile_fragments_without_end_keep_nobody_waiting() {
 }
 
 async fn open(hub: &Hub, path: &str) -> WebSocketFrames {
-    WebSocketFrames::open(hub.address(), path, &[]).await.unwrap_or_else(|status| panic!("{path} refused: {status}"))
+    hub.frames(path, &[]).await.unwrap_or_else(|status| panic!("{path} refused: {status}"))
 }
 
 /// The next text or binary frame.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http_body_util::Full;
 use interlingua_testkit::{
-    Connection, Hub,
+    Hub,
     hostile::{Case, Shape, json},
     request,
 };
@@ -65,7 +65,7 @@ async fn complaints(hub: &Hub, path: &str, shape: Shape, cases: Vec<Case>) -> Ve
         }
         let sent = builder.body(Full::<Bytes>::new(case.body.clone())).expect("a request");
         // A connection closed in the middle of a body that is refused anyway is a clean end, too.
-        match Connection::http1(hub.address()).await.try_send(sent).await {
+        match hub.connect().await.try_send(sent).await {
             Ok(answer) => {
                 complaints.extend(case.expected.complaint(&answer, shape).map(|what| format!("{}: {what}", case.name)))
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::Method;
-use interlingua_testkit::raw::{Fin, Opcode, Raw, WebSocketFrames};
+use interlingua_testkit::raw::{Fin, Opcode, Raw};
 use interlingua_testkit::{Connection, Hub, grpc};
 use serde_json::{Value, json};
 
@@ -57,9 +57,10 @@ async fn posted(hub: &Hub, seed: &Seed, (path, media): (&str, &str)) -> Option<S
     let mut raw = Raw::connect(hub.address()).await;
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: {media}\r\naccept: application/json, text/event-stream\r\n\
-         connection: close\r\ncontent-length: {}\r\n\r\n",
+         connection: close\r\ncontent-length: {}\r\n{}\r\n",
         hub.address(),
         seed.bytes.len(),
+        hub.bearer_line(),
     );
     raw.write(head.as_bytes()).await;
     raw.write(&seed.bytes).await;
@@ -72,8 +73,7 @@ async fn posted(hub: &Hub, seed: &Seed, (path, media): (&str, &str)) -> Option<S
 
 /// A socket that gets a seed is left at once: what the hub makes of it is its own affair, as long as it goes on.
 async fn framed(hub: &Hub, seed: &Seed, (path, opcode): (&str, Opcode)) {
-    let mut socket =
-        WebSocketFrames::open(hub.address(), path, &[]).await.unwrap_or_else(|status| panic!("{path}: {status}"));
+    let mut socket = hub.frames(path, &[]).await.unwrap_or_else(|status| panic!("{path}: {status}"));
     socket.send(Fin::Last, opcode, &seed.bytes).await;
 }
 
@@ -84,7 +84,7 @@ async fn called(calls: &mut Connection, seed: &Seed, path: &str) -> Option<Strin
 
 async fn replay(hub: &Hub) -> Vec<String> {
     let mut complaints = Vec::new();
-    let mut calls = Connection::h2c(hub.address()).await;
+    let mut calls = hub.connect_h2c().await;
     for seed in seeds() {
         for door in POSTED {
             complaints.extend(posted(hub, &seed, door).await);

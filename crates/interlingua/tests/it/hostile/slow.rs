@@ -11,7 +11,11 @@ const SENDERS: usize = 200;
 #[tokio::test]
 async fn hostile_heads_sent_byte_by_byte_keep_nobody_waiting() {
     let hub = hub().await;
-    let head = format!("POST /nlip HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n", hub.address());
+    let head = format!(
+        "POST /nlip HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n{}",
+        hub.address(),
+        hub.bearer_line()
+    );
     let senders = under_watch(&hub, trickle(&hub, head.as_bytes(), 20)).await;
     assert_well(&hub).await;
     drop(senders);
@@ -21,8 +25,9 @@ async fn hostile_heads_sent_byte_by_byte_keep_nobody_waiting() {
 async fn hostile_bodies_sent_byte_by_byte_keep_nobody_waiting() {
     let hub = hub().await;
     let head = format!(
-        "POST /nlip HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{{\"format\":",
-        hub.address()
+        "POST /nlip HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n{}\r\n{{\"format\":",
+        hub.address(),
+        hub.bearer_line()
     );
     let senders = under_watch(&hub, trickle(&hub, head.as_bytes(), head.len())).await;
     assert_well(&hub).await;
@@ -37,9 +42,10 @@ async fn hostile_readers_that_never_read_keep_nobody_waiting() {
         "x".repeat(1 << 20)
     );
     let whole = format!(
-        "POST /nlip HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST /nlip HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{}\r\n{body}",
         hub.address(),
-        body.len()
+        body.len(),
+        hub.bearer_line()
     );
     let attack = async {
         let mut readers = Vec::new();

@@ -94,7 +94,7 @@ async fn everybody_is_known(hub: &Hub) {
 /// The programs that call: NLIP, MCP in Python and TypeScript, A2A.
 async fn callers(hub: &Hub) -> [Driver; 4] {
     let driver = |mut command: Command| {
-        command.arg(hub.url(""));
+        command.arg(hub.url("")).env("INTERLINGUA_TOKEN", hub.token().expect("a token"));
         Driver::start(command)
     };
     let (nlip, mcp, typescript, a2a) = tokio::join!(

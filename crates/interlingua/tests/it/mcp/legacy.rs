@@ -118,7 +118,12 @@ async fn first_id(
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let (head, body) = request.into_parts();
     let body = http_body_util::BodyExt::collect(body).await.expect("a body").to_bytes();
-    let mut text = format!("POST /mcp HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\n", hub.address(), body.len());
+    let mut text = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\n{}",
+        hub.address(),
+        body.len(),
+        hub.bearer_line()
+    );
     for (name, value) in &head.headers {
         text.push_str(&format!("{name}: {}\r\n", value.to_str().expect("text")));
     }

@@ -90,7 +90,8 @@ async fn an_address_that_must_be_visited_first_is_asked_for_and_the_call_made_ag
     for (name, log) in everywhere.names.iter().zip(&everywhere.logs) {
         let waiting = call(&everywhere.hub, &format!("{name}/visit"), json!({})).await;
         let question = &waiting["questions"][0];
-        assert_eq!((&question["kind"], &question["text"]), (&json!("visit"), &json!("Please agree.")), "{waiting}");
+        let text = format!("{name} asks you to open a page at https://example.com. It says: Please agree.");
+        assert_eq!((&question["kind"], &question["text"]), (&json!("visit"), &json!(text)), "{waiting}");
         assert!(question.to_string().contains("https://example.com/consent"), "{question}");
         answer(&everywhere.hub, &waiting, question, json!({"visited": true})).await;
         let done = reaches(&everywhere.hub, waiting["task"].as_str().expect("a task"), "completed").await;

@@ -63,7 +63,7 @@ TOOLS = [
     {"name": "resumed", "inputSchema": schema()},
     {"name": "touch", "inputSchema": schema()},
     {"name": "change_prompts", "inputSchema": schema()},
-    {"name": "remote", "inputSchema": {"$ref": os.environ.get("REMOTE_SCHEMA", "#")}},
+    {"name": "remote", "inputSchema": {"$ref": os.environ.get("REMOTE_SCHEMA", "#/$defs/any"), "$defs": {"any": {}}}},
     {"name": "regional", "inputSchema": schema(region={"type": "string", "x-mcp-header": "Region"})},
     {"name": "bad_mark", "inputSchema": schema(a={"type": "number", "x-mcp-header": "A"})},
 ]

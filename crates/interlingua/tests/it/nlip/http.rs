@@ -3,7 +3,7 @@
 use ::http::Method;
 use bytes::Bytes;
 use http_body_util::Full;
-use interlingua_testkit::{Connection, Hub, post, request};
+use interlingua_testkit::{Hub, post, request};
 
 use super::{assert_fits_annex_a, hub, refused, text};
 
@@ -28,7 +28,7 @@ async fn n_41_post_is_taken_with_and_without_the_slash() {
 #[tokio::test]
 async fn n_42_both_http_1_1_and_http_2_are_spoken() {
     let hub = hub().await;
-    for mut connection in [Connection::http1(hub.address()).await, Connection::h2c(hub.address()).await] {
+    for mut connection in [hub.connect().await, hub.connect_h2c().await] {
         let answer = connection.send(post("/nlip", "application/json", text("hello").to_string())).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
     }

@@ -36,11 +36,12 @@ async fn n_58_with_a_certificate_the_hub_speaks_tls_and_nothing_else() {
     let certificate = certificate("localhost");
     let hub = tls_hub(&certificate).start().await;
     let client = trusting(certificate.cert.der());
-    let mut connection = Connection::tls(hub.address(), "localhost", client).await.expect("a handshake");
+    let mut connection =
+        Connection::tls(hub.address(), "localhost", client).await.expect("a handshake").showing(hub.token());
     assert!(connection.is_http2(), "HTTP/2 is offered by ALPN");
     let answer = connection.send(post("/nlip", "application/json", text("hello").to_string())).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
-    let plain = Connection::http1(hub.address()).await.try_send(post("/nlip", "application/json", "{}")).await;
+    let plain = hub.connect().await.try_send(post("/nlip", "application/json", "{}")).await;
     assert!(plain.is_err(), "plain HTTP was answered: {plain:?}");
 }
 

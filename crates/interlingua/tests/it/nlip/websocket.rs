@@ -28,7 +28,7 @@ fn short(text: &str) -> Vec<u8> {
 
 async fn open(path: &str) -> (interlingua_testkit::Hub, WebSocketFrames) {
     let hub = hub().await;
-    let socket = WebSocketFrames::open(hub.address(), path, &[]).await.expect("the upgrade is taken");
+    let socket = hub.frames(path, &[]).await.expect("the upgrade is taken");
     (hub, socket)
 }
 

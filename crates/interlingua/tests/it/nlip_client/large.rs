@@ -47,7 +47,7 @@ async fn n_71_large_content_is_asked_about_uploaded_and_referred_to() {
     let heard = scripted.heard();
     let [asked, uploaded, said] = heard.as_slice() else { panic!("ask, upload, refer: {}", heard.len()) };
     assert_eq!(asked.json()["messagetype"], "control");
-    assert_eq!((uploaded.path.as_str(), uploaded.header("content-type")), ("/up/77", Some("image/png")));
+    assert_eq!((uploaded.path.as_str(), uploaded.header("content-type")), ("/up/77", Some("application/octet-stream")));
     assert_eq!(uploaded.body, bytes);
     let referred = json!({"format": "structured", "subformat": "uri", "content": place});
     assert_eq!(submessages(&said.json()), [referred]);

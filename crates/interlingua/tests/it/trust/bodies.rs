@@ -55,10 +55,11 @@ fn called(skill: &str, bytes: usize) -> Value {
 
 /// Takes all the room, with bodies that were read and are being answered, until what is returned is dropped.
 async fn filled(hub: &Hub) -> JoinSet<()> {
-    let (address, mut slow) = (hub.address(), JoinSet::new());
+    let (address, token, mut slow) = (hub.address(), hub.token(), JoinSet::new());
     for _ in 0..2 {
+        let token = token.clone();
         slow.spawn(async move {
-            let mut connection = Connection::http1(address).await;
+            let mut connection = Connection::http1(address).await.showing(token);
             let padded = format!("{}{}", json!({"skill": "local/hold"}), " ".repeat(2 * MIB - 1_000));
             let _ = connection.try_send(written("/api/exchanges", &[], padded)).await;
         });
@@ -93,14 +94,13 @@ fn large() -> Vec<Large> {
 async fn with_no_room_left_large_bodies_are_refused_in_each_protocols_form_and_small_calls_go_on() {
     let hub = hub().await;
     let slow = filled(&hub).await;
-    let address = hub.address();
-    let refused = join_all(large().into_iter().map(|(path, headers, body, status)| async move {
-        let answer = Connection::h2c(address).await.send(sent(path, &headers, &body)).await;
+    let refused = join_all(large().into_iter().map(async |(path, headers, body, status)| {
+        let answer = hub.connect_h2c().await.send(sent(path, &headers, &body)).await;
         assert_eq!((answer.status, answer.header("retry-after")), (status, Some("5")), "{path}: {}", answer.text());
         assert!(answer.text().contains(FULL), "{path}: {}", answer.text());
     }));
     let by_grpc = async {
-        let mut connection = Connection::h2c(hub.address()).await;
+        let mut connection = hub.connect_h2c().await;
         let path = format!("/{}/SendMessage", service(Version::V1));
         let mut messages = connection.messages(grpc::call(&path, &[("a2a-version", "1.0")], &vec![0; LARGE])).await;
         while messages.next().await.is_some() {}
@@ -108,7 +108,11 @@ async fn with_no_room_left_large_bodies_are_refused_in_each_protocols_form_and_s
     };
     let on_one_line = async {
         let mut raw = Raw::connect(hub.address()).await;
-        let head = format!("POST /nlip HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n", hub.address());
+        let head = format!(
+            "POST /nlip HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n{}",
+            hub.address(),
+            hub.bearer_line()
+        );
         raw.write(format!("{head}content-length: {MIB}\r\n\r\n").as_bytes()).await;
         raw.write(&vec![b' '; 80 * 1024]).await;
         let (status, said) = raw.read_status().await.expect("an answer");
@@ -129,9 +133,8 @@ async fn with_no_room_left_large_bodies_are_refused_in_each_protocols_form_and_s
 #[tokio::test]
 async fn a_hundred_large_bodies_at_once_never_hold_more_than_the_room_there_is() {
     let hub = hub().await;
-    let address = hub.address();
-    let bodies = join_all((0..100).map(|_| async move {
-        let answer = Connection::h2c(address).await.send(sent("/api/exchanges", &[], &called("hub/echo", LARGE))).await;
+    let bodies = join_all((0..100).map(async |_| {
+        let answer = hub.connect_h2c().await.send(sent("/api/exchanges", &[], &called("hub/echo", LARGE))).await;
         match answer.status {
             200 => true,
             503 => {

@@ -191,7 +191,8 @@ async fn call_everybody(hub: &Hub, seen: &mut Seen) {
         seen.answer(&format!("talk {peer}"), &hub.post_json("/api/exchanges", &talk).await);
         let nlip = json!({"format": "text", "subformat": "english", "content": "hello"});
         seen.answer(&format!("nlip {peer}"), &hub.post_json(&format!("/agents/{peer}/nlip"), &nlip).await);
-        let asked = hub.get(&format!("/agents/{peer}/ask?query=hello")).await;
+        let form = "application/x-www-form-urlencoded";
+        let asked = hub.post(&format!("/agents/{peer}/ask"), form, "query=hello").await;
         seen.answer(&format!("ask {peer}"), &asked);
     }
 }

@@ -128,7 +128,7 @@ fn whole(read: &[u8]) -> bool {
     length.and_then(|length| length.trim().parse::<usize>().ok()).is_some_and(|length| body.len() >= length)
 }
 
-/// What a page of the hub's own address sends along: then the connection is not the Owner's.
+/// What a page of the hub's own address sends along.
 const PAGE: &str = "sec-fetch-site: same-origin\r\n";
 
 #[tokio::test]
@@ -152,7 +152,8 @@ async fn n_61_a_caller_is_known_by_its_certificate_and_by_nothing_less() {
     );
     let status = async |shown: Option<&Shown>, more: &str| setting.skills(shown, more).await.map(|(status, _)| status);
     assert_eq!(status(None, PAGE).await, Some(401), "nothing was shown");
-    assert_eq!(status(None, "").await, Some(200), "the hub's own user needs none");
+    assert_eq!(status(None, "").await, Some(401), "a connection of the hub's own user is nobody's");
+    assert_eq!(status(None, &setting.hub.bearer_line()).await, Some(200), "the Owner's token needs none");
     assert_eq!(status(Some(&unlisted), "").await, Some(401), "of the authority, but nobody's: worse than none");
     assert_eq!(status(Some(&late), "").await, Some(401), "not any more");
     let (_, text) = setting.skills(Some(&robot), "authorization: Bearer ann-token\r\n").await.expect("an answer");

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::Method;
-use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
+use interlingua_testkit::raw::{Fin, Opcode};
 use interlingua_testkit::{Connection, Events, Hub, within};
 use serde_json::json;
 
@@ -30,7 +30,7 @@ fn after(seconds: u64) -> i64 {
 async fn granted(hub: &Hub, seconds: u64) -> bool {
     let expires = after(seconds);
     let written = jiff::Timestamp::from_millisecond(expires).expect("a time");
-    hub.write("tokens.yaml", format!("- {{ name: ann, token: ilg_ann, expires: \"{written}\" }}\n"));
+    hub.write("tokens.yaml", format!("- {{ name: ann, token: ilg_ann, register: true, expires: \"{written}\" }}\n"));
     let mut in_time = true;
     until("the token", async || {
         in_time = after(0) < expires;
@@ -85,8 +85,7 @@ async fn a_stream_of_events_ends_when_its_credential_expires() {
 #[tokio::test]
 async fn a_socket_is_closed_when_its_credential_expires_though_nobody_speaks() {
     let hub = hub().await;
-    let mut socket =
-        opened(&hub, async |hub| WebSocketFrames::open(hub.address(), "/nlip/ws/text", &[ANN]).await.ok()).await;
+    let mut socket = opened(&hub, async |hub| hub.frames("/nlip/ws/text", &[ANN]).await.ok()).await;
     assert_eq!(socket.read_close_code().await, Some(1008));
     assert!(!is_known(&hub).await, "and not before");
 }
@@ -95,7 +94,7 @@ async fn a_socket_is_closed_when_its_credential_expires_though_nobody_speaks() {
 #[tokio::test]
 async fn p_02_a_device_that_pings_past_the_expiry_of_its_token_is_closed() {
     let hub = hub().await;
-    let mut socket = opened(&hub, async |hub| WebSocketFrames::open(hub.address(), "/ws", &[ANN]).await.ok()).await;
+    let mut socket = opened(&hub, async |hub| hub.frames("/ws", &[ANN]).await.ok()).await;
     let register = json!({"type": "register", "status": "ok", "client_type": "device", "client_id": "box",
         "metadata": {"platform": "linux", "system_info": {"device_id": "box", "platform": "linux"}}});
     socket.send(Fin::Last, Opcode::Text, register.to_string().as_bytes()).await;

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use http::Method;
 use http_body_util::Full;
-use interlingua_testkit::raw::{Raw, WebSocketFrames};
-use interlingua_testkit::{Answer, Connection, Hub, request};
+use interlingua_testkit::raw::Raw;
+use interlingua_testkit::{Answer, Hub, request};
 
 use super::{echo, program};
 
@@ -42,7 +42,7 @@ async fn a_foreign_page_is_refused_on_every_path_with_every_method() {
 #[tokio::test]
 async fn a_rebound_name_is_refused_over_http_2_too() {
     let hub = Hub::builder(program()).start().await;
-    let mut connection = Connection::h2c(hub.address()).await;
+    let mut connection = hub.connect_h2c().await;
     let sent = interlingua_testkit::post("/nlip", "application/json", echo().to_string());
     assert_eq!(connection.send(sent).await.status, 200, "by its own address");
     let foreign = request(Method::POST, "/nlip").header("origin", "https://evil.example");
@@ -54,7 +54,7 @@ async fn a_rebound_name_is_refused_over_http_2_too() {
 async fn a_foreign_page_opens_no_websocket_and_no_other_upgrade() {
     let hub = Hub::builder(program()).start().await;
     for path in &paths() {
-        let opened = WebSocketFrames::open(hub.address(), path, &[("origin", "https://evil.example")]).await;
+        let opened = hub.frames(path, &[("origin", "https://evil.example")]).await;
         let grpc = path.contains("A2AService");
         assert_eq!(opened.err(), Some(if grpc { 200 } else { 403 }), "{path}");
     }
@@ -85,8 +85,9 @@ async fn no_socket_agrees_to_compressed_frames() {
         let head = format!(
             "GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
              sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
-             sec-websocket-extensions: permessage-deflate; client_max_window_bits\r\n\r\n",
-            hub.address()
+             sec-websocket-extensions: permessage-deflate; client_max_window_bits\r\n{}\r\n",
+            hub.address(),
+            hub.bearer_line()
         );
         raw.write(head.as_bytes()).await;
         let (status, text) = raw.read_status().await.expect("an answer");
@@ -101,9 +102,10 @@ async fn a_request_with_two_hosts_is_refused() {
     let hub = Hub::builder(program()).start().await;
     let body = echo().to_string();
     let head = format!(
-        "POST /nlip HTTP/1.1\r\nhost: {}\r\nhost: evil.example\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        "POST /nlip HTTP/1.1\r\nhost: {}\r\nhost: evil.example\r\ncontent-type: application/json\r\ncontent-length: {}\r\n{}\r\n",
         hub.address(),
-        body.len()
+        body.len(),
+        hub.bearer_line()
     );
     let mut raw = Raw::connect(hub.address()).await;
     raw.write(format!("{head}{body}").as_bytes()).await;

@@ -15,16 +15,16 @@ use tokio::net::TcpListener;
 
 use crate::support::{builder, send, until};
 
-const ISSUER: &str = "https://login.example";
+pub(crate) const ISSUER: &str = "https://login.example";
 
 /// A key of an issuer, under a name.
-struct Key {
+pub(crate) struct Key {
     name: &'static str,
     signer: Signer,
 }
 
 impl Key {
-    fn new(name: &'static str) -> Key {
+    pub(crate) fn new(name: &'static str) -> Key {
         let pem = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("a key").serialize_pem();
         Key { name, signer: Signer::from_pem(&pem).expect("a key") }
     }
@@ -38,7 +38,7 @@ impl Key {
         WebKey { id: Some(self.name.into()), material }
     }
 
-    fn token(&self, change: &Value) -> String {
+    pub(crate) fn token(&self, change: &Value) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
         let mut claims = json!({"iss": ISSUER, "aud": "hub", "sub": "ann", "exp": now + 600, "scope": "hub/*"});
         for (name, value) in change.as_object().expect("claims") {
@@ -52,13 +52,13 @@ impl Key {
 }
 
 /// Serves the keys that are put into it.
-struct Keys {
-    url: String,
+pub(crate) struct Keys {
+    pub(crate) url: String,
     set: Arc<Mutex<String>>,
 }
 
 impl Keys {
-    async fn serve(keys: &[&Key]) -> Keys {
+    pub(crate) async fn serve(keys: &[&Key]) -> Keys {
         let set = Arc::new(Mutex::new(text(keys)));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/jwks.json", listener.local_addr().expect("an address"));

@@ -8,7 +8,7 @@ use http::Method;
 use interlingua_protocols::a2a::grpc::service;
 use interlingua_protocols::a2a::method::Method as Operation;
 use interlingua_protocols::a2a::{Version, proto};
-use interlingua_testkit::{Answer, Connection, Hub, grpc};
+use interlingua_testkit::{Answer, Hub, grpc};
 use serde_json::{Value, json};
 
 use super::{call, program};
@@ -113,7 +113,7 @@ async fn a_30_grpc_is_told_by_its_code_and_a_retry_info_with_the_time() {
             let bytes =
                 proto::request_from_json(operation, version, message.to_string().as_bytes()).expect("a request");
             let path = format!("/{}/{}", service(version), operation.grpc(version).expect("a name"));
-            let mut connection = Connection::h2c(hub.address()).await;
+            let mut connection = hub.connect_h2c().await;
             let headers = [("a2a-version", version.as_str())];
             let mut messages = connection.messages(grpc::call(&path, &headers, &bytes)).await;
             assert!(messages.next().await.is_none(), "{path}");

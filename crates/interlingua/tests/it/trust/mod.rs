@@ -9,7 +9,7 @@ mod canaries;
 mod certificates;
 mod expired;
 mod guard;
-mod issuers;
+pub(crate) mod issuers;
 mod keys;
 mod leaks;
 mod limits;

@@ -6,7 +6,7 @@ use interlingua_protocols::a2a::grpc::service;
 use interlingua_protocols::a2a::method::Method as Operation;
 use interlingua_protocols::a2a::{Version, proto};
 use interlingua_testkit::grpc::call as grpc_call;
-use interlingua_testkit::{Answer, Connection, Hub};
+use interlingua_testkit::{Answer, Hub};
 use serde_json::{Value, json};
 
 use super::{as_, call};
@@ -76,7 +76,7 @@ async fn one_task_too_many_is_refused_in_each_protocols_own_form() {
     let asked = json!({"message": message}).to_string();
     let bytes = proto::request_from_json(Operation::Send, Version::V1, asked.as_bytes()).expect("a request");
     let path = format!("/{}/{}", service(Version::V1), Operation::Send.grpc(Version::V1).expect("a name"));
-    let mut connection = Connection::h2c(hub.address()).await;
+    let mut connection = hub.connect_h2c().await;
     let mut grpc = connection.messages(grpc_call(&path, &[ANN, V1], &bytes)).await;
     assert!(grpc.next().await.is_none());
     assert_eq!(grpc.code(), Some("8"), "{:?}", grpc.text("grpc-message"));

@@ -5,7 +5,7 @@ use interlingua_protocols::a2a::grpc::service;
 use interlingua_protocols::a2a::method::Method as Operation;
 use interlingua_protocols::a2a::{Version, proto};
 use interlingua_testkit::grpc::{self, Messages};
-use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
+use interlingua_testkit::raw::{Fin, Opcode};
 use interlingua_testkit::{Connection, Events, Hub};
 use serde_json::{Value, json};
 
@@ -175,7 +175,7 @@ pub(super) async fn streamed(hub: &Hub, connection: &mut Connection, operation: 
 async fn every_stream_of_grpc_ends_with_its_credential_by_the_status_for_it() {
     let hub = hub().await;
     let task = task(&hub, "ilg_ann").await;
-    let mut connection = Connection::h2c(hub.address()).await;
+    let mut connection = hub.connect_h2c().await;
     let asked = json!({"message": message("m1")});
     let mut sent = streamed(&hub, &mut connection, Operation::Stream, &asked).await;
     let mut followed = streamed(&hub, &mut connection, Operation::Subscribe, &json!({"id": task})).await;
@@ -191,14 +191,14 @@ async fn every_socket_is_closed_with_its_credential_though_nobody_speaks() {
     let hub = hub().await;
     let mut open = Vec::new();
     for path in ["/nlip/ws", "/nlip/ws/text", "/ws", "/aip/ws"] {
-        let socket = WebSocketFrames::open(hub.address(), path, &[ANN]).await;
+        let socket = hub.frames(path, &[ANN]).await;
         open.push((path, socket.unwrap_or_else(|status| panic!("{path}: {status}"))));
     }
-    let socket = WebSocketFrames::open(hub.address(), "/ws?token=ilg_ann", &[]).await;
+    let socket = hub.frames("/ws?token=ilg_ann", &[]).await;
     open.push(("by a key in its address", socket.expect("opened")));
     // Nobody's socket, that listens because a message showed a token.
     let page = [("sec-fetch-site", "same-origin")];
-    let mut listening = WebSocketFrames::open(hub.address(), "/nlip/ws/text", &page).await.expect("opened");
+    let mut listening = hub.frames("/nlip/ws/text", &page).await.expect("opened");
     let wish = json!({"format": "structured", "subformat": "json", "label": "interlingua-topic",
         "content": {"subscribe": "**"}});
     let asked = json!({"format": "text", "subformat": "english", "content": "", "submessages": [wish]});
@@ -207,7 +207,7 @@ async fn every_socket_is_closed_with_its_credential_though_nobody_speaks() {
     let (_, said) = listening.read().await.expect("an answer");
     assert!(String::from_utf8_lossy(&said).contains("Listening"), "{}", String::from_utf8_lossy(&said));
     open.push(("by a token in a message", listening));
-    let mut owners = WebSocketFrames::open(hub.address(), "/nlip/ws/text", &[]).await.expect("opened");
+    let mut owners = hub.frames("/nlip/ws/text", &[]).await.expect("opened");
     hub.write("tokens.yaml", BOB);
     for (name, mut socket) in open {
         assert_eq!(socket.read_close_code().await, Some(1008), "{name}");

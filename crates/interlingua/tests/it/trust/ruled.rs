@@ -3,8 +3,8 @@
 
 use http::Method;
 use interlingua_protocols::a2a::method::Method as Operation;
+use interlingua_testkit::Hub;
 use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
-use interlingua_testkit::{Connection, Hub};
 use serde_json::{Value, json};
 
 use super::LINGER;
@@ -86,7 +86,7 @@ async fn every_stream_of_events_ends_with_the_rule_it_stands_on_and_others_go_on
 async fn every_stream_of_grpc_ends_with_the_rule_it_stands_on_by_the_status_for_it() {
     let hub = hub().await;
     let task = task(&hub, "ilg_ann").await;
-    let mut connection = Connection::h2c(hub.address()).await;
+    let mut connection = hub.connect_h2c().await;
     let asked = json!({"message": message("m1")});
     let mut sent = streamed(&hub, &mut connection, Operation::Stream, &asked).await;
     let mut followed = streamed(&hub, &mut connection, Operation::Subscribe, &json!({"id": task})).await;
@@ -111,9 +111,9 @@ async fn heard(socket: &mut WebSocketFrames) -> String {
 #[tokio::test]
 async fn what_runs_on_a_socket_ends_with_the_rule_it_stands_on_and_the_socket_does_not() {
     let hub = hub().await;
-    let mut nlip = WebSocketFrames::open(hub.address(), "/nlip/ws/text", &[ANN]).await.expect("opened");
+    let mut nlip = hub.frames("/nlip/ws/text", &[ANN]).await.expect("opened");
     nlip.send(Fin::Last, Opcode::Text, super::call("local/slow", &json!({})).to_string().as_bytes()).await;
-    let mut aip = WebSocketFrames::open(hub.address(), "/ws", &[ANN]).await.expect("opened");
+    let mut aip = hub.frames("/ws", &[ANN]).await.expect("opened");
     let register = json!({"type": "register", "status": "ok", "client_type": "constellation", "client_id": "gal",
         "target_id": "local", "metadata": {"type": "constellation_client"}});
     aip.send(Fin::Last, Opcode::Text, register.to_string().as_bytes()).await;

@@ -7,9 +7,9 @@ mod rows;
 use std::collections::BTreeSet;
 
 use http::Method;
+use interlingua_testkit::Hub;
 use interlingua_testkit::grpc::call;
-use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
-use interlingua_testkit::{Connection, Hub};
+use interlingua_testkit::raw::{Fin, Opcode};
 use serde_json::{Value, json};
 
 use self::rows::{Door, Row, Way};
@@ -101,7 +101,7 @@ async fn ask(hub: &Hub, row: &Row, token: Option<&str>) -> Told {
             Told { status: answer.status, challenged, text: answer.text() }
         }
         Way::Grpc => {
-            let mut connection = Connection::h2c(hub.address()).await;
+            let mut connection = hub.connect_h2c().await;
             let mut messages = connection.messages(call(&row.path, &headers, &row.bytes)).await;
             while messages.next().await.is_some() {}
             let code = messages.code().and_then(|code| code.parse().ok()).unwrap_or_default();
@@ -109,7 +109,7 @@ async fn ask(hub: &Hub, row: &Row, token: Option<&str>) -> Told {
             Told { status: code, challenged: true, text }
         }
         Way::Socket => {
-            let opened = WebSocketFrames::open(hub.address(), &row.path, &headers).await;
+            let opened = hub.frames(&row.path, &headers).await;
             Told { status: opened.err().unwrap_or(101), challenged: true, text: String::new() }
         }
     }
@@ -207,7 +207,7 @@ async fn n_61_every_message_of_a_socket_needs_a_credential_of_its_own() {
             _ => message.to_string().into_bytes(),
         };
         let page = [("sec-fetch-site", "same-origin")];
-        let mut socket = WebSocketFrames::open(hub.address(), path, &page).await.expect("opened");
+        let mut socket = hub.frames(path, &page).await.expect("opened");
         let mut said = async |message: Value| {
             socket.send(Fin::Last, opcode, &written(message)).await;
             let (_, payload) = socket.read().await.expect("an answer");

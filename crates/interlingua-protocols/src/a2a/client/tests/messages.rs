@@ -20,7 +20,11 @@ fn skill(card: &AgentCard, name: &str) -> Skill {
 }
 
 fn invoked(skill: &Skill, input: Input) -> Call {
-    let mut call = Call::new("m", Wanted::Invoke { target: Target::Skill(skill.id.clone(), None), input });
+    let mut call = Call::new(
+        "m",
+        interlingua_core::Origin::program(),
+        Wanted::Invoke { target: Target::Skill(skill.id.clone(), None), input },
+    );
     call.conversation = Some(ConversationId::from("c"));
     call
 }
@@ -82,7 +86,7 @@ fn a_callers_own_metadata_goes_on_by_the_same_protocol_without_what_the_hub_owns
     let metadata =
         |wanted: &Call| call(wanted, &chat, &"k".into(), &leg(&theirs)).expect("a message").value.message.metadata;
     assert_eq!(metadata(&wanted), None, "another protocol's metadata is not theirs");
-    wanted.wire = Some(Wire("a2a/1.0".into()));
+    wanted.origin = Wire("a2a/1.0".into()).into();
     assert_eq!(metadata(&wanted).map(|json| json.tree().clone()), Some(json!({"trip": 7})));
 }
 
@@ -104,6 +108,7 @@ fn from_an_agent(skill: &Skill, kind: Kind) -> Call {
         by: Principal::anonymous().owner(),
         readers: Vec::new(),
     };
+    wanted.origin = bus::said::origin(Wire("api".into()));
     bus::said::mark(&mut wanted, &message);
     wanted
 }
@@ -151,7 +156,7 @@ fn what_a_message_of_this_protocol_says_it_is_goes_on_but_not_who_speaks() {
         parsed(&write::send(&said.value, None, Dialect::V1))["message"]["metadata"][ext::URI].clone()
     };
     assert_eq!(written(&wanted), json!({"skill": "find"}), "another protocol's metadata is not believed");
-    wanted.wire = Some(Wire("a2a/1.0".into()));
+    wanted.origin = Wire("a2a/1.0".into()).into();
     assert_eq!(written(&wanted), json!({"skill": "find", "type": "event", "correlationId": "c"}));
 }
 

@@ -40,7 +40,7 @@ fn returns(jitter: u8) -> Vec<Time> {
         let Some(device::Effect::Send(register)) = effects.into_iter().next() else { panic!("it registers first") };
         let connection = Connection(number as u64);
         let mut mint = || random(&mut seed);
-        let sight = Sight { sender: "", others: &|_| false, clients: &|_| true };
+        let sight = Sight { sender: "", others: &|_| false, clients: &|_, _| true, room: None };
         server.step(server::Happening::Frame(connection, *register), sight, &mut Stamp { now, mint: &mut mint });
         assert!(server.has_device(&id), "{id} is let in");
         returns.push(now);

@@ -140,7 +140,7 @@ impl World {
     fn server(&mut self, what: server::Happening) {
         use server::Effect;
         let effects = self.stamped(|world, stamp| {
-            let sight = Sight { sender: "", others: &|_| false, clients: &|_| true };
+            let sight = Sight { sender: "", others: &|_| false, clients: &|_, _| true, room: None };
             world.server.step(what, sight, stamp)
         });
         for effect in effects {
@@ -265,7 +265,11 @@ impl World {
     }
 
     fn ask(&mut self, session: &str) {
-        let call = Call::new("m", Ask::Invoke { target: Target::Peer("dev1".into()), input: Input::text("tidy") });
+        let call = Call::new(
+            "m",
+            interlingua_core::Origin::program(),
+            Ask::Invoke { target: Target::Peer("dev1".into()), input: Input::text("tidy") },
+        );
         let id = crate::aip::client_id("gal", "dev1");
         let task = encode::task(&call, id, "dev1".into(), session.into(), "t".into()).value;
         self.orchestrator(orchestrator::Happening::Task(Box::new(task)));

@@ -114,7 +114,7 @@ impl World {
         self.hear();
         assert!(self.open.values().all(|over| *over), "a task did not end");
         let server = &self.stage.server;
-        assert!(server.clients.is_empty() && server.names.is_empty() && server.rivals.is_empty());
+        assert!(server.clients.len() == 0 && server.names.is_empty() && server.rivals.is_empty());
         assert!(server.sessions.is_empty() && server.gone.is_empty() && server.pulls.is_empty(), "{server:?}");
         assert!(server.timers.is_empty(), "{:?}", server.timers);
     }
@@ -123,16 +123,18 @@ impl World {
 impl Server {
     /// What is always true.
     fn check(&self) {
-        for (id, client) in &self.clients {
-            assert_eq!(self.names.get(&client.connection), Some(id));
+        for (id, role) in self.clients.iter() {
+            let name = Name { role, id: id.clone() };
+            let client = self.clients.named(&name).expect("just listed");
+            assert_eq!(self.names.get(&client.connection), Some(&name));
             for session in client.asked.iter().chain(&client.works) {
                 assert!(self.sessions.contains_key(session), "{id} has a session that is over");
             }
         }
         assert_eq!(self.names.len(), self.clients.len());
         for (id, session) in &self.sessions {
-            let asker = self.clients.get(&session.asker).is_some_and(|asker| asker.asked.contains(id));
-            let device = session.device.as_ref().and_then(|device| self.clients.get(device));
+            let asker = self.asker(session).is_some_and(|asker| asker.asked.contains(id));
+            let device = session.device.as_ref().and_then(|device| self.device(device));
             let works = device.is_some_and(|device| device.works.contains(id));
             assert!(asker || session.asker_away.is_some(), "nobody asked for {id}: {session:?}");
             assert!(

@@ -38,6 +38,8 @@ struct Stage {
     /// Whose frames come in, and which clients they may not see.
     sender: &'static str,
     hidden: Vec<&'static str>,
+    /// How many clients they may have.
+    room: Option<usize>,
 }
 
 impl Stage {
@@ -53,6 +55,7 @@ impl Stage {
             others: Vec::new(),
             sender: "",
             hidden: Vec::new(),
+            room: None,
         }
     }
 
@@ -111,7 +114,8 @@ impl Stage {
         let others = self.others.clone();
         let known = |peer: &str| others.contains(&peer);
         let hidden = self.hidden.clone();
-        let sight = Sight { sender: self.sender, others: &known, clients: &|client| !hidden.contains(&client) };
+        let clients = |_, client: &str| !hidden.contains(&client);
+        let sight = Sight { sender: self.sender, others: &known, clients: &clients, room: self.room };
         let effects = self.server.step(what, sight, &mut Stamp { now: self.now, mint: &mut mint });
         self.minted = minted;
         effects.into_iter().for_each(|effect| self.effect(effect));

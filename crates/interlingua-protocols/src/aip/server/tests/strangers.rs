@@ -74,3 +74,62 @@ fn a_session_whose_asker_is_away_is_not_taken_up_by_another_under_its_name() {
     let frames = stage.frames('M');
     assert!(frames.iter().any(|frame| (frame.kind, frame.status) == (ServerKind::TaskEnd, Status::Completed)));
 }
+
+#[test]
+fn a_device_and_an_orchestrator_of_one_name_are_two() {
+    let mut stage = Stage::new();
+    stage.others.push("files");
+    stage.sender = "carl";
+    stage.constellation('K', "kitchen", "files", PROFILE);
+    stage.sender = "device:kitchen";
+    stage.device('D', "kitchen", PROFILE);
+    assert!(!stage.take().contains(&Out::Closed('D', 1000)), "its place is free");
+    assert!(stage.server.has_device("kitchen") && stage.server.clients().count() == 2);
+    // What an orchestrator says of itself is not shown of the device.
+    stage.news.clear();
+    stage.sender = "carl";
+    stage.say(
+        'K',
+        r#"{"type":"device_info_response","status":"ok","client_type":"constellation","metadata":{"system_info":{"platform":"evil"}}}"#,
+    );
+    assert!(!stage.news.iter().any(|news| matches!(news, Effect::Telemetry { .. })), "{:?}", stage.news);
+    stage.gone('K');
+    assert!(stage.server.has_device("kitchen"));
+}
+
+#[test]
+fn a_device_that_left_is_nobody_elses_to_be() {
+    let mut stage = Stage::new();
+    stage.sender = "ann";
+    stage.device('D', "lamp", PROFILE);
+    stage.sender = "bob";
+    stage.device('E', "lamp", PROFILE);
+    assert_eq!(stage.take().last(), Some(&Out::Closed('E', 1000)), "while it is here");
+    stage.sender = "ann";
+    stage.gone('D');
+    stage.take();
+    stage.sender = "bob";
+    stage.device('F', "lamp", PROFILE);
+    assert_eq!(stage.take().last(), Some(&Out::Closed('F', 1000)), "and while it is remembered");
+    stage.sender = "ann";
+    stage.device('G', "lamp", PROFILE);
+    assert!(stage.server.has_device("lamp"));
+}
+
+#[test]
+fn one_caller_has_so_many_clients_and_no_more_here_or_just_gone() {
+    let mut stage = Stage::new();
+    (stage.sender, stage.room) = ("carl", Some(2));
+    stage.device('A', "one", PROFILE);
+    stage.device('B', "two", PROFILE);
+    stage.device('C', "three", PROFILE);
+    assert_eq!(stage.take().last(), Some(&Out::Closed('C', 1000)));
+    stage.gone('A');
+    stage.device('D', "four", PROFILE);
+    assert_eq!(stage.take().last(), Some(&Out::Closed('D', 1000)), "one that left is remembered, and counts");
+    stage.device('E', "one", PROFILE);
+    assert!(stage.server.has_device("one"), "and may come back");
+    (stage.sender, stage.room) = ("ann", Some(2));
+    stage.device('F', "five", PROFILE);
+    assert!(stage.server.has_device("five"), "others have room of their own");
+}

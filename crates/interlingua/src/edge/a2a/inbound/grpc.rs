@@ -27,6 +27,7 @@ use super::arrived::failed;
 use super::feed::Feed;
 use super::{Arrived, Reply};
 use crate::server::body;
+use crate::server::large;
 use crate::telemetry::meters::Phase;
 
 const TIMEOUT: &str = "grpc-timeout";
@@ -83,7 +84,8 @@ async fn answered(arrived: &Arrived, version: Version, body: Body, until: Option
     let mut laps = meters.laps();
     let message = grpc::unframe(&body).map_err(unframed)?;
     arrived.speaks(version).map_err(invalid)?;
-    let asked = decode_grpc(method, &message, version, arrived.shared.bounds().depth).map_err(invalid)?;
+    let decoding = || decode_grpc(method, &message, version, arrived.shared.bounds().depth);
+    let asked = large::worked(body.len(), decoding).await.map_err(invalid)?;
     laps.done(Phase::Decode);
     let reply = arrived.perform(version, method, asked).await?;
     let mut laps = meters.laps();

@@ -20,6 +20,8 @@ use super::links::Links;
 use super::sse::{self, Wrap};
 use super::{Arrived, Asking, Reply};
 use crate::server::body;
+use crate::server::contained::contain;
+use crate::server::large;
 use crate::server::shape;
 use crate::telemetry::meters::Phase;
 
@@ -46,7 +48,8 @@ async fn answered(arrived: &Arrived, verb: &Verb, body: Body, version: &mut Vers
     arrived.speaks(route.version).map_err(invalid)?;
     let query =
         Query::<Vec<(String, String)>>::try_from_uri(&arrived.uri).map(|Query(query)| query).unwrap_or_default();
-    let asked = decode_http(&route, &query, &frame, arrived.shared.bounds().depth).map_err(invalid)?;
+    let decoding = || decode_http(&route, &query, &frame, arrived.shared.bounds().depth);
+    let asked = large::worked(frame.len(), decoding).await.map_err(invalid)?;
     laps.done(Phase::Decode);
     let reply = arrived.perform(route.version, route.method, asked).await?;
     let mut laps = meters.laps();
@@ -122,11 +125,7 @@ async fn fetched(arrived: &Arrived, task: TaskId, digest: Digest) -> Result<Resp
     let media = media_of(&asking, task, digest).await?;
     let blobs = arrived.shared.hub.store.blobs.clone();
     let mut response = Response::new(Body::from_stream(crate::hub::pieces(blobs, digest)));
-    let media = media.and_then(|media| HeaderValue::from_str(&media).ok());
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, media.unwrap_or(HeaderValue::from_static("application/octet-stream")));
-    headers.insert("content-disposition", HeaderValue::from_static("attachment"));
-    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    contain(response.headers_mut(), media.as_deref());
     Ok(response)
 }
 

@@ -1,7 +1,7 @@
 //! Lists of tasks, newest status first, page by page (section 3.1.4).
 
 use interlingua_core::ports::{Changed, TaskPhase, TaskRow};
-use interlingua_core::{ConversationId, Fault, TaskId, Text, Time};
+use interlingua_core::{ConversationId, Fault, FaultKind, Noun, TaskId, Text, Time};
 use interlingua_protocols::a2a::encode::{self, View};
 use interlingua_protocols::a2a::invalid::{Invalid, Problem};
 use interlingua_protocols::a2a::wire::{List, Listed, Task, TaskState};
@@ -56,7 +56,12 @@ impl Asking<'_> {
 
     /// `None` when its state is another that the hub keeps under the same word.
     async fn listed(&self, row: &TaskRow, view: View, state: Option<TaskState>) -> Result<Option<Task>, Fault> {
-        let folded = self.shared().hub.task(&self.by, row.task).await?;
+        let folded = match self.shared().hub.task(&self.by, row.task).await {
+            Ok(folded) => folded,
+            // Forgotten meanwhile, or never theirs, whatever the list says.
+            Err(fault) if fault.kind == FaultKind::NotFound(Noun::Task) => return Ok(None),
+            Err(fault) => return Err(fault),
+        };
         // A list says where tasks stand: what could not be said of one is written down when it is asked for.
         let task = encode::task(&folded, view, &self.links(row.task)).value;
         Ok(Some(task).filter(|task| state.is_none_or(|state| task.status.state == state)))

@@ -115,7 +115,7 @@ fn bench() -> Bench {
 }
 
 fn owner() -> Principal {
-    Principal::hub_owner(Proof::SameUid)
+    Principal::hub_owner(Proof::LocalSocket)
 }
 
 impl Bench {
@@ -123,7 +123,7 @@ impl Bench {
     async fn begun(&self, skill: &str) -> TaskId {
         let target = Target::Skill(SkillId::new("talker", skill), None);
         let ask = Ask::Invoke { target, input: Input::args(json!({}).into()) };
-        let mut call = Box::new(Call::new(entropy::message_id(), ask));
+        let mut call = Box::new(Call::new(entropy::message_id(), interlingua_core::Origin::program(), ask));
         call.limits.keep = true;
         call.limits.on_disconnect = interlingua_core::OnDisconnect::Detach;
         let request = Request { by: owner(), connection: 1, inbound: Inbound::Call(call) };

@@ -16,6 +16,7 @@ use interlingua_protocols::rpc::{self, Frame, Id, Message};
 use super::sse::{self, Wrap};
 use super::{Arrived, Reply};
 use crate::server::body;
+use crate::server::large;
 use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
@@ -48,7 +49,7 @@ async fn answered(arrived: &Arrived, frame: &Bytes, called: &mut Called) -> Resu
     let meters = &arrived.shared.hub.meters;
     let mut laps = meters.laps();
     let depth = arrived.shared.bounds().depth;
-    let (method, params) = match rpc::decode(frame, depth) {
+    let (method, params) = match large::worked(frame.len(), || rpc::decode(frame, depth)).await {
         Ok(Frame::One(Message::Request(request))) => {
             called.id = request.id;
             (request.method, request.params)
@@ -72,7 +73,8 @@ async fn answered(arrived: &Arrived, frame: &Bytes, called: &mut Called) -> Resu
     let named = Method::named(&method, called.version).map_err(invalid)?;
     called.method = Some(named);
     let params = params.json().map(Json::as_bytes);
-    let asked = decode_params(named, params, called.version, depth).map_err(invalid)?;
+    let decoding = || decode_params(named, params, called.version, depth);
+    let asked = large::worked(frame.len(), decoding).await.map_err(invalid)?;
     laps.done(Phase::Decode);
     let reply = arrived.perform(called.version, named, asked).await?;
     let mut laps = meters.laps();

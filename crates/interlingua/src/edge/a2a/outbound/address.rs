@@ -2,9 +2,9 @@
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery};
-use interlingua_core::{Fault, FaultKind};
+use interlingua_core::{Fault, FaultKind, PeerId};
 
-use crate::client::place;
+use crate::client::place::Own;
 
 /// Where cards are looked for: of 0.3 and later, and before.
 const WELL_KNOWN: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
@@ -14,18 +14,22 @@ pub(super) struct Address {
     pub(super) origin: Uri,
     /// In the order in which they are tried.
     pub(super) cards: Vec<Uri>,
+    /// Which addresses on its card are its own.
+    pub(super) own: Own,
 }
 
 impl Address {
-    pub(super) fn of(url: &str) -> Result<Address, Fault> {
+    /// `also`: origins that configuration adds.
+    pub(super) fn of(peer: &PeerId, url: &str, also: &[String]) -> Result<Address, Fault> {
         let bad = || Fault::hub(FaultKind::Internal, format!("{url} is not an address that can be called"));
         let origin: Uri = url.parse().map_err(|_| bad())?;
         if origin.authority().is_none() || !matches!(origin.scheme_str(), Some("http" | "https")) {
             return Err(bad());
         }
+        let own = Own::new(peer, &origin, also);
         let path = origin.path().trim_end_matches('/');
         if path.ends_with(".json") {
-            return Ok(Address { cards: vec![origin.clone()], origin });
+            return Ok(Address { cards: vec![origin.clone()], origin, own });
         }
         let mut cards = Vec::new();
         for known in WELL_KNOWN {
@@ -37,13 +41,13 @@ impl Address {
                 }
             }
         }
-        Ok(Address { origin, cards })
+        Ok(Address { origin, cards, own })
     }
 
     /// The address of an interface, if it is the agent's own. Cards are often written on the machine they were tried on:
     /// a loopback address on a card that came from elsewhere means the host it came from.
     pub(super) fn interface(&self, given: &str) -> Result<Uri, String> {
-        let unusable = || format!("its interface at {given} is left out: that is no address");
+        let unusable = || "one of its interfaces is left out: that is no address".to_owned();
         let uri: Uri = given.parse().map_err(|_| unusable())?;
         let inward = uri.host().is_some_and(is_inward);
         let uri = match (inward, self.origin.host().is_some_and(is_inward)) {
@@ -51,8 +55,7 @@ impl Address {
             (true, true) => moved(&uri, &self.origin, uri.port_u16()).ok_or_else(unusable)?,
             (true, false) => moved(&uri, &self.origin, self.origin.port_u16()).ok_or_else(unusable)?,
         };
-        place::own(&self.origin, &uri.to_string())
-            .ok_or_else(|| format!("its interface at {given} is left out: it is on another host, or less protected"))
+        self.own.place(&uri.to_string()).map_err(|elsewhere| format!("one of its interfaces is left out: {elsewhere}"))
     }
 
     /// The same for gRPC, whose addresses are `host:port` (section 4.4.6): as protected as the card itself was. Cards of older
@@ -96,7 +99,7 @@ mod tests {
     use super::*;
 
     fn address(url: &str) -> Address {
-        Address::of(url).expect("a good address")
+        Address::of(&"desk".into(), url, &[]).expect("a good address")
     }
 
     #[test]
@@ -117,33 +120,36 @@ mod tests {
         );
         assert_eq!(cards("https://h/cards/a.json"), ["https://h/cards/a.json"]);
         for bad in ["ftp://h", "h", "/x", ""] {
-            Address::of(bad).expect_err(bad);
+            Address::of(&"desk".into(), bad, &[]).expect_err(bad);
         }
     }
 
     #[test]
     fn an_interface_is_the_agents_own_and_a_loopback_address_means_the_host_the_card_came_from() {
         let at = |origin: &str, given: &str| address(origin).interface(given).map(|uri| uri.to_string());
-        assert_eq!(at("http://h:1", "http://h:2/a"), Ok("http://h:2/a".into()));
+        assert_eq!(at("http://h:1", "http://h:1/a"), Ok("http://h:1/a".into()));
         assert_eq!(at("http://127.0.0.1:9002", "http://localhost:9002/"), Ok("http://127.0.0.1:9002/".into()));
-        assert_eq!(at("http://127.0.0.1:9002", "http://0.0.0.0:9003/x"), Ok("http://127.0.0.1:9003/x".into()));
+        assert_eq!(at("http://127.0.0.1:9002", "http://0.0.0.0:9002/x"), Ok("http://127.0.0.1:9002/x".into()));
         assert_eq!(at("https://agent.example", "http://localhost:9999/rpc"), Ok("https://agent.example/rpc".into()));
-        for foreign in ["http://evil.example/", "not a url"] {
+        for foreign in ["http://evil.example/", "http://h:2/a", "https://h:1/", "not a url"] {
             at("http://h:1", foreign).expect_err(foreign);
         }
+        at("http://127.0.0.1:9002", "http://127.0.0.1:9003/x").expect_err("another port is another's");
+        let added = Address::of(&"desk".into(), "http://h:1", &["http://h:2".to_owned()]).expect("a good address");
+        assert_eq!(added.interface("http://h:2/a").map(|uri| uri.to_string()), Ok("http://h:2/a".into()));
         at("https://agent.example", "http://agent.example/").expect_err("less protected");
     }
 
     #[test]
     fn a_43_an_address_of_grpc_has_no_scheme_and_is_as_protected_as_the_card() {
         let at = |origin: &str, given: &str| address(origin).service(given).map(|uri| uri.to_string());
-        assert_eq!(at("http://h:1", "h:2"), Ok("http://h:2/".into()));
+        assert_eq!(at("http://h:1", "h:1"), Ok("http://h:1/".into()));
         assert_eq!(at("https://h", "h:443"), Ok("https://h:443/".into()));
-        assert_eq!(at("http://127.0.0.1:9002", "localhost:9003"), Ok("http://127.0.0.1:9003/".into()));
-        assert_eq!(at("http://h:1", "http://h:2"), Ok("http://h:2/".into()));
-        assert_eq!(at("http://h:1", "grpc://h:2"), Ok("http://h:2/".into()));
-        assert_eq!(at("http://h:1", "grpcs://h:2"), Ok("https://h:2/".into()));
-        for foreign in ["other:2", "dns:///h:2", "h:2 ", "unix:/tmp/socket"] {
+        assert_eq!(at("http://127.0.0.1:9002", "localhost:9002"), Ok("http://127.0.0.1:9002/".into()));
+        assert_eq!(at("http://h:1", "http://h:1"), Ok("http://h:1/".into()));
+        assert_eq!(at("http://h:1", "grpc://h:1"), Ok("http://h:1/".into()));
+        assert_eq!(at("https://h:1", "grpcs://h:1"), Ok("https://h:1/".into()));
+        for foreign in ["h:2", "grpcs://h:1", "other:2", "dns:///h:2", "h:2 ", "unix:/tmp/socket"] {
             at("http://h:1", foreign).expect_err(foreign);
         }
         at("https://h", "grpc://h:2").expect_err("less protected");

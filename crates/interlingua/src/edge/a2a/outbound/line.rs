@@ -19,6 +19,7 @@ use super::grpc;
 use crate::client::http::{Pool, read, retry_after, whole};
 use crate::client::lanes::Lanes;
 use crate::client::lost::Lost;
+use crate::server::large;
 
 /// What is read of one message.
 pub(super) const LIMIT: usize = 64 << 20;
@@ -105,10 +106,10 @@ impl Web {
         method: method::Method,
         version: Version,
     ) -> Result<Result<Update, Refusal>, Invalid> {
-        match self {
+        large::beside(frame.len(), || match self {
             Web::Rpc => decode::rpc(frame, method, version, DEPTH),
             Web::Http => decode::http(frame, method, version, DEPTH),
-        }
+        })
     }
 }
 

@@ -30,12 +30,12 @@ use std::sync::Arc;
 
 use interlingua_core::{Fault, PeerId};
 
-use crate::client::guard::Private;
 use crate::client::starting::Starting;
 use crate::config;
 use crate::hub::Hub;
 
 pub(crate) use self::peer::Manifest;
+use self::peer::Named;
 pub use peer::A2aPeer;
 
 /// A peer that is made and can be registered.
@@ -51,7 +51,7 @@ pub async fn prepare(
     config: &config::Peer,
     a2a: &config::A2aPeer,
 ) -> Result<Prepared, Fault> {
-    let peer = A2aPeer::new(hub, PeerId::from(name), config, a2a, Manifest::Shown, Private::Allowed).await?;
+    let peer = A2aPeer::new(hub, PeerId::from(name), config, a2a, Manifest::Shown, Named::ByConfiguration).await?;
     Ok(Prepared { peer: Arc::new(peer) })
 }
 

@@ -15,7 +15,7 @@ use super::line::Ways;
 use super::talk::Talk;
 use super::trust::Trust;
 use crate::client::ended;
-use crate::client::guard::Private;
+use crate::client::guard::{Private, Reach};
 use crate::client::health::{Breaker, Probed};
 use crate::client::http::Pool;
 use crate::client::lanes::Lanes;
@@ -30,6 +30,14 @@ pub(crate) enum Manifest {
     Shown,
     /// The card that came with its registration. What it shows itself may be another agent's.
     Given,
+}
+
+/// Who says where an agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    ByConfiguration,
+    /// By whoever registered it.
+    ByOthers(Private),
 }
 
 /// Holds the hub weakly: the hub holds it.
@@ -71,17 +79,21 @@ impl A2aPeer {
         config: &config::Peer,
         a2a: &config::A2aPeer,
         manifest: Manifest,
-        private: Private,
+        named: Named,
     ) -> Result<A2aPeer, Fault> {
-        let address = Address::of(&a2a.url)?;
+        let address = Address::of(&name, &a2a.url, &config.origins)?;
+        let reach = match named {
+            Named::ByConfiguration => Reach::configured(hub, address.own.origins().to_vec()),
+            Named::ByOthers(private) => Reach::chosen(hub, private),
+        };
         let tls = tls::config(&tls::Trust::of(a2a.ca.as_deref(), &address.origin))?;
         let kept = place_of_card(&name, &a2a.url);
         let trust = Trust::of(a2a)?;
         let known = Known::load(&kept, hub, &Reader { peer: &name, address: &address, a2a, trust: &trust }).await;
         Ok(A2aPeer {
             ways: Ways {
-                pool: Pool::guarded(tls.clone(), &hub.supervisor, private),
-                lanes: Lanes::new(tls, &hub.supervisor, private),
+                pool: Pool::new(tls.clone(), &hub.supervisor, reach.clone()),
+                lanes: Lanes::new(tls, &hub.supervisor, reach),
             },
             known: Mutex::new(known.map(Arc::new)),
             unread: Mutex::default(),
@@ -105,6 +117,7 @@ impl A2aPeer {
     /// Before it is registered: its name may be one that its card suggests.
     pub(super) fn call_it(&mut self, name: PeerId) {
         self.kept = place_of_card(&name, &self.a2a.url);
+        self.address.own = self.address.own.clone().called(&name);
         self.name = name;
     }
 

@@ -69,6 +69,7 @@ enum Unread {
 fn unreached(lost: &Lost) -> &'static str {
     match lost.why {
         Why::Certificate => "its certificate was refused",
+        Why::Refused => "its address is one that this hub does not call",
         Why::TooLarge => "its card is larger than is read",
         Why::Connection => "it cannot be reached",
     }
@@ -119,6 +120,9 @@ impl A2aPeer {
             return before != unread;
         }
         tracing::info!(peer = %self.name, interfaces = known.lines.len(), "its card was read");
+        for problem in &known.problems {
+            tracing::warn!(event = "peer.problem", peer = %self.name, %problem, "its card");
+        }
         if let Err(fault) = known.keep(&self.kept, hub).await {
             tracing::error!(peer = %self.name, error = %fault, cause = ?fault.source, "its card could not be kept");
         }
@@ -157,7 +161,8 @@ impl A2aPeer {
             Err(Unread::Unusable(problem)) => Err(problem),
             Err(Unread::Lost(lost)) => {
                 tracing::debug!(url = %self.address.origin, cause = %lost, "an agent's card could not be read");
-                Err(unreached(&lost).into())
+                // Whoever registers it is not told what a name means inside.
+                Err(if lost.why == Why::Refused { "it cannot be reached" } else { unreached(&lost) }.into())
             }
         }
     }

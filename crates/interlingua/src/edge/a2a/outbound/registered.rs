@@ -14,7 +14,7 @@ use interlingua_protocols::a2a::client::card::decode;
 use super::Prepared;
 use super::known::KIND;
 use super::line::DEPTH;
-use super::peer::{A2aPeer, Manifest, place_of_card};
+use super::peer::{A2aPeer, Manifest, Named, place_of_card};
 use super::refresh;
 use crate::client::guard::{Private, checked};
 use crate::config::{self, Speaks, name_problem};
@@ -74,7 +74,7 @@ pub(crate) async fn forget(hub: &Hub, name: &PeerId, url: &str) -> Result<(), Fa
 async fn made(hub: &Arc<Hub>, name: PeerId, url: &str, manifest: Manifest, private: Private) -> Result<A2aPeer, Fault> {
     let a2a = config::A2aPeer::new(url);
     let config = config::Peer::new(Speaks::A2a(Box::new(a2a.clone())));
-    A2aPeer::new(hub, name, &config, &a2a, manifest, private).await
+    A2aPeer::new(hub, name, &config, &a2a, manifest, Named::ByOthers(private)).await
 }
 
 async fn finished(

@@ -32,7 +32,7 @@ use crate::client::live::{late, told};
 use crate::client::lost::{self, Begun, Lost};
 use crate::client::retry;
 use crate::edge::stored;
-use crate::hub::{Hub, QUESTION_EXPIRES};
+use crate::hub::Hub;
 
 /// Content goes inside a message, in base64: so much of it and no more.
 const MOST_INLINE: u64 = 16 << 20;
@@ -321,7 +321,7 @@ impl Talk {
     }
 
     pub(super) fn hear(&mut self, update: Update) -> Result<Vec<Told>, Fault> {
-        self.following.hear(update, self.hub.now().after(QUESTION_EXPIRES))
+        self.following.hear(update, self.hub.question_expires())
     }
 
     /// The next call of this conversation goes on in the agent's. It is written down while the agent works.

@@ -8,9 +8,10 @@ use interlingua_core::Fault;
 use tokio::sync::Semaphore;
 
 use super::guard::Private;
+use crate::client::guard::Reach;
 use crate::client::http::{Pool, whole};
 use crate::client::tls::{self, Trust};
-use crate::hub::supervisor::Supervisor;
+use crate::hub::Hub;
 
 /// How long a webhook may take.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -37,10 +38,11 @@ pub(super) enum NotTaken {
 }
 
 impl Webhooks {
-    pub(super) fn new(supervisor: &Supervisor) -> Result<Webhooks, Fault> {
+    pub(super) fn new(hub: &Hub) -> Result<Webhooks, Fault> {
         let tls = tls::config(&Trust::Machine).or_else(|_| tls::config(&Trust::Nobody))?;
-        let outside = Pool::guarded(tls.clone(), supervisor, Private::Refused);
-        Ok(Webhooks { outside, anywhere: Pool::new(tls, supervisor), turns: Semaphore::new(AT_ONCE) })
+        let pool = |private| Pool::new(tls.clone(), &hub.supervisor, Reach::chosen(hub, private));
+        let (outside, anywhere) = (pool(Private::Refused), pool(Private::Allowed));
+        Ok(Webhooks { outside, anywhere, turns: Semaphore::new(AT_ONCE) })
     }
 
     /// Any 2xx is a yes.

@@ -56,7 +56,7 @@ pub struct Push {
 
 impl Push {
     pub fn new(hub: &crate::hub::Hub) -> Result<Push, Fault> {
-        Ok(Push { webhooks: Arc::new(Webhooks::new(&hub.supervisor)?) })
+        Ok(Push { webhooks: Arc::new(Webhooks::new(hub)?) })
     }
 
     /// Nothing is begun for a webhook that will not be called.

@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::websocket::{Carrier, Place, Turn};
 use crate::hub::{Hub, entropy};
+use crate::server::large;
 use tools::{Done, Tools};
 
 /// How often the machine is looked at.
@@ -77,11 +78,11 @@ impl std::fmt::Debug for Device {
 
 impl Device {
     pub fn new(hub: Arc<Hub>, join: Join) -> Result<Device, Fault> {
-        let limits = Limits::default();
+        let limits = Limits { bytes: hub.settings.load().message, ..Limits::default() };
         let url = address(&join.url);
         let tongue = if is_wide(&url) { Tongue::Profile } else { Tongue::Plain };
         let query = join.key.as_deref().map(interlingua_core::percent::encoded).map(|key| format!("token={key}"));
-        let place = Place::new(&url, query.as_deref(), join.ca.as_deref(), limits.bytes)?;
+        let place = Place::new(&hub, &url, query.as_deref(), join.ca.as_deref(), limits.bytes)?;
         let mut looks = Machine::default();
         let account = looks.look(&join.disk);
         // Chance spreads the return of many devices that were cut off at once.
@@ -167,7 +168,7 @@ impl Device {
     }
 
     fn frame(&self, bytes: &Bytes) -> Option<ServerMessage> {
-        ServerMessage::decode(bytes, &self.limits)
+        large::beside(bytes.len(), || ServerMessage::decode(bytes, &self.limits))
             .inspect_err(|invalid| tracing::warn!(error = %invalid, "a frame of the server could not be read"))
             .ok()
     }

@@ -44,7 +44,7 @@ fn name(skill: &SkillId) -> Text {
 }
 
 fn tool_type(skill: &Skill) -> ToolType {
-    if skill.effects.change() { ToolType::Action } else { ToolType::DataCollection }
+    if skill.effects.only_read() { ToolType::DataCollection } else { ToolType::Action }
 }
 
 impl Tools {

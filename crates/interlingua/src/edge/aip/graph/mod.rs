@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use interlingua_core::graph::Happening;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::{
-    Card, CardFrom, Effects, Fault, FaultKind, Finished, Input, Json, Noun, Output, Owner, Principal, Schema, Skill,
-    SkillId, SkillKind, TaskId,
+    Call, Card, CardFrom, Effects, Fault, FaultKind, Finished, Input, Json, Maker, Noun, Origin, Output, Owner,
+    Principal, Schema, Skill, SkillId, SkillKind, TaskId,
 };
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
@@ -37,7 +37,7 @@ const ASKED: usize = 64;
 
 /// Something for a plan that runs.
 enum Asked {
-    Edit(change::Change, oneshot::Sender<Result<Json, Fault>>),
+    Edit(change::Change, Origin, oneshot::Sender<Result<Json, Fault>>),
     Show(oneshot::Sender<Json>),
 }
 
@@ -105,7 +105,7 @@ fn card(hub: &Hub) -> Card {
         "required": ["request"],
     });
     let show = json!({"type": "object", "properties": {"task": task}, "required": ["task"]});
-    let changes = Effects { claimed_by: CardFrom::Configuration, ..Effects::unknown() };
+    let changes = Effects { calls: true, ..Effects::writes(CardFrom::Configuration) };
     let skill = |name: &str, text: &str, input: serde_json::Value, effects: Effects| {
         Skill::new(SkillId::new(PEER, name), SkillKind::Tool, text, Schema(input.into()), effects)
     };
@@ -133,11 +133,12 @@ impl Graphs {
         if by.is_hub_owner() || by.owner() == running.owner { Ok(running) } else { Err(none()) }
     }
 
-    async fn edit(&self, by: &Principal, input: &Input) -> Result<Json, Fault> {
+    async fn edit(&self, by: &Principal, call: &Call, input: &Input) -> Result<Json, Fault> {
         let running = self.find(by, input)?;
         let change = change::read(input.args.as_ref())?;
         let (reply, answer) = oneshot::channel();
-        ask(&running, Asked::Edit(change, reply), answer).await?
+        let origin = call.origin.child(Maker::Plan, call.trust());
+        ask(&running, Asked::Edit(change, origin, reply), answer).await?
     }
 
     async fn show(&self, by: &Principal, input: &Input) -> Result<Json, Fault> {
@@ -161,7 +162,7 @@ impl Peer for Graphs {
             let none = Input::parts(Vec::new());
             let input = dispatch.call.input().unwrap_or(&none);
             let answer = match dispatch.skill.id.skill.as_str() {
-                "edit" => self.edit(&dispatch.by, input).await?,
+                "edit" => self.edit(&dispatch.by, &dispatch.call, input).await?,
                 "show" => self.show(&dispatch.by, input).await?,
                 _ => {
                     let (run, asked) = run::Run::begin(hub, &dispatch).await?;

@@ -11,7 +11,8 @@ use interlingua_core::graph::{self, Effect, Ending, Graph, Happening, Peers, Rec
 use interlingua_core::peer::Dispatch;
 use interlingua_core::ports::{Append, Appended, Expected, StoreFault};
 use interlingua_core::{
-    CancelWhy, Entry, Fault, FaultKind, Finished, Input, Json, Log, MessageId, NodeId, PeerId, Target, Time, journal,
+    CancelWhy, Entry, Fault, FaultKind, Finished, Input, Json, Log, Maker, MessageId, NodeId, Origin, PeerId, Target,
+    Time, Trust, journal,
 };
 use interlingua_protocols::aip::constellation;
 use interlingua_protocols::members::Members;
@@ -68,8 +69,8 @@ impl Run {
             width: args.number("width").unwrap_or_else(|| Rules::default().width),
             planner: planner.as_ref().map(|_| thinks.unwrap_or(THINKING)),
         };
-        let via = dispatch.call.via.as_ref().and_then(|via| via.before(&hub.id));
-        let caller = Caller { hub, by: dispatch.by.clone(), task: dispatch.task, via };
+        let plan = Arc::new((*dispatch.call).clone());
+        let caller = Caller { hub, by: dispatch.by.clone(), task: dispatch.task, plan };
         let (graph, seq, restarted) = match folded(&caller).await? {
             Some((graph, seq)) => (graph, seq, true),
             None => {
@@ -129,7 +130,8 @@ impl Run {
                         return Err(fault);
                     }
                 }
-                Woken::Edit(change, reply) => {
+                Woken::Edit(change, origin, reply) => {
+                    self.decide(Happening::Led(origin), news).await?;
                     let edited = self.decide(happening(change, &self.graph), news).await;
                     let _ = reply.send(edited.map(|()| constellation::write(&self.graph)));
                 }
@@ -174,7 +176,7 @@ impl Run {
                 None => Woken::Look,
             },
             Some(asked) = asked.recv() => match asked {
-                Asked::Edit(change, reply) => Woken::Edit(change, reply),
+                Asked::Edit(change, origin, reply) => Woken::Edit(change, origin, reply),
                 Asked::Show(reply) => Woken::Show(reply),
             },
             () = due => Woken::Happening(Happening::Tick),
@@ -222,7 +224,8 @@ impl Run {
                 let (target, input) = step::asked(&step.node, &calling.peer);
                 let stop = CancellationToken::new();
                 self.stops.insert(calling.number, stop.clone());
-                let (called, number) = (self.caller.clone().call(key, target, input), calling.number);
+                let called = self.caller.clone().call(key, target, input, self.graph.led().cloned());
+                let number = calling.number;
                 self.under.push(Box::pin(async move {
                     tokio::select! {
                         called = called => Some(Came::Step(node, number, step::ending(called))),
@@ -243,13 +246,24 @@ impl Run {
                     constellation::write(&self.graph).as_str()
                 );
                 let key = MessageId::from(format!("{}-plan-{node}", self.caller.task));
-                let called = self.caller.clone().call(key, Target::Peer(planner), Input::text(&words));
+                let called = self.ask_planner(key, planner, &words);
                 self.under.push(Box::pin(async move {
                     let answer = called.await.ok().and_then(|finished| step::result(finished.output));
                     Some(Came::Plan(node, answer))
                 }));
             }
         }
+    }
+
+    /// The planner reads what the steps gave: what peers said.
+    fn ask_planner(
+        &self,
+        key: MessageId,
+        planner: PeerId,
+        words: &str,
+    ) -> impl Future<Output = Result<Finished, Fault>> + Send + use<> {
+        let input = Input { trust: Trust::Peer, ..Input::text(words) };
+        self.caller.clone().call(key, Target::Peer(planner), input, self.graph.led().cloned())
     }
 
     /// What the planner wants; an answer that is no plan, or cannot be followed, changes nothing.
@@ -264,6 +278,10 @@ impl Run {
         let plan = plan.filter(Json::is_object).and_then(|plan| change::plan(&plan).ok());
         let edits =
             plan.filter(|plan| !plan.nodes.is_empty()).map(|plan| towards(&self.graph, &plan)).unwrap_or_default();
+        if !edits.is_empty() {
+            let origin = self.caller.plan.origin.child(Maker::Plan, Trust::Peer);
+            self.decide(Happening::Led(origin), news).await?;
+        }
         if let Err(fault) = self.decide(Happening::Planned { node: node.clone(), edits }, news).await {
             tracing::warn!(error = %fault, "the planner's edit was refused");
             self.decide(Happening::Planned { node, edits: Vec::new() }, news).await?;
@@ -274,7 +292,7 @@ impl Run {
 
 enum Woken {
     Happening(Happening),
-    Edit(change::Change, tokio::sync::oneshot::Sender<Result<Json, Fault>>),
+    Edit(change::Change, Origin, tokio::sync::oneshot::Sender<Result<Json, Fault>>),
     Show(tokio::sync::oneshot::Sender<Json>),
     Planned(NodeId, Option<Json>),
     Look,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use interlingua_core::graph::{Ending, Node};
 use interlingua_core::{
-    Ask, Call, CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Input, Json, MessageId, OnDisconnect, Outcome,
-    Part, PeerId, Principal, Request, Signal, SkillId, Target, TaskId, Text, Via,
+    Ask, Call, CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Maker, MessageId, OnDisconnect,
+    Origin, Outcome, Part, PeerId, Principal, Request, Signal, SkillId, Target, TaskId, Text,
 };
 
 use crate::hub::{Hub, Running};
@@ -19,18 +19,26 @@ pub(super) struct Caller {
     pub(super) hub: Arc<Hub>,
     pub(super) by: Principal,
     pub(super) task: TaskId,
-    /// The hubs that the plan passed before this one.
-    pub(super) via: Option<Via>,
+    /// The call of the plan.
+    pub(super) plan: Arc<Call>,
 }
 
 impl Caller {
     /// Calls a peer and waits for what comes of it. The call is kept under its key: asked again, it is the same one. Dropped
     /// before its end it is cancelled, unless the hub itself stops: then it waits for the next start, as the plan does.
-    pub(super) async fn call(self, key: MessageId, target: Target, input: Input) -> Result<Finished, Fault> {
-        let mut call = Call::new(key, Ask::Invoke { target, input });
-        call.id_given = true;
-        call.parent = Some(self.task);
-        call.via.clone_from(&self.via);
+    pub(super) async fn call(
+        self,
+        key: MessageId,
+        target: Target,
+        input: Input,
+        led: Option<Origin>,
+    ) -> Result<Finished, Fault> {
+        let mut call = self.plan.child(self.task, &self.hub.id, Maker::Plan, key, Ask::Invoke { target, input });
+        if let Some(led) = led {
+            call.led_by(&led);
+        }
+        // A plan that ends ends its steps.
+        call.limits.deadline = None;
         call.limits.keep = true;
         call.limits.on_disconnect = OnDisconnect::Detach;
         let request = Request { by: self.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };

@@ -96,8 +96,8 @@ impl Sender {
 
     async fn finished(&self, skill: SkillId, custom: &Custom) -> Result<(Named, Finished), Fault> {
         let input = Input::args(custom.arguments());
-        let mut call = Call::new(entropy::message_id(), Ask::Invoke { target: Target::Skill(skill, None), input });
-        call.wire = Some(Wire(WIRE.into()));
+        let ask = Ask::Invoke { target: Target::Skill(skill, None), input };
+        let call = Call::new(entropy::message_id(), Wire(WIRE.into()), ask);
         let inbound = Inbound::Call(Box::new(call));
         let request = Request { by: self.by.clone(), connection: self.connection.0, inbound };
         let mut running = self.hub.open(request).await?;

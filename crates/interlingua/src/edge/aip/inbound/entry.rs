@@ -2,15 +2,15 @@
 
 use axum::extract::Query;
 use http::{HeaderMap, Uri};
-use interlingua_core::{Fault, FaultKind, Link, PeerId, Principal, Proof, Secret, SkillId, Subject, Text};
+use interlingua_core::{Fault, FaultKind, Link, PeerId, Principal, Proof, Secret, Subject, Text};
 use interlingua_protocols::aip::wire::{ClientMessage, ClientType};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use crate::edge::Shared;
-use crate::edge::aip::outbound::device::DO;
+use crate::edge::aip::desk::Desk;
 use crate::edge::aip::settings::{KeyOf, Settings};
-use crate::hub::policy;
+use crate::hub::Hub;
 use crate::server::access::{Known, Shown};
 use crate::server::connection::Connection;
 
@@ -67,30 +67,43 @@ fn refused() -> Fault {
 }
 
 /// Who a REGISTER comes from, or why it may not be under this id.
-pub(super) fn principal(pass: &Pass, settings: &Settings, register: &ClientMessage) -> Result<Principal, &'static str> {
-    let id: Text = register.client_id.clone().unwrap_or_default();
-    let device = register.client_type == ClientType::Device;
-    match pass {
-        Pass::Key(KeyOf::Device(own)) if !device || *own != id => Err("this key is for another device"),
-        Pass::Key(KeyOf::Everybody) if device && settings.has_own_key(&id) => Err("this device has a key of its own"),
-        Pass::Key(KeyOf::Device(_) | KeyOf::Everybody) => Ok(keyed(id, register.client_type)),
-        Pass::Known(by) if !device || may_be(by, &id) => Ok(by.clone()),
-        Pass::Known(_) => Err("this credential may not be that device"),
+pub(super) fn principal(pass: &Pass, hub: &Hub, desk: &Desk, claim: &Claim) -> Result<Principal, &'static str> {
+    let Claim { id, role } = claim;
+    match (pass, role) {
+        (Pass::Key(KeyOf::Device(own)), ClientType::Device) if own == id => keyed_device(hub, desk, id),
+        (Pass::Key(KeyOf::Device(_)), _) => Err("this key is for another device"),
+        (_, ClientType::Device) if desk.settings().has_own_key(id) => Err("this device has a key of its own"),
+        (Pass::Key(KeyOf::Everybody), ClientType::Device) => keyed_device(hub, desk, id),
+        (Pass::Key(KeyOf::Everybody), ClientType::Constellation) => Ok(keyed(Subject::Orchestrator(id.clone()), "*")),
+        (Pass::Known(by), ClientType::Constellation) => Ok(by.clone()),
+        (Pass::Known(by), ClientType::Device) => {
+            let peer = desk.registrar.peer_of(id, &hub.registry.catalogue());
+            let may = hub.policy.load().enters(by, &peer, hub.now());
+            if may { Ok(by.clone()) } else { Err("this credential may not be that device") }
+        }
     }
 }
 
-/// A device asks for nothing but itself; an orchestrator with the key may call whatever the hub offers.
-fn keyed(id: Text, role: ClientType) -> Principal {
-    let peer = PeerId(id.clone());
-    let (subject, scope) = match role {
-        ClientType::Device => (Subject::Device(peer), format!("{id}/*").into()),
-        ClientType::Constellation => (Subject::Agent(peer), "*".into()),
-    };
-    Principal::new(Link { subject, proof: Proof::Key, scopes: vec![scope], until: None })
+/// What a REGISTER says its sender is.
+#[derive(Debug, Clone)]
+pub(super) struct Claim {
+    id: Text,
+    role: ClientType,
 }
 
-/// Whoever may call all that a device does may also be it.
-fn may_be(by: &Principal, id: &str) -> bool {
-    let wanted = SkillId::new(id, DO);
-    by.is_hub_owner() || by.links().iter().all(|link| link.scopes.iter().any(|scope| policy::matches(scope, &wanted)))
+impl Claim {
+    pub(super) fn of(register: &ClientMessage) -> Claim {
+        Claim { id: register.client_id.clone().unwrap_or_default(), role: register.client_type }
+    }
+}
+
+/// A device asks for nothing but itself, under the name that it has as a peer: its id may be another's.
+fn keyed_device(hub: &Hub, desk: &Desk, id: &Text) -> Result<Principal, &'static str> {
+    let peer = desk.registrar.peer_of(id, &hub.registry.catalogue());
+    let by = keyed(Subject::Device(PeerId(id.clone())), &format!("{peer}/*"));
+    if hub.policy.load().bars(&by, &peer, hub.now()) { Err("the rules do not let this device in") } else { Ok(by) }
+}
+
+pub(super) fn keyed(subject: Subject, scope: &str) -> Principal {
+    Principal::new(Link { subject, proof: Proof::Key, scopes: vec![scope.into()], until: None })
 }

@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use bytes::Bytes;
 use http::HeaderMap;
-use interlingua_core::{FaultKind, Json, Link, PeerId, Principal, Proof, SkillId, Subject, Text, uuid_v4};
+use interlingua_core::{FaultKind, Json, PeerId, Principal, SkillId, Subject, Text, uuid_v4};
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::safe_task_name;
 use interlingua_protocols::aip::server::Asked;
@@ -28,9 +28,12 @@ use crate::hub::audit::AuditLine;
 use crate::hub::entropy;
 use crate::hub::policy::Action;
 use crate::server::connection::Connection;
-use crate::server::shape;
+use crate::server::shape::{self, Shape};
+use crate::server::{body, large};
 
 const KEY: &str = "x-api-key";
+/// No task told here is longer.
+const LONGEST: u64 = 2 * 1024 * 1024;
 
 pub fn routes() -> Router<Arc<Shared>> {
     Router::new()
@@ -53,11 +56,9 @@ fn admit(shared: &Shared, connection: &Connection, headers: &HeaderMap) -> Resul
     let settings = shared.aip.settings();
     let wrong = || Box::new(detail(401, "Invalid API key"));
     if let Some(key) = headers.get(KEY) {
-        let key_of_all =
-            Link { subject: Subject::User("aip".into()), proof: Proof::Key, scopes: vec!["*".into()], until: None };
         return match entry::by_token(shared, &settings, key.as_bytes()) {
             Ok(Pass::Known(by)) => Ok(by),
-            Ok(Pass::Key(KeyOf::Everybody)) => Ok(Principal::new(key_of_all)),
+            Ok(Pass::Key(KeyOf::Everybody)) => Ok(entry::keyed(Subject::Orchestrator(PROTOCOL.into()), "*")),
             Ok(Pass::Key(KeyOf::Device(_))) | Err(_) => Err(wrong()),
         };
     }
@@ -118,13 +119,17 @@ async fn dispatch(
     State(shared): State<Arc<Shared>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
-    body: Bytes,
+    body: Body,
 ) -> Response {
     let by = match admit(&shared, &connection, &headers) {
         Ok(by) => by,
         Err(refusal) => return *refusal,
     };
-    let said = match Json::parse_within(body, shared.bounds().depth) {
+    let body = match body::read(body, shared.bounds().body.min(LONGEST)).await {
+        Ok(body) => body,
+        Err(fault) => return Shape::Api.refuse(&fault),
+    };
+    let said = match large::worked(body.len(), || Json::parse_within(body, shared.bounds().depth)).await {
         Ok(json) if json.is_object() => Members::of(&json),
         Ok(_) | Err(_) => return detail(422, "Input should be a valid dictionary"),
     };

@@ -12,7 +12,6 @@ use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
 use bytes::Bytes;
-use futures_util::StreamExt;
 use interlingua_core::{Fault, FaultKind, Feature, Json, Principal};
 use interlingua_protocols::aip::link::{Due, Heard, Link, POLICY};
 use interlingua_protocols::aip::server::say::{self, Stamp};
@@ -22,17 +21,18 @@ use interlingua_protocols::aip::{PROFILE, profile};
 use interlingua_protocols::object::Object;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tokio_websockets::{CloseCode, Error, Message as Frame};
+use tokio_websockets::{CloseCode, Message as Frame};
 
 use super::beside::{Beside, Sender};
-use super::entry::{self, Entered, Pass};
+use super::entry::{self, Claim, Entered, Pass};
 use super::files::{self, Files, Refused};
 use crate::edge::Shared;
 use crate::edge::aip::desk::{Desk, Out};
 use crate::edge::aip::{Extensions, PROTOCOL};
 use crate::hub::{Hub, entropy};
 use crate::server::connection::Connection;
-use crate::server::frames::{self, Arrived, Close, send};
+use crate::server::frames::{self, Arrived, Close, Whole, send};
+use crate::server::large;
 use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree};
 use crate::telemetry::meters::Phase;
@@ -85,8 +85,10 @@ fn upgraded(
         Ok(agreed) => agreed,
         Err(fault) => return Shape::Api.refuse(&fault),
     };
-    let limits = Limits { depth: shared.bounds().depth, ..Limits::default() };
-    let (response, socket) = agreed.split(limits.bytes);
+    // A key or a credential was shown to come this far.
+    let bytes = usize::try_from(shared.bounds().body).unwrap_or(usize::MAX);
+    let limits = Limits { bytes, depth: shared.bounds().depth, ..Limits::default() };
+    let (response, socket) = agreed.split(limits.bytes, shared.allowance());
     let (hub, room) = (shared.hub.clone(), shared.bounds().upload);
     let supervisor = hub.supervisor.clone();
     supervisor.run(async move {
@@ -106,6 +108,7 @@ fn upgraded(
                 limits,
                 early: VecDeque::new(),
                 probed: false,
+                claim: None,
                 by: None,
                 files: Files::new(room),
                 gone: CancellationToken::new(),
@@ -128,11 +131,12 @@ struct Talk {
     wide: Wide,
     limits: Limits,
     /// Frames that came before it was let in.
-    early: VecDeque<Bytes>,
+    early: VecDeque<Whole>,
     /// It was asked for a sign of life, because another claims its id.
     probed: bool,
     extensions: Arc<Extensions>,
-    /// Who it is, once it said so.
+    /// Who it says it is, and who that is, once it was believed.
+    claim: Option<Claim>,
     by: Option<Principal>,
     files: Files,
     gone: CancellationToken,
@@ -164,13 +168,16 @@ impl Talk {
             // What came early is answered after the acknowledgement, which waits to be told.
             let early = if self.link.who().is_some() && self.told.is_empty() { self.early.pop_front() } else { None };
             let turn = match early {
-                Some(frame) => self.text(socket, &frame).await,
+                Some(frame) => self.text(socket, frame).await,
                 None => tokio::select! {
                     biased;
                     // First: who sends without end must not keep it from being seen.
-                    Ok(()) = changes.changed() => self.still_admitted(),
+                    Ok(()) = changes.changed() => self.is_itself_still(),
                     out = self.told.recv() => self.tell(socket, out).await,
-                    frame = socket.next(), if room => self.hear(socket, frame).await,
+                    arrived = frames::next(socket), if room => match arrived {
+                        Ok(arrived) => self.hear(socket, arrived).await,
+                        Err(close) => Err(close),
+                    },
                     () = tokio::time::sleep_until(timer) => self.tick(socket).await,
                 },
             };
@@ -185,8 +192,21 @@ impl Talk {
         self.entered.admit(&self.shared, &self.desk.settings()).map(drop).map_err(|_| close(POLICY))
     }
 
+    /// The same of the name that it came in under: it may have been given to another since.
+    fn is_itself_still(&self) -> Result<(), Close> {
+        let admitted = self.entered.admit(&self.shared, &self.desk.settings());
+        let pass = admitted.map_err(|_| close(POLICY))?;
+        match &self.claim {
+            None => Ok(()),
+            Some(claim) => {
+                let named = entry::principal(&pass, &self.hub, &self.desk, claim);
+                named.map(drop).map_err(|_| close(POLICY))
+            }
+        }
+    }
+
     fn has_room(&self) -> bool {
-        self.early.len() < EARLY && self.early.iter().map(Bytes::len).sum::<usize>() < EARLY_BYTES
+        self.early.len() < EARLY && self.early.iter().map(|frame| frame.bytes.len()).sum::<usize>() < EARLY_BYTES
     }
 
     async fn tell(&mut self, socket: &mut Socket, out: Option<Out>) -> Result<(), Close> {
@@ -224,8 +244,7 @@ impl Talk {
         send(socket, Frame::text(bytes)).await
     }
 
-    async fn hear(&mut self, socket: &mut Socket, frame: Option<Result<Frame, Error>>) -> Result<(), Close> {
-        let arrived = frames::arrived(frame)?;
+    async fn hear(&mut self, socket: &mut Socket, arrived: Arrived) -> Result<(), Close> {
         self.link.alive(self.hub.now());
         if std::mem::take(&mut self.probed) {
             self.desk.step(Happening::Alive(self.connection));
@@ -233,11 +252,11 @@ impl Talk {
         match arrived {
             // A sign of life puts off the timer that would look at it.
             Arrived::Alive => self.still_admitted(),
-            Arrived::Text(frame) => self.text(socket, &frame).await,
-            Arrived::Binary(bytes) => match self.sender().filter(Sender::is_wide) {
+            Arrived::Text(frame) => self.text(socket, frame).await,
+            Arrived::Binary(frame) => match self.sender().filter(Sender::is_wide) {
                 Some(sender) => {
                     self.still_admitted()?;
-                    let taken = self.files.bytes(&sender, bytes).await;
+                    let taken = self.files.bytes(&sender, frame.bytes).await;
                     self.filed(socket, taken).await
                 }
                 None => {
@@ -248,14 +267,15 @@ impl Talk {
         }
     }
 
-    async fn text(&mut self, socket: &mut Socket, frame: &Bytes) -> Result<(), Close> {
+    async fn text(&mut self, socket: &mut Socket, frame: Whole) -> Result<(), Close> {
         self.still_admitted()?;
         if self.link.is_pending() {
-            self.early.push_back(frame.clone());
+            self.early.push_back(frame);
             return Ok(());
         }
+        let frame = &frame.bytes;
         let mut laps = self.hub.meters.laps();
-        let message = ClientMessage::decode(frame, &self.limits);
+        let message = large::worked(frame.len(), || ClientMessage::decode(frame, &self.limits)).await;
         laps.done(Phase::Decode);
         let message = match message {
             Ok(message) => match self.extensions.middleware.incoming(message) {
@@ -354,8 +374,10 @@ impl Talk {
     }
 
     async fn register(&mut self, socket: &mut Socket, mut message: ClientMessage) -> Result<(), Close> {
-        match entry::principal(&self.pass, &self.desk.settings(), &message) {
+        let claim = Claim::of(&message);
+        match entry::principal(&self.pass, &self.hub, &self.desk, &claim) {
             Ok(by) => {
+                self.claim = Some(claim);
                 self.by = Some(by.clone());
                 self.desk.proved(self.connection, by);
             }

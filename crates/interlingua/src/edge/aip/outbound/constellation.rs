@@ -24,10 +24,13 @@ use interlingua_protocols::aip::{client_id, decode, encode, profile, session_id}
 use tokio::sync::mpsc;
 
 use super::going::{Ended, Going, News};
+use crate::client::health::refused;
 use crate::client::live;
+use crate::client::lost::{Lost, Why};
 use crate::client::websocket::{Carrier, Place, Turn};
-use crate::config::{self, AipPeer, EffectsOverride};
+use crate::config::{self, AipPeer};
 use crate::hub::{Hub, entropy};
+use crate::server::large;
 
 /// How much may wait to be said to the connection, and by it.
 const QUEUE: usize = 256;
@@ -69,9 +72,9 @@ pub struct Prepared {
 }
 
 pub fn prepare(hub: &Arc<Hub>, name: &str, config: &config::Peer, aip: &AipPeer) -> Result<Prepared, Fault> {
-    let limits = Limits::default();
+    let limits = Limits { bytes: hub.settings.load().message, ..Limits::default() };
     let query = aip.key.as_ref().and_then(|key| key.expose().text()).map(|key| format!("token={}", encoded(key)));
-    let place = Place::new(&aip.url, query.as_deref(), aip.ca.as_deref(), limits.bytes)?;
+    let place = Place::new(hub, &aip.url, query.as_deref(), aip.ca.as_deref(), limits.bytes)?;
     let ours: Text = aip.name.as_deref().unwrap_or(hub.id.as_str()).into();
     let target: Text = aip.target.as_str().into();
     // Every hub knows the wider profile, and only that has a place for the kind of a fault.
@@ -129,7 +132,7 @@ fn card(name: &PeerId, config: &config::Peer, info: Option<&Json>, health: Healt
     card.skills.retain(|skill| config.offers(skill.id.skill.as_str()));
     for skill in &mut card.skills {
         skill.public = config.public;
-        skill.effects = config.effects.map_or(skill.effects, EffectsOverride::effects);
+        skill.effects = config.said_of(skill.id.skill.as_str()).unwrap_or(skill.effects);
         *skill = skill.clone().sealed();
     }
     card
@@ -307,6 +310,7 @@ impl Keeper {
                     Turn::Opened => Happening::Connected,
                     Turn::Gone(why) => {
                         tracing::debug!(server = ?self.carrier, error = ?why, "no connection");
+                        self.tell_refused(why);
                         Happening::Closed
                     }
                     Turn::Text(frame) => match self.frame(&frame) {
@@ -322,9 +326,18 @@ impl Keeper {
         self.happen(Happening::Stop).await;
     }
 
+    /// An address that is not called is a matter of configuration: its owner is told.
+    fn tell_refused(&self, why: Option<std::io::Error>) {
+        let (Some(why), Some(hub), Some(peer)) = (why, self.hub.upgrade(), self.peer.upgrade()) else { return };
+        let lost = Lost::unconnected(why);
+        if lost.why == Why::Refused {
+            refused(&hub, &peer.name, &lost.to_string());
+        }
+    }
+
     /// A frame that cannot be read is passed over, as the Python client does.
     fn frame(&self, bytes: &Bytes) -> Option<ServerMessage> {
-        ServerMessage::decode(bytes, &self.limits)
+        large::beside(bytes.len(), || ServerMessage::decode(bytes, &self.limits))
             .inspect_err(|invalid| tracing::warn!(error = %invalid, "a frame of the server could not be read"))
             .ok()
     }

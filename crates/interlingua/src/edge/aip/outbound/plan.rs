@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use interlingua_core::peer::Dispatch;
 use interlingua_core::{
-    Ask, Call, Event, FaultKind, Finished, Inbound, Input, Json, Output, PeerId, Request, SkillId, Target, Text,
+    Ask, Event, FaultKind, Finished, Inbound, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text,
 };
 use interlingua_protocols::aip::encode;
 use interlingua_protocols::aip::link::Tongue;
@@ -65,6 +65,13 @@ async fn listed(
     let refused = batches.iter().flatten().find(|action| !settings.offers(&peer.device, &action.tool_name));
     if let Some(action) = refused {
         return peer.failed(FaultKind::Denied, format!("the tool {} is not offered here", action.tool_name));
+    }
+    for action in batches.iter().flatten() {
+        let id = SkillId::new(peer.name.clone(), &*action.tool_name);
+        let lets = hub.lets_also(&dispatch.by, &dispatch.call, dispatch.task, &id, action.parameters.as_ref());
+        if let Err(fault) = lets {
+            return (Finished::failed(fault), Vec::new());
+        }
     }
     let mut all = Vec::new();
     for batch in batches {
@@ -149,14 +156,10 @@ async fn child(
         Target::Skill(id, _) => changes_something(hub, id),
         Target::Capability(_) | Target::Peer(_) | Target::Words => false,
     };
-    let mut call = Call::new(format!("{}-plan", dispatch.task), Ask::Invoke { target, input });
-    call.id_given = true;
-    call.parent = Some(dispatch.task);
+    let (id, ask) = (format!("{}-plan", dispatch.task), Ask::Invoke { target, input });
+    let mut call = dispatch.call.child(dispatch.task, &hub.id, Maker::Device, id, ask);
     call.limits.deadline = dispatch.call.limits.deadline;
-    call.limits.priority = dispatch.call.limits.priority;
     call.limits.confirm = changes;
-    call.trace.clone_from(&dispatch.call.trace);
-    call.via = dispatch.call.via.as_ref().and_then(|via| via.before(&hub.id));
     let request = Request { by: dispatch.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
     let mut running = match hub.open(request).await {
         Ok(running) => running,
@@ -199,5 +202,5 @@ fn whole(finished: &Finished, said: &[Event]) -> Finished {
 }
 
 fn changes_something(hub: &Hub, id: &SkillId) -> bool {
-    hub.registry.catalogue().skill(id, None).is_none_or(|skill| skill.effects.change())
+    hub.registry.catalogue().skill(id, None).is_none_or(|skill| !skill.effects.only_read())
 }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{
-    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS,
-};
+use http::header::{ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, ETAG};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use interlingua_core::ports::Blobs;
 use interlingua_core::{Blob, Digest, Fault, FaultKind, Noun, Part};
@@ -17,6 +15,7 @@ use crate::api::view::PartView;
 use crate::hub::artifacts::{Artifact, Held, Made};
 use crate::hub::between;
 use crate::server::body;
+use crate::server::contained::contain;
 
 /// Bytes, at hand or in the store.
 #[derive(Debug, Clone)]
@@ -98,10 +97,7 @@ impl Content {
         let value = |text: String| HeaderValue::from_str(&text).ok();
         headers.extend(value(etag).map(|etag| (ETAG, etag)));
         headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        let media = self.media.clone().and_then(value);
-        headers.insert(CONTENT_TYPE, media.unwrap_or(HeaderValue::from_static("application/octet-stream")));
+        contain(headers, self.media.as_deref());
         let range = match wanted {
             Wanted::Part(first, last) => Some(format!("bytes {first}-{}/{len}", last.saturating_sub(1))),
             Wanted::Beyond => Some(format!("bytes */{len}")),

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use interlingua_core::percent::encoded;
-use interlingua_core::{ArtifactId, Blob, Fault, FaultKind, INLINE_LIMIT, Json, Meta, PeerId, TaskId};
+use interlingua_core::{ArtifactId, Blob, Fault, INLINE_LIMIT, Json, Meta, PeerId, TaskId};
 
 use self::content::Content;
 use super::decode::{self, wrong};
@@ -42,7 +42,7 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
 
 pub(super) async fn share(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
     let bytes = body::read(body, shared.bounds().body).await?;
-    let request: ShareRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: ShareRequest = decode::body(bytes, shared.bounds().depth).await?;
     let artifact = shared_by(&shared, &asker.by, request).await?;
     let mut response = answer(StatusCode::CREATED, &view(&artifact))?;
     if let Ok(place) = HeaderValue::from_str(&format!("/api/artifacts/{}", artifact.id)) {
@@ -58,9 +58,7 @@ pub(super) async fn shared_by(
     request: ShareRequest,
 ) -> Result<Artifact, Fault> {
     let from = request.created_by.unwrap_or_else(|| by.owner().to_string());
-    if shared.hub.bus.agent(&from).is_some_and(|agent| !agent.is_of(by)) {
-        return Err(Fault::caller(FaultKind::Denied, format!("agent '{from}' is somebody else's")));
-    }
+    shared.hub.bus.check_speaker(by, &from.as_str().into())?;
     if request.name.is_empty() {
         return Err(wrong("/name", "is empty"));
     }
@@ -174,7 +172,7 @@ pub(super) async fn relist(
     body: Body,
 ) -> Answered {
     let bytes = body::read(body, shared.bounds().body).await?;
-    let request: RelistRequest = decode::body(bytes, shared.bounds().depth)?;
+    let request: RelistRequest = decode::body(bytes, shared.bounds().depth).await?;
     let readers: Vec<interlingua_core::Text> = request.access_control.into_iter().map(Into::into).collect();
     let change = |list: &mut Vec<interlingua_core::Text>| list.clone_from(&readers);
     let artifact = shared.hub.relist_artifact(&asker.by, &ArtifactId::from(id), change).await?;

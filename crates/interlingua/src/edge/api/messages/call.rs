@@ -3,10 +3,11 @@
 use interlingua_core::bus::{Kind, Message, said};
 use interlingua_core::{
     Ask, Body, Call, Delivery, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Missing, OnDisconnect, Outcome,
-    Part, PeerId, Provenance, Request, SkillId, Target, TaskId, collect,
+    Part, PeerId, Provenance, Request, SkillId, Target, TaskId, Wire, collect,
 };
 use serde_json::{Value, json};
 
+use super::super::PROTOCOL;
 use super::super::decode::{ANSWERABLE, hop_of, wrong};
 use super::post::{Post, failed, no_such_agent};
 use crate::api::view::{MessageView, QuestionView};
@@ -53,7 +54,8 @@ impl Post {
         let (target, input) = self.asked(&message)?;
         // One message may go to several: each is a call of its own.
         let to = message.to.as_ref().map(PeerId::as_str).unwrap_or_default();
-        let mut call = Call::new(format!("{to}/{}", message.id), Ask::Invoke { target, input });
+        let origin = said::origin(Wire(PROTOCOL.into()));
+        let mut call = Call::new(format!("{to}/{}", message.id), origin, Ask::Invoke { target, input });
         let hop = hop_of(&self.headers).decode(self.shared.hub.now());
         hop.map_err(|bad| Fault::caller(FaultKind::InvalidInput, bad.to_string()))?.apply(&mut call);
         // A query leaves nothing behind: sent again, it is asked again.

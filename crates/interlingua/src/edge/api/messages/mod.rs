@@ -36,7 +36,7 @@ enum Sent {
 
 pub(super) async fn send(State(shared): State<Arc<Shared>>, asker: Asker, headers: HeaderMap, body: Body) -> Answered {
     let bytes = body::read(body, shared.bounds().body).await?;
-    let sent = sent(decode::json(bytes, shared.bounds().depth)?)?;
+    let sent = sent(decode::json(bytes, shared.bounds().depth).await?)?;
     let streamed = events::wanted(&headers);
     let post = Post::new(shared, asker, headers);
     match sent {

@@ -30,6 +30,7 @@ use super::settings::Settings;
 use crate::edge::Shared;
 use crate::hub::audit::AuditLine;
 use crate::server::connection::Connection;
+use crate::server::large;
 use crate::telemetry::meters::Phase;
 use crate::telemetry::trace;
 
@@ -66,7 +67,7 @@ impl Exchange {
         };
         let meters = &self.shared.hub.meters;
         let mut laps = meters.laps();
-        let read = wire::read(frame, &limits);
+        let read = large::worked(frame.len(), || wire::read(frame, &limits)).await;
         laps.done(Phase::Decode);
         let Carried { value: message, losses } = match read {
             Ok(read) => read,

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::time::Sleep;
 
 use super::file::{Artifact, Content, Script, Step};
-use crate::hub::{QUESTION_EXPIRES, clock::Clock, entropy};
+use crate::hub::{Settings, clock::Clock, entropy};
 
 pub(super) struct Playing {
     peer: PeerId,
@@ -33,7 +33,7 @@ pub(super) struct Playing {
 
 impl Playing {
     pub(super) fn begin(peer: &PeerId, script: Arc<Script>, call: &Call) -> Playing {
-        let wire = call.wire.as_ref().map(|wire| wire.0.to_string());
+        let wire = call.origin.wire().map(|wire| wire.0.to_string());
         let text = call.input().map(|input| input.words().into_owned()).unwrap_or_default();
         let steps = script.scene(call.id.as_str(), &text, wire.as_deref()).into();
         Playing {
@@ -139,8 +139,9 @@ impl Playing {
     }
 }
 
+/// Scripts are for demonstrations: what they ask waits as long as questions do by default.
 fn expires() -> Time {
-    Clock::start().now().after(QUESTION_EXPIRES)
+    Clock::start().now().after(Settings::default().question)
 }
 
 impl Duplex for Playing {

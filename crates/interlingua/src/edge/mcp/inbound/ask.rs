@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interlingua_core::{
     Answer, Ask, Call, Caller, Completes, Delivery, Fault, FaultKind, Finished, Inbound, Input, Json, Limits, Meta,
-    Missing, OnDisconnect, Output, Part, Party, PeerId, Principal, Provenance, Question, Raw, Request, Signal,
+    Missing, Noun, OnDisconnect, Output, Part, Party, PeerId, Principal, Provenance, Question, Raw, Request, Signal,
     SkillKind, Target, Text,
 };
 use interlingua_protocols::mcp::decode::{self, Complete, Filter, Invoke, Method, Read, Reference, Refused, Said};
@@ -134,13 +134,23 @@ impl Asker {
         }
     }
 
+    fn may_call(&self, skill: &interlingua_core::Skill) -> bool {
+        let hub = &self.shared.hub;
+        hub.policy.load().allows(&self.by, crate::hub::policy::Action::Call, skill, hub.now())
+    }
+
     async fn tool(&self, invoke: Invoke, params: &Members, header: Option<Header<'_>>) -> Reply {
         let listing = self.listing();
         let about = self.about(&listing, Verb::Call, called("tools/call", &invoke.name, invoke.args.as_ref()));
         let entry = match listing.tool(&invoke.name) {
             Ok(entry) => entry,
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
+            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
         };
+        // What nobody may call is not there, in the same words as what never was.
+        if self.by.is_anonymous() && !self.may_call(&entry.skill) {
+            let none = Fault::caller(FaultKind::NotFound(Noun::Skill), format!("Unknown tool: {}", invoke.name));
+            return Reply::Now(about.refuse(&none.told_to(&self.by)));
+        }
         if let Some(header) = header
             && let Err(error) = headers::check_params(&entry.params, invoke.args.as_ref(), header)
         {
@@ -172,19 +182,22 @@ impl Asker {
             None => hub.new_conversation(),
             Some(id) => match hub.next_turn(&self.by, &id).await {
                 Ok(_) => id,
-                Err(fault) => return Reply::Now(about.refuse(&fault)),
+                Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
             },
         };
         match hub.conversation_token(&self.by, &conversation) {
             Ok(token) => about.conversation = Some(token),
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
+            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
         }
         self.open(about, Ask::Invoke { target, input }, Some(conversation), params).await
     }
 
-    /// Through the hub's own socket comes the client of the hub's owner: what writes is asked for there, where it can be.
+    /// Through the hub's own socket comes the client of the hub's owner: what is known to write is asked for there, where it
+    /// can be. Of what nobody described the client asks its user itself, as for any tool.
     fn asks_before(&self, entry: &Entry) -> bool {
-        matches!(self.connection.from, From::LocalSocket) && self.said.client.form && entry.skill.effects.change()
+        let effects = entry.skill.effects;
+        let writes = effects.change() && !effects.unknown;
+        matches!(self.connection.from, From::LocalSocket) && self.said.client.form && writes
     }
 
     async fn prompt(&self, invoke: Invoke, params: &Members) -> Reply {
@@ -192,7 +205,7 @@ impl Asker {
         let about = self.about(&listing, Verb::Prompt, called("prompts/get", &invoke.name, invoke.args.as_ref()));
         let skill = match listing.prompt(&invoke.name) {
             Ok(skill) => skill.clone(),
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
+            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
         };
         if let Some(state) = &invoke.resume.state {
             return self.resumed(about, state, &invoke.resume.responses).await;
@@ -211,7 +224,7 @@ impl Asker {
         }
         let (peer, uri) = match listing.resource(&read.uri) {
             Ok(found) => found,
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
+            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
         };
         if let Some(state) = &read.resume.state {
             return self.resumed(about, state, &read.resume.responses).await;
@@ -276,7 +289,7 @@ impl Asker {
     ) -> Reply {
         let said = &self.said;
         let id = said.message.clone().unwrap_or_else(entropy::message_id);
-        let mut call = Call::new(id, ask);
+        let mut call = Call::new(id, said.version.wire(), ask);
         call.id_given = said.message.is_some();
         call.conversation = conversation;
         call.caller = Caller {
@@ -293,8 +306,10 @@ impl Asker {
             ..Limits::default()
         };
         call.via.clone_from(&said.via);
+        if let Some(origin) = &said.origin {
+            call.told(origin);
+        }
         call.trace.clone_from(&said.trace);
-        call.wire = Some(said.version.wire());
         call.meta = passed_meta(said);
         call.raw = unknown_params(params, &said.version.wire());
         let request =
@@ -313,7 +328,7 @@ impl Asker {
         };
         let open = match about.questions(state.task).await {
             Ok(open) => open,
-            Err(fault) => return Reply::Now(about.refuse(&fault)),
+            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
         };
         let (given, left) = match sorted(open, responses) {
             Ok(sorted) => sorted,

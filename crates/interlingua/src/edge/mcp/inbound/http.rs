@@ -29,6 +29,7 @@ use crate::edge::mcp::PROTOCOL;
 use crate::edge::oauth::resource;
 use crate::server::body;
 use crate::server::connection::Connection;
+use crate::server::large;
 use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
@@ -115,7 +116,8 @@ impl Arrived {
             Err(fault) => return Shape::Mcp.refuse(&fault),
         };
         let mut laps = self.shared.hub.meters.laps();
-        let decoded = rpc::decode(&frame, self.shared.bounds().depth);
+        let depth = self.shared.bounds().depth;
+        let decoded = large::worked(frame.len(), || rpc::decode(&frame, depth)).await;
         laps.done(Phase::Decode);
         match decoded {
             Ok(Frame::One(message)) => {

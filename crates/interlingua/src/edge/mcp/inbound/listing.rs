@@ -1,7 +1,7 @@
 //! What clients see of the catalogue: every definition as it is written on the wire, and a table of names. Made once for each
 //! state of the catalogue and each part of it; a request then only leaves out what its principal may not see.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use base64::Engine;
@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use interlingua_core::{Fault, FaultKind, Json, Noun, PeerId, Principal, Skill, SkillId, SkillKind, Text, Uri};
 use interlingua_protocols::mcp::decode::List;
 use interlingua_protocols::mcp::headers::{self, Param};
-use interlingua_protocols::mcp::names::{Mode, Table, inward};
+use interlingua_protocols::mcp::names::{Mode, Table, inward, outward};
 use interlingua_protocols::mcp::{content::Addresses, definition};
 use moka::sync::Cache;
 
@@ -17,7 +17,7 @@ use super::views::{Renamed, View};
 use super::{Scope, Settings, Spelling};
 use crate::hub::Hub;
 use crate::hub::policy::Action;
-use crate::hub::registry::{Catalogue, READ_RESOURCE};
+use crate::hub::registry::{Catalogue, READ_RESOURCE, Registered};
 
 /// How many parts of the catalogue are kept ready.
 const MAX_LISTINGS: u64 = 256;
@@ -116,13 +116,15 @@ impl Listing {
         }
         let (mut resources, mut templates, mut readable) = (Vec::new(), Vec::new(), Vec::new());
         let reads = |id: &PeerId| scope.shows(view, &SkillId::new(id.as_str(), READ_RESOURCE));
+        let several = shared_addresses(catalogue.peers.iter().filter(|(id, _)| reads(id)));
         for (id, registered) in catalogue.peers.iter().filter(|(id, _)| reads(id)) {
             let mut addresses = Vec::new();
             for resource in &registered.card.resources {
                 addresses.push((resource.uri.clone(), resource.template));
                 let Some(reader) = registered.reader(&resource.uri) else { continue };
                 let party = interlingua_core::Party::Peer(id.clone());
-                let uri = Spelling(mode).outward(&party, &resource.uri);
+                let spelt = if several.contains(&resource.uri) { Mode::Prefixed } else { mode };
+                let uri = Spelling(spelt).outward(&party, &resource.uri);
                 let mut json = Vec::new();
                 definition::write_resource(&uri, &definition::resource_name(resource), resource, &mut json);
                 let entry =
@@ -202,9 +204,11 @@ impl Listing {
         if let Some(place) = self.renamed.get(name) {
             return Ok(&self.tools[*place]);
         }
-        let id = match SEARCH.iter().find(|(_, short)| *short == name) {
-            Some((peer, skill)) => &SkillId::new(*peer, *skill),
-            None => self.tool_names.skill(name)?,
+        // A name that is listed means what is listed: the hub's short ones are there where nobody else's is.
+        let search = SEARCH.iter().find(|(_, short)| *short == name).map(|(peer, skill)| SkillId::new(*peer, *skill));
+        let id = match (self.tool_names.skill(name), &search) {
+            (Ok(id), _) | (Err(_), Some(id)) => id,
+            (Err(fault), None) => return Err(fault),
         };
         let unknown = || Fault::caller(FaultKind::NotFound(Noun::Skill), "Unknown tool");
         self.places.get(id).map(|place| &self.tools[*place]).ok_or_else(unknown)
@@ -225,17 +229,45 @@ impl Listing {
             let (peer, own) = inward(uri).ok_or_else(unknown)?;
             return Ok((PeerId::from(peer), own.into()));
         }
+        if let Some((peer, own)) =
+            inward(uri).filter(|(peer, _)| self.readable.iter().any(|(id, _)| id.as_str() == *peer))
+        {
+            return Ok((PeerId::from(peer), own.into()));
+        }
         let named = |(of, template): &(Uri, bool)| !template && **of == *uri;
         let covered = |(of, template): &(Uri, bool)| *template && covers(of, uri);
-        let exact = self.readable.iter().find(|(_, all)| all.iter().any(named));
-        let found = exact.or_else(|| self.readable.iter().find(|(_, all)| all.iter().any(covered)));
-        // A peer may know more than it lists; with one alone there is no doubt whose it is.
-        let found = found.or(match self.readable.as_slice() {
-            [only] => Some(only),
-            _ => None,
-        });
-        found.map(|(peer, _)| (peer.clone(), uri.into())).ok_or_else(unknown)
+        let having = |has: &dyn Fn(&(Uri, bool)) -> bool| -> Vec<&PeerId> {
+            self.readable.iter().filter(|(_, all)| all.iter().any(has)).map(|(peer, _)| peer).collect()
+        };
+        let mut found = having(&named);
+        if found.is_empty() {
+            found = having(&covered);
+        }
+        match (found.as_slice(), self.readable.as_slice()) {
+            ([peer], _) => Ok(((*peer).clone(), uri.into())),
+            // A peer may know more than it lists; with one alone there is no doubt whose it is.
+            ([], [(only, _)]) => Ok((only.clone(), uri.into())),
+            ([], _) => Err(unknown()),
+            (_, _) => {
+                let text = format!("several peers have {shown}: spell it with its peer, {}", outward("PEER", &shown));
+                Err(Fault::caller(FaultKind::NotFound(Noun::Resource), text))
+            }
+        }
     }
+}
+
+/// Addresses that more than one peer has, or that would read as another peer's: each is listed with its peer.
+fn shared_addresses<'a>(peers: impl Iterator<Item = (&'a PeerId, &'a Registered)>) -> HashSet<Uri> {
+    let (mut all, mut several) = (HashSet::new(), HashSet::new());
+    for (_, registered) in peers {
+        let own: HashSet<&Uri> = registered.card.resources.iter().map(|resource| &resource.uri).collect();
+        for uri in own {
+            if !all.insert(uri.clone()) || inward(uri).is_some() {
+                several.insert(uri.clone());
+            }
+        }
+    }
+    several
 }
 
 impl Scope {

@@ -11,7 +11,7 @@ use interlingua_protocols::mcp::definition::{
 use interlingua_protocols::mcp::{Version, headers};
 
 use super::listing::Listing;
-use crate::config::{EffectsOverride, Peer};
+use crate::config::Peer;
 
 /// Descriptions are for people and models; longer ones are cut.
 const LONGEST: usize = 4_000;
@@ -91,7 +91,7 @@ fn tool(name: &PeerId, config: &Peer, json: &Json, version: Version) -> Result<S
     let tool = decode_tool(name, json, version).map_err(left_out)?;
     let mut skill = tool.skill;
     headers::params(&skill.input.0).map_err(|bad| Text::from(format!("`{}` is left out: {bad}", skill.id.skill)))?;
-    skill.effects = effects(config, tool.claims);
+    skill.effects = config.effects_of(server_name(&skill.id.skill), claimed(tool.claims));
     skill.public = config.public;
     Ok(marked(config, skill).sealed())
 }
@@ -104,18 +104,16 @@ fn marked(config: &Peer, mut skill: Skill) -> Skill {
     skill
 }
 
-/// Annotations are claims (2026-07-28, tools): they may add effects; what they take away counts only where configuration
-/// trusts them.
-fn effects(config: &Peer, claims: Claims) -> Effects {
-    if config.effects == Some(EffectsOverride::Reads) {
-        return Effects::reads_only(CardFrom::Configuration);
-    }
-    let trusted = config.trust_hints && config.effects.is_none();
-    if trusted && claims.read_only == Some(true) {
+/// Annotations are claims (2026-07-28, tools). Without a word a tool may destroy: "default: true" of `destructiveHint`.
+fn claimed(claims: Claims) -> Effects {
+    if claims.read_only == Some(true) {
         return Effects::reads_only(CardFrom::Manifest);
     }
-    let destroys = claims.destructive == Some(true) && claims.read_only != Some(true);
-    Effects { destroys, idempotent: trusted && claims.idempotent == Some(true), ..Effects::unknown() }
+    let said = match claims.destructive {
+        Some(destroys) => Effects { destroys, ..Effects::writes(CardFrom::Manifest) },
+        None => Effects::unknown(),
+    };
+    Effects { idempotent: claims.idempotent == Some(true), ..said }
 }
 
 fn resources(name: &PeerId, config: &Peer, listing: &Listing, problems: &mut Vec<Text>) -> Vec<Resource> {
@@ -139,7 +137,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::config::{McpPeer, Speaks};
+    use crate::config::{EffectsOverride, McpPeer, Speaks};
 
     fn configured() -> Peer {
         Peer::new(Speaks::Mcp(Box::new(McpPeer::program("server"))))
@@ -181,7 +179,7 @@ mod tests {
         );
         let trusted = Peer { trust_hints: true, ..configured() };
         assert_eq!(of(&trusted)[1], named("reads", false, false, true));
-        let reading = Peer { effects: Some(EffectsOverride::Reads), ..configured() };
+        let reading = Peer { effects: Some(EffectsOverride::READS), ..configured() };
         assert!(of(&reading).iter().all(|(_, writes, destroys, _)| !writes && !destroys));
     }
 

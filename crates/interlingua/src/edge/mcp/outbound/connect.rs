@@ -21,7 +21,7 @@ use super::link::streamable::{Endpoint, Streamable};
 use super::link::{Link, Refused, Trouble, child, old_sse};
 use super::session::{self, Session, Unanswered, answer};
 use super::upstream::{Place, Unopened, Upstream, waits};
-use crate::client::lost::Lost;
+use crate::client::lost::{Lost, Why};
 use crate::edge::mcp::outbound::session::ask;
 
 /// A program that does not answer `server/discover` by then is greeted the old way besides.
@@ -63,6 +63,9 @@ impl Upstream {
             }
             Unanswered::Trouble(Trouble::Refused(Refused { status, .. })) => {
                 (FaultKind::Unreachable, format!("{name} cannot be reached: it answers HTTP {status}"))
+            }
+            Unanswered::Trouble(Trouble::Lost(lost)) if lost.why == Why::Refused => {
+                (FaultKind::Unreachable, format!("{name} cannot be used: {lost}"))
             }
             Unanswered::Trouble(Trouble::SignIn(_)) => return waits(name),
             Unanswered::Late => (FaultKind::Unreachable, format!("{name} does not answer")),
@@ -219,8 +222,8 @@ async fn initialize_old(pipe: std::sync::Arc<Pipe>) -> Result<Session, Unanswere
     initialize(&Link::Pipe(pipe), SECOND).await
 }
 
-fn chosen(result: &Members) -> Result<Version, Unanswered> {
-    list::chosen_version(result).ok_or_else(|| Lost::unconnected("it chose a version this hub does not know").into())
+fn chosen(result: &Members) -> Result<Version, Lost> {
+    list::chosen_version(result).ok_or_else(|| Lost::unconnected("it chose a version this hub does not know"))
 }
 
 async fn initialized(link: &Link, version: Version) -> Result<(), Lost> {

@@ -19,9 +19,11 @@ use super::pins::Pins;
 use super::session::Unanswered;
 use super::talk::Talk;
 use super::upstream::{Place, Unopened, Upstream};
+use crate::client::guard::Reach;
 use crate::client::health::{Breaker, Probed, Went};
 use crate::client::http::Pool;
 use crate::client::oauth::Authority;
+use crate::client::place::Own;
 use crate::client::tls::{self, Trust};
 use crate::config::{self, McpChanges, McpCredentials, McpPlace};
 use crate::hub::Hub;
@@ -61,7 +63,7 @@ impl McpPeer {
         config: &config::Peer,
         mcp: &config::McpPeer,
     ) -> Result<McpPeer, Fault> {
-        let (place, spelt, callers) = place(hub, &name, mcp)?;
+        let (place, spelt, callers) = place(hub, &name, config, mcp)?;
         let kept = Kept::of(name.as_str(), &spelt);
         let listing = kept.load(hub).await.unwrap_or_default();
         let idle = mcp.idle.map(|span| span.0);
@@ -133,7 +135,12 @@ impl McpPeer {
 }
 
 /// Where it is, how that is spelt, and callers that have credentials of their own there.
-fn place(hub: &Arc<Hub>, name: &PeerId, mcp: &config::McpPeer) -> Result<(Place, String, Option<Callers>), Fault> {
+fn place(
+    hub: &Arc<Hub>,
+    name: &PeerId,
+    config: &config::Peer,
+    mcp: &config::McpPeer,
+) -> Result<(Place, String, Option<Callers>), Fault> {
     match mcp.place() {
         McpPlace::Program { command, args } => {
             let environment =
@@ -153,13 +160,15 @@ fn place(hub: &Arc<Hub>, name: &PeerId, mcp: &config::McpPeer) -> Result<(Place,
             let uri: http::Uri = url.parse().map_err(|_| bad())?;
             let tls = tls::config(&Trust::of(mcp.ca.as_deref(), &uri))?;
             let oauth = mcp.oauth.clone().unwrap_or_default();
-            let authority = Arc::new(Authority::new(hub, name, &uri, mcp.ca.as_deref(), &oauth)?);
+            let own = Arc::new(Own::new(name, &uri, &config.origins));
+            let authority = Arc::new(Authority::new(hub, name, (&uri, own.clone()), mcp.ca.as_deref(), &oauth)?);
             let callers = match mcp.credentials {
                 McpCredentials::Hub => None,
                 McpCredentials::Caller => Some(Callers::new(authority.clone())),
             };
             let endpoint = Endpoint {
-                pool: Pool::new(tls, &hub.supervisor),
+                pool: Pool::new(tls, &hub.supervisor, Reach::configured(hub, own.origins().to_vec())),
+                own,
                 uri,
                 credentials: Arc::new(Credentials::of(mcp, Some(authority))?),
                 supervisor: hub.supervisor.clone(),

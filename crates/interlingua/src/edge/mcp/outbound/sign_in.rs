@@ -11,7 +11,7 @@ pub(super) fn question(sign_in: &SignIn, expires: Time) -> Question {
     Question {
         id: QuestionId(TaskId(0), 0),
         to: Addressee::Caller,
-        kind: QuestionKind::Visit { url: sign_in.url.as_str().into() },
+        kind: QuestionKind::Visit { url: sign_in.url.clone() },
         text: format!("{} wants to know who you are: open the link and sign in", sign_in.peer).into(),
         asked_by: Party::Peer(sign_in.peer.clone()),
         expires,

@@ -24,9 +24,10 @@ use crate::client::ended;
 use crate::client::health::{Probed, Went};
 use crate::client::live::told;
 use crate::client::lost::Lost;
+use crate::client::oauth::SIGN_IN_EXPIRES;
 use crate::client::retry;
 use crate::edge::stored;
-use crate::hub::{Hub, QUESTION_EXPIRES, SignIn};
+use crate::hub::{Hub, SignIn};
 
 /// How often a server may want a call again with its state and ask nothing.
 const MAX_ROUNDS: u32 = 8;
@@ -175,7 +176,7 @@ impl Talk {
                     greeted_again = true;
                     self.upstream.forget(&session);
                 }
-                Trouble::SessionGone => return Err(Ended::Refused(self.unreachable())),
+                Trouble::SessionGone => return Err(Ended::Refused(self.unreachable().retry(Retry::IfIdempotent))),
                 Trouble::SignIn(sign_in) => return Err(Ended::SignIn(sign_in)),
                 Trouble::TooMany => return Err(Ended::Refused(self.fault(FaultKind::Busy, "is busy"))),
                 Trouble::Refused(refused) => return Err(self.refused(&refused)),
@@ -220,6 +221,7 @@ impl Talk {
             trace: call.trace.as_ref(),
             // Told to everybody: whether somebody behind a server is a hub, nobody knows beforehand.
             via: call.via.as_ref(),
+            origin: self.peer.is_hub.then(|| call.origin.tell()),
             meta: encode::callers_meta(call),
             key: Some(&self.dispatch.key),
             progress: true,
@@ -233,14 +235,14 @@ impl Talk {
             version: session.version,
             verb: Verb::of(&self.dispatch.call, self.skill().kind),
             is_hub: self.peer.is_hub,
-            expires: self.hub.now().after(QUESTION_EXPIRES),
+            expires: self.hub.question_expires(),
             view: View::Full,
         }
     }
 
     /// An answer that comes at once, on the wire the call came by, may pass unread.
     fn view(&self, session: &Session) -> View {
-        let same = self.dispatch.call.wire.as_ref() == Some(&session.version.wire());
+        let same = self.dispatch.call.origin.wire() == Some(&session.version.wire());
         if same && self.losses.is_empty() { self.dispatch.want } else { View::Full }
     }
 
@@ -254,9 +256,9 @@ impl Talk {
         if !may {
             return Err(waits(&self.peer.name));
         }
-        let question = sign_in::question(sign_in, self.hub.now().after(QUESTION_EXPIRES));
+        let question = sign_in::question(sign_in, self.hub.now().after(SIGN_IN_EXPIRES));
         if !self.dispatch.call.caller.can_answer.has(question.kind.set()) {
-            let text = format!("{}: {}", question.text, sign_in.url);
+            let text = format!("{}: {}", question.text, &*sign_in.url);
             return Err(Fault::caller(FaultKind::Unanswered, text));
         }
         Ok(told(self.asks(vec![question], None)))
@@ -271,7 +273,7 @@ impl Talk {
         let Some(account) = self.upstream.account() else { return Ok(()) };
         let late = match self.until {
             Some(until) => until,
-            None => Instant::now() + QUESTION_EXPIRES,
+            None => Instant::now() + SIGN_IN_EXPIRES,
         };
         tokio::time::timeout_at(late, account.settled()).await.map_err(|_| Ended::Failed(self.too_late()))
     }
@@ -301,7 +303,8 @@ impl Talk {
 
     fn refused(&self, refused: &Refused) -> Ended {
         let mut fault = match refused.status {
-            401 => self.fault(FaultKind::Unreachable, "wants credentials that the hub does not have"),
+            // It has had the call: nothing is tried elsewhere.
+            401 => self.fault(FaultKind::Unreachable, "wants credentials that the hub does not have").retry(Retry::No),
             403 => self.fault(FaultKind::PeerDeclined, "declined"),
             408 | 504 => self.fault(FaultKind::Deadline, "took too long"),
             413 => self.fault(FaultKind::TooLarge, "says the call is too large"),

@@ -140,8 +140,10 @@ impl Upstream {
             Err(opening) => opening,
         };
         let opened = opening.wait_for(Option::is_some).await.ok().and_then(|opened| opened.clone());
-        let gone = || Unopened::Fault(Fault::hub(FaultKind::Unreachable, "the hub is shutting down"));
-        opened.unwrap_or_else(|| Err(gone()))
+        match opened {
+            Some(opened) => opened,
+            None => Err(Unopened::Fault(Fault::hub(FaultKind::Unreachable, "the hub is shutting down"))),
+        }
     }
 
     fn enter(self: &Arc<Self>) -> Result<Arc<Session>, watch::Receiver<Opened>> {

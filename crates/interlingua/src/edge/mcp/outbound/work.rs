@@ -158,10 +158,7 @@ impl Work {
             Message::Response(response) => {
                 Some(Ending::Replied(self.talk.leg(flight.session()).response(response.outcome)))
             }
-            Message::Request(request) => {
-                self.asked_live(flight, request).await;
-                None
-            }
+            Message::Request(request) => self.asked_live(flight, request).await,
             Message::Notification(notification) => {
                 if &*notification.method == encode::CANCELLED {
                     self.withdrawn(cancelled_request(&notification.params)).await;
@@ -179,9 +176,12 @@ impl Work {
     }
 
     /// A legacy server asks while its call runs. Who cannot be asked declines at once.
-    async fn asked_live(&mut self, flight: &Flight, request: Request) {
-        let (peer, expires) = (&self.talk.peer.name, self.talk.leg(flight.session()).expires);
-        let asked = question::decode(&request.method, &request.params, peer, expires, None);
+    async fn asked_live(&mut self, flight: &Flight, request: Request) -> Option<Ending> {
+        let leg = self.talk.leg(flight.session());
+        let asked = match question::decode(&request.method, &request.params, &self.talk.peer.name, leg.expires, None) {
+            Ok(asked) => asked,
+            Err(bad) => return Some(self.failed(leg.refused(&bad))),
+        };
         let can_answer = self.talk.dispatch.call.caller.can_answer;
         match asked.filter(|question| can_answer.has(question.kind.set())) {
             Some(question) => {
@@ -190,6 +190,7 @@ impl Work {
             }
             None => self.say(flight, &nobody_to_ask(&request)).await,
         }
+        None
     }
 
     async fn say(&self, flight: &Flight, outgoing: &encode::Outgoing) {

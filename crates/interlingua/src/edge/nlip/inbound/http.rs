@@ -17,6 +17,7 @@ use super::{Exchange, Reply, limits};
 use crate::edge::Shared;
 use crate::server::body;
 use crate::server::connection::Connection;
+use crate::server::large;
 use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
@@ -58,7 +59,7 @@ async fn respond(shared: &Arc<Shared>, connection: Connection, headers: HeaderMa
     };
     let meters = &shared.hub.meters;
     let mut laps = meters.laps();
-    let message = match json::decode(&frame, &limits(shared)) {
+    let message = match large::worked(frame.len(), || json::decode(&frame, &limits(shared))).await {
         Ok(message) => message,
         Err(invalid) => {
             meters.protocol(crate::edge::nlip::PROTOCOL).invalid.increment(1);
@@ -86,7 +87,7 @@ fn encoded(reply: Reply) -> Response {
             Reply::refused(Fault::caller(kind, "topics are listened to over a WebSocket"))
         }
     };
-    let Reply { status, message, fault, ear: _ } = reply;
+    let Reply { status, message, fault, ear: _, proven: _ } = reply;
     let mut response = shape::json(status, json::encode(&message, Keys::Lower).into());
     if let Some(fault) = fault {
         shape::add_headers(&mut response, &fault);

@@ -47,11 +47,13 @@ pub(super) struct Reply {
     pub(super) fault: Option<Fault>,
     /// What changes in what the other side listens to, where it can be told things.
     pub(super) ear: Option<Ear>,
+    /// Whoever sent the message has shown who it is.
+    pub(super) proven: bool,
 }
 
 impl Reply {
     fn of(message: Message) -> Reply {
-        Reply { status: 200, message, fault: None, ear: None }
+        Reply { status: 200, message, fault: None, ear: None, proven: false }
     }
 
     /// To a message of which nothing is known.
@@ -91,7 +93,7 @@ impl Owed {
 
     fn refused(self, fault: Fault) -> Reply {
         let message = encode::refused(&fault, &self.tokens, self.to);
-        Reply { status: fault::status(&fault), message, fault: Some(fault), ear: None }
+        Reply { status: fault::status(&fault), message, fault: Some(fault), ear: None, proven: false }
     }
 
     fn said(self, text: &str) -> Reply {
@@ -119,12 +121,18 @@ impl Exchange<'_> {
             Ok(decoded) => decoded,
             Err(invalid) => return Reply { status: invalid.status(), ..Reply::refused(invalid.fault()) },
         };
-        let Incoming { meaning, mut credentials, conversation, reply } = incoming;
-        let mut owed = Owed { to: reply, tokens: Vec::new(), losses };
-        let by = match self.shared.authenticate(self.connection, self.headers, &credentials) {
-            Ok(by) => by,
-            Err(fault) => return owed.refused(fault),
-        };
+        let owed = Owed { to: incoming.reply.clone(), tokens: Vec::new(), losses };
+        match self.shared.authenticate(self.connection, self.headers, &incoming.credentials) {
+            Ok(by) => {
+                let proven = !by.is_anonymous();
+                Reply { proven, ..self.authenticated(by, incoming, owed).await }
+            }
+            Err(fault) => owed.refused(fault),
+        }
+    }
+
+    async fn authenticated(&self, by: Principal, incoming: Incoming, mut owed: Owed) -> Reply {
+        let Incoming { meaning, mut credentials, conversation, .. } = incoming;
         let (conversation, identified) = match self.conversation(&by, conversation, given_id(&meaning)).await {
             Ok(found) => found,
             Err(fault) => return owed.refused(fault),

@@ -5,6 +5,7 @@
 //! in a text frame of the same socket: the peer may hold no other.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
 use bytes::Bytes;
-use futures_util::StreamExt;
 use http::HeaderMap;
+use interlingua_core::{Fault, Principal};
 use interlingua_protocols::nlip::decode::Door;
 use interlingua_protocols::nlip::encode::{self, ReplyTo};
 use interlingua_protocols::nlip::invalid::Invalid;
@@ -22,7 +23,7 @@ use interlingua_protocols::nlip::json::Keys;
 use interlingua_protocols::nlip::topic;
 use interlingua_protocols::nlip::wire::Message;
 use interlingua_protocols::nlip::{cbor, json};
-use tokio_websockets::{CloseCode, Error, Message as Frame};
+use tokio_websockets::{CloseCode, Message as Frame};
 use tracing::Instrument;
 
 use super::{Ear, Exchange, Listening, limits};
@@ -30,10 +31,12 @@ use crate::edge::Shared;
 use crate::edge::nlip::PROTOCOL;
 use crate::server::access::Shown;
 use crate::server::connection::Connection;
-use crate::server::frames::{self, Arrived, Close, TAKEN_BACK, send};
+use crate::server::frames::{self, Arrived, Close, TAKEN_BACK, UNPROVEN, Whole, send};
+use crate::server::large;
 use crate::server::lasting::Pass;
+use crate::server::places::Place;
 use crate::server::shape::Shape;
-use crate::server::upgrade::{Socket, agree};
+use crate::server::upgrade::{Socket, agree, no_place};
 use crate::telemetry::meters::Phase;
 use crate::telemetry::trace;
 
@@ -72,25 +75,59 @@ fn upgraded(
     binding: Binding,
 ) -> Response {
     // A wrong credential is refused before the upgrade, with a status; none at all may still come with each message.
-    if let Err(fault) = shared.access.transport(&connection, request.headers(), shared.hub.now()) {
-        return Shape::Nlip.refuse(&fault);
-    }
+    let by = match shared.access.transport(&connection, request.headers(), shared.hub.now()) {
+        Ok(by) => by,
+        Err(fault) => return Shape::Nlip.refuse(&fault),
+    };
     let agreed = match agree(&mut request) {
         Ok(agreed) => agreed,
         Err(fault) => return Shape::Nlip.refuse(&fault),
     };
+    let standing = match Standing::of(&by, &shared, agreed.address) {
+        Ok(standing) => standing,
+        Err(fault) => return Shape::Nlip.refuse(&fault),
+    };
     let headers = std::mem::take(request.headers_mut());
     let pass = Pass::of_connection(&shared, Shown::of(connection, &headers));
-    let (response, socket) = agreed.split(usize::try_from(shared.bounds().body).unwrap_or(usize::MAX));
+    let (response, socket) = agreed.split(standing.limit(&shared), shared.allowance());
     let supervisor = shared.hub.supervisor.clone();
     supervisor.run(async move {
         if let Some(socket) = socket.await {
-            Session { shared, connection, headers, binding, waiting: VecDeque::new(), ears: Vec::new(), silent: 0 }
-                .run(socket, pass)
-                .await;
+            let (waiting, ears) = (VecDeque::new(), Vec::new());
+            let session = Session { shared, connection, headers, binding, standing, waiting, ears, silent: 0 };
+            session.run(socket, pass).await;
         }
     });
     response
+}
+
+/// Whether it was shown who is there: with the upgrade, or in a message since.
+#[derive(Debug)]
+enum Standing {
+    Proven,
+    /// Its messages are short, and such sockets are few.
+    Stranger {
+        _place: Place,
+    },
+}
+
+impl Standing {
+    fn of(by: &Principal, shared: &Shared, address: Option<IpAddr>) -> Result<Standing, Fault> {
+        if !by.is_anonymous() {
+            return Ok(Standing::Proven);
+        }
+        let _place = shared.strangers.try_take(address).ok_or_else(no_place)?;
+        Ok(Standing::Stranger { _place })
+    }
+
+    /// How long one message may be.
+    fn limit(&self, shared: &Shared) -> usize {
+        let body = usize::try_from(shared.bounds().body).unwrap_or(usize::MAX);
+        match self {
+            Standing::Proven => body,
+            Standing::Stranger { .. } => body.min(UNPROVEN),
+        }
+    }
 }
 
 struct Session {
@@ -98,7 +135,8 @@ struct Session {
     connection: Connection,
     headers: HeaderMap,
     binding: Binding,
-    waiting: VecDeque<Bytes>,
+    standing: Standing,
+    waiting: VecDeque<Whole>,
     /// What it listens to.
     ears: Vec<Listening>,
     silent: u32,
@@ -142,15 +180,15 @@ impl Session {
     }
 
     /// The next message; `None` when only time passed or a control frame came.
-    async fn next(&mut self, socket: &mut Socket) -> Result<Option<Bytes>, Close> {
-        let frame = tokio::select! {
+    async fn next(&mut self, socket: &mut Socket) -> Result<Option<Whole>, Close> {
+        let arrived = tokio::select! {
             event = heard(&mut self.ears) => return self.tell(socket, event).await,
-            frame = tokio::time::timeout(HEARTBEAT, socket.next()) => frame,
+            arrived = tokio::time::timeout(HEARTBEAT, frames::next(socket)) => arrived,
         };
-        match frame {
-            Ok(frame) => {
+        match arrived {
+            Ok(arrived) => {
                 self.silent = 0;
-                self.taken(frame)
+                self.taken(arrived?)
             }
             Err(_) if self.silent >= MISSED => Err(Some((CloseCode::POLICY_VIOLATION, "silent for too long"))),
             Err(_) => {
@@ -162,7 +200,7 @@ impl Session {
     }
 
     /// An event on a topic, between two messages.
-    async fn tell(&mut self, socket: &mut Socket, event: Heard) -> Result<Option<Bytes>, Close> {
+    async fn tell(&mut self, socket: &mut Socket, event: Heard) -> Result<Option<Whole>, Close> {
         let (place, next) = event;
         let Some(next) = next else { return Err(Some(TAKEN_BACK)) };
         match next {
@@ -196,8 +234,8 @@ impl Session {
         Ok(())
     }
 
-    fn taken(&self, frame: Option<Result<Frame, Error>>) -> Result<Option<Bytes>, Close> {
-        match (self.binding, frames::arrived(frame)?) {
+    fn taken(&self, arrived: Arrived) -> Result<Option<Whole>, Close> {
+        match (self.binding, arrived) {
             (_, Arrived::Alive) => Ok(None),
             (Binding::Cbor, Arrived::Binary(message)) | (Binding::Json, Arrived::Text(message)) => Ok(Some(message)),
             (Binding::Cbor, Arrived::Text(_)) | (Binding::Json, Arrived::Binary(_)) => {
@@ -207,9 +245,9 @@ impl Session {
     }
 
     /// Answers one message while the socket is read: what comes meanwhile waits, a close cancels.
-    async fn answer(&mut self, socket: &mut Socket, frame: Bytes) -> Result<Frame, Close> {
+    async fn answer(&mut self, socket: &mut Socket, frame: Whole) -> Result<Frame, Close> {
         let mut laps = self.shared.hub.meters.laps();
-        let decoded = self.decode(&frame);
+        let decoded = large::worked(frame.bytes.len(), || self.decode(&frame.bytes)).await;
         laps.done(Phase::Decode);
         let message = match decoded {
             Ok(message) => message,
@@ -230,21 +268,34 @@ impl Session {
         loop {
             tokio::select! {
                 reply = answering.as_mut() => {
+                    // It may have been read no further meanwhile.
+                    socket.get_mut().pardon();
+                    if reply.proven {
+                        self.proven(socket);
+                    }
                     if let Some(ear) = reply.ear {
                         self.listen(ear)?;
                     }
                     return Ok(self.encode(&reply.message));
                 }
-                frame = socket.next(), if self.has_room() => {
-                    self.waiting.extend(self.taken(frame)?);
+                arrived = frames::next(socket), if self.has_room() => {
+                    self.waiting.extend(self.taken(arrived?)?);
                 }
             }
         }
     }
 
+    /// A message showed who is there.
+    fn proven(&mut self, socket: &mut Socket) {
+        if let Standing::Stranger { .. } = self.standing {
+            self.standing = Standing::Proven;
+            frames::allow(socket, self.standing.limit(&self.shared));
+        }
+    }
+
     fn has_room(&self) -> bool {
-        let bytes: usize = self.waiting.iter().map(Bytes::len).sum();
-        self.waiting.len() < MAX_WAITING && (bytes as u64) < self.shared.bounds().body
+        let bytes: usize = self.waiting.iter().map(|whole| whole.bytes.len()).sum();
+        self.waiting.len() < MAX_WAITING && bytes < self.standing.limit(&self.shared)
     }
 
     fn decode(&self, frame: &Bytes) -> Result<Message, Invalid> {

@@ -7,7 +7,7 @@ use interlingua_core::{
 };
 use serde_json::json;
 
-use crate::config::{EffectsOverride, Peer};
+use crate::config::Peer;
 
 /// The one skill every NLIP agent has: to be spoken to.
 pub(super) const CHAT: &str = "chat";
@@ -52,13 +52,13 @@ fn chat(name: &PeerId, config: &Peer, title: &Text, description: &Text) -> Skill
 
 /// Words may do anything, unless configuration says that they only read.
 fn effects(config: &Peer) -> Effects {
-    config.effects.unwrap_or(EffectsOverride::Unknown).effects()
+    config.effects_of(CHAT, Effects::unknown())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{NlipPeer, Speaks};
+    use crate::config::{EffectsOverride, NlipPeer, Speaks};
 
     fn configured() -> Peer {
         Peer::new(Speaks::Nlip(NlipPeer::new("http://127.0.0.1:9/nlip")))
@@ -70,7 +70,7 @@ mod tests {
         let [chat] = card.skills.as_slice() else { panic!("one skill") };
         assert_eq!(chat.id.to_string(), "desk/chat");
         assert!(chat.effects.writes && !chat.effects.idempotent && !chat.public);
-        let reading = Peer { effects: Some(EffectsOverride::Reads), public: true, ..configured() };
+        let reading = Peer { effects: Some(EffectsOverride::READS), public: true, ..configured() };
         let card = super::card(&"desk".into(), &reading, Time(1));
         assert!(card.skills[0].effects.idempotent && !card.skills[0].effects.writes && card.skills[0].public);
     }

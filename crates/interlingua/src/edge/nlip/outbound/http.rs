@@ -6,19 +6,21 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{Method, Request, Uri};
+use http::header::{ACCEPT, ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, Method, Request, Uri};
 use interlingua_protocols::nlip::json::{self, Keys};
 use interlingua_protocols::nlip::wire::Message;
 use rustls::ClientConfig;
 
 use super::address::Address;
-use super::transport::{self, LIMITS, Received};
+use super::transport::{self, Received};
+use crate::client::guard::Reach;
 use crate::client::http::{Body, Pool, read, retry_after, whole};
 use crate::client::lost::Lost;
 use crate::hub::supervisor::Supervisor;
 
 const JSON: &str = "application/json";
+const OCTETS: &str = "application/octet-stream";
 
 #[derive(Debug)]
 pub(super) struct Http {
@@ -26,11 +28,20 @@ pub(super) struct Http {
     doors: [Uri; 2],
     /// Which of the doors answered last.
     chosen: AtomicUsize,
+    /// How long an answer may be.
+    limit: usize,
 }
 
 impl Http {
-    pub(super) fn new(address: &Address, tls: ClientConfig, supervisor: &Supervisor) -> Http {
-        Http { pool: Pool::new(tls, supervisor), doors: address.doors.clone(), chosen: AtomicUsize::new(0) }
+    pub(super) fn new(
+        address: &Address,
+        tls: ClientConfig,
+        supervisor: &Supervisor,
+        reach: Reach,
+        limit: usize,
+    ) -> Http {
+        let pool = Pool::new(tls, supervisor, reach);
+        Http { pool, doors: address.doors.clone(), chosen: AtomicUsize::new(0), limit }
     }
 
     pub(super) async fn exchange(
@@ -68,23 +79,18 @@ impl Http {
     async fn send(&self, request: Request<Body>) -> Result<Received, Lost> {
         let response = self.pool.send(request).await?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
-        let body = read(response, LIMITS.bytes).await?;
-        Ok(Received { status, message: transport::from_json(&body), retry_after })
+        let wants_post = status == 405 && allows_post(response.headers());
+        let body = read(response, self.limit).await?;
+        Ok(Received { status, message: transport::from_json(&body), retry_after, wants_post })
     }
 
-    /// Sends content to where the agent wants it.
-    pub(super) async fn upload(
-        &self,
-        method: Method,
-        to: &Uri,
-        media: &str,
-        length: u64,
-        body: Body,
-    ) -> Result<Received, Lost> {
+    /// Sends content to where the agent wants it: as bytes and nothing else, whatever its caller calls them. A place that
+    /// acts on what it is sent must not be given something to act on.
+    pub(super) async fn upload(&self, method: Method, to: &Uri, length: u64, body: Body) -> Result<Received, Lost> {
         let request = Request::builder()
             .method(method)
             .uri(to)
-            .header(CONTENT_TYPE, media)
+            .header(CONTENT_TYPE, OCTETS)
             .header(CONTENT_LENGTH, length)
             .body(body)
             .map_err(Lost::unconnected)?;
@@ -95,6 +101,12 @@ impl Http {
     pub(super) async fn probe(&self) -> Result<(), Lost> {
         self.pool.knock(Method::GET, &self.doors[self.chosen.load(Ordering::Relaxed)]).await
     }
+}
+
+/// RFC 9110 section 15.5.6: whoever refuses a method says which ones it takes.
+fn allows_post(headers: &HeaderMap) -> bool {
+    let allowed = headers.get_all(ALLOW).iter().filter_map(|value| value.to_str().ok());
+    allowed.flat_map(|list| list.split(',')).any(|method| method.trim() == Method::POST)
 }
 
 /// The door is not here, and nothing was done at it.

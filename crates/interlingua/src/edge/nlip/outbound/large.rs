@@ -20,8 +20,8 @@ use tokio::time::Instant;
 use super::peer::Talk;
 use super::transport::{LIMITS, Received};
 use crate::client::ended::Ended;
+use crate::client::health::refused;
 use crate::client::http::{Body as Sending, whole};
-use crate::client::place;
 use crate::hub::pieces;
 
 /// How long an agent that names no place is not asked again.
@@ -54,7 +54,7 @@ impl Talk<'_> {
             let blob = blob.clone();
             if length(&blob) > INLINE_LIMIT as u64
                 && let Some(address) = self.ask_place().await?
-                && self.upload(&address, &blob, part.media.as_deref()).await?
+                && self.upload(&address, &blob).await?
             {
                 part.body = Body::Link;
                 part.uri = Some(address.to_string().into());
@@ -75,7 +75,7 @@ impl Talk<'_> {
         let named = match &reply {
             Some(reply) => {
                 self.take_tokens(reply).await?;
-                upload::address(reply).and_then(|uri| place::own(&self.peer.address.origin, &uri))
+                upload::address(reply).and_then(|uri| self.own(&uri))
             }
             None => None,
         };
@@ -85,14 +85,22 @@ impl Talk<'_> {
         Ok(named)
     }
 
-    /// True when the agent has it. One that knows another method is tried with that; one that refuses gets it inline.
-    async fn upload(&mut self, to: &Uri, blob: &Blob, media: Option<&str>) -> Result<bool, Ended> {
+    /// The place that the agent named, if it is the agent's own.
+    fn own(&self, given: &str) -> Option<Uri> {
+        self.peer
+            .own
+            .place(given)
+            .inspect_err(|elsewhere| refused(self.hub, &self.peer.name, &elsewhere.to_string()))
+            .ok()
+    }
+
+    /// True when the agent has it. One that says that it takes a POST instead is sent that; one that refuses gets it inline.
+    async fn upload(&mut self, to: &Uri, blob: &Blob) -> Result<bool, Ended> {
         for method in [Method::PUT, Method::POST] {
-            let media = media.unwrap_or("application/octet-stream");
             let body = self.body(blob);
-            let sent = self.peer.transport.http.upload(method, to, media, length(blob), body).await;
+            let sent = self.peer.transport.http.upload(method, to, length(blob), body).await;
             match sent {
-                Ok(received) if received.status == 405 => {}
+                Ok(received) if received.wants_post => {}
                 Ok(received) => return self.verify(&received, blob),
                 Err(lost) => {
                     tracing::warn!(peer = %self.peer.name, cause = %lost.cause, "an upload failed");

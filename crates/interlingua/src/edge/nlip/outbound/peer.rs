@@ -23,19 +23,23 @@ use super::reply::Heard;
 use super::socket::{Framing, Sockets};
 use super::transport::{LIMITS, Received, Transport};
 use crate::client::ended::{self, Ended};
+use crate::client::guard::Reach;
 use crate::client::health::{Breaker, Probed, Went, knocked};
 use crate::client::lost::Why;
+use crate::client::place::Own;
 use crate::client::retry;
 use crate::client::tls::{self, Trust};
 use crate::config::{self, Binding};
 use crate::edge::stored;
-use crate::hub::{Hub, QUESTION_EXPIRES};
+use crate::hub::Hub;
 
 /// An NLIP agent that configuration names. Holds the hub weakly: the hub holds it.
 #[derive(Debug)]
 pub struct NlipPeer {
     pub(super) name: PeerId,
     pub(super) address: Address,
+    /// Which addresses that it names are its own.
+    pub(super) own: Own,
     pub(super) transport: Transport,
     pub(super) breaker: Breaker,
     pub(super) uploads: Uploads,
@@ -55,15 +59,20 @@ impl NlipPeer {
     ) -> Result<NlipPeer, Fault> {
         let address = Address::of(nlip)?;
         let tls = tls::config(&Trust::of(nlip.ca.as_deref(), &address.origin))?;
+        let own = Own::new(&name, &address.origin, &config.origins);
+        let reach = Reach::configured(hub, own.origins().to_vec());
+        let limit = hub.settings.load().message.min(LIMITS.bytes);
+        let sockets = |framing| Sockets::new(&address, tls.clone(), framing, reach.clone(), limit);
         let sockets = match nlip.binding() {
             Binding::Http => None,
-            Binding::Ws => Some(Sockets::new(&address, tls.clone(), Framing::Cbor)),
-            Binding::WsText => Some(Sockets::new(&address, tls.clone(), Framing::Json)),
+            Binding::Ws => Some(sockets(Framing::Cbor)),
+            Binding::WsText => Some(sockets(Framing::Json)),
         };
         Ok(NlipPeer {
-            transport: Transport { http: Http::new(&address, tls, &hub.supervisor), sockets },
+            transport: Transport { http: Http::new(&address, tls, &hub.supervisor, reach, limit), sockets },
             name,
             address,
+            own,
             breaker: Breaker::new(),
             uploads: Uploads::default(),
             hub: Arc::downgrade(hub),
@@ -326,7 +335,7 @@ impl<'a> Talk<'a> {
             tongue: self.peer.tongue,
             // The task numbers its questions itself.
             question: QuestionId(self.dispatch.task, 0),
-            expires: self.hub.now().after(QUESTION_EXPIRES),
+            expires: self.hub.question_expires(),
             depth: LIMITS.depth,
         }
     }

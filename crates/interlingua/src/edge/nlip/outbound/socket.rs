@@ -23,7 +23,8 @@ use tokio_websockets::{ClientBuilder, Error, Limits, Message, WebSocketStream};
 
 use super::address::Address;
 use super::legs::LegKey;
-use super::transport::{self, LIMITS, Received};
+use super::transport::{self, Received};
+use crate::client::guard::Reach;
 use crate::client::http::CONNECT;
 use crate::client::lost::{Begun, Lost, Why};
 
@@ -47,6 +48,9 @@ pub(super) struct Sockets {
     uri: Uri,
     tls: TlsConnector,
     framing: Framing,
+    reach: Reach,
+    /// How long a message may be.
+    limit: usize,
     idle: Mutex<HashMap<LegKey, Idle>>,
 }
 
@@ -63,13 +67,21 @@ impl std::fmt::Debug for Sockets {
 
 impl Sockets {
     /// HTTP/2 has another way to open a WebSocket; here it is always the upgrade of HTTP/1.1.
-    pub(super) fn new(address: &Address, mut tls: ClientConfig, framing: Framing) -> Sockets {
+    pub(super) fn new(
+        address: &Address,
+        mut tls: ClientConfig,
+        framing: Framing,
+        reach: Reach,
+        limit: usize,
+    ) -> Sockets {
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         Sockets {
             uri: address.doors[0].clone(),
             address: address.clone(),
             tls: TlsConnector::from(Arc::new(tls)),
             framing,
+            reach,
+            limit,
             idle: Mutex::default(),
         }
     }
@@ -110,7 +122,7 @@ impl Sockets {
 
     async fn open(&self) -> Result<Socket, Lost> {
         let opened = tokio::time::timeout(CONNECT, async {
-            let tcp = TcpStream::connect((self.address.host(), self.address.port())).await?;
+            let tcp = self.reach.connect(self.address.host(), self.address.port()).await?;
             tcp.set_nodelay(true)?;
             let stream = if self.address.secure {
                 let name = ServerName::try_from(self.address.host().to_owned()).map_err(std::io::Error::other)?;
@@ -118,7 +130,7 @@ impl Sockets {
             } else {
                 Either::Left(tcp)
             };
-            let limits = Limits::default().max_payload_len(Some(LIMITS.bytes));
+            let limits = Limits::default().max_payload_len(Some(self.limit));
             let builder = ClientBuilder::from_uri(self.uri.clone()).limits(limits);
             let (socket, _) = builder.connect_on(stream).await.map_err(std::io::Error::other)?;
             Ok::<_, std::io::Error>(socket)
@@ -164,7 +176,7 @@ impl Sockets {
 }
 
 fn received(message: Result<wire::Message, interlingua_protocols::nlip::Invalid>) -> Received {
-    Received { status: 200, message, retry_after: None }
+    Received { status: 200, message, retry_after: None, wants_post: false }
 }
 
 fn broken(error: Error) -> Lost {

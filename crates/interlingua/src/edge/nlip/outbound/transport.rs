@@ -10,6 +10,7 @@ use super::http::Http;
 use super::legs::LegKey;
 use super::socket::Sockets;
 use crate::client::lost::Lost;
+use crate::server::large;
 
 /// What came back. A WebSocket has no status: what arrives there is 200.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(super) struct Received {
     pub(super) status: u16,
     pub(super) message: Result<Message, Invalid>,
     pub(super) retry_after: Option<Duration>,
+    /// The method was refused, and a POST would not be.
+    pub(super) wants_post: bool,
 }
 
 impl Received {
@@ -55,9 +58,9 @@ impl Transport {
 pub(super) const LIMITS: Limits = Limits { bytes: 64 << 20, depth: 128, submessages: 100_000 };
 
 pub(super) fn from_json(body: &Bytes) -> Result<Message, Invalid> {
-    json::decode(body, &LIMITS)
+    large::beside(body.len(), || json::decode(body, &LIMITS))
 }
 
 pub(super) fn from_cbor(body: &Bytes) -> Result<Message, Invalid> {
-    cbor::decode(body, &LIMITS)
+    large::beside(body.len(), || cbor::decode(body, &LIMITS))
 }

@@ -8,7 +8,7 @@ use axum::response::Response;
 use axum::routing::put;
 use axum::{Extension, Router};
 use bytes::Bytes;
-use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use interlingua_core::Fault;
 use interlingua_core::ports::{BlobInfo, Blobs};
@@ -21,6 +21,7 @@ use crate::edge::Shared;
 use crate::hub::pieces;
 use crate::server::body;
 use crate::server::connection::Connection;
+use crate::server::contained::contain;
 use crate::server::shape::{self, Shape};
 
 pub(in crate::edge) fn routes() -> Router<Arc<Shared>> {
@@ -129,10 +130,7 @@ fn send(shared: &Shared, stored: &Stored) -> Response {
     let pieces = pieces(shared.hub.store.blobs.clone(), stored.digest);
     let mut response = Response::new(Body::from_stream(pieces));
     let headers = response.headers_mut();
-    // Whatever somebody uploaded, a browser must not run it.
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-    headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    contain(headers, stored.media.as_deref());
     headers.insert(CONTENT_LENGTH, HeaderValue::from(stored.len));
     response
 }

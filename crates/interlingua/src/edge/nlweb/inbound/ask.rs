@@ -7,12 +7,12 @@ use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::response::Response;
 use futures_util::future::join_all;
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Uri};
+use http::header::{ALLOW, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Answer, Carried, ConversationId, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Loss, Outcome, Output,
-    PeerId, Principal, Question, Record, Request, Route, Signal, Text,
+    Answer, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input, Json, Loss, Outcome,
+    Output, PeerId, Principal, Question, Record, Request, Route, Signal, Text,
 };
 use interlingua_protocols::hop::Headers;
 use interlingua_protocols::nlweb::decode::{self, Arrived};
@@ -30,6 +30,7 @@ use crate::hub::{Hub, Running, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::guard::FORM;
+use crate::server::large;
 use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
@@ -39,32 +40,44 @@ const PROMISE_AFTER: Duration = Duration::from_secs(2);
 pub(super) async fn front(
     state: State<Arc<Shared>>,
     connection: Extension<Connection>,
+    method: Method,
     uri: Uri,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    answer(state.0, connection.0, &uri, &headers, body, None).await
+    let sent = Sent { method: &method, uri: &uri, headers: &headers };
+    answer(state.0, connection.0, sent, body, None).await
 }
 
 pub(super) async fn one_peer(
     state: State<Arc<Shared>>,
     connection: Extension<Connection>,
     Path(peer): Path<String>,
+    method: Method,
     uri: Uri,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    answer(state.0, connection.0, &uri, &headers, body, Some(peer.into())).await
+    let sent = Sent { method: &method, uri: &uri, headers: &headers };
+    answer(state.0, connection.0, sent, body, Some(peer.into())).await
+}
+
+/// A request without its body.
+#[derive(Clone, Copy)]
+struct Sent<'a> {
+    method: &'a Method,
+    uri: &'a Uri,
+    headers: &'a HeaderMap,
 }
 
 async fn answer(
     shared: Arc<Shared>,
     connection: Connection,
-    uri: &Uri,
-    headers: &HeaderMap,
+    sent: Sent<'_>,
     body: Body,
     peer: Option<Text>,
 ) -> Response {
+    let Sent { method, uri, headers } = sent;
     let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
         Err(fault) => return Shape::Nlweb.refuse(&fault),
@@ -76,7 +89,7 @@ async fn answer(
         form: is_form(headers),
         depth: shared.bounds().depth,
     };
-    let mut asked = match decode::ask(arrived) {
+    let mut asked = match large::worked(frame.len(), || decode::ask(arrived)).await {
         Ok(asked) => asked,
         Err(refused) => {
             shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
@@ -88,10 +101,17 @@ async fn answer(
     if let Some(peer) = peer {
         asked.sites = vec![peer];
     }
-    let asker = Asker { shared, connection, headers, asked };
+    // A link, an image and a redirect send GET, with nobody's wish behind it (RFC 9110, 9.2.1).
+    let asker = Asker { shared, connection, headers, asked, only_read: *method != Method::POST };
     let envelope = Envelope::of(&asker.asked, id(), asker.asked.sites.first().cloned().unwrap_or_default());
     match asker.open(envelope.clone()).await {
         Ok((by, opened, envelope)) => asker.respond(&by, opened, envelope).await,
+        Err(fault) if asker.only_read && fault.kind == FaultKind::Unsupported(Feature::Operation) => {
+            let mut response = told(&envelope, &Stand::Refused(&fault));
+            *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+            response
+        }
         Err(fault) => told(&envelope, &Stand::Refused(&fault)),
     }
 }
@@ -135,6 +155,8 @@ struct Asker<'a> {
     connection: Connection,
     headers: &'a HeaderMap,
     asked: Asked,
+    /// Nothing may come of it but reading.
+    only_read: bool,
 }
 
 impl Asker<'_> {
@@ -144,6 +166,10 @@ impl Asker<'_> {
         let conversation = self.conversation(&by).await?;
         envelope.conversation = Some(hub.conversation_token(&by, &conversation)?.into());
         if let Some((live, question)) = hub.waiting_in(&by, &conversation) {
+            if self.only_read {
+                let text = format!("a question waits in this conversation: answer it by POST. {}", question.text);
+                return Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), text));
+            }
             let input = Input::text(&self.asked.text);
             match hub.read_answer(&question, input.clone()) {
                 Some(answer) => {
@@ -199,6 +225,7 @@ impl Asker<'_> {
         };
         let mut call = self.asked.call(entropy::message_id().as_str(), peer.as_ref().map(PeerId::as_str));
         call.conversation = Some(conversation.clone());
+        call.limits.only_read = self.only_read;
         let headers = Headers::read(|name| self.headers.get(name)?.to_str().ok());
         let hop = headers.decode(hub.now()).map_err(|bad| Fault::caller(FaultKind::Malformed, bad.to_string()))?;
         hop.apply(&mut call);

@@ -18,6 +18,7 @@ use crate::edge::Shared;
 use crate::hub::{Running, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
+use crate::server::large;
 use crate::server::shape::{self, Shape};
 
 /// How long a look waits for the end: one that comes soon spares another look.
@@ -51,7 +52,7 @@ pub(super) async fn wait(
         Err(fault) => return Shape::Nlweb.refuse(&fault),
     };
     let id: Text = format!("{:032x}", entropy::bits()).into();
-    let (token, action) = match decode::wait(&frame, shared.bounds().depth) {
+    let (token, action) = match large::worked(frame.len(), || decode::wait(&frame, shared.bounds().depth)).await {
         Ok(read) => read,
         Err(invalid) => return shape::json(400, encode::refused_wait(&invalid, id).to_string().into()),
     };

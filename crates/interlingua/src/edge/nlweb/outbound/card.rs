@@ -6,7 +6,7 @@ use interlingua_core::{
 };
 use serde_json::json;
 
-use crate::config::{EffectsOverride, NlwebPeer, Peer};
+use crate::config::{NlwebPeer, Peer};
 
 /// The one thing such a site does.
 pub(super) const ASK: &str = "ask";
@@ -57,5 +57,7 @@ fn ask(name: &PeerId, config: &Peer, title: &Text, description: &Text) -> Skill 
 
 /// To ask is to read, unless configuration knows better.
 fn effects(config: &Peer) -> Effects {
-    config.effects.unwrap_or(EffectsOverride::Reads).effects()
+    // Asking is a query by its protocol; a hub takes any wish this way.
+    let asking = if config.hub { Effects::unknown() } else { Effects::reads_only(CardFrom::Manifest) };
+    config.said_of(ASK).unwrap_or(asking)
 }

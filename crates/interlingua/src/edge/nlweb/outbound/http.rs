@@ -1,5 +1,7 @@
 //! One request to a site and its answer, JSON or events, read up to a bound.
 
+use std::sync::{Mutex, PoisonError};
+
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request, Uri};
@@ -13,6 +15,7 @@ use tokio::sync::OnceCell;
 
 use crate::client::http::{Pool, retry_after, whole};
 use crate::client::lost::{Begun, Lost, Why};
+use crate::client::place::{Elsewhere, Own};
 
 const JSON: &str = "application/json";
 const EITHER: &str = "text/event-stream, application/json;q=0.9";
@@ -35,16 +38,24 @@ pub(super) struct Received {
 #[derive(Debug)]
 pub(super) struct Http {
     pool: Pool,
+    own: Own,
     /// As configured: its door, or only where it is.
     address: Uri,
     token: Option<Secret>,
     /// Its door, once it was looked for.
     found: OnceCell<Uri>,
+    /// What its file named instead.
+    elsewhere: Mutex<Option<Elsewhere>>,
 }
 
 impl Http {
-    pub(super) fn new(pool: Pool, address: Uri, token: Option<Secret>) -> Http {
-        Http { pool, address, token, found: OnceCell::new() }
+    pub(super) fn new(pool: Pool, own: Own, address: Uri, token: Option<Secret>) -> Http {
+        Http { pool, own, address, token, found: OnceCell::new(), elsewhere: Mutex::default() }
+    }
+
+    /// An address that its file named and that is not called; told once.
+    pub(super) fn take_elsewhere(&self) -> Option<Elsewhere> {
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// An address without a path is only where the site is: its file for models may say where it is asked.
@@ -61,13 +72,14 @@ impl Http {
         let body = Limited::new(response.into_body(), MAX_FILE).collect().await;
         let text = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
-        let linked = discover::ask_links(&text).find_map(|target| {
-            let target: Uri = target.parse().ok()?;
-            // What the file says of other places is not this site's to say.
-            let ours = target.authority().is_none_or(|authority| Some(authority) == self.address.authority());
-            ours.then(|| at(&self.address, target.path_and_query()?.as_str()).ok()).flatten()
-        });
-        linked.map_or_else(|| at(&self.address, "/ask"), Ok)
+        // What the file says of other places is not this site's to say.
+        let mut foreign = None;
+        let own = |target: &str| self.own.place(target).map_err(|elsewhere| foreign = Some(elsewhere)).ok();
+        if let Some(linked) = discover::ask_links(&text).find_map(own) {
+            return Ok(linked);
+        }
+        *self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner) = foreign;
+        at(&self.address, "/ask")
     }
 
     pub(super) async fn ask(

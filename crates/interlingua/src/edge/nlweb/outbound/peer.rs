@@ -21,13 +21,15 @@ use tokio::time::Instant;
 
 use super::http::{Http, Received};
 use crate::client::ended::{self, Ended};
-use crate::client::health::{Breaker, Probed, Went, knocked};
+use crate::client::guard::Reach;
+use crate::client::health::{Breaker, Probed, Went, knocked, refused};
 use crate::client::http::Pool;
 use crate::client::lost::{Lost, Why};
+use crate::client::place::Own;
 use crate::client::retry;
 use crate::client::tls::{self, Trust as Whom};
 use crate::config;
-use crate::hub::{Hub, QUESTION_EXPIRES};
+use crate::hub::Hub;
 
 /// How long between two looks at a promise, at least and at most.
 const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
@@ -58,11 +60,13 @@ impl NlwebPeer {
     ) -> Result<NlwebPeer, Fault> {
         let bad = |_| Fault::hub(FaultKind::Internal, format!("{} is not an address that can be called", nlweb.url));
         let door: http::Uri = nlweb.url.parse().map_err(bad)?;
+        let own = Own::new(&name, &door, &config.origins);
+        let reach = Reach::configured(hub, own.origins().to_vec());
         let tls = tls::config(&Whom::of(nlweb.ca.as_deref(), &door))?;
         let token = nlweb.token.as_ref().map(|token| token.expose().clone());
         Ok(NlwebPeer {
             name,
-            http: Http::new(Pool::new(tls, &hub.supervisor), door, token),
+            http: Http::new(Pool::new(tls, &hub.supervisor, reach), own, door, token),
             breaker: Breaker::new(),
             hub: Arc::downgrade(hub),
             timeout: config.timeout.map(|span| span.0),
@@ -101,6 +105,9 @@ impl NlwebPeer {
             received = waited.map_err(|lost| self.lost(hub, &lost))?;
         }
         self.note(hub, Went::Reached { knock: None });
+        if let Some(elsewhere) = self.http.take_elsewhere() {
+            refused(hub, &self.name, &elsewhere.to_string());
+        }
         Ok(self.told(hub, &dispatch, received, wanted.losses))
     }
 
@@ -229,7 +236,7 @@ impl NlwebPeer {
             kind,
             text: interlingua_core::site::extract::clean(text).into(),
             asked_by: Party::Peer(self.name.clone()),
-            expires: hub.now().after(QUESTION_EXPIRES),
+            expires: hub.question_expires(),
             resume: Some(Secret::new(&resume)),
             name: None,
         };

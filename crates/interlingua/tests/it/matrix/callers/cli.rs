@@ -13,7 +13,10 @@ use crate::support::until;
 fn command(stage: &Stage, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
     command.args(arguments).args(["--hub", &stage.hub.url("")]);
-    command.env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_HUB").env_remove("INTERLINGUA_DATA");
+    command
+        .env("INTERLINGUA_TOKEN", stage.hub.token().expect("a token"))
+        .env_remove("INTERLINGUA_HUB")
+        .env_remove("INTERLINGUA_DATA");
     command.stdin(std::process::Stdio::null());
     command
 }

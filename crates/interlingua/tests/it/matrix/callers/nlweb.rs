@@ -60,7 +60,8 @@ async fn awaited(stage: &Stage, promised: &Value, action: &str) -> Value {
 /// As the first generation streams: signs of life, then results.
 async fn streamed(stage: &Stage, scene: &Scene) -> Seen {
     let words = scene.words.replace(' ', "%20");
-    let text = stage.hub.get(&format!("/ask?query={words}&site={}&streaming=true", scene.peer)).await.text();
+    let form = format!("query={words}&site={}&streaming=true", scene.peer);
+    let text = stage.hub.post("/ask", "application/x-www-form-urlencoded", form).await.text();
     let mut seen = Seen::new("completed");
     for line in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
         let message: Value = serde_json::from_str(line).expect("JSON");

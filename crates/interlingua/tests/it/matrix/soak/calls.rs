@@ -125,7 +125,10 @@ impl Call {
 /// The program with these arguments, to its end.
 pub(super) async fn program(stage: &Stage, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
-    command.args(arguments).args(["--hub", &stage.hub.url("")]).env_remove("INTERLINGUA_TOKEN");
+    command
+        .args(arguments)
+        .args(["--hub", &stage.hub.url("")])
+        .env("INTERLINGUA_TOKEN", stage.hub.token().expect("a token"));
     command.stdin(std::process::Stdio::null());
     tokio::task::spawn_blocking(move || command.output().expect("the program runs")).await.expect("it ran")
 }

@@ -15,7 +15,6 @@ use super::Trouble;
 use super::pipe::{Ears, Pipe};
 use super::streamable::{Endpoint, LIMIT};
 use crate::client::lost::Lost;
-use crate::client::place;
 use crate::edge::mcp::outbound::changes::Changes;
 
 /// How long the stream may take to name its address.
@@ -27,8 +26,7 @@ pub(in super::super) async fn open(endpoint: &Endpoint, changes: Arc<Changes>) -
     let mut stream = Stream { body: response.into_body(), parser: Parser::new(LIMIT) };
     let greeted = tokio::time::timeout(GREETING, stream.greeting()).await;
     let given = greeted.map_err(|_| Lost::unconnected("the stream names no address"))??;
-    let to =
-        place::own(&endpoint.uri, &given).ok_or_else(|| Lost::unconnected("it names an address of another host"))?;
+    let to = endpoint.own.place(&given).map_err(Lost::unconnected)?;
     let (pipe, lines) = Pipe::new(changes);
     endpoint.supervisor.run_until_stop(pump(endpoint.clone(), to, stream, pipe.ears.clone(), lines));
     Ok(pipe)

@@ -16,6 +16,7 @@ use super::table::Table;
 use super::{Calls, Source, Trouble};
 use crate::client::lost::Lost;
 use crate::edge::mcp::outbound::changes::Changes;
+use crate::server::large;
 
 /// How many messages may wait to be written.
 const TO_WRITE: usize = 256;
@@ -80,7 +81,7 @@ impl Pipe {
 impl Ears {
     /// One message that came. False when it was none.
     pub(super) fn hear(&self, line: &Bytes) -> bool {
-        match rpc::decode(line, DEPTH) {
+        match large::beside(line.len(), || rpc::decode(line, DEPTH)) {
             Ok(Frame::One(message)) => {
                 self.take(message);
                 true

@@ -25,9 +25,11 @@ use super::{Calls, Refused, Source, Trouble};
 use crate::client::http::{Pool, read, retry_after, whole};
 use crate::client::lost::{Begun, Lost, Why};
 use crate::client::oauth::Judged;
+use crate::client::place::Own;
 use crate::edge::mcp::outbound::changes::Changes;
 use crate::edge::mcp::outbound::credentials::Credentials;
 use crate::hub::supervisor::Supervisor;
+use crate::server::large;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -48,6 +50,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 pub(in super::super) struct Endpoint {
     pub(in super::super) pool: Pool,
     pub(in super::super) uri: Uri,
+    /// Which addresses that it names are its own.
+    pub(in super::super) own: Arc<Own>,
     pub(in super::super) credentials: Arc<Credentials>,
     pub(in super::super) supervisor: Supervisor,
 }
@@ -182,7 +186,7 @@ impl Streamable {
             return Err(Trouble::Refused(refused));
         }
         let body = read(response, LIMIT).await?;
-        match rpc::decode(&body, DEPTH) {
+        match large::beside(body.len(), || rpc::decode(&body, DEPTH)) {
             // Errors of the modern era come with a status of their own.
             Ok(Frame::One(message @ Message::Response(_))) => Ok(Source::Answered(Some(own(message, id)))),
             Ok(_) | Err(_) if !status.is_success() => Err(Trouble::Refused(refused)),
@@ -319,7 +323,7 @@ impl Events {
 
     /// Changes go their own way; the rest is for whoever reads.
     fn message(&self, data: &Bytes) -> Result<Option<Message>, Lost> {
-        match rpc::decode(data, DEPTH).map_err(Lost::broken)? {
+        match large::beside(data.len(), || rpc::decode(data, DEPTH)).map_err(Lost::broken)? {
             Frame::One(Message::Notification(notification))
                 if self.http.changes.heard(&notification.method, &notification.params) =>
             {

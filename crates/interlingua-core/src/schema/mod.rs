@@ -1,0 +1,102 @@
+//! What it costs to hold a value against a JSON Schema, before anybody does it.
+//!
+//! A schema comes from a peer and the value from a caller, and a validator follows both: forty definitions that each use the
+//! next one twice are 2^40 evaluations. [`Outline`] reads a schema as a graph of subschemas. On reading it refuses what one
+//! place of a value could cost too much ([`Unfit`]); later it counts the evaluations of a value under a budget ([`Outline::steps`]).
+//! The count assumes that nothing is skipped, so a validator does at most that.
+//!
+//! Only references within the schema are followed (`#`, `#/pointer`, `#anchor`): the schema is one resource, with no `$id`
+//! inside it, so that the graph here is the one a validator sees.
+
+mod graph;
+mod pattern;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use crate::json::Tree;
+use graph::{Graph, Sizes, Work};
+
+/// Bytes of one schema.
+pub const MAX_BYTES: usize = 1024 * 1024;
+/// Subschemas of one schema.
+pub const MAX_SUBSCHEMAS: usize = 20_000;
+/// Evaluations that one place of a value may cost.
+pub const MAX_EXPANSION: u64 = 10_000;
+/// Subschemas within one another, references followed: a validator recurses this deep.
+pub const MAX_NESTED: u32 = 384;
+/// States of all regular expressions of a schema.
+pub const MAX_STATES: u64 = 100_000;
+/// What is never counted beforehand, because it is little.
+pub const LITTLE: u64 = 100_000;
+/// Evaluations that any value may cost, and more for each of its bytes: reading it costs as much.
+const BUDGET: u64 = 1_000_000;
+const BUDGET_BY_BYTE: u64 = 4;
+
+/// Why no value is held against a schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    #[error("its schema is larger than {MAX_BYTES} bytes")]
+    Large,
+    #[error("its schema has more than {MAX_SUBSCHEMAS} subschemas")]
+    Subschemas,
+    #[error("its schema costs more than {MAX_EXPANSION} evaluations for one place of a value")]
+    Expansion,
+    #[error("its schema refers to itself without going into the value")]
+    Loop,
+    #[error("its schema is nested deeper than {MAX_NESTED} subschemas")]
+    Nested,
+    #[error("its schema refers to '{0}'; only references within the schema are followed")]
+    Reference(String),
+    #[error("its schema has an $id inside it; only one resource is followed")]
+    Resource,
+    #[error("its schema has regular expressions of more than {MAX_STATES} states")]
+    Patterns,
+}
+
+/// A value costs more evaluations, or is nested deeper, than its schema is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooCostly;
+
+/// A schema as a graph of its subschemas.
+#[derive(Debug)]
+pub struct Outline {
+    graph: Graph,
+    /// Evaluations for each byte of a value, when that is bounded for all values.
+    by_byte: Option<u64>,
+}
+
+impl Outline {
+    pub fn of(schema: &Tree, bytes: usize) -> Result<Outline, Unfit> {
+        if bytes > MAX_BYTES {
+            return Err(Unfit::Large);
+        }
+        let graph = read::read(schema)?;
+        let Sizes { expansion, by_byte, nested } = graph.sizes()?;
+        if expansion > MAX_EXPANSION {
+            return Err(Unfit::Expansion);
+        }
+        if nested > MAX_NESTED {
+            return Err(Unfit::Nested);
+        }
+        Ok(Outline { graph, by_byte })
+    }
+
+    /// Does every value of this length cost so little that nobody needs to count?
+    pub fn is_little(&self, bytes: usize) -> bool {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).max(1);
+        self.by_byte.is_some_and(|each| each.saturating_mul(bytes) <= LITTLE)
+    }
+
+    /// How many evaluations this value costs at most; `bytes` is the length of its text.
+    pub fn steps(&self, value: &Tree, bytes: usize) -> Result<u64, TooCostly> {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).max(1);
+        match self.by_byte.map(|each| each.saturating_mul(bytes)) {
+            Some(most) if most <= LITTLE => Ok(most),
+            Some(_) | None => {
+                let budget = BUDGET.saturating_add(bytes.saturating_mul(BUDGET_BY_BYTE));
+                Work::over(&self.graph, value, budget).count()
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! How long a body may be before its sender has shown who it is. Proving costs, and a body is read before its credential is looked
+//! at, so it is asked only where a body is longer than a stranger's may be.
+
+use std::sync::Arc;
+
+use interlingua_core::{Fault, FaultKind};
+
+use super::access::Shown;
+use crate::edge::Shared;
+
+/// What a body must pass once it is longer than a stranger's may be.
+#[derive(Debug)]
+pub struct Gate {
+    shared: Arc<Shared>,
+    shown: Shown,
+    most: u64,
+}
+
+impl Gate {
+    pub fn new(shared: &Arc<Shared>, shown: &Shown) -> Gate {
+        Gate { shared: shared.clone(), shown: shown.clone(), most: shared.bounds().anonymous_body }
+    }
+
+    /// So many bytes came, or will. Who passed once is not asked again.
+    pub(super) fn pass(gate: &mut Option<Gate>, bytes: u64) -> Result<(), Fault> {
+        match gate.take_if(|gate| bytes > gate.most) {
+            Some(gate) => gate.judge(),
+            None => Ok(()),
+        }
+    }
+
+    fn judge(&self) -> Result<(), Fault> {
+        let by = self.shared.access.shown(&self.shown, self.shared.hub.now())?;
+        if !by.is_anonymous() {
+            return Ok(());
+        }
+        let text = format!(
+            "you are anonymous here, and from anonymous callers the hub takes bodies of up to {} bytes; show a token to send more",
+            self.most
+        );
+        Err(Fault::caller(FaultKind::TooLarge, text))
+    }
+}

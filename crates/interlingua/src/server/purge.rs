@@ -1,0 +1,164 @@
+//! Removes what is old, from time to time. Age is what the clock says it is: a clock that is wrong for one start would remove
+//! everything. So when it stands far past the newest record at a start, nothing is removed by age until it has said so for a day,
+//! through restarts too, or until it is back, or until the operator allows such a leap (`retention.clock_leap`).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use interlingua_core::ports::{Changed, Expect, Retention, Store, StoreFault};
+use interlingua_core::{Log, Time, journal};
+use serde::{Deserialize, Serialize};
+
+use crate::config;
+use crate::hub::Hub;
+
+/// How often the rules are applied.
+const EVERY: Duration = Duration::from_secs(600);
+/// How long a clock that leapt is doubted.
+const DOUBT: Duration = Duration::from_secs(24 * 3600);
+/// Where the doubt is kept.
+const KIND: &str = "retention";
+const LEAP: &str = "leap";
+
+/// That the clock stood far past the newest record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Leap {
+    /// What the clock said then.
+    at: Time,
+    /// The newest record.
+    newest: Time,
+}
+
+/// What a clock says of a leap that was noticed before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    Goes,
+    Stays,
+}
+
+impl Leap {
+    /// The clock is believed when it is back where it was, when it has gone on for a day, or when such a leap is allowed.
+    fn doubt(self, now: Time, allowed: Duration) -> Doubt {
+        let is_back = now < self.at;
+        let is_long = now >= self.at.after(DOUBT);
+        if is_back || is_long || self.at.until(self.newest) <= allowed { Doubt::Goes } else { Doubt::Stays }
+    }
+
+    fn noticed(now: Time, newest: Option<Time>, allowed: Duration) -> Option<Leap> {
+        newest.map(|newest| Leap { at: now, newest }).filter(|leap| leap.at.until(leap.newest) > allowed)
+    }
+}
+
+/// When something was written last: a change of a task, or a page of the audit. Asked before the hub writes anything.
+pub(super) async fn newest(store: &Store) -> Result<Option<Time>, StoreFault> {
+    let changed = store.journal.changed(Changed { limit: 1, ..Changed::default() }).await?;
+    let last = store.journal.last(Log::Audit).await?;
+    let page = store.journal.read(Log::Audit, last.saturating_sub(1), 1).await?;
+    Ok(changed.first().map(|row| row.updated).into_iter().chain(page.first().map(|page| page.at)).max())
+}
+
+pub(super) struct Purging {
+    hub: Arc<Hub>,
+    rules: Arc<ArcSwap<config::Retention>>,
+    data: PathBuf,
+    leap: Option<Leap>,
+}
+
+impl Purging {
+    pub(super) async fn start(
+        hub: &Arc<Hub>,
+        rules: Arc<ArcSwap<config::Retention>>,
+        newest: Option<Time>,
+        data: &Path,
+    ) -> Result<Purging, StoreFault> {
+        let (now, allowed) = (hub.now(), rules.load().clock_leap.0);
+        let known = hub.store.records.get(KIND, LEAP, now).await?;
+        let known = known.and_then(|item| journal::from_bytes(&item.value).ok());
+        let leap = known.or_else(|| Leap::noticed(now, newest, allowed));
+        let purging = Purging { hub: hub.clone(), rules, data: data.to_owned(), leap };
+        if let (None, Some(leap)) = (known, purging.leap)
+            && let Ok(bytes) = journal::to_bytes(&leap)
+        {
+            hub.store.records.put(KIND, LEAP, bytes, None, Expect::Anything, now).await?;
+        }
+        Ok(purging)
+    }
+
+    pub(super) async fn run(mut self) {
+        let mut ticks = tokio::time::interval(EVERY);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = self.apply().await {
+                tracing::error!(%error, "retention rules could not be applied");
+            }
+        }
+    }
+
+    async fn apply(&mut self) -> Result<(), StoreFault> {
+        let (kept, now) = (self.rules.load_full(), self.hub.now());
+        self.settle(now, kept.clock_leap.0).await?;
+        let store = &self.hub.store;
+        if let Some(Leap { at, newest }) = self.leap {
+            tracing::warn!(
+                clock = %at,
+                %newest,
+                "clock_leap: the clock was far past the newest record; nothing is removed by age until it has gone on for a day"
+            );
+            // Counts and bytes hold all the same. At the beginning of time nothing is old.
+            store.journal.retain(rules(&kept), Time(0)).await?;
+            store.blobs.retain(kept.artifacts.0).await?;
+            return Ok(());
+        }
+        store.journal.retain(rules(&kept), now).await?;
+        store.records.expire(now).await?;
+        store.blobs.retain(kept.artifacts.0).await?;
+        crate::agents::tidy(&self.hub, &self.data).await;
+        Ok(())
+    }
+
+    async fn settle(&mut self, now: Time, allowed: Duration) -> Result<(), StoreFault> {
+        let Some(leap) = self.leap else { return Ok(()) };
+        match leap.doubt(now, allowed) {
+            Doubt::Stays => {}
+            Doubt::Goes => {
+                self.hub.store.records.take(KIND, LEAP, now).await?;
+                self.leap = None;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn rules(kept: &config::Retention) -> Retention {
+    Retention {
+        tasks: kept.tasks.0,
+        tasks_count: kept.tasks_count,
+        audit: kept.audit.0,
+        audit_count: kept.audit_count,
+        audit_bytes: kept.audit_bytes.0,
+        topics: kept.tasks.0,
+        topics_count: kept.tasks_count,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+
+    #[test]
+    fn a_clock_that_leaps_is_believed_after_a_day_when_it_is_back_or_when_it_may() {
+        let newest = Time(1_000_000);
+        assert_eq!(Leap::noticed(newest.after(DAY / 2), Some(newest), DAY), None, "a hub that was off for some hours");
+        assert_eq!(Leap::noticed(newest, None, DAY), None, "a new hub");
+        let at = newest.after(DAY * 200);
+        let leap = Leap::noticed(at, Some(newest), DAY).expect("a leap");
+        assert_eq!(leap.doubt(at.after(DAY / 2), DAY), Doubt::Stays);
+        assert_eq!(leap.doubt(at.after(DAY), DAY), Doubt::Goes);
+        assert_eq!(leap.doubt(newest.after(DAY / 24), DAY), Doubt::Goes, "it is back");
+        assert_eq!(leap.doubt(at, DAY * 365), Doubt::Goes, "it may");
+    }
+}
