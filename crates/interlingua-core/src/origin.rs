@@ -362,7 +362,7 @@ mod tests {
         next.told("nlip, mcp; trust=peer; deny=spends");
         assert_eq!(next, before, "nothing is taken back");
         next.told(&format!("{}, a b, ü, ,", "x".repeat(100)));
-        assert_eq!(next, before, "what is no name is none");
+        assert_eq!(next, before, "invalid names are ignored");
         next.told(&(0..100).map(|number| format!("p{number},")).collect::<String>());
         assert_eq!(protocols(&next).len(), 2 + MOST_TOLD);
     }

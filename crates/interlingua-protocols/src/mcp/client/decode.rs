@@ -198,7 +198,7 @@ impl Leg {
                 asked
                     .map_err(|bad| self.refused(&bad))?
                     .map(Replied::Asked)
-                    .ok_or_else(|| self.bad("a question that is none"))
+                    .ok_or_else(|| self.bad("a question that cannot be read"))
             }
             (None, Some(state)) => Ok(Replied::Again(state)),
             (None, None) => Err(self.bad("it asks, and says not what")),
@@ -271,7 +271,7 @@ impl Leg {
         asked
             .map_err(|bad| self.refused(&bad))?
             .map(TaskState::Asked)
-            .ok_or_else(|| self.bad("a question that is none"))
+            .ok_or_else(|| self.bad("a question that cannot be read"))
     }
 
     /// A notification that belongs to this call, as an event; `None` for one that says nothing to its caller.

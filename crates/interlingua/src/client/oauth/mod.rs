@@ -62,7 +62,7 @@ pub(crate) enum Problem {
     NoMore,
     #[error("nobody signed in: {0}")]
     Declined(String),
-    #[error("the hub's own address is none that anybody can open: {0}")]
+    #[error("the hub's own address cannot be opened in a browser: {0}")]
     Address(#[from] BadLink),
     #[error("too many are signing in")]
     Busy,
