@@ -1,12 +1,17 @@
 //! What attackers do, each over a real socket against the real program, as a test that fails where they succeed.
 
+mod answers;
+mod approver;
 mod bounds;
 mod data;
 mod disk;
 mod effects;
+mod federation;
 mod identity;
 mod inherit;
 mod outgoing;
 mod owner;
+mod programs;
 mod sealed;
+mod tenants;
 mod tokens;

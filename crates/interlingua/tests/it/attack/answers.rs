@@ -1,0 +1,1 @@
+//! Answers of hostile peers and hooks: how large, how many values, how slowly.

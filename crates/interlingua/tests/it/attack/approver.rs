@@ -1,0 +1,1 @@
+//! What an approver is shown, in every protocol.

@@ -1,0 +1,1 @@
+//! Another hub as the attacker, and as the detour of a call.

@@ -1,0 +1,1 @@
+//! Programs that the hub starts, and what they leave behind.
