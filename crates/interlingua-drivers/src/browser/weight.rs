@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::link::Link;
+use crate::child::strays::children;
 
 const EVERY: Duration = Duration::from_millis(100);
 /// A page that ends so soon after a process was killed was that process's.
@@ -124,13 +125,6 @@ fn family(leader: i32) -> Vec<Member> {
         ids.extend(children(id));
     }
     ids.into_iter().map(|id| Member { id, renders: renders(id) }).collect()
-}
-
-fn children(id: i32) -> Vec<i32> {
-    let Ok(threads) = std::fs::read_dir(format!("/proc/{id}/task")) else { return Vec::new() };
-    let of = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-    let lists: Vec<String> = threads.flatten().map(of).collect();
-    lists.iter().flat_map(|list| list.split_whitespace()).filter_map(|id| id.parse().ok()).collect()
 }
 
 fn renders(id: i32) -> bool {

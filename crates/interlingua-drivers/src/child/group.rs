@@ -1,4 +1,4 @@
-//! A child process and everything it starts: one process group, ended as one.
+//! A child process and everything it starts: one process group, ended as one, with what has left the group.
 
 use std::io;
 use std::process::ExitStatus;
@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+use super::strays::{Family, Mark};
 
 /// How long a program may take to end itself after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -23,22 +25,26 @@ pub struct Share {
     pub cpu: Duration,
 }
 
-/// Dropping it kills the whole group; the runtime reaps the child.
+/// Dropping it kills the whole group, and what has left it; the runtime reaps the child.
 #[derive(Debug)]
 pub(crate) struct Group {
     child: Child,
     id: Option<Pid>,
+    /// What the program and all it starts carry; absent once they are gone.
+    mark: Option<Mark>,
 }
 
 impl Group {
     pub(crate) async fn start(command: &mut Command) -> io::Result<Group> {
-        command.process_group(0).kill_on_drop(true);
+        let mark = Mark::new()?;
+        let (name, value) = mark.variable();
+        command.env(name, value).process_group(0).kill_on_drop(true);
         let mut tries = 0;
         loop {
             match command.spawn() {
                 Ok(child) => {
                     let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-                    return Ok(Group { child, id });
+                    return Ok(Group { child, id, mark: Some(mark) });
                 }
                 Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES => {
                     tries += 1;
@@ -88,21 +94,35 @@ impl Group {
         let status = self.child.wait().await;
         self.signal(Signal::KILL);
         self.id = None;
+        if let Some(mark) = self.mark.clone() {
+            // It reads a file of every process. Should nobody wait for it, the mark stays and is looked for again.
+            let _ = tokio::task::spawn_blocking(move || mark.kill_all()).await;
+            self.mark = None;
+        }
         status
     }
 
     /// Politely, then hard.
     pub(crate) async fn end(mut self) {
+        let family = self.family();
         self.signal(Signal::TERM);
-        if tokio::time::timeout(GRACE, self.wait()).await.is_err() {
+        let ended = tokio::time::timeout(GRACE, self.wait()).await;
+        family.into_iter().for_each(Family::kill);
+        if ended.is_err() {
             self.kill().await;
         }
     }
 
     pub(crate) async fn kill(&mut self) {
+        self.family().into_iter().for_each(Family::kill);
         self.signal(Signal::KILL);
         // Nothing survives this signal; an error only says that it is gone already.
         let _ = self.wait().await;
+    }
+
+    /// What the program started and what still has its parents, wherever it went. Nobody has waited for the program yet.
+    fn family(&self) -> Option<Family> {
+        self.leader().map(Family::of)
     }
 
     fn signal(&self, signal: Signal) {
@@ -115,6 +135,11 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
+        let family = self.family();
         self.signal(Signal::KILL);
+        family.into_iter().for_each(Family::kill);
+        if let Some(mark) = &self.mark {
+            mark.kill_all();
+        }
     }
 }

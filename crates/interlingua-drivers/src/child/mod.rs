@@ -1,7 +1,7 @@
 //! A program that is spoken to in lines for as long as it runs: text lines in, text lines out, notes on standard error.
 //!
 //! It runs in a process group of its own. It is ended in steps: its input is closed, then it is asked, then it is killed,
-//! and with it everything it started; dropping [`Process`] kills at once, and the runtime reaps. Its environment holds what
+//! and with it everything it started, also what has left the group ([`strays`]); dropping [`Process`] kills at once, and the runtime reaps. Its environment holds what
 //! a program needs to start, what it is given and what it is allowed, and nothing else of the hub's. Lines are bounded;
 //! standard error is read always, so that the program never stands still over it, and its last lines are kept.
 //!
@@ -9,6 +9,7 @@
 
 pub(crate) mod group;
 pub(crate) mod redact;
+pub(crate) mod strays;
 #[cfg(test)]
 mod tests;
 

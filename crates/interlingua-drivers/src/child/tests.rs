@@ -122,7 +122,7 @@ async fn the_environment_holds_what_was_given_and_allowed_and_no_more() {
     for name in ["GIVEN", "CARGO_MANIFEST_DIR", "PATH"] {
         assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
     }
-    let shells_own = ["PWD", "OLDPWD", "SHLVL", "_"];
+    let shells_own = ["PWD", "OLDPWD", "SHLVL", "_", "INTERLINGUA_RUN"];
     let known = |name: &str| COMMON.contains(&name) || shells_own.contains(&name);
     let other: Vec<&String> = names.iter().filter(|name| !known(name)).collect();
     assert_eq!(other, ["CARGO_MANIFEST_DIR", "GIVEN"]);
@@ -132,4 +132,52 @@ async fn the_environment_holds_what_was_given_and_allowed_and_no_more() {
 async fn a_program_that_is_not_there_is_an_error() {
     let program = Program { command: "no-such-program-here".into(), ..shell("") };
     assert_eq!(program.start().await.expect_err("not there").kind(), io::ErrorKind::NotFound);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_has_left_its_group_and_its_parent_ends_with_the_program() {
+    let script = "setsid sh -c 'sleep 1000 & echo $!'; read -r line";
+    for way in ["ended by itself", "asked", "dropped"] {
+        let mut started = shell(script).start().await.expect("sh");
+        let id = String::from_utf8_lossy(&started.output.hear().await.expect("its process")).into_owned();
+        assert!(alive(&id), "{way}");
+        match way {
+            "ended by itself" => {
+                drop(started.input);
+                started.process.wait().await.expect("it ended");
+            }
+            "asked" => started.process.end().await,
+            _ => drop(started),
+        }
+        gone(&id).await;
+    }
+}
+
+/// A cleared environment carries no mark: what still has its parents is found by them.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_cleared_its_environment_is_found_by_its_parents() {
+    let script = "env -i setsid sh -c 'echo $$; exec sleep 1000' & wait";
+    let mut started = shell(script).start().await.expect("sh");
+    let id = String::from_utf8_lossy(&started.output.hear().await.expect("its process")).into_owned();
+    started.process.end().await;
+    gone(&id).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_takes_nothing_of_another_with_it() {
+    let script = "setsid sh -c 'sleep 1000 & echo $!'; read -r line";
+    let (mut one, mut other) = (shell(script).start().await.expect("sh"), shell(script).start().await.expect("sh"));
+    let mut ids = Vec::new();
+    for started in [&mut one, &mut other] {
+        let line = started.output.hear().await.expect("its process");
+        ids.push(String::from_utf8_lossy(&line).into_owned());
+    }
+    one.process.end().await;
+    gone(&ids[0]).await;
+    assert!(alive(&ids[1]), "it is the other program's");
+    other.process.end().await;
+    gone(&ids[1]).await;
 }
