@@ -63,7 +63,7 @@ impl Fault {
     }
 
     /// As this caller is told: somebody anonymous who is refused hears what would help, the same whether what was asked for is
-    /// there or not.
+    /// there or not. Every edge phrases its refusals by this, in the one place where it writes them.
     #[must_use]
     pub fn told_to(mut self, by: &Principal) -> Fault {
         const HINT: &str = "you are anonymous here; show a token";

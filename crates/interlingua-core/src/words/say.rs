@@ -71,6 +71,14 @@ pub fn nothing_fits(language: Language) -> &'static str {
     }
 }
 
+/// Beside it, to somebody anonymous: others may find more, whatever that is.
+pub fn to_anonymous(language: Language) -> &'static str {
+    match language {
+        English => "Callers who say who they are may find more: you are anonymous here; show a token.",
+        Spanish => "Quien dice quién es puede encontrar más: aquí eres anónimo; muestra un token.",
+    }
+}
+
 /// Several fit, or none well enough: which one is meant? Each candidate is a skill and its title.
 pub fn which_one(language: Language, candidates: &[(SkillId, Text)]) -> String {
     let head = match language {

@@ -19,7 +19,7 @@ const LONGEST: u64 = 1024 * 1024;
 
 pub(super) async fn explain(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
     if !asker.by.is_hub_owner() {
-        return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").told_to(&asker.by).into());
+        return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into());
     }
     let bytes = body::read(body, shared.bounds().body.min(LONGEST)).await?;
     let request: ExplainRequest = decode::body(bytes, shared.bounds().depth).await?;

@@ -23,11 +23,12 @@ mod tasks;
 mod timeline;
 mod tokens;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Request};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use bytes::Bytes;
@@ -80,7 +81,23 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/keys", get(keys::list))
         .route("/api/keys/rotate", post(keys::rotate))
         .route("/api/keys/old", delete(keys::take_out))
+        .route_layer(axum::middleware::from_fn(phrased))
         .method_not_allowed_fallback(not_allowed)
+}
+
+/// Who asked, once that is known.
+#[derive(Clone, Default)]
+struct AskedBy(Arc<OnceLock<Principal>>);
+
+/// Every refusal of this interface is phrased here for whoever asked.
+async fn phrased(mut request: Request, next: Next) -> Response {
+    let asked = AskedBy::default();
+    request.extensions_mut().insert(asked.clone());
+    let mut response = next.run(request).await;
+    match (response.extensions_mut().remove::<Refusal>(), asked.0.get()) {
+        (Some(Refusal(fault)), Some(by)) => Shape::Api.refuse(&fault.told_to(by)),
+        (Some(_) | None, _) => response,
+    }
 }
 
 /// The methods that are taken are in the `Allow` header, which the router adds.
@@ -110,11 +127,15 @@ impl FromRequestParts<Arc<Shared>> for Asker {
         let unknown = || Fault::hub(FaultKind::Internal, "nothing is known of this connection");
         let connection = *parts.extensions.get::<Connection>().ok_or_else(unknown)?;
         let by = shared.authenticate(&connection, &parts.headers, &[])?;
+        if let Some(AskedBy(asked)) = parts.extensions.get() {
+            asked.get_or_init(|| by.clone());
+        }
         Ok(Asker { by, connection })
     }
 }
 
-/// A request that was not done.
+/// A request that was not done. Its response carries it, for [`phrased`].
+#[derive(Clone)]
 struct Refusal(Fault);
 
 impl From<Fault> for Refusal {
@@ -128,7 +149,9 @@ impl IntoResponse for Refusal {
         if self.0.kind == FaultKind::Internal {
             tracing::error!(error = %self.0, cause = ?self.0.source, "a request could not be answered");
         }
-        Shape::Api.refuse(&self.0)
+        let mut response = Shape::Api.refuse(&self.0);
+        response.extensions_mut().insert(self);
+        response
     }
 }
 

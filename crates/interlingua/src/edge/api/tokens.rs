@@ -74,5 +74,5 @@ fn owner_only(asker: &Asker) -> Result<(), Refusal> {
     if asker.by.is_hub_owner() {
         return Ok(());
     }
-    Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").told_to(&asker.by).into())
+    Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into())
 }

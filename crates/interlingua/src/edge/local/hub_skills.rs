@@ -264,6 +264,8 @@ fn help(hub: &Hub, by: &Principal, input: &Input) -> Output {
         Some(phrase) => format!("- {} ({}): \"{}\"", skill.description, skill.id, phrase.pattern),
         None => format!("- {} ({})", skill.description, skill.id),
     });
-    let text = std::iter::once(say::nothing_fits(language).to_owned()).chain(lines).collect::<Vec<_>>().join("\n");
+    let hint = by.is_anonymous().then(|| say::to_anonymous(language).to_owned());
+    let text = std::iter::once(say::nothing_fits(language).to_owned()).chain(lines).chain(hint);
+    let text = text.collect::<Vec<_>>().join("\n");
     Output { parts: vec![Part::text(text, Provenance::hub())], ..Output::default() }
 }

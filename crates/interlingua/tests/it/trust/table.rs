@@ -180,6 +180,100 @@ async fn every_operation_for_nobody_the_wrong_the_expired_the_revoked_the_insuff
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What a caller without a credential hears with every refusal that a credential could change.
+const HINT: &str = "you are anonymous here; show a token";
+
+/// Was something refused that is not there, or not for this caller? Each wire says it in its own way.
+fn is_refusal(row: &Row, told: &Told) -> bool {
+    const SAID: [&str; 7] = [
+        "\"kind\":\"not_found\"",
+        "\"kind\":\"denied\"",
+        "\"code\":\"not_found\"",
+        "\"code\":-32001",
+        "Unknown tool",
+        "Unknown prompt",
+        "I found no skill for that",
+    ];
+    match row.way {
+        Way::Grpc => [5, 7].contains(&told.status),
+        Way::Http | Way::Socket => {
+            [403, 404].contains(&told.status) || SAID.iter().any(|said| told.text.contains(said))
+        }
+    }
+}
+
+/// Every operation, and things by name that are not there for just anybody.
+fn things(described: &Value) -> Vec<Row> {
+    let mut rows = rows::all(described);
+    rows.retain(|row| !row.endless && row.door != Door::Open);
+    rows.extend(rows::named());
+    // What a socket is refused with is told as to any other request there.
+    rows.into_iter().map(|row| if row.way == Way::Socket { Row { way: Way::Http, ..row } } else { row }).collect()
+}
+
+/// Where something of the table is refused: no protocol and no kind of thing is left out.
+const REFUSES: &[&str] = &[
+    "/nlip",
+    "/agents/{peer}/nlip",
+    "/nlip/uploads/{id}",
+    "/nlip/route",
+    "/mcp",
+    "/mcp/{view}",
+    "/agents/{peer}/mcp",
+    "/a2a",
+    "/a2a/{*below}",
+    "/agents/{peer}/a2a",
+    "/lf.a2a.v1.A2AService/{below}",
+    "/a2a.v1.A2AService/{below}",
+    "/agents/{peer}/.well-known/agent-card.json",
+    "/ws",
+    "/aip/ws",
+    "/ask",
+    "/agents/{peer}/ask",
+    "/await",
+    "/api/agents/{id}",
+    "/api/messages",
+    "/api/messages/{id}",
+    "/api/artifacts/{id}",
+    "/api/artifacts/{id}/content",
+    "/api/artifacts/{id}/access",
+    "/api/exchanges",
+    "/api/exchanges/{id}",
+    "/api/tasks",
+    "/api/tasks/{id}",
+    "/api/tasks/{id}/events",
+    "/api/tasks/{id}/timeline",
+    "/api/tasks/{id}/signals",
+    "/api/confirmations/{id}",
+    "/api/conversations/{id}",
+    "/api/sites/sessions/{id}",
+    "/api/audit",
+    "/api/audit/forget",
+    "/api/explain",
+    "/api/tokens",
+    "/api/keys",
+];
+
+#[tokio::test]
+async fn every_refusal_of_nobody_says_what_would_help() {
+    let hub = builder().config("mcp: { views: { few: { allow: [\"hub/*\"] } } }\n").start().await;
+    let described = described(&hub).await;
+    let (mut wrong, mut refused) = (Vec::new(), BTreeSet::new());
+    for row in things(&described) {
+        let told = ask(&hub, &row, None).await;
+        if !is_refusal(&row, &told) {
+            continue;
+        }
+        refused.insert(row.route.clone());
+        if !told.text.contains(HINT) {
+            let asked = row.body.unwrap_or_default();
+            wrong.push(format!("{} {} {asked}: {} {}", row.method, row.path, told.status, told.text));
+        }
+    }
+    let missing: Vec<_> = REFUSES.iter().filter(|route| !refused.contains(**route)).collect();
+    assert!(wrong.is_empty() && missing.is_empty(), "{}\nnothing was refused at {missing:?}", wrong.join("\n"));
+}
+
 /// CBOR (RFC 8949) of the few kinds of values that a message is made of.
 fn cbor(value: &Value) -> Vec<u8> {
     let head = |major: u8, length: usize| match u8::try_from(length).expect("short") {

@@ -153,7 +153,7 @@ impl Arrived {
     pub(super) async fn perform(&self, version: Version, method: Method, asked: Asked) -> Result<Reply, Error> {
         let of = |fault: Fault| failed(&fault, method);
         let asking = self.asking(version, asked.tenant.as_deref()).map_err(of)?;
-        asking.perform(asked.operation).await.map_err(of)
+        asking.perform(asked.operation).await.map_err(|fault| of(fault.told_to(&asking.by)))
     }
 
     /// Who asks, and whom.
@@ -167,14 +167,14 @@ impl Arrived {
         let door = match (&self.door, tenant) {
             (door, None) => door.clone(),
             (Door::Peer(peer), Some(tenant)) if peer.as_str() == tenant => self.door.clone(),
-            (Door::Peer(_), Some(_)) => return Err(no_such_agent()),
+            (Door::Peer(_), Some(_)) => return Err(no_such_agent().told_to(&by)),
             (Door::Hub, Some(tenant)) => Door::Peer(PeerId::from(tenant)),
         };
         let asking = Asking { arrived: self, settings, version, by, door };
         if let Door::Peer(peer) = &asking.door
             && !asking.sees(peer)
         {
-            return Err(no_such_agent());
+            return Err(no_such_agent().told_to(&asking.by));
         }
         Ok(asking)
     }

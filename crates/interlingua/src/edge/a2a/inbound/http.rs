@@ -122,7 +122,7 @@ impl Wrap for Bare {
 /// Content of a task, for whoever may see the task.
 async fn fetched(arrived: &Arrived, task: TaskId, digest: Digest) -> Result<Response, Fault> {
     let asking = arrived.asking(Version::V1, None)?;
-    let media = media_of(&asking, task, digest).await?;
+    let media = media_of(&asking, task, digest).await.map_err(|fault| fault.told_to(&asking.by))?;
     let blobs = arrived.shared.hub.store.blobs.clone();
     let mut response = Response::new(Body::from_stream(crate::hub::pieces(blobs, digest)));
     contain(response.headers_mut(), media.as_deref());

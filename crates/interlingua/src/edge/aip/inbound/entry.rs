@@ -46,7 +46,7 @@ impl Entered {
         }
         let by = shared.access.shown(&self.shown, shared.hub.now()).map_err(|_| refused())?;
         if by.is_anonymous() || (settings.has_key() && !self.shown.has_credential()) {
-            return Err(refused());
+            return Err(refused().told_to(&by));
         }
         Ok(Pass::Known(by))
     }

@@ -136,7 +136,7 @@ impl Voice {
             },
             Step::Refused(fault) => {
                 log(fault);
-                self.encoder.refuse(lane, fault, stamp)
+                self.encoder.refuse(lane, &fault.clone().told_to(&self.way.by), stamp)
             }
         }?;
         if self.encoder.is_done()

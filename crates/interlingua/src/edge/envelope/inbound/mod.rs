@@ -14,8 +14,8 @@ use interlingua_core::journal::{self, Log};
 use interlingua_core::json::Tree;
 use interlingua_core::ports::{Append, Expected};
 use interlingua_core::{
-    Call, Carried, ConversationId, Delivery, Fault, FaultKind, Handle, Json, Loss, MessageId, Noun, Principal, Signal,
-    TaskId, Time, TopicId,
+    Call, Carried, ConversationId, Delivery, Fault, FaultKind, Handle, Json, Loss, MessageId, Noun, Principal, Secret,
+    Signal, TaskId, Time, TopicId,
 };
 use interlingua_protocols::envelope::decode::{self, Decoded, Manners, Tool, Wants};
 use interlingua_protocols::envelope::encode::{Encoder, Of};
@@ -85,13 +85,23 @@ impl Exchange {
         self.route(message, losses).await.map_err(|fault| refusal(&head, fault))
     }
 
-    async fn route(&self, mut message: Message, mut losses: Vec<Loss>) -> Result<Answered, Fault> {
+    async fn route(&self, message: Message, losses: Vec<Loss>) -> Result<Answered, Fault> {
         // Any message type, and before anything is looked at (R-04, H-02).
         if !self.settings.enabled {
             return Err(disabled());
         }
         let brought = message.control.auth_token.as_slice().to_vec();
         let by = self.shared.authenticate(&self.connection, &self.headers, &brought)?;
+        self.authenticated(&by, brought, message, losses).await.map_err(|fault| fault.told_to(&by))
+    }
+
+    async fn authenticated(
+        &self,
+        by: &Principal,
+        brought: Vec<Secret>,
+        mut message: Message,
+        mut losses: Vec<Loss>,
+    ) -> Result<Answered, Fault> {
         let context = take_context(&mut message);
         let message_id = MessageId(message.control.message_id.clone());
         let kind = match message.control.message_type {
@@ -99,7 +109,7 @@ impl Exchange {
             MessageType::Request | MessageType::Response | MessageType::Error => Kind::Turn,
         };
         let now = self.shared.hub.now();
-        let Carried { value: decoded, losses: lost } = self.decode(message, &by, now)?;
+        let Carried { value: decoded, losses: lost } = self.decode(message, by, now)?;
         losses.extend(lost);
         let Decoded { mut head, wants, .. } = decoded;
         if let Wants::Noted { session: None, .. } = wants {
@@ -107,10 +117,10 @@ impl Exchange {
         }
         if kind == Kind::Note || matches!(wants, Wants::Answer { .. }) {
             // Calls are counted at the hub's door.
-            self.shared.hub.admission.check_rate(&by)?;
+            self.shared.hub.admission.check_rate(by)?;
         }
         let (context, most) = (context.as_ref(), self.shared.hub.settings.load().conversations_of_one);
-        let said = Brought { by: &by, token: &head.token, message: &message_id, context, kind, most };
+        let said = Brought { by, token: &head.token, message: &message_id, context, kind, most };
         let sessions = &self.shared.routing.sessions;
         let taken = sessions.take_up(said, &self.settings, now).await?;
         let TakenUp { token, conversation, key, context, losses: lost } = taken;
@@ -134,7 +144,7 @@ impl Exchange {
                 lanes.collect()
             }
             Wants::Chat(call) => vec![(Of::Chat, Lane::Waiting(self.adapted(call, conversation)))],
-            Wants::Answer { to, signal } => vec![self.signalled(&by, to, signal).await],
+            Wants::Answer { to, signal } => vec![self.signalled(by, to, signal).await],
             Wants::Noted { content, .. } => {
                 self.note(key, content, now).await?;
                 return Ok(Answered::Noted);
@@ -144,7 +154,7 @@ impl Exchange {
         let encoder = Encoder::new(head, lanes, self.delivery, losses);
         Ok(Answered::Running(Box::new(Answering {
             hub: self.shared.hub.clone(),
-            by,
+            by: by.clone(),
             connection: self.connection.id,
             parallel: self.settings.parallel,
             lanes: states,

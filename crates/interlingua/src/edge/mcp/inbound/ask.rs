@@ -144,12 +144,12 @@ impl Asker {
         let about = self.about(&listing, Verb::Call, called("tools/call", &invoke.name, invoke.args.as_ref()));
         let entry = match listing.tool(&invoke.name) {
             Ok(entry) => entry,
-            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
         };
         // What nobody may call is not there, in the same words as what never was.
         if self.by.is_anonymous() && !self.may_call(&entry.skill) {
             let none = Fault::caller(FaultKind::NotFound(Noun::Skill), format!("Unknown tool: {}", invoke.name));
-            return Reply::Now(about.refuse(&none.told_to(&self.by)));
+            return Reply::Now(about.refuse(&none));
         }
         if let Some(header) = header
             && let Err(error) = headers::check_params(&entry.params, invoke.args.as_ref(), header)
@@ -182,12 +182,12 @@ impl Asker {
             None => hub.new_conversation(),
             Some(id) => match hub.next_turn(&self.by, &id).await {
                 Ok(_) => id,
-                Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
+                Err(fault) => return Reply::Now(about.refuse(&fault)),
             },
         };
         match hub.conversation_token(&self.by, &conversation) {
             Ok(token) => about.conversation = Some(token),
-            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
         }
         self.open(about, Ask::Invoke { target, input }, Some(conversation), params).await
     }
@@ -205,7 +205,7 @@ impl Asker {
         let about = self.about(&listing, Verb::Prompt, called("prompts/get", &invoke.name, invoke.args.as_ref()));
         let skill = match listing.prompt(&invoke.name) {
             Ok(skill) => skill.clone(),
-            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
         };
         if let Some(state) = &invoke.resume.state {
             return self.resumed(about, state, &invoke.resume.responses).await;
@@ -224,7 +224,7 @@ impl Asker {
         }
         let (peer, uri) = match listing.resource(&read.uri) {
             Ok(found) => found,
-            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
         };
         if let Some(state) = &read.resume.state {
             return self.resumed(about, state, &read.resume.responses).await;
@@ -263,7 +263,10 @@ impl Asker {
         let of = match of {
             Ok(of) => of,
             // An unknown reference is bad input here, whatever it refers to.
-            Err(fault) => return Reply::Now(about.refuse(&Fault { kind: FaultKind::InvalidInput, ..fault })),
+            Err(fault) => {
+                let fault = Fault { kind: FaultKind::InvalidInput, ..fault.told_to(&self.by) };
+                return Reply::Now(about.refuse(&fault));
+            }
         };
         let Complete { argument, typed, known, .. } = complete;
         let ask = Ask::Complete { of, argument, typed, known };
@@ -328,7 +331,7 @@ impl Asker {
         };
         let open = match about.questions(state.task).await {
             Ok(open) => open,
-            Err(fault) => return Reply::Now(about.refuse(&fault.told_to(&self.by))),
+            Err(fault) => return Reply::Now(about.refuse(&fault)),
         };
         let (given, left) = match sorted(open, responses) {
             Ok(sorted) => sorted,

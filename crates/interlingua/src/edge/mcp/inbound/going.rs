@@ -129,8 +129,9 @@ impl About {
         Encoder { version: self.said.version, server: SERVER, addresses: self }
     }
 
-    /// A fault as this protocol says it.
+    /// A fault as this protocol says it to this caller.
     pub(super) fn refuse(&self, fault: &Fault) -> Ended {
+        let fault = &fault.clone().told_to(&self.by);
         if fault.kind == FaultKind::Internal {
             tracing::error!(error = %fault, cause = ?fault.source, "a request could not be answered");
         }

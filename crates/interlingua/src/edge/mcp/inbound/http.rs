@@ -72,7 +72,9 @@ async fn one_view(
 ) -> Response {
     if !shared.mcp.settings().views.contains_key(view.as_str()) {
         let kind = FaultKind::NotFound(interlingua_core::Noun::Session);
-        return Shape::Mcp.refuse(&Fault::caller(kind, "there is no view of this name"));
+        let none = Fault::caller(kind, "there is no view of this name");
+        let by = shared.authenticate(&connection, &headers, &[]);
+        return Shape::Mcp.refuse(&by.map_or_else(|fault| fault, |by| none.told_to(&by)));
     }
     Arrived { shared, connection, headers, scope: Scope::View(view.into()) }.answer(&method, body).await
 }

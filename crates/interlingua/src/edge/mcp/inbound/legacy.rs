@@ -139,7 +139,8 @@ impl Arrived {
             Ok(Some((session, memory))) => Ok(Within { by, session, memory }),
             Ok(None) => {
                 let text = "this session is not known, or not any more";
-                Err(Box::new(faulted(None, &Fault::caller(FaultKind::NotFound(Noun::Session), text))))
+                let none = Fault::caller(FaultKind::NotFound(Noun::Session), text).told_to(&by);
+                Err(Box::new(faulted(None, &none)))
             }
             Err(fault) => Err(Box::new(faulted(None, &fault))),
         }

@@ -93,7 +93,7 @@ pub(super) async fn stream(arrived: &Arrived, within: &Within, place: Place) -> 
         Err(fault) => {
             return match arrived.shared.mcp.sessions.final_of(place.task) {
                 Some(last) => frames::response(once(async { last })),
-                None => faulted(None, &fault),
+                None => faulted(None, &fault.told_to(&within.by)),
             };
         }
     };

@@ -58,7 +58,7 @@ impl Reply {
 
     /// To a message of which nothing is known.
     fn refused(fault: Fault) -> Reply {
-        Owed { to: ReplyTo::default(), tokens: Vec::new(), losses: Vec::new() }.refused(fault)
+        Owed::new(Principal::anonymous(), ReplyTo::default(), Vec::new()).refused(fault)
     }
 }
 
@@ -70,12 +70,18 @@ fn limits(shared: &Shared) -> Limits {
 
 /// What every answer to one message repeats.
 struct Owed {
+    /// Who hears it.
+    by: Principal,
     to: ReplyTo,
     tokens: Vec<Submessage>,
     losses: Vec<Loss>,
 }
 
 impl Owed {
+    fn new(by: Principal, to: ReplyTo, losses: Vec<Loss>) -> Owed {
+        Owed { by, to, tokens: Vec::new(), losses }
+    }
+
     /// A token of our own making. One that the other side brought back is not echoed besides.
     fn own(&mut self, token: Submessage) {
         self.to.echo.retain(|echoed| !tokens::same(echoed, &token));
@@ -92,6 +98,7 @@ impl Owed {
     }
 
     fn refused(self, fault: Fault) -> Reply {
+        let fault = fault.told_to(&self.by);
         let message = encode::refused(&fault, &self.tokens, self.to);
         Reply { status: fault::status(&fault), message, fault: Some(fault), ear: None, proven: false }
     }
@@ -121,13 +128,13 @@ impl Exchange<'_> {
             Ok(decoded) => decoded,
             Err(invalid) => return Reply { status: invalid.status(), ..Reply::refused(invalid.fault()) },
         };
-        let owed = Owed { to: incoming.reply.clone(), tokens: Vec::new(), losses };
+        let to = incoming.reply.clone();
         match self.shared.authenticate(self.connection, self.headers, &incoming.credentials) {
             Ok(by) => {
-                let proven = !by.is_anonymous();
+                let (proven, owed) = (!by.is_anonymous(), Owed::new(by.clone(), to, losses));
                 Reply { proven, ..self.authenticated(by, incoming, owed).await }
             }
-            Err(fault) => owed.refused(fault),
+            Err(fault) => Owed::new(Principal::anonymous(), to, losses).refused(fault),
         }
     }
 
@@ -364,7 +371,7 @@ impl Exchange<'_> {
             call.conversation = Some(conversation.clone());
             let by = by.clone();
             async move {
-                let mut running = self.open(by, Box::new(call)).await?;
+                let mut running = self.open(by.clone(), Box::new(call)).await.map_err(|fault| fault.told_to(&by))?;
                 watch(&mut running).await
             }
         });

@@ -59,7 +59,7 @@ async fn stored(
     body: Body,
 ) -> Result<BlobInfo, Fault> {
     let by = shared.authenticate(connection, headers, &[])?;
-    let (upload, revision) = find(&shared.hub, &by, id).await?;
+    let (upload, revision) = find(&shared.hub, &by, id).await.map_err(|fault| fault.told_to(&by))?;
     if upload.stored.is_some() {
         return Err(used());
     }
@@ -122,8 +122,8 @@ async fn fetch(
 
 async fn opened(shared: &Shared, connection: &Connection, id: &str, headers: &HeaderMap) -> Result<Stored, Fault> {
     let by = shared.authenticate(connection, headers, &[])?;
-    let (upload, _) = find(&shared.hub, &by, id).await?;
-    upload.stored.ok_or_else(nothing)
+    let found = find(&shared.hub, &by, id).await.and_then(|(upload, _)| upload.stored.ok_or_else(nothing));
+    found.map_err(|fault| fault.told_to(&by))
 }
 
 fn send(shared: &Shared, stored: &Stored) -> Response {

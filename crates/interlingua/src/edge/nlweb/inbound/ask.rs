@@ -161,11 +161,16 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     async fn open(&self, mut envelope: Envelope) -> Result<(Principal, Opened, Envelope), Fault> {
-        let hub = &self.shared.hub;
         let by = self.shared.authenticate(&self.connection, self.headers, &[])?;
-        let conversation = self.conversation(&by).await?;
-        envelope.conversation = Some(hub.conversation_token(&by, &conversation)?.into());
-        if let Some((live, question)) = hub.waiting_in(&by, &conversation) {
+        let opened = self.authenticated(&by, &mut envelope).await.map_err(|fault| fault.told_to(&by))?;
+        Ok((by, opened, envelope))
+    }
+
+    async fn authenticated(&self, by: &Principal, envelope: &mut Envelope) -> Result<Opened, Fault> {
+        let hub = &self.shared.hub;
+        let conversation = self.conversation(by).await?;
+        envelope.conversation = Some(hub.conversation_token(by, &conversation)?.into());
+        if let Some((live, question)) = hub.waiting_in(by, &conversation) {
             if self.only_read {
                 let text = format!("a question waits in this conversation: answer it by POST. {}", question.text);
                 return Err(Fault::caller(FaultKind::Unsupported(Feature::Operation), text));
@@ -173,25 +178,21 @@ impl Asker<'_> {
             let input = Input::text(&self.asked.text);
             match hub.read_answer(&question, input.clone()) {
                 Some(answer) => {
-                    let running = self.answered(&by, &question, answer, live.seq()).await?;
-                    return Ok((by, Opened::Running(running), envelope));
+                    return self.answered(by, &question, answer, live.seq()).await.map(Opened::Running);
                 }
-                None if !hub.names_a_skill(&by, &input) => {
-                    return Ok((by, Opened::Again(Box::new(question)), envelope));
-                }
+                None if !hub.names_a_skill(by, &input) => return Ok(Opened::Again(Box::new(question))),
                 // Words that are another request withdraw the question.
                 None => drop(hub.answer(by.clone(), question.id, Answer::Declined).await),
             }
         }
-        let opened = match self.asked.sites.as_slice() {
-            [] => Opened::Running(self.call(&by, &conversation, None).await?),
-            [site] => Opened::Running(self.call(&by, &conversation, Some(site)).await?),
+        match self.asked.sites.as_slice() {
+            [] => self.call(by, &conversation, None).await.map(Opened::Running),
+            [site] => self.call(by, &conversation, Some(site)).await.map(Opened::Running),
             several => {
-                let merged = self.merged(&by, &conversation, several).await?;
-                Opened::Merged(Box::new(merged.value), merged.losses)
+                let merged = self.merged(by, &conversation, several).await?;
+                Ok(Opened::Merged(Box::new(merged.value), merged.losses))
             }
-        };
-        Ok((by, opened, envelope))
+        }
     }
 
     /// The one whose token was brought back, one turn on; else a new one.

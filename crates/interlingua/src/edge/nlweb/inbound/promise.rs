@@ -59,7 +59,7 @@ pub(super) async fn wait(
     let mut envelope = Envelope::again(&Manner::default(), id);
     let looked = async {
         let by = shared.authenticate(&connection, &headers, &[])?;
-        look(&shared, &by, &token, action, &mut envelope).await
+        look(&shared, &by, &token, action, &mut envelope).await.map_err(|fault| fault.told_to(&by))
     };
     match looked.await {
         Ok(response) => response,

@@ -96,6 +96,66 @@ pub(super) fn all(described: &Value) -> Vec<Row> {
     [open(), nlip(), mcp(), a2a(), aip(), nlweb(), api(described)].concat()
 }
 
+fn said(part: &Value) -> Value {
+    json!({"format": "text", "subformat": "english", "content": "", "submessages": [part]})
+}
+
+/// Things by name, of which there are none, or none for just anybody.
+pub(super) fn named() -> Vec<Row> {
+    let erase = || call("local/erase", &json!({}));
+    let mut envelope = envelope();
+    envelope["tool_calls"][0]["tool_name"] = json!("mcp__local__erase");
+    let answer = json!({"format": "structured", "subformat": "json", "label": "interlingua-answer",
+        "content": {"question": format!("{NONE}.1"), "answer": true}});
+    let one = |route: &str, path: &str, body: Value| Row::post(route, body).at(path);
+    let letters = |path: &str| Row::get("/api/messages").at(&format!("/api/messages?{path}"));
+    let get_task = json!({"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": NONE}});
+    vec![
+        Row::post("/nlip", erase()),
+        Row::post("/nlip", said(&answer)),
+        one("/agents/{peer}/nlip", "/agents/local/nlip", erase()),
+        one("/agents/{peer}/nlip", "/agents/none/nlip", erase()),
+        Row::post("/nlip/route", envelope),
+        Row::post("/ask", json!({"query": "erase", "site": "none", "streaming": false})),
+        Row::post("/ask", json!({"query": "erase", "site": "none", "streaming": true})),
+        Row::post("/ask", json!({"query": "erase", "site": ["none", "local"], "streaming": false})),
+        one("/agents/{peer}/ask", "/agents/local/ask", json!({"query": "erase", "streaming": false})),
+        Row::get("/agents/{peer}/.well-known/agent-card.json").at("/agents/local/.well-known/agent-card.json"),
+        one("/agents/{peer}/a2a", "/agents/none/a2a", get_task).with("a2a-version", "1.0"),
+        modern("/mcp/{view}", "/mcp/none", ("tools/list", None)),
+        modern("/agents/{peer}/mcp", "/agents/local/mcp", ("tools/call", Some("name"))),
+        with_tasks("tasks/get"),
+        with_tasks("tasks/update"),
+        with_tasks("tasks/cancel"),
+        letters("agent=none"),
+        letters("topic=none"),
+        Row::post("/api/messages", json!({"message_type": "request", "to": "none", "content": {"text": WORD}})),
+        Row::new("/api/messages/{id}", Method::DELETE, &format!("/api/messages/{NONE}?agent=none"), None),
+        Row::post("/api/exchanges", json!({"skill": "local/erase", "arguments": {}})),
+        Row::post("/api/exchanges", json!({"peer": "none", "words": "erase"})),
+        Row::post("/api/tasks", json!({"skill": "local/erase", "arguments": {}})),
+        one("/api/tasks/{id}/signals", &format!("/api/tasks/{NONE}/signals"), json!({"cancel": true})),
+        Row::post("/api/audit/forget", json!({"who": "user:ann"})),
+        Row::post("/api/explain", json!({"skill": "local/erase"})),
+        Row::new(
+            "/api/artifacts/{id}/access",
+            Method::PUT,
+            &format!("/api/artifacts/{NONE}/access"),
+            Some(json!({"access_control": []})),
+        ),
+    ]
+}
+
+/// A method of tasks, of a client that knows tasks.
+fn with_tasks(method: &'static str) -> Row {
+    let mut row = modern("/mcp", "/mcp", (method, Some("taskId")));
+    if let Some(body) = &mut row.body {
+        body["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+            json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    }
+    row
+}
+
 fn open() -> Vec<Row> {
     let oauth = "/.well-known/oauth-protected-resource";
     vec![
