@@ -170,6 +170,8 @@ pub struct Named {
 pub enum Noticed {
     Peer,
     Role,
+    /// Who acts: an agent or a team.
+    Agent,
 }
 
 /// Makes a judge of rules, or says all that is wrong with them. The program brings one along; a hub without knows only the

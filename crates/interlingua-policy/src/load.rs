@@ -11,7 +11,7 @@ use miette::Diagnostic;
 use crate::SCHEMA;
 use crate::index::Rule;
 use crate::judge::Rules;
-use crate::reads::Reads;
+use crate::reads::{Reads, agents_in_texts};
 use crate::roles::Membership;
 use crate::world::Types;
 
@@ -122,9 +122,13 @@ impl Reading {
                 }
                 _ if self.types.is_peer(&literal) => (Noticed::Peer, id),
                 _ if self.types.is_role(&literal) => (Noticed::Role, id),
+                _ if self.types.is_agent(&literal) => (Noticed::Agent, id),
                 _ => continue,
             };
             self.names.push(Named { what, name: name.into(), source: source.name.clone(), line });
+        }
+        for name in agents_in_texts(policy) {
+            self.names.push(Named { what: Noticed::Agent, name: name.into(), source: source.name.clone(), line });
         }
         self.named.insert(name.clone(), (source.name.clone(), line));
         self.rules.push(Rule { policy: policy.new_id(PolicyId::new(&*name)), reads });

@@ -94,6 +94,23 @@ impl Reads {
     }
 }
 
+/// The agents that a condition names in a text, as in `principal.subject == "agent:planner"`.
+pub(crate) fn agents_in_texts(policy: &Policy) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    // A policy without that form was refused before.
+    let json = policy.to_json().unwrap_or_default();
+    let mut open = vec![json.get("conditions").unwrap_or(&Value::Null)];
+    while let Some(tree) = open.pop() {
+        match tree {
+            Value::String(text) => found.extend(text.strip_prefix("agent:").map(str::to_owned)),
+            Value::Array(items) => open.extend(items),
+            Value::Object(fields) => open.extend(fields.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    found
+}
+
 fn is_context(tree: &Value) -> bool {
     tree.get("Var").and_then(Value::as_str) == Some("context")
 }

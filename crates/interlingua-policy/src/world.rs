@@ -118,6 +118,10 @@ impl Types {
     pub(crate) fn is_role(&self, of: &EntityUid) -> bool {
         *of.type_name() == self.role
     }
+
+    pub(crate) fn is_agent(&self, of: &EntityUid) -> bool {
+        *of.type_name() == self.agent
+    }
 }
 
 pub(crate) fn uid(kind: &EntityTypeName, id: &str) -> EntityUid {

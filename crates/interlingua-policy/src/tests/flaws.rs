@@ -91,6 +91,16 @@ fn peers_and_roles_are_noticed_with_their_places() {
 }
 
 #[test]
+fn agents_are_noticed_as_entities_and_in_texts() {
+    let ruling = read(
+        "permit (principal == Agent::\"planner\", action, resource);\npermit (principal, action, resource) when { principal.subject == \"agent:desk\" };",
+    );
+    let names: Vec<(Noticed, &str, usize)> =
+        ruling.names.iter().map(|named| (named.what, &*named.name, named.line)).collect();
+    assert_eq!(names, [(Noticed::Agent, "planner", 1), (Noticed::Agent, "desk", 2)]);
+}
+
+#[test]
 fn no_rules_at_all_allow_nothing() {
     let ruling = read("// nothing yet\n");
     assert!(!may(&ruling, &user("ann", &[]), &skill("a", "b", &[]), "{}"));

@@ -296,11 +296,8 @@ fn roles(config: &Config, found: &mut Found) {
             found.refuse(&path, text);
         }
         let agents = members.iter().filter_map(|member| member.strip_prefix("agent:"));
-        let is_agent = |name: &str| config.agents.contains_key(name) || config.teams.contains_key(name);
-        for name in agents.filter(|name| config.aip.key.is_some() && !is_agent(name)) {
-            // Before 0.2 an orchestrator with the key was called an agent.
-            let text = format!("no agent or team is called `{name}`; an orchestrator of AIP is `orchestrator:{name}`");
-            found.warn(&path, text);
+        for name in agents.filter(|name| !config.is_agent(name)) {
+            found.warn(&path, config.no_such_agent(name, &format!("orchestrator:{name}")));
         }
     }
     let used = !config.access.roles.is_empty() || config.access.tokens.iter().any(|token| !token.roles.is_empty());

@@ -150,23 +150,39 @@ fn text(file: &Path) -> Result<String, String> {
     std::fs::read_to_string(file).map_err(failed)
 }
 
-/// A name that nothing has, but that is nearly another's.
+/// A name that nothing has: of a peer or a role, which may come later, if it is nearly another's; of an agent always, for only
+/// configuration makes agents.
 fn doubt(config: &Config, named: &Named) -> Option<Flaw> {
     let name = &*named.name;
-    let known: Vec<&str> = match named.what {
-        Noticed::Peer => config.peer_names().collect(),
-        Noticed::Role => config.access.role_names().collect(),
-    };
+    let text = match named.what {
+        Noticed::Peer => misspelt("peer", name, config.peer_names().collect()),
+        Noticed::Role => misspelt("role", name, config.access.role_names().collect()),
+        Noticed::Agent if config.is_agent(name) => None,
+        Noticed::Agent => Some(config.no_such_agent(name, &format!("Orchestrator::\"{name}\""))),
+    }?;
+    Some(Flaw { source: named.source.clone(), at: Some((named.line, 1)), text })
+}
+
+fn misspelt(what: &str, name: &str, known: Vec<&str>) -> Option<String> {
     if known.contains(&name) {
         return None;
     }
-    let what = match named.what {
-        Noticed::Peer => "peer",
-        Noticed::Role => "role",
-    };
     let meant = nearest(name, known)?;
-    let text = format!("there is no {what} `{name}` in this configuration; did you mean `{meant}`?");
-    Some(Flaw { source: named.source.clone(), at: Some((named.line, 1)), text })
+    Some(format!("there is no {what} `{name}` in this configuration; did you mean `{meant}`?"))
+}
+
+impl Config {
+    /// May somebody act under this name as an agent or a team?
+    pub(super) fn is_agent(&self, name: &str) -> bool {
+        self.agents.contains_key(name) || self.teams.contains_key(name)
+    }
+
+    /// Before 0.2 an orchestrator with the key was called an agent.
+    pub(super) fn no_such_agent(&self, name: &str, instead: &str) -> String {
+        let meant = nearest(name, self.agents.keys().chain(self.teams.keys()).map(String::as_str));
+        let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+        format!("no agent or team is called `{name}`, so this is nobody; an orchestrator of AIP is `{instead}`{meant}")
+    }
 }
 
 impl Access {

@@ -175,6 +175,19 @@ fn check_holds_rules_against_the_schema_and_the_configuration() {
     let (code, said) = interlingua(folder.path(), &["check", "hub.yaml"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("rules.cedar:2:1") && said.contains("did you mean `clerk`?"), "{said}");
+    write(
+        "rules.cedar",
+        "permit (principal == Agent::\"desk\", action, resource);\npermit (principal == Agent::\"planner\", action, resource);\n\npermit (principal, action, resource) when { principal.subject == \"agent:lab\" };\n",
+    );
+    write("lines.yaml", "[]\n");
+    let agents = "models: { canned: { provider: scripted, file: ./lines.yaml } }\nagents: { planner: { model: canned, skills: [\"hub/*\"] } }\n";
+    write("agents.yaml", &format!("access: {{ policy: ./rules.cedar, roles: {{ lab: [agent:lab] }} }}\n{agents}"));
+    let (code, said) = interlingua(folder.path(), &["check", "agents.yaml"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("rules.cedar:1:1") && said.contains("`Orchestrator::\"desk\"`"), "{said}");
+    assert!(said.contains("rules.cedar:4:1") && said.contains("`Orchestrator::\"lab\"`"), "{said}");
+    assert!(said.contains("access.roles.lab") && said.contains("`orchestrator:lab`"), "{said}");
+    assert!(!said.contains("`planner`"), "it is an agent: {said}");
     write("rules.cedar", "permit (principal, action == Action::\"cal\", resource);\n");
     let (code, said) = interlingua(folder.path(), &["check", "hub.yaml"]);
     assert_eq!(code, Some(3), "{said}");
