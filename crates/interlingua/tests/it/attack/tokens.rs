@@ -198,3 +198,55 @@ async fn attack_nobody_learns_from_a_refusal_what_there_is() {
         assert_eq!(comparable(&there), comparable(&not), "{wire}:\n{there}\n{not}");
     }
 }
+
+/// Without what is random in it: ids, tokens and times.
+fn masked(text: &str) -> String {
+    let is_random = |word: &&str| word.len() >= 12 && word.chars().any(|c| c.is_ascii_digit());
+    let split: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let words = split.into_iter().filter(is_random).collect::<Vec<_>>();
+    words.iter().fold(text.to_owned(), |text, word| text.replace(word, "X"))
+}
+
+/// The same of things that are the Owner's, by their ids, and of peers, by their names.
+#[tokio::test]
+async fn attack_nobody_learns_from_a_refusal_which_ids_are_somebodys() {
+    const NONE: &str = "0123456789abcdef0123456789abcdef";
+    let hub = hub().await;
+    let owner = hub.token().expect("the Owner's");
+    let task =
+        as_(&hub, &owner, Method::POST, "/api/tasks", Some(json!({"skill": "hub/echo", "arguments": {"text": "a"}})));
+    let task = task.await.json();
+    let shared =
+        as_(&hub, &owner, Method::POST, "/api/artifacts", Some(json!({"name": "a", "content": "a"}))).await.json();
+    let (task, shared) = (task["id"].as_str().expect("a task"), shared["artifact_id"].as_str().expect("an artifact"));
+    let ids = |path: &str, id: &str| (path.replace("{}", id), path.replace("{}", NONE));
+    let named = |path: &str| (path.replace("{}", "local"), path.replace("{}", "nobody"));
+    let asked = json!({"query": "read a file", "streaming": false});
+    let tells = json!({"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": NONE}});
+    let rows = [
+        (Method::GET, ids("/api/tasks/{}", task), None),
+        (Method::DELETE, ids("/api/tasks/{}", task), None),
+        (Method::GET, ids("/api/tasks/{}/events", task), None),
+        (Method::GET, ids("/api/tasks/{}/timeline", task), None),
+        (Method::POST, ids("/api/tasks/{}/signals", task), Some(json!({"cancel": true}))),
+        (Method::GET, ids("/a2a/tasks/{}", task), None),
+        (Method::POST, ids("/a2a/tasks/{}:cancel", task), Some(json!({}))),
+        (Method::GET, ids("/api/artifacts/{}", shared), None),
+        (Method::GET, ids("/api/artifacts/{}/content", shared), None),
+        (Method::DELETE, ids("/api/artifacts/{}", shared), None),
+        (Method::GET, named("/agents/{}/.well-known/agent-card.json"), None),
+        (Method::POST, named("/agents/{}/a2a"), Some(tells)),
+        (Method::POST, named("/agents/{}/ask"), Some(asked)),
+        (Method::GET, named("/api/messages?agent={}"), None),
+    ];
+    for (method, (there, not), body) in rows {
+        let told = async |path: &str| {
+            let page = [("sec-fetch-site", "same-origin"), ("a2a-version", "1.0")];
+            let answer = send(&hub, method.clone(), path, &page, body.clone()).await;
+            (answer.status, masked(&answer.text().replace("nobody", "local")))
+        };
+        let (there, not) = ((told(&there).await, there), (told(&not).await, not));
+        assert_eq!(there.0, not.0, "{} and {}", there.1, not.1);
+        assert!(there.0.1.contains("you are anonymous here; show a token"), "{}: {}", there.1, there.0.1);
+    }
+}
