@@ -5,6 +5,7 @@
 mod architecture;
 mod commands;
 mod documents;
+mod pins;
 mod requirements;
 mod security;
 mod sources;
