@@ -155,6 +155,16 @@ impl Call {
         }
     }
 
+    /// The skill it names, before a route was chosen.
+    pub fn names(&self) -> Option<&SkillId> {
+        match &self.ask {
+            Ask::Invoke { target: Target::Skill(id, _), .. } | Ask::Complete { of: Completes::Skill(id), .. } => {
+                Some(id)
+            }
+            Ask::Invoke { .. } | Ask::Complete { .. } | Ask::Read { .. } => None,
+        }
+    }
+
     pub fn input(&self) -> Option<&Input> {
         match &self.ask {
             Ask::Invoke { input, .. } => Some(input),

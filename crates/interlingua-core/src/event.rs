@@ -33,6 +33,9 @@ pub enum Event {
         question: QuestionId,
         by: Party,
         how: How,
+        /// Whose decision it was; absent where nobody decided. Boxed for the size of every event.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decided: Option<Box<Decided>>,
     },
     Finished(Finished),
 }
@@ -58,6 +61,13 @@ pub enum Piece {
     Whole,
     Delta,
     End,
+}
+
+/// Who answered a question, and whether the answer lets the exchange go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    pub by: Owner,
+    pub granted: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

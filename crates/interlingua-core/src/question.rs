@@ -114,6 +114,49 @@ pub struct Confirm {
     pub args: Option<Json>,
     pub parts: Vec<Part>,
     pub effects: Effects,
+    /// Absent where a peer asks, and in journals of hubs that did not write it. Boxed for the size of every event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Box<Basis>>,
+}
+
+/// Why this hub asks for an approval, and what it knew when it did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis {
+    pub at: Time,
+    pub why: Vec<Reason>,
+    /// The version of the policy that let the call get here.
+    pub policy: Digest,
+    /// Of the skill as it was described.
+    pub definition: Digest,
+}
+
+/// Why a call needs an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The caller asked for one.
+    CallerAsked,
+    /// The rules of an agent that led to the call ask for one.
+    AgentRule,
+    Destroys,
+    Spends,
+    /// Plain words led to a skill that writes.
+    PlainWords,
+    /// Nobody described what the skill does.
+    UnknownEffects,
+}
+
+impl Reason {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::CallerAsked => "caller_asked",
+            Reason::AgentRule => "agent_rule",
+            Reason::Destroys => "destroys",
+            Reason::Spends => "spends",
+            Reason::PlainWords => "plain_words",
+            Reason::UnknownEffects => "unknown_effects",
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use super::{Asking, Decision, Effect, Happening, MAX_ARTIFACTS_HELD, MAX_OPEN_QUESTIONS, Standing, Task};
 use crate::call::{OnDisconnect, Raw};
 use crate::content::{Input, Party};
-use crate::event::{Answer, CancelWhy, Chunk, Event, Finished, How, Outcome, Route, Signal};
+use crate::event::{Answer, CancelWhy, Chunk, Decided, Event, Finished, How, Outcome, Route, Signal};
 use crate::fault::{Fault, FaultKind, Noun};
 use crate::id::{MessageId, QuestionId, Time};
 use crate::journal::{Record, Sent};
@@ -121,8 +121,9 @@ impl Task {
                 Event::Asked(Question { id: self.next_question()?, text, ..question })
             }
             Event::Artifact(chunk) => Event::Artifact(self.admit(chunk)?),
-            Event::Settled { question, by, how } if self.open.contains_key(&question) => {
-                Event::Settled { question, by, how }
+            // A peer may say that its question is settled, and never that somebody here decided it.
+            Event::Settled { question, by, how, .. } if self.open.contains_key(&question) => {
+                Event::Settled { question, by, how, decided: None }
             }
             Event::Settled { .. } => return Err(self.bad_reply("it settled a question that is not open")),
             Event::Finished(finished) => {
@@ -198,9 +199,10 @@ impl Task {
         };
         let party = if question.to == Addressee::Caller { Party::Caller } else { Party::Hub };
         let signal = Signal::Answered { question: question.id, message: message.clone(), answer };
+        let decided = Some(Box::new(Decided { by: by.owner(), granted: how == How::Answered }));
         let decision = Decision::default()
             .record(Record::Received { by, signal: signal.clone() })
-            .emit(Event::Settled { question: question.id, by: party, how });
+            .emit(Event::Settled { question: question.id, by: party, how, decided });
         self.after_settled(decision, question, how, message, signal)
     }
 
@@ -280,7 +282,8 @@ impl Task {
 
     fn expire(&self, id: QuestionId) -> Result<Decision, Fault> {
         let question = self.open.get(&id).ok_or_else(not_found)?;
-        let decision = Decision::default().emit(Event::Settled { question: id, by: Party::Hub, how: How::Expired });
+        let decision =
+            Decision::default().emit(Event::Settled { question: id, by: Party::Hub, how: How::Expired, decided: None });
         let message = MessageId::from(format!("{id}-expired"));
         let signal = Signal::Answered { question: id, message: message.clone(), answer: Answer::Declined };
         Ok(self.after_settled(decision, question, How::Expired, message, signal))
@@ -375,7 +378,7 @@ impl Task {
     fn withdraw(&self, which: impl Fn(&Question) -> bool) -> Decision {
         let withdrawn = self.open.values().filter(|question| which(question));
         withdrawn.fold(Decision::default(), |decision, question| {
-            decision.emit(Event::Settled { question: question.id, by: Party::Hub, how: How::Withdrawn })
+            decision.emit(Event::Settled { question: question.id, by: Party::Hub, how: How::Withdrawn, decided: None })
         })
     }
 

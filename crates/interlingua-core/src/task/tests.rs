@@ -67,6 +67,7 @@ fn confirm() -> Happening {
             args: None,
             parts: Vec::new(),
             effects: Effects::unknown(),
+            basis: None,
         }),
         text: "Write the file?".into(),
         expires: Time(5_000),

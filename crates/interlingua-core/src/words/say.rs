@@ -9,7 +9,7 @@ use super::value::Kind;
 use crate::card::Schema;
 use crate::content::Part;
 use crate::event::Why;
-use crate::id::{SkillId, Text};
+use crate::id::{SkillId, TaskId, Text};
 use crate::json::{Json, Tree};
 use crate::visible::visible_line;
 use Language::{English, Spanish};
@@ -104,6 +104,41 @@ pub fn confirm(language: Language, skill: &SkillId, args: Option<&Json>, parts: 
     let args = args.map(|args| format!(" {with} {args}")).unwrap_or_default();
     let parts = parts.map(|parts| format!(", {saying} {parts}")).unwrap_or_default();
     format!("{run} {skill}{args}{parts}{end}")
+}
+
+/// Where and how this caller gives the approval that its call waits for.
+pub fn approve_there(language: Language, task: TaskId, hub: Option<&str>) -> String {
+    let hub = at(language, hub);
+    match language {
+        English => format!("It waits for your approval{hub}: `interlingua approve {task}`."),
+        Spanish => format!("Espera tu aprobación{hub}: `interlingua approve {task}`."),
+    }
+}
+
+/// The same for a caller who may not approve: somebody else has to, and finds the call by its id.
+pub fn approver_has_to(language: Language, task: TaskId, hub: Option<&str>) -> String {
+    let hub = at(language, hub);
+    match language {
+        English => format!("You may not approve it: an approver of this hub has to{hub}; its id is {task}."),
+        Spanish => format!("No puedes aprobarlo: tiene que hacerlo un aprobador de este hub{hub}; su id es {task}."),
+    }
+}
+
+/// For a client that is held no longer by a call that waits for approvers: it was not run, and where its result will be.
+pub fn not_run_yet(question: &str, task: TaskId) -> String {
+    format!(
+        "This has not been run yet: it waits for an approval. {question} Once it is approved, `hub/await` with the task {task} gives \
+         its result, and so does `interlingua tasks {task}`."
+    )
+}
+
+fn at(language: Language, hub: Option<&str>) -> String {
+    let Some(hub) = hub else { return String::new() };
+    let hub = shown(hub, 200);
+    match language {
+        English => format!(" at {hub}"),
+        Spanish => format!(" en {hub}"),
+    }
 }
 
 /// The answer did not fit; the question follows again.

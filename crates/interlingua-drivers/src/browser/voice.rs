@@ -109,6 +109,7 @@ impl Voice {
             args: asking.args.clone(),
             parts: Vec::new(),
             effects: asking.skill.effects,
+            basis: None,
         };
         Question {
             // The task numbers its questions itself.

@@ -364,6 +364,7 @@ mod tests {
             args: None,
             parts: Vec::new(),
             effects: Effects::unknown(),
+            basis: None,
         };
         let question = Question { kind: QuestionKind::Confirm(confirm), ..asked(ROOTS, "{}") };
         let asking = encode(&question, Version::LATEST).expect("asked");

@@ -58,7 +58,7 @@ impl Desk {
     /// The question needs no answer any more.
     pub(super) fn withdraw(&self, number: u32) {
         let question = QuestionId(self.task, number);
-        self.emit(Event::Settled { question, by: Party::Hub, how: How::Withdrawn });
+        self.emit(Event::Settled { question, by: Party::Hub, how: How::Withdrawn, decided: None });
     }
 
     /// The caller answered.

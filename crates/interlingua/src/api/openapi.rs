@@ -250,7 +250,7 @@ fn exchanges() -> Vec<Operation> {
         page(
             "/api/confirmations",
             "list_confirmations",
-            "What waits for a yes that you may give",
+            "Calls that wait for an approval which you may give",
             PAGE,
             schema::<PageView<QuestionView>>,
         ),
@@ -258,7 +258,7 @@ fn exchanges() -> Vec<Operation> {
         post(
             "/api/confirmations/{id}",
             "decide_confirmation",
-            "Say yes or no",
+            "Approve or deny it",
             schema::<ConfirmationRequest>,
             schema::<TaskView>,
         ),

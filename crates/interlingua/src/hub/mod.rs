@@ -7,6 +7,7 @@
 //! is run by the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
 
 pub mod admission;
+pub mod approvals;
 pub mod artifacts;
 pub mod asking;
 pub mod audit;

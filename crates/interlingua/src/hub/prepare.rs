@@ -9,9 +9,9 @@ use interlingua_core::peer::{Following, Peer};
 use interlingua_core::task::{Asking, Task};
 use interlingua_core::words::say;
 use interlingua_core::{
-    Addressee, Ask, Call, Chosen, Completes, Confirm, Digest, Fault, FaultKind, Feature, Health, Input, Json, KindSet,
-    Link, Missing, Noun, Part, PeerId, Principal, Proof, QuestionKind, Route, RouteClass, Skill, SkillId, SkillKind,
-    Subject, Target, TaskId, Text, Uri, Version, Via, Why, words,
+    Addressee, Ask, Basis, Call, Chosen, Completes, Confirm, Digest, Fault, FaultKind, Feature, Health, Input, Json,
+    KindSet, Link, Missing, Noun, Part, PeerId, Principal, Proof, QuestionKind, Reason, Route, RouteClass, Skill,
+    SkillId, SkillKind, Subject, Target, TaskId, Text, Uri, Version, Via, Why, words,
 };
 
 use super::asking::is_ask;
@@ -121,7 +121,7 @@ impl Hub {
         if !self.hooks.load().0.is_empty() {
             self.before_dispatch(acting, call, task, &mut ready).await?;
         }
-        let confirmed = self.confirm(acting, call, &ready, granted);
+        let confirmed = self.confirm(acting, call, task, &ready, granted);
         laps.done(Phase::Confirm);
         Ok(match confirmed? {
             Some(asking) => Prepared::Ask(asking),
@@ -328,10 +328,12 @@ impl Hub {
         &self,
         by: &Principal,
         call: &Call,
+        task: TaskId,
         ready: &Ready,
         granted: Option<Digest>,
     ) -> Result<Option<Asking>, Fault> {
-        if !needs_yes(call, ready, self.settings.load().unknown) {
+        let why = reasons_to_ask(call, ready, self.settings.load().unknown);
+        if why.is_empty() {
             return Ok(None);
         }
         let parts: &[Part] = call.input().map(|input| &*input.parts).unwrap_or_default();
@@ -352,13 +354,21 @@ impl Hub {
             Addressee::Approvers
         };
         let language = super::words::language_of(call);
-        let text = say::confirm(language, &ready.skill.id, ready.args.as_ref(), parts);
+        let mut text = say::confirm(language, &ready.skill.id, ready.args.as_ref(), parts);
+        if to == Addressee::Approvers {
+            text.push(' ');
+            text.push_str(&self.where_to_approve(language, task, approves));
+            let (skill, caller) = (&ready.skill.id, by.owner());
+            tracing::info!(event = "approval_pending", %task, %skill, %caller, "a call waits for an approval");
+        }
+        let basis = Basis { at: self.now(), why, policy: self.policy.load().version(), definition: ready.skill.digest };
         let confirm = Confirm {
             call: digest,
             skill: ready.skill.id.clone(),
             args: ready.args.clone(),
             parts: parts.to_vec(),
             effects: ready.skill.effects,
+            basis: Some(Box::new(basis)),
         };
         Ok(Some(Asking {
             to,
@@ -454,17 +464,22 @@ fn led_to(call: &Call, ready: &Ready) -> Consent {
 
 /// Effects that destroy or spend, a caller who asks for it, an agent's rules, whatever writes when plain words led to it, and
 /// what nobody described where `unknown` says so.
-fn needs_yes(call: &Call, ready: &Ready, unknown: Unknown) -> bool {
+fn reasons_to_ask(call: &Call, ready: &Ready, unknown: Unknown) -> Vec<Reason> {
+    if call.input().is_none() {
+        return Vec::new();
+    }
     let effects = ready.skill.effects;
     let by_words = matches!(ready.route.why, Why::Phrase | Why::Ranked);
     let unknown = effects.unknown && asks_for_unknown(call.chosen_by(ready.route.why), unknown);
-    call.input().is_some()
-        && (call.limits.confirm
-            || led_to(call, ready) != Consent::Allow
-            || effects.destroys
-            || effects.spends
-            || (by_words && effects.change())
-            || unknown)
+    let reasons = [
+        (Reason::CallerAsked, call.limits.confirm),
+        (Reason::AgentRule, led_to(call, ready) != Consent::Allow),
+        (Reason::Destroys, effects.destroys),
+        (Reason::Spends, effects.spends),
+        (Reason::PlainWords, by_words && effects.change()),
+        (Reason::UnknownEffects, unknown),
+    ];
+    reasons.into_iter().filter_map(|(reason, holds)| holds.then_some(reason)).collect()
 }
 
 /// What a client calls by name its user has agreed to there; what words, a plan or an argument chose nobody has seen yet. What

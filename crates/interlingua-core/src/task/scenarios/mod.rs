@@ -96,6 +96,7 @@ fn hub_asks_for_yes(skill: &str) -> Happening {
         args: None,
         parts: Vec::new(),
         effects: Effects::unknown(),
+        basis: None,
     };
     let kind = QuestionKind::Confirm(confirm);
     Happening::Ask(Asking { to: Addressee::Approvers, kind, text: "Shall I?".into(), expires: EXPIRES })

@@ -92,3 +92,22 @@ fn what_peers_call_themselves_is_shown_short_and_on_one_line() {
             .ends_with("Responde sí o no.")
     );
 }
+
+#[test]
+fn where_an_approval_is_given_is_said_on_one_line_with_nothing_hidden() {
+    let task = crate::id::TaskId(7);
+    let hub = format!("http://hub.example/\n\u{202e}{}", "x".repeat(500));
+    for language in Language::ALL {
+        let there = say::approve_there(language, task, Some(&hub));
+        assert!(there.contains(&format!("`interlingua approve {task}`")), "{there}");
+        let others = say::approver_has_to(language, task, Some(&hub));
+        assert!(others.contains(&task.to_string()) && !others.contains("interlingua approve"), "{others}");
+        for said in [there, others] {
+            assert!(said.lines().count() == 1 && !said.contains('\u{202e}') && said.len() < 500, "{said}");
+        }
+    }
+    assert_eq!(
+        say::approve_there(Language::English, task, None),
+        format!("It waits for your approval: `interlingua approve {task}`.")
+    );
+}

@@ -409,6 +409,7 @@ impl Following {
                 args: told.get("arguments").map(|arguments| Json::from_tree(arguments.clone())),
                 parts: Vec::new(),
                 effects: Effects::unknown(),
+                basis: None,
             })),
             _ => None,
         }

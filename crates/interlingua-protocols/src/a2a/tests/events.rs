@@ -144,7 +144,8 @@ fn a_question_interrupts_and_its_answer_lets_the_task_go_on() {
         message: MessageId::from("m2"),
         answer: Answer::Given(Input::text("Paris")),
     };
-    let settled = Event::Settled { question: QuestionId(TASK, 0), by: Party::Caller, how: How::Answered };
+    let settled =
+        Event::Settled { question: QuestionId(TASK, 0), by: Party::Caller, how: How::Answered, decided: None };
     let entries = entries(vec![
         Record::emitted(Event::Asked(question(Addressee::Caller))),
         Record::Received { by: Principal::anonymous(), signal: answer },

@@ -69,6 +69,7 @@ fn confirmation(question: QuestionId, to: Addressee) -> Event {
         args: Some(json!({"path": "a"}).into()),
         parts: Vec::new(),
         effects,
+        basis: None,
     };
     Event::Asked(Question {
         id: question,

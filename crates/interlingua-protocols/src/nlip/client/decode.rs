@@ -191,6 +191,7 @@ impl Leg {
             args: content.get("arguments").map(|arguments| Json::from_tree(arguments.clone())),
             parts: Vec::new(),
             effects: Effects::unknown(),
+            basis: None,
         })
     }
 }

@@ -283,6 +283,7 @@ fn a_yes_to_another_hub_is_understood_there() {
             args: None,
             parts: Vec::new(),
             effects: interlingua_core::Effects::unknown(),
+            basis: None,
         }),
         text: "Delete?".into(),
         asked_by: Party::Hub,

@@ -107,10 +107,13 @@ pub struct SayRequest {
 }
 
 /// A human's yes or no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfirmationRequest {
     pub approve: bool,
+    /// The digest of the call that was shown, as `call` of the question: a decision about another call is a conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
 }
 
 /// May somebody do this, and why?

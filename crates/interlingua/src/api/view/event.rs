@@ -104,6 +104,12 @@ pub struct SettledView {
     pub by: String,
     /// `answered`, `declined`, `expired` or `withdrawn`.
     pub how: String,
+    /// Who answered it; absent where nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
+    /// Whether that lets the exchange go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub granted: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -215,10 +221,12 @@ impl From<&Event> for EventView {
             }),
             Event::Artifact(chunk) => EventView::Artifact(chunk.into()),
             Event::Asked(question) => EventView::Asked(question.into()),
-            Event::Settled { question, by, how } => EventView::Settled(SettledView {
+            Event::Settled { question, by, how, decided } => EventView::Settled(SettledView {
                 question: question.to_string(),
                 by: super::party(by),
                 how: self::how(*how).into(),
+                decided_by: decided.as_ref().map(|decided| decided.by.to_string()),
+                granted: decided.as_ref().map(|decided| decided.granted),
             }),
             Event::Finished(finished) => EventView::Finished(finished.into()),
         }

@@ -1,14 +1,16 @@
 //! What an exchange waits for.
 
-use interlingua_core::{Addressee, Json, Question, QuestionKind};
+use interlingua_core::task::Task;
+use interlingua_core::{Addressee, Json, Maker, Question, QuestionKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::card::EffectsView;
 use super::content::PartView;
+use crate::hub::approvals::Pending;
 
 /// Which of the fields are there depends on `kind`. The callee's own state never leaves the hub.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionView {
     pub id: String,
     pub task: String,
@@ -38,6 +40,43 @@ pub struct QuestionView {
     /// Of `visit`: open it, then say that you did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// Who asks for the call: the chain, `>` between its links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// What the first call that led to it came in by, such as `mcp/2025-11-25`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<String>,
+    /// The lowest trust of what led to the call: `operator`, `caller`, `peer` or `world`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<String>,
+    /// Who made the call: `caller`, or `agent`, `team`, `plan` or `device` of this hub.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub led_by: Option<String>,
+    /// Of `confirm`: the digest of the call that is approved. Send it back with the decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// Of `confirm`: why it is asked for: `caller_asked`, `agent_rule`, `destroys`, `spends`, `plain_words`, `unknown_effects`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
+    /// Of `confirm`, as the rest: when it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<String>,
+    /// The version of the policy that let the call get here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// The digest of the skill's definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
+    /// The peer that offers the skill, and what it speaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+    /// What the peer says of the skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,12 +111,7 @@ impl From<&Question> for QuestionView {
             text: question.text.to_string(),
             asked_by: super::party(&question.asked_by),
             expires: question.expires.to_string(),
-            form: None,
-            choices: Vec::new(),
-            confirm: None,
-            scheme: None,
-            scopes: Vec::new(),
-            url: None,
+            ..QuestionView::default()
         };
         match &question.kind {
             QuestionKind::Input { form, choices } => {
@@ -86,6 +120,14 @@ impl From<&Question> for QuestionView {
                 view.choices = choices.map(|c| ChoiceView { id: c.id.to_string(), text: c.text.to_string() }).collect();
             }
             QuestionKind::Confirm(confirm) => {
+                view.call = Some(confirm.call.to_string());
+                view.peer = Some(confirm.skill.peer.to_string());
+                if let Some(basis) = &confirm.basis {
+                    view.why = basis.why.iter().map(|reason| reason.as_str().to_owned()).collect();
+                    view.asked_at = Some(basis.at.to_string());
+                    view.policy = Some(basis.policy.to_string());
+                    view.definition = Some(basis.definition.to_string());
+                }
                 view.confirm = Some(ConfirmView {
                     skill: confirm.skill.to_string(),
                     arguments: confirm.args.clone(),
@@ -101,5 +143,42 @@ impl From<&Question> for QuestionView {
             QuestionKind::Model(_) | QuestionKind::Roots => {}
         }
         view
+    }
+}
+
+impl QuestionView {
+    /// With what the task that waits says of its call.
+    pub fn within(task: &Task, question: &Question) -> QuestionView {
+        let origin = &task.call.origin;
+        let wire = origin.wire().map(|wire| wire.0.to_string());
+        QuestionView {
+            owner: Some(task.by.owner().to_string()),
+            wire: wire.or_else(|| origin.protocols().next().map(str::to_owned)),
+            trust: Some(task.call.trust().as_str().into()),
+            led_by: Some(maker(origin.maker()).into()),
+            ..QuestionView::from(question)
+        }
+    }
+}
+
+fn maker(maker: Maker) -> &'static str {
+    match maker {
+        Maker::Caller => "caller",
+        Maker::Agent => "agent",
+        Maker::Team => "team",
+        Maker::Plan => "plan",
+        Maker::Device => "device",
+    }
+}
+
+impl From<&Pending> for QuestionView {
+    fn from(pending: &Pending) -> QuestionView {
+        let skill = pending.skill.as_ref();
+        QuestionView {
+            title: skill.map(|skill| skill.title.to_string()),
+            description: skill.map(|skill| skill.description.to_string()),
+            protocol: pending.protocol.map(str::to_owned),
+            ..QuestionView::within(&pending.task, &pending.question)
+        }
     }
 }

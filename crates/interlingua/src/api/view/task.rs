@@ -1,8 +1,8 @@
 //! Exchanges as they stand: an answer, a task, a conversation, a line of the audit; and a page of any of them.
 
+use interlingua_core::Conversation;
 use interlingua_core::ports::TaskRow;
 use interlingua_core::task::{State, Task};
-use interlingua_core::{Ask, Completes, Conversation, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -222,7 +222,10 @@ impl From<&Task> for TaskView {
             id: task.id.to_string(),
             state: task.phase().as_str().into(),
             owner: task.by.owner().to_string(),
-            skill: route.as_ref().map(|route| route.skill.clone()).or_else(|| named(&task.call.ask)),
+            skill: route
+                .as_ref()
+                .map(|route| route.skill.clone())
+                .or_else(|| task.call.names().map(ToString::to_string)),
             conversation: task.call.conversation.as_ref().map(ToString::to_string),
             parent: task.call.parent.map(|parent| parent.to_string()),
             created: task.created.to_string(),
@@ -230,21 +233,11 @@ impl From<&Task> for TaskView {
             seq: Some(task.seq),
             route,
             cancelling: task.cancelling.map(|cancelling| cancelling.why.as_str().into()),
-            questions: task.open.values().map(QuestionView::from).collect(),
+            questions: task.open.values().map(|question| QuestionView::within(task, question)).collect(),
             artifacts: task.artifacts.keys().map(ToString::to_string).collect(),
             finished,
             losses: task.losses.iter().map(LossView::from).collect(),
         }
-    }
-}
-
-/// The skill a call names, before a way was chosen.
-fn named(ask: &Ask) -> Option<String> {
-    match ask {
-        Ask::Invoke { target: Target::Skill(id, _), .. } | Ask::Complete { of: Completes::Skill(id), .. } => {
-            Some(id.to_string())
-        }
-        Ask::Invoke { .. } | Ask::Complete { .. } | Ask::Read { .. } => None,
     }
 }
 

@@ -22,6 +22,7 @@ fn events() -> Vec<Event> {
             args: Some(json("{\"nights\":2}")),
             parts: Vec::new(),
             effects: Effects::unknown(),
+            basis: None,
         }),
         text: "Book it?".into(),
         asked_by: Party::Hub,

@@ -1,17 +1,18 @@
-//! `/api/confirmations`: what waits for a human's yes, for those who may give it.
+//! `/api/confirmations`: calls that wait for an approval, for those who may give it.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
 use http::{StatusCode, Uri};
-use interlingua_core::{Answer, Fault, Question, QuestionId};
+use interlingua_core::{Answer, Fault, FaultKind, QuestionId};
 
-use super::decode::{self, no_such_question};
+use super::decode;
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, tasks};
 use crate::api::view::{ConfirmationRequest, PageView, QuestionView};
 use crate::edge::Shared;
+use crate::hub::approvals::Pending;
 use crate::server::body;
 
 pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
@@ -20,13 +21,17 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
     open.sort_by_key(|question| question.id);
     let after = query.after.as_deref().map(|after| after.parse::<QuestionId>().map_err(|_| page::bad_cursor()));
     let after = after.transpose()?;
-    let rest = open.iter().filter(|question| after.is_none_or(|after| question.id > after));
+    let rest = open.into_iter().filter(|question| after.is_none_or(|after| question.id > after));
     let (questions, next) = page::cut(rest, query.limit(), |question| question.id.to_string());
-    answer(StatusCode::OK, &PageView { items: questions.into_iter().map(QuestionView::from).collect(), next })
+    let mut items = Vec::with_capacity(questions.len());
+    for question in questions {
+        items.push(QuestionView::from(&shared.hub.pending(question).await?));
+    }
+    answer(StatusCode::OK, &PageView { items, next })
 }
 
 pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
-    answer(StatusCode::OK, &QuestionView::from(&found(&shared, &asker, &id)?))
+    answer(StatusCode::OK, &QuestionView::from(&found(&shared, &asker, &id).await?))
 }
 
 pub(super) async fn decide(
@@ -35,17 +40,28 @@ pub(super) async fn decide(
     Path(id): Path<String>,
     body: Body,
 ) -> Answered {
-    let question = found(&shared, &asker, &id)?;
+    let pending = found(&shared, &asker, &id).await?;
     let bytes = body::read(body, shared.bounds().body).await?;
     let request: ConfirmationRequest = decode::body(bytes, shared.bounds().depth).await?;
+    let view = QuestionView::from(&pending);
+    if request.call.is_some() && request.call != view.call {
+        let text = "the call is not the one that was shown: look at it again";
+        return Err(Fault::caller(FaultKind::Conflict, text).into());
+    }
     let said = if request.approve { Answer::Granted } else { Answer::Declined };
-    shared.hub.answer(asker.by.clone(), question.id, said).await?;
-    answer(StatusCode::OK, &tasks::seen(&shared, &asker.by, question.id.0).await?)
+    let id = pending.question.id;
+    if let Err(fault) = shared.hub.answer(asker.by.clone(), id, said).await {
+        return Err(tasks::why_refused(&shared, &asker.by, id, fault).await.into());
+    }
+    answer(StatusCode::OK, &tasks::seen(&shared, &asker.by, id.0).await?)
 }
 
-/// One that is not theirs to decide is not there.
-fn found(shared: &Shared, asker: &Asker, id: &str) -> Result<Question, Fault> {
+/// One that this principal may decide; else why it is not.
+async fn found(shared: &Shared, asker: &Asker, id: &str) -> Result<Pending, Fault> {
     let id = decode::question_id(id)?;
-    let open = shared.hub.open_confirmations(&asker.by);
-    open.into_iter().find(|question| question.id == id).ok_or_else(no_such_question)
+    let open = shared.hub.open_confirmations(&asker.by).into_iter().find(|question| question.id == id);
+    match open {
+        Some(question) => shared.hub.pending(question).await,
+        None => Err(shared.hub.not_to_decide(&asker.by, id).await),
+    }
 }

@@ -180,9 +180,5 @@ fn answered(request: AnswerRequest) -> Result<Follows, Fault> {
 }
 
 pub(super) fn question_id(text: &str) -> Result<QuestionId, Fault> {
-    text.parse().map_err(|_| no_such_question())
-}
-
-pub(super) fn no_such_question() -> Fault {
-    Fault::caller(FaultKind::NotFound(interlingua_core::Noun::Resource), "no such question is open")
+    text.parse().map_err(|_| crate::hub::approvals::no_such_question())
 }

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode, Uri};
-use interlingua_core::ports::{TaskFilter, TaskPhase};
+use interlingua_core::ports::{TaskFilter, TaskPhase, TaskRow};
 use interlingua_core::{
     Answer, CancelWhy, ConversationId, Fault, FaultKind, Input, Log, Noun, Principal, QuestionId, Signal, TaskId,
 };
@@ -14,7 +14,7 @@ use interlingua_core::{
 use super::decode::{self, Follows, Manner};
 use super::page::{self, Paged, TasksPaged};
 use super::{Answered, Asker, Refusal, answer, events, exchanges, located, nothing, task_id};
-use crate::api::view::{NumberedEvent, PageView, SignalRequest, TaskView};
+use crate::api::view::{NumberedEvent, PageView, QuestionView, SignalRequest, TaskView};
 use crate::edge::Shared;
 use crate::hub::entropy;
 use crate::hub::live::{decoded, no_such_task};
@@ -41,7 +41,20 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
     };
     let rows = shared.hub.rows(&asker.by, filter).await?;
     let (rows, next) = page::cut(rows.into_iter(), limit, |row| page::task_cursor(row.created, row.task));
-    answer(StatusCode::OK, &PageView { items: rows.iter().map(TaskView::from).collect(), next })
+    answer(StatusCode::OK, &PageView { items: rows.iter().map(|row| listed(&shared, row)).collect(), next })
+}
+
+/// A line of the list: of one that waits also for what, and what it would call.
+fn listed(shared: &Shared, row: &TaskRow) -> TaskView {
+    let mut view = TaskView::from(row);
+    if row.state == TaskPhase::Waiting
+        && let Some(live) = shared.hub.live.get(row.task)
+    {
+        view.questions = live.questions().iter().map(QuestionView::from).collect();
+        let asked = view.questions.iter().find_map(|question| Some(question.confirm.as_ref()?.skill.clone()));
+        view.skill = asked.or(view.skill);
+    }
+    view
 }
 
 pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
@@ -102,18 +115,37 @@ pub(super) async fn signal(
     let signal = match decode::signal(request)? {
         Follows::Signal(signal) => signal,
         Follows::Words { question, text } => {
-            let answer = in_words(&shared, &asker.by, question, &text)?;
+            let answer = in_words(&shared, &asker.by, question, &text).await?;
             Signal::Answered { question, message: entropy::message_id(), answer }
         }
     };
-    shared.hub.signal(asker.by.clone(), task, signal).await?;
+    let answered = match &signal {
+        Signal::Answered { question, .. } => Some(*question),
+        Signal::Said { .. } | Signal::Cancel(_) => None,
+    };
+    if let Err(fault) = shared.hub.signal(asker.by.clone(), task, signal).await {
+        return Err(match answered {
+            Some(question) => why_refused(&shared, &asker.by, question, fault).await.into(),
+            None => fault.into(),
+        });
+    }
     answer(StatusCode::ACCEPTED, &seen(&shared, &asker.by, task).await?)
 }
 
+/// An answer that was refused because its question is not open: what became of it, instead of that it is not there.
+pub(super) async fn why_refused(shared: &Shared, by: &Principal, question: QuestionId, fault: Fault) -> Fault {
+    match fault.kind {
+        FaultKind::NotFound(_) | FaultKind::AlreadyFinished => shared.hub.not_to_decide(by, question).await,
+        _ => fault,
+    }
+}
+
 /// What the words mean to the question they answer.
-fn in_words(shared: &Shared, by: &Principal, question: QuestionId, text: &str) -> Result<Answer, Fault> {
+async fn in_words(shared: &Shared, by: &Principal, question: QuestionId, text: &str) -> Result<Answer, Fault> {
     let open = shared.hub.open_questions(by);
-    let asked = open.iter().find(|open| open.id == question).ok_or_else(decode::no_such_question)?;
+    let Some(asked) = open.iter().find(|open| open.id == question) else {
+        return Err(shared.hub.not_to_decide(by, question).await);
+    };
     let unfit = || Fault::caller(FaultKind::InvalidInput, format!("that does not answer: {}", asked.text));
     shared.hub.read_answer(asked, Input::text(text)).ok_or_else(unfit)
 }

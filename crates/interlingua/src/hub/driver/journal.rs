@@ -154,7 +154,8 @@ impl Driver {
     }
 
     fn row(&self) -> TaskRow {
-        let skill = self.task.route.as_ref().map(|route| route.skill.to_string().into());
+        let routed = self.task.route.as_ref().map(|route| &route.skill);
+        let skill = routed.or_else(|| self.task.call.names()).map(|skill| skill.to_string().into());
         TaskRow {
             task: self.task.id,
             owner: self.task.by.owner().to_string().into(),

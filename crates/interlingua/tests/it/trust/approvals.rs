@@ -62,7 +62,7 @@ async fn nobody_gives_their_own_yes_by_any_door_unless_they_may_approve() {
     let yes = Some(json!({"approve": true}));
     assert_eq!(
         as_(&hub, "bob", Method::POST, &format!("/api/confirmations/{question}"), yes.clone()).await.status,
-        404
+        403
     );
     let answer = Some(json!({"answer": {"question": question, "approve": true}}));
     let by_signal = as_(&hub, "bob", Method::POST, &format!("/api/tasks/{task}/signals"), answer).await;

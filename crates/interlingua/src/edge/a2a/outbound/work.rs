@@ -203,7 +203,7 @@ impl Work {
         let number = talk.dispatch.asked + self.asked - 1;
         let question = QuestionId(talk.dispatch.task, number);
         let by = Party::Peer(talk.peer.name.clone());
-        self.emit(Record::emitted(Event::Settled { question, by, how: How::Withdrawn })).await;
+        self.emit(Record::emitted(Event::Settled { question, by, how: How::Withdrawn, decided: None })).await;
     }
 
     /// On when the stream ended before the task did.

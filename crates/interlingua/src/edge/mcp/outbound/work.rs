@@ -208,7 +208,7 @@ impl Work {
         let number = self.talk.dispatch.asked + u32::try_from(index).unwrap_or(u32::MAX);
         let question = QuestionId(self.talk.dispatch.task, number);
         let by = Party::Peer(self.talk.peer.name.clone());
-        self.emit(Record::emitted(Event::Settled { question, by, how: How::Withdrawn })).await;
+        self.emit(Record::emitted(Event::Settled { question, by, how: How::Withdrawn, decided: None })).await;
     }
 
     async fn told(&mut self, flight: &Flight, signal: Signal) -> Option<Ending> {

@@ -1,0 +1,157 @@
+//! What approvers are told: which calls wait for them and what is known of each, and why a question cannot be decided any more.
+//!
+//! Whoever neither owns a task nor may approve what it asked learns nothing of it: for them it is not there.
+
+use std::sync::Arc;
+
+use interlingua_core::task::Task;
+use interlingua_core::words::{Language, say};
+use interlingua_core::{
+    Decided, Event, Fault, FaultKind, How, Log, Noun, Principal, Question, QuestionId, QuestionKind, Record, Skill,
+    TaskId, Time,
+};
+
+use super::Hub;
+use super::live::decoded;
+
+/// How many records of a task are read to learn what became of a question, a page at a time.
+const PAGE: usize = 256;
+const PAGES: usize = 64;
+
+/// What is inside the hub is called in no protocol.
+const LOCAL: &str = "local";
+
+/// An open question, the task that waits for it, and what the hub knows of the skill it is about.
+#[derive(Debug)]
+pub struct Pending {
+    pub question: Question,
+    pub task: Task,
+    pub skill: Option<Arc<Skill>>,
+    /// What the peer that offers the skill speaks.
+    pub protocol: Option<&'static str>,
+}
+
+/// What became of a question.
+struct Ended {
+    question: Question,
+    how: How,
+    decided: Option<Box<Decided>>,
+    at: Time,
+}
+
+impl Hub {
+    /// For the caller of a task that waits for approvers.
+    pub(super) fn where_to_approve(&self, language: Language, task: TaskId, approves: bool) -> String {
+        let hub = self.sign_ins.reached();
+        match approves {
+            true => say::approve_there(language, task, hub.as_deref()),
+            false => say::approver_has_to(language, task, hub.as_deref()),
+        }
+    }
+
+    /// An open question with what is known of its call.
+    pub async fn pending(&self, question: Question) -> Result<Pending, Fault> {
+        let folded = self.live.get(question.id.0).and_then(|live| live.folded());
+        let task = match folded {
+            Some(task) => task,
+            None => self.fold(question.id.0).await?,
+        };
+        let catalogue = self.registry.catalogue();
+        let (skill, protocol) = match &question.kind {
+            QuestionKind::Confirm(confirm) => {
+                let peer = catalogue.peers.get(&confirm.skill.peer);
+                let protocol = peer.map(|registered| registered.peer.speaks().unwrap_or(LOCAL));
+                (catalogue.skill(&confirm.skill, None).cloned(), protocol)
+            }
+            QuestionKind::Input { .. }
+            | QuestionKind::Credential { .. }
+            | QuestionKind::Visit { .. }
+            | QuestionKind::Model(_)
+            | QuestionKind::Roots => (None, None),
+        };
+        Ok(Pending { question, task, skill, protocol })
+    }
+
+    /// Why this principal cannot decide a question: each reason is told to those whom it concerns.
+    pub async fn not_to_decide(&self, by: &Principal, id: QuestionId) -> Fault {
+        match self.why_not(by, id).await {
+            Ok(Some(fault)) | Err(fault) => fault,
+            Ok(None) => no_such_question(),
+        }
+    }
+
+    async fn why_not(&self, by: &Principal, id: QuestionId) -> Result<Option<Fault>, Fault> {
+        let live = self.live.get(id.0);
+        let open = live.as_ref().and_then(|live| live.questions().into_iter().find(|question| question.id == id));
+        if let (Some(live), Some(question)) = (&live, open) {
+            let owns = by.is_hub_owner() || by.owner() == live.owner;
+            return Ok((owns || self.approves(by, &question)).then(|| still_open(&question)));
+        }
+        let owns = self.row(by, id.0).await.is_ok();
+        let ended = self.ended(id).await?;
+        Ok(ended.filter(|ended| owns || self.approves(by, &ended.question)).map(|ended| already(&ended)))
+    }
+
+    /// What the task's journal says of a question that is not open.
+    async fn ended(&self, id: QuestionId) -> Result<Option<Ended>, Fault> {
+        let (mut after, mut asked) = (0, None);
+        for _ in 0..PAGES {
+            let page = self.store.journal.read(Log::Task(id.0), after, PAGE).await?;
+            let last = page.len() < PAGE;
+            for stored in page {
+                let entry = decoded(stored)?;
+                after = entry.seq;
+                match entry.record {
+                    Record::Emitted { event: Event::Asked(question), .. } if question.id == id => {
+                        asked = Some(question)
+                    }
+                    Record::Emitted { event: Event::Settled { question, how, decided, .. }, .. } if question == id => {
+                        return Ok(asked.map(|question| Ended { question, how, decided, at: entry.at }));
+                    }
+                    Record::Emitted { .. } | Record::Accepted { .. } | Record::Sent(_) | Record::Received { .. } => {}
+                }
+            }
+            if last {
+                break;
+            }
+        }
+        Ok(None)
+    }
+}
+
+pub fn no_such_question() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Resource), "no such question is open")
+}
+
+fn still_open(question: &Question) -> Fault {
+    match &question.kind {
+        QuestionKind::Confirm(_) => {
+            Fault::caller(FaultKind::Denied, "you may not approve this: an approver of this hub has to")
+        }
+        QuestionKind::Input { .. }
+        | QuestionKind::Credential { .. }
+        | QuestionKind::Visit { .. }
+        | QuestionKind::Model(_)
+        | QuestionKind::Roots => {
+            Fault::caller(FaultKind::InvalidInput, "this question wants an answer from its caller, not an approval")
+        }
+    }
+}
+
+fn already(ended: &Ended) -> Fault {
+    let at = ended.at;
+    let text = match (ended.how, &ended.decided) {
+        (How::Expired, _) => format!("this question expired at {at}"),
+        (How::Withdrawn, _) => format!("this question was withdrawn at {at}"),
+        (How::Answered | How::Declined, None) => format!("this was already decided at {at}"),
+        (How::Answered | How::Declined, Some(decided)) => {
+            let word = match (&ended.question.kind, decided.granted) {
+                (QuestionKind::Confirm(_), true) => "approved",
+                (_, true) => "answered",
+                (_, false) => "denied",
+            };
+            format!("this was already decided: {} {word} it at {at}", decided.by)
+        }
+    };
+    Fault::caller(FaultKind::AlreadyFinished, text)
+}
