@@ -7,6 +7,8 @@ use interlingua_core::SkillId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
+use super::Span;
+
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mcp {
@@ -14,13 +16,16 @@ pub struct Mcp {
     /// A client that would see more tools than this sees `find_skills` and `call_skill` instead. All can be called by name
     /// all the same.
     pub search_above: u32,
+    /// How long a call that waits for an approval holds a client that cannot ask its user. Then the client is told where to approve
+    /// it and how to get the result; the call goes on waiting. Default: 50s, less than clients give a call.
+    pub approval_wait: Span,
     /// Parts of the hub with an address of their own: `/mcp/NAME`.
     pub views: IndexMap<String, McpView>,
 }
 
 impl Default for Mcp {
     fn default() -> Self {
-        Mcp { names: ToolNames::default(), search_above: 100, views: IndexMap::new() }
+        Mcp { names: ToolNames::default(), search_above: 100, approval_wait: Span::seconds(50), views: IndexMap::new() }
     }
 }
 

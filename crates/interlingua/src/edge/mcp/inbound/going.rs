@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interlingua_core::words::say;
 use interlingua_core::{
     Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Json, Level, Loss, Noun,
     Outcome, Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Route, Signal, SkillId, TaskId,
@@ -94,6 +95,8 @@ pub(super) struct Going {
     losses: Vec<Loss>,
     /// When a receipt is due.
     due: Option<Instant>,
+    /// What approvers are asked, and when its client is told so instead of being held any longer.
+    pending: Option<(Text, Instant)>,
     /// Asked already, on another stream of the same call.
     asked: Vec<QuestionId>,
     /// How far it was read.
@@ -221,6 +224,7 @@ impl Going {
             heard: Vec::new(),
             losses: Vec::new(),
             due: receipt.then(|| Instant::now() + PATIENCE),
+            pending: None,
             asked: Vec::new(),
             seq: 0,
             over: false,
@@ -260,11 +264,13 @@ impl Going {
 
     async fn advance(&mut self) -> Next {
         loop {
-            let entry = match self.due {
+            let patience = self.due.or(self.pending.as_ref().map(|(_, until)| *until));
+            let entry = match patience {
                 None => self.running.next().await,
                 Some(due) => match tokio::time::timeout_at(due, self.running.next()).await {
                     Ok(entry) => entry,
-                    Err(_) => return Next::Ended(self.receipt().await),
+                    Err(_) if self.due.is_some() => return Next::Ended(self.receipt().await),
+                    Err(_) => return Next::Ended(self.not_yet().await),
                 },
             };
             match entry {
@@ -321,7 +327,10 @@ impl Going {
             }
             Event::Progress { done, total, note } => self.progress(*done, *total, note.as_deref()),
             Event::Asked(question) => self.asked(question, seq).await,
-            Event::Settled { question, how, .. } => self.settled(*question, *how),
+            Event::Settled { question, how, .. } => {
+                self.pending = None;
+                self.settled(*question, *how)
+            }
             Event::Finished(finished) => Some(Next::Ended(self.finished(finished, raw))),
         }
     }
@@ -348,6 +357,10 @@ impl Going {
 
     async fn asked(&mut self, question: &Question, seq: u64) -> Option<Next> {
         if question.to == Addressee::Approvers {
+            if self.about.verb == Verb::Call {
+                let wait = self.about.shared.mcp.settings().approval_wait;
+                self.pending = Some((question.text.clone(), Instant::now() + wait));
+            }
             let note = format!("waits for approval: {}", question.text);
             return self.progress(None, None, Some(&note));
         }
@@ -442,6 +455,16 @@ impl Going {
         let (hub, by, wire) = (&self.about.shared.hub, &self.about.by, self.about.said.version.wire());
         hub.lost(&Leg { by, of: self.running.named(), wire, skill: self.skill.as_ref() }, &lost);
         Ok(out)
+    }
+
+    /// Where to approve it instead of the result: few clients hold a call for as long as an approver may take. It goes on without
+    /// its client.
+    async fn not_yet(&mut self) -> Ended {
+        let Some((question, _)) = self.pending.take() else { return self.receipt().await };
+        match self.running.hand_out().await {
+            Ok(task) => self.about.refuse(&Fault::caller(FaultKind::Unanswered, say::not_run_yet(&question, task))),
+            Err(fault) => self.about.refuse(&fault),
+        }
     }
 
     /// The id instead of the result; the call goes on without its client.

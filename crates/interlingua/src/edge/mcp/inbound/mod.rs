@@ -35,6 +35,7 @@ mod views;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use interlingua_core::{Digest, Party, PeerId, Text, Uri};
@@ -60,6 +61,7 @@ pub struct Desk {
 pub struct Settings {
     names: Mode,
     search_above: usize,
+    approval_wait: Duration,
     views: HashMap<Text, View>,
 }
 
@@ -71,6 +73,7 @@ impl Settings {
                 config::ToolNames::Bare => Mode::Bare,
             },
             search_above: usize::try_from(config.search_above).unwrap_or(usize::MAX),
+            approval_wait: config.approval_wait.0,
             views: config.views.iter().map(|(name, view)| (name.as_str().into(), View::new(view))).collect(),
         }
     }
