@@ -10,6 +10,7 @@ use std::future::Future;
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use bytes::Bytes;
 use http::{Method, Request, Uri, header};
@@ -24,9 +25,12 @@ use super::arguments::{HubArguments, Token};
 use super::{Exit, Failure, meant};
 use crate::api::view::{ErrorBody, FieldView};
 use crate::config::SOCKET;
+use crate::server::owner_token;
 
 /// No answer to a command is larger, streams aside.
 const LIMIT: usize = 64 << 20;
+/// Where a hub keeps its data when nobody says otherwise.
+const DATA: &str = "data";
 
 /// Runs a command that talks to a hub; Ctrl-C ends it.
 pub(super) fn attached(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
@@ -54,7 +58,7 @@ impl Client {
     pub(super) fn new(arguments: &HubArguments) -> Result<Client, Failure> {
         let way = match &arguments.hub {
             Some(url) => Way::to(&uri(url)?, arguments.ca.as_deref())?,
-            None => nearby(arguments.data.as_deref().unwrap_or(Path::new("data"))),
+            None => nearby(arguments.data.as_deref())?,
         };
         Ok(Client { way, token: arguments.token.clone() })
     }
@@ -125,14 +129,37 @@ impl Client {
     }
 }
 
-/// The socket of a hub that holds this data directory, else the default port. What a hub that was killed left there is no way
-/// to another one.
-fn nearby(data: &Path) -> Way {
+/// The hub of the data directory that was named, or of `./data` where a hub has kept something there: never another one in its
+/// place. Elsewhere the one at the default port, and a person is told so.
+fn nearby(named: Option<&Path>) -> Result<Way, Failure> {
+    let data = named.unwrap_or(Path::new(DATA));
     let socket: PathBuf = data.join(SOCKET);
     match UnixStream::connect(&socket) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => Way::default_port(),
-        Ok(_) | Err(_) => Way::Socket(socket),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {}
+        Ok(_) | Err(_) => return Ok(Way::Socket(socket)),
     }
+    if named.is_some() || is_of_a_hub(data) {
+        return Err(nobody_home(data));
+    }
+    let way = Way::default_port();
+    TOLD.call_once(|| super::screen::Screen::people().note(&format!("hub {way:?}")));
+    Ok(way)
+}
+
+/// Once a command, however many requests it makes.
+static TOLD: Once = Once::new();
+
+/// Folders called `data` are everywhere; one with the Owner's token or a socket is a hub's.
+fn is_of_a_hub(data: &Path) -> bool {
+    [owner_token::FILE, SOCKET].iter().any(|name| data.join(name).symlink_metadata().is_ok())
+}
+
+fn nobody_home(data: &Path) -> Failure {
+    let shown = data.display();
+    let text = format!(
+        "no hub runs with the data directory {shown}\n  start it with `interlingua serve --data {shown}`, or name another hub with --hub URL"
+    );
+    Failure::new(Exit::Unreachable, text)
 }
 
 fn uri(url: &str) -> Result<Uri, Failure> {
@@ -184,6 +211,12 @@ fn next_step(kind: &str, message: &str) -> Option<&'static str> {
         "not_found" if message.starts_with("no skill '") => Some(meant::WHAT),
         "not_found" if message.starts_with("no peer offers '") => Some(meant::WHAT),
         "not_found" if message.starts_with("no peer '") => Some(meant::WHO),
+        "not_found" if message.starts_with("no such question") => {
+            Some("`interlingua approve` lists the calls that wait for your approval")
+        }
+        "invalid_input" if message.starts_with("this question wants an answer") => {
+            Some("`interlingua answer ID ANSWER` gives it")
+        }
         "not_found" if message.starts_with("no such agent") => Some("`interlingua agents` lists who there is"),
         "not_found" if message.starts_with("task not found") => Some("`interlingua tasks` lists yours"),
         "unauthenticated" => {
@@ -197,16 +230,19 @@ fn next_step(kind: &str, message: &str) -> Option<&'static str> {
 mod tests {
     use std::os::unix::net::UnixListener;
 
-    use super::{SOCKET, Way, nearby};
+    use super::{Exit, SOCKET, Way, is_of_a_hub, nearby};
 
     #[test]
-    fn only_a_hub_that_lives_is_found_by_its_socket() {
+    fn only_the_hub_of_the_directory_that_was_named_is_talked_to() {
         let data = tempfile::tempdir().expect("a directory");
-        assert!(matches!(nearby(data.path()), Way::Tcp { .. }), "there was never one");
+        assert!(!is_of_a_hub(data.path()));
+        let alone = nearby(Some(data.path())).expect_err("there was never one");
+        assert_eq!(alone.exit, Exit::Unreachable);
         let hub = UnixListener::bind(data.path().join(SOCKET)).expect("a socket");
-        assert!(matches!(nearby(data.path()), Way::Socket(_)));
+        assert!(matches!(nearby(Some(data.path())), Ok(Way::Socket(_))));
         drop(hub);
-        assert!(data.path().join(SOCKET).exists(), "as after kill -9");
-        assert!(matches!(nearby(data.path()), Way::Tcp { .. }));
+        assert!(is_of_a_hub(data.path()), "as after kill -9");
+        let killed = nearby(Some(data.path())).expect_err("it is gone");
+        assert!(killed.message.starts_with("no hub runs with the data directory"), "{}", killed.message);
     }
 }
