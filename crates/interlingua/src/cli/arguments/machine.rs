@@ -74,6 +74,9 @@ pub struct McpArguments {
     /// The data directory, instead of the file's
     #[arg(long, value_name = "DIR", env = "INTERLINGUA_DATA")]
     pub data: Option<PathBuf>,
+    /// Only what this view of the configuration (`mcp.views`) shows
+    #[arg(long, value_name = "NAME", value_parser = entry_name)]
+    pub view: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -151,6 +154,9 @@ pub struct ConnectArguments {
     /// The Owner's token of that hub, where its data directory is not on this machine
     #[arg(long, value_name = "TOKEN", env = "INTERLINGUA_TOKEN", hide_env_values = true)]
     pub token: Option<Token>,
+    /// Only what this view of the configuration (`mcp.views`) shows
+    #[arg(long, value_name = "NAME", value_parser = entry_name)]
+    pub view: Option<String>,
     /// What the client calls it
     #[arg(long, default_value = "interlingua", value_parser = entry_name)]
     pub name: String,

@@ -19,6 +19,10 @@ pub use clients::Client;
 use super::arguments::{ConnectArguments, HubArguments};
 use super::screen::Screen;
 use super::{Exit, Failure};
+use crate::config;
+
+/// Where a hub without a file keeps its data.
+const DATA: &str = "data";
 
 /// How a client reaches the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,19 +85,31 @@ async fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
         if !arguments.client.takes_address() {
             return Err(no_address(arguments.client));
         }
-        let url = format!("{}/mcp", hub.trim_end_matches('/'));
+        let view = arguments.view.as_ref().map(|view| format!("/{view}")).unwrap_or_default();
+        let url = format!("{}/mcp{view}", hub.trim_end_matches('/'));
         return Ok(Way::Address { url, token: token(arguments, hub).await? });
     }
     let program = std::env::current_exe().map_err(|error| {
         Failure::new(Exit::Failed, format!("where this program is, is not known: {}", error.kind()))
     })?;
     let mut args = vec!["mcp".to_owned()];
-    for (flag, path) in [("-c", &arguments.config), ("--data", &arguments.data)] {
-        if let Some(path) = path {
-            args.extend([flag.to_owned(), text(&absolute(path)?)?]);
-        }
+    if let Some(config) = &arguments.config {
+        args.extend(["-c".to_owned(), text(&there(config)?)?]);
+    }
+    // Without a file the hub is the one of `./data`: of this folder, and not of whichever the client starts it in.
+    let data = arguments.data.as_deref().or(arguments.config.is_none().then_some(Path::new(DATA)));
+    if let Some(data) = data {
+        args.extend(["--data".to_owned(), text(&absolute(data)?)?]);
+    }
+    if let Some(view) = &arguments.view {
+        args.extend(["--view".to_owned(), view.clone()]);
     }
     Ok(Way::Program { command: text(&program)?, args })
+}
+
+/// Where a file is that has to be there: a client would start the program and hear nothing but that it ended.
+fn there(file: &Path) -> Result<PathBuf, Failure> {
+    file.canonicalize().map_err(|error| Failure::new(Exit::Usage, config::unreadable(file, &error)))
 }
 
 /// Made by the hub for this client, over the socket in its data directory, or at its address by whoever shows its Owner's token.
@@ -112,7 +128,8 @@ async fn token(arguments: &ConnectArguments, hub: &str) -> Result<String, Failur
 
 /// A client starts the program wherever it likes, so that relative paths would lead elsewhere.
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path)
+    path.canonicalize()
+        .or_else(|_| std::path::absolute(path))
         .map_err(|error| Failure::new(Exit::Usage, format!("{}: {}", path.display(), error.kind())))
 }
 

@@ -19,7 +19,6 @@ use crate::cli::{Exit, Failure};
 
 /// How many messages may wait to be written.
 const WAITING: usize = 256;
-const ENDPOINT: &str = "/mcp";
 const DEPTH: usize = 128;
 
 /// The session of a legacy client.
@@ -36,8 +35,14 @@ enum Done {
     Begun(Id, Session, Vec<u8>),
 }
 
+/// The path of the hub's endpoint, or of one view of it.
+pub(super) fn endpoint(view: Option<&str>) -> String {
+    view.map_or_else(|| "/mcp".to_owned(), |view| format!("/mcp/{view}"))
+}
+
 struct Bridge {
     way: std::sync::Arc<Way>,
+    endpoint: String,
     session: Option<Session>,
     work: FuturesUnordered<BoxFuture<'static, Option<Done>>>,
     /// Requests under way, by their id.
@@ -46,10 +51,10 @@ struct Bridge {
 }
 
 /// Until standard input ends.
-pub(super) async fn run(way: Way) -> Result<Exit, Failure> {
+pub(super) async fn run(way: Way, endpoint: String) -> Result<Exit, Failure> {
     let (out, mut written) = mpsc::channel(WAITING);
     let (work, running) = (FuturesUnordered::new(), HashMap::new());
-    let mut bridge = Bridge { way: std::sync::Arc::new(way), session: None, work, running, out };
+    let mut bridge = Bridge { way: std::sync::Arc::new(way), endpoint, session: None, work, running, out };
     let mut lines = Lines::new(BufReader::new(tokio::io::stdin()), MAX_LINE);
     let mut stdout = tokio::io::stdout();
     let broken = |error: std::io::Error| Failure::new(Exit::Failed, format!("the pipe broke: {}", error.kind()));
@@ -117,7 +122,7 @@ impl Bridge {
     fn forward(&mut self, frame: Bytes, version: Option<String>, asked: Option<(Id, bool)>) {
         let session = self.session.clone().filter(|_| version.is_none());
         let named = version.or_else(|| session.as_ref().map(|session| session.version.clone()));
-        let request = request(&self.way, Method::POST, frame, named.as_deref(), session.as_ref());
+        let request = request((&self.way, &self.endpoint), Method::POST, frame, named.as_deref(), session.as_ref());
         let (way, out) = (self.way.clone(), self.out.clone());
         let id = asked.as_ref().map(|(id, _)| id.clone());
         let (handle, registration) = AbortHandle::new_pair();
@@ -151,7 +156,8 @@ impl Bridge {
     /// The session's own stream: what changed.
     fn listen(&mut self) {
         let Some(session) = self.session.clone() else { return };
-        let request = request(&self.way, Method::GET, Bytes::new(), Some(&session.version), Some(&session));
+        let request =
+            request((&self.way, &self.endpoint), Method::GET, Bytes::new(), Some(&session.version), Some(&session));
         let (way, out) = (self.way.clone(), self.out.clone());
         let work = async move {
             if let Some(request) = request {
@@ -184,8 +190,13 @@ impl Bridge {
     /// The client is gone: what it asked for and is not kept is cancelled.
     async fn end(mut self) {
         if let Some(session) = self.session.take()
-            && let Some(request) =
-                request(&self.way, Method::DELETE, Bytes::new(), Some(&session.version), Some(&session))
+            && let Some(request) = request(
+                (&self.way, &self.endpoint),
+                Method::DELETE,
+                Bytes::new(),
+                Some(&session.version),
+                Some(&session),
+            )
         {
             let _ = self.way.send(request).await;
         }
@@ -205,7 +216,7 @@ fn error(id: Option<&Id>, text: &str) -> Vec<u8> {
 }
 
 fn request(
-    way: &Way,
+    (way, endpoint): (&Way, &str),
     method: Method,
     body: Bytes,
     version: Option<&str>,
@@ -213,7 +224,7 @@ fn request(
 ) -> Option<Request<Full<Bytes>>> {
     let mut request = Request::builder()
         .method(method)
-        .uri(ENDPOINT)
+        .uri(endpoint)
         .header(header::HOST, way.host())
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::ACCEPT, "application/json, text/event-stream");

@@ -27,7 +27,7 @@ const TELEMETRY_PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Failure> {
     let loaded = load(arguments)?;
-    lived(run(loaded))
+    lived(run(loaded, bridge::endpoint(arguments.view.as_deref())))
 }
 
 fn load(arguments: &McpArguments) -> Result<Loaded, Failure> {
@@ -52,21 +52,21 @@ fn port(configured: Listen) -> Listen {
     Listen::any_port()
 }
 
-async fn run(loaded: Loaded) -> Result<Exit, Failure> {
+async fn run(loaded: Loaded, endpoint: String) -> Result<Exit, Failure> {
     let config = &loaded.config;
     let socket = config.socket();
     if answers(&socket).await {
-        return bridge::run(Way::Socket(socket)).await;
+        return bridge::run(Way::Socket(socket), endpoint).await;
     }
     let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, error.to_string());
     let telemetry = Telemetry::start(&config.telemetry, config.hub.name()).map_err(|error| failed(&error))?;
     let server = match Server::start(config).await {
         Ok(server) => server,
         // Two clients that start at once: one of them became the hub.
-        Err(_) if answers(&socket).await => return bridge::run(Way::Socket(socket)).await,
+        Err(_) if answers(&socket).await => return bridge::run(Way::Socket(socket), endpoint).await,
         Err(error) => return Err(failed(&error)),
     };
-    let exit = bridge::run(Way::Socket(socket)).await;
+    let exit = bridge::run(Way::Socket(socket), endpoint).await;
     server.stop().await;
     telemetry.stop(TELEMETRY_PATIENCE).await;
     exit
