@@ -8,6 +8,7 @@ use interlingua_core::words::folded;
 use serde_json::{Map, Value};
 
 use super::client::{Client, Extras};
+use super::decide::Decision;
 use super::screen::{Screen, plain};
 use super::{Exit, Failure};
 use crate::api::view::{AnswerRequest, QuestionView, SignalRequest, TaskView};
@@ -28,7 +29,9 @@ pub(super) fn needed(question: &QuestionView) -> Failure {
     let what = plain(&question.text);
     let how = match question.kind.as_str() {
         "confirm" => format!("interlingua approve {0}   or   interlingua deny {0}", question.id),
-        _ => format!("answer {} at /api/tasks/{}/signals", question.id, question.task),
+        "visit" => format!("interlingua answer {} --visited   once you have been at the address", question.id),
+        "credential" => format!("interlingua answer {} -   with the token on standard input", question.id),
+        _ => format!("interlingua answer {} ANSWER", question.id),
     };
     Failure::new(Exit::Needed, format!("{what}\n  {how}"))
 }
@@ -84,6 +87,14 @@ pub(super) fn unsaid(question: &QuestionView) -> Option<String> {
 pub(super) fn agrees(screen: Screen) -> Result<bool, Failure> {
     screen.note("yes or no? [no]");
     Ok(affirmative(&line(&mut std::io::stdin().lock())?))
+}
+
+/// A person's decision; none to leave it as it is.
+pub(super) fn decision(screen: Screen) -> Result<Option<Decision>, Failure> {
+    screen.note("approve? y/n [leave it]");
+    let said = line(&mut std::io::stdin().lock())?;
+    let refused = matches!(said.to_lowercase().as_str(), "n" | "no");
+    Ok(if affirmative(&said) { Some(Decision::Approve) } else { refused.then_some(Decision::Deny) })
 }
 
 fn affirmative(text: &str) -> bool {
@@ -170,11 +181,7 @@ mod tests {
             asked_by: "hub".into(),
             expires: String::new(),
             form: form.map(|form| Json::parse(form.to_owned().into()).unwrap()),
-            choices: Vec::new(),
-            confirm: None,
-            scheme: None,
-            scopes: Vec::new(),
-            url: None,
+            ..QuestionView::default()
         }
     }
 

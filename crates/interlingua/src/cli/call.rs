@@ -12,11 +12,11 @@ use interlingua_core::Json;
 use interlingua_core::percent::encoded;
 
 use super::answer;
-use super::arguments::{AskArguments, CallArguments, ExchangeArguments, HubArguments};
+use super::arguments::{AskArguments, CallArguments, ExchangeArguments, HubArguments, SaveArguments};
 use super::client::{Client, Events, Extras};
 use super::screen::{Screen, plain};
 use super::team::Board;
-use super::{Exit, Failure, meant};
+use super::{Exit, Failure, meant, save};
 use crate::api::view::{
     ArtifactView, EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView,
     ProgressView, QuestionView, SaidView, StepView, TaskView,
@@ -101,6 +101,7 @@ async fn exchange(
         return Ok(Exit::Done);
     }
     let mut watcher = Watcher::new(&client, screen, if options.steps { Notes::Steps } else { Notes::fitting() });
+    watcher.save = options.save;
     let interrupted = tokio::select! {
         done = watcher.run(&request, &extras) => return done,
         _ = tokio::signal::ctrl_c() => true,
@@ -123,7 +124,7 @@ pub(super) enum Notes {
 
 impl Notes {
     /// A line that changes needs a terminal.
-    fn fitting() -> Notes {
+    pub(super) fn fitting() -> Notes {
         if std::io::stderr().is_terminal() { Notes::Bar } else { Notes::Lines }
     }
 }
@@ -148,6 +149,12 @@ pub(super) struct Watcher<'a> {
     pub(super) conversation: Option<String>,
     /// What was made on the way, by the artifact's id.
     artifacts: BTreeMap<String, String>,
+    /// Where files go.
+    pub(super) save: SaveArguments,
+    /// Files that came before the end.
+    files: Vec<PartView>,
+    /// The last line of the answer has no end yet.
+    unended: bool,
 }
 
 impl<'a> Watcher<'a> {
@@ -156,7 +163,40 @@ impl<'a> Watcher<'a> {
         let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let (task, open, streamed) = Default::default();
         let (thinking, steps, team, conversation, artifacts) = Default::default();
-        Watcher { client, screen, bar, task, open, streamed, notes, thinking, steps, team, conversation, artifacts }
+        let (save, files, unended) = Default::default();
+        Watcher {
+            client,
+            screen,
+            bar,
+            task,
+            open,
+            streamed,
+            notes,
+            thinking,
+            steps,
+            team,
+            conversation,
+            artifacts,
+            save,
+            files,
+            unended,
+        }
+    }
+
+    /// A task of one's own from after this event, as if its call had been made here.
+    pub(super) async fn resume(&mut self, task: &str, after: u64) -> Result<Exit, Failure> {
+        self.task = Some(task.to_owned());
+        let last = after.to_string();
+        let path = format!("/api/tasks/{}/events", encoded(task));
+        let extras = Extras { key: None, last_event: Some(&last) };
+        let mut events = self.client.get_events(&path, &extras).await?;
+        events.last = Some(last);
+        self.to_the_end(events).await
+    }
+
+    /// Nothing of the progress stays on the screen.
+    pub(super) fn clear(&self) {
+        self.bar.finish_and_clear();
     }
 
     /// Cancels what is followed. A kept exchange does not end with its connection.
@@ -176,8 +216,12 @@ impl<'a> Watcher<'a> {
                 None => Exit::Needed,
             });
         }
+        let events = self.client.post_events("/api/exchanges", request, extras).await?;
+        self.to_the_end(events).await
+    }
+
+    async fn to_the_end(&mut self, mut events: Events) -> Result<Exit, Failure> {
         self.bar.enable_steady_tick(std::time::Duration::from_millis(120));
-        let mut events = self.client.post_events("/api/exchanges", request, extras).await?;
         loop {
             if let Some(finished) = self.follow(&mut events).await? {
                 self.last_steps().await?;
@@ -237,12 +281,15 @@ impl<'a> Watcher<'a> {
         if self.screen.json {
             return;
         }
-        self.bar.suspend(|| self.screen.note(&plain(text)));
+        // Where answer and remarks share a terminal, a remark does not go on in the answer's line.
+        let line = if self.unended && std::io::stdout().is_terminal() { "\n" } else { "" };
+        self.bar.suspend(|| self.screen.note(&plain(&format!("{line}{text}"))));
     }
 
     /// A line beside the answer once it is whole; what it holds is the answer where nothing else is said.
     fn made(&mut self, artifact: &ArtifactView) {
         let text: Vec<String> = artifact.parts.iter().filter_map(shown).collect();
+        self.keep_files(&artifact.parts, artifact.name.as_deref());
         if self.artifacts.len() < ARTIFACTS || self.artifacts.contains_key(&artifact.artifact) {
             let held = self.artifacts.entry(artifact.artifact.clone()).or_default();
             if artifact.index == 0 {
@@ -257,6 +304,19 @@ impl<'a> Watcher<'a> {
         }
     }
 
+    /// Files of a streamed answer are not told again at its end.
+    fn keep_files(&mut self, parts: &[PartView], named: Option<&str>) {
+        if self.save.save.is_none() {
+            return;
+        }
+        let files =
+            parts.iter().filter(|part| part.kind == PartKind::Blob).take(ARTIFACTS - self.files.len().min(ARTIFACTS));
+        let named =
+            |part: &PartView| PartView { name: part.name.clone().or_else(|| named.map(str::to_owned)), ..part.clone() };
+        let files: Vec<PartView> = files.map(named).collect();
+        self.files.extend(files);
+    }
+
     fn said(&mut self, said: &SaidView) -> Result<(), Failure> {
         let text = said.parts.iter().filter_map(shown).collect::<Vec<_>>().join("\n");
         if said.channel != "answer" {
@@ -267,9 +327,14 @@ impl<'a> Watcher<'a> {
             return Ok(());
         }
         self.close_board();
+        self.keep_files(&said.parts, None);
         self.streamed = Some(said.message.clone());
         let end = if said.piece == "delta" { "" } else { "\n" };
-        self.bar.suspend(|| self.screen.write(&format!("{}{end}", plain(&text))))
+        let text = format!("{}{end}", plain(&text));
+        self.unended = !text.is_empty() && !text.ends_with('\n');
+        // The answer takes the place of the progress, which would be drawn into its last line.
+        self.bar.finish_and_clear();
+        self.screen.write(&text)
     }
 
     /// Thoughts come in pieces; they are shown a line at a time, with whose they are.
@@ -333,7 +398,7 @@ impl<'a> Watcher<'a> {
             match answer::send(self.client, &question, reply).await {
                 Ok(()) => {}
                 Err(failure) if failure.exit == Exit::Denied => {
-                    self.aside("you may not decide this; waiting for someone who may");
+                    self.aside("you may not approve this; waiting for an approver of this hub");
                 }
                 Err(failure) => return Err(failure),
             }
@@ -349,15 +414,22 @@ impl<'a> Watcher<'a> {
         }
         self.close_board();
         self.bar.finish_and_clear();
+        if std::mem::take(&mut self.unended) {
+            self.screen.write("\n")?;
+        }
         let streamed = finished.said.is_some() && finished.said == self.streamed;
         let mut result = if streamed { String::new() } else { result(finished) };
         if !streamed && result.is_empty() {
             let held = finished.artifacts.iter().filter_map(|artifact| self.artifacts.get(artifact));
             result = plain(&held.map(String::as_str).collect::<Vec<_>>().join("\n"));
         }
-        if !result.is_empty() {
+        // A failure that is its own result is told once, as the failure.
+        let told = finished.fault.as_ref().is_some_and(|fault| plain(&fault.message).contains(result.trim()));
+        if !result.is_empty() && !told {
             self.screen.say(&result)?;
         }
+        self.files.extend(finished.parts.iter().cloned());
+        save::save(self.screen, &self.save, &self.files)?;
         match finished.outcome {
             OutcomeView::Completed => Ok(Exit::Done),
             OutcomeView::Failed => {
@@ -404,9 +476,6 @@ fn shown(part: &PartView) -> Option<String> {
         PartKind::Data | PartKind::Other => part.data.as_ref().map(|data| format!("{:#}", data.tree())),
         PartKind::Place => part.text.clone().or_else(|| part.gps.clone()),
         PartKind::Link => part.uri.clone(),
-        PartKind::Blob => {
-            let name = part.name.as_deref().or(part.uri.as_deref()).unwrap_or("unnamed");
-            Some(format!("[{name}, {} bytes]", part.size.unwrap_or_default()))
-        }
+        PartKind::Blob => Some(super::save::placeholder(part)),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::io::IsTerminal;
 
-use super::arguments::ChatArguments;
+use super::arguments::{ChatArguments, SaveArguments};
 use super::call::{Notes, Watcher};
 use super::client::{Client, Extras};
 use super::screen::Screen;
@@ -48,8 +48,14 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
         screen.note(&format!("talking to {}; /help", arguments.peer));
     }
     let client = Client::new(&arguments.hub)?;
-    let mut talk =
-        Talk { client: &client, screen, peer: &arguments.peer, conversation: arguments.conversation, last: Exit::Done };
+    let mut talk = Talk {
+        client: &client,
+        screen,
+        peer: &arguments.peer,
+        save: &arguments.save,
+        conversation: arguments.conversation,
+        last: Exit::Done,
+    };
     while let Some(line) = next_line(screen, asks) {
         match read(&line) {
             Line::Nothing => {}
@@ -88,6 +94,7 @@ struct Talk<'a> {
     client: &'a Client,
     screen: Screen,
     peer: &'a str,
+    save: &'a SaveArguments,
     /// The one that the next line belongs to; none before the first answer.
     conversation: Option<String>,
     /// How the last answer ended.
@@ -105,6 +112,7 @@ impl Talk<'_> {
         };
         let extras = Extras::default();
         let mut watcher = Watcher::new(self.client, self.screen, Notes::Lines);
+        watcher.save = self.save.clone();
         let done = tokio::select! {
             done = watcher.run(&request, &extras) => done,
             _ = tokio::signal::ctrl_c() => {

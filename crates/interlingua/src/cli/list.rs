@@ -8,8 +8,8 @@ use super::arguments::{HubArguments, ListArguments, SkillsArguments, TasksArgume
 use super::client::Client;
 use super::screen::{Screen, plain};
 use super::table::Table;
-use super::{Exit, Failure};
-use crate::api::view::{PageView, PeerView, SkillView, StandingView, TaskView};
+use super::{Exit, Failure, ids, pending, save};
+use crate::api::view::{PageView, PeerView, QuestionView, SkillView, StandingView, TaskView};
 
 /// More pages than this and a person wants a narrower question.
 const PAGES: usize = 20;
@@ -55,14 +55,16 @@ pub(super) async fn tasks(arguments: &TasksArguments) -> Result<Exit, Failure> {
     let Some(id) = &arguments.id else {
         let filter = arguments.state.as_ref().map(|state| format!("&state={state}")).unwrap_or_default();
         let page: PageView<TaskView> = all(&arguments.hub, &format!("/api/tasks?limit=200{filter}")).await?;
-        let mut table = Table::new(&["task", "state", "updated", "skill"]);
+        let mut table = Table::new(&["task", "state", "updated", "caller", "skill", "waits for"]);
         for task in &page.items {
-            table.row([&task.id, &task.state, &task.updated, task.skill.as_deref().unwrap_or("-")]);
+            let (id, skill) = (ids::short(&task.id), task.skill.as_deref().unwrap_or("-"));
+            table.row([&*id, &task.state, &to_the_second(&task.updated), &task.owner, skill, &waits_for(task)]);
         }
         return show(&arguments.hub, &page, &table);
     };
     let client = Client::new(&arguments.hub)?;
-    let path = format!("/api/tasks/{}", encoded(id));
+    let id = ids::task(&arguments.hub, id).await?;
+    let path = format!("/api/tasks/{}", encoded(&id));
     if arguments.cancel {
         client.delete(&path).await?;
     }
@@ -73,7 +75,26 @@ pub(super) async fn tasks(arguments: &TasksArguments) -> Result<Exit, Failure> {
     } else {
         screen.say(&described(&task))?
     }
+    let parts = task.finished.as_ref().map(|finished| finished.parts.as_slice()).unwrap_or_default();
+    save::save(screen, &arguments.save, parts)?;
     Ok(Exit::Done)
+}
+
+/// What a task waits for: an approval of which arguments, or an answer to which question.
+fn waits_for(task: &TaskView) -> String {
+    let one = |question: &QuestionView| match question.kind.as_str() {
+        "confirm" => format!("approval {}", pending::arguments(question).unwrap_or_default()).trim_end().to_owned(),
+        kind => format!("{kind}: {}", question.text),
+    };
+    match task.questions.as_slice() {
+        [] => "-".to_owned(),
+        questions => questions.iter().map(one).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// A moment without what a list does not need: `2026-11-16 11:57:19`.
+fn to_the_second(moment: &str) -> String {
+    moment.split('.').next().unwrap_or(moment).replace('T', " ")
 }
 
 /// One task, a line for each thing there is to say.
@@ -92,6 +113,12 @@ fn described(task: &TaskView) -> String {
     for question in &task.questions {
         line("asks", Some(&format!("{} ({}, {})", question.text, question.kind, question.id)));
         line("with", super::answer::unsaid(question).as_deref());
+        line("until", Some(&question.expires));
+        let how = match question.kind.as_str() {
+            "confirm" => format!("interlingua approve {0}   or   interlingua deny {0}", ids::short(&question.task)),
+            _ => format!("interlingua answer {} ANSWER", ids::short(&question.task)),
+        };
+        line("decide", Some(&how));
     }
     for artifact in &task.artifacts {
         line("artifact", Some(artifact));

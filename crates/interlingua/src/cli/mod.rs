@@ -16,11 +16,16 @@ mod demo;
 mod device;
 mod doctor;
 mod exit;
+mod ids;
+mod inbox;
 mod list;
 mod mcp;
 mod meant;
 mod migrate;
+mod pending;
+mod reply;
 mod run;
+mod save;
 mod screen;
 mod serve;
 pub mod sites;
@@ -83,12 +88,13 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Ask(arguments) => client::attached(call::ask(arguments)),
         Command::Chat(arguments) => client::attached(chat::chat(arguments)),
         Command::Run(arguments) => client::attached(run::run(arguments)),
-        Command::Approve(arguments) => client::attached(decide::decide(&arguments, true)),
+        Command::Approve(arguments) => client::attached(decide::decide(&arguments, decide::Decision::Approve)),
         Command::Token(arguments) => client::attached(trust::token(arguments)),
         Command::Audit(arguments) => client::attached(trust::audit(arguments)),
         Command::Keys(arguments) => client::attached(trust::keys(arguments)),
         Command::Explain(arguments) => client::attached(trust::explain(arguments)),
-        Command::Deny(arguments) => client::attached(decide::decide(&arguments, false)),
+        Command::Deny(arguments) => client::attached(decide::decide(&arguments, decide::Decision::Deny)),
+        Command::Answer(arguments) => client::attached(reply::reply(arguments)),
     }
 }
 

@@ -70,10 +70,19 @@ impl Screen {
         !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
+    /// What `COLUMNS` says, else what the terminal says.
     pub(super) fn width(self) -> usize {
-        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        columns.filter(|columns| (20..=1000).contains(columns)).unwrap_or(WIDTH)
+        let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let fits = |columns: &usize| (20..=1000).contains(columns);
+        told.filter(fits).or_else(|| terminal().filter(fits)).unwrap_or(WIDTH)
     }
+}
+
+/// How wide the terminal is; none where neither stream is one.
+fn terminal() -> Option<usize> {
+    let of = |size: rustix::io::Result<rustix::termios::Winsize>| size.ok().map(|size| usize::from(size.ws_col));
+    let out = of(rustix::termios::tcgetwinsize(std::io::stdout()));
+    out.or_else(|| of(rustix::termios::tcgetwinsize(std::io::stderr())))
 }
 
 /// The text with what a terminal would take as a command, or would not show, spelt out.

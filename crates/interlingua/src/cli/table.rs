@@ -1,9 +1,15 @@
-//! Aligned columns within a width. The last column takes what is left, and is cut with `…`.
+//! Aligned columns within a width. The last column takes what is left, and is cut with `…`; where that would be too little, the
+//! widest of the others is cut first.
 
 use super::screen::plain;
 
 /// No other column is wider; a longer text is cut.
 const COLUMN: usize = 48;
+/// No column is cut below this; the last one has at least so much where it has so much to say.
+const NARROWEST: usize = 6;
+const LAST: usize = 20;
+/// Between columns.
+const GAP: usize = 2;
 
 pub(super) struct Table {
     head: Vec<&'static str>,
@@ -25,9 +31,23 @@ impl Table {
         let widths: Vec<usize> = (0..head.len())
             .map(|column| lines.iter().map(|line| length(line, column)).max().unwrap_or(0).min(COLUMN))
             .collect();
+        let widths = narrowed(widths, width);
         let lines: Vec<String> = lines.iter().map(|line| aligned(line, &widths, width)).collect();
         lines.join("\n")
     }
+}
+
+/// The widest column gives way first, until the last one has room to be read.
+fn narrowed(mut widths: Vec<usize>, width: usize) -> Vec<usize> {
+    let Some((&mut last, others)) = widths.split_last_mut() else { return widths };
+    let room = width.saturating_sub(last.min(LAST) + GAP * others.len());
+    while others.iter().sum::<usize>() > room {
+        match others.iter_mut().max() {
+            Some(widest) if *widest > NARROWEST => *widest -= 1,
+            Some(_) | None => break,
+        }
+    }
+    widths
 }
 
 fn length(line: &[String], column: usize) -> usize {
@@ -42,7 +62,7 @@ fn aligned(line: &[String], widths: &[usize], width: usize) -> String {
             text.push_str(&cut(cell, left));
         } else {
             let cell = cut(cell, widths[column]);
-            let gap = widths[column] - cell.chars().count() + 2;
+            let gap = widths[column] - cell.chars().count() + GAP;
             text.push_str(&cell);
             text.push_str(&" ".repeat(gap));
         }

@@ -180,11 +180,12 @@ fn a_question_without_a_terminal_ends_with_5_and_says_how_to_go_on() {
 fn a_yes_goes_to_the_confirmation_of_the_task() {
     let task = r#"{"id":"07","state":"waiting","owner":"owner","created":"c","updated":"u","questions":[{"id":"07.1","task":"07","kind":"confirm","to":"approvers","text":"Delete it?","asked_by":"hub","expires":"e"}]}"#;
     let question = r#"{"id":"07.1","task":"07","kind":"confirm","to":"approvers","text":"Delete it?","asked_by":"hub","expires":"e"}"#;
+    let open = format!(r#"{{"items":[{question}]}}"#);
     let running = task.replace("waiting", "running");
-    let (url, asked) = hub(&[("200 OK", JSON, task), ("200 OK", JSON, question), ("200 OK", JSON, &running)]);
+    let (url, asked) = hub(&[("200 OK", JSON, &open), ("200 OK", JSON, task), ("200 OK", JSON, &running)]);
     let done = interlingua(&["approve", "07", "--hub", &url]);
     assert!(err(&done).contains("Delete it?"), "what the yes is for is shown first: {}", err(&done));
-    assert_eq!((code(&done), out(&done)), (0, "approved 07.1; its task is running\n".into()), "{}", err(&done));
+    assert_eq!((code(&done), out(&done)), (0, "approved 07.1; its caller gets the result\n".into()), "{}", err(&done));
     let asked = asked.join().unwrap();
     assert!(
         asked[2].starts_with("POST /api/confirmations/07.1 ") && asked[2].ends_with(r#"{"approve":true}"#),
@@ -225,6 +226,7 @@ fn a_client_is_connected_by_its_own_file() {
             .output()
             .expect("the program runs")
     };
+    std::fs::write(home.path().join("hub.yaml"), "").expect("a configuration");
     let shown = run(&["connect", "cursor", "-c", "hub.yaml"]);
     assert_eq!(code(&shown), 0, "{}", err(&shown));
     let snippet: serde_json::Value = serde_json::from_str(&out(&shown)).expect("the snippet is JSON");
@@ -244,4 +246,58 @@ fn a_client_is_connected_by_its_own_file() {
     let left = run(&["connect", "zed", "--write"]);
     assert_eq!(code(&left), 2, "{}", err(&left));
     assert!(!comments.exists());
+}
+
+/// The end of a call as the hub streams it.
+fn finished(body: &str) -> String {
+    let usage = r#""usage":{"tokens_in":0,"tokens_out":0,"calls":0,"micro_money":0}"#;
+    format!("event: finished\nid: 1\ndata: {{{body},{usage}}}\n\n")
+}
+
+#[test]
+fn a_failure_is_told_once() {
+    let fault =
+        r#""fault":{"kind":"tool","message":"order 9 is not there","origin":"orders","exit_code":1,"retry":"no"}"#;
+    let parts = r#""parts":[{"kind":"text","text":"order 9 is not there","by":"orders"}]"#;
+    let failed = finished(&format!(r#""outcome":"failed",{fault},{parts}"#));
+    let (url, serving) = hub(&[("200 OK", SSE, &failed)]);
+    let output = interlingua(&["call", "orders/get", "{}", "--hub", &url]);
+    serving.join().expect("asked");
+    let both = out(&output) + &err(&output);
+    assert_eq!((code(&output), both.matches("order 9 is not there").count()), (1, 1), "{both}");
+}
+
+#[test]
+fn images_and_files_of_a_result_are_saved_under_clean_names_and_never_over_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let into = folder.path().join("out");
+    let blob = |name: &str| {
+        format!(r#"{{"kind":"blob","base64":"aGVsbG8=","size":5,"media":"image/png","name":"{name}","by":"painter"}}"#)
+    };
+    let parts = format!(r#""parts":[{},{}]"#, blob("../../chart.png"), blob(".ssh/authorized_keys"));
+    let painted = finished(&format!(r#""outcome":"completed",{parts}"#));
+    let call = |more: &[&str]| {
+        let (url, serving) = hub(&[("200 OK", SSE, &painted)]);
+        let output = interlingua(&[&["call", "painter/draw", "{}", "--hub", &url], more].concat());
+        serving.join().expect("asked");
+        output
+    };
+    let told = call(&[]);
+    assert!(out(&told).contains("[../../chart.png, 5 bytes; --save DIR keeps it]"), "{}", out(&told));
+    let into = into.to_str().expect("UTF-8");
+    let saved = call(&["--save", into]);
+    assert_eq!(code(&saved), 0, "{}", err(&saved));
+    let mut names: Vec<String> = std::fs::read_dir(into)
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["authorized_keys.png", "chart.png"]);
+    std::fs::write(format!("{into}/chart.png"), "mine").expect("written");
+    let refused = call(&["--save", into]);
+    assert!(code(&refused) == 1 && err(&refused).contains("--force"), "{}", err(&refused));
+    assert_eq!(std::fs::read(format!("{into}/chart.png")).expect("read"), b"mine");
+    let forced = call(&["--save", into, "--force"]);
+    assert_eq!(code(&forced), 0, "{}", err(&forced));
+    assert_eq!(std::fs::read(format!("{into}/chart.png")).expect("read"), b"hello");
 }

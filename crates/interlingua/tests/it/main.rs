@@ -29,6 +29,7 @@ mod nlip_interop;
 mod nlip_peers;
 mod nlweb;
 mod panics;
+mod people;
 mod powercut;
 mod program;
 mod reload;

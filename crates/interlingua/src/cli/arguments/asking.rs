@@ -64,11 +64,14 @@ pub struct SkillsArguments {
 #[command(after_help = "\
 Examples:
   interlingua tasks                     newest first
-  interlingua tasks --state waiting     those that wait for an answer
-  interlingua tasks 0123…               one of them, with what it waits for and its result
-  interlingua tasks 0123… --cancel")]
+  interlingua tasks --state waiting     those that wait for an approval or an answer
+  interlingua tasks 0123                one of them, with what it waits for and its result
+  interlingua tasks 0123 --save out     the images and files of its result, into this folder
+  interlingua tasks 0123 --cancel
+
+The beginning of an id is enough where no other begins so.")]
 pub struct TasksArguments {
-    /// One task
+    /// One task, or the beginning of its id
     pub id: Option<String>,
     /// Only those in this state
     #[arg(long, value_parser = ["accepted", "running", "waiting", "completed", "failed", "cancelled"], conflicts_with = "id")]
@@ -77,7 +80,20 @@ pub struct TasksArguments {
     #[arg(long, requires = "id")]
     pub cancel: bool,
     #[command(flatten)]
+    pub save: SaveArguments,
+    #[command(flatten)]
     pub hub: HubArguments,
+}
+
+/// Where the images and files of a result go.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SaveArguments {
+    /// Save images and files of the result into this folder, under clean names
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+    /// Overwrite files that are there already
+    #[arg(long, requires = "save")]
+    pub force: bool,
 }
 
 /// What `call` and `ask` have in common.
@@ -104,6 +120,8 @@ pub struct ExchangeArguments {
     /// With --json: every step of an agent or a team as a line, before the outcome
     #[arg(long)]
     pub steps: bool,
+    #[command(flatten)]
+    pub save: SaveArguments,
 }
 
 pub(in crate::cli) fn span(text: &str) -> Result<Span, &'static str> {
@@ -148,6 +166,8 @@ pub struct ChatArguments {
     #[arg(long, value_name = "TOKEN")]
     pub conversation: Option<String>,
     #[command(flatten)]
+    pub save: SaveArguments,
+    #[command(flatten)]
     pub hub: HubArguments,
 }
 
@@ -190,21 +210,53 @@ pub struct RunArguments {
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub deadline: Option<Span>,
     #[command(flatten)]
+    pub save: SaveArguments,
+    #[command(flatten)]
     pub hub: HubArguments,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua tasks --state waiting     what waits
-  interlingua approve 0123….1           by the id of the confirmation
-  interlingua deny 0123…                or of its task")]
+  interlingua approve                   every call that waits for you: who, what, until when; y or n for each
+  interlingua approve --watch           and those that come
+  interlingua approve 0123              one of them, by the beginning of its id or of its task's
+  interlingua deny 0123
+  interlingua approve --json | jq -r '.items[].id'")]
 pub struct DecideArguments {
-    /// The confirmation, or its task
-    pub id: String,
+    /// The call, or its task: the beginning of its id is enough. Without one: all that wait for you
+    pub id: Option<String>,
     /// Do not ask on the terminal once the call was shown
-    #[arg(long, short)]
+    #[arg(long, short, requires = "id")]
     pub yes: bool,
+    /// Go on with calls that come, until Ctrl-C
+    #[arg(long, conflicts_with = "id")]
+    pub watch: bool,
+    #[command(flatten)]
+    pub hub: HubArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  interlingua answer 0123 Vienna                   words, or the number of a choice
+  interlingua answer 0123 '{\"order_id\": 1001}'    the fields of a form
+  interlingua answer 0123 -                        from standard input, such as a token
+  interlingua answer 0123 --decline
+
+`interlingua tasks --state waiting` lists what is asked.")]
+pub struct AnswerArguments {
+    /// The question, or its task: the beginning of its id is enough
+    pub id: String,
+    /// The answer; on a terminal it is asked for where it is left out
+    #[arg(value_name = "ANSWER")]
+    pub words: Vec<String>,
+    /// There will be no answer
+    #[arg(long, conflicts_with = "words")]
+    pub decline: bool,
+    /// The address was visited
+    #[arg(long, conflicts_with_all = ["words", "decline"])]
+    pub visited: bool,
     #[command(flatten)]
     pub hub: HubArguments,
 }

@@ -8,8 +8,8 @@ use clap::{Parser, Subcommand};
 
 pub(in crate::cli) use asking::span;
 pub use asking::{
-    AgentsArguments, AskArguments, CallArguments, ChatArguments, DecideArguments, ExchangeArguments, ListArguments,
-    RunArguments, SkillsArguments, TasksArguments,
+    AgentsArguments, AnswerArguments, AskArguments, CallArguments, ChatArguments, DecideArguments, ExchangeArguments,
+    ListArguments, RunArguments, SaveArguments, SkillsArguments, TasksArguments,
 };
 pub use hub::{HubArguments, Token};
 pub use machine::{
@@ -95,10 +95,13 @@ A plan has `tasks` and `dependencies`, as UFO's TaskConstellation writes them. A
 `description` for words, or `task_data: { skill: PEER/SKILL, arguments: {…} }`; who does it is said
 by `target_device_id`, `device_type` or `task_data: { capability: … }`. Ctrl-C cancels the plan.")]
     Run(RunArguments),
-    /// Say yes to what waits for a confirmation
+    /// Approve a call that waits for it; without an id: all that wait for you
     Approve(DecideArguments),
-    /// Say no to what waits for a confirmation
+    /// Deny a call that waits for an approval
+    #[command(visible_alias = "reject")]
     Deny(DecideArguments),
+    /// Answer what a task asks
+    Answer(AnswerArguments),
     /// Give callers tokens, and take them back
     Token(TokenArguments),
     /// Which keys the hub has, and new ones

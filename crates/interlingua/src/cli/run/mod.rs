@@ -14,10 +14,10 @@ use interlingua_core::percent::encoded;
 use serde_json::{Value, json};
 
 use self::board::Board;
-use super::arguments::RunArguments;
+use super::arguments::{RunArguments, SaveArguments};
 use super::client::{Client, Extras};
 use super::screen::{Screen, plain};
-use super::{Exit, Failure};
+use super::{Exit, Failure, save};
 use crate::api::view::{EventView, ExchangeRequest, FinishedView, OutcomeView, TaskView};
 use crate::config::{self, Span};
 
@@ -48,7 +48,7 @@ pub(super) async fn run(arguments: RunArguments) -> Result<Exit, Failure> {
         screen.say(&task.id)?;
         return Ok(Exit::Done);
     }
-    let mut watcher = Watcher::new(screen);
+    let mut watcher = Watcher::new(screen, arguments.save);
     tokio::select! {
         done = watcher.follow(&client, &task.id) => done,
         _ = tokio::signal::ctrl_c() => {
@@ -84,16 +84,17 @@ struct Watcher {
     board: Board,
     /// Drawn anew, or told line by line.
     drawn: bool,
+    save: SaveArguments,
 }
 
 impl Watcher {
-    fn new(screen: Screen) -> Watcher {
+    fn new(screen: Screen, save: SaveArguments) -> Watcher {
         let drawn = !screen.json && std::io::stderr().is_terminal();
         let bar = if drawn { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         if let Ok(style) = ProgressStyle::with_template("{msg}") {
             bar.set_style(style);
         }
-        Watcher { screen, bar, board: Board::default(), drawn }
+        Watcher { screen, bar, board: Board::default(), drawn, save }
     }
 
     /// To the end; a connection that is lost on the way is taken up after the last event seen.
@@ -152,6 +153,7 @@ impl Watcher {
             self.board.become_plan(plan);
             self.screen.say(&self.board.draw(self.screen.width()))?;
         }
+        save::save(self.screen, &self.save, &finished.parts)?;
         match finished.outcome {
             OutcomeView::Completed => Ok(Exit::Done),
             OutcomeView::Failed => {

@@ -1,0 +1,88 @@
+//! `approve` without an id: every call that waits for this approver. On a terminal each is shown and asked for; elsewhere they are
+//! a table, or JSON. With `--watch` it goes on with what comes.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::arguments::{DecideArguments, HubArguments};
+use super::decide;
+use super::list::all;
+use super::screen::Screen;
+use super::{Exit, Failure, answer, pending};
+use crate::api::view::{PageView, QuestionView};
+
+/// How often is looked for new ones.
+const PACE: Duration = Duration::from_secs(1);
+/// How many ids are remembered as shown; beyond that old ones may be shown again.
+const REMEMBERED: usize = 10_000;
+
+pub(super) async fn inbox(arguments: &DecideArguments) -> Result<Exit, Failure> {
+    let screen = Screen { json: arguments.hub.json };
+    if arguments.watch {
+        return tokio::select! {
+            ended = watch(screen, arguments) => ended,
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
+        };
+    }
+    let page = open(&arguments.hub).await?;
+    if screen.json {
+        screen.value(&page)?;
+    } else if page.items.is_empty() {
+        screen.note("no call waits for your approval");
+    } else if screen.can_ask() {
+        for question in &page.items {
+            ask(screen, arguments, question).await?;
+        }
+    } else {
+        screen.say(&pending::table(&page.items).render(screen.width()))?;
+        screen.note("`interlingua approve ID` or `interlingua deny ID` decides one");
+    }
+    Ok(Exit::Done)
+}
+
+async fn open(hub: &HubArguments) -> Result<PageView<QuestionView>, Failure> {
+    all(hub, "/api/confirmations?limit=200").await
+}
+
+/// Each once, as it comes.
+async fn watch(screen: Screen, arguments: &DecideArguments) -> Result<Exit, Failure> {
+    if screen.can_ask() {
+        screen.note("waiting for calls that need your approval; Ctrl-C ends it");
+    }
+    let mut seen = BTreeSet::new();
+    loop {
+        for question in open(&arguments.hub).await?.items {
+            if seen.len() >= REMEMBERED {
+                seen.clear();
+            }
+            if !seen.insert(question.id.clone()) {
+                continue;
+            }
+            if screen.json {
+                screen.say(&serde_json::to_string(&question).unwrap_or_default())?;
+            } else if screen.can_ask() {
+                ask(screen, arguments, &question).await?;
+            } else {
+                screen.say(&pending::described(&question))?;
+            }
+        }
+        tokio::time::sleep(PACE).await;
+    }
+}
+
+/// One of them on a terminal. What cannot be decided any more is no reason to leave the others.
+async fn ask(screen: Screen, arguments: &DecideArguments, question: &QuestionView) -> Result<(), Failure> {
+    screen.note(&pending::described(question));
+    let decision = match answer::decision(screen)? {
+        Some(decision) => decision,
+        None => {
+            screen.note("left as it is");
+            return Ok(());
+        }
+    };
+    match decide::settle(screen, arguments, question, decision).await {
+        Err(failure) if failure.exit != Exit::Unreachable => screen.complain(&failure.message),
+        other => other?,
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! A caller whose call waits for an approval is told in its own protocol where and how that is given.
+
+use http::Method;
+use interlingua_testkit::Hub;
+use serde_json::{Value, json};
+
+use super::hub;
+use crate::support::{logged, send, until};
+
+async fn post(hub: &Hub, who: &str, path: &str, more: &[(&str, &str)], body: Value) -> String {
+    let bearer = format!("Bearer {who}-token");
+    let mut headers = vec![("authorization", bearer.as_str())];
+    headers.extend(more);
+    send(hub, Method::POST, path, &headers, Some(body)).await.text()
+}
+
+/// The id of the task that waits.
+async fn pending(hub: &Hub) -> String {
+    let open = async || hub.get("/api/confirmations").await.json()["items"].as_array().cloned().unwrap_or_default();
+    until("a call waits", async || !open().await.is_empty()).await;
+    open().await[0]["task"].as_str().expect("an id").to_owned()
+}
+
+fn for_others(hub: &Hub, task: &str) -> String {
+    format!("You may not approve it: an approver of this hub has to at {}; its id is {task}.", hub.url(""))
+}
+
+#[tokio::test]
+async fn nlip_envelope_a2a_and_nlweb_name_the_approver_and_the_id() {
+    let call = json!({"format": "text", "subformat": "english", "content": "", "submessages": [
+        {"format": "structured", "subformat": "json", "label": "interlingua-call",
+         "content": {"skill": "local/erase", "arguments": {"what": "all"}}}]});
+    let envelope = json!({"format": {"content_type": "application/json"}, "token": {}, "content": {},
+        "control": {"message_type": "request", "message_id": "m-1", "timestamp": "2026-01-01T00:00:00Z"},
+        "tool_calls": [{"tool_id": "a", "tool_name": "local/erase", "parameters": {"what": "all"}}]});
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {
+        "configuration": {"returnImmediately": true},
+        "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"data": {"what": "all"}}],
+                    "metadata": {"urn:interlingua:hub:1": {"skill": "local/erase"}}}}});
+    let question = json!({"query": {"text": "erase all"}, "prefer": {"streaming": false}});
+    let wires: [(&str, &[(&str, &str)], Value); 4] = [
+        ("/nlip", &[], call),
+        ("/nlip/route", &[], envelope),
+        ("/a2a", &[("a2a-version", "1.0")], message),
+        ("/ask", &[], question),
+    ];
+    for (path, headers, body) in wires {
+        let hub = hub("").await;
+        hub.write("tools/erase.yaml", PHRASED);
+        until("its phrase", async || hub.get("/api/skills?limit=200").await.text().contains("erase {what}")).await;
+        let said = post(&hub, "bob", path, headers, body).await;
+        let task = pending(&hub).await;
+        let mut seen = said.clone();
+        if path == "/a2a" {
+            let get = json!({"jsonrpc": "2.0", "id": 2, "method": "GetTask", "params": {"id": task}});
+            seen = post(&hub, "bob", path, headers, get).await;
+        }
+        assert!(seen.contains(&for_others(&hub, &task)), "{path}: {seen}");
+        assert!(!seen.contains("interlingua approve"), "{path}: bob may not: {seen}");
+        logged(&hub, &["approval_pending", "local/erase", &task, "user:bob"]).await;
+    }
+}
+
+const PHRASED: &str = r#"
+name: erase
+description: Erases something.
+phrases: { en: ["erase {what}"] }
+input: { type: object, properties: { what: { type: string } }, required: [what] }
+effects: { destroys: true }
+command: [sh, -c, 'echo "{\"erased\":true}"']
+"#;
+
+fn called() -> Value {
+    json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
+        "name": "local__erase", "arguments": {"what": "all"},
+        "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                  "io.modelcontextprotocol/clientCapabilities": {}}}})
+}
+
+const MCP: [(&str, &str); 3] =
+    [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "local__erase")];
+
+#[tokio::test]
+async fn an_mcp_client_that_cannot_ask_is_told_the_command_and_held_no_longer_than_configured() {
+    let hub = hub("mcp: { approval_wait: 1s }\n").await;
+    let said = post(&hub, "boss", "/mcp", &MCP, called()).await;
+    let task = pending(&hub).await;
+    let command = format!("It waits for your approval at {}: `interlingua approve {task}`.", hub.url(""));
+    assert!(said.contains("This has not been run yet") && said.contains(&command), "{said}");
+    assert!(said.contains("\"isError\":true") && said.contains(&format!("`interlingua tasks {task}`")), "{said}");
+    // Its client is gone, and the call still waits for its approval.
+    let approved = hub.post_json(&format!("/api/confirmations/{task}.0"), &json!({"approve": true})).await;
+    assert_eq!(approved.status, 200, "{}", approved.text());
+    crate::support::reaches(&hub, &task, "completed").await;
+    let mut awaited = called();
+    awaited["params"]["name"] = "hub__await".into();
+    awaited["params"]["arguments"] = json!({"task": task});
+    let names = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "hub__await")];
+    let said = post(&hub, "boss", "/mcp", &names, awaited).await;
+    assert!(said.contains("erased"), "{said}");
+}
+
+#[tokio::test]
+async fn an_mcp_client_without_the_right_to_approve_is_told_who_has_it() {
+    let hub = hub("mcp: { approval_wait: 1s }\n").await;
+    let said = post(&hub, "bob", "/mcp", &MCP, called()).await;
+    let task = pending(&hub).await;
+    assert!(said.contains(&for_others(&hub, &task)), "{said}");
+}
