@@ -47,6 +47,12 @@ async fn offer(hub: &Hub, local: &Arc<Local>) -> Result<(), Fault> {
 
 fn open(config: &Config, lent: Arc<Lent>) -> Result<Local, Fault> {
     let directory = config.tools_directory();
+    if config.tools.directory.is_none() {
+        // There from the start, so that a program put into it is seen at once. One that cannot be made is as one that is not there.
+        if let Err(error) = std::fs::create_dir_all(&directory) {
+            tracing::warn!(event = "tools_directory_missing", %error, "the tools directory cannot be made");
+        }
+    }
     let workspace = guarding(RootSpec::workspace(config.workspace()), &directory);
     let (files, skipped) = Workspace::open(workspace, &declared(config, &directory), Limits::default())?;
     for skipped in skipped {
