@@ -63,18 +63,24 @@ mod linux {
     use std::collections::HashSet;
     use std::fs::File;
     use std::io::Read;
-    use std::os::fd::OwnedFd;
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::time::Duration;
 
-    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
 
     use super::{Mark, VARIABLE, children};
 
     /// A program that starts processes faster than they are found is given up after so many looks; each kills what it finds.
     const LOOKS: usize = 100;
+    /// How often, and how far apart, a killed child is asked whether it has ended.
+    const REAPS: usize = 50;
+    const REAP_PAUSE: Duration = Duration::from_millis(2);
     /// No environment is read further.
     const LONGEST: u64 = 8 * 1024 * 1024;
-    /// No family is followed further.
-    const MOST: usize = 10_000;
+    /// No family is followed further: a descriptor is held for each member.
+    const MOST: usize = 500;
+    /// So many are held at once.
+    const AT_ONCE: usize = 64;
 
     /// One process, whatever its id is given to later.
     #[derive(Debug)]
@@ -89,6 +95,17 @@ mod linux {
             // An error says that it has ended, or that it runs as somebody else.
             let _ = pidfd_send_signal(&self.0, Signal::KILL);
         }
+
+        /// Where the hub is the first process of its container, what has lost its parents is its child, and nobody else waits
+        /// for it. Anywhere else it is not, and this returns at once.
+        fn reap(&self) {
+            for _ in 0..REAPS {
+                match waitid(WaitId::PidFd(self.0.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+                    Ok(None) => std::thread::sleep(REAP_PAUSE),
+                    Ok(Some(_)) | Err(_) => return,
+                }
+            }
+        }
     }
 
     impl Mark {
@@ -101,14 +118,14 @@ mod linux {
                 if found.is_empty() {
                     return;
                 }
-                for id in found {
-                    let held = Held::open(id);
+                for some in found.chunks(AT_ONCE) {
                     // Asked again of what is held: the id may have become another's in between.
-                    if let Some(held) = held.filter(|_| self.is_on(id)) {
-                        held.kill();
-                    }
-                    ended.insert(id);
+                    let held = |id: &i32| Held::open(*id).filter(|_| self.is_on(*id));
+                    let held: Vec<Held> = some.iter().filter_map(held).collect();
+                    held.iter().for_each(Held::kill);
+                    held.iter().for_each(Held::reap);
                 }
+                ended.extend(found);
             }
             tracing::warn!(event = "strays_remain", "a program starts processes faster than they can be ended");
         }

@@ -72,6 +72,16 @@ fn all_ours(dir: &Path) -> Result<(), OpenFault> {
     Ok(())
 }
 
+/// Would a hub of this user open the directory, as far as its owners go? One that is not there yet it makes itself.
+pub fn is_private(dir: &Path) -> Result<(), OpenFault> {
+    match dir.metadata() {
+        Ok(found) if is_ours(&found) => all_ours(dir),
+        Ok(_) => Err(OpenFault::NotOurs { path: dir.to_owned() }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(OpenFault::io("look at", dir)(error)),
+    }
+}
+
 fn is_ours(found: &std::fs::Metadata) -> bool {
     found.uid() == rustix::process::geteuid().as_raw()
 }

@@ -39,6 +39,7 @@ use interlingua_core::ports::Store;
 use rusqlite::Connection;
 
 pub use backup::{Integrity, integrity};
+pub use directory::is_private;
 pub use fault::OpenFault;
 pub use reseal::{AtRest, Counts};
 

@@ -189,6 +189,22 @@ async fn beyond_the_limit_connections_wait_for_a_place_and_the_owners_socket_has
     assert_eq!(third.read_status().await.map(|(status, _)| status), Some(200), "a place was free");
 }
 
+/// As root a directory that was given away; as anybody else one of root's.
+#[tokio::test]
+async fn the_doctor_refuses_the_data_of_another_user_as_serve_does() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let given = folder.path().join("given");
+    std::fs::create_dir(&given).expect("made");
+    let place = if std::os::unix::fs::chown(&given, Some(65_534), None).is_ok() { given } else { "/".into() };
+    let place = place.to_str().expect("UTF-8");
+    for arguments in [&["doctor", "--data", place][..], &["serve", "--data", place, "--listen", "127.0.0.1:0"]] {
+        let ended = command(folder.path(), arguments).output().await.expect("it runs");
+        let said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+        assert!(!ended.status.success(), "{arguments:?}: {said}");
+        assert!(said.contains("belongs to another user"), "{arguments:?}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn the_doctor_looks_at_the_machine() {
     let folder = tempfile::tempdir().expect("a directory");

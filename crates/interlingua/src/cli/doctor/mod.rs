@@ -10,6 +10,7 @@ use std::path::Path;
 use interlingua_core::PeerId;
 use interlingua_drivers::browser::Sandbox;
 use interlingua_drivers::keys::{Wrapping, is_wrapped};
+use interlingua_drivers::store::is_private;
 use interlingua_drivers::tools::Catalogue;
 use serde::Serialize;
 
@@ -146,7 +147,9 @@ fn browser(config: &Config) -> Finding {
                 (Err(problem), _) => finding("browser", bad, format!("{program}: {problem}{only}")),
                 (Ok(()), Sandbox::On) => finding("browser", Verdict::Good, program.to_string()),
                 (Ok(()), Sandbox::Off) => {
-                    let text = format!("{program}, without its sandbox: a page that breaks out of it is the hub{only}");
+                    let text = format!(
+                        "{program}, without its sandbox: a page that breaks out of the browser has the rights of the hub{only}"
+                    );
                     finding("browser", odd, text)
                 }
             }
@@ -158,6 +161,9 @@ fn browser(config: &Config) -> Finding {
 
 fn data(config: &Config) -> Finding {
     let place = config.data();
+    if let Err(fault) = is_private(place) {
+        return finding("data directory", Verdict::Bad, fault.to_string());
+    }
     let existing = place.ancestors().find(|above| above.is_dir() || above.as_os_str().is_empty());
     let existing = existing.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let probe = existing.join(format!(".interlingua-doctor-{}", std::process::id()));
