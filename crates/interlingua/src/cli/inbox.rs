@@ -41,7 +41,10 @@ pub(super) async fn inbox(arguments: &DecideArguments) -> Result<Exit, Failure> 
 }
 
 async fn open(hub: &HubArguments) -> Result<PageView<QuestionView>, Failure> {
-    all(hub, "/api/confirmations?limit=200").await
+    let mut page: PageView<QuestionView> = all(hub, "/api/confirmations?limit=200").await?;
+    // What expires first is decided first.
+    page.items.sort_by(|one, other| one.expires.cmp(&other.expires));
+    Ok(page)
 }
 
 /// Each once, as it comes.

@@ -58,7 +58,7 @@ pub(super) async fn tasks(arguments: &TasksArguments) -> Result<Exit, Failure> {
         let mut table = Table::new(&["task", "state", "updated", "caller", "skill", "waits for"]);
         for task in &page.items {
             let (id, skill) = (ids::short(&task.id), task.skill.as_deref().unwrap_or("-"));
-            table.row([&*id, &task.state, &to_the_second(&task.updated), &task.owner, skill, &waits_for(task)]);
+            table.row([&*id, &task.state, &briefly(&task.updated), &task.owner, skill, &waits_for(task)]);
         }
         return show(&arguments.hub, &page, &table);
     };
@@ -92,9 +92,10 @@ fn waits_for(task: &TaskView) -> String {
     }
 }
 
-/// A moment without what a list does not need: `2026-11-16 11:57:19`.
-fn to_the_second(moment: &str) -> String {
-    moment.split('.').next().unwrap_or(moment).replace('T', " ")
+/// A moment without what a list does not need: `11-16 11:57:19`.
+pub(super) fn briefly(moment: &str) -> String {
+    let second = moment.split('.').next().unwrap_or(moment).replace('T', " ");
+    second.split_once('-').map_or_else(|| second.clone(), |(_, rest)| rest.to_owned())
 }
 
 /// One task, a line for each thing there is to say.

@@ -34,28 +34,25 @@ pub(super) fn table(questions: &[QuestionView]) -> Table {
     let mut table = Table::new(&["id", "caller", "skill", "effects", "until", "arguments"]);
     for question in questions {
         let confirm = question.confirm.as_ref();
-        let (skill, effects) =
-            confirm.map(|confirm| (confirm.skill.clone(), confirm.effects.words())).unwrap_or_default();
+        let effects = confirm.map(|confirm| confirm.effects.words()).unwrap_or_default();
+        let skill = confirm.map(|confirm| confirm.skill.as_str()).unwrap_or_default();
         let arguments = arguments(question).unwrap_or_default();
-        table.row([
-            &super::ids::short(&question.id),
-            &caller(question),
-            &skill,
-            &effects,
-            &question.expires,
-            &arguments,
-        ]);
+        let (id, until) = (super::ids::short(&question.id), super::list::briefly(&question.expires));
+        table.row([&*id, &owner(question), skill, &effects, &until, &arguments]);
     }
     table
 }
 
 /// The chain, what it came in by, and who of this hub made the call.
 fn caller(question: &QuestionView) -> String {
-    let owner = question.owner.as_deref().unwrap_or("somebody").replace('>', " > ");
-    let wire = question.wire.as_ref().map(|wire| format!(" (by {wire})")).unwrap_or_default();
     let maker = question.led_by.as_deref().filter(|maker| *maker != "caller");
     let maker = maker.map(|maker| format!(", through a {maker} of this hub")).unwrap_or_default();
-    format!("{owner}{wire}{maker}")
+    format!("{}{maker}", owner(question))
+}
+
+fn owner(question: &QuestionView) -> String {
+    let owner = question.owner.as_deref().unwrap_or("somebody").replace('>', " > ");
+    question.wire.as_ref().map_or_else(|| owner.clone(), |wire| format!("{owner} by {wire}"))
 }
 
 fn offered(peer: &str, protocol: Option<&str>) -> String {

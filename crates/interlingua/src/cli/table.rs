@@ -1,5 +1,5 @@
 //! Aligned columns within a width. The last column takes what is left, and is cut with `…`; where that would be too little, the
-//! widest of the others is cut first.
+//! widest between it and the first is cut before.
 
 use super::screen::plain;
 
@@ -37,10 +37,10 @@ impl Table {
     }
 }
 
-/// The widest column gives way first, until the last one has room to be read.
+/// The widest column gives way first, until the last one has room to be read. The first never does: it has what is typed next.
 fn narrowed(mut widths: Vec<usize>, width: usize) -> Vec<usize> {
-    let Some((&mut last, others)) = widths.split_last_mut() else { return widths };
-    let room = width.saturating_sub(last.min(LAST) + GAP * others.len());
+    let [first, others @ .., last] = widths.as_mut_slice() else { return widths };
+    let room = width.saturating_sub(*first + (*last).min(LAST) + GAP * (others.len() + 1));
     while others.iter().sum::<usize>() > room {
         match others.iter_mut().max() {
             Some(widest) if *widest > NARROWEST => *widest -= 1,

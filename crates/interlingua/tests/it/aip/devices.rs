@@ -134,6 +134,26 @@ async fn words_that_fit_a_tool_lead_to_it_and_what_writes_waits_for_a_yes() {
 }
 
 #[tokio::test]
+async fn an_orchestrator_of_the_wider_profile_is_told_where_its_task_is_approved() {
+    let hub = hub("devices: { dev1: { trust_hints: true } }").await;
+    let _device = able(&hub, "dev1").await;
+    let mut register = super::constellation("gal@dev1", "dev1");
+    register["metadata"]["profile"] = json!("aip-1");
+    let mut client = Client::registered(&hub, "/aip/ws", register).await;
+    client.say(task("dev1", "s1", "erases the disk")).await;
+    let told = loop {
+        let frame = client.hear().await;
+        if frame["messages"].to_string().contains("waits for an answer") {
+            break frame["messages"].to_string();
+        }
+        assert_ne!(frame["type"], "task_end", "{frame}");
+    };
+    let open = hub.get("/api/confirmations").await.json();
+    let id = open["items"][0]["task"].as_str().expect("an id").to_owned();
+    assert!(told.contains(&format!("at {}", hub.url(""))) && told.contains(&id), "{told}");
+}
+
+#[tokio::test]
 async fn the_planner_gets_the_words_and_its_answer_is_the_end() {
     let script = "scenes:\n  - text: tidy up\n    play: [{ work: thinking }, { answer: { text: tidied } }]\n";
     let hub = crate::support::builder()

@@ -80,7 +80,7 @@ async fn what_the_readme_sends_is_answered() {
     let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config("tools: { workspace: ./workspace }\n");
     let hub = builder.file("workspace/shopping.txt", "Two lemons\n").start().await;
     let examples = posts(&readme);
-    assert_eq!(examples.len(), 6, "{examples:?}");
+    assert_eq!(examples.len(), 5, "{examples:?}");
     for Post { path, headers, body } in examples {
         let mut sent = post(path, "application/json", body.to_owned());
         for (name, value) in headers {
