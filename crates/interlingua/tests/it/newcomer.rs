@@ -150,10 +150,9 @@ async fn site_is_called_as_the_readme_says() {
     let hub = hub.arguments(&["--site", "airline.yaml"]).start().await;
     let checked = printed(&hub, home.path(), "interlingua check airline.yaml");
     assert!(checked.contains("is a valid definition of a website"), "{checked}");
-    for line in [call, ask] {
-        let printed = printed(&hub, home.path(), line);
-        assert!(printed.contains("Classic") && printed.contains("680"), "{line}\n{printed}");
-    }
+    let both = [call, ask].map(|line| printed(&hub, home.path(), line)).concat();
+    let shown = shown_below("README.md", "python3 -m http.server").expect("what it prints");
+    assert!(is_as_shown(&both, &shown), "{both}");
 }
 
 #[tokio::test]
