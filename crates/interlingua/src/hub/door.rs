@@ -93,8 +93,7 @@ impl Hub {
             driver.perform(effects).await?;
             return Ok(Running::inline(self, driver, claim));
         }
-        let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
-        match driver.launch(effects, unique, 0).await.map_err(dropped)?? {
+        match driver.launch(effects, unique, 0).await? {
             Launched::Kept(reader) => Ok(Running::kept(self, reader.claimed(claim))),
             Launched::Exists(task) => {
                 let reader = self.replay(task).claimed(claim);

@@ -136,8 +136,7 @@ impl Running {
 
     async fn launched(&mut self) -> Result<(), Fault> {
         let Way::Keeping(launch) = &mut self.way else { return Ok(()) };
-        let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
-        let launched = launch.await.map_err(dropped).flatten();
+        let launched = launch.await;
         let claimed = |reader: Reader, claim: Option<Claim>| match claim {
             Some(claim) => reader.claimed(claim),
             None => reader,
@@ -237,15 +236,8 @@ impl Drop for Running {
                 // Telling the driver would cancel the exchange if somebody else's answer came first.
                 if self.over || self.asked { live.caller_let_go() } else { live.caller_left() }
             }
-            Way::Keeping(mut launch) => {
-                launch.close();
-                if let Ok(Ok(Launched::Kept(reader))) = launch.try_recv()
-                    && let Some(live) = reader.live()
-                {
-                    live.caller_gone();
-                }
-            }
-            Way::Gone => {}
+            // To drop the launch is to leave.
+            Way::Keeping(_) | Way::Gone => {}
         }
     }
 }

@@ -1,6 +1,8 @@
 //! How a kept exchange is run by the supervisor: from its first append, or from a restart, to its end.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use interlingua_core::ports::Unique;
 use interlingua_core::task::{Effect, Happening};
@@ -12,8 +14,29 @@ use super::journal::Keeping;
 use crate::hub::live::Reader;
 use crate::telemetry::trace;
 
-/// Resolves once the exchange is in the journal.
-pub(in crate::hub) type Launch = oneshot::Receiver<Result<Launched, Fault>>;
+/// Resolves once the exchange is in the journal. Dropped before it was read, its caller is gone, also when the exchange was
+/// launched meanwhile.
+pub(in crate::hub) struct Launch(oneshot::Receiver<Result<Launched, Fault>>);
+
+impl Future for Launch {
+    type Output = Result<Launched, Fault>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
+        Pin::new(&mut self.0).poll(cx).map(|told| told.map_err(dropped).flatten())
+    }
+}
+
+impl Drop for Launch {
+    fn drop(&mut self) {
+        self.0.close();
+        if let Ok(Ok(Launched::Kept(reader))) = self.0.try_recv()
+            && let Some(live) = reader.live()
+        {
+            live.caller_gone();
+        }
+    }
+}
 
 pub(in crate::hub) enum Launched {
     Kept(Reader),
@@ -51,7 +74,7 @@ impl Driver {
                 Err(fault) => self.broken(&fault),
             }
         }));
-        launched
+        Launch(launched)
     }
 
     /// As [`Driver::launch`], for one that was begun without being kept. Its id counts from here on: sent again, the same

@@ -115,6 +115,20 @@ fn remote_call(skill: &str, on_disconnect: OnDisconnect) -> Request {
     request(call)
 }
 
+/// The exchange is in the journal and runs, and its caller is dropped before it looks again.
+#[tokio::test]
+async fn a_caller_that_is_dropped_between_the_launch_and_its_next_poll_takes_the_exchange_along() {
+    let bench = Bench::new(AdmissionLimits::default());
+    let remote = with_remote(&bench).await;
+    let mut opening = Box::pin(bench.hub.open(remote_call("work", OnDisconnect::Cancel)));
+    assert!(std::future::poll_fn(|cx| Poll::Ready(opening.as_mut().poll(cx))).await.is_pending());
+    // Whoever is called was launched before, and its caller told.
+    eventually(|| remote.calls.load(Ordering::SeqCst) == 1, || "it is not called".into()).await;
+    drop(opening);
+    eventually(|| remote.told.load(Ordering::SeqCst) == 1, || "it is not told of a cancel".into()).await;
+    eventually(|| bench.hub.live.count() == 0, || "the exchange goes on".into()).await;
+}
+
 /// What its driver was told before this, it has dealt with after this.
 async fn heard_all(hub: &Hub, task: TaskId) -> Result<(), Fault> {
     let message = MessageId::from("go on");
