@@ -66,10 +66,17 @@ pub(crate) async fn next(socket: &mut Socket) -> Result<Arrived, Close> {
 fn refused(refusal: Refusal) -> Close {
     match refusal {
         Refusal::Slow => Some((CloseCode::POLICY_VIOLATION, "a message came too slowly")),
-        Refusal::Busy => {
-            CloseCode::try_from(TRY_AGAIN).ok().map(|code| (code, "the hub reads as much as it can at once"))
-        }
+        Refusal::Busy => try_again("the hub reads as much as it can at once"),
     }
+}
+
+/// More came than may wait for its answer on one socket.
+pub(crate) fn too_many() -> Close {
+    try_again("too many messages wait for an answer")
+}
+
+fn try_again(reason: &'static str) -> Close {
+    CloseCode::try_from(TRY_AGAIN).ok().map(|code| (code, reason))
 }
 
 fn arrived(socket: &mut Socket, frame: Option<Result<Frame, Error>>) -> Result<Arrived, Close> {

@@ -82,3 +82,75 @@ async fn n_57_a_ping_is_answered() {
     socket.send(Fin::Last, Opcode::Ping, b"are you there").await;
     assert_eq!(socket.read().await, Some((0x8A, b"are you there".to_vec())));
 }
+
+/// A hub with a tool that takes a minute and says when it has begun.
+async fn slow_hub() -> interlingua_testkit::Hub {
+    let builder = interlingua_testkit::Hub::builder(env!("CARGO_BIN_EXE_interlingua"));
+    let begun = builder.directory().join("begun");
+    let tool = format!(
+        "name: slow\ndescription: Takes a minute.\neffects: {{ reads: true, idempotent: true }}\ntimeout: 2m\n\
+         command: [sh, -c, 'echo $$ >> {}; exec sleep 60']\n",
+        begun.display()
+    );
+    builder.file("tools/slow.yaml", tool).config("tools: { directory: ./tools }\n").start().await
+}
+
+fn slow() -> Value {
+    let named = serde_json::json!({"format": "structured", "subformat": "json", "label": "interlingua-call",
+        "content": {"skill": "local/slow", "arguments": {}}});
+    with(text(""), &[named])
+}
+
+/// The process that does the work, once it is there.
+async fn worker(hub: &interlingua_testkit::Hub) -> std::path::PathBuf {
+    let begun = hub.directory().join("begun");
+    let read = || std::fs::read_to_string(&begun).ok().filter(|pid| pid.ends_with('\n'));
+    crate::support::until("the tool runs", async || read().is_some()).await;
+    std::path::Path::new("/proc").join(read().expect("just seen").trim())
+}
+
+#[tokio::test]
+async fn a_close_behind_messages_that_wait_cancels_what_runs() {
+    for waiting in [0, 16, 40] {
+        let hub = slow_hub().await;
+        let mut socket = hub.websocket("/nlip/ws/text").await;
+        socket.send_text(slow().to_string()).await;
+        let worker = worker(&hub).await;
+        for _ in 0..waiting {
+            socket.send_text(text("hello").to_string()).await;
+        }
+        drop(socket);
+        crate::support::until(&format!("with {waiting} waiting the work ends"), async || !worker.exists()).await;
+    }
+}
+
+#[tokio::test]
+async fn whoever_sends_more_than_may_wait_is_sent_away_and_its_work_is_cancelled() {
+    let hub = slow_hub().await;
+    let mut socket = hub.websocket("/nlip/ws/text").await;
+    socket.send_text(slow().to_string()).await;
+    let worker = worker(&hub).await;
+    for _ in 0..300 {
+        socket.send_text(text("hello").to_string()).await;
+    }
+    let close = loop {
+        match socket.next().await {
+            Some(message) if message.is_close() => break message.as_close().map(|(code, _)| u16::from(code)),
+            Some(_) => {}
+            None => break None,
+        }
+    };
+    assert_eq!(close, Some(1013), "try again later");
+    crate::support::until("the work ends", async || !worker.exists()).await;
+}
+
+/// The heartbeat is that of the module: half a minute.
+#[tokio::test]
+async fn a_socket_is_asked_whether_it_is_there_while_a_message_is_answered() {
+    let hub = slow_hub().await;
+    let mut socket = hub.websocket("/nlip/ws/text").await;
+    socket.send_text(slow().to_string()).await;
+    let worker = worker(&hub).await;
+    let message = socket.next().await.expect("a frame");
+    assert!(message.is_ping() && worker.exists(), "a ping before the answer: {message:?}");
+}

@@ -1,7 +1,8 @@
 //! `/nlip/ws` (CBOR) and `/nlip/ws/text` (JSON), ECMA-432.
 //!
-//! Messages of one socket are answered one after another, in their order. The socket is read meanwhile, so that pings are
-//! answered and a close cancels what runs. A message that cannot be decoded gets an error message in JSON, as clause 11 says,
+//! Messages of one socket are answered one after another, in their order. The socket is always read meanwhile, so that pings are
+//! answered, a silent peer is found out and a close cancels what runs: whoever sends more than may wait is sent away, because a
+//! close behind messages that are not read would not be seen. A message that cannot be decoded gets an error message in JSON, as clause 11 says,
 //! in a text frame of the same socket: the peer may hold no other.
 
 use std::collections::VecDeque;
@@ -40,8 +41,8 @@ use crate::server::upgrade::{Socket, agree, no_place};
 use crate::telemetry::meters::Phase;
 use crate::telemetry::trace;
 
-/// How many messages may wait while one is answered; no more are read once they are as long as one may be.
-const MAX_WAITING: usize = 16;
+/// How many messages may wait while one is answered. Together they are as long as one may be, or there is only one.
+const MAX_WAITING: usize = 256;
 /// A socket that is silent this long is asked whether it is there.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// After so many unanswered heartbeats it is not.
@@ -185,6 +186,11 @@ impl Session {
             event = heard(&mut self.ears) => return self.tell(socket, event).await,
             arrived = tokio::time::timeout(HEARTBEAT, frames::next(socket)) => arrived,
         };
+        self.heeded(socket, arrived).await
+    }
+
+    /// What came within a heartbeat; who sent nothing is asked whether it is there.
+    async fn heeded(&mut self, socket: &mut Socket, arrived: Beat) -> Result<Option<Whole>, Close> {
         match arrived {
             Ok(arrived) => {
                 self.silent = 0;
@@ -244,7 +250,7 @@ impl Session {
         }
     }
 
-    /// Answers one message while the socket is read: what comes meanwhile waits, a close cancels.
+    /// Answers one message while the socket is read: what comes meanwhile waits, a close or silence cancels.
     async fn answer(&mut self, socket: &mut Socket, frame: Whole) -> Result<Frame, Close> {
         let mut laps = self.shared.hub.meters.laps();
         let decoded = large::worked(frame.bytes.len(), || self.decode(&frame.bytes)).await;
@@ -268,7 +274,7 @@ impl Session {
         loop {
             tokio::select! {
                 reply = answering.as_mut() => {
-                    // It may have been read no further meanwhile.
+                    // It was not read while the message was decoded.
                     socket.get_mut().pardon();
                     if reply.proven {
                         self.proven(socket);
@@ -278,8 +284,9 @@ impl Session {
                     }
                     return Ok(self.encode(&reply.message));
                 }
-                arrived = frames::next(socket), if self.has_room() => {
-                    self.waiting.extend(self.taken(arrived?)?);
+                arrived = tokio::time::timeout(HEARTBEAT, frames::next(socket)) => {
+                    let message = self.heeded(socket, arrived).await?;
+                    self.wait(message)?;
                 }
             }
         }
@@ -293,9 +300,11 @@ impl Session {
         }
     }
 
-    fn has_room(&self) -> bool {
+    fn wait(&mut self, message: Option<Whole>) -> Result<(), Close> {
+        self.waiting.extend(message);
         let bytes: usize = self.waiting.iter().map(|whole| whole.bytes.len()).sum();
-        self.waiting.len() < MAX_WAITING && bytes < self.standing.limit(&self.shared)
+        let fits = self.waiting.len() <= 1 || bytes <= self.standing.limit(&self.shared);
+        if fits && self.waiting.len() <= MAX_WAITING { Ok(()) } else { Err(frames::too_many()) }
     }
 
     fn decode(&self, frame: &Bytes) -> Result<Message, Invalid> {
@@ -312,6 +321,9 @@ impl Session {
         }
     }
 }
+
+/// What came, or that nothing did for the time of a heartbeat.
+type Beat = Result<Result<Arrived, Close>, tokio::time::error::Elapsed>;
 
 /// What a subscription says next.
 type Next = Result<Option<(u64, interlingua_core::bus::Message)>, interlingua_core::Fault>;
