@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::{Call, Raw};
 use crate::event::{Event, Signal};
-use crate::id::{MessageId, TaskId, Time, TopicId};
+use crate::fault::Fault;
+use crate::id::{MessageId, SkillId, TaskId, Time, TopicId};
 use crate::json::Json;
 use crate::loss::Loss;
 use crate::principal::Principal;
@@ -32,6 +33,7 @@ pub struct Entry<R = Record> {
 pub enum Record {
     Accepted { by: Principal, call: Box<Call> },
     Sent(Sent),
+    Selected(Selected),
     Received { by: Principal, signal: Signal },
     Emitted { event: Event, losses: Vec<Loss>, raw: Option<Raw> },
 }
@@ -44,9 +46,22 @@ impl Record {
     pub fn event(&self) -> Option<&Event> {
         match self {
             Record::Emitted { event, .. } => Some(event),
-            Record::Accepted { .. } | Record::Sent(_) | Record::Received { .. } => None,
+            Record::Accepted { .. } | Record::Sent(_) | Record::Selected(_) | Record::Received { .. } => None,
         }
     }
+}
+
+/// Which of the skills that offer a capability the call is for. Written before a person is asked about it, so that what was
+/// approved is what is dispatched, and when another takes the place of one at which nothing was begun.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Selected {
+    pub skill: SkillId,
+    /// What to try when nothing can be begun at this one, the best last.
+    pub others: Vec<SkillId>,
+    /// How often the call was sent before.
+    pub attempt: u32,
+    /// Why the one before was given up; `None` for the first choice.
+    pub fault: Option<Fault>,
 }
 
 /// A dispatch. `remote`: the id under which the peer knows it. `open` turns false when the peer ended that request with a

@@ -54,7 +54,7 @@ pub use digest::Digest;
 pub use event::*;
 pub use fault::*;
 pub use id::*;
-pub use journal::{Entry, Log, Record, Sent};
+pub use journal::{Entry, Log, Record, Selected, Sent};
 pub use json::Json;
 pub use loss::*;
 pub use origin::{Chosen, Maker, Origin};

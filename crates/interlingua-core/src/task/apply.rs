@@ -8,7 +8,7 @@ use crate::call::{Ask, Call};
 use crate::content::{Part, Party, Provenance, Role};
 use crate::event::{Answer, Channel, Chunk, Event, How, Piece, Signal};
 use crate::id::{MessageId, QuestionId, TaskId, Time};
-use crate::journal::{Entry, Record};
+use crate::journal::{Entry, Record, Selected};
 use crate::principal::Principal;
 use crate::question::{Addressee, QuestionKind};
 
@@ -44,6 +44,7 @@ impl Task {
             state: State::Accepted,
             route: None,
             sent: None,
+            selected: None,
             seq: 1,
             cancelling: None,
             open: BTreeMap::new(),
@@ -84,6 +85,7 @@ impl Task {
                 }
                 self.sent = Some(sent.clone());
             }
+            Record::Selected(selected) => self.turn_to(selected),
             Record::Received { signal, .. } => self.received(signal, at),
             Record::Emitted { event, losses, .. } => {
                 let room = MAX_LOSSES.saturating_sub(self.losses.len());
@@ -91,6 +93,15 @@ impl Task {
                 self.emitted(event, at);
             }
         }
+    }
+
+    /// Nothing of what was sent counts any more, nor does a yes: it was given for another.
+    fn turn_to(&mut self, selected: &Selected) {
+        self.state = State::Accepted;
+        self.route = None;
+        self.sent = None;
+        self.granted = None;
+        self.selected = Some(selected.clone());
     }
 
     fn received(&mut self, signal: &Signal, at: Time) {

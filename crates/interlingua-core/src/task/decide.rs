@@ -5,8 +5,8 @@ use crate::call::{OnDisconnect, Raw};
 use crate::content::{Input, Party};
 use crate::event::{Answer, CancelWhy, Chunk, Decided, Event, Finished, How, Outcome, Route, Signal};
 use crate::fault::{Fault, FaultKind, Noun};
-use crate::id::{MessageId, QuestionId, Time};
-use crate::journal::{Record, Sent};
+use crate::id::{MessageId, QuestionId, SkillId, Time};
+use crate::journal::{Record, Selected, Sent};
 use crate::json::Json;
 use crate::loss::Loss;
 use crate::principal::Principal;
@@ -38,6 +38,7 @@ impl Task {
         }
         match what {
             Happening::Dispatch { route, repeatable, args } => self.dispatch(route, repeatable, args),
+            Happening::Select { skill, others, fault } => self.select(skill, others, fault),
             Happening::Ask(asking) => self.ask(asking),
             Happening::Peer { event, losses, raw } => self.peer(event, losses, raw),
             Happening::Learnt { remote, open } => self.learnt(remote, open),
@@ -60,7 +61,7 @@ impl Task {
         let called = self.call.input().and_then(|input| input.args.as_ref());
         let as_called = called.zip(args.as_ref()).is_some_and(|(called, args)| called.as_bytes() == args.as_bytes());
         let sent = Sent {
-            attempt: self.sent.as_ref().map_or(1, |sent| sent.attempt + 1),
+            attempt: self.attempts() + 1,
             key: self.call_key(),
             remote: None,
             open: true,
@@ -74,8 +75,26 @@ impl Task {
             .effect(Effect::Dispatch(sent)))
     }
 
+    /// How often it was sent.
+    fn attempts(&self) -> u32 {
+        let before = self.selected.as_ref().map_or(0, |selected| selected.attempt);
+        self.sent.as_ref().map_or(before, |sent| sent.attempt)
+    }
+
+    /// What was sent goes to another only where the first cannot have begun it.
+    fn select(&self, skill: SkillId, others: Vec<SkillId>, fault: Option<Fault>) -> Result<Decision, Fault> {
+        if !self.open.is_empty() {
+            return Err(broken("a task was given to another skill while a question was open"));
+        }
+        if self.sent.is_some() && !(fault.is_some() && self.is_only_dispatched()) {
+            return Err(broken("a task that a peer may have begun was given to another"));
+        }
+        let selected = Selected { skill, others, attempt: self.attempts(), fault };
+        Ok(Decision::default().record(Record::Selected(selected)))
+    }
+
     /// The peer's idempotency key for the call: the same on every attempt, also after an answer went out under its own.
-    fn call_key(&self) -> MessageId {
+    pub(super) fn call_key(&self) -> MessageId {
         MessageId::from(self.id.to_string())
     }
 

@@ -9,6 +9,7 @@
 //! | none | `Accepted` | Accepted |
 //! | Accepted, Running, Waiting | `Asked` | Waiting |
 //! | Accepted | `Sent{open}`, then `Started` | Running |
+//! | Accepted, Running | `Selected` | Accepted: nothing was begun where it was sent, or nothing was sent |
 //! | Running, Waiting | `Said`, `Progress`, `Artifact`, `Sent`, `Started` | same |
 //! | Waiting | `Settled` of the last open question | Running, or Accepted when nothing was sent |
 //! | not Done | `Received` | same; a cancel marks it `cancelling` |
@@ -36,8 +37,9 @@ pub use join::join;
 use crate::call::{Call, DeadlineBy};
 use crate::content::{Part, Role};
 use crate::event::{Answer, Chunk, Event, Finished, Route, Signal};
-use crate::id::{ArtifactId, MessageId, QuestionId, TaskId, Text, Time};
-use crate::journal::{Record, Sent};
+use crate::fault::Fault;
+use crate::id::{ArtifactId, MessageId, QuestionId, SkillId, TaskId, Text, Time};
+use crate::journal::{Record, Selected, Sent};
 use crate::json::Json;
 use crate::loss::Loss;
 use crate::ports::TaskPhase;
@@ -65,6 +67,9 @@ pub struct Task {
     pub state: State,
     pub route: Option<Route>,
     pub sent: Option<Sent>,
+    /// Which of several skills of one capability it is for, once that is fixed.
+    #[serde(default)]
+    pub selected: Option<Selected>,
     /// Of the last record applied.
     pub seq: u64,
     pub cancelling: Option<Cancelling>,
@@ -140,6 +145,13 @@ pub enum Happening {
         repeatable: bool,
         args: Option<Json>,
     },
+    /// The call is for this skill of those that offer its capability. `fault`: why the one before was given up; it is certain
+    /// that nothing was begun there.
+    Select {
+        skill: SkillId,
+        others: Vec<SkillId>,
+        fault: Option<Fault>,
+    },
     /// The hub itself asks.
     Ask(Asking),
     /// The peer says something. Its questions are numbered by the task.
@@ -168,7 +180,7 @@ pub enum Happening {
     /// It has not come back in the time its manners give it.
     CallerStayedAway,
     /// The hub cannot go on with it: policy changed, the skill vanished, admission failed.
-    Refused(crate::fault::Fault),
+    Refused(Fault),
     /// The hub was started again and has folded this from the journal.
     Restarted,
 }
@@ -260,6 +272,11 @@ impl Task {
             DeadlineBy::Hub if self.open.is_empty() => Some(deadline.at.after(self.paused)),
             DeadlineBy::Hub => None,
         }
+    }
+
+    /// Whether the peer can have heard of it by its last dispatch only: it told no id and asked nothing.
+    pub fn is_only_dispatched(&self) -> bool {
+        self.sent.as_ref().is_some_and(|sent| sent.open && sent.remote.is_none() && sent.key == self.call_key())
     }
 
     /// The oldest open question that someone of this standing may answer.

@@ -134,7 +134,7 @@ impl Hub {
 }
 
 /// Caller or skill asks for it, or the caller named it and running it twice would matter.
-fn must_keep(call: &Call, prepared: &Prepared) -> bool {
+pub(super) fn must_keep(call: &Call, prepared: &Prepared) -> bool {
     let Prepared::Ready(ready) = prepared else { return true };
     let twice_matters = call.id_given && !ready.skill.effects.idempotent;
     call.limits.keep || ready.skill.always_kept || twice_matters

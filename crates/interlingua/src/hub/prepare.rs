@@ -26,7 +26,16 @@ use crate::telemetry::meters::Phase;
 #[derive(Debug)]
 pub(super) enum Prepared {
     Ready(Ready),
-    Ask(Asking),
+    /// A question; where it is about one of several skills that the call could go to, which.
+    Ask(Asking, Option<Candidate>),
+}
+
+/// One of several skills of a capability.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub skill: SkillId,
+    /// What to try when nothing can be begun at this one, the best last.
+    pub others: Vec<SkillId>,
 }
 
 /// A call that may go to its peer.
@@ -69,29 +78,26 @@ impl Hub {
         laps.done(Phase::Resolve);
         match resolved.map_err(|fault| fault.told_to(by))? {
             Prepared::Ready(ready) => self.admit(by, call, task, ready, granted).await,
-            ask @ Prepared::Ask(_) => Ok(ask),
+            ask @ Prepared::Ask(..) => Ok(ask),
         }
     }
 
-    /// Another skill of the same capability, through the same phases. A yes that was given was given for another peer, and a
-    /// task that was sent asks for no second one.
-    pub(super) async fn prepare_instead(
+    /// One of the skills of the capability that was asked for, through the same phases. `granted`: as for [`Hub::prepare`], given
+    /// for this one.
+    pub(super) async fn prepare_candidate(
         &self,
         by: &Principal,
         call: &Call,
         task: TaskId,
-        other: &SkillId,
-    ) -> Result<Ready, Fault> {
+        (candidate, why): (&Candidate, Why),
+        granted: Option<Digest>,
+    ) -> Result<Prepared, Fault> {
         let args = call.input().and_then(|input| input.args.clone());
-        let mut ready = self.by_name(&acting(by, call), &self.registry.catalogue(), other, None, args)?;
-        ready.route.why = Why::Failover;
-        match self.admit(by, call, task, ready, None).await? {
-            Prepared::Ready(ready) => Ok(ready),
-            Prepared::Ask(_) => {
-                let text = format!("'{other}' would have to be asked about, and is not tried instead");
-                Err(Fault::caller(FaultKind::Denied, text))
-            }
-        }
+        let found = self.by_name(&acting(by, call), &self.registry.catalogue(), &candidate.skill, None, args);
+        let mut ready = found.map_err(|fault| fault.told_to(by))?;
+        ready.route.why = why;
+        ready.others.clone_from(&candidate.others);
+        self.admit(by, call, task, ready, granted).await
     }
 
     /// The phases after `resolve`.
@@ -111,7 +117,7 @@ impl Hub {
         let valid = self.validate(call, &mut ready);
         laps.done(Phase::Validate);
         if let Some(asking) = valid? {
-            return Ok(Prepared::Ask(asking));
+            return Ok(Prepared::Ask(asking, None));
         }
         self.authorize(acting, call, task, &ready).map_err(|fault| fault.told_to(by))?;
         // Whoever says to have passed hubs is counted like before.
@@ -124,7 +130,10 @@ impl Hub {
         let confirmed = self.confirm(acting, call, task, &ready, granted);
         laps.done(Phase::Confirm);
         Ok(match confirmed? {
-            Some(asking) => Prepared::Ask(asking),
+            Some(asking) => {
+                let candidate = Candidate { skill: ready.skill.id.clone(), others: ready.others };
+                Prepared::Ask(asking, (!candidate.others.is_empty()).then_some(candidate))
+            }
             None => Prepared::Ready(ready),
         })
     }

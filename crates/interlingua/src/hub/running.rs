@@ -96,7 +96,7 @@ impl Running {
                         advanced = driver.advance() => advanced?,
                         () = claim::due(&mut self.claim) => continue,
                     }
-                    if driver.asks() || driver.unkept_is_too_long() {
+                    if driver.must_be_kept() {
                         self.launch();
                     } else {
                         driver.show();

@@ -63,6 +63,6 @@ fn secrets(record: &mut Record) -> Vec<&mut Secret> {
         Record::Sent(sent) => sent.remote.iter_mut().collect(),
         Record::Received { signal: Signal::Answered { answer: Answer::Token(secret), .. }, .. } => vec![secret],
         Record::Emitted { event: Event::Asked(question), .. } => question.resume.iter_mut().collect(),
-        Record::Accepted { .. } | Record::Received { .. } | Record::Emitted { .. } => Vec::new(),
+        Record::Accepted { .. } | Record::Selected(_) | Record::Received { .. } | Record::Emitted { .. } => Vec::new(),
     }
 }

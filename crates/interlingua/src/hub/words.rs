@@ -188,12 +188,13 @@ impl Hub {
             "required": [CHOSEN],
         });
         let choices = candidates.into_iter().map(|(id, text)| Choice { id: id.to_string().into(), text }).collect();
-        Ok(Prepared::Ask(Asking {
+        let asking = Asking {
             to: Addressee::Caller,
             kind: QuestionKind::Input { form: Schema(form.into()), choices },
             text: text.into(),
             expires: self.question_expires(),
-        }))
+        };
+        Ok(Prepared::Ask(asking, None))
     }
 }
 

@@ -1,9 +1,10 @@
-//! The twelve walked scenarios on the pure machine: scripted happenings, the records and effects they lead to, and what a
+//! The thirteen walked scenarios on the pure machine: scripted happenings, the records and effects they lead to, and what a
 //! restart does at every point where the hub may be killed.
 //!
 //! A [`Walk`] keeps a journal as the store would (bytes) and checks after every append that folding it gives the live
 //! state. Steps read `records => effects`, restarts `phase: records => effects`.
 
+mod another_peer_needs_approval;
 mod approval_elsewhere;
 mod asks_then_delivers;
 mod batch_fails_half_way;
@@ -62,6 +63,12 @@ fn route(skill: &str) -> Route {
 
 fn send(skill: &str, repeatable: bool) -> Happening {
     Happening::Dispatch { route: route(skill), repeatable, args: None }
+}
+
+fn select(skill: &str, others: &[&str], fault: Option<FaultKind>) -> Happening {
+    let skill_id = |name: &str| -> SkillId { name.parse().expect("peer/skill") };
+    let fault = fault.map(|kind| Fault::new(kind, Party::Peer("peer".into()), "nobody there"));
+    Happening::Select { skill: skill_id(skill), others: others.iter().copied().map(skill_id).collect(), fault }
 }
 
 fn peer(event: Event) -> Happening {
@@ -232,6 +239,7 @@ fn line(record: &Record) -> String {
             let remote = if sent.remote.is_some() { " known" } else { "" };
             format!("sent {} {open}{remote}", sent.attempt)
         }
+        Record::Selected(selected) => format!("selected {}", selected.skill),
         Record::Received { signal, .. } => format!("received {}", signal_line(signal)),
         Record::Emitted { event, .. } => event_line(event),
     }

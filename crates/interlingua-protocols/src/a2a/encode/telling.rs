@@ -27,7 +27,7 @@ impl Telling {
                 task.seq = entry.seq;
                 Some(Telling { task })
             }
-            Record::Sent(_) | Record::Received { .. } | Record::Emitted { .. } => None,
+            Record::Sent(_) | Record::Selected(_) | Record::Received { .. } | Record::Emitted { .. } => None,
         }
     }
 

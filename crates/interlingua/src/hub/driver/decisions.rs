@@ -35,7 +35,11 @@ pub(super) fn of(task: &Task, record: &Record) -> Option<AuditLine> {
             return Some(returned(task, finished, losses));
         }
         Record::Emitted { event: Event::Started(route), .. } => return dispatched(task, &route.skill),
-        Record::Received { .. } | Record::Emitted { .. } | Record::Accepted { .. } | Record::Sent(_) => return None,
+        Record::Received { .. }
+        | Record::Emitted { .. }
+        | Record::Accepted { .. }
+        | Record::Sent(_)
+        | Record::Selected(_) => return None,
     };
     let line = AuditLine::new("confirm", by).on(&confirm.skill).task(task.id).call(&task.call);
     Some(line.outcome(outcome))

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use interlingua_core::task::{Effect, Happening, Task};
-use interlingua_core::{Event, Fault, FaultKind, Record, Retry};
+use interlingua_core::task::{Effect, Happening};
+use interlingua_core::{Event, Fault, FaultKind, Record};
 
+use super::Driver;
 use super::side::{News, Side};
-use super::{Driver, Prepared, Ready};
 
 /// How many records of a peer are taken into one append.
 const MAX_BATCH: usize = 256;
@@ -65,7 +65,9 @@ impl Driver {
                 Happening::Peer { event: Event::Finished(*finished), losses, raw }
             }
             News::Record(Record::Sent(sent)) => Happening::Learnt { remote: sent.remote, open: sent.open },
-            News::Record(Record::Accepted { .. } | Record::Received { .. }) => return Ok(VecDeque::new()),
+            News::Record(Record::Accepted { .. } | Record::Selected(_) | Record::Received { .. }) => {
+                return Ok(VecDeque::new());
+            }
             News::Ended => {
                 self.rest();
                 if self.waits_for_answer() {
@@ -90,27 +92,5 @@ impl Driver {
     /// The peer ended its request to ask: nothing is lost.
     fn waits_for_answer(&self) -> bool {
         !self.task.open.is_empty() && self.task.sent.as_ref().is_some_and(|sent| !sent.open)
-    }
-
-    /// Is there another of the same capability, and is it certain that nothing was begun at this peer? One that answered,
-    /// be it that it is busy, may have begun whatever it says.
-    fn may_go_elsewhere(&self, fault: &Fault) -> bool {
-        let unsent = fault.kind == FaultKind::Unreachable && matches!(fault.retry, Retry::After(_));
-        let unsent = unsent && self.task.cancelling.is_none();
-        unsent && self.ready.as_ref().is_some_and(|ready| !ready.others.is_empty())
-    }
-
-    /// The call goes to the next of the same capability that it may go to as it stands; where there is none, it ends by what
-    /// became of it at the first peer.
-    pub(super) async fn elsewhere(&mut self, fault: Fault) -> Result<VecDeque<Effect>, Fault> {
-        let mut others = self.ready.take().map(|ready| ready.others).unwrap_or_default();
-        while let Some(other) = others.pop() {
-            let Task { by, call, id, .. } = &self.task;
-            match self.hub.prepare_instead(by, call, *id, &other).await {
-                Ok(ready) => return self.begin_again(Prepared::Ready(Ready { others, ..ready })).await,
-                Err(fault) => tracing::info!(skill = %other, error = %fault, "not tried instead"),
-            }
-        }
-        self.decided(Happening::Refused(fault)).await
     }
 }

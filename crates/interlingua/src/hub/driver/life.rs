@@ -79,9 +79,10 @@ impl Driver {
 
     /// As [`Driver::launch`], for one that was begun without being kept. Its id counts from here on: sent again, the same
     /// message leads to this exchange.
-    pub(in crate::hub) fn launch_later(self, seen: u64) -> Launch {
+    pub(in crate::hub) fn launch_later(mut self, seen: u64) -> Launch {
         let unique = self.hub.replay_key(&self.task.by, self.connection, &self.task.call);
-        self.launch(VecDeque::new(), unique, seen)
+        let effects = std::mem::take(&mut self.unperformed);
+        self.launch(effects, unique, seen)
     }
 
     /// Runs a kept exchange to its end.

@@ -12,6 +12,7 @@ mod life;
 mod meter;
 mod notes;
 mod promise;
+mod selecting;
 mod sending;
 mod side;
 
@@ -25,8 +26,9 @@ use tracing::Instrument;
 
 use super::Hub;
 use super::admission::Permit;
+use super::door::must_keep;
 use super::live::{Incoming, Live, Liveness};
-use super::prepare::{Prepared, Ready};
+use super::prepare::{Candidate, Prepared, Ready};
 pub(in crate::hub) use life::{Launch, Launched};
 use meter::Meter;
 use notes::Notes;
@@ -54,6 +56,8 @@ pub(in crate::hub) struct Driver {
     patience: Option<Time>,
     /// What became of it at a peer where nothing was begun, until it is tried elsewhere.
     refused: Option<Fault>,
+    /// What an exchange that is not kept yet does once it is.
+    unperformed: VecDeque<Effect>,
     /// For a peer that is only being reached again.
     unsaid: Option<Signal>,
     /// What its caller's ids count within, if it has no name.
@@ -94,6 +98,7 @@ impl Driver {
             kept: None,
             patience: None,
             refused: None,
+            unperformed: VecDeque::new(),
             unsaid: None,
             connection: 0,
             notes: Notes::default(),
@@ -109,7 +114,12 @@ impl Driver {
                 self.ready = Some(ready);
                 Happening::Dispatch { route, repeatable, args }
             }
-            Prepared::Ask(asking) => Happening::Ask(asking),
+            Prepared::Ask(asking, candidate) => {
+                if let Some(Candidate { skill, others }) = candidate {
+                    self.decide(Happening::Select { skill, others, fault: None })?;
+                }
+                Happening::Ask(asking)
+            }
         };
         self.decide(happening)
     }
@@ -146,8 +156,9 @@ impl Driver {
         self.fresh.iter().any(|record| matches!(record.event(), Some(Event::Asked(_))))
     }
 
-    pub(in crate::hub) fn unkept_is_too_long(&self) -> bool {
-        self.kept.is_none() && self.history.len() > MAX_UNKEPT
+    /// An exchange that is not kept must be before it goes on: it asks, another skill wants it, or it has become long.
+    pub(in crate::hub) fn must_be_kept(&self) -> bool {
+        self.asks() || !self.unperformed.is_empty() || self.history.len() > MAX_UNKEPT
     }
 
     /// Gives the fresh records of an exchange not kept their numbers and shows them.
@@ -219,6 +230,9 @@ impl Driver {
         if let Some(fault) = self.refused.take() {
             return self.elsewhere(fault).await;
         }
+        if let Some(selected) = self.task.selected.clone() {
+            return self.go_on_with(selected).await;
+        }
         let happening = match self.hub.prepare(&self.task.by, &self.task.call, self.task.id, self.task.granted).await {
             Ok(prepared) => return self.begin_again(prepared).await,
             Err(fault) => Happening::Refused(fault),
@@ -227,9 +241,14 @@ impl Driver {
     }
 
     async fn begin_again(&mut self, prepared: Prepared) -> Result<VecDeque<Effect>, Fault> {
+        let keep = must_keep(&self.task.call, &prepared);
         let effects = self.begin(prepared)?;
         if self.kept.is_some() {
             self.commit().await?;
+        } else if keep {
+            // Another skill than the first may have to be in the journal before it is called.
+            self.unperformed = effects;
+            return Ok(VecDeque::new());
         }
         Ok(effects)
     }

@@ -1,6 +1,7 @@
 //! The hub behind its door, on the real embedded store, with peers made of a few lines.
 
 mod audit;
+mod failover;
 mod full;
 mod leaving;
 mod limits;

@@ -6,6 +6,7 @@ mod bounds;
 mod data;
 mod disk;
 mod effects;
+mod failover;
 mod federation;
 mod identity;
 mod inherit;

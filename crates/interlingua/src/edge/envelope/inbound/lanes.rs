@@ -132,7 +132,7 @@ impl Voice {
                     }
                     message
                 }
-                Record::Accepted { .. } | Record::Sent(_) | Record::Received { .. } => None,
+                Record::Accepted { .. } | Record::Sent(_) | Record::Selected(_) | Record::Received { .. } => None,
             },
             Step::Refused(fault) => {
                 log(fault);

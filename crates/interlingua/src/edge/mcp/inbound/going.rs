@@ -308,7 +308,7 @@ impl Going {
             Record::Sent(sent) if sent.remote.is_some() && sent.open && self.due.is_some() => {
                 Some(Next::Ended(self.receipt().await))
             }
-            Record::Sent(_) | Record::Accepted { .. } | Record::Received { .. } => None,
+            Record::Sent(_) | Record::Selected(_) | Record::Accepted { .. } | Record::Received { .. } => None,
         }
     }
 
