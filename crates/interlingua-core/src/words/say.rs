@@ -11,6 +11,7 @@ use crate::content::Part;
 use crate::event::Why;
 use crate::id::{SkillId, TaskId, Text};
 use crate::json::{Json, Tree};
+use crate::principal::Owner;
 use crate::visible::visible_line;
 use Language::{English, Spanish};
 
@@ -92,18 +93,19 @@ pub fn which_one(language: Language, candidates: &[(SkillId, Text)]) -> String {
     said
 }
 
-/// Asks for a human yes to the whole of a call: what is too long to show is named, measured and digested, never left out.
-pub fn confirm(language: Language, skill: &SkillId, args: Option<&Json>, parts: &[Part]) -> String {
-    let skill = folded::name(&skill.to_string());
+/// Asks for a human yes to the whole of a call of `owner`: what is too long to show is named, measured and digested, never left
+/// out.
+pub fn confirm(language: Language, owner: &Owner, skill: &SkillId, args: Option<&Json>, parts: &[Part]) -> String {
+    let (owner, skill) = (folded::name(&owner.to_string()), folded::name(&skill.to_string()));
     let args = args.map(|args| folded::arguments(args.as_str()));
     let parts = folded::parts(parts);
-    let (run, with, saying, end) = match language {
-        English => ("Shall I run", "with", "saying", "? Answer yes or no."),
-        Spanish => ("¿Ejecuto", "con", "diciendo", "? Responde sí o no."),
+    let (run, whose, with, saying, end) = match language {
+        English => ("Shall I run", "for", "with", "saying", "? Answer yes or no."),
+        Spanish => ("¿Ejecuto", "para", "con", "diciendo", "? Responde sí o no."),
     };
     let args = args.map(|args| format!(" {with} {args}")).unwrap_or_default();
     let parts = parts.map(|parts| format!(", {saying} {parts}")).unwrap_or_default();
-    format!("{run} {skill}{args}{parts}{end}")
+    format!("{run} {skill} {whose} {owner}{args}{parts}{end}")
 }
 
 /// Where and how this caller gives the approval that its call waits for.

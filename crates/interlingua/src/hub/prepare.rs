@@ -363,7 +363,7 @@ impl Hub {
             Addressee::Approvers
         };
         let language = super::words::language_of(call);
-        let mut text = say::confirm(language, &ready.skill.id, ready.args.as_ref(), parts);
+        let mut text = say::confirm(language, &by.owner(), &ready.skill.id, ready.args.as_ref(), parts);
         if to == Addressee::Approvers {
             text.push(' ');
             text.push_str(&self.where_to_approve(language, task, approves));

@@ -88,8 +88,14 @@ fn what_peers_call_themselves_is_shown_short_and_on_one_line() {
     assert!(!said.contains('\u{1b}') && said.len() < 300, "{said}");
     assert_eq!(say::route(Language::English, &id, Why::Phrase), "Done by p/s: your words are one of its phrases.");
     assert!(
-        say::confirm(Language::Spanish, &id, Some(&crate::json::Json::empty_object()), &[])
-            .ends_with("Responde sí o no.")
+        say::confirm(
+            Language::Spanish,
+            &crate::Principal::anonymous().owner(),
+            &id,
+            Some(&crate::json::Json::empty_object()),
+            &[]
+        )
+        .ends_with("Responde sí o no.")
     );
 }
 

@@ -16,3 +16,4 @@ mod programs;
 mod sealed;
 mod tenants;
 mod tokens;
+mod ways;
