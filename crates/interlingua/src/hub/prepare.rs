@@ -125,7 +125,12 @@ impl Hub {
         ready.held = self.limits.admit(asked, granted.is_none())?;
         laps.done(Phase::Authorize);
         if !self.hooks.load().0.is_empty() {
+            let before = ready.args.clone();
             self.before_dispatch(acting, call, task, &mut ready).await?;
+            // Rules may speak of arguments: what a hook made of them is judged like what came.
+            if ready.args != before {
+                self.authorize(acting, call, task, &ready).map_err(|fault| fault.told_to(by))?;
+            }
         }
         let confirmed = self.confirm(acting, call, task, &ready, granted);
         laps.done(Phase::Confirm);
