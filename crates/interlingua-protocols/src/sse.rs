@@ -64,6 +64,14 @@ impl Parser {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// How many bytes are there of an event that was begun and is not whole. Comments begin none.
+    pub fn unfinished(&self) -> usize {
+        match self.event == Event::default() && !self.has_data {
+            true => self.buffer.len(),
+            false => self.size.saturating_add(self.buffer.len()).max(1),
+        }
+    }
+
     /// The next whole event; `None` until more bytes come. What a stream ends with unfinished is dropped, as the
     /// specification says.
     pub fn take(&mut self) -> Result<Option<Event>, TooLarge> {

@@ -1,9 +1,10 @@
-//! JSON carried as checked bytes: UTF-8, bounded depth, no duplicate keys, no lone surrogates. Policy, validation and the
+//! JSON carried as checked bytes: UTF-8, bounded depth and number of values, no duplicate keys, no lone surrogates. Policy, validation and the
 //! far side then read the same thing.
 //!
 //! [`Reader`] is the one scanner; every JSON decoder of the hub is written on it, so nothing is parsed twice and the checks
 //! cannot be forgotten. [`Json`] is a checked slice with a tree made on first use.
 
+mod count;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-pub use reader::{BadJson, DEFAULT_DEPTH, Kind, Problem, Reader};
+pub use count::{Count, VALUE_BYTES};
+pub use reader::{BadJson, DEFAULT_DEPTH, Kind, MOST_VALUES, Problem, Reader};
 pub use write::{Spelling, spell, write_string};
 
 use crate::digest::Digest;

@@ -1,4 +1,4 @@
-//! A pull reader over bytes. It checks what it passes: grammar (RFC 8259), UTF-8, depth, duplicate keys (compared after
+//! A pull reader over bytes. It checks what it passes: grammar (RFC 8259), UTF-8, depth, number of values, duplicate keys (compared after
 //! unescaping), lone surrogates.
 
 use std::borrow::Cow;
@@ -6,6 +6,9 @@ use std::collections::HashSet;
 
 /// Deeper input is refused, whatever its size.
 pub const DEFAULT_DEPTH: usize = 128;
+
+/// A message of more values is refused, whatever its size: what is made of them takes many times their bytes.
+pub const MOST_VALUES: usize = 1_000_000;
 
 /// Above this many keys an object's keys are compared by hash instead of one by one.
 const FEW_KEYS: usize = 12;
@@ -28,6 +31,8 @@ pub enum Problem {
     Unexpected,
     #[error("nested too deeply")]
     TooDeep,
+    #[error("more than {MOST_VALUES} values")]
+    TooMany,
     #[error("the same key twice in one object")]
     DuplicateKey,
     #[error("half of a surrogate pair")]
@@ -59,15 +64,19 @@ pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    /// How many more values may come.
+    values: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Checks UTF-8 at once (a byte order mark is passed over); `depth` levels of arrays and objects are allowed.
+    /// Checks UTF-8 at once (a byte order mark is passed over); `depth` levels of arrays and objects are allowed, and [`MOST_VALUES`] in
+    /// them. Without a bound of its depth it was checked before: then the number of its values has none either.
     pub fn new(bytes: &'a [u8], depth: usize) -> Result<Reader<'a>, BadJson> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| BadJson { at: error.valid_up_to(), problem: Problem::NotUtf8 })?;
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Ok(Reader { text, at, depth })
+        let values = if depth == usize::MAX { usize::MAX } else { MOST_VALUES };
+        Ok(Reader { text, at, depth, values })
     }
 
     /// Where the reader stands, in bytes.
@@ -140,6 +149,7 @@ impl<'a> Reader<'a> {
                     self.space();
                     self.at
                 };
+                self.one_more()?;
                 let key = self.string()?;
                 if !keys.insert(key.clone()) {
                     return Err(BadJson { at, problem: Problem::DuplicateKey }.into());
@@ -167,6 +177,7 @@ impl<'a> Reader<'a> {
         } else {
             let mut index = 0;
             loop {
+                self.one_more()?;
                 each(index, self)?;
                 index += 1;
                 if !self.more(b']')? {
@@ -183,6 +194,15 @@ impl<'a> Reader<'a> {
             return self.bad(Problem::TooDeep);
         }
         self.depth -= 1;
+        Ok(())
+    }
+
+    /// Before a value of an array or object.
+    fn one_more(&mut self) -> Result<(), BadJson> {
+        if self.values == 0 {
+            return self.bad(Problem::TooMany);
+        }
+        self.values -= 1;
         Ok(())
     }
 

@@ -23,6 +23,19 @@ fn refuses_what_two_readers_could_read_differently() {
 }
 
 #[test]
+fn more_values_than_may_be_are_refused_wherever_they_are() {
+    let list = |count: usize| format!("[{}1]", "1,".repeat(count - 1));
+    assert!(Json::parse(Bytes::from(list(MOST_VALUES))).is_ok());
+    assert_eq!(problem(list(MOST_VALUES + 1).as_bytes()), Problem::TooMany);
+    let (half, members) =
+        (list(MOST_VALUES / 2), |count| (0..count).map(|n| format!("\"{n}\":0")).collect::<Vec<_>>().join(","));
+    assert_eq!(problem(format!("[{half},{half}]").as_bytes()), Problem::TooMany);
+    assert_eq!(problem(format!("{{{}}}", members(MOST_VALUES + 1)).as_bytes()), Problem::TooMany);
+    let checked = Reader::new(list(MOST_VALUES + 1).as_bytes(), usize::MAX).and_then(|mut reader| reader.skip());
+    assert!(checked.is_ok(), "what was checked before is read as it is");
+}
+
+#[test]
 fn many_duplicate_keys_are_found_too() {
     let keys: Vec<String> = (0..40).map(|n| format!("\"k{n}\":1")).collect();
     assert!(Json::parse(Bytes::from(format!("{{{}}}", keys.join(",")))).is_ok());

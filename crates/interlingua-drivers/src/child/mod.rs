@@ -1,8 +1,9 @@
 //! A program that is spoken to in lines for as long as it runs: text lines in, text lines out, notes on standard error.
 //!
 //! It runs in a process group of its own. It is ended in steps: its input is closed, then it is asked, then it is killed,
-//! and with it everything it started, also what has left the group ([`strays`]); dropping [`Process`] kills at once, and the runtime reaps. Its environment holds what
-//! a program needs to start, what it is given and what it is allowed, and nothing else of the hub's. Lines are bounded;
+//! and with it everything it started, also what has left the group ([`strays`]); dropping [`Process`] kills at once, and the
+//! runtime reaps. Its environment holds what a program needs to start, what it is given and what it is allowed, and nothing else
+//! of the hub's. How long a line may be is for whoever reads to say;
 //! standard error is read always, so that the program never stands still over it, and its last lines are kept.
 //!
 //! Deliberately absent: what the lines mean, and when to start the program again.
@@ -48,8 +49,6 @@ pub struct Program {
     pub environment: Vec<(String, OsString)>,
     /// Variables of the hub that it may see.
     pub allowed: Vec<String>,
-    /// The longest line it may say.
-    pub line: usize,
 }
 
 impl std::fmt::Debug for Program {
@@ -83,7 +82,7 @@ impl Program {
         };
         Ok(Started {
             input: Input(stdin),
-            output: Output { source: stdout, buffer: BytesMut::new(), searched: 0, limit: self.line },
+            output: Output { source: stdout, buffer: BytesMut::new(), searched: 0 },
             notes: Notes { source: stderr, redact: Redact::new(&given) },
             process: Process(group),
         })
@@ -115,7 +114,6 @@ pub struct Output {
     buffer: BytesMut,
     /// Up to here there is no line end.
     searched: usize,
-    limit: usize,
 }
 
 /// Why there is no further line.
@@ -123,31 +121,35 @@ pub struct Output {
 pub enum Silent {
     #[error("it closed its output")]
     Closed,
-    #[error("a line of more than {0} bytes")]
-    TooLong(usize),
     #[error("its output broke: {0}")]
     Broken(#[from] io::Error),
 }
 
 impl Output {
-    /// The next line that is not blank. Cancel safe.
-    pub async fn hear(&mut self) -> Result<Bytes, Silent> {
-        loop {
-            while let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
-                let line = self.buffer.split_to(self.searched + at + 1).freeze();
-                self.searched = 0;
-                if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
-                    return Ok(line.slice(..line.len() - 1));
-                }
+    /// The next whole line that is not blank, of what was read; its end is not part of it.
+    pub fn line(&mut self) -> Option<Bytes> {
+        while let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
+            let line = self.buffer.split_to(self.searched + at + 1).freeze();
+            self.searched = 0;
+            if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
+                return Some(line.slice(..line.len() - 1));
             }
-            self.searched = self.buffer.len();
-            if self.buffer.len() > self.limit {
-                return Err(Silent::TooLong(self.limit));
-            }
-            self.buffer.reserve(CHUNK);
-            if self.source.read_buf(&mut self.buffer).await? == 0 {
-                return Err(Silent::Closed);
-            }
+        }
+        self.searched = self.buffer.len();
+        None
+    }
+
+    /// How many bytes were read of a line that has not ended. How many there may be is for whoever reads to say.
+    pub fn unfinished(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Reads more. Take all lines first. Cancel safe.
+    pub async fn more(&mut self) -> Result<(), Silent> {
+        self.buffer.reserve(CHUNK);
+        match self.source.read_buf(&mut self.buffer).await? {
+            0 => Err(Silent::Closed),
+            _ => Ok(()),
         }
     }
 }

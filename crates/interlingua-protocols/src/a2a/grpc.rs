@@ -99,6 +99,11 @@ impl Frames {
         Ok(Some(self.read.split_to(length).freeze()))
     }
 
+    /// How many bytes are there of a message that is not whole.
+    pub fn unfinished(&self) -> usize {
+        self.read.len()
+    }
+
     /// Nothing is left over.
     pub fn is_empty(&self) -> bool {
         self.read.is_empty()

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use interlingua_core::json::BadJson;
+use interlingua_core::json::{self, BadJson, MOST_VALUES};
 
 /// A refusal of a frame, before anything of it reaches the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +33,9 @@ impl Invalid {
             | Problem::TooDeep
             | Problem::Trailing
             | Problem::SameKeyTwice => Class::Malformed,
-            Problem::TooManyBytes { .. } | Problem::TooManySubmessages { .. } => Class::TooLarge,
+            Problem::TooManyBytes { .. } | Problem::TooManySubmessages { .. } | Problem::TooManyValues => {
+                Class::TooLarge
+            }
             Problem::NotAnObject
             | Problem::Missing
             | Problem::NotAString
@@ -70,6 +72,8 @@ pub enum Problem {
     NotUtf8,
     #[error("nested too deeply")]
     TooDeep,
+    #[error("more than {MOST_VALUES} values")]
+    TooManyValues,
     #[error("something follows the message")]
     Trailing,
     #[error("the same field twice, letter case aside")]
@@ -106,6 +110,9 @@ pub enum Problem {
 
 impl From<BadJson> for Invalid {
     fn from(bad: BadJson) -> Invalid {
-        Invalid::whole(Problem::BadJson(bad))
+        Invalid::whole(match bad.problem {
+            json::Problem::TooMany => Problem::TooManyValues,
+            _ => Problem::BadJson(bad),
+        })
     }
 }

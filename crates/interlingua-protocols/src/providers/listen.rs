@@ -57,6 +57,14 @@ impl Listener {
         }
     }
 
+    /// How many bytes are there of a piece that is not whole.
+    pub fn unfinished(&self) -> usize {
+        match &self.framing {
+            Framing::Events(parser) => parser.unfinished(),
+            Framing::Lines(buffer) => buffer.len(),
+        }
+    }
+
     /// The next event; `None` until more bytes come.
     pub fn next_event(&mut self) -> Option<Event> {
         loop {

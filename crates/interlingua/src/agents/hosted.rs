@@ -7,11 +7,11 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
-use hyper::body::{Body as _, Incoming};
 use interlingua_core::model::{Event, Failure, FailureKind, Model, Prompt, Speaking, Speech};
 use interlingua_core::{Fault, FaultKind, Secret};
 use interlingua_protocols::providers::{Listener, Provider};
 
+use crate::client::answers::Coming;
 use crate::client::guard::Reach;
 use crate::client::http::{Body, Pool, whole};
 use crate::client::lost::{Lost, Why};
@@ -38,7 +38,8 @@ impl Hosted {
     ) -> Result<Hosted, Fault> {
         let base = if base.ends_with('/') { base.to_owned() } else { format!("{base}/") };
         let uri: Uri = base.parse().map_err(|_| Fault::hub(FaultKind::InvalidInput, "base_url is no URL"))?;
-        let pool = Pool::new(tls::config(&Trust::of(None, &uri))?, &hub.supervisor, Reach::address(hub, &uri));
+        let pool =
+            Pool::new(tls::config(&Trust::of(None, &uri))?, &hub.supervisor, Reach::address(hub, &uri), &hub.answers);
         Ok(Hosted { provider, model: model.to_owned(), base, key, pool })
     }
 
@@ -60,7 +61,7 @@ impl Hosted {
     }
 
     /// Sends the request; an answer that is none is a failure of its status.
-    async fn begun(self: Arc<Self>, prompt: Prompt) -> Result<Incoming, Failure> {
+    async fn begun(self: Arc<Self>, prompt: Prompt) -> Result<Coming, Failure> {
         let response = self.pool.send(self.request(&prompt)?).await.map_err(|lost| unreached(&lost))?;
         match response.status() {
             StatusCode::OK => Ok(response.into_body()),
@@ -69,7 +70,7 @@ impl Hosted {
     }
 }
 
-fn retry_after(response: &Response<Incoming>) -> Option<&str> {
+fn retry_after(response: &Response<Coming>) -> Option<&str> {
     response.headers().get(RETRY_AFTER)?.to_str().ok()
 }
 
@@ -80,7 +81,9 @@ fn unreached(lost: &Lost) -> Failure {
             Failure::new(FailureKind::Refused, "the certificate of the model's provider is not trusted")
         }
         Why::Refused => Failure::new(FailureKind::Refused, "the model's address is one that this hub does not call"),
-        Why::Connection | Why::TooLarge => Failure::new(FailureKind::Down, "the model's provider cannot be reached"),
+        Why::Connection | Why::TooLarge | Why::Slow | Why::Busy => {
+            Failure::new(FailureKind::Down, "the model's provider cannot be reached")
+        }
     }
 }
 
@@ -97,8 +100,8 @@ struct Answer {
 }
 
 enum At {
-    Asking(Pin<Box<dyn Future<Output = Result<Incoming, Failure>> + Send>>),
-    Reading(Incoming),
+    Asking(Pin<Box<dyn Future<Output = Result<Coming, Failure>> + Send>>),
+    Reading(Coming),
     Closed,
 }
 
@@ -117,7 +120,7 @@ impl Speaking for Answer {
                         return Poll::Ready(Some(Event::Error(failure)));
                     }
                 },
-                At::Reading(body) => match ready!(Pin::new(body).poll_frame(cx)) {
+                At::Reading(body) => match ready!(body.poll_frame(cx, self.listener.unfinished())) {
                     Some(Ok(frame)) => self.listener.feed(&frame.into_data().unwrap_or_else(|_| Bytes::new())),
                     // A connection that breaks ends the answer where it is, like one that closes.
                     Some(Err(_)) | None => self.at = At::Closed,

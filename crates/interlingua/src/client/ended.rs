@@ -27,6 +27,11 @@ impl Ended {
                 Ended::Refused(fault(FaultKind::Unreachable, "is at an address that this hub does not call"))
             }
             (Why::TooLarge, _) => Ended::Failed(fault(FaultKind::BadReply, "answered with more than is read")),
+            (Why::Slow, _) => Ended::Failed(fault(FaultKind::BadReply, "began an answer and did not end it in time")),
+            (Why::Busy, _) => Ended::Failed(Fault::hub(
+                FaultKind::Busy,
+                format!("{peer} answered, and the hub holds as much of its peers' answers as it may"),
+            )),
             (Why::Connection, Begun::No) => Ended::Refused(unreachable(peer)),
             (Why::Connection, Begun::Perhaps) if repeatable => {
                 Ended::Failed(fault(FaultKind::BadReply, "ended the connection without an answer"))

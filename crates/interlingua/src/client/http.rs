@@ -6,12 +6,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, Method, Request, Response, Uri};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, Full};
 use hyper::rt::Executor;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -23,8 +22,9 @@ use rustls::ClientConfig;
 use tokio::net::TcpStream;
 use tower::Service;
 
+use super::answers::{Answers, Coming, too_large};
 use super::guard::{Reach, Refused};
-use super::lost::{Begun, Lost, Why};
+use super::lost::{Begun, Lost};
 use crate::hub::supervisor::Supervisor;
 
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
@@ -47,6 +47,7 @@ pub(crate) fn whole(bytes: Bytes) -> Body {
 pub(crate) struct Pool {
     client: Client<HttpsConnector<Dialler>, Body>,
     reach: Reach,
+    answers: Answers,
 }
 
 /// Connections are driven under the supervisor: nothing of theirs outlives the hub.
@@ -65,20 +66,20 @@ where
 }
 
 impl Pool {
-    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor, reach: Reach) -> Pool {
+    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor, reach: Reach, answers: &Answers) -> Pool {
         let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
         let dialler = Dialler { reach: reach.clone(), idle: Idle::Closed };
         let connector = https.enable_all_versions().wrap_connector(dialler);
-        Pool { client: client(supervisor).build(connector), reach }
+        Pool { client: client(supervisor).build(connector), reach, answers: answers.clone() }
     }
 
     /// By HTTP/2 and nothing else, also where there is no TLS to agree on it. All requests at a time share one connection:
     /// see [`super::lanes`].
-    pub(super) fn http2(tls: ClientConfig, supervisor: &Supervisor, reach: Reach) -> Pool {
+    pub(super) fn http2(tls: ClientConfig, supervisor: &Supervisor, reach: Reach, answers: &Answers) -> Pool {
         let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
         let dialler = Dialler { reach: reach.clone(), idle: Idle::LookedAfter };
         let connector = https.enable_http2().wrap_connector(dialler);
-        Pool { client: client(supervisor).http2_only(true).build(connector), reach }
+        Pool { client: client(supervisor).http2_only(true).build(connector), reach, answers: answers.clone() }
     }
 
     /// Is anybody there? Any answer will do, also the end of a connection that was taken: who serves something else has nothing
@@ -95,13 +96,13 @@ impl Pool {
     }
 
     /// Sends a request; its answer's body is still to be read.
-    pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, Lost> {
+    pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Coming>, Lost> {
         if !request.uri().host().is_some_and(|host| self.reach.admits_host(host)) {
             return Err(Lost::unconnected(Refused::Inside));
         }
-        self.client
-            .request(request)
-            .await
+        let answered = self.client.request(request).await;
+        answered
+            .map(|response| response.map(|body| Coming::new(body, &self.answers)))
             .map_err(|error| if error.is_connect() { Lost::unconnected(error) } else { Lost::broken(error) })
     }
 }
@@ -185,14 +186,59 @@ fn client(supervisor: &Supervisor) -> Builder {
     builder
 }
 
-/// Reads a body of at most `limit` bytes.
-pub(crate) async fn read(response: Response<Incoming>, limit: usize) -> Result<Bytes, Lost> {
-    let body = Limited::new(response.into_body(), limit).collect().await;
-    let body = body.map_err(|error| {
-        let why = if error.is::<LengthLimitError>() { Why::TooLarge } else { Why::Connection };
-        Lost::new(Begun::Perhaps, why, error)
-    })?;
-    Ok(body.to_bytes())
+/// Reads a body of at most `limit` bytes, and of no more than any message may have.
+pub(crate) async fn read(response: Response<Coming>, limit: usize) -> Result<Bytes, Lost> {
+    let mut body = response.into_body();
+    let limit = limit.min(body.most());
+    let beyond = || too_large(format!("an answer of more than {limit} bytes"));
+    if body.declared() > limit as u64 {
+        return Err(beyond());
+    }
+    let mut all = Read::Nothing;
+    while let Some(frame) = body.frame(all.len()).await {
+        let Ok(data) = frame?.into_data() else { continue };
+        if all.len() + data.len() > limit {
+            return Err(beyond());
+        }
+        all = all.and(data);
+    }
+    let whole = all.bytes();
+    body.whole(whole)
+}
+
+/// What was read so far; most answers are one piece, which is not copied.
+enum Read {
+    Nothing,
+    Piece(Bytes),
+    Pieces(BytesMut),
+}
+
+impl Read {
+    fn len(&self) -> usize {
+        match self {
+            Read::Nothing => 0,
+            Read::Piece(piece) => piece.len(),
+            Read::Pieces(pieces) => pieces.len(),
+        }
+    }
+
+    fn and(self, data: Bytes) -> Read {
+        let mut pieces = match self {
+            Read::Nothing => return Read::Piece(data),
+            Read::Piece(piece) => BytesMut::from(piece),
+            Read::Pieces(pieces) => pieces,
+        };
+        pieces.extend_from_slice(&data);
+        Read::Pieces(pieces)
+    }
+
+    fn bytes(self) -> Bytes {
+        match self {
+            Read::Nothing => Bytes::new(),
+            Read::Piece(piece) => piece,
+            Read::Pieces(pieces) => pieces.freeze(),
+        }
+    }
 }
 
 /// Seconds only: the other form is a date, and clocks differ.

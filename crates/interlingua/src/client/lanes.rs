@@ -7,10 +7,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{Request, Response};
-use hyper::body::Incoming;
 use rustls::ClientConfig;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::answers::{Answers, Coming};
 use super::guard::Reach;
 use super::http::{Body, Pool};
 use super::lost::Lost;
@@ -25,6 +25,7 @@ pub(crate) struct Lanes {
     tls: ClientConfig,
     supervisor: Supervisor,
     reach: Reach,
+    answers: Answers,
     lanes: Mutex<Vec<Lane>>,
 }
 
@@ -47,12 +48,12 @@ impl std::fmt::Debug for Lanes {
 }
 
 impl Lanes {
-    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor, reach: Reach) -> Lanes {
-        Lanes { tls, supervisor: supervisor.clone(), reach, lanes: Mutex::default() }
+    pub(crate) fn new(tls: ClientConfig, supervisor: &Supervisor, reach: Reach, answers: &Answers) -> Lanes {
+        Lanes { tls, supervisor: supervisor.clone(), reach, answers: answers.clone(), lanes: Mutex::default() }
     }
 
     /// Sends a request. The seat is to be kept for as long as its answer is read.
-    pub(crate) async fn send(&self, request: Request<Body>) -> Result<(Response<Incoming>, Seat), Lost> {
+    pub(crate) async fn send(&self, request: Request<Body>) -> Result<(Response<Coming>, Seat), Lost> {
         let (pool, seat) = self.seat().ok_or_else(|| Lost::unconnected("too many calls are open at this peer"))?;
         Ok((pool.send(request).await?, seat))
     }
@@ -66,7 +67,7 @@ impl Lanes {
         if lanes.len() >= LANES {
             return None;
         }
-        let pool = Pool::http2(self.tls.clone(), &self.supervisor, self.reach.clone());
+        let pool = Pool::http2(self.tls.clone(), &self.supervisor, self.reach.clone(), &self.answers);
         let lane = Lane { pool, room: Arc::new(Semaphore::new(CALLS)) };
         lanes.push(lane.clone());
         lane.seat()
@@ -93,6 +94,7 @@ mod tests {
             config(&Trust::Nobody).expect("no authorities"),
             &supervisor,
             Reach::of_nobody(Private::Allowed),
+            &Answers::default(),
         );
         let count = || lanes.lanes.lock().expect("no panic").len();
         let mut seats: Vec<_> = (0..CALLS).map(|_| lanes.seat().expect("room")).collect();

@@ -32,6 +32,10 @@ pub(crate) enum Why {
     Refused,
     /// More came back than is read.
     TooLarge,
+    /// A message was begun and did not end in time.
+    Slow,
+    /// The hub had no room for it.
+    Busy,
 }
 
 impl Lost {
@@ -78,7 +82,7 @@ fn why(error: &(dyn Error + 'static)) -> Why {
         let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         match inner.map(|inner| why(inner)) {
             Some(found @ (Why::Certificate | Why::Refused)) => return found,
-            Some(Why::Connection | Why::TooLarge) | None => next = error.source(),
+            Some(Why::Connection | Why::TooLarge | Why::Slow | Why::Busy) | None => next = error.source(),
         }
     }
     Why::Connection

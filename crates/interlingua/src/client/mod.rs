@@ -1,7 +1,7 @@
 //! What every edge shares that calls others over the network: one way to connect, to verify, to try again, to know who is
 //! there. Nothing here knows a protocol.
 //!
-//! [`http`] is a pool of connections, [`lanes`] those that many calls share, [`tls`] whom to believe, [`credentials`] what the hub shows of itself, [`oauth`] how it
+//! [`http`] is a pool of connections, [`answers`] how much is read of what comes back, [`lanes`] those that many calls share, [`tls`] whom to believe, [`credentials`] what the hub shows of itself, [`oauth`] how it
 //! comes by a token that a server wants, [`lost`] why nothing came back, [`ended`] what the hub is told then, [`retry`] when to try again, [`health`] whether a peer
 //! can be reached, [`websocket`] a connection that is wanted again, [`place`] which other addresses are still a peer's own,
 //! [`guard`] which are called at all when others choose them, [`live`] work that goes on, [`starting`] a peer that has not been
@@ -9,6 +9,7 @@
 //!
 //! Deliberately absent: redirects (a peer must not send the hub's requests elsewhere), cookies, proxies.
 
+pub(crate) mod answers;
 pub(crate) mod credentials;
 pub(crate) mod ended;
 pub(crate) mod guard;

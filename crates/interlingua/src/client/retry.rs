@@ -15,7 +15,7 @@ pub(crate) fn after(lost: &Lost, attempt: u32, repeatable: bool) -> Option<Durat
     let harmless = lost.begun == Begun::No || repeatable;
     let useful = match lost.why {
         Why::Connection => true,
-        Why::Certificate | Why::Refused | Why::TooLarge => false,
+        Why::Certificate | Why::Refused | Why::TooLarge | Why::Slow | Why::Busy => false,
     };
     (harmless && useful && attempt < ATTEMPTS).then(|| jittered(FIRST * GROWTH.pow(attempt.saturating_sub(1))))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
+use futures_util::SinkExt;
 use http::Uri;
 use http::uri::{PathAndQuery, Scheme};
 use interlingua_core::{Fault, FaultKind};
@@ -18,15 +18,18 @@ use tokio_rustls::client::TlsStream;
 use tokio_util::either::Either;
 use tokio_websockets::{ClientBuilder, Limits, Message, WebSocketStream};
 
+use super::answers::{Answers, refused};
 use super::guard::Reach;
 use super::http::CONNECT;
 use super::tls::{self, Trust};
 use crate::hub::Hub;
+use crate::server::counted::Counted;
+use crate::server::frames;
 
 /// How long a message may take to leave.
 const SEND: Duration = Duration::from_secs(60);
 
-type Socket = WebSocketStream<Either<TcpStream, TlsStream<TcpStream>>>;
+type Socket = WebSocketStream<Counted<Either<TcpStream, TlsStream<TcpStream>>>>;
 type Opening = Pin<Box<dyn Future<Output = std::io::Result<Socket>> + Send>>;
 
 /// Where a WebSocket is opened, and whom to believe there.
@@ -35,7 +38,7 @@ pub(crate) struct Place {
     uri: Uri,
     tls: TlsConnector,
     secure: bool,
-    limit: usize,
+    answers: Answers,
     reach: Reach,
 }
 
@@ -47,14 +50,8 @@ impl std::fmt::Debug for Place {
 }
 
 impl Place {
-    /// `query` is added to that of the address; `limit` is how large a message may be.
-    pub(crate) fn new(
-        hub: &Hub,
-        url: &str,
-        query: Option<&str>,
-        ca: Option<&Path>,
-        limit: usize,
-    ) -> Result<Place, Fault> {
+    /// `query` is added to that of the address.
+    pub(crate) fn new(hub: &Hub, url: &str, query: Option<&str>, ca: Option<&Path>) -> Result<Place, Fault> {
         let bad = || Fault::hub(FaultKind::InvalidInput, "this is not an address of a WebSocket");
         let given: Uri = url.parse().map_err(|_| bad())?;
         let secure = match given.scheme_str() {
@@ -74,7 +71,7 @@ impl Place {
         // HTTP/2 has another way to open a WebSocket; here it is always the upgrade of HTTP/1.1.
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         let reach = Reach::address(hub, &uri);
-        Ok(Place { uri, tls: TlsConnector::from(Arc::new(tls)), secure, limit, reach })
+        Ok(Place { uri, tls: TlsConnector::from(Arc::new(tls)), secure, answers: hub.answers.clone(), reach })
     }
 
     async fn open(self) -> std::io::Result<Socket> {
@@ -89,8 +86,9 @@ impl Place {
             } else {
                 Either::Left(tcp)
             };
-            let limits = Limits::default().max_payload_len(Some(self.limit));
+            let limits = Limits::default().max_payload_len(Some(self.answers.message()));
             let builder = ClientBuilder::from_uri(self.uri.clone()).limits(limits);
+            let stream = Counted::behind_a_head(stream, self.answers.allowance());
             let (socket, _) = builder.connect_on(stream).await.map_err(std::io::Error::other)?;
             Ok(socket)
         });
@@ -171,13 +169,13 @@ impl Carrier {
                 }
             }
             message = received(&mut self.socket) => match message {
-                Some(Ok(message)) if message.is_text() => Turn::Text(message.into_payload().into()),
-                Some(Ok(message)) if !message.is_close() => Turn::Alive,
-                Some(Err(error)) => {
+                Ok(Some(Heard::Text(text))) => Turn::Text(text),
+                Ok(Some(Heard::Other)) => Turn::Alive,
+                Err(error) => {
                     self.socket = None;
-                    Turn::Gone(Some(std::io::Error::other(error)))
+                    Turn::Gone(Some(error))
                 }
-                Some(Ok(_)) | None => {
+                Ok(None) => {
                     self.socket = None;
                     Turn::Gone(None)
                 }
@@ -194,9 +192,23 @@ async fn opened(opening: &mut Option<Opening>) -> std::io::Result<Socket> {
     }
 }
 
-async fn received(socket: &mut Option<Socket>) -> Option<Result<Message, tokio_websockets::Error>> {
-    match socket {
-        Some(socket) => socket.next().await,
-        None => std::future::pending().await,
+enum Heard {
+    Text(Bytes),
+    Other,
+}
+
+/// Nothing, when the other side closed it.
+async fn received(socket: &mut Option<Socket>) -> std::io::Result<Option<Heard>> {
+    let Some(socket) = socket else { return std::future::pending().await };
+    let cut = |refusal| std::io::Error::other(refused(refusal).to_string());
+    let frame = frames::frame(socket).await.map_err(cut)?;
+    match frame.transpose().map_err(std::io::Error::other)? {
+        Some(frame) if frame.is_text() => Ok(Some(Heard::Text(frames::payload(socket, frame).map_err(cut)?))),
+        Some(frame) if frame.is_binary() => {
+            frames::payload(socket, frame).map_err(cut)?;
+            Ok(Some(Heard::Other))
+        }
+        Some(frame) if !frame.is_close() => Ok(Some(Heard::Other)),
+        Some(_) | None => Ok(None),
     }
 }

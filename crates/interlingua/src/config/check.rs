@@ -122,6 +122,7 @@ fn numbers(config: &Config, found: &mut Found) {
     for (path, value) in [
         ("limits.body", limits.body.0),
         ("limits.bodies", limits.bodies.0),
+        ("limits.answers", limits.answers.0),
         ("limits.in_flight", limits.in_flight.into()),
         ("limits.connections", limits.connections.into()),
         ("limits.connections_per_address", limits.from_one_address().into()),

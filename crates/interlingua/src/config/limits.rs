@@ -9,15 +9,18 @@ use super::scalar::{Rate, Size, Span};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// The largest request body or WebSocket message.
+    /// The largest request body or WebSocket message, and the largest message of a peer.
     pub body: Size,
     /// The largest request body of a caller who has shown no credential; a WebSocket message of such a one may be 64 KiB.
     pub anonymous_body: Size,
     /// Bodies that are held at the same time, all callers' together; those of up to 64 KiB do not count.
     pub bodies: Size,
+    /// Answers of peers that are held at the same time, all together, until what was made of them is done with; those of up to
+    /// 64 KiB do not count.
+    pub answers: Size,
     /// What one task may keep in its journal: its arguments, what its peer says and its result. One that wants more fails.
     pub task: Size,
-    /// How long a whole message of a WebSocket may take, and a second more for every 64 KiB of it that came.
+    /// How long a whole message of a WebSocket or of a peer may take, from its first byte to its last, and a second more for every 64 KiB of it that came.
     pub message_time: Span,
     /// The deepest nesting of a message.
     pub depth: u16,
@@ -49,6 +52,7 @@ impl Default for Limits {
             body: Size::mib(64),
             anonymous_body: Size::mib(1),
             bodies: Size::mib(512),
+            answers: Size::mib(512),
             task: Size::mib(256),
             message_time: Span::seconds(60),
             depth: 128,

@@ -49,7 +49,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use interlingua_core::ports::Store;
-use interlingua_core::{Health, HubId, PeerId, SkillId, Text, Time};
+use interlingua_core::{Health, HubId, PeerId, Principal, SkillId, Text, Time};
 use interlingua_drivers::browser::{Browser, Keeper};
 use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::keys::{Keyring, Tagger};
@@ -74,6 +74,7 @@ use supervisor::Supervisor;
 use validate::Schemas;
 use vault::Vault;
 
+use crate::client::answers::Answers;
 use crate::telemetry::meters::Meters;
 
 /// What may change while the hub runs.
@@ -99,7 +100,7 @@ pub struct Settings {
     pub tasks_of_one: u64,
     /// Bytes in the journals of one task.
     pub bytes_of_task: u64,
-    /// Bytes in the journals of all tasks of one caller.
+    /// Bytes of all that one caller keeps.
     pub bytes_of_one: u64,
     /// And of all who have no name, together.
     pub bytes_of_anonymous: u64,
@@ -109,8 +110,6 @@ pub struct Settings {
     pub model: Option<Text>,
     /// A ranked skill must score this much to be taken.
     pub match_threshold: f64,
-    /// How long a message of a peer may be.
-    pub message: usize,
     /// What the audit keeps of arguments.
     pub audit_arguments: Arc<[audit::KeepArguments]>,
     /// Names that configuration keeps for somebody who is not here yet: devices with a key of their own.
@@ -140,6 +139,17 @@ impl FrontDoor {
     }
 }
 
+impl Settings {
+    /// How many bytes this caller may keep; the Owner's store is the Owner's to fill.
+    pub(crate) fn bytes_of(&self, by: &Principal) -> Option<u64> {
+        match by {
+            by if !conversations::is_bounded(by) => None,
+            by if by.is_anonymous() => Some(self.bytes_of_anonymous),
+            _ => Some(self.bytes_of_one),
+        }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -158,7 +168,6 @@ impl Default for Settings {
             conversations_of_one: 100_000,
             model: None,
             match_threshold: 0.45,
-            message: 64 << 20,
             audit_arguments: Arc::default(),
             kept_names: Arc::default(),
         }
@@ -180,6 +189,8 @@ pub struct Hub {
     pub limits: limits::Limits,
     pub live: LiveTable,
     pub supervisor: Supervisor,
+    /// How much peers may answer.
+    pub answers: Answers,
     /// Where it listens: nothing it sends goes there unless configuration says so.
     pub listeners: Listeners,
     pub audit: Audit,
@@ -243,6 +254,7 @@ impl Hub {
             filled: filled::Filled::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,
+            answers: Answers::default(),
             listeners: Listeners::default(),
             store,
             keys,
@@ -265,6 +277,7 @@ impl Hub {
         let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let (running, waiting) = self.admission.load();
         self.meters.in_flight.set(count(running));
+        self.meters.answers.set(f64::from(u32::try_from(self.answers.held()).unwrap_or(u32::MAX)));
         self.meters.queue.set(count(waiting));
         self.meters.tasks.set(count(self.live.count()));
         self.meters.work.set(count(self.supervisor.count()));

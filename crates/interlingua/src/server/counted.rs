@@ -17,8 +17,14 @@ use tokio::time::{Instant, Sleep};
 use super::places::Place;
 use super::room::{Claim, Held, Room, SMALL};
 
+const BLANK_LINE: &[u8; 4] = b"\r\n\r\n";
 /// How many bytes of a message earn it a second more.
 const SPEED: u64 = 64 * 1024;
+/// How much longer so many bytes may take.
+pub(crate) fn earned(bytes: u64) -> Duration {
+    Duration::from_secs(bytes / SPEED)
+}
+
 /// How much is read at once, so that room is asked for before much has come.
 const PIECE: usize = 64 * 1024;
 
@@ -43,6 +49,8 @@ pub(crate) enum Refusal {
 pub struct Counted<S> {
     stream: S,
     allowance: Allowance,
+    /// How much of the blank line is there that ends the head before the frames; absent once it is passed.
+    head: Option<usize>,
     frames: Frames,
     /// Of the message that comes.
     claim: Option<Box<Claim>>,
@@ -69,6 +77,7 @@ impl<S> Counted<S> {
         Counted {
             stream,
             allowance,
+            head: None,
             frames: Frames::default(),
             claim: None,
             whole: VecDeque::new(),
@@ -80,8 +89,30 @@ impl<S> Counted<S> {
         }
     }
 
+    /// Of a socket that is about to be opened: frames follow the head of the answer.
+    pub(crate) fn behind_a_head(stream: S, allowance: Allowance) -> Counted<S> {
+        Counted { head: Some(0), ..Counted::new(stream, allowance, None) }
+    }
+
+    /// What of these bytes is behind the head.
+    fn behind<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let Some(matched) = &mut self.head else { return bytes };
+        for (at, byte) in bytes.iter().enumerate() {
+            *matched = match *byte {
+                byte if byte == BLANK_LINE[*matched] => *matched + 1,
+                b'\r' => 1,
+                _ => 0,
+            };
+            if *matched == BLANK_LINE.len() {
+                self.head = None;
+                return &bytes[at + 1..];
+            }
+        }
+        &[]
+    }
+
     /// The next message was handed out: what it holds goes with it.
-    pub(super) fn hand_out(&mut self) -> Option<Arc<Held>> {
+    pub(crate) fn hand_out(&mut self) -> Option<Arc<Held>> {
         self.handed += 1;
         self.whole.pop_front_if(|(number, _)| *number == self.handed).map(|(_, held)| held)
     }
@@ -92,7 +123,7 @@ impl<S> Counted<S> {
     }
 
     /// Ready when what was begun is waited for no longer.
-    pub(super) fn poll_refused(&mut self, cx: &mut Context<'_>) -> Poll<Refusal> {
+    pub(crate) fn poll_refused(&mut self, cx: &mut Context<'_>) -> Poll<Refusal> {
         if let Some(refusal) = self.refused {
             return Poll::Ready(refusal);
         }
@@ -102,7 +133,7 @@ impl<S> Counted<S> {
             return Poll::Ready(Refusal::Busy);
         }
         let Some(since) = self.since else { return Poll::Pending };
-        let due = since + self.allowance.message_time + Duration::from_secs(self.frames.came / SPEED);
+        let due = since + self.allowance.message_time + earned(self.frames.came);
         let overdue = self.overdue.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
         if overdue.deadline() != due {
             overdue.as_mut().reset(due);
@@ -110,7 +141,8 @@ impl<S> Counted<S> {
         overdue.as_mut().poll(cx).map(|()| Refusal::Slow)
     }
 
-    fn arrived(&mut self, mut bytes: &[u8]) {
+    fn arrived(&mut self, bytes: &[u8]) {
+        let mut bytes = self.behind(bytes);
         let before = self.frames.ended;
         while !bytes.is_empty() {
             let (taken, whole) = self.frames.feed(bytes);

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
-use tokio_websockets::{CloseCode, Error, Limits, Message as Frame};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_websockets::{CloseCode, Error, Limits, Message as Frame, WebSocketStream};
 
-use super::counted::Refusal;
-use super::room::Held;
+use super::counted::{Counted, Refusal};
+use super::room::{Held, kept};
 use super::upgrade::Socket;
 use crate::hub::Hub;
 
@@ -46,18 +47,27 @@ pub(crate) enum Arrived {
 
 /// What comes next. Cancel safe.
 pub(crate) async fn next(socket: &mut Socket) -> Result<Arrived, Close> {
+    match frame(socket).await {
+        Ok(frame) => arrived(socket, frame),
+        Err(refusal) => Err(refused(refusal)),
+    }
+}
+
+/// The next frame of either side's socket, unless a message was begun that is waited for no longer. Cancel safe.
+pub(crate) async fn frame<S: AsyncRead + AsyncWrite + Unpin>(
+    socket: &mut WebSocketStream<Counted<S>>,
+) -> Result<Option<Result<Frame, Error>>, Refusal> {
     std::future::poll_fn(|cx| {
-        let arrived = match socket.poll_next_unpin(cx) {
-            Poll::Ready(frame) => Some(arrived(socket, frame)),
-            Poll::Pending => None,
-        };
-        match arrived {
+        let frame = socket.poll_next_unpin(cx);
+        match &frame {
             // Whoever sends signs of life without end must not keep a message open by them.
-            None | Some(Ok(Arrived::Alive)) => match socket.get_mut().poll_refused(cx) {
-                Poll::Ready(refusal) => Poll::Ready(Err(refused(refusal))),
-                Poll::Pending => arrived.map_or(Poll::Pending, Poll::Ready),
-            },
-            Some(arrived) => Poll::Ready(arrived),
+            Poll::Pending => {}
+            Poll::Ready(Some(Ok(frame))) if frame.is_ping() || frame.is_pong() => {}
+            Poll::Ready(_) => return frame.map(Ok),
+        }
+        match socket.get_mut().poll_refused(cx) {
+            Poll::Ready(refusal) => Poll::Ready(Err(refusal)),
+            Poll::Pending => frame.map(Ok),
         }
     })
     .await
@@ -86,14 +96,31 @@ fn arrived(socket: &mut Socket, frame: Option<Result<Frame, Error>>) -> Result<A
         // The library has closed the socket with the code that belongs to the error.
         Some(Err(_)) => Err(None),
         Some(Ok(frame)) if frame.is_close() => Err(None),
-        Some(Ok(frame)) if frame.is_text() => Ok(Arrived::Text(whole(socket, frame))),
-        Some(Ok(frame)) if frame.is_binary() => Ok(Arrived::Binary(whole(socket, frame))),
+        Some(Ok(frame)) if frame.is_text() => whole(socket, frame).map(Arrived::Text),
+        Some(Ok(frame)) if frame.is_binary() => whole(socket, frame).map(Arrived::Binary),
         Some(Ok(_)) => Ok(Arrived::Alive),
     }
 }
 
-fn whole(socket: &mut Socket, frame: Frame) -> Whole {
-    Whole { bytes: frame.into_payload().into(), _held: socket.get_mut().hand_out() }
+/// The bytes of a message that was handed out, which hold its room as long as they are kept.
+pub(crate) fn payload<S>(socket: &mut WebSocketStream<Counted<S>>, frame: Frame) -> Result<Bytes, Refusal>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let bytes = Bytes::from(frame.into_payload());
+    match socket.get_mut().hand_out() {
+        Some(held) if !held.weigh(&bytes) => Err(Refusal::Busy),
+        Some(held) => Ok(kept(bytes, held)),
+        None => Ok(bytes),
+    }
+}
+
+fn whole(socket: &mut Socket, frame: Frame) -> Result<Whole, Close> {
+    let (bytes, held) = (Bytes::from(frame.into_payload()), socket.get_mut().hand_out());
+    match held.as_ref().is_none_or(|held| held.weigh(&bytes)) {
+        true => Ok(Whole { bytes, _held: held }),
+        false => Err(refused(Refusal::Busy)),
+    }
 }
 
 /// From now on messages may be this long.

@@ -236,8 +236,12 @@ impl Reading {
         told: watch::Receiver<u64>,
     ) -> Result<Reading, Fault> {
         let uri = issuer.keys.parse().unwrap_or_default();
-        let pool =
-            Pool::new(tls::config(&Trust::of(issuer.ca.as_deref(), &uri))?, &hub.supervisor, Reach::address(hub, &uri));
+        let pool = Pool::new(
+            tls::config(&Trust::of(issuer.ca.as_deref(), &uri))?,
+            &hub.supervisor,
+            Reach::address(hub, &uri),
+            &hub.answers,
+        );
         Ok(Reading { name: name.to_owned(), url: issuer.keys.clone(), pool, keys, told })
     }
 

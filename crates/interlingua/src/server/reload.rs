@@ -12,7 +12,7 @@ use interlingua_drivers::keys::KeyFault;
 use super::issuers::Issuers;
 use super::keys::{self, OuterFault};
 use super::rights;
-use super::run::{Server, admission_limits, bounds, certificate, limit_rules, settings};
+use super::run::{Server, admission_limits, answer_limits, bounds, certificate, limit_rules, settings};
 use super::tls::TlsFault;
 use crate::agents;
 use crate::config::diff::{Changes, PeerChange, diff};
@@ -126,6 +126,7 @@ impl Server {
         self.hub.settings.store(Arc::new(settings(new)));
         self.hub.admission.set_limits(admission_limits(new));
         self.hub.limits.set(limit_rules(new));
+        self.hub.answers.set(answer_limits(new));
         if changes.live.contains(&"access") {
             // A yes was given under the rules of its time: it does not outlive them.
             self.hub.policy.store(Arc::new(rights::policy(new)));

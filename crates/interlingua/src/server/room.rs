@@ -6,6 +6,8 @@
 //! not small any more, so that what was begun can end; one that does not takes more as it grows. Who finds no room waits a
 //! moment and is then refused as busy, in its protocol's own form. Who holds some and hardly sends gives way to who waits.
 //!
+//! What is made of a body counts too: many small values take many times their bytes, so they are counted as they come.
+//!
 //! Messages of WebSockets count as bodies do (see [`super::counted`]). What is written to disk as it comes (uploads) does not.
 
 use std::pin::Pin;
@@ -20,6 +22,7 @@ use axum::extract::Request;
 use bytes::Bytes;
 use http::Version;
 use hyper::body::{Frame, SizeHint};
+use interlingua_core::json::Count;
 use interlingua_core::{Fault, FaultKind, Retry};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
@@ -27,7 +30,7 @@ use tokio::time::{Instant, Sleep};
 use super::gate::Gate;
 
 /// What a body may be without holding any.
-pub(super) const SMALL: u64 = 64 * 1024;
+pub(crate) const SMALL: u64 = 64 * 1024;
 /// The same on HTTP/2, where one connection brings hundreds of them.
 const SMALL_STREAM: u64 = 4 * 1024;
 /// By how much one grows that does not say how long it is.
@@ -146,6 +149,12 @@ impl Held {
         grows
     }
 
+    /// Takes room for what is made of a message that is whole: false when there is none.
+    pub(crate) fn weigh(&self, message: &[u8]) -> bool {
+        let more = (Count::of(message).tree_bytes() as u64).min(self.room.most().saturating_sub(self.bytes()));
+        self.try_grow(more)
+    }
+
     async fn grow(self: Arc<Self>, more: u64) -> Result<(), Fault> {
         self.room.take(more).await?;
         self.bytes.fetch_add(more, Ordering::Relaxed);
@@ -162,32 +171,61 @@ impl Drop for Held {
     }
 }
 
-type Asking = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
+/// These bytes, which hold room until the last slice of them is dropped.
+pub(crate) fn kept(bytes: Bytes, held: Arc<Held>) -> Bytes {
+    Bytes::from_owner(Kept { bytes, _held: held })
+}
+
+struct Kept {
+    bytes: Bytes,
+    _held: Arc<Held>,
+}
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+type Asking = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send + Sync>>;
+
+impl std::fmt::Debug for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Claim").field("held", &self.held).field("so_far", &self.so_far).finish_non_exhaustive()
+    }
+}
 
 /// What one message holds while it comes, and what it waits for.
-pub(super) struct Claim {
+pub(crate) struct Claim {
     held: Arc<Held>,
     /// How long it may be without holding any.
     small: u64,
     so_far: u64,
+    /// What is made of it, besides.
+    made: u64,
     begun: Instant,
     asking: Option<Asking>,
     look: Option<Pin<Box<Sleep>>>,
 }
 
 impl Claim {
-    pub(super) fn new(room: &Arc<Room>, small: u64) -> Claim {
+    pub(crate) fn new(room: &Arc<Room>, small: u64) -> Claim {
         let held = Arc::new(Held { room: room.clone(), bytes: AtomicU64::new(0) });
-        Claim { held, small, so_far: 0, begun: Instant::now(), asking: None, look: None }
+        Claim { held, small, so_far: 0, made: 0, begun: Instant::now(), asking: None, look: None }
     }
 
     /// What it holds, for as long as the message is kept.
-    pub(super) fn into_held(self) -> Arc<Held> {
+    pub(crate) fn into_held(self) -> Arc<Held> {
         self.held
     }
 
+    /// So much will be made of it.
+    fn makes(&mut self, bytes: u64) {
+        self.made = bytes;
+    }
+
     /// So much of it is there now, of so much in all where that is known.
-    pub(super) fn grew_to(&mut self, so_far: u64, declared: Option<u64>) {
+    pub(crate) fn grew_to(&mut self, so_far: u64, declared: Option<u64>) {
         self.so_far = so_far;
         let more = self.wanted(declared).saturating_sub(self.held.bytes());
         if more > 0 && self.asking.is_none() && !self.held.try_grow(more) {
@@ -203,11 +241,12 @@ impl Claim {
             None if self.so_far <= SMALL => SMALL,
             None => self.so_far.next_multiple_of(STEP),
         };
-        wanted.min(self.held.room.most())
+        let made = if wanted == 0 { 0 } else { self.made };
+        (wanted + made).min(self.held.room.most())
     }
 
     /// Ready when no more room is waited for.
-    pub(super) fn poll_granted(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    pub(crate) fn poll_granted(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         let Some(asking) = &mut self.asking else { return Poll::Ready(Ok(())) };
         let granted = ready!(asking.as_mut().poll(cx));
         self.asking = None;
@@ -215,7 +254,7 @@ impl Claim {
     }
 
     /// Nothing came. Ready when it gives way to who waits.
-    pub(super) fn poll_dawdling(&mut self, cx: &mut Context<'_>) -> Poll<Fault> {
+    pub(crate) fn poll_dawdling(&mut self, cx: &mut Context<'_>) -> Poll<Fault> {
         if self.held.bytes() == 0 {
             return Poll::Pending;
         }
@@ -235,6 +274,7 @@ struct Bounded {
     body: Body,
     declared: Option<u64>,
     so_far: u64,
+    count: Count,
     claim: Claim,
     /// Until it was asked.
     gate: Option<Gate>,
@@ -245,11 +285,15 @@ struct Bounded {
 impl Bounded {
     fn new(body: Body, claim: Claim, gate: Option<Gate>) -> Bounded {
         let declared = body.size_hint().exact();
-        Bounded { body, declared, so_far: 0, claim, gate, piece: None }
+        Bounded { body, declared, so_far: 0, count: Count::default(), claim, gate, piece: None }
     }
 
     fn arrived(&mut self, piece: Frame<Bytes>) -> Result<(), Fault> {
-        self.so_far += piece.data_ref().map_or(0, |data| data.len() as u64);
+        if let Some(data) = piece.data_ref() {
+            self.so_far += data.len() as u64;
+            self.count.feed(data);
+            self.claim.makes(self.count.tree_bytes() as u64);
+        }
         Gate::pass(&mut self.gate, self.so_far)?;
         self.piece = Some(piece);
         self.claim.grew_to(self.so_far, self.declared);

@@ -28,6 +28,7 @@ use super::rights;
 use super::room::Room;
 use super::tls::{self, TlsFault};
 use super::tokens;
+use crate::client::answers::AnswerLimits;
 use crate::config::{self, Config};
 use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
@@ -93,6 +94,7 @@ impl Server {
         let newest = purge::newest(&store.ports()).await.map_err(Fault::from)?;
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
         hub.limits.set(limit_rules(config));
+        hub.answers.set(answer_limits(config));
         hub.open_audit_key(&config.data().join(AUDIT_KEY)).await?;
         let token = owner_token::kept(config.data())
             .map_err(|cause| StartFault::File { path: config.data().join(owner_token::FILE), cause })?;
@@ -280,6 +282,11 @@ pub(super) fn admission_limits(config: &Config) -> AdmissionLimits {
     }
 }
 
+pub(super) fn answer_limits(config: &Config) -> AnswerLimits {
+    let limits = &config.limits;
+    AnswerLimits { message: limits.body.bytes(), message_time: limits.message_time.0, together: limits.answers.0 }
+}
+
 pub(super) fn limit_rules(config: &Config) -> Vec<LimitRule> {
     config.limits.rules.iter().map(|rule| rule.rule(&config.access)).collect()
 }
@@ -300,7 +307,6 @@ pub(super) fn settings(config: &Config) -> Settings {
         bytes_of_one: config.retention.bytes_per_caller.0,
         bytes_of_anonymous: config.retention.anonymous_bytes.0,
         conversations_of_one: config.retention.conversations_per_caller,
-        message: config.limits.body.bytes(),
         audit_arguments: config.audit.arguments.iter().map(audit_rule).collect(),
         kept_names: config.aip.keyed_devices().map(Into::into).collect(),
         ..Settings::default()

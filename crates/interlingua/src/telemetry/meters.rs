@@ -104,6 +104,7 @@ pub struct Meters {
     /// Accepted connections that are open.
     pub connections: Gauge,
     pub bodies: Gauge,
+    pub answers: Gauge,
     /// Calls turned away because the queue was full or the wait too long.
     pub shed: Counter,
     /// From handing records to the store until they are synced.
@@ -145,6 +146,7 @@ impl Meters {
             work: gauge!("interlingua_background_work"),
             connections: gauge!("interlingua_connections"),
             bodies: gauge!("interlingua_body_bytes"),
+            answers: gauge!("interlingua_answer_bytes"),
             shed: counter!("interlingua_calls_shed_total"),
             journal_append: Histogram::default(),
             late_outcomes: counter!("interlingua_late_outcomes_total"),
@@ -339,6 +341,7 @@ fn describe() {
     metrics::describe_gauge!("interlingua_tasks_live", "kept exchanges that are not done");
     metrics::describe_gauge!("interlingua_background_work", "pieces of background work");
     metrics::describe_gauge!("interlingua_connections", "open connections");
+    metrics::describe_gauge!("interlingua_answer_bytes", "bytes held for answers of peers that are read or used");
     metrics::describe_gauge!("interlingua_body_bytes", "bytes held for request bodies that are read or answered");
     metrics::describe_counter!("interlingua_calls_shed_total", "calls turned away for want of room");
     metrics::describe_counter!("interlingua_late_outcomes_total", "outcomes that came after the first");

@@ -80,6 +80,11 @@ impl Messages {
         self.frames.push(bytes);
     }
 
+    /// How many bytes are there of a message that is not whole.
+    pub fn unfinished(&self) -> usize {
+        self.frames.unfinished()
+    }
+
     /// The trailers have come.
     pub fn ends(&mut self, status: Option<Status>) {
         self.status = status.or(self.status.take());

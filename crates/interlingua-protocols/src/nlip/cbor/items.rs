@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use ciborium_ll::{Decoder, Header};
+use interlingua_core::json::MOST_VALUES;
 
 use crate::nlip::invalid::{Invalid, Problem};
 
@@ -18,11 +19,13 @@ pub(super) struct Items<'a> {
     frame: &'a Bytes,
     at: usize,
     depth: usize,
+    /// How many more items may come in arrays and maps.
+    values: usize,
 }
 
 impl<'a> Items<'a> {
     pub(super) fn new(frame: &'a Bytes, depth: usize) -> Items<'a> {
-        Items { frame, at: 0, depth }
+        Items { frame, at: 0, depth, values: MOST_VALUES }
     }
 
     fn bad<T>(&self) -> Result<T, Invalid> {
@@ -109,6 +112,7 @@ impl<'a> Items<'a> {
         self.enter()?;
         let mut index = 0;
         while !self.ended(length, index) {
+            self.one_more()?;
             each(index, self)?;
             index += 1;
         }
@@ -125,6 +129,7 @@ impl<'a> Items<'a> {
         self.enter()?;
         let mut keys = HashSet::new();
         while !self.ended(length, keys.len()) {
+            self.one_more()?;
             let Header::Text(key) = self.header()? else { return self.bad() };
             let key = self.text(key)?;
             if !keys.insert(key.clone()) {
@@ -133,6 +138,11 @@ impl<'a> Items<'a> {
             each(key, self)?;
         }
         self.depth += 1;
+        Ok(())
+    }
+
+    fn one_more(&mut self) -> Result<(), Invalid> {
+        self.values = self.values.checked_sub(1).ok_or_else(|| Invalid::whole(Problem::TooManyValues))?;
         Ok(())
     }
 

@@ -97,7 +97,7 @@ impl Authority {
                 document: config.client_metadata.clone(),
             },
             key,
-            pool: Pool::new(tls, &hub.supervisor, reach.clone()),
+            pool: Pool::new(tls, &hub.supervisor, reach.clone(), &hub.answers),
             reach,
         })
     }

@@ -13,8 +13,6 @@ use crate::hub::Hub;
 use crate::hub::hooks::{Asking, Hook, Told};
 
 const JSON: &str = "application/json";
-/// More is no answer.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
 pub(super) struct Address {
     uri: Uri,
@@ -24,7 +22,8 @@ pub(super) struct Address {
 impl Address {
     pub(super) fn new(hub: &Hub, address: &str) -> Result<Address, Fault> {
         let uri: Uri = address.parse().map_err(Fault::internal)?;
-        let pool = Pool::new(tls::config(&Trust::of(None, &uri))?, &hub.supervisor, Reach::address(hub, &uri));
+        let pool =
+            Pool::new(tls::config(&Trust::of(None, &uri))?, &hub.supervisor, Reach::address(hub, &uri), &hub.answers);
         Ok(Address { uri, pool })
     }
 }
@@ -40,7 +39,7 @@ impl Hook for Address {
             if !status.is_success() {
                 return Err(Fault::hub(FaultKind::PeerFailed, format!("a hook's address answered {status}")));
             }
-            message::decode(read(response, MAX_ANSWER).await.map_err(lost)?, told.when)
+            message::decode(read(response, usize::MAX).await.map_err(lost)?, told.when)
         })
     }
 }

@@ -326,7 +326,7 @@ fn many_members(bytes: usize) -> Bytes {
         if text.len() > bytes {
             break;
         }
-        text.push_str(&format!("\"k{number}\":{number},"));
+        text.push_str(&format!("\"k{number}\":\"{number:016}\","));
     }
     text.push_str(r#""end":0}}"#);
     text.into()

@@ -1,16 +1,14 @@
 //! A stream of updates: server-sent events, each a message of its binding, or the messages of a call of gRPC.
 
 use http::Response;
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::method::Method;
 use interlingua_protocols::a2a::wire::Update;
 use interlingua_protocols::sse::Parser;
 
 use super::grpc::Answer;
-use super::line::{LIMIT, Trouble, Web};
-use crate::client::lost::{Begun, Lost, Why};
+use super::line::{Trouble, Web};
+use crate::client::answers::{Coming, too_large};
 
 #[derive(Debug)]
 pub(super) enum Events {
@@ -30,7 +28,7 @@ impl Events {
 
 pub(super) struct WebEvents {
     /// Gone once it has ended.
-    body: Option<Incoming>,
+    body: Option<Coming>,
     parser: Parser,
     web: Web,
     version: Version,
@@ -43,19 +41,22 @@ impl std::fmt::Debug for WebEvents {
 }
 
 impl WebEvents {
-    pub(super) fn new(response: Response<Incoming>, web: Web, version: Version) -> WebEvents {
-        WebEvents { body: Some(response.into_body()), parser: Parser::new(LIMIT), web, version }
+    pub(super) fn new(response: Response<Coming>, web: Web, version: Version) -> WebEvents {
+        let body = response.into_body();
+        WebEvents { parser: Parser::new(body.most()), body: Some(body), web, version }
     }
 
     async fn next(&mut self) -> Result<Option<Update>, Trouble> {
         loop {
-            while let Some(event) =
-                self.parser.take().map_err(|large| Lost::new(Begun::Perhaps, Why::TooLarge, large))?
-            {
+            while let Some(event) = self.parser.take().map_err(too_large)? {
                 if event.data.is_empty() {
                     continue;
                 }
-                return match self.web.decode(&event.data, Method::Stream, self.version) {
+                let data = match &mut self.body {
+                    Some(body) => body.whole(event.data)?,
+                    None => event.data,
+                };
+                return match self.web.decode(&data, Method::Stream, self.version) {
                     Ok(heard) => heard.map(Some).map_err(Trouble::Refused),
                     // The last event of a stream that broke off may be half of one.
                     Err(_) if self.body.is_none() => Ok(None),
@@ -63,15 +64,15 @@ impl WebEvents {
                 };
             }
             let Some(body) = &mut self.body else { return Ok(None) };
-            match body.frame().await {
+            match body.frame(self.parser.unfinished()).await {
                 Some(Ok(frame)) => {
                     if let Ok(bytes) = frame.into_data() {
                         self.parser.feed(&bytes);
                     }
                 }
-                Some(Err(error)) => {
+                Some(Err(lost)) => {
                     self.body = None;
-                    return Err(Lost::broken(error).into());
+                    return Err(lost.into());
                 }
                 None => {
                     self.body = None;

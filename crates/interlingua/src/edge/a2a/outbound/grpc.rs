@@ -5,8 +5,6 @@ use std::time::Duration;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Request, Uri};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use interlingua_protocols::a2a::client::call::{self, Bad, End, Messages, Status};
 use interlingua_protocols::a2a::client::request::{self, GrpcRequest};
 use interlingua_protocols::a2a::client::{Ask, Interface};
@@ -15,7 +13,8 @@ use interlingua_protocols::a2a::invalid::{Invalid, Problem};
 use interlingua_protocols::a2a::wire::Update;
 
 use super::events::Events;
-use super::line::{DEPTH, Heard, LIMIT, Trouble};
+use super::line::{DEPTH, Heard, Trouble};
+use crate::client::answers::Coming;
 use crate::client::http::whole;
 use crate::client::lanes::{Lanes, Seat};
 use crate::client::lost::{Begun, Lost, Why};
@@ -42,7 +41,7 @@ pub(super) async fn ask(
         Some(Err(refusal)) => return Err(Trouble::Refused(refusal)),
         told => told,
     };
-    let messages = Messages::new(method, version, LIMIT, DEPTH, told);
+    let messages = Messages::new(method, version, body.most(), DEPTH, told);
     let mut answer = Answer { body: Some(body), messages, _seat: seat };
     if method.streams() {
         return Ok(Heard::Stream(Box::new(Events::Grpc(answer))));
@@ -78,7 +77,7 @@ fn status(headers: &HeaderMap) -> Option<Status> {
 #[derive(Debug)]
 pub(super) struct Answer {
     /// Gone once it has ended.
-    body: Option<Incoming>,
+    body: Option<Coming>,
     messages: Messages,
     _seat: Seat,
 }
@@ -96,14 +95,14 @@ impl Answer {
                 Err(Bad::Invalid(invalid)) => return Err(Trouble::Bad(invalid)),
             }
             let Some(body) = &mut self.body else { return self.end() };
-            match body.frame().await {
+            match body.frame(self.messages.unfinished()).await {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(bytes) => self.messages.push(&bytes),
                     Err(frame) => self.messages.ends(frame.trailers_ref().and_then(status)),
                 },
-                Some(Err(error)) => {
+                Some(Err(lost)) => {
                     self.body = None;
-                    return Err(Lost::broken(error).into());
+                    return Err(lost.into());
                 }
                 None => self.body = None,
             }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
-use hyper::body::Incoming;
 use interlingua_core::Json;
 use interlingua_protocols::a2a::client::request::{self, HttpRequest, Verb};
 use interlingua_protocols::a2a::client::{Ask, Binding, Interface, Refusal, decode, fault};
@@ -16,13 +15,12 @@ use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSI
 
 use super::events::{Events, WebEvents};
 use super::grpc;
+use crate::client::answers::Coming;
 use crate::client::http::{Pool, read, retry_after, whole};
 use crate::client::lanes::Lanes;
 use crate::client::lost::Lost;
 use crate::server::large;
 
-/// What is read of one message.
-pub(super) const LIMIT: usize = 64 << 20;
 pub(super) const DEPTH: usize = 128;
 /// What is read of an error.
 const ERROR: usize = 1 << 20;
@@ -200,7 +198,7 @@ impl Line {
         uri: &Uri,
         body: Option<Bytes>,
         headers: &HeaderMap,
-    ) -> Result<Response<Incoming>, Lost> {
+    ) -> Result<Response<Coming>, Lost> {
         let accept = if ask.method().streams() { EITHER } else { ANSWERS };
         let mut request = Request::builder().method(method).uri(uri).header(ACCEPT, accept);
         if body.is_some() {
@@ -213,14 +211,14 @@ impl Line {
     }
 
     /// Reads an answer by what it is: events where they were asked for, an error by its body, else one message.
-    async fn heard(&self, web: Web, ask: &Ask<'_>, response: Response<Incoming>) -> Result<Heard, Trouble> {
+    async fn heard(&self, web: Web, ask: &Ask<'_>, response: Response<Coming>) -> Result<Heard, Trouble> {
         let (status, wait) = (response.status(), retry_after(response.headers()));
         let (method, version) = (ask.method(), self.interface.version);
         if status.is_success() && method.streams() && is_media(response.headers(), EVENTS) {
             return Ok(Heard::Stream(Box::new(Events::Web(WebEvents::new(response, web, version)))));
         }
         if status.is_success() {
-            let body = read(response, LIMIT).await?;
+            let body = read(response, usize::MAX).await?;
             let update = web.decode(&body, method, version)?.map_err(Trouble::Refused)?;
             return Ok(Heard::Update(Box::new(update)));
         }

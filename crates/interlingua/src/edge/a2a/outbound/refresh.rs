@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ACCEPT, ETAG, IF_NONE_MATCH};
 use http::{Method, Request, Response, StatusCode, Uri};
-use hyper::body::Incoming;
 use interlingua_core::{Fault, Health, Json, Text};
 use interlingua_protocols::a2a::{VERSION_HEADER, Version};
 use tokio::time::Instant;
@@ -16,6 +15,7 @@ use tokio::time::Instant;
 use super::known::{Known, Reader, Shown, unknown, unusable};
 use super::line::DEPTH;
 use super::peer::{A2aPeer, Manifest};
+use crate::client::answers::Coming;
 use crate::client::credentials::Credentials;
 use crate::client::health::{Probed, Went, is_registered};
 use crate::client::http::{read, whole};
@@ -71,6 +71,8 @@ fn unreached(lost: &Lost) -> &'static str {
         Why::Certificate => "its certificate was refused",
         Why::Refused => "its address is one that this hub does not call",
         Why::TooLarge => "its card is larger than is read",
+        Why::Slow => "its card was begun and did not end in time",
+        Why::Busy => "the hub had no room for its card",
         Why::Connection => "it cannot be reached",
     }
 }
@@ -215,10 +217,11 @@ impl A2aPeer {
         }
         let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
         let raw = read(response, LIMIT).await.map_err(Unread::Lost)?;
-        Ok(Ok(Page::New { raw, etag }))
+        // It stays for as long as the agent is known; the answer it came in does not.
+        Ok(Ok(Page::New { raw: Bytes::copy_from_slice(&raw), etag }))
     }
 
-    async fn ask_for(&self, uri: &Uri, known: Option<&Known>) -> Result<Response<Incoming>, Unread> {
+    async fn ask_for(&self, uri: &Uri, known: Option<&Known>) -> Result<Response<Coming>, Unread> {
         let mut request = Request::builder().method(Method::GET).uri(uri).header(ACCEPT, "application/json");
         request = request.header(VERSION_HEADER, Version::V1.as_str());
         if let Some(etag) = known.and_then(|known| known.etag.as_deref()) {

@@ -78,11 +78,11 @@ impl std::fmt::Debug for Device {
 
 impl Device {
     pub fn new(hub: Arc<Hub>, join: Join) -> Result<Device, Fault> {
-        let limits = Limits { bytes: hub.settings.load().message, ..Limits::default() };
+        let limits = Limits { bytes: hub.answers.message(), ..Limits::default() };
         let url = address(&join.url);
         let tongue = if is_wide(&url) { Tongue::Profile } else { Tongue::Plain };
         let query = join.key.as_deref().map(interlingua_core::percent::encoded).map(|key| format!("token={key}"));
-        let place = Place::new(&hub, &url, query.as_deref(), join.ca.as_deref(), limits.bytes)?;
+        let place = Place::new(&hub, &url, query.as_deref(), join.ca.as_deref())?;
         let mut looks = Machine::default();
         let account = looks.look(&join.disk);
         // Chance spreads the return of many devices that were cut off at once.

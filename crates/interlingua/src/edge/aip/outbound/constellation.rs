@@ -72,9 +72,9 @@ pub struct Prepared {
 }
 
 pub fn prepare(hub: &Arc<Hub>, name: &str, config: &config::Peer, aip: &AipPeer) -> Result<Prepared, Fault> {
-    let limits = Limits { bytes: hub.settings.load().message, ..Limits::default() };
+    let limits = Limits { bytes: hub.answers.message(), ..Limits::default() };
     let query = aip.key.as_ref().and_then(|key| key.expose().text()).map(|key| format!("token={}", encoded(key)));
-    let place = Place::new(hub, &aip.url, query.as_deref(), aip.ca.as_deref(), limits.bytes)?;
+    let place = Place::new(hub, &aip.url, query.as_deref(), aip.ca.as_deref())?;
     let ours: Text = aip.name.as_deref().unwrap_or(hub.id.as_str()).into();
     let target: Text = aip.target.as_str().into();
     // Every hub knows the wider profile, and only that has a place for the kind of a fault.

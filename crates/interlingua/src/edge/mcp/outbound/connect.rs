@@ -49,7 +49,7 @@ impl Upstream {
 
     async fn greet(&self) -> Result<Session, Unanswered> {
         match &self.place {
-            Place::Program(_) => self.greet_program().await,
+            Place::Program(..) => self.greet_program().await,
             Place::Http(endpoint) => self.greet_http(endpoint).await,
         }
     }
@@ -97,8 +97,9 @@ impl Upstream {
     }
 
     async fn start_program(&self) -> Result<Link, Lost> {
-        let Place::Program(program) = &self.place else { return Err(Lost::unconnected("it is no program")) };
-        let pipe = child::start(&self.name, program, &self.tail, self.changes.clone(), &self.supervisor).await?;
+        let Place::Program(program, answers) = &self.place else { return Err(Lost::unconnected("it is no program")) };
+        let pipe =
+            child::start(&self.name, (program, answers), &self.tail, self.changes.clone(), &self.supervisor).await?;
         Ok(Link::Pipe(pipe))
     }
 

@@ -28,9 +28,6 @@ use crate::client::tls::{self, Trust};
 use crate::config::{self, McpChanges, McpCredentials, McpPlace};
 use crate::hub::Hub;
 
-/// The longest line a program may say.
-const LINE: usize = 64 << 20;
-
 /// Holds the hub weakly: the hub holds it.
 #[derive(Debug)]
 pub struct McpPeer {
@@ -151,9 +148,8 @@ fn place(
                 directory: mcp.directory.clone(),
                 environment: environment.collect(),
                 allowed: mcp.pass.clone(),
-                line: LINE,
             };
-            Ok((Place::Program(program), format!("{command}\0{}", args.join("\0")), None))
+            Ok((Place::Program(program, hub.answers.clone()), format!("{command}\0{}", args.join("\0")), None))
         }
         McpPlace::Url(url) => {
             let bad = || Fault::hub(FaultKind::Internal, format!("{url} is not an address that can be called"));
@@ -167,7 +163,7 @@ fn place(
                 McpCredentials::Caller => Some(Callers::new(authority.clone())),
             };
             let endpoint = Endpoint {
-                pool: Pool::new(tls, &hub.supervisor, Reach::configured(hub, own.origins().to_vec())),
+                pool: Pool::new(tls, &hub.supervisor, Reach::configured(hub, own.origins().to_vec()), &hub.answers),
                 own,
                 uri,
                 credentials: Arc::new(Credentials::of(mcp, Some(authority))?),

@@ -14,6 +14,7 @@ use super::changes::Changes;
 use super::follow::Follows;
 use super::link::streamable::Endpoint;
 use super::session::Session;
+use crate::client::answers::Answers;
 use crate::client::oauth::{Account, Authority};
 use crate::hub::SignIn;
 use crate::hub::supervisor::Supervisor;
@@ -21,7 +22,7 @@ use crate::hub::supervisor::Supervisor;
 /// Where a server is.
 #[derive(Debug)]
 pub(super) enum Place {
-    Program(Program),
+    Program(Program, Answers),
     Http(Box<Endpoint>),
 }
 
@@ -108,7 +109,7 @@ impl Upstream {
                 let credentials = Arc::new(endpoint.credentials.of_caller(authority, owner));
                 Place::Http(Box::new(Endpoint { credentials, ..(**endpoint).clone() }))
             }
-            Place::Program(program) => Place::Program(program.clone()),
+            Place::Program(program, answers) => Place::Program(program.clone(), answers.clone()),
         };
         Upstream::new(self.name.clone(), place, self.supervisor.clone(), self.idle, self.remembered())
     }
@@ -117,7 +118,7 @@ impl Upstream {
     pub(super) fn account(&self) -> Option<&Arc<Account>> {
         match &self.place {
             Place::Http(endpoint) => endpoint.credentials.account(),
-            Place::Program(_) => None,
+            Place::Program(..) => None,
         }
     }
 

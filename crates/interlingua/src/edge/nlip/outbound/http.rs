@@ -13,7 +13,8 @@ use interlingua_protocols::nlip::wire::Message;
 use rustls::ClientConfig;
 
 use super::address::Address;
-use super::transport::{self, Received};
+use super::transport::{self, LIMITS, Received};
+use crate::client::answers::Answers;
 use crate::client::guard::Reach;
 use crate::client::http::{Body, Pool, read, retry_after, whole};
 use crate::client::lost::Lost;
@@ -28,8 +29,6 @@ pub(super) struct Http {
     doors: [Uri; 2],
     /// Which of the doors answered last.
     chosen: AtomicUsize,
-    /// How long an answer may be.
-    limit: usize,
 }
 
 impl Http {
@@ -38,10 +37,10 @@ impl Http {
         tls: ClientConfig,
         supervisor: &Supervisor,
         reach: Reach,
-        limit: usize,
+        answers: &Answers,
     ) -> Http {
-        let pool = Pool::new(tls, supervisor, reach);
-        Http { pool, doors: address.doors.clone(), chosen: AtomicUsize::new(0), limit }
+        let pool = Pool::new(tls, supervisor, reach, answers);
+        Http { pool, doors: address.doors.clone(), chosen: AtomicUsize::new(0) }
     }
 
     pub(super) async fn exchange(
@@ -80,7 +79,7 @@ impl Http {
         let response = self.pool.send(request).await?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
         let wants_post = status == 405 && allows_post(response.headers());
-        let body = read(response, self.limit).await?;
+        let body = read(response, LIMITS.bytes).await?;
         Ok(Received { status, message: transport::from_json(&body), retry_after, wants_post })
     }
 

@@ -61,15 +61,14 @@ impl NlipPeer {
         let tls = tls::config(&Trust::of(nlip.ca.as_deref(), &address.origin))?;
         let own = Own::new(&name, &address.origin, &config.origins);
         let reach = Reach::configured(hub, own.origins().to_vec());
-        let limit = hub.settings.load().message.min(LIMITS.bytes);
-        let sockets = |framing| Sockets::new(&address, tls.clone(), framing, reach.clone(), limit);
+        let sockets = |framing| Sockets::new(&address, tls.clone(), framing, reach.clone(), &hub.answers);
         let sockets = match nlip.binding() {
             Binding::Http => None,
             Binding::Ws => Some(sockets(Framing::Cbor)),
             Binding::WsText => Some(sockets(Framing::Json)),
         };
         Ok(NlipPeer {
-            transport: Transport { http: Http::new(&address, tls, &hub.supervisor, reach, limit), sockets },
+            transport: Transport { http: Http::new(&address, tls, &hub.supervisor, reach, &hub.answers), sockets },
             name,
             address,
             own,

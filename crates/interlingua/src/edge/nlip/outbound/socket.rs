@@ -23,10 +23,13 @@ use tokio_websockets::{ClientBuilder, Error, Limits, Message, WebSocketStream};
 
 use super::address::Address;
 use super::legs::LegKey;
-use super::transport::{self, Received};
+use super::transport::{self, LIMITS, Received};
+use crate::client::answers::{Answers, refused};
 use crate::client::guard::Reach;
 use crate::client::http::CONNECT;
 use crate::client::lost::{Begun, Lost, Why};
+use crate::server::counted::Counted;
+use crate::server::frames;
 
 /// Sockets that wait for the next message of their conversation.
 const MAX_IDLE: usize = 256;
@@ -34,7 +37,7 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Pings, and the like, that are passed over before an answer.
 const MAX_CONTROL: usize = 1_000;
 
-type Socket = WebSocketStream<Either<TcpStream, TlsStream<TcpStream>>>;
+type Socket = WebSocketStream<Counted<Either<TcpStream, TlsStream<TcpStream>>>>;
 
 /// How a message is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +52,7 @@ pub(super) struct Sockets {
     tls: TlsConnector,
     framing: Framing,
     reach: Reach,
-    /// How long a message may be.
-    limit: usize,
+    answers: Answers,
     idle: Mutex<HashMap<LegKey, Idle>>,
 }
 
@@ -72,7 +74,7 @@ impl Sockets {
         mut tls: ClientConfig,
         framing: Framing,
         reach: Reach,
-        limit: usize,
+        answers: &Answers,
     ) -> Sockets {
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         Sockets {
@@ -81,7 +83,7 @@ impl Sockets {
             tls: TlsConnector::from(Arc::new(tls)),
             framing,
             reach,
-            limit,
+            answers: answers.clone(),
             idle: Mutex::default(),
         }
     }
@@ -105,13 +107,15 @@ impl Sockets {
         };
         socket.send(frame).await.map_err(Lost::broken)?;
         for _ in 0..MAX_CONTROL {
-            let Some(frame) = socket.next().await else { break };
+            let Some(frame) = frames::frame(socket).await.map_err(refused)? else { break };
             let frame = frame.map_err(broken)?;
             if frame.is_text() {
-                return Ok(received(transport::from_json(&frame.into_payload().into())));
+                let payload = frames::payload(socket, frame).map_err(refused)?;
+                return Ok(received(transport::from_json(&payload)));
             }
             if frame.is_binary() {
-                return Ok(received(transport::from_cbor(&frame.into_payload().into())));
+                let payload = frames::payload(socket, frame).map_err(refused)?;
+                return Ok(received(transport::from_cbor(&payload)));
             }
             if frame.is_close() {
                 break;
@@ -130,8 +134,9 @@ impl Sockets {
             } else {
                 Either::Left(tcp)
             };
-            let limits = Limits::default().max_payload_len(Some(self.limit));
+            let limits = Limits::default().max_payload_len(Some(self.answers.message().min(LIMITS.bytes)));
             let builder = ClientBuilder::from_uri(self.uri.clone()).limits(limits);
+            let stream = Counted::behind_a_head(stream, self.answers.allowance());
             let (socket, _) = builder.connect_on(stream).await.map_err(std::io::Error::other)?;
             Ok::<_, std::io::Error>(socket)
         });

@@ -4,8 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{Method, Request, Uri};
-use http_body_util::{BodyExt, Limited};
+use http::{Method, Request, Response, Uri};
 use interlingua_core::Secret;
 use interlingua_core::json::Tree;
 use interlingua_protocols::nlweb::client::{self, Reply};
@@ -13,8 +12,9 @@ use interlingua_protocols::nlweb::discover;
 use interlingua_protocols::sse::Parser;
 use tokio::sync::OnceCell;
 
-use crate::client::http::{Pool, retry_after, whole};
-use crate::client::lost::{Begun, Lost, Why};
+use crate::client::answers::{Coming, too_large};
+use crate::client::http::{Pool, read, retry_after, whole};
+use crate::client::lost::Lost;
 use crate::client::place::{Elsewhere, Own};
 
 const JSON: &str = "application/json";
@@ -69,8 +69,7 @@ impl Http {
     async fn look(&self) -> Result<Uri, Lost> {
         let request = Request::builder().uri(at(&self.address, "/llms.txt")?).header(ACCEPT, "text/plain");
         let response = self.pool.send(request.body(whole(Bytes::new())).map_err(Lost::unconnected)?).await?;
-        let body = Limited::new(response.into_body(), MAX_FILE).collect().await;
-        let text = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let text = read(response, MAX_FILE).await.unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         // What the file says of other places is not this site's to say.
         let mut foreign = None;
@@ -130,7 +129,7 @@ impl Http {
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
         let media = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let events = media.to_ascii_lowercase().starts_with("text/event-stream");
-        let reply = read(response, events).await?;
+        let reply = heard(response, events).await?;
         Ok(Received { status, reply, retry_after })
     }
 
@@ -147,28 +146,25 @@ fn at(site: &Uri, path: &str) -> Result<Uri, Lost> {
 }
 
 /// Reads an answer to its end: a whole object, or events as they come.
-async fn read(response: http::Response<hyper::body::Incoming>, events: bool) -> Result<Reply, Lost> {
-    let too_large = || Lost::new(Begun::Perhaps, Why::TooLarge, "an answer without end");
-    let (mut body, mut reply) = (response.into_body(), Reply::default());
-    let (mut parser, mut all, mut size) = (Parser::new(MAX_EVENT), Vec::new(), 0);
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(Lost::broken)?;
-        let Ok(data) = frame.into_data() else { continue };
+async fn heard(response: Response<Coming>, events: bool) -> Result<Reply, Lost> {
+    let mut reply = Reply::default();
+    if !events {
+        reply.hear(&read(response, MAX_ANSWER).await?, DEPTH);
+        return Ok(reply);
+    }
+    let mut body = response.into_body();
+    let most = MAX_ANSWER.min(body.most());
+    let (mut parser, mut size) = (Parser::new(MAX_EVENT.min(most)), 0);
+    while let Some(frame) = body.frame(parser.unfinished()).await {
+        let Ok(data) = frame?.into_data() else { continue };
         size += data.len();
-        if size > MAX_ANSWER {
-            return Err(too_large());
-        }
-        if !events {
-            all.extend_from_slice(&data);
-            continue;
+        if size > most {
+            return Err(too_large("an answer without end"));
         }
         parser.feed(&data);
-        while let Some(event) = parser.take().map_err(|_| too_large())? {
-            reply.hear(&event.data, DEPTH);
+        while let Some(event) = parser.take().map_err(too_large)? {
+            reply.hear(&body.whole(event.data)?, DEPTH);
         }
-    }
-    if !events {
-        reply.hear(&Bytes::from(all), DEPTH);
     }
     Ok(reply)
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use interlingua_core::PeerId;
-use interlingua_drivers::child::{Program, Silent, Started, Tail};
+use interlingua_drivers::child::{Output, Program, Started, Tail};
 use tokio::sync::mpsc;
 
 use super::pipe::{Ears, Pipe};
+use crate::client::answers::{Answers, Measure};
 use crate::client::lost::Lost;
 use crate::edge::mcp::outbound::changes::Changes;
 use crate::hub::supervisor::Supervisor;
@@ -17,15 +19,15 @@ const MAX_GARBAGE: u32 = 100;
 /// Starts the program and speaks with it until it ends, is closed, or the hub stops.
 pub(in super::super) async fn start(
     name: &PeerId,
-    program: &Program,
+    (program, answers): (&Program, &Answers),
     tail: &Tail,
     changes: Arc<Changes>,
     supervisor: &Supervisor,
 ) -> Result<Arc<Pipe>, Lost> {
     let started = program.start().await.map_err(Lost::unconnected)?;
     let (pipe, lines) = Pipe::new(changes);
-    let pump = pump(name.clone(), started, pipe.ears.clone(), lines, tail.clone(), supervisor.stopping().clone());
-    supervisor.run(pump);
+    let (said, stopping) = ((tail.clone(), answers.clone()), supervisor.stopping().clone());
+    supervisor.run(pump(name.clone(), started, pipe.ears.clone(), lines, said, stopping));
     Ok(pipe)
 }
 
@@ -33,8 +35,8 @@ async fn pump(
     name: PeerId,
     started: Started,
     ears: Arc<Ears>,
-    mut lines: mpsc::Receiver<bytes::Bytes>,
-    tail: Tail,
+    mut lines: mpsc::Receiver<Bytes>,
+    (tail, answers): (Tail, Answers),
     stopping: tokio_util::sync::CancellationToken,
 ) {
     let Started { mut input, mut output, notes, process } = started;
@@ -53,18 +55,20 @@ async fn pump(
         std::future::pending::<()>().await;
     };
     let reading = async {
-        let mut garbage = 0;
+        let (mut garbage, mut measure) = (0, Measure::new(&answers));
         loop {
-            match output.hear().await {
-                Ok(line) if ears.hear(&line) => garbage = 0,
-                Ok(line) => {
-                    garbage += 1;
-                    tracing::debug!(peer = %name, bytes = line.len(), "a line that is no message");
-                    if garbage >= MAX_GARBAGE {
-                        return "it does not speak the protocol".to_owned();
-                    }
-                }
-                Err(silent @ (Silent::Closed | Silent::TooLong(_) | Silent::Broken(_))) => return silent.to_string(),
+            let line = match heard(&mut output, &mut measure).await {
+                Ok(line) => line,
+                Err(lost) => return lost.to_string(),
+            };
+            if ears.hear(&line) {
+                garbage = 0;
+                continue;
+            }
+            garbage += 1;
+            tracing::debug!(peer = %name, bytes = line.len(), "a line that is no message");
+            if garbage >= MAX_GARBAGE {
+                return "it does not speak the protocol".to_owned();
             }
         }
     };
@@ -77,4 +81,18 @@ async fn pump(
     ears.close();
     // Its input was dropped with the writing above: that is how it is told.
     process.end().await;
+}
+
+/// The next line, of bounded length and in bounded time.
+async fn heard(output: &mut Output, measure: &mut Measure) -> Result<Bytes, Lost> {
+    loop {
+        if let Some(line) = output.line() {
+            return measure.whole(line);
+        }
+        let (unfinished, most) = (output.unfinished(), measure.most());
+        if unfinished > most {
+            return Err(Lost::broken(format!("a line of more than {most} bytes")));
+        }
+        measure.more(unfinished, output.more()).await?.map_err(Lost::broken)?;
+    }
 }

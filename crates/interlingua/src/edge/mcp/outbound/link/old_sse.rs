@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, Uri};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use interlingua_protocols::sse::{Event, Parser};
 use tokio::sync::mpsc;
 
 use super::Trouble;
 use super::pipe::{Ears, Pipe};
-use super::streamable::{Endpoint, LIMIT};
+use super::streamable::Endpoint;
+use crate::client::answers::Coming;
 use crate::client::lost::Lost;
 use crate::edge::mcp::outbound::changes::Changes;
 
@@ -23,7 +22,8 @@ const GREETING: Duration = Duration::from_secs(10);
 /// Opens the stream and waits for the address.
 pub(in super::super) async fn open(endpoint: &Endpoint, changes: Arc<Changes>) -> Result<Arc<Pipe>, Trouble> {
     let response = endpoint.stream(&HeaderMap::new()).await?.map_err(Trouble::Refused)?;
-    let mut stream = Stream { body: response.into_body(), parser: Parser::new(LIMIT) };
+    let body = response.into_body();
+    let mut stream = Stream { parser: Parser::new(body.most()), body };
     let greeted = tokio::time::timeout(GREETING, stream.greeting()).await;
     let given = greeted.map_err(|_| Lost::unconnected("the stream names no address"))??;
     let to = endpoint.own.place(&given).map_err(Lost::unconnected)?;
@@ -33,7 +33,7 @@ pub(in super::super) async fn open(endpoint: &Endpoint, changes: Arc<Changes>) -
 }
 
 struct Stream {
-    body: Incoming,
+    body: Coming,
     parser: Parser,
 }
 
@@ -49,16 +49,17 @@ impl Stream {
 
     async fn next(&mut self) -> Result<Event, Lost> {
         loop {
-            if let Some(event) = self.parser.take().map_err(Lost::broken)? {
+            if let Some(mut event) = self.parser.take().map_err(Lost::broken)? {
+                event.data = self.body.whole(event.data)?;
                 return Ok(event);
             }
-            match self.body.frame().await {
+            match self.body.frame(self.parser.unfinished()).await {
                 Some(Ok(frame)) => {
                     if let Ok(bytes) = frame.into_data() {
                         self.parser.feed(&bytes);
                     }
                 }
-                Some(Err(error)) => return Err(Lost::broken(error)),
+                Some(Err(lost)) => return Err(lost),
                 None => return Err(Lost::broken("the stream ended")),
             }
         }
@@ -93,6 +94,6 @@ async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, 
     ears.close();
 }
 
-fn accepted(response: &Response<Incoming>) -> bool {
+fn accepted(response: &Response<Coming>) -> bool {
     response.status().is_success()
 }

@@ -9,8 +9,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use interlingua_core::Owner;
 use interlingua_protocols::mcp::Version;
 use interlingua_protocols::mcp::client::encode::Outgoing;
@@ -22,8 +20,9 @@ use tokio_util::sync::CancellationToken;
 use super::pipe::{DEPTH, asked};
 use super::table::Table;
 use super::{Calls, Refused, Source, Trouble};
+use crate::client::answers::{Coming, too_large};
 use crate::client::http::{Pool, read, retry_after, whole};
-use crate::client::lost::{Begun, Lost, Why};
+use crate::client::lost::{Lost, Why};
 use crate::client::oauth::Judged;
 use crate::client::place::Own;
 use crate::edge::mcp::outbound::changes::Changes;
@@ -35,8 +34,6 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const BOTH: &str = "application/json, text/event-stream";
 const LAST_EVENT_ID: &str = "last-event-id";
-/// What is read of one message.
-pub(super) const LIMIT: usize = 64 << 20;
 /// How often a stream that broke off is taken up without anything new on it.
 const MAX_RESUMES: u32 = 5;
 /// How often one request is sent again with another token.
@@ -65,7 +62,7 @@ impl Endpoint {
         uri: &Uri,
         headers: &HeaderMap,
         body: &Bytes,
-    ) -> Result<Response<Incoming>, Trouble> {
+    ) -> Result<Response<Coming>, Trouble> {
         let mut renewals = 0;
         loop {
             let mut request = Request::new(whole(body.clone()));
@@ -82,12 +79,7 @@ impl Endpoint {
         }
     }
 
-    pub(super) async fn post(
-        &self,
-        uri: &Uri,
-        headers: &HeaderMap,
-        body: Bytes,
-    ) -> Result<Response<Incoming>, Trouble> {
+    pub(super) async fn post(&self, uri: &Uri, headers: &HeaderMap, body: Bytes) -> Result<Response<Coming>, Trouble> {
         let mut all = headers.clone();
         all.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         all.insert(ACCEPT, HeaderValue::from_static(BOTH));
@@ -95,7 +87,7 @@ impl Endpoint {
     }
 
     /// An event stream; the error is the status that is not one.
-    pub(super) async fn stream(&self, headers: &HeaderMap) -> Result<Result<Response<Incoming>, Refused>, Trouble> {
+    pub(super) async fn stream(&self, headers: &HeaderMap) -> Result<Result<Response<Coming>, Refused>, Trouble> {
         let mut all = headers.clone();
         all.insert(ACCEPT, HeaderValue::from_static(EVENTS));
         let response = self.send(&Method::GET, &self.uri, &all, &Bytes::new()).await?;
@@ -144,7 +136,7 @@ impl Streamable {
         self.headers.contains_key(SESSION)
     }
 
-    async fn post(&self, outgoing: &Outgoing) -> Result<Response<Incoming>, Trouble> {
+    async fn post(&self, outgoing: &Outgoing) -> Result<Response<Coming>, Trouble> {
         let mut headers = self.headers.clone();
         for (name, value) in &outgoing.headers {
             let name = HeaderName::try_from(name.as_str()).map_err(Lost::unconnected)?;
@@ -172,7 +164,7 @@ impl Streamable {
         Ok((Calls { place, source }, head))
     }
 
-    async fn source(self: &Arc<Self>, id: u64, response: Response<Incoming>) -> Result<Source, Trouble> {
+    async fn source(self: &Arc<Self>, id: u64, response: Response<Coming>) -> Result<Source, Trouble> {
         let status = response.status();
         if status == StatusCode::OK && is_media(response.headers(), EVENTS) {
             return Ok(Source::Events(Box::new(Events::new(self.clone(), id, response))));
@@ -185,7 +177,7 @@ impl Streamable {
         if !speaks {
             return Err(Trouble::Refused(refused));
         }
-        let body = read(response, LIMIT).await?;
+        let body = read(response, usize::MAX).await?;
         match large::beside(body.len(), || rpc::decode(&body, DEPTH)) {
             // Errors of the modern era come with a status of their own.
             Ok(Frame::One(message @ Message::Response(_))) => Ok(Source::Answered(Some(own(message, id)))),
@@ -273,7 +265,7 @@ pub(in super::super) struct Events {
     http: Arc<Streamable>,
     /// The request whose answer ends it; `None` for a stream that answers nothing.
     id: Option<u64>,
-    body: Option<Incoming>,
+    body: Option<Coming>,
     parser: Parser,
     last: Option<HeaderValue>,
     pause: Duration,
@@ -287,22 +279,22 @@ impl std::fmt::Debug for Events {
 }
 
 impl Events {
-    fn new(http: Arc<Streamable>, id: u64, response: Response<Incoming>) -> Events {
-        Events { id: Some(id), body: Some(response.into_body()), ..Events::idle(http) }
+    fn new(http: Arc<Streamable>, id: u64, response: Response<Coming>) -> Events {
+        let body = response.into_body();
+        Events { id: Some(id), parser: Parser::new(body.most()), body: Some(body), ..Events::idle(http) }
     }
 
     /// Not opened yet.
     fn idle(http: Arc<Streamable>) -> Events {
-        let parser = Parser::new(LIMIT);
+        // Until it is opened, nothing is read.
+        let parser = Parser::new(0);
         Events { http, id: None, body: None, parser, last: None, pause: RESUME_AFTER, resumes: 0 }
     }
 
     /// Cancel safe: what was read is kept in the parser.
     pub(super) async fn next(&mut self) -> Result<Message, Lost> {
         loop {
-            while let Some(event) =
-                self.parser.take().map_err(|large| Lost::new(Begun::Perhaps, Why::TooLarge, large))?
-            {
+            while let Some(event) = self.parser.take().map_err(too_large)? {
                 if let Some(id) = event.id {
                     self.last = HeaderValue::try_from(id).ok();
                 }
@@ -313,7 +305,11 @@ impl Events {
                     continue;
                 }
                 self.resumes = 0;
-                if let Some(message) = self.message(&event.data)? {
+                let data = match &mut self.body {
+                    Some(body) => body.whole(event.data)?,
+                    None => event.data,
+                };
+                if let Some(message) = self.message(&data)? {
                     return Ok(message);
                 }
             }
@@ -339,12 +335,14 @@ impl Events {
 
     async fn more(&mut self) -> Result<(), Lost> {
         let Some(body) = &mut self.body else { return self.resume().await };
-        match body.frame().await {
+        match body.frame(self.parser.unfinished()).await {
             Some(Ok(frame)) => {
                 if let Ok(bytes) = frame.into_data() {
                     self.parser.feed(&bytes);
                 }
             }
+            // What was begun and did not end would not end when it is taken up again.
+            Some(Err(lost)) if matches!(lost.why, Why::Slow | Why::Busy) => return Err(lost),
             Some(Err(_)) | None => self.body = None,
         }
         Ok(())
@@ -366,8 +364,9 @@ impl Events {
         }
         match self.http.endpoint.stream(&headers).await.map_err(Trouble::lost)? {
             Ok(response) => {
-                self.parser = Parser::new(LIMIT);
-                self.body = Some(response.into_body());
+                let body = response.into_body();
+                self.parser = Parser::new(body.most());
+                self.body = Some(body);
                 Ok(())
             }
             Err(refused) => Err(Lost::broken(format!("the stream cannot be taken up: HTTP {}", refused.status))),

@@ -1,0 +1,82 @@
+//! How many values bytes that say they are JSON have, counted as they come and before anything is made of them.
+
+use super::reader::MOST_VALUES;
+
+/// What one value takes of memory in a tree, on average: an entry of an object takes more, a number in a list less.
+pub const VALUE_BYTES: usize = 64;
+
+/// Counts commas and opening brackets outside of strings; what is no object and no list counts nothing. Whether it is JSON at
+/// all is for the reader to say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Count {
+    state: State,
+    values: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Before,
+    Other,
+    Between,
+    Text,
+    Escape,
+}
+
+impl Count {
+    pub fn of(bytes: &[u8]) -> Count {
+        let mut count = Count::default();
+        count.feed(bytes);
+        count
+    }
+
+    /// More bytes, in any pieces.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        if self.state == State::Other || self.values >= MOST_VALUES {
+            return;
+        }
+        for byte in bytes {
+            self.state = match (self.state, byte) {
+                (State::Before, b' ' | b'\t' | b'\r' | b'\n') => State::Before,
+                (State::Before | State::Between, b'{' | b'[') => {
+                    self.values += 1;
+                    State::Between
+                }
+                (State::Before | State::Other, _) => {
+                    self.state = State::Other;
+                    return;
+                }
+                (State::Between, b'"') => State::Text,
+                (State::Between, b',') => {
+                    self.values += 1;
+                    State::Between
+                }
+                (State::Between, _) | (State::Text, b'"') => State::Between,
+                (State::Text, b'\\') => State::Escape,
+                (State::Text | State::Escape, _) => State::Text,
+            };
+        }
+    }
+
+    /// What a tree of them would take of memory. More values than are read take no more: they are refused.
+    pub fn tree_bytes(&self) -> usize {
+        self.values.min(MOST_VALUES) * VALUE_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_of_strings_however_the_bytes_are_cut() {
+        let text = br#" {"a,b": [1, 2, "[,\",{"], "c": {}}"#;
+        for cut in 1..text.len() {
+            let mut count = Count::default();
+            text.chunks(cut).for_each(|piece| count.feed(piece));
+            assert_eq!(count.tree_bytes(), 6 * VALUE_BYTES, "by {cut}");
+        }
+        assert_eq!(Count::of(b"--boundary, [[[").tree_bytes(), 0);
+        assert_eq!(Count::of(&b"[".repeat(2 * MOST_VALUES)).tree_bytes(), MOST_VALUES * VALUE_BYTES);
+    }
+}
