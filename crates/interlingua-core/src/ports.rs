@@ -75,6 +75,9 @@ pub struct Append {
     /// How much this task and its owner may keep. Beyond it the oldest tasks of the owner make room where they are finished;
     /// where they are not, the append is refused as [`StoreFault::Crowded`].
     pub most: Option<TaskRoom>,
+    /// Bytes of content that these records speak of and that is stored elsewhere (blobs). They count for the owner of the task
+    /// until it is removed.
+    pub beside: u64,
 }
 
 /// How much may be kept; without a number there is no bound.
@@ -82,7 +85,7 @@ pub struct Append {
 pub struct TaskRoom {
     /// Tasks of the owner. Counts for a new one.
     pub tasks: Option<u64>,
-    /// Bytes in the journals of all tasks of the owner.
+    /// Bytes of the owner: journals of all tasks with their folds and what is stored beside them, and records.
     pub bytes: Option<u64>,
     /// Bytes in the journals of this task.
     pub of_task: Option<u64>,
@@ -280,6 +283,8 @@ pub struct Room {
     /// [`crate::Owner`] as text.
     pub owner: Text,
     pub most: u64,
+    /// Bytes of all that is theirs; without a number there is no bound.
+    pub bytes: Option<u64>,
 }
 
 /// Small keyed values with revision, compare-and-set and expiry. An expired item is never returned.

@@ -14,7 +14,7 @@ use super::{retention, tasks};
 
 /// What tasks are counted as.
 const TASKS: &str = "tasks";
-/// What the bytes of their journals are counted as.
+/// What bytes are counted as: of the tasks with all that is kept for them, and of records that are the owner's.
 const BYTES: &str = "bytes";
 /// What there is too much of, as its caller is told.
 const STORED: &str = "stored bytes";
@@ -28,9 +28,17 @@ fn count(db: &Connection, of: &str, owner: &str) -> Result<u64, Refused> {
     Ok(found.map_or(0, |count| count.0))
 }
 
-/// Room for one more?
-pub(super) fn check(db: &Connection, room: &Room) -> Result<(), Refused> {
-    if count(db, room.of, &room.owner)? < room.most { Ok(()) } else { Err(StoreFault::Crowded(room.of.into()).into()) }
+/// Room for one more, of so many bytes?
+pub(super) fn check(db: &Connection, room: &Room, bytes: usize) -> Result<(), Refused> {
+    if count(db, room.of, &room.owner)? >= room.most {
+        return Err(StoreFault::Crowded(room.of.into()).into());
+    }
+    match room.bytes {
+        Some(most) if count(db, BYTES, &room.owner)?.saturating_add(bytes as u64) > most => {
+            Err(StoreFault::Crowded(STORED.into()).into())
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// For an append that is bounded: `no` is the log it goes to, when there is one, and `grown` the bytes it brings.

@@ -99,7 +99,7 @@ fn append_to(db: &Connection, rest: &Rest, append: &Append) -> Result<Appended, 
     }
     let brought: usize = append.records.iter().map(Bytes::len).sum();
     let place = place(db, &append.log)?;
-    held::make_room(db, append, place.map(|(no, _)| no), brought as u64)?;
+    held::make_room(db, append, place.map(|(no, _)| no), (brought as u64).saturating_add(append.beside))?;
     let (no, mut last) = match place {
         Some(place) => place,
         None => (make(db, &append.log)?, 0),
@@ -118,6 +118,11 @@ fn append_to(db: &Connection, rest: &Rest, append: &Append) -> Result<Appended, 
         grown += bytes.len();
     }
     count(db, no, append, i64::try_from(grown).unwrap_or(i64::MAX))?;
+    if append.beside > 0
+        && let Some(row) = &append.row
+    {
+        tasks::keeps_beside(db, row.task, append.beside)?;
+    }
     Ok(Appended::At(last))
 }
 

@@ -48,8 +48,8 @@ impl Records for Database {
         let (key, rest) = (key.to_owned(), self.rest.clone());
         Box::pin(self.writer.submit(move |db| {
             allow(db, kind, &key, Expect::Absent, now)?;
-            held::check(db, &room)?;
             let value = rest.seal(Place::Record { kind, key: &key }, &value)?;
+            held::check(db, &room, key.len() + value.len())?;
             write(db, kind, &key, &value, expires, Some(&room))
         }))
     }

@@ -19,7 +19,7 @@ use super::fault::OpenFault;
 const APPLICATION: i64 = 0x696c_6e67;
 
 /// Each entry takes the schema from its index to the next version. Entries are never changed, only added.
-pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
+pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
 
 const VERSION_1: &str = "
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -126,6 +126,66 @@ CREATE TRIGGER tasks_go AFTER DELETE ON tasks BEGIN
     UPDATE held SET count = count - 1 WHERE of = 'tasks' AND owner = old.owner;
     UPDATE held SET count = count - old.bytes WHERE of = 'bytes' AND owner = old.owner;
     DELETE FROM held WHERE of IN ('tasks', 'bytes') AND owner = old.owner AND count < 1;
+END;
+";
+
+/// Folds of a task's journals, what is stored beside them, and records that are somebody's count in bytes too, with whatever
+/// changes them. What a task keeps beside its journals goes with its row.
+const VERSION_6: &str = "
+ALTER TABLE tasks ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;
+UPDATE tasks SET beside = coalesce((SELECT sum(length(snapshots.bytes)) FROM snapshots JOIN logs ON logs.no = snapshots.log
+    WHERE logs.kind < 2 AND logs.id = tasks.task), 0);
+DELETE FROM held WHERE of = 'bytes';
+INSERT INTO held SELECT 'bytes', owner, sum(bytes) FROM (
+    SELECT owner, bytes + beside AS bytes FROM tasks UNION ALL
+    SELECT owner, length(key) + length(value) FROM records WHERE owner IS NOT NULL) GROUP BY owner;
+
+DROP TRIGGER tasks_come;
+CREATE TRIGGER tasks_come AFTER INSERT ON tasks BEGIN
+    INSERT INTO held VALUES ('tasks', new.owner, 1) ON CONFLICT DO UPDATE SET count = count + 1;
+    INSERT INTO held VALUES ('bytes', new.owner, new.bytes + new.beside)
+        ON CONFLICT DO UPDATE SET count = count + excluded.count;
+END;
+DROP TRIGGER tasks_grow;
+CREATE TRIGGER tasks_grow AFTER UPDATE OF bytes, beside ON tasks BEGIN
+    INSERT INTO held VALUES ('bytes', new.owner, new.bytes + new.beside - old.bytes - old.beside)
+        ON CONFLICT DO UPDATE SET count = count + excluded.count;
+END;
+DROP TRIGGER tasks_go;
+CREATE TRIGGER tasks_go AFTER DELETE ON tasks BEGIN
+    UPDATE held SET count = count - 1 WHERE of = 'tasks' AND owner = old.owner;
+    UPDATE held SET count = count - old.bytes - old.beside WHERE of = 'bytes' AND owner = old.owner;
+    DELETE FROM held WHERE of IN ('tasks', 'bytes') AND owner = old.owner AND count < 1;
+END;
+
+CREATE TRIGGER snapshots_come AFTER INSERT ON snapshots BEGIN
+    UPDATE tasks SET beside = beside + length(new.bytes) WHERE no = (SELECT own.no FROM logs JOIN logs AS own
+        ON own.kind = 0 AND own.id = logs.id WHERE logs.no = new.log AND logs.kind < 2);
+END;
+CREATE TRIGGER snapshots_change AFTER UPDATE OF bytes ON snapshots BEGIN
+    UPDATE tasks SET beside = beside + length(new.bytes) - length(old.bytes) WHERE no = (SELECT own.no FROM logs
+        JOIN logs AS own ON own.kind = 0 AND own.id = logs.id WHERE logs.no = new.log AND logs.kind < 2);
+END;
+CREATE TRIGGER snapshots_go AFTER DELETE ON snapshots BEGIN
+    UPDATE tasks SET beside = beside - length(old.bytes) WHERE no = (SELECT own.no FROM logs JOIN logs AS own
+        ON own.kind = 0 AND own.id = logs.id WHERE logs.no = old.log AND logs.kind < 2);
+END;
+
+DROP TRIGGER records_come;
+CREATE TRIGGER records_come AFTER INSERT ON records WHEN new.owner IS NOT NULL BEGIN
+    INSERT INTO held VALUES (new.counted, new.owner, 1) ON CONFLICT DO UPDATE SET count = count + 1;
+    INSERT INTO held VALUES ('bytes', new.owner, length(new.key) + length(new.value))
+        ON CONFLICT DO UPDATE SET count = count + excluded.count;
+END;
+CREATE TRIGGER records_change AFTER UPDATE OF value ON records WHEN new.owner IS NOT NULL BEGIN
+    INSERT INTO held VALUES ('bytes', new.owner, length(new.value) - length(old.value))
+        ON CONFLICT DO UPDATE SET count = count + excluded.count;
+END;
+DROP TRIGGER records_go;
+CREATE TRIGGER records_go AFTER DELETE ON records WHEN old.owner IS NOT NULL BEGIN
+    UPDATE held SET count = count - 1 WHERE of = old.counted AND owner = old.owner;
+    UPDATE held SET count = count - length(old.key) - length(old.value) WHERE of = 'bytes' AND owner = old.owner;
+    DELETE FROM held WHERE of IN (old.counted, 'bytes') AND owner = old.owner AND count < 1;
 END;
 ";
 

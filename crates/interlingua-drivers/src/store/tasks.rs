@@ -65,6 +65,13 @@ pub(super) fn grow(db: &Connection, task: TaskId, grown: i64) -> rusqlite::Resul
     db.prepare_cached(sql)?.execute(params![TASK, Col(task), grown]).map(drop)
 }
 
+/// What is stored beside a task's journals.
+pub(super) fn keeps_beside(db: &Connection, task: TaskId, more: u64) -> rusqlite::Result<()> {
+    let sql = "UPDATE tasks SET beside = beside + ?3 WHERE no = (SELECT no FROM logs WHERE kind = ?1 AND id = ?2)";
+    let more = i64::try_from(more).unwrap_or(i64::MAX);
+    db.prepare_cached(sql)?.execute(params![TASK, Col(task), more]).map(drop)
+}
+
 /// Bytes in the journals of the task with this log.
 pub(super) fn bytes(db: &Connection, no: i64) -> rusqlite::Result<u64> {
     let mut select = db.prepare_cached("SELECT bytes FROM tasks WHERE no = ?1")?;

@@ -73,6 +73,7 @@ impl RunLog {
                 unique: None,
                 row: None,
                 most: None,
+                beside: 0,
             };
             match self.hub.store.journal.append(append).await {
                 Ok(_) => break,

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use interlingua_core::bus::message::MAX_CONTENT;
 use interlingua_core::policy::{Action, Object};
-use interlingua_core::ports::{Expect, StoreFault};
+use interlingua_core::ports::{Expect, Room, StoreFault};
 use interlingua_core::task::Task;
 use interlingua_core::{
     ArtifactHeader, ArtifactId, Chunk, Digest, Event, Fault, FaultKind, Media, Meta, Noun, Owner, Part, PeerId,
@@ -23,6 +23,8 @@ use super::audit::AuditLine;
 use super::{Hub, entropy};
 
 const KIND: &str = "artifact";
+/// What they are counted as, in words that their owner may read.
+const ARTIFACTS: &str = "artifacts";
 /// How much of the store each owner takes.
 const USE: &str = "artifact-use";
 /// Whom the artifacts of tasks name.
@@ -75,7 +77,6 @@ pub struct Sharing {
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Used {
-    count: u64,
     bytes: u64,
 }
 
@@ -98,7 +99,7 @@ impl Hub {
             return Err(Fault::hub(FaultKind::Busy, "as many artifacts as this hub keeps"));
         }
         let len = content.as_ref().map_or(0, |content| content.len() as u64);
-        self.use_room(&by.owner(), 1, len, room).await?;
+        self.use_room(&by.owner(), len, room).await?;
         let held = match content {
             None => None,
             Some(content) => {
@@ -112,16 +113,29 @@ impl Hub {
         let id = new_id(now);
         let artifact =
             Artifact { id, kind, name, media, content: held, from, owner: by.owner(), at: now, readers, meta };
-        self.put_artifact(&artifact, Expect::Absent).await?;
+        self.put_new_artifact(by, &artifact).await?;
         self.audit.write(AuditLine::new("share", by.owner()).on(&artifact.id));
         Ok(artifact)
     }
 
-    async fn put_artifact(&self, artifact: &Artifact, expect: Expect) -> Result<(), Fault> {
+    /// Counted by the store as its owner's, until it is forgotten or was waited for in vain.
+    async fn put_new_artifact(&self, by: &Principal, artifact: &Artifact) -> Result<(), Fault> {
+        let (value, expires, now) = self.written(artifact)?;
+        let bytes = self.settings.load().bytes_of(by);
+        let room = Room { of: ARTIFACTS, owner: artifact.owner.to_string().into(), most: MAX_OF_ONE, bytes };
+        self.store.records.put_within(room, KIND, artifact.id.as_str(), value, expires, now).await?;
+        Ok(())
+    }
+
+    fn written(&self, artifact: &Artifact) -> Result<(Bytes, Option<Time>, Time), Fault> {
         let now = self.now();
         let expires = artifact.content.is_none().then(|| now.after(OFFERED));
-        let value = serde_json::to_vec(artifact).map_err(Fault::internal)?;
-        let put = self.store.records.put(KIND, artifact.id.as_str(), Bytes::from(value), expires, expect, now);
+        Ok((serde_json::to_vec(artifact).map_err(Fault::internal)?.into(), expires, now))
+    }
+
+    async fn put_artifact(&self, artifact: &Artifact, expect: Expect) -> Result<(), Fault> {
+        let (value, expires, now) = self.written(artifact)?;
+        let put = self.store.records.put(KIND, artifact.id.as_str(), value, expires, expect, now);
         match put.await {
             Ok(_) => Ok(()),
             Err(StoreFault::Moved { .. }) => {
@@ -144,7 +158,7 @@ impl Hub {
         if artifact.content.is_some() {
             return Err(filled());
         }
-        self.use_room(&artifact.owner, 0, held.len, room).await?;
+        self.use_room(&artifact.owner, held.len, room).await?;
         artifact.content = Some(held);
         artifact.media = artifact.media.or(media);
         self.put_artifact(&artifact, Expect::Revision(revision)).await?;
@@ -289,11 +303,11 @@ impl Hub {
     }
 
     /// Takes room for an owner, if there is some.
-    async fn use_room(&self, owner: &Owner, count: u64, bytes: u64, room: u64) -> Result<(), Fault> {
+    async fn use_room(&self, owner: &Owner, bytes: u64, room: u64) -> Result<(), Fault> {
         let share = room / SHARE;
         self.change_use(owner, |used| {
-            let wanted = Used { count: used.count + count, bytes: used.bytes.saturating_add(bytes) };
-            if wanted.count > MAX_OF_ONE || wanted.bytes > share {
+            let wanted = Used { bytes: used.bytes.saturating_add(bytes) };
+            if wanted.bytes > share {
                 let text = "as much as one owner may share; forget something first";
                 return Err(Fault::caller(FaultKind::TooLarge, text));
             }
@@ -303,7 +317,7 @@ impl Hub {
     }
 
     async fn give_back_room(&self, owner: &Owner, bytes: u64) -> Result<(), Fault> {
-        let less = |used: Used| Used { count: used.count.saturating_sub(1), bytes: used.bytes.saturating_sub(bytes) };
+        let less = |used: Used| Used { bytes: used.bytes.saturating_sub(bytes) };
         self.change_use(owner, |used| Ok(less(used))).await
     }
 

@@ -107,8 +107,9 @@ impl Hub {
 
     /// How many conversations they may keep.
     fn room(&self, by: &Principal) -> Option<Room> {
-        let most = self.settings.load().conversations_of_one;
-        is_bounded(by).then(|| Room { of: CONVERSATIONS, owner: by.owner().to_string().into(), most })
+        let settings = self.settings.load();
+        let (most, bytes) = (settings.conversations_of_one, settings.bytes_of(by));
+        is_bounded(by).then(|| Room { of: CONVERSATIONS, owner: by.owner().to_string().into(), most, bytes })
     }
 
     fn fresh(&self, by: &Principal, id: &ConversationId) -> Conversation {

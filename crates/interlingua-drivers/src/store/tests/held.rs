@@ -12,7 +12,7 @@ use super::super::schema::{self, MIGRATIONS};
 use super::{accepted, append, open, row};
 
 fn of(owner: &str, most: u64) -> Room {
-    Room { of: "conversations", owner: owner.into(), most }
+    Room { of: "conversations", owner: owner.into(), most, bytes: None }
 }
 
 async fn begin(store: &Store, task: u128, owner: &str, state: TaskPhase, most: u64) -> Result<(), StoreFault> {
@@ -224,6 +224,43 @@ async fn a_task_that_goes_on_is_bounded_too_with_the_journal_of_its_run() {
     assert!(is_crowded(&ports.journal.append(more(100, 2)).await), "the run counts");
     let unbounded = Append { most: None, ..more(5_000, 2) };
     ports.journal.append(unbounded).await.unwrap();
+}
+
+#[tokio::test]
+async fn folds_records_and_what_is_stored_beside_a_task_count_in_its_owners_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ports = store.ports();
+    weighty(&ports, 1, "ann", TaskPhase::Running, 300).await.unwrap();
+    ports.journal.snapshot(Log::Task(TaskId(1)), 1, Time(1), Bytes::from(vec![b'f'; 200])).await.unwrap();
+    ports.journal.append(append(Log::Run(TaskId(1)), 0, &["of its run"])).await.unwrap();
+    ports.journal.snapshot(Log::Run(TaskId(1)), 1, Time(1), Bytes::from(vec![b'f'; 200])).await.unwrap();
+    let record = |key: &'static str, bytes: usize| {
+        let room = Room { of: "webhooks", owner: "ann".into(), most: 9, bytes: Some(1_000) };
+        ports.records.put_within(room, "w", key, Bytes::from(vec![b'r'; bytes]), None, Time(1))
+    };
+    record("a", 200).await.unwrap();
+    assert!(is_crowded(&weighty(&ports, 2, "ann", TaskPhase::Running, 200).await), "folds and records count");
+    assert!(is_crowded(&record("b", 200).await));
+    ports.records.put("w", "a", Bytes::from(vec![b'r'; 20]), None, Expect::Anything, Time(1)).await.unwrap();
+    record("b", 180).await.unwrap();
+    ports.records.take("w", "a", Time(1)).await.unwrap();
+    ports.records.take("w", "b", Time(1)).await.unwrap();
+    store.close().await;
+    let store = open(dir.path());
+    let ports = store.ports();
+    let beside = |bytes: u64| Append {
+        beside: bytes,
+        most: bytes_of(1_000, 600),
+        ..accepted(row(2, "ann", TaskPhase::Running, 2))
+    };
+    assert!(is_crowded(&ports.journal.append(beside(400)).await), "after a restart too, and so does what is beside");
+    ports.journal.append(beside(200)).await.unwrap();
+    assert!(is_crowded(&weighty(&ports, 3, "ann", TaskPhase::Running, 200).await));
+    assert!(ports.journal.forget(TaskId(1)).await.unwrap());
+    assert!(ports.journal.forget(TaskId(2)).await.unwrap());
+    weighty(&ports, 4, "ann", TaskPhase::Running, 590).await.unwrap();
+    weighty(&ports, 5, "ann", TaskPhase::Running, 400).await.unwrap();
 }
 
 #[tokio::test]

@@ -32,7 +32,16 @@ fn open_sealed(dir: &Path) -> Embedded {
 /// An append of these records at `expected`, at time 1000.
 fn append(log: Log, expected: u64, records: &[&str]) -> Append {
     let records = records.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect();
-    Append { log, expected: Expected::At(expected), at: Time(1000), records, unique: None, row: None, most: None }
+    Append {
+        log,
+        expected: Expected::At(expected),
+        at: Time(1000),
+        records,
+        unique: None,
+        row: None,
+        most: None,
+        beside: 0,
+    }
 }
 
 fn unique(key: &str, body: &str, until: u64) -> Unique {

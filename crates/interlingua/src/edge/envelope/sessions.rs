@@ -67,6 +67,8 @@ pub(super) struct Brought<'a> {
     pub(super) kind: Kind,
     /// How many conversations one caller may keep.
     pub(super) most: u64,
+    /// How many bytes of all that is theirs.
+    pub(super) bytes: Option<u64>,
 }
 
 impl Brought<'_> {
@@ -354,7 +356,12 @@ impl Step<'_> {
     fn room(&self, session: &Session) -> Option<Room> {
         let owner = session.owner();
         let bounded = owner.0.first() != Some(&Subject::HubOwner);
-        bounded.then(|| Room { of: CONVERSATIONS, owner: owner.to_string().into(), most: self.brought.most })
+        bounded.then(|| Room {
+            of: CONVERSATIONS,
+            owner: owner.to_string().into(),
+            most: self.brought.most,
+            bytes: self.brought.bytes,
+        })
     }
 
     /// Resumes what was found; else opens one, where that is done.

@@ -47,7 +47,7 @@ async fn take(
     now: Time,
 ) -> Result<TakenUp, FaultKind> {
     let message = MessageId::from(message);
-    let brought = Brought { by, token, message: &message, context: None, kind: Kind::Turn, most: MOST };
+    let brought = Brought { by, token, message: &message, context: None, kind: Kind::Turn, most: MOST, bytes: None };
     sessions.take_up(brought, &settings(), now).await.map_err(|fault| fault.kind)
 }
 

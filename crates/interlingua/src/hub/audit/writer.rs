@@ -262,8 +262,16 @@ impl Writer {
     /// One page after the record `last`. True when it is written.
     async fn append(&mut self, last: u64, record: Bytes, digest: Digest) -> bool {
         let (at, expected) = (self.clock.now(), Expected::At(last));
-        let append =
-            Append { log: Log::Audit, expected, at, records: vec![record], unique: None, row: None, most: None };
+        let append = Append {
+            log: Log::Audit,
+            expected,
+            at,
+            records: vec![record],
+            unique: None,
+            row: None,
+            most: None,
+            beside: 0,
+        };
         match self.journal.append(append).await {
             Ok(Appended::At(number)) => {
                 self.head = Some((number, digest));

@@ -41,6 +41,7 @@ impl Hub {
             unique: None,
             row: None,
             most: None,
+            beside: 0,
         };
         let seq = match self.store.journal.append(append).await? {
             Appended::At(seq) => seq,

@@ -371,6 +371,7 @@ impl Driver {
             unique: None,
             row: None,
             most: None,
+            beside: 0,
         };
         match hub.store.journal.append(append).await? {
             Appended::At(_) => {}

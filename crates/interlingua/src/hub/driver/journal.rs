@@ -1,12 +1,15 @@
 //! How an exchange gets into the journal: all at once when it becomes kept, then in batches as it goes on. Nothing is shown
 //! before it is safe.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use interlingua_core::ports::{Append, Appended, Expected, TaskRoom, TaskRow, Unique};
 use interlingua_core::task::Happening;
-use interlingua_core::{Digest, Entry, Event, Fault, FaultKind, Finished, Log, Record, TaskId, Time, journal};
+use interlingua_core::{
+    Blob, Body, Digest, Entry, Event, Fault, FaultKind, Finished, Log, Record, TaskId, Time, journal,
+};
 
 use super::super::Hub;
 use super::super::conversations::is_bounded;
@@ -149,8 +152,8 @@ impl Driver {
         if !is_bounded(&self.task.by) {
             return TaskRoom { of_task, ..TaskRoom::default() };
         }
-        let bytes = if self.task.by.is_anonymous() { settings.bytes_of_anonymous } else { settings.bytes_of_one };
-        TaskRoom { tasks: Some(settings.tasks_of_one), bytes: Some(bytes), of_task }
+        let bytes = settings.bytes_of(&self.task.by);
+        TaskRoom { tasks: Some(settings.tasks_of_one), bytes, of_task }
     }
 
     fn row(&self) -> TaskRow {
@@ -174,6 +177,29 @@ fn numbered(records: Vec<Record>, first: u64, at: Time) -> Vec<Arc<Entry>> {
     records.into_iter().zip(first..).map(|(record, seq)| Arc::new(Entry { seq, at, record })).collect()
 }
 
+/// Bytes of content that these records bring and that is in the blob store; the same content once.
+fn stored_beside(records: &[Record]) -> u64 {
+    let mut known = HashMap::new();
+    let parts = records.iter().flat_map(|record| match record {
+        Record::Accepted { call, .. } => call.input().map(|input| input.parts.as_slice()).unwrap_or_default(),
+        Record::Emitted { event: Event::Artifact(chunk), .. } => &chunk.parts,
+        Record::Emitted { event: Event::Finished(finished), .. } => &finished.output.parts,
+        Record::Emitted { event: Event::Said { parts, .. }, .. } => parts,
+        Record::Emitted {
+            event: Event::Started(_) | Event::Progress { .. } | Event::Asked(_) | Event::Settled { .. },
+            ..
+        }
+        | Record::Sent(_)
+        | Record::Received { .. } => &[],
+    });
+    for part in parts {
+        if let Body::Blob(Blob::Stored { digest, len }) = &part.body {
+            known.insert(*digest, *len);
+        }
+    }
+    known.values().sum()
+}
+
 async fn append(
     hub: &Hub,
     task: TaskId,
@@ -184,6 +210,7 @@ async fn append(
 ) -> Result<Appended, Fault> {
     let mut laps = hub.meters.laps();
     let mut bytes = Vec::with_capacity(records.len());
+    let beside = stored_beside(records);
     for record in records {
         hub.vault.seal_record(record, hub.now()).await?;
         bytes.push(journal::to_bytes(record).map_err(Fault::internal)?);
@@ -196,6 +223,7 @@ async fn append(
         unique,
         row: Some(row),
         most,
+        beside,
     };
     let since = Instant::now();
     let appended = hub.store.journal.append(append).await;

@@ -177,6 +177,7 @@ async fn finished_tasks(journal: &dyn Journal, many: u128) {
                 unique: None,
                 row: Some(row),
                 most: None,
+                beside: 0,
             })
         });
         futures_util::future::try_join_all(appends).await.expect("appends");

@@ -221,6 +221,54 @@ async fn attack_a_caller_fills_the_disk_with_arguments() {
     assert_eq!(help.json()["error"]["kind"], "invalid_input", "what anyone may call takes nothing: {}", help.text());
 }
 
+/// What is kept beside the journals of tasks counts like them: artifacts that wait for their content, and webhooks.
+#[tokio::test]
+async fn attack_a_caller_fills_the_disk_with_artifacts_and_webhooks() {
+    let tools = builder().file("tools/linger.yaml", LINGERS);
+    let yaml = format!("{CALLERS}retention: {{ bytes_per_caller: 1MiB }}\na2a: {{ push_private_addresses: true }}\n");
+    let mut hub = tools.config(&yaml).start().await;
+    let share = async |hub: &Hub| {
+        let artifact = json!({"name": "plan", "media": "text/plain", "metadata": {"fill": "x".repeat(200_000)}});
+        with_token(hub, "eve-token", Method::POST, "/api/artifacts", Some(artifact)).await
+    };
+    let mut shared = Vec::new();
+    for _ in 0..5 {
+        let answer = share(&hub).await;
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        shared.push(answer.json()["artifact_id"].as_str().expect("an id").to_owned());
+    }
+    let refused = share(&hub).await;
+    assert_eq!((refused.status, &refused.json()["error"]["kind"]), (413, &json!("too_large")), "{}", refused.text());
+    assert!(refused.text().contains("stored bytes"), "{}", refused.text());
+    hub.restart().await;
+    assert_eq!(share(&hub).await.status, 413, "after a restart too");
+    for id in shared {
+        let gone = with_token(&hub, "eve-token", Method::DELETE, &format!("/api/artifacts/{id}"), None).await;
+        assert_eq!(gone.status, 204, "{}", gone.text());
+    }
+    let call = json!({"skill": "local/linger", "arguments": {}});
+    let task = with_token(&hub, "eve-token", Method::POST, "/api/tasks", Some(call)).await;
+    assert_eq!(task.status, 202, "what is forgotten makes room: {}", task.text());
+    let webhook = async |number: usize, length: usize| {
+        let params = json!({"taskId": task.json()["id"], "id": format!("w{number}"),
+            "url": "http://127.0.0.1:9/hook", "token": "x".repeat(length)});
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "CreateTaskPushNotificationConfig", "params": params});
+        let headers = [("authorization", "Bearer eve-token"), ("a2a-version", "1.0")];
+        send(&hub, Method::POST, "/a2a", &headers, Some(asked)).await.text()
+    };
+    assert!(webhook(0, 100_000).await.contains("at most 65536 bytes"));
+    let mut last = String::new();
+    for number in 0..16 {
+        last = webhook(number, 60_000).await;
+        assert!(last.contains("\"result\"") || number > 9, "{number}: {last}");
+    }
+    for _ in 0..4 {
+        let artifact = share(&hub).await;
+        last = artifact.text();
+    }
+    assert!(last.contains("stored bytes"), "{last}");
+}
+
 /// A task of a tool of the evil server, once it has ended.
 async fn ended(hub: &Hub, tool: &str) -> Value {
     let begun = as_owner(hub, Method::POST, "/api/tasks", Some(json!({"skill": tool, "arguments": {}}))).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_core::ports::{Expect, Records, StoreFault};
+use interlingua_core::ports::{Expect, Records, Room, StoreFault};
 use interlingua_core::{Fault, Principal, Secret, TaskId, Text, Time};
 use interlingua_drivers::keys::Keyring;
 use interlingua_protocols::a2a::Version;
@@ -13,13 +13,15 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroize;
 
 use super::{Asker, From};
-use crate::hub::Hub;
+use crate::hub::{Hub, Settings};
 use crate::server::access::KnownBy;
 
 /// The kind of the records, and what they are sealed for.
 pub(crate) const KIND: &str = "a2a-push";
 /// How long a configuration is kept. A task that lives longer is told no more.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How many one caller may keep, for all tasks together.
+const MOST: u64 = 100_000;
 /// How many are read at once.
 const PAGE: usize = 500;
 
@@ -120,6 +122,7 @@ impl Kept {
 pub(super) struct Configs<'a> {
     records: &'a Arc<dyn Records>,
     keys: &'a Keyring,
+    settings: Arc<Settings>,
     now: Time,
 }
 
@@ -129,7 +132,19 @@ fn key(task: TaskId, id: &str) -> String {
 
 impl<'a> Configs<'a> {
     pub(super) fn of(hub: &'a Hub) -> Configs<'a> {
-        Configs { records: &hub.store.records, keys: &hub.keys, now: hub.now() }
+        Configs { records: &hub.store.records, keys: &hub.keys, settings: hub.settings.load_full(), now: hub.now() }
+    }
+
+    /// Writes one that was not there, as its owner's: what they may keep is bounded; the revision it has now.
+    pub(super) async fn add(&self, task: TaskId, kept: &Kept) -> Result<u64, Fault> {
+        let (key, sealed) = self.sealed(task, kept)?;
+        let room = Room {
+            of: "webhooks",
+            owner: kept.by.owner().to_string().into(),
+            most: MOST,
+            bytes: self.settings.bytes_of(&kept.by),
+        };
+        Ok(self.records.put_within(room, KIND, &key, sealed, Some(self.now.after(KEPT)), self.now).await?)
     }
 
     /// Writes what was asked for, whatever was there; the revision it has now.
@@ -147,10 +162,15 @@ impl<'a> Configs<'a> {
     }
 
     async fn write(&self, task: TaskId, kept: &Kept, expect: Expect) -> Result<Result<u64, StoreFault>, Fault> {
+        let (key, sealed) = self.sealed(task, kept)?;
+        let until = Some(self.now.after(KEPT));
+        Ok(self.records.put(KIND, &key, sealed, until, expect, self.now).await)
+    }
+
+    fn sealed(&self, task: TaskId, kept: &Kept) -> Result<(String, Bytes), Fault> {
         let (key, plain) = (key(task, &kept.id), serde_json::to_vec(kept).map_err(Fault::internal)?);
         let sealed = self.keys.seal(KIND, key.as_bytes(), &plain).map_err(Fault::internal)?;
-        let until = Some(self.now.after(KEPT));
-        Ok(self.records.put(KIND, &key, Bytes::from(sealed), until, expect, self.now).await)
+        Ok((key, sealed.into()))
     }
 
     /// The revision that is written now; `None` when it was deleted.

@@ -16,7 +16,7 @@ mod http;
 
 use std::sync::Arc;
 
-use interlingua_core::{Fault, FaultKind, Principal, TaskId, Text};
+use interlingua_core::{Fault, FaultKind, Principal, Secret, TaskId, Text};
 use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::wire::PushConfig;
 
@@ -31,6 +31,8 @@ use crate::server::access::KnownBy;
 
 /// How many webhooks one task may tell.
 const MAX_CONFIGS: usize = 16;
+/// How many bytes one configuration has, all its texts together.
+const MAX_CONFIG: usize = 64 * 1024;
 
 /// Where a webhook begins to be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +77,10 @@ impl Push {
         from: From,
     ) -> Result<PushConfig, Fault> {
         self.check(shared, &wanted)?;
+        if weight(&wanted) > MAX_CONFIG {
+            let text = format!("a configuration has at most {MAX_CONFIG} bytes");
+            return Err(Fault::caller(FaultKind::TooLarge, text));
+        }
         let configs = Configs::of(&shared.hub);
         let there = configs.list(task).await?;
         let id = wanted.id.take().unwrap_or_else(|| unnamed(version));
@@ -84,7 +90,7 @@ impl Push {
             return Err(Fault::caller(FaultKind::InvalidInput, text));
         }
         let kept = Kept::new(id.clone(), asker, &wanted, version, from);
-        let revision = configs.put(task, &kept).await?;
+        let revision = if replaces { configs.put(task, &kept).await? } else { configs.add(task, &kept).await? };
         self.tell(shared, task, kept, revision);
         Ok(PushConfig { id: Some(id), task: Some(task.to_string().into()), ..wanted })
     }
@@ -128,6 +134,18 @@ impl Push {
         };
         shared.hub.supervisor.run_until_stop(delivery.run());
     }
+}
+
+fn weight(wanted: &PushConfig) -> usize {
+    let secret = |secret: Option<&Secret>| secret.and_then(Secret::text).map_or(0, str::len);
+    let authentication = wanted.authentication.as_ref();
+    let scheme = authentication.map_or(0, |shown| shown.scheme.len());
+    let credentials = secret(authentication.and_then(|shown| shown.credentials.as_ref()));
+    wanted.url.len()
+        + wanted.id.as_ref().map_or(0, |id| id.len())
+        + secret(wanted.token.as_ref())
+        + scheme
+        + credentials
 }
 
 /// What a configuration is called whose sender did not name it. Clients of 0.3 mostly know of one for a task, and set it anew.

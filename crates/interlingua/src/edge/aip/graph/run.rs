@@ -318,6 +318,7 @@ async fn append(caller: &Caller, expected: u64, at: Time, records: &[Record]) ->
         unique: None,
         row: None,
         most: None,
+        beside: 0,
     };
     match caller.hub.store.journal.append(append).await? {
         Appended::At(seq) => Ok(seq),

@@ -119,8 +119,9 @@ impl Exchange {
             // Calls are counted at the hub's door.
             self.shared.hub.admission.check_rate(by)?;
         }
-        let (context, most) = (context.as_ref(), self.shared.hub.settings.load().conversations_of_one);
-        let said = Brought { by, token: &head.token, message: &message_id, context, kind, most };
+        let settings = self.shared.hub.settings.load();
+        let (context, most, bytes) = (context.as_ref(), settings.conversations_of_one, settings.bytes_of(by));
+        let said = Brought { by, token: &head.token, message: &message_id, context, kind, most, bytes };
         let sessions = &self.shared.routing.sessions;
         let taken = sessions.take_up(said, &self.settings, now).await?;
         let TakenUp { token, conversation, key, context, losses: lost } = taken;
@@ -239,6 +240,7 @@ impl Exchange {
             unique: None,
             row: None,
             most: None,
+            beside: 0,
         };
         self.shared.hub.store.journal.append(append).await.map(drop).map_err(Fault::internal)
     }
