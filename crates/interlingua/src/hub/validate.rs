@@ -14,8 +14,10 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::Hub;
 
-/// How many compiled schemas are kept.
-const MAX_SCHEMAS: u64 = 10_000;
+/// How many bytes of schemas are kept compiled; compiled they take several times as much.
+const MAX_SCHEMAS: u64 = 32 * 1024 * 1024;
+/// What a schema counts for at least.
+const SMALLEST: u32 = 2 * 1024;
 /// How many problems of one input are told.
 const MAX_PROBLEMS: usize = 16;
 /// How many schemas are compiled when a peer is registered; further ones are compiled when they are first used.
@@ -32,6 +34,8 @@ type Compiled = Result<Arc<Usable>, Text>;
 struct Usable {
     validator: Validator,
     outline: Outline,
+    /// As it is written.
+    bytes: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -41,7 +45,9 @@ pub(super) struct Schemas {
 
 impl Default for Schemas {
     fn default() -> Self {
-        Schemas { compiled: Cache::new(MAX_SCHEMAS) }
+        let weigher =
+            |_: &Digest, compiled: &Compiled| compiled.as_ref().map_or(SMALLEST, |usable| usable.bytes.max(SMALLEST));
+        Schemas { compiled: Cache::builder().max_capacity(MAX_SCHEMAS).weigher(weigher).build() }
     }
 }
 
@@ -68,7 +74,8 @@ fn compile(schema: &Schema) -> Compiled {
     // Many tools describe themselves in draft 7, whose lists of `items` the newest draft does not know.
     let built = build(Draft::Draft202012).or_else(|error| build(Draft::Draft7).map_err(|_| error));
     let validator = built.map_err(|error| format!("its schema does not compile: {}", error.masked()))?;
-    Ok(Arc::new(Usable { validator, outline }))
+    let bytes = u32::try_from(schema.0.as_bytes().len()).unwrap_or(u32::MAX);
+    Ok(Arc::new(Usable { validator, outline, bytes }))
 }
 
 impl Schemas {

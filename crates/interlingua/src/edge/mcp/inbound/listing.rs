@@ -19,8 +19,8 @@ use crate::hub::Hub;
 use crate::hub::policy::Action;
 use crate::hub::registry::{Catalogue, READ_RESOURCE, Registered};
 
-/// How many parts of the catalogue are kept ready.
-const MAX_LISTINGS: u64 = 256;
+/// How many bytes of parts of the catalogue are kept ready.
+const MAX_LISTINGS: u64 = 64 * 1024 * 1024;
 /// How many entries one page has. Large, because many clients read no more than the first.
 const PAGE: usize = 1000;
 /// How a client that sees too many tools finds them.
@@ -33,7 +33,8 @@ pub(super) struct Listings {
 
 impl Default for Listings {
     fn default() -> Self {
-        Listings { kept: Cache::new(MAX_LISTINGS) }
+        let weigher = |_: &(Scope, Mode), listing: &Arc<Listing>| listing.weight();
+        Listings { kept: Cache::builder().max_capacity(MAX_LISTINGS).weigher(weigher).build() }
     }
 }
 
@@ -94,6 +95,14 @@ pub(super) struct Listing {
 }
 
 impl Listing {
+    /// About how many bytes it takes.
+    fn weight(&self) -> u32 {
+        let lists = [&self.tools, &self.prompts, &self.resources, &self.templates];
+        let entries =
+            lists.into_iter().flatten().map(|entry| size_of::<Entry>() + entry.json.len() + 4 * entry.key.len());
+        u32::try_from(entries.sum::<usize>() + size_of::<Listing>()).unwrap_or(u32::MAX)
+    }
+
     fn of(catalogue: &Catalogue, scope: &Scope, view: Option<&View>, mode: Mode) -> Listing {
         let seen = |skill: &&Arc<Skill>| scope.shows(view, &skill.id);
         let (prompts, tools): (Vec<&Arc<Skill>>, Vec<&Arc<Skill>>) =

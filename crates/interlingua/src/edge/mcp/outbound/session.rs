@@ -13,6 +13,7 @@ use interlingua_protocols::rpc::{self, Message};
 
 use super::link::pipe::nobody_to_ask;
 use super::link::{Calls, Link, Trouble};
+use crate::client::answers::too_large;
 use crate::client::lost::Lost;
 
 /// How long an answer to a request of the hub's own may take.
@@ -20,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How much of a list is read.
 const MAX_PAGES: usize = 1_000;
 const MAX_ITEMS: usize = 20_000;
+/// How many bytes one list may have, all its pages together.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -85,7 +88,7 @@ impl Session {
 
     /// All items of a list, page by page.
     pub(super) async fn list(&self, list: List) -> Result<Vec<Json>, Unanswered> {
-        let mut items = Vec::new();
+        let (mut items, mut bytes) = (Vec::new(), 0);
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let at = cursor.take();
@@ -99,7 +102,12 @@ impl Session {
             let Some((page, next)) = list::page(list, &result) else {
                 return Err(Lost::broken(format!("{} has no list", list.method())).into());
             };
-            items.extend(page);
+            bytes += page.iter().map(|item| item.as_bytes().len()).sum::<usize>();
+            if bytes > MAX_BYTES {
+                return Err(too_large(format!("{} lists more than {MAX_BYTES} bytes", list.method())).into());
+            }
+            // They stay for as long as the server is known; the page they came in does not.
+            items.extend(page.iter().map(Json::alone));
             if next.is_none() || next == at || items.len() >= MAX_ITEMS {
                 break;
             }

@@ -8,11 +8,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use interlingua_core::Owner;
-use interlingua_protocols::rpc::{Message, Response};
+use interlingua_protocols::rpc::{Message, Notification, Request, Response};
 use tokio::sync::{Notify, oneshot};
 
 /// How many messages may wait for a call's reader. Progress and notes beyond that are dropped.
 const WAITING: usize = 64;
+/// How many bytes they may have together.
+const WAITING_BYTES: usize = 4 * 1024 * 1024;
 /// How many calls may be in flight on one connection.
 const MAX_CALLS: usize = 10_000;
 
@@ -29,25 +31,47 @@ struct Waiter {
 /// Messages that wait for a call's reader. Most calls never get one: nothing is made ahead for them.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    waiting: Mutex<VecDeque<Message>>,
+    waiting: Mutex<Waiting>,
     told: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    messages: VecDeque<Message>,
+    bytes: usize,
+}
+
+/// About how many bytes it holds.
+fn weight(message: &Message) -> usize {
+    let members = match message {
+        Message::Request(Request { params, .. }) | Message::Notification(Notification { params, .. }) => params,
+        Message::Response(Response { outcome: Ok(result), .. }) => result,
+        Message::Response(Response { outcome: Err(_), .. }) => return 0,
+    };
+    members.json().map_or(0, |json| json.as_bytes().len())
 }
 
 impl Inbox {
     /// Given back when there is no room.
     fn put(&self, message: Message) -> Result<(), Message> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.len() >= WAITING {
+        let bytes = waiting.bytes + weight(&message);
+        // One that is alone may be as long as any message.
+        if waiting.messages.len() >= WAITING || (bytes > WAITING_BYTES && !waiting.messages.is_empty()) {
             return Err(message);
         }
-        waiting.push_back(message);
+        waiting.bytes = bytes;
+        waiting.messages.push_back(message);
         drop(waiting);
         self.told.notify_one();
         Ok(())
     }
 
     fn take(&self) -> Option<Message> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let message = waiting.messages.pop_front()?;
+        waiting.bytes -= weight(&message);
+        Some(message)
     }
 
     /// The next message; one reader at a time. Cancel safe.
@@ -146,7 +170,6 @@ impl Table {
 mod tests {
     use interlingua_core::Subject;
     use interlingua_protocols::members::Members;
-    use interlingua_protocols::rpc::Notification;
 
     use super::*;
 
@@ -173,6 +196,20 @@ mod tests {
         drop(bob);
         assert!(table.nameless(note()).is_ok());
         assert_eq!(table.count(), 2);
+    }
+
+    #[test]
+    fn long_messages_wait_up_to_a_bound_of_their_bytes() {
+        let (inbox, long) = (Inbox::default(), || {
+            let params = format!("{{\"data\":\"{}\"}}", "x".repeat(WAITING_BYTES / 2));
+            let params = Members::of(&interlingua_core::Json::parse(params.into()).expect("JSON"));
+            Message::Notification(Notification { method: "n".into(), params })
+        });
+        assert!(inbox.put(long()).is_ok());
+        assert!(inbox.put(long()).is_err());
+        assert!(inbox.put(note()).is_ok());
+        assert!(inbox.take().is_some());
+        assert!(inbox.put(long()).is_ok(), "its bytes are free again");
     }
 
     #[test]
