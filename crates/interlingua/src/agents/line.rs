@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use interlingua_core::peer::Dispatch;
 use interlingua_core::{
-    Addressee, Answer, Ask, Call, CancelWhy, Channel, ConversationId, Digest, Entry, Event, Fault, FaultKind, Finished,
-    Link, Maker, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal, TaskId, Time,
+    Addressee, Answer, ArtifactId, Ask, Call, CancelWhy, Channel, ConversationId, Digest, Entry, Event, Fault,
+    FaultKind, Finished, Link, Maker, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind,
+    Signal, TaskId, Time,
 };
 
 use super::desk::{Asked, Desk};
@@ -111,7 +112,7 @@ pub(super) struct Reading<'a> {
     line: &'a Line,
     running: Running,
     said: Vec<(MessageId, Part)>,
-    artifacts: Vec<Part>,
+    artifacts: Vec<(ArtifactId, Part)>,
     weight: usize,
     /// Asked by the callee, not yet by us.
     questions: VecDeque<Question>,
@@ -136,7 +137,7 @@ impl<'a> Reading<'a> {
         Reading { line, running, said, artifacts, weight: 0, questions, waiting: None, over: false }
     }
 
-    /// To its end: how it ended, what it said under the id of its answer, and its artifacts. `heard` is given what comes, but
+    /// To its end: how it ended, what it said under the id of its answer, and the artifacts that its answer names. `heard` is given what comes, but
     /// not what had come before `since`.
     pub(super) async fn hearing(
         mut self,
@@ -178,7 +179,10 @@ impl<'a> Reading<'a> {
         let answer = finished.output.said.as_ref();
         let said = std::mem::take(&mut self.said);
         let said = said.into_iter().filter(|(message, _)| Some(message) == answer).map(|(_, part)| part);
-        joined(said.chain(std::mem::take(&mut self.artifacts)))
+        // Others were made on the way: they are not what was asked for.
+        let is_named = |artifact: &ArtifactId| finished.output.artifacts.contains(artifact);
+        let made = std::mem::take(&mut self.artifacts).into_iter();
+        joined(said.chain(made.filter(|(artifact, _)| is_named(artifact)).map(|(_, part)| part)))
     }
 
     fn take(&mut self, event: &Event) -> Option<Finished> {
@@ -189,7 +193,7 @@ impl<'a> Reading<'a> {
             }
             Event::Artifact(chunk) => {
                 let room = self.room(&chunk.parts);
-                self.artifacts.extend(chunk.parts[..room].iter().cloned());
+                self.artifacts.extend(chunk.parts[..room].iter().map(|part| (chunk.artifact.clone(), part.clone())));
             }
             Event::Asked(question) => self.questions.push_back(question.clone()),
             Event::Settled { question, .. } => self.settled(*question),

@@ -142,7 +142,7 @@ impl Encoder {
                 Some(self.response(Fill { content, result: None, note: &|_| {}, losses }, None, stamp))
             }
             Event::Artifact(chunk) => {
-                at.collected.keep(&chunk.artifact, &chunk.parts);
+                at.collected.keep(chunk);
                 None
             }
             Event::Progress { done, total, note } => {
@@ -211,7 +211,9 @@ impl Encoder {
         let losses = [losses, &at.lost].concat();
         at.lost.append(&mut self.arrived);
         let collected = std::mem::take(&mut at.collected);
-        let output = collected.output(&finished.output);
+        let artifacts = collected.artifacts(&finished.output);
+        let answer = collected.answer(&finished.output);
+        let output = answer.value();
         let route = at.route.take();
         let (status, error, failure) = match &finished.outcome {
             Outcome::Completed => (Status::Success, None, None),
@@ -232,9 +234,8 @@ impl Encoder {
         });
         let content = match &at.of {
             Of::Tool(_) => status_content(status, output.as_ref().filter(|_| is_success)),
-            Of::Chat => chat_content(status, &collected.words(&finished.output), output.as_ref(), error.as_deref()),
+            Of::Chat => chat_content(status, &answer.words(), output.as_ref(), error.as_deref()),
         };
-        let artifacts = collected.artifacts(&finished.output);
         let note = |meta: &mut Object<'_>| output::provenance(meta, route.as_ref(), &artifacts, &finished.usage);
         let message = self.response(Fill { content, result, note: &note, losses: &losses }, Some(lane), stamp);
         self.lanes[lane].route = route;

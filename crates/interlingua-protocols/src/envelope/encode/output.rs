@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use interlingua_core::json::write_string;
-use interlingua_core::{ArtifactId, Blob, Body, Json, MessageId, Output, Part, Piece, Route, Usage};
+use interlingua_core::{ArtifactId, Blob, Body, Chunk, Json, MessageId, Output, Part, Piece, Route, Usage};
 
 use crate::object::Object;
 
@@ -17,57 +17,68 @@ const MOST_COLLECTED: usize = 16 * 1024 * 1024;
 /// More artifacts than this are not listed.
 const MOST_ARTIFACTS: usize = 1024;
 
-/// What was said before the end.
+/// What was said and made before the end. Which of it is the answer, the end says.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
-    blocks: Vec<Block>,
+    pieces: Vec<(Source, Block)>,
     artifacts: BTreeSet<ArtifactId>,
     size: usize,
     cut: bool,
 }
 
+/// Where a block came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    Said(MessageId),
+    Made(ArtifactId),
+}
+
 #[derive(Debug)]
 enum Block {
-    /// The message lets a delta find the text it continues.
-    Text(MessageId, String),
+    Text(String),
     Other(Vec<u8>),
+}
+
+/// The answer of a call, in order.
+#[derive(Debug)]
+pub(super) struct Answer {
+    structured: Option<Json>,
+    blocks: Vec<Block>,
 }
 
 impl Collected {
     pub(super) fn say(&mut self, message: &MessageId, piece: Piece, parts: &[Part]) {
-        for part in parts {
-            match part.as_text() {
-                Some(text) if self.take(text.len()) => self.text(message, piece, text),
-                Some(_) => {}
-                None => self.other(part),
-            }
-        }
+        let source = Source::Said(message.clone());
+        parts.iter().for_each(|part| self.take(&source, piece, part));
     }
 
-    pub(super) fn keep(&mut self, artifact: &ArtifactId, parts: &[Part]) {
+    /// The first chunk of an artifact begins it anew.
+    pub(super) fn keep(&mut self, chunk: &Chunk) {
         if self.artifacts.len() < MOST_ARTIFACTS {
-            self.artifacts.insert(artifact.clone());
+            self.artifacts.insert(chunk.artifact.clone());
         }
-        self.say(&MessageId(artifact.0.clone()), Piece::Delta, parts);
+        let source = Source::Made(chunk.artifact.clone());
+        if chunk.index == 0 {
+            self.pieces.retain(|(of, _)| *of != source);
+        }
+        chunk.parts.iter().for_each(|part| self.take(&source, Piece::Delta, part));
     }
 
-    fn text(&mut self, message: &MessageId, piece: Piece, text: &str) {
-        match self.blocks.last_mut() {
-            Some(Block::Text(last, all)) if piece == Piece::Delta && last == message => all.push_str(text),
-            Some(_) | None => self.blocks.push(Block::Text(message.clone(), text.to_owned())),
+    fn take(&mut self, source: &Source, piece: Piece, part: &Part) {
+        let block = Block::of(part);
+        if !self.fits(block.len()) {
+            return;
         }
-    }
-
-    fn other(&mut self, part: &Part) {
-        let mut block = Vec::new();
-        write_block(part, &mut block);
-        if self.take(block.len()) {
-            self.blocks.push(Block::Other(block));
+        match (self.pieces.last_mut(), block) {
+            (Some((of, Block::Text(all))), Block::Text(more)) if piece == Piece::Delta && of == source => {
+                all.push_str(&more);
+            }
+            (_, block) => self.pieces.push((source.clone(), block)),
         }
     }
 
     /// Room for this many bytes?
-    fn take(&mut self, bytes: usize) -> bool {
+    fn fits(&mut self, bytes: usize) -> bool {
         self.size = self.size.saturating_add(bytes);
         if self.size > MOST_COLLECTED {
             self.cut = true;
@@ -79,50 +90,79 @@ impl Collected {
         self.cut
     }
 
-    /// The value of the final response. The output's own parts win over what was streamed: they are the same, or the whole
-    /// of it.
-    pub(super) fn output(&self, output: &Output) -> Option<Json> {
-        if let Some(structured) = &output.structured {
-            return Some(structured.clone());
-        }
-        if !output.parts.is_empty() {
-            let only_text = output.parts.iter().all(|part| part.as_text().is_some());
-            let words = text_of(&output.parts);
-            return Some(if only_text { string(&words) } else { blocks(&words, &output.parts, write_block) });
-        }
-        if self.blocks.is_empty() {
-            return None;
-        }
-        let only_text = self.blocks.iter().all(|block| matches!(block, Block::Text(..)));
-        let words = self.text_blocks();
-        Some(if only_text { string(&words) } else { blocks(&words, &self.blocks, Block::write) })
-    }
-
-    /// What a person would read.
-    pub(super) fn words(&self, output: &Output) -> String {
-        let words = text_of(&output.parts);
-        if words.is_empty() { self.text_blocks() } else { words }
-    }
-
-    fn text_blocks(&self) -> String {
-        let texts = self.blocks.iter().filter_map(|block| match block {
-            Block::Text(_, text) => Some(text.as_str()),
-            Block::Other(_) => None,
-        });
-        texts.collect::<Vec<_>>().join("\n")
-    }
-
     pub(super) fn artifacts(&self, output: &Output) -> Vec<ArtifactId> {
         let mut all = self.artifacts.clone();
         all.extend(output.artifacts.iter().take(MOST_ARTIFACTS).cloned());
         all.into_iter().collect()
     }
+
+    /// The answer, as [`interlingua_core::collect`] has it: what was said under the output's id, its own parts, the artifacts
+    /// that it names. Other artifacts were made on the way (the answers that a team did not choose). An output that names
+    /// nothing at all is that of a call which failed, or of a peer that only speaks: then all that was said counts.
+    pub(super) fn answer(self, output: &Output) -> Answer {
+        let is_bare = output.said.is_none() && output.parts.is_empty() && output.artifacts.is_empty();
+        let (mut blocks, mut made) = (Vec::new(), Vec::new());
+        for (source, block) in self.pieces {
+            match source {
+                Source::Said(message) if is_bare || output.said.as_ref() == Some(&message) => blocks.push(block),
+                Source::Made(artifact) if output.artifacts.contains(&artifact) => made.push(block),
+                Source::Said(_) | Source::Made(_) => {}
+            }
+        }
+        blocks.extend(output.parts.iter().map(Block::of));
+        blocks.append(&mut made);
+        Answer { structured: output.structured.clone(), blocks }
+    }
+}
+
+impl Answer {
+    /// The value of the final response, if there is one.
+    pub(super) fn value(&self) -> Option<Json> {
+        if self.structured.is_some() || self.blocks.is_empty() {
+            return self.structured.clone();
+        }
+        let only_text = self.blocks.iter().all(|block| matches!(block, Block::Text(_)));
+        let words = self.words();
+        Some(if only_text { string(&words) } else { blocks(&words, &self.blocks) })
+    }
+
+    /// What a person would read.
+    pub(super) fn words(&self) -> String {
+        let texts = self.blocks.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            Block::Other(_) => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
 }
 
 impl Block {
+    fn of(part: &Part) -> Block {
+        match part.as_text() {
+            Some(text) => Block::Text(text.to_owned()),
+            None => {
+                let mut block = Vec::new();
+                write_block(part, &mut block);
+                Block::Other(block)
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Block::Text(text) => text.len(),
+            Block::Other(json) => json.len(),
+        }
+    }
+
     fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Block::Text(_, text) => write_text_block(text, out),
+            Block::Text(text) => {
+                let mut block = Object::open(out);
+                block.text("type", "text");
+                block.text("text", text);
+                block.finish();
+            }
             Block::Other(json) => out.extend_from_slice(json),
         }
     }
@@ -137,18 +177,11 @@ fn string(text: &str) -> Json {
     Json::from_tree(text.into())
 }
 
-fn blocks<T>(words: &str, items: &[T], write: impl Fn(&T, &mut Vec<u8>)) -> Json {
+fn blocks(words: &str, blocks: &[Block]) -> Json {
     Object::json(|object| {
         object.text("output", words);
-        object.array("blocks", items, |item, out| write(item, out));
+        object.array("blocks", blocks, Block::write);
     })
-}
-
-fn write_text_block(text: &str, out: &mut Vec<u8>) {
-    let mut block = Object::open(out);
-    block.text("type", "text");
-    block.text("text", text);
-    block.finish();
 }
 
 /// One part as a block: base64 for bytes at hand, an address for those that are stored.

@@ -350,9 +350,26 @@ fn artifacts_are_in_the_result_and_listed() {
     for event in [chunk(0, "first ", false), chunk(1, "second", true)] {
         assert!(encoder.encode(0, &event, &[], stamp(1)).is_none());
     }
-    let response = tree(&encoder.encode(0, &completed(vec![], None), &[], stamp(1)).expect("a response"));
+    let output = Output { artifacts: vec!["a1".into()], ..Output::default() };
+    let end = Event::Finished(Finished::completed(output));
+    let response = tree(&encoder.encode(0, &end, &[], stamp(1)).expect("a response"));
     assert_eq!(response["content"]["result"], "first second");
     assert_eq!(response["metadata"]["artifacts"], json!(["interlingua://artifacts/a1"]));
+}
+
+#[test]
+fn artifacts_made_on_the_way_are_no_part_of_the_answer() {
+    let mut encoder = encoder(vec![Of::Chat], Delivery::Whole);
+    let parts = vec![text("a draft")];
+    let draft = Event::Artifact(Chunk { artifact: "a1".into(), index: 0, last: true, parts, header: None });
+    for event in [draft, said("m", Channel::Answer, Piece::Delta, "the answer")] {
+        assert!(encoder.encode(0, &event, &[], stamp(1)).is_none());
+    }
+    let output = Output { said: Some("m".into()), ..Output::default() };
+    let end = Event::Finished(Finished::completed(output));
+    let response = tree(&encoder.encode(0, &end, &[], stamp(1)).expect("a response"));
+    assert_eq!(response["content"]["content"], "the answer");
+    assert_eq!(response["metadata"]["artifacts"], json!(["interlingua://artifacts/a1"]), "it can still be read");
 }
 
 #[test]

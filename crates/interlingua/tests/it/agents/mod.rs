@@ -2,6 +2,7 @@
 
 mod acting;
 mod approvals;
+mod chosen;
 mod crash;
 mod examples;
 mod hostile;
