@@ -180,11 +180,25 @@ def json_over_websocket(server):
 
 
 @strict
+def the_sdk_reads_lists_of_skills_and_losses(server):
+    skills = server.send(NLIP_Factory.create_text("what can you do"))
+    listed = [part.content for part in skills.submessages if part.label == "interlingua-skills"]
+    assert listed and listed[0]["skills"], skills
+    question = NLIP_Factory.create_text("what is there?")
+    call = {"skill": "local/list_directory", "arguments": {"path": "."}}
+    question.add_json(call, label="interlingua-call")
+    answer = server.send(question)
+    told = [part.content for part in answer.submessages if part.label == "interlingua-losses"]
+    assert told and told[0]["losses"], answer
+
+
+@strict
 def bad_cbor_is_answered_by_an_error_message(server):
     with server.websocket("/ws") as socket:
         socket.send(b"\xff")
         reply = socket.recv(timeout=30)
-        body = cbor2.loads(reply) if isinstance(reply, bytes) else NLIP_Message.model_validate_json(reply).to_dict()
+        assert isinstance(reply, bytes), f"a text frame on a CBOR socket: {reply}"
+        body = cbor2.loads(reply)
         assert body["messagetype"].lower() == "error", body
 
 

@@ -58,8 +58,8 @@ pub enum Kind {
     Object,
 }
 
-/// Reads one value after another from `text`.
-#[derive(Debug)]
+/// Reads one value after another from `text`. A clone looks ahead.
+#[derive(Debug, Clone)]
 pub struct Reader<'a> {
     text: &'a str,
     at: usize,

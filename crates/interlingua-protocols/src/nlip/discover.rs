@@ -1,4 +1,4 @@
-//! The answer to "what can you do": skills as lines for people and as one `interlingua-skills` list for programs, schemas
+//! The answer to "what can you do": skills as lines for people and as one `interlingua-skills` object for programs, schemas
 //! included. NLIP itself has no card.
 
 use interlingua_core::Skill;
@@ -18,7 +18,7 @@ pub fn skills<'a>(skills: impl IntoIterator<Item = &'a Skill>, tokens: &[Submess
     let skills: Vec<&Skill> = skills.into_iter().collect();
     let list: Tree = skills.iter().map(|skill| structured(skill)).collect();
     let beside = Beside { tokens, ..Beside::NOTHING };
-    let list = Submessage::json(list.into()).labelled(labels::SKILLS);
+    let list = Submessage::json(json!({"skills": list}).into()).labelled(labels::SKILLS);
     encode::with_parts(&lines(&skills), vec![list], &beside, to)
 }
 

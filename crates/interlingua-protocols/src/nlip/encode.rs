@@ -339,5 +339,5 @@ fn structured_route(route: &Route) -> Json {
 fn structured_losses(losses: &[Loss]) -> Json {
     let list: interlingua_core::json::Tree =
         losses.iter().map(|loss| json!({"what": &*loss.what, "kind": loss.kind.as_str()})).collect();
-    list.into()
+    json!({"losses": list}).into()
 }

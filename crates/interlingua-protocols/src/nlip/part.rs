@@ -148,7 +148,7 @@ pub(super) fn encode(part: &Part, addresses: &dyn Addresses, losses: &mut Vec<Lo
             }));
         }
         Body::Other { namespace, value } => {
-            out.push(Submessage::new(Format::Generic, namespace.clone(), json_content(value)));
+            out.push(Submessage::new(Format::Generic, namespace.clone(), Content::of(value)));
         }
     }
     // What a peer labelled in the hub's own words would be taken for the hub's.
@@ -168,15 +168,5 @@ fn language_of(language: Option<&Text>) -> Text {
 
 fn data(media: Option<&Media>, json: &Json) -> Submessage {
     let subformat = media.filter(|media| media.ends_with("json")).cloned().unwrap_or_else(|| "json".into());
-    Submessage::new(Format::Structured, subformat, json_content(json))
-}
-
-/// A JSON string is text on the wire; the two are one value there.
-fn json_content(json: &Json) -> Content {
-    if json.as_bytes().first() == Some(&b'"')
-        && let Some(text) = json.tree().as_str()
-    {
-        return Content::Text(text.into());
-    }
-    Content::Json(json.clone())
+    Submessage::new(Format::Structured, subformat, Content::of(json))
 }

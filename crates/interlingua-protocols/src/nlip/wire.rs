@@ -10,6 +10,9 @@ use std::fmt;
 use bytes::Bytes;
 use interlingua_core::{Json, Text};
 
+use crate::members::Members;
+use crate::object::Object;
+
 /// One message. The standard calls the fields beside `submessages` the first submessage; so does this type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Message {
@@ -90,7 +93,7 @@ impl Submessage {
     }
 
     pub fn json(json: Json) -> Submessage {
-        Submessage::new(Format::Structured, "json", Content::Json(json))
+        Submessage::new(Format::Structured, "json", Content::of(&json))
     }
 
     pub fn uri(uri: impl Into<Text>) -> Submessage {
@@ -178,6 +181,9 @@ impl Format {
     }
 }
 
+/// The one member of an object that stands for a value which is neither a string nor an object.
+pub const VALUE: &str = "interlingua-value";
+
 /// What a submessage carries. Annex A lets it be any JSON value; binary content is bytes in every binding.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Content {
@@ -188,6 +194,16 @@ pub enum Content {
 }
 
 impl Content {
+    /// A value as every reader can take it. The reference SDK declares content to be a string or an object and refuses a
+    /// message that has anything else: other values go inside an object, and [`Content::as_json`] takes them out.
+    pub fn of(json: &Json) -> Content {
+        match json.as_bytes().first() {
+            Some(b'{') => Content::Json(json.clone()),
+            Some(b'"') => Content::Text(json.tree().as_str().unwrap_or_default().into()),
+            Some(_) | None => Content::Json(Object::json(|object| object.value(VALUE, json))),
+        }
+    }
+
     /// A string as such, any other value in its JSON spelling, bytes not at all.
     pub fn as_text(&self) -> Option<Text> {
         match self {
@@ -201,15 +217,23 @@ impl Content {
     /// strings spell structured content so.
     pub fn as_json(&self, depth: usize) -> Option<Json> {
         match self {
-            Content::Json(json) => Some(json.clone()),
+            Content::Json(json) => Some(unwrapped(json)),
             Content::Bytes(_) => None,
             Content::Text(text) => Some(match text.trim_ascii_start().as_bytes().first() {
                 Some(b'{' | b'[') => Json::parse_within(Bytes::copy_from_slice(text.as_bytes()), depth)
-                    .unwrap_or_else(|_| Json::from_tree(text.as_ref().into())),
+                    .map_or_else(|_| Json::from_tree(text.as_ref().into()), |json| unwrapped(&json)),
                 _ => Json::from_tree(text.as_ref().into()),
             }),
         }
     }
+}
+
+/// What [`Content::of`] put into an object.
+fn unwrapped(json: &Json) -> Json {
+    let begins =
+        |text: &str| text.strip_prefix('{')?.trim_ascii_start().strip_prefix('"')?.strip_prefix(VALUE).map(drop);
+    let inside = begins(json.as_str()).map(|()| Members::of(json)).filter(|members| members.len() == 1);
+    inside.and_then(|members| members.get(VALUE)).unwrap_or_else(|| json.clone())
 }
 
 /// What a message may cost. The edge's own limit on bodies comes first; this one holds for every binding.

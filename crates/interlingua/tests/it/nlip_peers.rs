@@ -40,7 +40,26 @@ async fn seen(peer: &Peer) -> Vec<Value> {
 async fn the_reference_client_holds_against_the_hub() {
     let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).start().await;
     let said = run_script_as(hub.token(), "nlip/client.py", &[&hub.url("/nlip")]).await;
-    assert!(said.contains("14 of 14 checks hold"), "{said}");
+    assert!(said.contains("15 of 15 checks hold"), "{said}");
+}
+
+/// The block of the README, as it stands there, with this hub's address and token.
+#[tokio::test]
+async fn the_readmes_python_reads_what_the_hub_answers() {
+    let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).start().await;
+    let readme = std::fs::read_to_string(interlingua_testkit::root().join("README.md")).expect("the README");
+    let block =
+        readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of Python");
+    let directory = tempfile::tempdir().expect("a directory");
+    let (script, token) = (directory.path().join("readme.py"), directory.path().join("token"));
+    std::fs::write(&token, hub.token().expect("a token")).expect("it is written");
+    let adapted = block
+        .replace("\"data/token\"", &format!("{:?}", token.display().to_string()))
+        .replace("http://127.0.0.1:7447", &hub.url(""));
+    assert_ne!(adapted, block, "the block names the hub and the token");
+    std::fs::write(&script, adapted).expect("it is written");
+    let said = run_script_as(None, &script.display().to_string(), &[]).await;
+    assert!(said.contains("I can do this:"), "{said}");
 }
 
 #[tokio::test]

@@ -156,7 +156,8 @@ fn write_json(items: &mut Items<'_>, header: Header, out: &mut Vec<u8>, draft: &
         Header::Text(length) => write_string(&items.text(length)?, out),
         Header::Array(length) => write_array(items, length, out, draft)?,
         Header::Map(length) => write_object(items, length, out, draft)?,
-        Header::Float(_) | Header::Simple(_) | Header::Bytes(_) => return Err(no_form()),
+        Header::Bytes(length) => super::write_bytes(&items.bytes(length)?, out),
+        Header::Float(_) | Header::Simple(_) => return Err(no_form()),
         Header::Tag(_) | Header::Break => return Err(items.malformed()),
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! Writes a message, every length definite. Structured content is read from its JSON bytes, not from a tree: a number
-//! that came as CBOR goes back as the same item, and members keep their order.
+//! that came as CBOR goes back as the same item, so does a byte string, and members keep their order.
 
 use ciborium_ll::{Encoder, Header, simple};
 use interlingua_core::Json;
@@ -56,6 +56,11 @@ impl Writer {
         self.out.extend_from_slice(text.as_bytes());
     }
 
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.push(Header::Bytes(Some(bytes.len())));
+        self.out.extend_from_slice(bytes);
+    }
+
     fn field(&mut self, field: impl Into<Field>) {
         self.text(self.keys.of(field.into()));
     }
@@ -68,10 +73,7 @@ impl Writer {
         self.field(Member::Content);
         match &submessage.content {
             Content::Text(text) => self.text(text),
-            Content::Bytes(bytes) => {
-                self.push(Header::Bytes(Some(bytes.len())));
-                self.out.extend_from_slice(bytes);
-            }
+            Content::Bytes(bytes) => self.bytes(bytes),
             Content::Json(json) => self.json(json),
         }
         if let Some(label) = &submessage.label {
@@ -107,6 +109,10 @@ impl Writer {
                 reader.array(|_, reader| self.value(reader, sizes))?;
             }
             Kind::Object => {
+                if let Some(bytes) = super::read_bytes(reader) {
+                    self.bytes(&bytes);
+                    return Ok(());
+                }
                 self.push(Header::Map(sizes.next()));
                 reader.object(|key, reader| {
                     self.text(&key);
@@ -144,6 +150,9 @@ fn count(reader: &mut Reader<'_>, sizes: &mut Vec<usize>) -> Result<(), BadJson>
             })?;
         }
         Kind::Object => {
+            if super::read_bytes(reader).is_some() {
+                return Ok(());
+            }
             sizes.push(0);
             reader.object(|_, reader| {
                 sizes[own] += 1;

@@ -122,7 +122,8 @@ impl Read {
         } else if leg.tongue == Tongue::Hub && submessage.has_label(labels::FAULT) {
             self.fault = fault::read(&content, &leg.peer, &self.words());
         } else if leg.tongue == Tongue::Hub && submessage.has_label(labels::LOSSES) {
-            self.losses.extend(Loss::listed(content.tree()));
+            // Older hubs sent the list itself.
+            self.losses.extend(Loss::listed(content.get("losses").unwrap_or(content.tree())));
         }
     }
 

@@ -31,7 +31,8 @@ pub fn read(reply: &Message, peer: &PeerId, depth: usize) -> Vec<Skill> {
     let list = reply.all().find(|part| part.has_label(labels::SKILLS)).and_then(|part| part.content.as_json(depth));
     let Some(list) = list else { return Vec::new() };
     let mut names = HashSet::new();
-    let items = list.tree().as_array().map(Vec::as_slice).unwrap_or_default();
+    // Older hubs sent the list itself.
+    let items = list.get("skills").unwrap_or(list.tree()).as_array().map(Vec::as_slice).unwrap_or_default();
     let skills = items.iter().filter_map(|item| skill(item, peer));
     skills.filter(|skill| names.insert(skill.id.clone())).take(MOST).collect()
 }

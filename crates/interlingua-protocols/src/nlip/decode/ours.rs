@@ -53,9 +53,9 @@ impl Ours {
     }
 }
 
-/// A list of names, or one text with commas.
+/// `{via: […]}`; from older hubs the list of names itself, or one text with commas.
 fn via(content: &Json) -> Option<Via> {
-    match content.tree() {
+    match content.get("via").unwrap_or(content.tree()) {
         interlingua_core::json::Tree::String(text) => hop::via(text),
         tree => {
             let names: Vec<&str> = tree.as_array()?.iter().filter_map(|name| name.as_str()).collect();

@@ -53,13 +53,13 @@ fn n_50_text_leads_and_everything_else_follows_in_order() {
     assert_eq!(
         shown(&reply),
         json!({"format": "text", "subformat": "english", "content": "Here it is.", "submessages": [
-            {"format": "structured", "subformat": "json", "content": [1]},
+            {"format": "structured", "subformat": "json", "content": {"interlingua-value": [1]}},
             {"format": "structured", "subformat": "json", "content": {"n": 1}},
             {"format": "structured", "subformat": "uri", "content": "https://hub/api/artifacts/a1"},
             {"format": "structured", "subformat": "json", "label": "interlingua-route",
              "content": {"skill": "p/s", "class": "tool", "why": "named"}},
             {"format": "structured", "subformat": "json", "label": "interlingua-losses",
-             "content": [{"what": "call.priority", "kind": "dropped"}]},
+             "content": {"losses": [{"what": "call.priority", "kind": "dropped"}]}},
             {"format": "token", "subformat": "conversation_alice", "content": "T", "label": "L"},
             {"format": "token", "subformat": "conversation_h", "content": "C1"}]})
     );

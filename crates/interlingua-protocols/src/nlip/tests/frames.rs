@@ -155,17 +155,30 @@ fn keys_that_occur_twice_are_refused_at_every_level() {
 
 #[test]
 fn what_json_cannot_say_has_no_place_in_structured_content() {
-    for content in [
-        Value::Bytes(vec![1]),
-        Value::Array(vec![Value::Bytes(vec![1])]),
-        Value::Float(f64::NAN),
-        Value::Float(f64::INFINITY),
-    ] {
+    for content in [Value::Bytes(vec![1]), Value::Float(f64::NAN), Value::Float(f64::INFINITY)] {
         let invalid = read(&of(content)).unwrap_err();
         assert_eq!((invalid.path.as_str(), invalid.problem), ("content", Problem::NoJsonForm));
     }
     let undefined = b"\xa3\x66format\x6astructured\x69subformat\x61a\x67content\xf7";
     assert_eq!(read(&Bytes::from_static(undefined)).unwrap_err().problem, Problem::NoJsonForm);
+}
+
+#[test]
+fn n_53_byte_strings_inside_structured_content_come_back_as_they_were() {
+    let inner = map(&[("photo", Value::Bytes(vec![0, 255, 7])), ("n", 1.into()), ("none", Value::Bytes(Vec::new()))]);
+    let content = map(&[("list", Value::Array(vec![inner, Value::Bytes(vec![9])])), ("after", "text".into())]);
+    let sent = of(content);
+    let message = read(&sent).unwrap();
+    let Content::Json(held) = &message.first.content else { panic!("{message:?}") };
+    assert_eq!(held.tree()["list"][0]["photo"], json!({"interlingua-bytes": "AP8H"}), "how JSON peers are told");
+    assert_eq!(cbor::encode(&message, Keys::Lower), sent);
+    for other in
+        [json!({"interlingua-bytes": "?"}), json!({"interlingua-bytes": 1}), json!({"interlingua-bytes": "", "x": 1})]
+    {
+        let text = json!({"format": "structured", "subformat": "json", "content": {"a": [other, {}]}}).to_string();
+        let sent = super::message(&text);
+        assert_eq!(read(&cbor::encode(&sent, Keys::Lower).into()).unwrap(), sent, "{text}");
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn skills_are_listed_for_people_and_for_programs() {
     let shown: serde_json::Value = serde_json::from_str(&text).unwrap();
     let listed = &shown["submessages"][0];
     assert_eq!(listed["label"], "interlingua-skills");
-    assert_eq!(listed["content"][0]["input"], json!({"type": "object"}));
-    assert_eq!(listed["content"][0]["effects"], json!(["reads", "idempotent"]));
+    assert_eq!(listed["content"]["skills"][0]["input"], json!({"type": "object"}));
+    assert_eq!(listed["content"]["skills"][0]["effects"], json!(["reads", "idempotent"]));
     assert!(discover::skills([], &[], ReplyTo::default()).submessages.len() == 1);
 }

@@ -1,6 +1,7 @@
 //! ECMA-432: NLIP over WebSocket, CBOR at `/nlip/ws` and JSON at `/nlip/ws/text`.
 
 use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
+use interlingua_testkit::{Hub, Peer};
 use serde_json::Value;
 
 use super::{hub, text, token, tokens, with};
@@ -61,6 +62,41 @@ async fn n_53_a_byte_string_stays_a_byte_string() {
     socket.send(Fin::Last, Opcode::Binary, &cbor_message(&bytes, "group_1", "token")).await;
     let (_, payload) = socket.read().await.expect("an answer");
     assert!(contains(&payload, &bytes), "{payload:?}");
+}
+
+#[tokio::test]
+async fn n_53_byte_strings_inside_structured_content_come_back_from_a_peer_as_they_were() {
+    let echo = Peer::nlip_server("nlip_server.echo:app").await;
+    let yaml = format!(
+        "peers:\n  echo: {{ nlip: {{ url: \"http://{}/nlip/\" }}, effects: reads }}\nfront_door: echo\n",
+        echo.address()
+    );
+    let hub = Hub::start(env!("CARGO_BIN_EXE_interlingua"), &yaml).await;
+    let mut socket = hub.frames("/nlip/ws", &[]).await.expect("the upgrade is taken");
+    // {"photo": h'00ff07', "more": [h'']}
+    let content = [vec![0xA2], entry("photo", &[0x43, 0x00, 0xFF, 0x07]), entry("more", &[0x81, 0x40])].concat();
+    let message = [
+        vec![0xA3],
+        entry("format", &short("structured")),
+        entry("subformat", &short("json")),
+        entry("content", &content),
+    ];
+    socket.send(Fin::Last, Opcode::Binary, &message.concat()).await;
+    let (first, payload) = socket.read().await.expect("an answer");
+    assert_eq!(first, 0x82, "a whole binary message");
+    assert!(contains(&payload, &content), "{}", String::from_utf8_lossy(&payload));
+}
+
+#[tokio::test]
+async fn n_56_bad_cbor_is_answered_in_cbor() {
+    let (_hub, mut socket) = open("/nlip/ws").await;
+    socket.send(Fin::Last, Opcode::Binary, &[0xFF]).await;
+    let (first, payload) = socket.read().await.expect("an answer");
+    assert_eq!(first, 0x82, "a whole binary message: {}", String::from_utf8_lossy(&payload));
+    assert!(contains(&payload, &entry("messagetype", &short("error"))), "{payload:?}");
+    // The socket is still good.
+    socket.send(Fin::Last, Opcode::Binary, &cbor_message(&short("t"), "conversation", "token")).await;
+    assert_eq!(socket.read().await.expect("an answer").0, 0x82);
 }
 
 #[tokio::test]

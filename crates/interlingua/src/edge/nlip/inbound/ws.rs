@@ -2,8 +2,8 @@
 //!
 //! Messages of one socket are answered one after another, in their order. The socket is always read meanwhile, so that pings are
 //! answered, a silent peer is found out and a close cancels what runs: whoever sends more than may wait is sent away, because a
-//! close behind messages that are not read would not be seen. A message that cannot be decoded gets an error message in JSON, as clause 11 says,
-//! in a text frame of the same socket: the peer may hold no other.
+//! close behind messages that are not read would not be seen. A message that cannot be decoded gets an error message (clause 11)
+//! in a frame of the socket's own kind: its client reads no other.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -259,7 +259,7 @@ impl Session {
             Ok(message) => message,
             Err(invalid) => {
                 self.shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
-                return Ok(error(&invalid));
+                return Ok(self.encode(&encode::refused(&invalid.fault(), &[], ReplyTo::default())));
             }
         };
         let (shared, connection, headers) = (self.shared.clone(), self.connection, self.headers.clone());
@@ -351,9 +351,4 @@ async fn heard(ears: &mut [Listening]) -> Heard {
 fn text_frame(message: &Message) -> Frame {
     // What the encoder writes is made of strings, so it is UTF-8.
     Frame::text(String::from_utf8(json::encode(message, Keys::Lower)).unwrap_or_default())
-}
-
-/// Clause 11: the error is told in JSON, whatever could not be read.
-fn error(invalid: &Invalid) -> Frame {
-    text_frame(&encode::refused(&invalid.fault(), &[], ReplyTo::default()))
 }

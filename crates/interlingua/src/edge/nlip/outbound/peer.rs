@@ -213,8 +213,8 @@ impl<'a> Talk<'a> {
         let call = &self.dispatch.call;
         if let Some(via) = call.via.as_ref().filter(|_| self.peer.tongue == Tongue::Hub) {
             let hubs: Vec<&str> = via.hubs.iter().map(HubId::as_str).collect();
-            let list: serde_json::Value = hubs.into();
-            message.submessages.push(Submessage::json(list.into()).labelled(labels::VIA));
+            let via = serde_json::json!({"via": hubs});
+            message.submessages.push(Submessage::json(via.into()).labelled(labels::VIA));
         }
         if call.limits.priority != Priority::NORMAL {
             self.losses.push(Loss::new("call.priority", LossKind::Dropped));
