@@ -22,11 +22,14 @@ use super::registry::Catalogue;
 const CHOSEN: &str = "skill";
 /// How many hits of the full-text index are looked at.
 const MAX_HITS: usize = 32;
+/// How many skills of a peer a refusal names.
+const MAX_NAMED: usize = 16;
 /// What answers when nothing fits.
 pub(super) const HELP: (&str, &str) = ("hub", "help");
 
 impl Hub {
-    /// Which skill the words mean, of one peer or of all. Words that mean nothing here go to the hub's own help.
+    /// Which skill the words mean, of one peer or of all. Words that mean nothing here go to the hub's own help; one peer's
+    /// caller is refused, since help of the hub's would pass for an answer of that peer.
     pub(super) async fn by_words(
         &self,
         by: &Principal,
@@ -57,7 +60,14 @@ impl Hub {
                 let skills = found.into_iter().map(|found| found.skill).collect();
                 self.which(call, catalogue, skills, locale)
             }
-            Match::None => self.by_rank(by, call, catalogue, &text, locale, &may).await,
+            Match::None => match (self.by_rank(by, call, catalogue, &text, locale, &may).await?, of) {
+                (Some(prepared), _) => Ok(prepared),
+                (None, Some(peer)) => Err(nothing_fits(peer, catalogue, &may)),
+                (None, None) => {
+                    let help = SkillId::new(HELP.0, HELP.1);
+                    found_ready(catalogue, &help, Why::LastResort, Json::empty_object()).map(Prepared::Ready)
+                }
+            },
         }
     }
 
@@ -69,11 +79,11 @@ impl Hub {
         text: &str,
         locale: Locale,
         may: &(impl Fn(&SkillId) -> bool + Sync),
-    ) -> Result<Prepared, Fault> {
+    ) -> Result<Option<Prepared>, Fault> {
         let mut hits = self.store.index.search(text, MAX_HITS).await?;
         hits.retain(|hit| hit.skill.parse().is_ok_and(|id| may(&id)));
         let bar = Bar { threshold: self.settings.load().match_threshold, ..Bar::default() };
-        match rank(&hits, bar) {
+        let prepared = match rank(&hits, bar) {
             Ranked::One(id) => {
                 let skill = catalogue.skill(&id, None).ok_or_else(|| no_such_skill(&id))?;
                 let args = call.input().map(|input| overlaid(&quoted_args(skill, text), input));
@@ -81,14 +91,12 @@ impl Hub {
             }
             Ranked::Several(skills) => self.which(call, catalogue, skills, locale),
             Ranked::None => {
-                if let Some((id, args)) = self.by_model(by, catalogue, text, may).await {
-                    let args = call.input().map_or_else(|| args.clone(), |input| overlaid(&args, input));
-                    return found_ready(catalogue, &id, Why::Ranked, args).map(Prepared::Ready);
-                }
-                let help = SkillId::new(HELP.0, HELP.1);
-                found_ready(catalogue, &help, Why::LastResort, Json::empty_object()).map(Prepared::Ready)
+                let Some((id, args)) = self.by_model(by, catalogue, text, may).await else { return Ok(None) };
+                let args = call.input().map_or_else(|| args.clone(), |input| overlaid(&args, input));
+                found_ready(catalogue, &id, Why::Ranked, args).map(Prepared::Ready)
             }
-        }
+        };
+        prepared.map(Some)
     }
 
     /// What a model makes of words that nothing else understands: one of the skills this principal may call, with arguments
@@ -260,6 +268,16 @@ fn language(part: &Part) -> Option<&str> {
             None
         }
     }
+}
+
+/// Names what this peer can do, as far as the caller may call it.
+fn nothing_fits(peer: &PeerId, catalogue: &Catalogue, may: &impl Fn(&SkillId) -> bool) -> Fault {
+    let own = catalogue.newest().filter(|skill| skill.id.peer == *peer && may(&skill.id));
+    let mut names: Vec<&str> = own.map(|skill| skill.id.skill.as_str()).take(MAX_NAMED + 1).collect();
+    let more = if names.len() > MAX_NAMED { ", …" } else { "" };
+    names.truncate(MAX_NAMED);
+    let text = format!("'{peer}' has no skill for these words; it has: {}{more}", names.join(", "));
+    Fault::caller(FaultKind::NotFound(Noun::Skill), text)
 }
 
 fn no_words() -> Fault {

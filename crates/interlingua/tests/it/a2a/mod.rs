@@ -6,6 +6,7 @@ mod errors;
 mod grpc;
 mod grpc_errors;
 mod older;
+mod one_peer;
 mod push;
 mod signing;
 mod streams;
