@@ -89,6 +89,11 @@ impl Table {
         self.by_skill.get(skill).cloned()
     }
 
+    /// Does any skill claim this name, alone or with others?
+    pub fn is_claimed(&self, name: &str) -> bool {
+        self.spellings.contains_key(name)
+    }
+
     /// The skill of this name.
     pub fn skill(&self, name: &str) -> Result<&SkillId, Fault> {
         let text = match self.spellings.get(name) {

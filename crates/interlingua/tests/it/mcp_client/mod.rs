@@ -9,6 +9,7 @@ mod follow;
 mod lists;
 mod oauth;
 mod questions;
+mod scripted;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -213,8 +213,10 @@ impl Listing {
         if let Some(place) = self.renamed.get(name) {
             return Ok(&self.tools[*place]);
         }
-        // A name that is listed means what is listed: the hub's short ones are there where nobody else's is.
-        let search = SEARCH.iter().find(|(_, short)| *short == name).map(|(peer, skill)| SkillId::new(*peer, *skill));
+        // The hub's short names hold where no skill claims them: one that a peer has too is refused like any other that two
+        // have, so that neither is called in place of the other.
+        let short = SEARCH.iter().find(|(_, short)| *short == name && !self.tool_names.is_claimed(name));
+        let search = short.map(|(peer, skill)| SkillId::new(*peer, *skill));
         let id = match (self.tool_names.skill(name), &search) {
             (Ok(id), _) | (Err(_), Some(id)) => id,
             (Err(fault), None) => return Err(fault),

@@ -39,6 +39,8 @@ const MAX_RESUMES: u32 = 5;
 /// How often one request is sent again with another token.
 const MAX_RENEWALS: u32 = 2;
 const RESUME_AFTER: Duration = Duration::from_millis(500);
+/// How often the pause doubles.
+const MAX_DOUBLINGS: u32 = 6;
 /// A server may ask for a pause, not for any.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
@@ -260,6 +262,13 @@ pub(super) fn refused<B>(response: &Response<B>) -> Refused {
     Refused { status: response.status().as_u16(), retry_after: retry_after(response.headers()) }
 }
 
+/// How long to wait before a stream is opened again. A server that ends its stream after every event is asked less and less
+/// often, unless its events have marks: then it wants to be asked.
+fn paused(pause: Duration, unmarked: u32) -> Duration {
+    let doublings = unmarked.saturating_sub(1).min(MAX_DOUBLINGS);
+    pause.saturating_mul(1 << doublings).min(LONGEST_PAUSE)
+}
+
 /// The events of one answer, or of the server's own stream.
 pub(in super::super) struct Events {
     http: Arc<Streamable>,
@@ -269,7 +278,10 @@ pub(in super::super) struct Events {
     parser: Parser,
     last: Option<HeaderValue>,
     pause: Duration,
+    /// How often it was taken up since anything came on it.
     resumes: u32,
+    /// How often it was opened since it had a mark from which it can be taken up.
+    unmarked: u32,
 }
 
 impl std::fmt::Debug for Events {
@@ -281,14 +293,14 @@ impl std::fmt::Debug for Events {
 impl Events {
     fn new(http: Arc<Streamable>, id: u64, response: Response<Coming>) -> Events {
         let body = response.into_body();
-        Events { id: Some(id), parser: Parser::new(body.most()), body: Some(body), ..Events::idle(http) }
+        Events { id: Some(id), parser: Parser::new(body.most()), body: Some(body), unmarked: 1, ..Events::idle(http) }
     }
 
     /// Not opened yet.
     fn idle(http: Arc<Streamable>) -> Events {
         // Until it is opened, nothing is read.
         let parser = Parser::new(0);
-        Events { http, id: None, body: None, parser, last: None, pause: RESUME_AFTER, resumes: 0 }
+        Events { http, id: None, body: None, parser, last: None, pause: RESUME_AFTER, resumes: 0, unmarked: 0 }
     }
 
     /// Cancel safe: what was read is kept in the parser.
@@ -297,6 +309,7 @@ impl Events {
             while let Some(event) = self.parser.take().map_err(too_large)? {
                 if let Some(id) = event.id {
                     self.last = HeaderValue::try_from(id).ok();
+                    self.unmarked = 0;
                 }
                 if let Some(pause) = event.retry {
                     self.pause = pause.min(LONGEST_PAUSE);
@@ -354,10 +367,11 @@ impl Events {
         if !resumable || self.resumes > MAX_RESUMES {
             return Err(Lost::broken("the stream ended before there was an answer"));
         }
-        if self.resumes > 0 || self.last.is_some() {
-            tokio::time::sleep(self.pause).await;
+        if self.unmarked > 0 || self.last.is_some() {
+            tokio::time::sleep(paused(self.pause, self.unmarked)).await;
         }
         self.resumes += 1;
+        self.unmarked = self.unmarked.saturating_add(1);
         let mut headers = self.http.headers.clone();
         if let Some(last) = &self.last {
             headers.insert(LAST_EVENT_ID, last.clone());
