@@ -275,6 +275,11 @@ impl Hub {
         self.process.signal(signal);
     }
 
+    /// Sets an environment variable of the hub's, from its next start on.
+    pub fn set_environment(&mut self, name: &str, value: &str) {
+        self.builder.environment.push((name.to_owned(), value.to_owned()));
+    }
+
     /// Starts it again on the same address and data directory. A hub still running is killed first.
     pub async fn restart(&mut self) {
         self.process.kill_9();

@@ -213,3 +213,35 @@ async fn m_30_sessions_that_nobody_comes_back_to_leave_nothing_behind() {
     let grown = memory().saturating_sub(before);
     assert!(grown < 8 * 1024, "ten thousand sessions left {grown} KiB");
 }
+
+/// What a session is told when its hub is started again so many minutes after it began.
+async fn comes_back(hub: &mut interlingua_testkit::Hub, id: &str, minutes: i64) -> u16 {
+    hub.set_environment("CLOCK_AT", &(BEGUN + minutes * 60).to_string());
+    hub.restart().await;
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let headers = [("mcp-session-id", id), ("mcp-protocol-version", "2025-11-25")];
+    send(hub, Method::POST, "/mcp", &headers, Some(list)).await.status
+}
+
+/// When the hub's clock begins, in seconds since 1970.
+const BEGUN: i64 = 1_800_000_000;
+
+async fn at_the_beginning() -> interlingua_testkit::Hub {
+    let builder = crate::support::builder();
+    let clock = interlingua_testkit::WallClock::below(builder.directory(), BEGUN);
+    let builder =
+        clock.environment().into_iter().fold(builder, |builder, (name, value)| builder.environment(name, value));
+    builder.start().await
+}
+
+#[tokio::test]
+async fn m_11_a_session_is_over_when_it_was_not_used_and_not_because_it_is_old() {
+    let mut hub = at_the_beginning().await;
+    let id = Session::begin(&hub, "2025-11-25", json!({})).await.id;
+    assert_eq!(comes_back(&mut hub, &id, 25).await, 200);
+    assert_eq!(comes_back(&mut hub, &id, 50).await, 200, "used twenty-five minutes ago");
+    assert_eq!(comes_back(&mut hub, &id, 51).await, 200, "used a minute ago");
+    assert_eq!(comes_back(&mut hub, &id, 100).await, 404, "not used for longer than a session may be idle");
+    let unused = Session::begin(&hub, "2025-11-25", json!({})).await.id;
+    assert_eq!(comes_back(&mut hub, &unused, 140).await, 404);
+}

@@ -10,6 +10,7 @@ mod lists;
 mod oauth;
 mod questions;
 mod scripted;
+mod sessions;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -91,7 +91,7 @@ impl Arrived {
         match asker.ask(method, &request.params, None).await {
             Reply::Now(ended) => ended,
             Reply::Going(mut going) => going.end().await,
-            Reply::Session(method) => self.about_session(within, method),
+            Reply::Session(method) => self.about_session(within, method).await,
             Reply::Listen(_) => Err(Refused::no_such_method(&request.method, within.session.version)),
         }
     }
@@ -191,7 +191,7 @@ impl Arrived {
                 let stream = Stream { place: Place::new(&id, &asker.said, &going), arrived: self.kept(), running };
                 stream.answer(going, within.session.version).await
             }
-            Reply::Session(method) => ended_response(&id, self.about_session(within, method)),
+            Reply::Session(method) => ended_response(&id, self.about_session(within, method).await),
             Reply::Listen(_) => refused(Some(&id), &Refused::no_such_method(&request.method, within.session.version)),
         }
     }
@@ -200,13 +200,23 @@ impl Arrived {
         self.shared.clone()
     }
 
-    /// Requests that change the session alone.
-    fn about_session(&self, within: &Within, method: Method) -> Ended {
+    /// Requests that change the session alone. The change is written down before it is answered: what memory loses is told by
+    /// what was written.
+    async fn about_session(&self, within: &Within, method: Method) -> Ended {
+        let mut subscribed = None;
         match method {
             Method::SetLevel(level) => within.memory.set_level(level),
-            Method::Subscribe(uri) => self.subscribe(within, uri)?,
+            Method::Subscribe(uri) => {
+                self.subscribe(within, uri.clone())?;
+                subscribed = Some(uri);
+            }
             Method::Unsubscribe(uri) => within.memory.unsubscribe(&uri),
             _ => return Err(Refused::params("this session has begun already")),
+        }
+        let (sessions, hub) = (&self.shared.mcp.sessions, &self.shared.hub);
+        if let Err(fault) = sessions.changed(hub, &within.session, &within.memory).await {
+            subscribed.iter().for_each(|uri| within.memory.unsubscribe(uri));
+            return Err(Refused::params(fault.public));
         }
         let mut out = Vec::new();
         encoder(within.session.version).empty(&mut out);

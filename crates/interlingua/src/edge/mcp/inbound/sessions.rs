@@ -1,9 +1,13 @@
 //! Sessions of the legacy era. What a session is (version, capabilities, whose) is sealed inside its id, so that a session
 //! nobody comes back to costs nothing and any process with the hub's keys can serve it. What changes while it lives (log
 //! level, subscriptions, requests under way) is in memory, bounded, and let go of when the session is idle.
+//!
+//! A session is over when it was not used for a while. When it was used last is written down now and then, with its log level
+//! and whether it follows resources, for when memory has lost it: after a restart, or when there are too many sessions. One
+//! that followed resources is then over, so that its client begins anew and is not left without them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use base64::Engine;
@@ -11,12 +15,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use interlingua_core::peer::Following;
 use interlingua_core::ports::Expect;
-use interlingua_core::{Digest, Fault, Level, Principal, TaskId, Text, Time};
+use interlingua_core::{Digest, Fault, FaultKind, Level, Principal, TaskId, Text, Time};
 use interlingua_protocols::mcp::Version;
 use interlingua_protocols::mcp::capabilities::Client;
 use interlingua_protocols::mcp::decode::Filter;
 use interlingua_protocols::rpc::Id;
 use moka::sync::Cache;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::Scope;
@@ -34,6 +39,12 @@ const MAX_ENDED: u64 = 100_000;
 /// How many resources one session may follow, and how many requests it may have under way.
 const MAX_SUBSCRIPTIONS: usize = 1_000;
 const MAX_RUNNING: usize = 1_000;
+/// Where it is written down when sessions were used.
+const USED: &str = "mcp_session_used";
+/// A use is written down when the one before it is so old: a session in use costs one small write in that time.
+const STEP: Duration = Duration::from_secs(5 * 60);
+/// How many sessions have that written down.
+const MAX_USED: u64 = 100_000;
 /// Where ended sessions are written down.
 const ENDED: &str = "mcp_session_ended";
 /// How long the end of a stream can be asked for again, and how much of it is kept.
@@ -49,9 +60,22 @@ pub(super) struct Session {
     issued: Time,
 }
 
+/// What is written down of a session in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Used {
+    at: Time,
+    level: Option<Level>,
+    follows: bool,
+}
+
+/// What is in memory of sessions, by their ids, for as long as anything holds it.
+type Held = Mutex<HashMap<u128, Weak<Memory>>>;
+
 #[derive(Debug)]
 pub(super) struct Sessions {
     live: Cache<u128, Arc<Memory>>,
+    /// One that is let go of while a request or a stream of it is under way is found here.
+    held: Arc<Held>,
     ended: Cache<u128, ()>,
     /// The last message of streams, for clients that lost them.
     finals: Cache<TaskId, Bytes>,
@@ -61,6 +85,7 @@ impl Default for Sessions {
     fn default() -> Self {
         Sessions {
             live: Cache::builder().max_capacity(MAX_SESSIONS).time_to_idle(IDLE).build(),
+            held: Arc::default(),
             ended: Cache::builder().max_capacity(MAX_ENDED).time_to_live(MAX_AGE).build(),
             finals: Cache::builder()
                 .max_capacity(MAX_REPLAY_BYTES)
@@ -72,11 +97,26 @@ impl Default for Sessions {
 }
 
 /// What changes while a session lives.
-#[derive(Debug, Default)]
-pub(super) struct Memory(Mutex<Changing>);
+#[derive(Debug)]
+pub(super) struct Memory {
+    id: u128,
+    held: Arc<Held>,
+    changing: Mutex<Changing>,
+}
 
-#[derive(Debug, Default)]
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.get(&self.id).is_some_and(|memory| memory.strong_count() == 0) {
+            held.remove(&self.id);
+        }
+    }
+}
+
+#[derive(Debug)]
 struct Changing {
+    /// When a use was written down.
+    written: Time,
     level: Option<Level>,
     /// Resources by the client's address, each held with its peer.
     subscriptions: BTreeMap<Text, Following>,
@@ -86,8 +126,26 @@ struct Changing {
 }
 
 impl Memory {
+    fn new(id: u128, held: &Arc<Held>, written: Time, level: Option<Level>) -> Memory {
+        let (subscriptions, running) = Default::default();
+        let changing = Changing { written, level, subscriptions, running, stream: None };
+        Memory { id, held: held.clone(), changing: Mutex::new(changing) }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Changing> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What to write down of a use now; nothing when that was done not long ago.
+    fn due(&self, now: Time) -> Option<Used> {
+        let is_due = self.lock().written.after(STEP) <= now;
+        is_due.then(|| self.used(now))
+    }
+
+    fn used(&self, now: Time) -> Used {
+        let mut changing = self.lock();
+        changing.written = now;
+        Used { at: now, level: changing.level, follows: !changing.subscriptions.is_empty() }
     }
 
     /// Until the client says otherwise it hears what people would want to know.
@@ -238,16 +296,55 @@ impl Sessions {
         if self.ended.contains_key(&session.id) || session.issued.after(MAX_AGE) <= now {
             return Ok(None);
         }
-        if let Some(memory) = self.live.get(&session.id) {
-            return Ok(Some((session, memory)));
+        let memory = match self.remembered(session.id) {
+            Some(memory) => memory,
+            None => match self.taken_up(hub, &session, now).await? {
+                Some(memory) => memory,
+                None => return Ok(None),
+            },
+        };
+        if let Some(used) = memory.due(now)
+            && let Err(fault) = write(hub, &session, used).await
+        {
+            tracing::warn!(event = "mcp_session_use_not_kept", error = %fault, "after a restart this session may be over");
         }
-        // This process does not know it: it may be new here, over, or idle for too long.
-        let ended = hub.store.records.get(ENDED, &key(session.id), now).await?.is_some();
-        if ended || session.issued.after(IDLE) <= now {
+        Ok(Some((session, memory)))
+    }
+
+    fn remembered(&self, id: u128) -> Option<Arc<Memory>> {
+        self.live.get(&id).or_else(|| {
+            let memory = self.held.lock().unwrap_or_else(PoisonError::into_inner).get(&id)?.upgrade()?;
+            self.live.insert(id, memory.clone());
+            Some(memory)
+        })
+    }
+
+    /// A session that this process does not know: it may be new here, over, or idle for too long.
+    async fn taken_up(&self, hub: &Hub, session: &Session, now: Time) -> Result<Option<Arc<Memory>>, Fault> {
+        let records = &hub.store.records;
+        if records.get(ENDED, &key(session.id), now).await?.is_some() {
             return Ok(None);
         }
-        let memory = self.live.get_with(session.id, Arc::default);
-        Ok(Some((session, memory)))
+        let used: Option<Used> = match records.get(USED, &key(session.id), now).await? {
+            Some(item) => Some(serde_json::from_slice(&item.value).map_err(Fault::internal)?),
+            None => None,
+        };
+        let last = used.map_or(session.issued, |used| used.at);
+        // Uses of the last while may not have been written down.
+        if last.after(IDLE + STEP) <= now || used.is_some_and(|used| used.follows) {
+            return Ok(None);
+        }
+        Ok(Some(self.live.get_with(session.id, || {
+            let memory = Arc::new(Memory::new(session.id, &self.held, last, used.and_then(|used| used.level)));
+            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            held.insert(session.id, Arc::downgrade(&memory));
+            memory
+        })))
+    }
+
+    /// Writes down what was changed of a session, so that it is known when memory has lost it.
+    pub(super) async fn changed(&self, hub: &Hub, session: &Session, memory: &Memory) -> Result<(), Fault> {
+        write(hub, session, memory.used(hub.now())).await
     }
 
     /// It is over, here and after a restart.
@@ -269,6 +366,16 @@ impl Sessions {
     pub(super) fn final_of(&self, task: TaskId) -> Option<Bytes> {
         self.finals.get(&task)
     }
+}
+
+async fn write(hub: &Hub, session: &Session, used: Used) -> Result<(), Fault> {
+    let (records, key, now) = (&hub.store.records, key(session.id), hub.now());
+    if records.count(USED, now).await? >= MAX_USED && records.get(USED, &key, now).await?.is_none() {
+        return Err(Fault::hub(FaultKind::Busy, "as many sessions as this hub keeps"));
+    }
+    let value = Bytes::from(serde_json::to_vec(&used).map_err(Fault::internal)?);
+    records.put(USED, &key, value, Some(used.at.after(IDLE + STEP)), Expect::Anything, now).await?;
+    Ok(())
 }
 
 fn key(id: u128) -> String {
