@@ -130,10 +130,14 @@ impl Reply {
         self.understood
     }
 
+    /// Is there a part of an answer that can be passed on before the rest has come?
+    pub fn has_begun(&self) -> bool {
+        !self.items.is_empty() || !self.text.is_empty()
+    }
+
     /// Nothing in it would be said by a site that understood the request.
     pub fn wants_another_dialect(&self, status: u16) -> bool {
-        let nothing =
-            self.items.is_empty() && self.text.is_empty() && self.questions.is_none() && self.promise.is_none();
+        let nothing = !self.has_begun() && self.questions.is_none() && self.promise.is_none();
         let refused = matches!(status, 400 | 404 | 405 | 415 | 422);
         let code = self.failure.as_ref().map_or("", |(code, _)| code.as_str());
         nothing && (refused || !self.understood || code == "INVALID_REQUEST")

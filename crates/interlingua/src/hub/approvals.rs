@@ -108,7 +108,11 @@ impl Hub {
                     Record::Emitted { event: Event::Settled { question, how, decided, .. }, .. } if question == id => {
                         return Ok(asked.map(|question| Ended { question, how, decided, at: entry.at }));
                     }
-                    Record::Emitted { .. } | Record::Accepted { .. } | Record::Sent(_) | Record::Received { .. } => {}
+                    Record::Emitted { .. }
+                    | Record::Accepted { .. }
+                    | Record::Sent(_)
+                    | Record::Selected(_)
+                    | Record::Received { .. } => {}
                 }
             }
             if last {

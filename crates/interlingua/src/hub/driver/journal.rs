@@ -190,6 +190,7 @@ fn stored_beside(records: &[Record]) -> u64 {
             ..
         }
         | Record::Sent(_)
+        | Record::Selected(_)
         | Record::Received { .. } => &[],
     });
     for part in parts {

@@ -2,6 +2,7 @@
 
 mod doors;
 mod page;
+mod streams;
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub, Peer, Say, Scripted};

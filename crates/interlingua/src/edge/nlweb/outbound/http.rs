@@ -1,10 +1,12 @@
-//! One request to a site and its answer, JSON or events, read up to a bound.
+//! One request to a site and its answer, JSON or events, read up to a bound: a stream only as fast as it is passed on.
 
 use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request, Response, Uri};
+use hyper::body::Frame;
 use interlingua_core::Secret;
 use interlingua_core::json::Tree;
 use interlingua_protocols::nlweb::client::{self, Reply};
@@ -32,6 +34,8 @@ pub(super) struct Received {
     pub(super) status: u16,
     pub(super) reply: Reply,
     pub(super) retry_after: Option<std::time::Duration>,
+    /// A stream that has begun to answer and goes on.
+    pub(super) rest: Option<Reading>,
 }
 
 /// Where a site is, and how it is shown who asks.
@@ -127,10 +131,12 @@ impl Http {
         }
         let response = self.pool.send(request.body(whole(body)).map_err(Lost::unconnected)?).await?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
-        let media = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let events = media.to_ascii_lowercase().starts_with("text/event-stream");
-        let reply = heard(response, events).await?;
-        Ok(Received { status, reply, retry_after })
+        let (mut reading, mut reply) = (Reading::new(response), Reply::default());
+        let mut more = true;
+        while more && !reply.has_begun() {
+            more = std::future::poll_fn(|cx| reading.poll_more(cx, &mut reply)).await?;
+        }
+        Ok(Received { status, reply, retry_after, rest: more.then_some(reading) })
     }
 
     pub(super) async fn probe(&self) -> Result<(), Lost> {
@@ -145,26 +151,70 @@ fn at(site: &Uri, path: &str) -> Result<Uri, Lost> {
     Uri::from_parts(parts).map_err(Lost::unconnected)
 }
 
-/// Reads an answer to its end: a whole object, or events as they come.
-async fn heard(response: Response<Coming>, events: bool) -> Result<Reply, Lost> {
-    let mut reply = Reply::default();
-    if !events {
-        reply.hear(&read(response, MAX_ANSWER).await?, DEPTH);
-        return Ok(reply);
+/// An answer that is being read. Dropped, its connection is closed, and the site knows that nobody reads on.
+#[derive(Debug)]
+pub(super) struct Reading {
+    body: Coming,
+    form: Form,
+    size: usize,
+    /// All that is read of it.
+    most: usize,
+}
+
+/// Whether it says something before it ends.
+#[derive(Debug)]
+enum Form {
+    Whole(Vec<u8>),
+    Events(Parser),
+}
+
+impl Form {
+    /// How much of a message is there that has not ended.
+    fn unfinished(&self) -> usize {
+        match self {
+            Form::Whole(all) => all.len(),
+            Form::Events(parser) => parser.unfinished(),
+        }
     }
-    let mut body = response.into_body();
-    let most = MAX_ANSWER.min(body.most());
-    let (mut parser, mut size) = (Parser::new(MAX_EVENT.min(most)), 0);
-    while let Some(frame) = body.frame(parser.unfinished()).await {
-        let Ok(data) = frame?.into_data() else { continue };
-        size += data.len();
-        if size > most {
+}
+
+impl Reading {
+    fn new(response: Response<Coming>) -> Reading {
+        let media = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let events = media.to_ascii_lowercase().starts_with("text/event-stream");
+        let body = response.into_body();
+        let most = MAX_ANSWER.min(body.most());
+        let form = if events { Form::Events(Parser::new(MAX_EVENT.min(most))) } else { Form::Whole(Vec::new()) };
+        Reading { body, form, size: 0, most }
+    }
+
+    /// Reads on. False at the end.
+    pub(super) fn poll_more(&mut self, cx: &mut Context<'_>, reply: &mut Reply) -> Poll<Result<bool, Lost>> {
+        let Some(frame) = ready!(self.body.poll_frame(cx, self.form.unfinished())) else {
+            if let Form::Whole(all) = &mut self.form {
+                let whole = self.body.whole(Bytes::from(std::mem::take(all)))?;
+                reply.hear(&whole, DEPTH);
+            }
+            return Poll::Ready(Ok(false));
+        };
+        Poll::Ready(frame.and_then(|frame| self.take(frame, reply)).map(|()| true))
+    }
+
+    fn take(&mut self, frame: Frame<Bytes>, reply: &mut Reply) -> Result<(), Lost> {
+        let Ok(data) = frame.into_data() else { return Ok(()) };
+        self.size += data.len();
+        if self.size > self.most {
             return Err(too_large("an answer without end"));
         }
-        parser.feed(&data);
-        while let Some(event) = parser.take().map_err(too_large)? {
-            reply.hear(&body.whole(event.data)?, DEPTH);
+        match &mut self.form {
+            Form::Whole(all) => all.extend_from_slice(&data),
+            Form::Events(parser) => {
+                parser.feed(&data);
+                while let Some(event) = parser.take().map_err(too_large)? {
+                    reply.hear(&self.body.whole(event.data)?, DEPTH);
+                }
+            }
         }
+        Ok(())
     }
-    Ok(reply)
 }

@@ -1,7 +1,8 @@
 //! We ask them: a site that answers questions, as a peer of the hub with one skill, `ask`.
 //!
 //! [`peer`] is one question: sent in the generation the site speaks, which is found by trying and remembered; its answer is
-//! read as JSON or as events, whichever comes. [`card`] says what the hub shows of it.
+//! read as JSON or as events, whichever comes. Events are passed on as they come ([`stream`]); a job that was promised is
+//! cancelled when nobody waits for it any more. [`card`] says what the hub shows of it.
 //!
 //! Deliberately absent: redirects, the sites' own MCP and A2A doors (those are other peers), and asking a site which
 //! platform it is.
@@ -9,6 +10,7 @@
 mod card;
 mod http;
 mod peer;
+mod stream;
 
 use std::sync::Arc;
 

@@ -20,6 +20,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::http::{Http, Received};
+use super::stream::{ANSWER, Going, Stream};
 use crate::client::ended::{self, Ended};
 use crate::client::guard::Reach;
 use crate::client::health::{Breaker, Probed, Went, knocked, refused};
@@ -33,6 +34,9 @@ use crate::hub::Hub;
 
 /// How long between two looks at a promise, at least and at most.
 const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
+
+/// How long a site may take to hear that nobody waits for it.
+const CANCEL: Duration = Duration::from_secs(10);
 
 /// The generations in the order they are tried.
 const TRIED: [Dialect; 2] = [Dialect::Named, Dialect::Flat];
@@ -75,40 +79,69 @@ impl NlwebPeer {
         })
     }
 
+    pub(super) fn id(&self) -> &PeerId {
+        &self.name
+    }
+
     fn fault(&self, kind: FaultKind, what: &str) -> Fault {
         ended::fault(&self.name, kind, what)
     }
 
-    async fn converse(&self, dispatch: Dispatch) -> Result<Told, Fault> {
+    async fn converse(self: Arc<Self>, dispatch: Dispatch) -> Result<Told, Fault> {
         let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         if let Err(wait) = self.breaker.admit(Instant::now()) {
             return Err(ended::unreachable(&self.name).retry(Retry::After(Some(wait))));
         }
-        let asked = self.question(&hub, dispatch);
-        match self.timeout {
+        let until = self.timeout.map(|timeout| Instant::now() + timeout);
+        let asked = self.question(&hub, dispatch, until);
+        match until {
             None => asked.await,
-            Some(timeout) => tokio::time::timeout(timeout, asked)
+            Some(until) => tokio::time::timeout_at(until, asked)
                 .await
                 .unwrap_or_else(|_| Ended::Failed(ended::too_late(&self.name)).reply()),
         }
     }
 
-    async fn question(&self, hub: &Hub, dispatch: Dispatch) -> Result<Told, Fault> {
+    async fn question(
+        self: &Arc<Self>,
+        hub: &Arc<Hub>,
+        dispatch: Dispatch,
+        until: Option<Instant>,
+    ) -> Result<Told, Fault> {
         let wanted = Wanted::of(&dispatch)?;
         let headers = hop::encode(&dispatch.call);
         let mut received = self.answered(hub, &wanted.question(), &headers).await?;
         while let Some(promise) = received.reply.promise.take() {
+            let mut promised = Promised::new(self, hub, &promise.token, &headers);
             let pause = promise.seconds.map_or(LOOK.0, Duration::from_secs).clamp(LOOK.0, LOOK.1);
             tokio::time::sleep(pause).await;
             let waited = self.http.wait(&client::wait(&promise.token, false), &headers).await;
             received = waited.map_err(|lost| self.lost(hub, &lost))?;
+            promised.is_looked_after = true;
         }
         self.note(hub, Went::Reached { knock: None });
         if let Some(elsewhere) = self.http.take_elsewhere() {
             refused(hub, &self.name, &elsewhere.to_string());
         }
-        Ok(self.told(hub, &dispatch, received, wanted.losses))
+        Ok(match received.rest.take() {
+            None => self.told(hub, &dispatch, received, wanted.losses, Text::Untold),
+            Some(rest) => {
+                let going = Going { peer: self.clone(), hub: Arc::downgrade(hub), dispatch, losses: wanted.losses };
+                Told::Live(Box::new(Stream::new(going, received, rest, until)))
+            }
+        })
+    }
+
+    /// Nobody wants to know any more what was promised.
+    async fn cancel(&self, token: &str, headers: &[(&'static str, String)]) {
+        let told = tokio::time::timeout(CANCEL, self.http.wait(&client::wait(token, true), headers)).await;
+        let problem = match told {
+            Ok(Ok(_)) => return,
+            Ok(Err(lost)) => lost.to_string(),
+            Err(_) => "no answer".to_owned(),
+        };
+        tracing::warn!(event = "nlweb_cancel_not_delivered", peer = %self.name, problem, "a promised job may run on");
     }
 
     /// In the generation it speaks, or in each until one is understood.
@@ -153,7 +186,7 @@ impl NlwebPeer {
         }
     }
 
-    fn lost(&self, hub: &Hub, lost: &Lost) -> Fault {
+    pub(super) fn lost(&self, hub: &Hub, lost: &Lost) -> Fault {
         tracing::warn!(peer = %self.name, cause = %lost, "no answer");
         if lost.why != Why::TooLarge {
             self.note(hub, Went::Missed);
@@ -161,8 +194,16 @@ impl NlwebPeer {
         Ended::lost(&self.name, lost, true).fault()
     }
 
-    fn told(&self, hub: &Hub, dispatch: &Dispatch, received: Received, mut losses: Vec<Loss>) -> Told {
-        let Received { status, reply, retry_after } = received;
+    /// What an answer that has come whole leads to.
+    pub(super) fn told(
+        &self,
+        hub: &Hub,
+        dispatch: &Dispatch,
+        received: Received,
+        mut losses: Vec<Loss>,
+        text: Text,
+    ) -> Told {
+        let Received { status, reply, retry_after, .. } = received;
         let failed = |fault: Fault| Told::Done(Box::new(Finished::failed(fault)), None);
         if let Some((code, message)) = &reply.failure {
             return match code.as_str() {
@@ -194,22 +235,30 @@ impl NlwebPeer {
         if self.is_hub {
             losses.extend(reply.losses.iter().cloned());
         }
-        let output = self.output(&reply);
+        let output = self.output(&reply, text);
         let finished = Event::Finished(Finished { outcome: Outcome::Completed, output, usage: Default::default() });
         Told::Live(Box::new(Said([Record::Emitted { event: finished, losses, raw: None }].into())))
     }
 
-    /// Items as data, words as text. It is what a site says of the world: data, never instructions.
-    fn output(&self, reply: &Reply) -> Output {
-        let provenance = Provenance { by: Party::Peer(self.name.clone()), source: None, trust: Trust::World };
+    /// What a site says of the world: data, never instructions.
+    pub(super) fn provenance(&self) -> Provenance {
+        Provenance { by: Party::Peer(self.name.clone()), source: None, trust: Trust::World }
+    }
+
+    /// Items as data, words as text.
+    fn output(&self, reply: &Reply, text: Text) -> Output {
         let structured = reply.structured();
-        let mut parts: Vec<Part> = Vec::new();
-        let text = reply.text.join("\n");
-        if !text.is_empty() {
-            parts.push(Part::text(interlingua_core::site::extract::clean(&text), provenance.clone()));
-        }
-        parts.push(Part::new(Body::Data(structured.clone()), provenance));
-        Output { parts, structured: Some(structured), ..Output::default() }
+        let data = Part::new(Body::Data(structured.clone()), self.provenance());
+        let words = reply.text.join("\n");
+        let (said, parts) = match text {
+            _ if words.is_empty() => (None, vec![data]),
+            Text::Told => (Some(ANSWER.into()), vec![data]),
+            Text::Untold => {
+                let words = Part::text(interlingua_core::site::extract::clean(&words), self.provenance());
+                (None, vec![words, data])
+            }
+        };
+        Output { said, parts, structured: Some(structured), ..Output::default() }
     }
 
     fn asks(&self, hub: &Hub, dispatch: &Dispatch, text: &str, asks: &[Asks], session: &Session) -> Told {
@@ -266,6 +315,41 @@ impl Probed for NlwebPeer {
 
     async fn probe(&self, hub: &Hub) {
         knocked(self, hub, self.http.probe()).await;
+    }
+}
+
+/// Whether the words of an answer were passed on as they came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Text {
+    Told,
+    Untold,
+}
+
+/// A job that a site promised. Dropped before it was looked after (by a cancel, a deadline, or a caller that left), the site
+/// is told that nobody wants it any more.
+struct Promised {
+    peer: Arc<NlwebPeer>,
+    hub: Arc<Hub>,
+    token: String,
+    headers: Vec<(&'static str, String)>,
+    is_looked_after: bool,
+}
+
+impl Promised {
+    fn new(peer: &Arc<NlwebPeer>, hub: &Arc<Hub>, token: &str, headers: &[(&'static str, String)]) -> Promised {
+        let (peer, hub, token) = (peer.clone(), hub.clone(), token.to_owned());
+        Promised { peer, hub, token, headers: headers.to_vec(), is_looked_after: false }
+    }
+}
+
+impl Drop for Promised {
+    fn drop(&mut self) {
+        if self.is_looked_after {
+            return;
+        }
+        let (peer, token) = (self.peer.clone(), std::mem::take(&mut self.token));
+        let headers = std::mem::take(&mut self.headers);
+        self.hub.supervisor.run_until_stop(async move { peer.cancel(&token, &headers).await });
     }
 }
 
