@@ -40,12 +40,15 @@ struct Ended {
 }
 
 impl Hub {
-    /// For the caller of a task that waits for approvers.
-    pub(super) fn where_to_approve(&self, language: Language, task: TaskId, approves: bool) -> String {
+    /// For the caller of a task that waits for approvers. Where agents call for somebody, it is that person who reads it.
+    pub(super) fn where_to_approve(&self, language: Language, task: TaskId, by: &Principal, skill: &Skill) -> String {
         let hub = self.sign_ins.reached();
-        match approves {
-            true => say::approve_there(language, task, hub.as_deref()),
-            false => say::approver_has_to(language, task, hub.as_deref()),
+        let person = by.links().first().map(|link| Principal::new(link.clone()));
+        let approves = |who: &Principal| self.policy.load().approves(who, Some(skill), self.now());
+        if approves(by) || person.is_some_and(|person| approves(&person)) {
+            say::approve_there(language, task, hub.as_deref())
+        } else {
+            say::approver_has_to(language, task, hub.as_deref())
         }
     }
 

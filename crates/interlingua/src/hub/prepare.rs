@@ -371,7 +371,7 @@ impl Hub {
         let mut text = say::confirm(language, &by.owner(), &ready.skill.id, ready.args.as_ref(), parts);
         if to == Addressee::Approvers {
             text.push(' ');
-            text.push_str(&self.where_to_approve(language, task, approves));
+            text.push_str(&self.where_to_approve(language, task, by, &ready.skill));
             let (skill, caller) = (&ready.skill.id, by.owner());
             tracing::info!(event = "approval_pending", %task, %skill, %caller, "a call waits for an approval");
         }
