@@ -62,7 +62,8 @@ async fn by_the_command_line() {
     let asked = program(&hub, &["ask", "--peer", "ann", "tidy up"]).await;
     let told_how = String::from_utf8_lossy(&asked.stderr).into_owned();
     assert_eq!(asked.status.code(), Some(5), "{told_how}");
-    let question = told_how.split("interlingua approve ").nth(1).and_then(|rest| rest.split(' ').next());
+    assert!(told_how.contains("It waits for your approval at "), "whose agent it is may approve: {told_how}");
+    let question = told_how.split("\n  interlingua approve ").nth(1).and_then(|rest| rest.split(' ').next());
     let question = question.unwrap_or_else(|| panic!("it says how: {told_how}")).to_owned();
     assert!(wiped(&hub).is_empty(), "nothing happens before the yes");
     assert!(program(&hub, &["approve", &question]).await.status.success());
