@@ -112,7 +112,7 @@ pub struct Confirm {
     pub call: Digest,
     pub skill: SkillId,
     pub args: Option<Json>,
-    pub parts: Vec<Part>,
+    pub parts: Box<[Part]>,
     pub effects: Effects,
     /// Absent where a peer asks, and in journals of hubs that did not write it. Boxed for the size of every event.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -65,7 +65,7 @@ fn confirm() -> Happening {
             call: Digest::of(b"call"),
             skill: skill(),
             args: None,
-            parts: Vec::new(),
+            parts: Box::default(),
             effects: Effects::unknown(),
             basis: None,
         }),

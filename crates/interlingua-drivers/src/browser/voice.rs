@@ -107,7 +107,7 @@ impl Voice {
             call: Digest::of_fields([self.key.as_str().as_bytes(), text.as_bytes()]),
             skill: asking.skill.id.clone(),
             args: asking.args.clone(),
-            parts: Vec::new(),
+            parts: Box::default(),
             effects: asking.skill.effects,
             basis: None,
         };

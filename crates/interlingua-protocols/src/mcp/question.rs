@@ -362,7 +362,7 @@ mod tests {
             call: Digest([0; 32]),
             skill: SkillId::new("a", "b"),
             args: None,
-            parts: Vec::new(),
+            parts: Box::default(),
             effects: Effects::unknown(),
             basis: None,
         };

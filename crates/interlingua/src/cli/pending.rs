@@ -21,7 +21,8 @@ pub(super) fn described(question: &QuestionView) -> String {
     line("about", about(question));
     line("effects", Some(confirm.effects.words()));
     line("arguments", arguments(question));
-    line("content", (!confirm.parts.is_empty()).then(|| format!("{} parts beside the arguments", confirm.parts.len())));
+    // What comes beside the arguments is in the hub's own words, folded like them.
+    line("whole", (!confirm.parts.is_empty()).then(|| question.text.clone()));
     line("why", (!question.why.is_empty()).then(|| question.why.join(", ").replace('_', " ")));
     line("trust", question.trust.clone().filter(|trust| trust == "peer" || trust == "world"));
     line("until", Some(question.expires.clone()));

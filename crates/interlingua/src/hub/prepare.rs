@@ -380,7 +380,7 @@ impl Hub {
             call: digest,
             skill: ready.skill.id.clone(),
             args: ready.args.clone(),
-            parts: parts.to_vec(),
+            parts: parts.into(),
             effects: ready.skill.effects,
             basis: Some(Box::new(basis)),
         };

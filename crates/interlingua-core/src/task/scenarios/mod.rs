@@ -101,7 +101,7 @@ fn hub_asks_for_yes(skill: &str) -> Happening {
         call: Digest::of(skill.as_bytes()),
         skill: skill.parse().expect("peer/skill"),
         args: None,
-        parts: Vec::new(),
+        parts: Box::default(),
         effects: Effects::unknown(),
         basis: None,
     };

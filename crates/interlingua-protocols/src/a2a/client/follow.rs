@@ -407,7 +407,7 @@ impl Following {
                 ]),
                 skill: text("skill")?.parse().ok()?,
                 args: told.get("arguments").map(|arguments| Json::from_tree(arguments.clone())),
-                parts: Vec::new(),
+                parts: Box::default(),
                 effects: Effects::unknown(),
                 basis: None,
             })),

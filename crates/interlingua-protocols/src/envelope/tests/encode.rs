@@ -67,7 +67,7 @@ fn confirmation(question: QuestionId, to: Addressee) -> Event {
         call: Digest::of(b"call"),
         skill: SkillId::new("files", "write_file"),
         args: Some(json!({"path": "a"}).into()),
-        parts: Vec::new(),
+        parts: Box::default(),
         effects,
         basis: None,
     };

@@ -190,7 +190,7 @@ impl Leg {
             call: Digest::of_fields([self.peer.as_str().as_bytes(), &content.digest().0]),
             skill: skill?,
             args: content.get("arguments").map(|arguments| Json::from_tree(arguments.clone())),
-            parts: Vec::new(),
+            parts: Box::default(),
             effects: Effects::unknown(),
             basis: None,
         })

@@ -281,7 +281,7 @@ fn a_yes_to_another_hub_is_understood_there() {
             call: Digest::of(b"c"),
             skill: SkillId::new("files", "delete"),
             args: None,
-            parts: Vec::new(),
+            parts: Box::default(),
             effects: interlingua_core::Effects::unknown(),
             basis: None,
         }),

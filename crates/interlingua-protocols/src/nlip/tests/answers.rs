@@ -142,7 +142,7 @@ fn a_yes_or_no_is_asked_in_words_and_in_structure() {
         call: Digest::of(b"call"),
         skill: SkillId::new("files", "delete"),
         args: Some(json!({"path": "a"}).into()),
-        parts: Vec::new(),
+        parts: Box::default(),
         effects: Effects::unknown(),
         basis: None,
     };

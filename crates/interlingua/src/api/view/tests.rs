@@ -20,7 +20,7 @@ fn events() -> Vec<Event> {
             call: Digest::of(b"x"),
             skill: SkillId::new("hotels", "book"),
             args: Some(json("{\"nights\":2}")),
-            parts: Vec::new(),
+            parts: Box::default(),
             effects: Effects::unknown(),
             basis: None,
         }),

@@ -159,6 +159,16 @@ async fn after_an_approval_of_ones_own_call_its_result_is_told() {
 }
 
 #[tokio::test]
+async fn what_comes_beside_the_arguments_is_shown_before_it_is_approved() {
+    let hub = hub("").await;
+    let asked = json!({"skill": "local/erase", "arguments": {"what": "all"}, "text": "and the backups"});
+    let task = start(&hub, asked).await;
+    reaches(&hub, &task, "waiting").await;
+    let approved = typed(&hub, &["approve", &task]);
+    assert!(err(&approved).contains("and the backups"), "{}", err(&approved));
+}
+
+#[tokio::test]
 async fn an_input_question_is_answered_by_a_command() {
     let hub = hub("").await;
     hub.write("tools/erase.yaml", ERASE);
