@@ -142,5 +142,6 @@ fn accepted(number: u64) -> Append {
             updated: at,
         }),
         most: Some(TaskRoom { tasks: Some(u64::MAX), ..TaskRoom::default() }),
+        beside: 0,
     }
 }
