@@ -95,7 +95,7 @@ impl Task {
         }
     }
 
-    /// Nothing of what was sent counts any more, nor does a yes: it was given for another.
+    /// Nothing of what was sent counts any more, nor does an approval: it was given for another skill.
     fn turn_to(&mut self, selected: &Selected) {
         self.state = State::Accepted;
         self.route = None;

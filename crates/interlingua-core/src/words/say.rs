@@ -93,7 +93,7 @@ pub fn which_one(language: Language, candidates: &[(SkillId, Text)]) -> String {
     said
 }
 
-/// Asks for a human yes to the whole of a call of `owner`: what is too long to show is named, measured and digested, never left
+/// Asks for approval of the whole of a call of `owner`: what is too long to show is named, measured and digested, never left
 /// out.
 pub fn confirm(language: Language, owner: &Owner, skill: &SkillId, args: Option<&Json>, parts: &[Part]) -> String {
     let (owner, skill) = (folded::name(&owner.to_string()), folded::name(&skill.to_string()));
