@@ -10,12 +10,14 @@ use super::secret::Secret;
 #[serde(deny_unknown_fields, default)]
 pub struct OAuth {
     pub grant: OAuthGrant,
-    /// The client that the hub is to the authorization server, where it was made known before.
+    /// The client that the hub is to the authorization server, where it was made known before. People come back to
+    /// `/oauth/callback` at `hub.url`.
     pub client_id: Option<String>,
     pub client_secret: Option<Secret>,
     /// Instead of a secret: a key that signs, in PEM form, P-256, Ed25519 or RSA; `file:PATH`.
     pub private_key: Option<Secret>,
-    /// The address of a document that describes the client. Default: the hub's own, where `hub.url` begins with https.
+    /// The address of a document that describes the client. Default: one of the hub's own for each authorization server, where
+    /// `hub.url` begins with https.
     pub client_metadata: Option<String>,
     /// The one authorization server that is believed, as it spells itself: `client_secret` and `private_key` go nowhere else.
     /// Default: the first one that the server names is remembered, and another is refused.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use interlingua_core::{Owner, PeerId, Secret, Time};
+use interlingua_protocols::oauth::Invalid;
 use interlingua_protocols::oauth::callback::{Callback, Outcome};
 use interlingua_protocols::oauth::challenge::Challenge;
 use interlingua_protocols::oauth::client::Client;
@@ -20,7 +21,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::Problem;
 use super::authority::Authority;
-use super::desk::{Pending, SignIn};
+use super::desk::{Pending, ReturnAddress, SignIn};
 use super::discover::Found;
 use super::kept::{self, Kept};
 use crate::config::OAuthGrant;
@@ -88,6 +89,10 @@ impl Account {
 
     pub(crate) fn owner(&self) -> Option<&Owner> {
         self.owner.as_ref()
+    }
+
+    pub(super) fn returns_by(&self, issuer: &str) -> ReturnAddress {
+        self.authority.returns_by(issuer)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -256,7 +261,7 @@ impl Account {
     /// Somebody is sent to sign in.
     async fn send(self: &Arc<Self>, found: Found, scopes: Scopes) -> Result<SignIn, Problem> {
         let hub = self.authority.hub()?;
-        let redirect = hub.sign_ins.redirect().await?;
+        let redirect = hub.sign_ins.redirect(&self.returns_by(&found.server.issuer)).await?;
         self.authority.check_sign_in(&hub, &found.server).await?;
         let client = self.authority.client(&found.server, &redirect).await?;
         let scopes = scope::lasting(scopes, &found.server);
@@ -267,8 +272,16 @@ impl Account {
     }
 
     /// Somebody came back.
-    pub(super) async fn finish(&self, pending: Pending, callback: Callback) -> Result<(), Problem> {
-        let finished = self.exchange(pending, callback).await;
+    pub(super) async fn finish(
+        &self,
+        pending: Pending,
+        callback: Callback,
+        came_by: ReturnAddress,
+    ) -> Result<(), Problem> {
+        let finished = match pending.returns_by == came_by {
+            true => self.exchange(pending, callback).await,
+            false => Err(Invalid::OtherIssuer.into()),
+        };
         {
             let mut held = self.held();
             held.waiting = None;

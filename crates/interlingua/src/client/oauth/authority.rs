@@ -20,6 +20,7 @@ use interlingua_protocols::oauth::scope::Scopes;
 use interlingua_protocols::oauth::token::{Token, refusal};
 
 use super::Problem;
+use super::desk::ReturnAddress;
 use super::kept::{self, KeptClient};
 use crate::client::guard::{Private, Reach};
 use crate::client::http::{Pool, read, whole};
@@ -126,7 +127,7 @@ impl Authority {
     /// Who the hub is to this authorization server: registers where it is not known yet, once.
     pub(super) async fn client(&self, server: &AuthorizationServer, redirect: &str) -> Result<Client, Problem> {
         let hub = self.hub()?;
-        let own = hub.sign_ins.document();
+        let own = hub.sign_ins.document(&self.returns_by(&server.issuer));
         let configured = Configured { document: self.configured.document.clone().or(own), ..self.configured.clone() };
         let at = match configured.way(server)? {
             Way::Known(client) => {
@@ -149,6 +150,15 @@ impl Authority {
         let client = client::registered(&answer.body, server)?;
         kept::keep(&hub, kept::CLIENTS, &key, &KeptClient::of(&client)).await?;
         Ok(client)
+    }
+
+    /// By which address people come back from this authorization server. A client that the operator registered has the address
+    /// that was registered; the hub's own clients have one for each authorization server.
+    pub(super) fn returns_by(&self, issuer: &str) -> ReturnAddress {
+        match (&self.configured.id, &self.configured.document) {
+            (None, None) => ReturnAddress::of_issuer(issuer),
+            (Some(_), _) | (_, Some(_)) => ReturnAddress::Common,
+        }
     }
 
     /// Is this the authorization server that configuration names, or does it name none?

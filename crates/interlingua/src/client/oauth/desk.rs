@@ -29,6 +29,48 @@ const MOST: usize = 1_000;
 
 const CALLBACK: &str = "/oauth/callback";
 const DOCUMENT: &str = "/oauth/client.json";
+const DOCUMENTS: &str = "/oauth/clients";
+/// Letters of an authorization server's mark.
+const MARK: usize = 32;
+
+/// By which address people come back from an authorization server.
+///
+/// An authorization server that does not name itself in its answer (RFC 9207) could pass on the code of another one, and be
+/// shown it. So each has an address of its own (RFC 9700 section 4.4.2.2), and a code is shown only to the one whose address it
+/// came by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ReturnAddress {
+    /// Of all clients that an operator registered, who knows one address.
+    Common,
+    /// Of one authorization server, by its mark.
+    Of(String),
+}
+
+impl ReturnAddress {
+    pub(super) fn of_issuer(issuer: &str) -> ReturnAddress {
+        ReturnAddress::Of(format!("{:.MARK$}", Digest::of(issuer.as_bytes()).to_string()))
+    }
+
+    /// From the last part of an address of the hub's own.
+    pub(crate) fn parse(mark: &str) -> Option<ReturnAddress> {
+        let is_mark = mark.len() == MARK && mark.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_mark.then(|| ReturnAddress::Of(mark.to_owned()))
+    }
+
+    fn callback(&self) -> String {
+        match self {
+            ReturnAddress::Common => CALLBACK.to_owned(),
+            ReturnAddress::Of(mark) => format!("{CALLBACK}/{mark}"),
+        }
+    }
+
+    fn document(&self) -> String {
+        match self {
+            ReturnAddress::Common => DOCUMENT.to_owned(),
+            ReturnAddress::Of(mark) => format!("{DOCUMENTS}/{mark}"),
+        }
+    }
+}
 
 /// A link to be opened by a person: whoever opens it is told for what, before anything happens.
 #[derive(Clone, PartialEq, Eq)]
@@ -65,6 +107,7 @@ pub(super) struct Pending {
     pub(super) client: Client,
     pub(super) resource: String,
     pub(super) redirect: String,
+    pub(super) returns_by: ReturnAddress,
     pub(super) verifier: Secret,
     sign_in: SignIn,
     ticket: String,
@@ -118,8 +161,8 @@ impl Desk {
         known.clone().ok_or(Problem::Stopping)
     }
 
-    pub(super) async fn redirect(&self) -> Result<String, Problem> {
-        Ok(format!("{}{CALLBACK}", self.base().await?))
+    pub(super) async fn redirect(&self, by: &ReturnAddress) -> Result<String, Problem> {
+        Ok(format!("{}{}", self.base().await?, by.callback()))
     }
 
     /// Where the hub is reached, once that is known.
@@ -128,14 +171,14 @@ impl Desk {
     }
 
     /// Where the document is that describes the hub as a client, and where people come back to.
-    pub(crate) fn described(&self) -> Option<(String, String)> {
-        self.reached().map(|base| (format!("{base}{DOCUMENT}"), format!("{base}{CALLBACK}")))
+    pub(crate) fn described(&self, by: &ReturnAddress) -> Option<(String, String)> {
+        self.reached().map(|base| (format!("{base}{}", by.document()), format!("{base}{}", by.callback())))
     }
 
     /// The same, if an authorization server can fetch it.
-    pub(super) fn document(&self) -> Option<String> {
+    pub(super) fn document(&self, by: &ReturnAddress) -> Option<String> {
         let fetchable = self.documented.load(std::sync::atomic::Ordering::Relaxed);
-        self.described().filter(|_| fetchable).map(|(document, _)| document)
+        self.described(by).filter(|_| fetchable).map(|(document, _)| document)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
@@ -155,7 +198,8 @@ impl Desk {
         seed[..16].copy_from_slice(&entropy::bits().to_be_bytes());
         seed[16..].copy_from_slice(&entropy::bits().to_be_bytes());
         let pkce = Pkce::new(&seed);
-        let (ticket, state, redirect) = (random(), random(), format!("{base}{CALLBACK}"));
+        let returns_by = account.returns_by(&server.issuer);
+        let (ticket, state, redirect) = (random(), random(), format!("{base}{}", returns_by.callback()));
         let authorize = Authorization {
             endpoint: server.sign_in()?,
             client: &client.id,
@@ -181,8 +225,19 @@ impl Desk {
         }
         let (account, verifier) = (account.clone(), pkce.verifier);
         let (sent, cookie) = (sign_in.clone(), None);
-        let pending =
-            Pending { account, server, client, resource, redirect, verifier, sign_in: sent, ticket, authorize, cookie };
+        let pending = Pending {
+            account,
+            server,
+            client,
+            resource,
+            redirect,
+            returns_by,
+            verifier,
+            sign_in: sent,
+            ticket,
+            authorize,
+            cookie,
+        };
         open.insert(state, pending);
         Ok(sign_in)
     }
@@ -198,7 +253,11 @@ impl Desk {
     }
 
     /// Somebody came back. Whatever comes of it, this way is over; `None` when there is none, or it is another browser's.
-    pub(crate) async fn finish(&self, callback: Callback, cookie: Option<&str>) -> Option<Result<PeerId, Problem>> {
+    pub(crate) async fn finish(
+        &self,
+        (callback, came_by): (Callback, ReturnAddress),
+        cookie: Option<&str>,
+    ) -> Option<Result<PeerId, Problem>> {
         let shown = cookie.map(|cookie| Digest::of(cookie.as_bytes()));
         let pending = {
             let mut open = self.lock();
@@ -209,7 +268,7 @@ impl Desk {
             open.remove(&callback.state)?
         };
         let (account, peer) = (pending.account.clone(), pending.peer().clone());
-        Some(account.finish(pending, callback).await.map(|()| peer))
+        Some(account.finish(pending, callback, came_by).await.map(|()| peer))
     }
 
     /// Is somebody still on this way?

@@ -27,8 +27,8 @@ use super::place::Elsewhere;
 
 pub(crate) use account::{Account, Judged, Shown};
 pub(crate) use authority::Authority;
-pub(crate) use desk::SIGN_IN_EXPIRES;
 pub use desk::{Desk, SignIn};
+pub(crate) use desk::{ReturnAddress, SIGN_IN_EXPIRES};
 pub(crate) use kept::{CLIENTS, TOKENS, retain};
 
 /// Everything that is kept for the server at `url`, which is this peer, under one name.

@@ -18,5 +18,5 @@ pub fn routes() -> Router<Arc<Shared>> {
 
 /// May a person come by another site's link? Only here, and only as a visit: a page that is shown, never data that is read.
 pub(crate) fn is_visited(path: &str) -> bool {
-    path == "/oauth/callback" || path.starts_with("/oauth/start/")
+    path == "/oauth/callback" || path.starts_with("/oauth/callback/") || path.starts_with("/oauth/start/")
 }

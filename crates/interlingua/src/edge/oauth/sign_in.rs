@@ -16,6 +16,7 @@ use interlingua_core::Subject;
 use interlingua_protocols::oauth::callback::Callback;
 use interlingua_protocols::oauth::client;
 
+use crate::client::oauth::ReturnAddress;
 use crate::edge::Shared;
 use crate::edge::html::escaped;
 use crate::hub::audit::AuditLine;
@@ -26,8 +27,10 @@ const NAME: &str = "interlingua-sign-in";
 pub(super) fn routes() -> Router<Arc<Shared>> {
     Router::new()
         .route("/oauth/start/{ticket}", get(start))
-        .route("/oauth/callback", get(callback))
-        .route("/oauth/client.json", get(document))
+        .route("/oauth/callback", get(common_callback))
+        .route("/oauth/callback/{mark}", get(callback))
+        .route("/oauth/client.json", get(common_document))
+        .route("/oauth/clients/{mark}", get(document))
 }
 
 /// Says for what, and leads on.
@@ -58,10 +61,25 @@ async fn start(
     response
 }
 
+async fn common_callback(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    finish(&shared, ReturnAddress::Common, query.as_deref(), &headers).await
+}
+
+async fn callback(
+    State(shared): State<Arc<Shared>>,
+    Path(mark): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let Some(returns_by) = ReturnAddress::parse(&mark) else { return over() };
+    finish(&shared, returns_by, query.as_deref(), &headers).await
+}
+
 /// Takes the answer of the authorization server.
-async fn callback(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    let Ok(callback) = Callback::decode(query.as_deref().unwrap_or_default()) else { return over() };
-    let Some(finished) = shared.hub.sign_ins.finish(callback, cookie(&headers)).await else { return over() };
+async fn finish(shared: &Shared, came_by: ReturnAddress, query: Option<&str>, headers: &HeaderMap) -> Response {
+    let Ok(callback) = Callback::decode(query.unwrap_or_default()) else { return over() };
+    let arrived = (callback, came_by);
+    let Some(finished) = shared.hub.sign_ins.finish(arrived, cookie(headers)).await else { return over() };
     let line = AuditLine::new("sign-in", Subject::Anonymous);
     match finished {
         Ok(peer) => {
@@ -83,9 +101,20 @@ fn over() -> Response {
     page(StatusCode::NOT_FOUND, "Not signed in", text)
 }
 
+async fn common_document(State(shared): State<Arc<Shared>>) -> Response {
+    describe(&shared, &ReturnAddress::Common)
+}
+
+async fn document(State(shared): State<Arc<Shared>>, Path(mark): Path<String>) -> Response {
+    match ReturnAddress::parse(&mark) {
+        Some(returns_by) => describe(&shared, &returns_by),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
 /// The hub as a client, for authorization servers that fetch its description (client id metadata documents).
-async fn document(State(shared): State<Arc<Shared>>) -> Response {
-    let Some((at, redirect)) = shared.hub.sign_ins.described() else {
+fn describe(shared: &Shared, returns_by: &ReturnAddress) -> Response {
+    let Some((at, redirect)) = shared.hub.sign_ins.described(returns_by) else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
     let described = client::describe(&shared.hub.settings.load().name, &redirect, Some(&at));

@@ -168,7 +168,9 @@ fn open() -> Vec<Row> {
         Row::get("/.well-known/oauth-protected-resource/{*path}").at(&format!("{oauth}/mcp")).open(),
         Row::get("/oauth/start/{ticket}").at("/oauth/start/none").open(),
         Row::get("/oauth/callback").open(),
+        Row::get("/oauth/callback/{mark}").at("/oauth/callback/none").open(),
         Row::get("/oauth/client.json").open(),
+        Row::get("/oauth/clients/{mark}").at("/oauth/clients/00000000000000000000000000000000").open(),
         Row::get("/metrics"),
     ]
 }
