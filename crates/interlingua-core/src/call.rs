@@ -108,6 +108,12 @@ impl Call {
         }
     }
 
+    /// The conversation by which something may be remembered for whoever calls. Anonymous callers have one owner between them and
+    /// are told apart by nothing but this, so a name that another could think of is not enough.
+    pub fn remembered_by(&self, by: &Principal) -> Option<&ConversationId> {
+        self.conversation.as_ref().filter(|id| !by.is_anonymous() || id.is_unguessable())
+    }
+
     /// A call that the hub makes on behalf of this one, which runs as `task`: with all that led to it, as urgent, within its
     /// time and on its way. Its id is the same whenever the task comes to it, and leads to the same exchange.
     pub fn child(&self, task: TaskId, here: &HubId, by: Maker, id: impl Into<MessageId>, ask: Ask) -> Call {

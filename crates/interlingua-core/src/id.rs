@@ -102,6 +102,22 @@ impl<'de> Deserialize<'de> for TaskId {
     }
 }
 
+impl ConversationId {
+    /// Has it the form of an id that is made of random bits: 32 hexadecimal digits, as the hub's own have, or a UUID of version 4?
+    pub fn is_unguessable(&self) -> bool {
+        let hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let groups: Vec<&str> = self.0.split('-').collect();
+        match groups[..] {
+            [one] => one.len() == 32 && hex(one),
+            [a, b, c, d, e] => {
+                let lengths = [a.len(), b.len(), c.len(), d.len(), e.len()] == [8, 4, 4, 4, 12];
+                lengths && c.starts_with('4') && groups.iter().all(|group| hex(group))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Random bits as a UUID of version 4, for wires that want their ids so.
 pub fn uuid_v4(random: u128) -> String {
     let bits = random & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::fault::{Fault, FaultKind, Noun};
-use crate::id::{MessageId, Text, Time, uuid_v4};
+use crate::id::{ConversationId, MessageId, Text, Time, uuid_v4};
 use crate::principal::{Owner, Subject};
 use crate::secret::Secret;
 
@@ -84,6 +84,9 @@ pub struct Session {
     /// The last state token the caller brought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<Hashed>,
+    /// What an Anonymous caller's conversation is called: others may know the session's id, nobody knows this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    thread: Option<Text>,
     /// What is kept for the caller under its token. It is in the session's own record, so that it expires with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Sealed>,
@@ -143,8 +146,13 @@ pub fn open(owner: Owner, presented: Presented<'_>, prefix: &str, entropy: Entro
             (Issued::minted(&secret, now), Some(secret))
         }
     };
+    let thread = is_anonymous(&owner).then(|| {
+        let digest = Digest::of_fields([b"session conversation".as_slice(), &entropy.token]);
+        Text::from(format!("{:.32}", digest.to_string()))
+    });
     let session = Session {
         id,
+        thread,
         owner,
         created: now,
         active: now,
@@ -196,6 +204,11 @@ impl Session {
 
     pub fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// The conversation that its requests are part of.
+    pub fn conversation(&self) -> ConversationId {
+        ConversationId(self.thread.clone().unwrap_or_else(|| self.id.clone()))
     }
 
     pub fn turn(&self) -> u64 {

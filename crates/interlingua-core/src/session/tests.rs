@@ -243,3 +243,33 @@ fn a_damaged_record_is_no_session() {
     damaged["token"]["hash"] = "AAAA".into();
     assert!(serde_json::from_value::<Session>(damaged).is_err());
 }
+
+#[test]
+fn the_conversation_of_a_stranger_is_not_called_by_a_name_that_others_know() {
+    let held = open(anonymous(), Presented { id: Some("shop"), token: None }, "chat", entropy(1), NOW);
+    let called = held.session.conversation();
+    assert!(called.is_unguessable(), "{called}");
+    let other = open(anonymous(), Presented { id: Some("shop"), token: None }, "chat", entropy(2), NOW).session;
+    assert_ne!(other.conversation(), called, "another session of the same name is another conversation");
+    let token = held.tell.expect("a token");
+    let later = NOW.after(2 * HOUR);
+    let again = resumed(&held.session, &anonymous(), token_of(&token), later).expect("it is resumed").session;
+    assert_eq!(again.conversation(), called, "a new token changes nothing");
+    let known = open(owner("ada"), Presented { id: Some("shop"), token: None }, "chat", entropy(1), NOW).session;
+    assert_eq!(known.conversation().as_str(), "shop", "whoever is known by who it is may choose");
+    let before = serde_json::to_string(&known).expect("writable");
+    assert!(!before.contains("thread"), "{before}");
+}
+
+fn token_of(secret: &Secret) -> Presented<'_> {
+    Presented { id: Some("shop"), token: Some(secret) }
+}
+
+#[test]
+fn ids_that_can_be_guessed_are_told_from_those_of_random_bits() {
+    let is = |text: &str| crate::id::ConversationId::from(text).is_unguessable();
+    assert!(is("0f3a9c0f3a9c0f3a9c0f3a9c0f3a9c0f") && is(&uuid_v4(7)));
+    for text in ["", "default", "nlip_1", "0f3a", "00000000-0000-1000-8000-000000000000", "----", "ｆ-4"] {
+        assert!(!is(text), "{text}");
+    }
+}

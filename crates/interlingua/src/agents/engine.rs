@@ -73,8 +73,8 @@ impl Engine {
     async fn open(mut errands: Errands) -> Result<(Engine, Vec<Effect>), Fault> {
         let hub = errands.line.hub.clone();
         let (log, entries) = RunLog::open::<Record>(hub.clone(), errands.line.task, errands.line.attempt).await?;
-        let conversation = errands.line.call.conversation.as_ref();
-        let memory = conversation.map(|id| Memory::of(&errands.agent.name, &errands.line.by, id));
+        let conversation = errands.line.call.remembered_by(&errands.line.by);
+        let memory = conversation.map(|id| Memory::of(&errands.agent.name, &errands.line.by.owner(), id));
         let sitting = match errands.line.call.origin.is_seat() {
             true => Some(errands.agent.seats.claim(&errands.line.call).await?),
             false => None,

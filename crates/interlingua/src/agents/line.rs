@@ -67,7 +67,7 @@ impl Line {
     /// With each peer it talks to, a run has a conversation of its own, for as long as it has one with its caller.
     pub(super) fn conversation_with(&self, peer: &str) -> ConversationId {
         let task = self.task.to_string();
-        let within = self.call.conversation.as_ref().map_or(task.as_str(), |conversation| conversation.as_str());
+        let within = self.call.remembered_by(&self.by).map_or(task.as_str(), |conversation| conversation.as_str());
         let owner = self.by.owner().to_string();
         let fields = [owner.as_bytes(), within.as_bytes(), self.name.as_str().as_bytes(), peer.as_bytes()];
         ConversationId::from(format!("{:.32}", Digest::of_fields(fields).to_string()))

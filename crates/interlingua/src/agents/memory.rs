@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use interlingua_core::ports::{Expect, StoreFault};
-use interlingua_core::{ConversationId, Digest, Fault, Part, PeerId, Principal, Role, Turn};
+use interlingua_core::{ConversationId, Digest, Fault, Owner, Part, PeerId, Role, SkillKind, Turn};
 
 use crate::hub::Hub;
 
@@ -15,15 +15,15 @@ const MAX_BYTES: usize = 256 * 1024;
 /// How often a write is tried again because another run of the same conversation was faster.
 const TRIES: usize = 8;
 
-/// Where one agent's memory of one conversation of this principal is.
+/// Where one agent's memory of one conversation of this owner is.
 #[derive(Debug, Clone)]
 pub(super) struct Memory {
     key: String,
 }
 
 impl Memory {
-    pub(super) fn of(agent: &PeerId, by: &Principal, conversation: &ConversationId) -> Memory {
-        let owner = by.owner().to_string();
+    pub(super) fn of(agent: &PeerId, owner: &Owner, conversation: &ConversationId) -> Memory {
+        let owner = owner.to_string();
         let fields = [agent.as_str().as_bytes(), owner.as_bytes(), conversation.as_str().as_bytes()];
         Memory { key: Digest::of_fields(fields).to_string() }
     }
@@ -59,6 +59,18 @@ impl Memory {
         }
         Ok(())
     }
+}
+
+/// Removes what the agents of this hub remember of a conversation; whether there was anything.
+pub(crate) async fn forget(hub: &Hub, owner: &Owner, conversation: &ConversationId) -> Result<bool, Fault> {
+    let catalogue = hub.registry.catalogue();
+    let agents = catalogue.newest().filter(|skill| skill.kind == SkillKind::Agent).map(|skill| &skill.id.peer);
+    let mut found = false;
+    for agent in agents {
+        let Memory { key } = Memory::of(agent, owner, conversation);
+        found |= hub.store.records.take(KIND, &key, hub.now()).await?.is_some();
+    }
+    Ok(found)
 }
 
 /// The newest turns that fit, in pairs: an answer stays with its question.

@@ -25,6 +25,7 @@ mod talk;
 mod team;
 mod voice;
 
+pub(crate) use memory::forget;
 pub use roster::{Recruit, Roster, enlist, prepare};
 pub(crate) use team::{plan, tidy};
 pub use voice::{Models, Voice};

@@ -7,7 +7,7 @@
 use bytes::Bytes;
 use interlingua_core::policy::{Action, Object};
 use interlingua_core::ports::{Expect, Room, StoreFault};
-use interlingua_core::{Conversation, ConversationId, Digest, Fault, Principal, Subject};
+use interlingua_core::{Conversation, ConversationId, Digest, Fault, Owner, Principal, Subject};
 use interlingua_drivers::keys::Tagger;
 
 use super::{Hub, entropy};
@@ -21,6 +21,14 @@ const IDENTITY: &str = "identity";
 const HEX: &[u8; 16] = b"0123456789abcdef";
 /// Bytes of the authentication code that a token carries.
 const CODE: usize = 16;
+
+/// A conversation that the hub itself keeps nothing of any more.
+#[derive(Debug)]
+pub struct Forgotten {
+    pub owner: Owner,
+    /// It had kept something.
+    pub was_kept: bool,
+}
 
 impl Hub {
     /// A new conversation of this principal.
@@ -149,15 +157,22 @@ impl Hub {
         Ok(found.is_some_and(|conversation| is_theirs(by, &conversation)))
     }
 
-    /// Forgets a conversation; false when it is not there or not theirs.
-    pub async fn forget_conversation(&self, by: &Principal, id: &ConversationId) -> Result<bool, Fault> {
+    /// Forgets the hub's own record of a conversation, where there is one. Whose conversation it was, for what else is remembered
+    /// of it; `None` when it is not theirs to forget.
+    pub async fn forget_conversation(&self, by: &Principal, id: &ConversationId) -> Result<Option<Forgotten>, Fault> {
         let found = self.store.records.get(KIND, id.as_str(), self.now()).await?;
-        let theirs = found.and_then(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
-        if !theirs.is_some_and(|conversation| self.opens(by, Action::Write, &conversation)) {
-            return Ok(false);
+        let was_kept = found.is_some();
+        let conversation = match found {
+            Some(item) => serde_json::from_slice(&item.value).map_err(Fault::internal)?,
+            None => self.fresh(by, id),
+        };
+        if !self.opens(by, Action::Write, &conversation) {
+            return Ok(None);
         }
-        self.store.records.take(KIND, id.as_str(), self.now()).await?;
-        Ok(true)
+        if was_kept {
+            self.store.records.take(KIND, id.as_str(), self.now()).await?;
+        }
+        Ok(Some(Forgotten { owner: conversation.owner, was_kept }))
     }
 
     /// Theirs, or others' by a rule.

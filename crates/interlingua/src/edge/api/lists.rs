@@ -7,10 +7,11 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use http::{StatusCode, Uri};
 use interlingua_core::peer::Vouched;
-use interlingua_core::{Fault, Principal, Skill};
+use interlingua_core::{ConversationId, Fault, Principal, Skill};
 
 use super::page::{self, Paged, Searched};
-use super::{Answered, Asker, answer, exchanges, no_such_conversation, nothing};
+use super::{Answered, Asker, answer, no_such_conversation, nothing};
+use crate::agents;
 use crate::api::view::{ConversationView, PageView, PeerView, SkillView};
 use crate::edge::Shared;
 use crate::hub::policy::Action;
@@ -111,9 +112,14 @@ pub(super) async fn forget_conversation(
     asker: Asker,
     Path(named): Path<String>,
 ) -> Answered {
-    let id = exchanges::conversation(&shared, &asker.by, &named).await?;
-    if !shared.hub.forget_conversation(&asker.by, &id).await? {
-        return Err(no_such_conversation().into());
+    // A conversation may be remembered by an agent alone: one that a caller named in another protocol.
+    let by_name = || (!asker.by.is_anonymous()).then(|| ConversationId::from(named.as_str()));
+    let hub = &shared.hub;
+    let id = hub.open_conversation(&asker.by, &named).or_else(by_name).ok_or_else(no_such_conversation)?;
+    let forgotten = hub.forget_conversation(&asker.by, &id).await?.ok_or_else(no_such_conversation)?;
+    let was_remembered = agents::forget(hub, &forgotten.owner, &id).await?;
+    match forgotten.was_kept || was_remembered {
+        true => Ok(nothing()),
+        false => Err(no_such_conversation().into()),
     }
-    Ok(nothing())
 }

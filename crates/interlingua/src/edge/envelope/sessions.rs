@@ -343,7 +343,7 @@ impl Step<'_> {
         }
         let id = held.session.id();
         let named = self.brought.token.session_id.as_ref() == Some(id);
-        taken.conversation = named.then(|| ConversationId(id.clone()));
+        taken.conversation = named.then(|| held.session.conversation());
         taken.token.session_id = Some(id.clone());
         if let Some(secret) = &held.tell {
             taken.token.context_token = Some(joined(&key, secret));

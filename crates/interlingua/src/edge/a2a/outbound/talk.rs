@@ -76,7 +76,7 @@ impl Talk {
         dispatch: Dispatch,
     ) -> Result<Talk, Fault> {
         let owner = dispatch.by.owner();
-        let leg = dispatch.call.conversation.as_ref().map(|conversation| {
+        let leg = dispatch.call.remembered_by(&dispatch.by).map(|conversation| {
             let (address, owner) = (peer.address.origin.to_string(), owner.to_string());
             LegKey::new([peer.name.as_str(), &address, &owner, conversation.as_str()])
         });

@@ -149,7 +149,7 @@ pub(super) struct Talk<'a> {
 impl<'a> Talk<'a> {
     async fn begin(peer: &'a NlipPeer, hub: &'a Hub, dispatch: Dispatch) -> Result<Talk<'a>, Fault> {
         let task = dispatch.task.to_string();
-        let within = dispatch.call.conversation.as_ref().map_or(task.as_str(), |id| id.as_str());
+        let within = dispatch.call.remembered_by(&dispatch.by).map_or(task.as_str(), |id| id.as_str());
         let origin = peer.address.origin.to_string();
         let key = LegKey::new(&peer.name, &origin, &dispatch.by.owner(), within);
         let kept = peer.legs.load(&key, hub.now()).await?;
