@@ -117,7 +117,7 @@ pub(super) fn decode(data: &Json, memory: &mut Memory, out: &mut Vec<Event>) {
 /// What was read from a cache was read, too.
 fn read(usage: &Value) -> u64 {
     let keys = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-    keys.iter().filter_map(|key| usage[*key].as_u64()).sum()
+    keys.iter().filter_map(|key| usage[*key].as_u64()).fold(0, u64::saturating_add)
 }
 
 fn delta(tree: &Value) -> Option<Event> {

@@ -94,7 +94,7 @@ pub(super) fn decode(data: &Json, memory: &mut Memory, out: &mut Vec<Event>) {
     let usage = &tree["usageMetadata"];
     if let Some(read) = usage["promptTokenCount"].as_u64() {
         let keys = ["candidatesTokenCount", "thoughtsTokenCount"];
-        let written = keys.iter().filter_map(|key| usage[*key].as_u64()).sum();
+        let written = keys.iter().filter_map(|key| usage[*key].as_u64()).fold(0, u64::saturating_add);
         out.push(Event::Usage(Tokens { read, written }));
     }
     if tree["promptFeedback"]["blockReason"].is_string() {
