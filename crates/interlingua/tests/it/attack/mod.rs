@@ -11,6 +11,7 @@ mod federation;
 mod identity;
 mod inherit;
 mod outgoing;
+mod outside;
 mod owner;
 mod programs;
 mod sealed;
