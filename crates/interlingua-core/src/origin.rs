@@ -14,9 +14,11 @@ use crate::id::TaskId;
 
 /// What a program that holds the hub calls by.
 const LOCAL: &str = "local";
-/// What hubs before this one may add to the list of protocols.
-const MOST_TOLD: usize = 16;
-const LONGEST_TOLD: usize = 64;
+/// A call that went by more protocols than this is refused. Every one of them costs a decision of the rules for each link of
+/// the chain, and a list that were cut could be filled so that the protocol which forbids is what is cut off.
+const MOST_PROTOCOLS: usize = 16;
+/// Bytes of a protocol's name.
+const LONGEST_NAME: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
@@ -103,6 +105,11 @@ impl Origin {
         std::iter::once(self.wire.protocol()).chain(also.iter().map(Wire::protocol))
     }
 
+    /// It says to have gone by more protocols than there are: nothing is decided about it.
+    pub fn is_overlong(&self) -> bool {
+        self.protocols().count() > MOST_PROTOCOLS
+    }
+
     pub fn maker(&self) -> Maker {
         self.led.as_ref().map_or(Maker::Caller, |led| led.by)
     }
@@ -163,8 +170,9 @@ impl Origin {
 
     /// Nothing of it is above this.
     pub fn lower(&mut self, trust: Trust) {
-        let led = self.led();
-        led.trust = led.trust.min(trust);
+        if trust < self.trust() {
+            self.led().trust = trust;
+        }
     }
 
     /// It goes by this wire, too.
@@ -209,11 +217,14 @@ impl Origin {
         })
     }
 
-    /// For the next hub: protocols, then what agents may not do. How far what was read is trusted is for this hub to judge: its
-    /// agents ask here, where somebody can answer, before the call goes out.
+    /// For the next hub: the protocols, how far what led to it is trusted where that is less than a caller, and what agents
+    /// may not do. That a person approved it here is not told: no hub believes that of another.
     pub fn tell(&self) -> String {
         let mut text = self.protocols().collect::<Vec<_>>().join(", ");
-        // What an agent must be asked about was asked here: the next hub has approvers of its own for what it does.
+        if self.trust() < Trust::Caller {
+            text.push_str(&format!("; trust={}", self.trust().as_str()));
+        }
+        // What an agent must ask for it asked for here; where the trust is low the next hub asks for itself.
         let denied = self.consents().map(|consents| consents.named(Consent::Deny)).unwrap_or_default();
         if !denied.is_empty() {
             text.push_str(&format!("; deny={}", denied.join(" ")));
@@ -221,23 +232,34 @@ impl Origin {
         text
     }
 
-    /// What the hub before tells. It is its own word, and believed because it only takes rights away; what cannot be read is
-    /// left out, as it could have been.
+    /// What the hub before tells. Anybody can say it, and it is believed because it only takes rights away; what cannot be read
+    /// is left out, as it could have been. A call with low trust behind it is one of an agent: what changes something needs
+    /// approval here.
     pub fn told(&mut self, text: &str) {
         let mut said = text.split(';').map(str::trim);
         let protocols = said.next().unwrap_or_default().split(',').map(str::trim);
-        for protocol in protocols.filter(|name| is_name(name)).take(MOST_TOLD) {
+        for protocol in protocols.filter(|name| is_name(name)) {
+            // One too many is kept, so that it shows.
+            if self.is_overlong() {
+                break;
+            }
             self.goes_by(Wire(protocol.to_owned().into()));
         }
         let mut rules = Consents::NONE;
+        let mut low = false;
         for (key, value) in said.filter_map(|rule| rule.split_once('=')) {
             match key.trim() {
-                "trust" => Trust::parse(value.trim()).into_iter().for_each(|trust| self.lower(trust)),
+                "trust" => {
+                    if let Some(trust) = Trust::parse(value.trim()) {
+                        self.lower(trust);
+                        low |= trust < Trust::Caller;
+                    }
+                }
                 "deny" => rules.set(value.split_whitespace(), Consent::Deny),
                 _ => {}
             }
         }
-        if rules != Consents::NONE {
+        if low || rules != Consents::NONE {
             self.bound_by(rules);
         }
     }
@@ -245,7 +267,7 @@ impl Origin {
 
 fn is_name(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    !text.is_empty() && text.len() <= LONGEST_TOLD && text.bytes().all(plain)
+    !text.is_empty() && text.len() <= LONGEST_NAME && text.bytes().all(plain)
 }
 
 /// As journals have it. A call that simply came in is written as its wire, as it was before there were origins.
@@ -350,10 +372,9 @@ mod tests {
             spends: Consent::Deny,
         });
         let text = asked.tell();
-        assert_eq!(text, "mcp; deny=destroys spends");
+        assert_eq!(text, "mcp; trust=world; deny=destroys spends");
         let mut next = came("nlip");
         next.told(&text);
-        next.told("mcp; trust=world");
         assert_eq!(protocols(&next), ["nlip", "mcp"]);
         let denied = Consents { destroys: Consent::Deny, spends: Consent::Deny, ..Consents::NONE };
         assert_eq!((next.trust(), next.consents()), (Trust::World, Some(denied)));
@@ -363,8 +384,22 @@ mod tests {
         assert_eq!(next, before, "nothing is taken back");
         next.told(&format!("{}, a b, ü, ,", "x".repeat(100)));
         assert_eq!(next, before, "invalid names are ignored");
+        assert!(!next.is_overlong());
         next.told(&(0..100).map(|number| format!("p{number},")).collect::<String>());
-        assert_eq!(protocols(&next).len(), 2 + MOST_TOLD);
+        assert!(next.is_overlong());
+        assert_eq!(protocols(&next).len(), MOST_PROTOCOLS + 1, "no more than one too many is kept");
+    }
+
+    #[test]
+    fn low_trust_alone_is_told_and_binds_like_an_agent() {
+        let asked = came("api").child(Maker::Plan, Trust::Peer);
+        assert_eq!(asked.tell(), "api; trust=peer");
+        let mut next = came("a2a/1.0");
+        next.told(&asked.tell());
+        assert_eq!((next.trust(), next.consents()), (Trust::Peer, Some(Consents::NONE)));
+        let mut plain = came("a2a/1.0");
+        plain.told(&came("api").tell());
+        assert_eq!((plain.trust(), plain.consents()), (Trust::Operator, None), "a caller's own words bind nothing");
     }
 
     #[test]

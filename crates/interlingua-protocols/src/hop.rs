@@ -32,8 +32,8 @@ pub struct Headers<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hop {
     pub via: Option<Via>,
-    /// As it came.
-    pub origin: Option<String>,
+    /// As they came.
+    pub origins: Vec<String>,
     pub deadline: Option<Deadline>,
     pub priority: Priority,
     pub trace: Option<Trace>,
@@ -70,7 +70,7 @@ impl<'a> Headers<'a> {
         };
         Ok(Hop {
             via: self.via.and_then(via),
-            origin: self.origin.map(str::to_owned),
+            origins: self.origin.map(str::to_owned).into_iter().collect(),
             deadline: deadline.map(|at| Deadline { at, set_by: DeadlineBy::Caller }),
             priority,
             trace: self.trace(),
@@ -93,9 +93,7 @@ impl Hop {
     /// Puts what was said into a call.
     pub fn apply(&self, call: &mut Call) {
         call.via.clone_from(&self.via);
-        if let Some(origin) = &self.origin {
-            call.told(origin);
-        }
+        self.origins.iter().for_each(|origin| call.told(origin));
         call.trace.clone_from(&self.trace);
         call.limits = Limits { deadline: self.deadline, priority: self.priority, ..call.limits.clone() };
     }
@@ -161,7 +159,10 @@ mod tests {
     #[test]
     fn without_headers_everything_is_ordinary() {
         let hop = decode(Headers::default());
-        assert_eq!(hop, Hop { via: None, origin: None, deadline: None, priority: Priority::NORMAL, trace: None });
+        assert_eq!(
+            hop,
+            Hop { via: None, origins: Vec::new(), deadline: None, priority: Priority::NORMAL, trace: None }
+        );
     }
 
     #[test]
@@ -203,7 +204,7 @@ mod tests {
         let sent = encode(&call);
         let get = |name: &str| sent.iter().find(|(given, _)| *given == name).map(|(_, text)| text.as_str());
         assert_eq!(get(VIA), Some("a, b, c"));
-        assert_eq!(get(ORIGIN), Some("local, mcp; deny=destroys"));
+        assert_eq!(get(ORIGIN), Some("local, mcp; trust=peer; deny=destroys"));
         let again = decode(Headers {
             via: get(VIA),
             origin: get(ORIGIN),

@@ -16,6 +16,7 @@ pub const SKILLS: &str = "interlingua-skills";
 pub const TOPIC: &str = "interlingua-topic";
 /// On a WebSocket, where no header goes with a message.
 pub const VIA: &str = "interlingua-via";
+pub const ORIGIN: &str = "interlingua-origin";
 
 const OURS: &str = "interlingua-";
 

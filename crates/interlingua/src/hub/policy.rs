@@ -318,7 +318,9 @@ pub fn glob(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use interlingua_core::{CardFrom, Effects, Proof, Schema, SkillKind};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use interlingua_core::{Ask, CardFrom, Effects, Input, Origin, Proof, Schema, SkillKind, Target, Via};
 
     use super::*;
 
@@ -359,6 +361,42 @@ mod tests {
         assert_eq!(reasons(&owner.through(agent("*"))), (Effect::Allowed, "owner scopes".to_owned()));
         assert!(policy.approves(&owner, Some(&skill), Time(0)));
         assert!(!policy.approves(&owner.through(agent(APPROVE_SCOPE)), Some(&skill), Time(0)), "a yes is a human's");
+    }
+
+    /// Allows everything, and counts.
+    #[derive(Debug, Default)]
+    struct Counting(AtomicUsize);
+
+    impl Judge for Counting {
+        fn version(&self) -> Digest {
+            Digest::of(b"")
+        }
+
+        fn could(&self, _: &Asked<'_>) -> Could {
+            Could::Yes
+        }
+
+        fn decide(&self, _: &Asked<'_>, _: Option<&Json>) -> Decision {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Decision { effect: Effect::Allowed, because: [].into() }
+        }
+    }
+
+    #[test]
+    fn what_others_say_of_the_way_costs_a_bounded_number_of_decisions() {
+        let (skill, counting) = (skill(), Arc::new(Counting::default()));
+        let policy = Policy::new(Digest::of(b""), Some(counting.clone()));
+        let user = Principal::new(link(Subject::User("ann".into()), &["*"]));
+        let hubs = usize::from(Via::LIMIT) - 1;
+        let by = (0..hubs).fold(user, |by, hub| by.through(link(Subject::Hub(format!("h{hub}").into()), &["*"])));
+        let target = Target::Skill(skill.id.clone(), None);
+        let mut call = Call::new("m", Origin::program(), Ask::Invoke { target, input: Input::text("") });
+        call.told(&(0..15).map(|number| format!("p{number},")).collect::<String>());
+        assert!(!call.origin.is_overlong());
+        assert!(policy.judge(&by, &call, &skill, None, Time(0)).allows());
+        assert_eq!(counting.0.load(Ordering::Relaxed), 16 * (1 + hubs), "the most that is judged");
+        call.told("one-more");
+        assert!(call.origin.is_overlong(), "which is refused before anything is decided");
     }
 
     #[test]

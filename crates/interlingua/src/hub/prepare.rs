@@ -72,6 +72,9 @@ impl Hub {
                 return Err(Fault::caller(FaultKind::Malformed, "a hub on the way has too long a name"));
             }
         }
+        if call.origin.is_overlong() {
+            return Err(Fault::caller(FaultKind::Malformed, "the call went by more protocols than there are"));
+        }
         let acting = &*acting(by, call);
         let mut laps = self.meters.laps();
         let resolved = self.resolve(acting, call).await;
@@ -362,11 +365,7 @@ impl Hub {
             None => {}
         }
         let approves = self.policy.load().approves(by, Some(&ready.skill), self.now());
-        let to = if approves && call.caller.can_answer.has(KindSet::CONFIRM) {
-            Addressee::Caller
-        } else {
-            Addressee::Approvers
-        };
+        let to = approval_of(approves, call);
         let language = super::words::language_of(call);
         let mut text = say::confirm(language, &by.owner(), &ready.skill.id, ready.args.as_ref(), parts);
         if to == Addressee::Approvers {
@@ -439,6 +438,14 @@ impl Hub {
             text,
             expires: self.question_expires(),
         }
+    }
+}
+
+/// Who is asked for an approval: the caller, where it may approve and its wire can ask it, else whoever may.
+pub(super) fn approval_of(caller_approves: bool, call: &Call) -> Addressee {
+    match caller_approves && call.caller.can_answer.has(KindSet::CONFIRM) {
+        true => Addressee::Caller,
+        false => Addressee::Approvers,
     }
 }
 

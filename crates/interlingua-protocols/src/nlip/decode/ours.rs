@@ -1,4 +1,4 @@
-//! The hub's own words in a message: submessages labelled `interlingua-call`, `-answer` and `-via`.
+//! The hub's own words in a message: submessages labelled `interlingua-call`, `-answer`, `-via` and `-origin`.
 
 use std::borrow::Cow;
 
@@ -22,6 +22,7 @@ pub(super) struct Ours {
     pub(super) answer: Option<Answered>,
     pub(super) topic: Option<Topic>,
     via: Option<Via>,
+    origins: Vec<String>,
 }
 
 impl Ours {
@@ -38,17 +39,21 @@ impl Ours {
             self.topic = Some(Topic::decode(&content())?);
         } else if submessage.has_label(labels::VIA) {
             self.via = via(&content());
+        } else if submessage.has_label(labels::ORIGIN) {
+            self.origins.extend(content().tree().as_str().map(str::to_owned));
         } else {
             return Ok(false);
         }
         Ok(true)
     }
 
-    /// A header and a submessage may both name hubs; the header is the nearer hop's.
+    /// A header and a submessage may both name hubs; the header is the nearer hop's. What both say of the origin counts: it only
+    /// takes rights away.
     pub(super) fn hop(&self, mut hop: Hop) -> Hop {
         if hop.via.is_none() {
             hop.via.clone_from(&self.via);
         }
+        hop.origins.extend_from_slice(&self.origins);
         hop
     }
 }

@@ -80,6 +80,7 @@ impl Driver {
         let mut call = self.task.call.clone();
         // What it says is worth no more than what led to it.
         let trust = call.trust();
+        call.origin.lower(trust);
         if let Ask::Invoke { target, input } = &mut call.ask {
             input.trust = trust;
             *target = Target::Skill(ready.skill.id.clone(), None);

@@ -189,6 +189,9 @@ impl Exchange {
         if call.via.is_none() {
             call.via = text(hop::VIA).and_then(hop::via);
         }
+        if let Some(origin) = text(hop::ORIGIN) {
+            call.told(origin);
+        }
         // A streamed answer is made after the request was answered: what it belongs to is written down here.
         call.trace = call.trace.take().or_else(trace::ambient);
         call

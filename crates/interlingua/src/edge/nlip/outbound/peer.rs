@@ -208,13 +208,18 @@ impl<'a> Talk<'a> {
         self.say(&message).await
     }
 
-    /// On a WebSocket no header goes with a message: the way taken goes in it, to those who know it; the rest is lost.
+    /// On a WebSocket no header goes with a message: the way taken and what led to the call go in it, to those who know them; the
+    /// rest is lost.
     fn put_hop_into(&mut self, message: &mut Message) {
         let call = &self.dispatch.call;
         if let Some(via) = call.via.as_ref().filter(|_| self.peer.tongue == Tongue::Hub) {
             let hubs: Vec<&str> = via.hubs.iter().map(HubId::as_str).collect();
             let via = serde_json::json!({"via": hubs});
             message.submessages.push(Submessage::json(via.into()).labelled(labels::VIA));
+        }
+        if self.peer.tongue == Tongue::Hub {
+            let origin: serde_json::Value = call.origin.tell().into();
+            message.submessages.push(Submessage::json(origin.into()).labelled(labels::ORIGIN));
         }
         if call.limits.priority != Priority::NORMAL {
             self.losses.push(Loss::new("call.priority", LossKind::Dropped));
