@@ -11,7 +11,8 @@ use bytes::Bytes;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::percent::encoded;
 use interlingua_core::{
-    Ask, Call, Card, Event, Fault, FaultKind, Finished, Health, Input, Json, Loss, Outcome, Party, PeerId, Record, Text,
+    Ask, Call, Card, Event, Fault, FaultKind, Finished, Health, Input, Json, Loss, Outcome, Party, PeerId, Record,
+    Retry, Text,
 };
 use interlingua_protocols::aip::backoff::{Backoff, Growth};
 use interlingua_protocols::aip::client::line::{Line, Pulse};
@@ -148,8 +149,13 @@ impl Constellation {
         Finished::failed(self.fault(FaultKind::OutcomeUnknown, text))
     }
 
+    /// It answered, so it may have begun whatever it says: no other peer is tried instead.
     fn refused(&self, frame: &ServerMessage) -> Fault {
-        self.believed(frame, decode::refusal(frame, self.name.clone()))
+        let fault = self.believed(frame, decode::refusal(frame, self.name.clone()));
+        match fault.kind {
+            FaultKind::Unreachable => fault.retry(Retry::IfIdempotent),
+            _ => fault,
+        }
     }
 
     /// How it ended, and what was lost: on the way there, and behind a server that is a hub.
