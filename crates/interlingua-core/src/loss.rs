@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::Text;
 use crate::json::Tree;
+use crate::visible::visible_line;
 
 /// A value, and what was lost on the way to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Loss {
         let read = |loss: &Tree| {
             let kind = LossKind::named(loss.get("kind")?.as_str()?)?;
             let what: String = loss.get("what")?.as_str()?.chars().take(LONGEST).collect();
-            Some(Loss::new(what, kind))
+            Some(Loss::new(visible_line(&what).into_owned(), kind))
         };
         list.as_array().into_iter().flatten().take(MOST).filter_map(read).collect()
     }
