@@ -17,7 +17,7 @@ use crate::json::Json;
 use crate::origin::{Chosen, Maker, Origin};
 use crate::principal::Principal;
 use crate::query::{Notice, Query, Watch};
-use crate::question::KindSet;
+use crate::question::{KindSet, QuestionKind};
 use crate::secret::Secret;
 
 /// What a decoder returns. It proves nothing about who asks.
@@ -242,6 +242,21 @@ pub struct Caller {
     pub missing: Missing,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepts: Vec<Media>,
+}
+
+impl Caller {
+    /// Does a question of a peer's find somebody who answers it? A request for approval finds an approver, whatever the caller's
+    /// wire can ask.
+    pub fn is_answered_for(&self, question: &QuestionKind) -> bool {
+        match question {
+            QuestionKind::Confirm(_) => true,
+            QuestionKind::Input { .. }
+            | QuestionKind::Credential { .. }
+            | QuestionKind::Visit { .. }
+            | QuestionKind::Model(_)
+            | QuestionKind::Roots => self.can_answer.has(question.set()),
+        }
+    }
 }
 
 impl Default for Caller {

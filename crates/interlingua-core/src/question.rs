@@ -6,7 +6,7 @@ use crate::card::{Effects, Schema, Skill};
 use crate::content::{Part, Party, Turn};
 use crate::digest::Digest;
 use crate::event::Answer;
-use crate::id::{QuestionId, SkillId, Text, Time};
+use crate::id::{PeerId, QuestionId, SkillId, Text, Time};
 use crate::json::Json;
 use crate::secret::Secret;
 use crate::visit::WebLink;
@@ -42,6 +42,27 @@ pub enum QuestionKind {
     Visit { url: WebLink },
     Model(ModelRequest),
     Roots,
+}
+
+impl Question {
+    /// In bytes, of what people read and fill in. What a model is asked is bounded like other content.
+    pub fn weight(&self) -> usize {
+        let json = |json: &Json| json.as_bytes().len();
+        self.text.len()
+            + match &self.kind {
+                QuestionKind::Input { form, choices } => {
+                    json(&form.0) + choices.iter().map(|choice| choice.id.len() + choice.text.len()).sum::<usize>()
+                }
+                QuestionKind::Confirm(confirm) => {
+                    confirm.args.as_ref().map_or(0, json) + confirm.parts.iter().map(Part::weight).sum::<usize>()
+                }
+                QuestionKind::Credential { scheme, scopes } => {
+                    scheme.len() + scopes.iter().map(|scope| scope.len()).sum::<usize>()
+                }
+                QuestionKind::Visit { url } => url.len(),
+                QuestionKind::Model(_) | QuestionKind::Roots => 0,
+            }
+    }
 }
 
 impl QuestionKind {
@@ -155,6 +176,22 @@ impl Reason {
             Reason::Spends => "spends",
             Reason::PlainWords => "plain_words",
             Reason::UnknownEffects => "unknown_effects",
+        }
+    }
+}
+
+impl Confirm {
+    /// What a peer wants approved, by its own word. `shown` is all that it said of it: an approval is for exactly that. A
+    /// request that names no skill is one all the same.
+    pub fn asked_by(peer: &PeerId, shown: Digest, skill: Option<&str>, args: Option<Json>) -> Confirm {
+        let named = skill.and_then(|skill| skill.parse().ok());
+        Confirm {
+            call: Digest::of_fields([peer.as_str().as_bytes(), &shown.0]),
+            skill: named.unwrap_or_else(|| SkillId::new(peer.as_str(), "unnamed")),
+            args,
+            parts: Box::default(),
+            effects: Effects::unknown(),
+            basis: None,
         }
     }
 }

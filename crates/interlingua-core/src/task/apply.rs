@@ -121,7 +121,10 @@ impl Task {
         let asked = (question.to == Addressee::Caller)
             .then(|| (question.id, question.text.clone(), said_by(&question.asked_by)));
         match (answer, &question.kind) {
-            (Answer::Granted, QuestionKind::Confirm(confirm)) => self.granted = Some(confirm.call),
+            // What a peer wants approved is approved there, and counts for nothing here.
+            (Answer::Granted, QuestionKind::Confirm(confirm)) if question.asked_by == Party::Hub => {
+                self.granted = Some(confirm.call);
+            }
             (Answer::Given(input), _) => {
                 if question.asked_by == Party::Hub
                     && let Some(answer) = &input.args

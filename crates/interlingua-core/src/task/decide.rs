@@ -1,6 +1,8 @@
 //! The rules: what a happening leads to, given the state. Changes nothing.
 
-use super::{Asking, Decision, Effect, Happening, MAX_ARTIFACTS_HELD, MAX_OPEN_QUESTIONS, Standing, Task};
+use super::{
+    Asking, Decision, Effect, Happening, MAX_ARTIFACTS_HELD, MAX_OPEN_QUESTIONS, MAX_QUESTION, Standing, Task,
+};
 use crate::call::{OnDisconnect, Raw};
 use crate::content::{Input, Party};
 use crate::event::{Answer, CancelWhy, Chunk, Decided, Event, Finished, How, Outcome, Route, Signal};
@@ -134,6 +136,9 @@ impl Task {
             return Err(self.bad_reply("an event before anything was sent"));
         }
         let event = match event {
+            Event::Asked(question) if question.weight() > MAX_QUESTION => {
+                return Err(self.bad_reply("a question that is too long to be read"));
+            }
             Event::Asked(question) => {
                 // A person reads it and decides: nothing is hidden in it.
                 let text = visible(&question.text).into_owned().into();
@@ -199,6 +204,11 @@ impl Task {
         now: Time,
     ) -> Result<&Question, Fault> {
         let question = self.open.get(&id).filter(|_| standing.owns || standing.approves).ok_or_else(not_found)?;
+        // The right to approve may have been taken back since the caller was asked.
+        let approves = standing.approves || (question.to == Addressee::Caller && *answer != Answer::Granted);
+        if !approves {
+            return Err(Fault::caller(FaultKind::Denied, NOT_YOURS));
+        }
         if !may_answer(question, standing) {
             return Err(Fault::caller(FaultKind::Denied, "this question is not yours to answer"));
         }
@@ -272,6 +282,9 @@ impl Task {
             return Ok(self.answer(by, question, message, answer));
         }
         let Answer::Given(input) = answer else { return Err(broken("an answer changed its kind")) };
+        if !self.open.is_empty() && !self.open.values().any(|question| may_answer(question, standing)) {
+            return Err(Fault::caller(FaultKind::Denied, NOT_YOURS));
+        }
         if self.sent.is_none() || !self.open.is_empty() {
             return Err(Fault::caller(FaultKind::InvalidInput, "the open question wants another kind of answer"));
         }
@@ -440,6 +453,9 @@ impl Task {
         Fault::new(FaultKind::BadReply, self.peer_party(), format!("the peer broke its protocol: {what}"))
     }
 }
+
+/// What whoever answers for an approver is told; the question stays open.
+const NOT_YOURS: &str = "this call waits for an approver, and it is not yours to approve; it stays pending";
 
 pub(super) fn may_answer(question: &Question, standing: Standing) -> bool {
     match question.to {

@@ -51,6 +51,8 @@ use crate::secret::Secret;
 pub const CANCEL_GRACE: Duration = Duration::from_secs(10);
 /// How many questions one task may have open.
 pub const MAX_OPEN_QUESTIONS: usize = 16;
+/// Bytes of one question of a peer's.
+pub const MAX_QUESTION: usize = 256 * 1024;
 /// How many bytes of artifacts one task may hold. Large blobs are stored beside it and count as references.
 pub const MAX_ARTIFACTS_HELD: usize = 64 * 1024 * 1024;
 /// How many losses a task keeps in memory.

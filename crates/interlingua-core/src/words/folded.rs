@@ -63,7 +63,8 @@ fn part(part: &Part) -> String {
     std::iter::once(said).chain(about).filter(|said| !said.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted(text: &str) -> String {
+/// A text in quotation marks, which it cannot leave.
+pub fn quoted(text: &str) -> String {
     let literal = serde_json::to_string(text).unwrap_or_default();
     token(&literal, WHOLE)
 }

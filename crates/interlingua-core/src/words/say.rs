@@ -9,7 +9,7 @@ use super::value::Kind;
 use crate::card::Schema;
 use crate::content::Part;
 use crate::event::Why;
-use crate::id::{SkillId, TaskId, Text};
+use crate::id::{PeerId, SkillId, TaskId, Text};
 use crate::json::{Json, Tree};
 use crate::principal::Owner;
 use crate::visible::visible_line;
@@ -141,6 +141,18 @@ fn at(language: Language, hub: Option<&str>) -> String {
         English => format!(" at {hub}"),
         Spanish => format!(" en {hub}"),
     }
+}
+
+/// Another hub asks for approval of what it was called for: what it says it would run, and its own words, marked as such.
+pub fn relayed(language: Language, peer: &PeerId, skill: &SkillId, args: Option<&Json>, words: &str) -> String {
+    let (peer, skill, words) = (folded::name(peer.as_str()), folded::name(&skill.to_string()), folded::quoted(words));
+    let args = args.map(|args| folded::arguments(args.as_str()));
+    let (asks, with, says, end) = match language {
+        English => ("asks for approval to run", "with", "It says", "Answer yes or no."),
+        Spanish => ("pide aprobación para ejecutar", "con", "Dice", "Responde sí o no."),
+    };
+    let args = args.map(|args| format!(" {with} {args}")).unwrap_or_default();
+    format!("{peer} {asks} {skill}{args}. {says}: {words}. {end}")
 }
 
 /// The answer did not fit; the question follows again.

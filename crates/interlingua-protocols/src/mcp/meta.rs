@@ -36,6 +36,8 @@ pub const LOSSES: &str = "interlingua/losses";
 pub const ROUTE: &str = "interlingua/route";
 pub const FAULT: &str = "interlingua/fault";
 pub const TASK: &str = "interlingua/task";
+/// A request for approval, and of what.
+pub const CONFIRM: &str = "interlingua/confirm";
 /// A tool that its hub has from another hub.
 pub const IMPORTED: &str = "interlingua/imported";
 /// Annotations of a content block, for the way through the model.

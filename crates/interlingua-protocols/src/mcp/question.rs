@@ -6,13 +6,14 @@
 //! for as one text.
 
 use interlingua_core::{
-    Addressee, Answer, BadLink, Choice, Input, Json, ModelRequest, Part, Party, PeerId, Provenance, Question,
+    Addressee, Answer, BadLink, Choice, Confirm, Input, Json, ModelRequest, Part, Party, PeerId, Provenance, Question,
     QuestionId, QuestionKind, Role, Schema, Secret, TaskId, Text, Time, Trust, Turn, WebLink,
 };
 use serde_json::{Value, json};
 
 use super::content::{self, Verbatim, Writer};
 use super::definition::decode_tool;
+use super::meta::{self, META};
 use super::{Version, definition};
 use crate::members::{Members, elements};
 use crate::object::Object;
@@ -38,13 +39,13 @@ pub struct Asking {
 pub fn encode(question: &Question, version: Version) -> Option<Asking> {
     let params = match &question.kind {
         QuestionKind::Input { form, choices } => elicit(&question.text, &asked_form(form, choices, version), version),
-        QuestionKind::Confirm(_) => {
+        QuestionKind::Confirm(confirm) => {
             let form = json!({
                 "type": "object",
                 "properties": {YES: {"type": "boolean", "title": "Approve", "description": "Say yes to exactly this call."}},
                 "required": [YES],
             });
-            elicit(&question.text, &form.into(), version)
+            marked(&elicit(&question.text, &form.into(), version), confirm)
         }
         QuestionKind::Visit { url } => Object::json(|params| {
             params.text("mode", "url");
@@ -60,6 +61,22 @@ pub fn encode(question: &Question, version: Version) -> Option<Asking> {
     };
     let method = if matches!(question.kind, QuestionKind::Model(_)) { SAMPLE } else { ELICIT };
     Some(Asking { method, params })
+}
+
+/// Says that it is a request for approval, and of what: another hub passes it to approvers of its own.
+fn marked(params: &Json, confirm: &Confirm) -> Json {
+    Object::json(|all| {
+        all.splice(params);
+        all.object(META, |meta| {
+            meta.object(meta::CONFIRM, |object| {
+                object.text("skill", &confirm.skill.to_string());
+                object.text("digest", &confirm.call.to_string());
+                if let Some(args) = &confirm.args {
+                    object.value("arguments", args);
+                }
+            });
+        });
+    })
 }
 
 fn elicit(message: &str, form: &Json, version: Version) -> Json {
@@ -223,6 +240,12 @@ fn link(params: &Members, peer: &PeerId) -> Result<Option<(QuestionKind, Text)>,
 
 fn other(method: &str, params: &Members, peer: &PeerId) -> Option<(QuestionKind, Text)> {
     match method {
+        ELICIT if approval(params).is_some() => {
+            let (asked, message) = (approval(params)?, params.text("message")?);
+            let (shown, skill) = (asked.json()?.digest(), asked.text("skill"));
+            let confirm = Confirm::asked_by(peer, shown, skill.as_deref(), asked.get("arguments"));
+            Some((QuestionKind::Confirm(confirm), (&*message).into()))
+        }
         ELICIT => {
             let form = Schema(params.get("requestedSchema").filter(Json::is_object)?);
             let message = params.text("message")?;
@@ -234,6 +257,12 @@ fn other(method: &str, params: &Members, peer: &PeerId) -> Option<(QuestionKind,
         ROOTS => Some((QuestionKind::Roots, "The tool asks which folders it may use.".into())),
         _ => None,
     }
+}
+
+/// What a hub says that it wants approved. It is believed of every server: it takes the answer from the caller and gives it to
+/// approvers.
+fn approval(params: &Members) -> Option<Members> {
+    params.object(META)?.object(meta::CONFIRM)
 }
 
 fn model_request(params: &Members, peer: &PeerId) -> Option<ModelRequest> {
@@ -308,7 +337,7 @@ fn sampled(input: &Input) -> Json {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use interlingua_core::{Confirm, Digest, Effects, SkillId};
+    use interlingua_core::{Digest, Effects, SkillId};
 
     use super::*;
 

@@ -10,9 +10,9 @@ use interlingua_core::{
 use serde_json::{Map, json};
 
 use super::decode::{Invalid, Refused};
-use super::fault;
 use super::item::{Item, items};
 use super::wire::{Asked, Dialect, Manner};
+use super::{APPROVAL, fault};
 
 /// Where an exchange stands.
 #[derive(Debug, Clone, Copy)]
@@ -257,7 +257,7 @@ fn elicitation(question: &Question) -> Tree {
             vec![json!({"id": "choice", "text": &*question.text, "type": "single_select", "options": options})]
         }
         QuestionKind::Confirm(_) => {
-            vec![json!({"id": "confirm", "text": &*question.text, "type": "single_select", "options": ["yes", "no"]})]
+            vec![json!({"id": APPROVAL, "text": &*question.text, "type": "single_select", "options": ["yes", "no"]})]
         }
         QuestionKind::Visit { url } => {
             vec![json!({"id": "visit", "text": format!("{} {}", question.text, &**url), "type": "text"})]

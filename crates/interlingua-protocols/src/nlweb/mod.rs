@@ -20,3 +20,6 @@ mod tests;
 pub mod wire;
 
 pub use wire::{Asked, Dialect, Manner, Modes};
+
+/// The id of the question by which a hub asks for approval.
+pub const APPROVAL: &str = "confirm";

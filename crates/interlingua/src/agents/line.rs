@@ -82,7 +82,7 @@ impl Line {
     fn can_be_asked(&self, question: &Question) -> bool {
         let asks = self.call.caller.can_answer.has(question.kind.set());
         match question.kind {
-            QuestionKind::Confirm(_) => asks && self.hub.approves(&self.by, question),
+            QuestionKind::Confirm(_) => asks && self.hub.approves_in(&self.by, &self.call, question),
             QuestionKind::Input { .. }
             | QuestionKind::Credential { .. }
             | QuestionKind::Visit { .. }

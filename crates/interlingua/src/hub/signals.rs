@@ -6,14 +6,15 @@ use std::sync::Arc;
 use interlingua_core::ports::{Changed, TaskFilter, TaskRow};
 use interlingua_core::task::{Standing, Task};
 use interlingua_core::{
-    Answer, ConversationId, Fault, FaultKind, Input, MessageId, Owner, Principal, Question, QuestionId, QuestionKind,
-    Signal, TaskId,
+    Answer, Call, ConversationId, Fault, FaultKind, Input, MessageId, Owner, Principal, Question, QuestionId,
+    QuestionKind, Signal, TaskId,
 };
 
 use super::Hub;
 use super::audit::AuditLine;
 use super::claim::Claim;
 use super::live::{Live, Reader, no_such_task};
+use super::prepare::acting;
 use super::running::Running;
 use super::words::parse_answer;
 
@@ -35,6 +36,11 @@ impl Hub {
             | QuestionKind::Roots => None,
         };
         self.policy.load().approves(by, skill.map(|skill| &**skill), self.now())
+    }
+
+    /// The same, of whoever made this call, with the hubs that it passed.
+    pub fn approves_in(&self, by: &Principal, call: &Call, question: &Question) -> bool {
+        self.approves(&acting(by, call), question)
     }
 
     /// What policy says of this principal, a task and what is asked there: of the question that is answered, else of any.

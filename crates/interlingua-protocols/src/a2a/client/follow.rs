@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Addressee, ArtifactHeader, ArtifactId, BadLink, CancelWhy, Channel, Choice, Chunk, Confirm, Digest, Effects, Event,
-    Fault, FaultKind, Finished, Json, Level, Loss, MessageId, Meta, Outcome, Output, Owner, Part, Party, PeerId, Piece,
+    Addressee, ArtifactHeader, ArtifactId, BadLink, CancelWhy, Channel, Choice, Chunk, Confirm, Event, Fault,
+    FaultKind, Finished, Json, Level, Loss, MessageId, Meta, Outcome, Output, Owner, Part, Party, PeerId, Piece,
     Provenance, Question, QuestionId, QuestionKind, Schema, TaskId, Text, Time, Usage, WebLink,
 };
 use serde_json::json;
@@ -388,7 +388,8 @@ impl Following {
         })
     }
 
-    /// A hub says what kind of question it is. Its wish for consent is believed of one that configuration says is a hub.
+    /// A hub says what kind of question it is. A request for approval is one whoever asks: it takes the answer from the caller
+    /// and gives it to approvers.
     fn kind(&self, told: &Tree) -> Option<QuestionKind> {
         let text = |key: &str| told.get(key).and_then(Tree::as_str);
         match text("kind")? {
@@ -400,17 +401,11 @@ impl Following {
                 });
                 Some(QuestionKind::Input { form: Schema(Json::from_tree(form.clone())), choices: choices.collect() })
             }
-            "confirm" if self.teller.is_hub => Some(QuestionKind::Confirm(Confirm {
-                call: Digest::of_fields([
-                    self.teller.peer.as_str().as_bytes(),
-                    &Json::from_tree(told.clone()).digest().0,
-                ]),
-                skill: text("skill")?.parse().ok()?,
-                args: told.get("arguments").map(|arguments| Json::from_tree(arguments.clone())),
-                parts: Box::default(),
-                effects: Effects::unknown(),
-                basis: None,
-            })),
+            "confirm" => {
+                let shown = Json::from_tree(told.clone()).digest();
+                let args = told.get("arguments").map(|arguments| Json::from_tree(arguments.clone()));
+                Some(QuestionKind::Confirm(Confirm::asked_by(&self.teller.peer, shown, text("skill"), args)))
+            }
             _ => None,
         }
     }

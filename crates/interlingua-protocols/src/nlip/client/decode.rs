@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use interlingua_core::{
-    Addressee, BadLink, Carried, Choice, Confirm, Digest, Effects, Fault, FaultKind, Finished, Json, Loss, Outcome,
-    Output, Part, Party, PeerId, Provenance, Question, QuestionId, QuestionKind, Retry, Schema, Secret, SkillId, Text,
-    Time, Usage, WebLink,
+    Addressee, BadLink, Carried, Choice, Confirm, Fault, FaultKind, Finished, Json, Loss, Outcome, Output, Part, Party,
+    PeerId, Provenance, Question, QuestionId, QuestionKind, Retry, Schema, Secret, Text, Time, Usage, WebLink,
 };
 
 use super::encode::Tongue;
@@ -172,7 +171,10 @@ impl Leg {
         let text = |key: &str| content.get(key).and_then(|value| value.as_str());
         let kind = match text("kind")? {
             "input" => QuestionKind::Input { form: form(content), choices: choices(content) },
-            "confirm" => QuestionKind::Confirm(self.confirm(content)?),
+            "confirm" => {
+                let args = content.get("arguments").map(|arguments| Json::from_tree(arguments.clone()));
+                QuestionKind::Confirm(Confirm::asked_by(&self.peer, content.digest(), text("skill"), args))
+            }
             "credential" => {
                 let scopes = content.get("scopes").and_then(|scopes| scopes.as_array());
                 let scopes = scopes.into_iter().flatten().filter_map(|scope| scope.as_str().map(Text::from)).collect();
@@ -181,19 +183,6 @@ impl Leg {
             _ => return None,
         };
         Some(self.question(kind, text("text")?.into(), text("id").map(Secret::new)))
-    }
-
-    /// The digest is of what the agent showed: a yes is for exactly that.
-    fn confirm(&self, content: &Json) -> Option<Confirm> {
-        let skill: Option<SkillId> = content.get("skill")?.as_str()?.parse().ok();
-        Some(Confirm {
-            call: Digest::of_fields([self.peer.as_str().as_bytes(), &content.digest().0]),
-            skill: skill?,
-            args: content.get("arguments").map(|arguments| Json::from_tree(arguments.clone())),
-            parts: Box::default(),
-            effects: Effects::unknown(),
-            basis: None,
-        })
     }
 }
 

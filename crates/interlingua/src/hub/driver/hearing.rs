@@ -56,7 +56,7 @@ impl Driver {
                 let Some((event, losses, raw)) = self.notes.pass(event, losses, raw, self.hub.now()) else {
                     return Ok(VecDeque::new());
                 };
-                let (event, raw) = self.held_to_promise(event, raw);
+                let (event, raw) = self.held_to_promise(self.addressed(event), raw);
                 let Some(happening) = self.through_hooks(event, losses, raw) else { return Ok(VecDeque::new()) };
                 happening
             }

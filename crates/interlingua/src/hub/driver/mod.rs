@@ -12,6 +12,7 @@ mod life;
 mod meter;
 mod notes;
 mod promise;
+mod relayed;
 mod selecting;
 mod sending;
 mod side;

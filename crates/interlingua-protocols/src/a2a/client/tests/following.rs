@@ -155,7 +155,7 @@ fn a_question_ends_the_request_and_a_wish_for_credentials_does_not() {
 }
 
 #[test]
-fn a_form_is_taken_from_who_speaks_the_extension_and_consent_from_a_hub_alone() {
+fn a_form_and_a_request_for_approval_are_taken_from_who_speaks_the_extension() {
     let mut asked = saying("INPUT_REQUIRED", "q", json!([{"text": "?"}]));
     asked["statusUpdate"]["status"]["message"]["metadata"] =
         json!({ext::URI: {"question": {"kind": "confirm", "skill": "files/erase", "arguments": {"all": true}}}});
@@ -163,7 +163,7 @@ fn a_form_is_taken_from_who_speaks_the_extension_and_consent_from_a_hub_alone() 
         Some(Told::Ends(question)) => question.kind.as_str(),
         other => panic!("{other:?}"),
     };
-    assert_eq!([kind(false, false), kind(true, false), kind(true, true)], ["input", "input", "confirm"]);
+    assert_eq!([kind(false, false), kind(true, false), kind(true, true)], ["input", "confirm", "confirm"]);
     asked["statusUpdate"]["status"]["message"]["metadata"][ext::URI]["question"] =
         json!({"kind": "input", "form": {"type": "object", "properties": {"day": {"type": "string"}}}});
     let told = hear(&mut follows(true, false), &asked);

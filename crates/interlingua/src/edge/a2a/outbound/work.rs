@@ -169,7 +169,7 @@ impl Work {
     /// The agent waits for the answer, which comes as a call of its own.
     async fn ask(&mut self, question: Question) -> Flow {
         let Some(talk) = &mut self.talk else { return Flow::Over };
-        if !talk.dispatch.call.caller.can_answer.has(question.kind.set()) {
+        if !talk.dispatch.call.caller.is_answered_for(&question.kind) {
             let fault = talk.unanswered(&question.text);
             return self.fail(fault).await;
         }

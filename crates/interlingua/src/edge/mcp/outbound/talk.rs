@@ -351,8 +351,8 @@ impl Talk {
 
     /// Questions that end the server's request. One that nobody here can answer ends the exchange.
     pub(super) fn asks(&mut self, questions: Vec<Question>, task: Option<&str>) -> Vec<Record> {
-        let can_answer = self.dispatch.call.caller.can_answer;
-        if let Some(question) = questions.iter().find(|question| !can_answer.has(question.kind.set())) {
+        let caller = &self.dispatch.call.caller;
+        if let Some(question) = questions.iter().find(|question| !caller.is_answered_for(&question.kind)) {
             let text = format!("{} asks, and nobody here can answer: {}", self.peer.name, question.text);
             let finished = Finished::failed(Fault::caller(FaultKind::Unanswered, text));
             return vec![Record::emitted(interlingua_core::Event::Finished(finished))];

@@ -182,8 +182,8 @@ impl Work {
             Ok(asked) => asked,
             Err(bad) => return Some(self.failed(leg.refused(&bad))),
         };
-        let can_answer = self.talk.dispatch.call.caller.can_answer;
-        match asked.filter(|question| can_answer.has(question.kind.set())) {
+        let caller = &self.talk.dispatch.call.caller;
+        match asked.filter(|question| caller.is_answered_for(&question.kind)) {
             Some(question) => {
                 self.asked.push(Some((request.id, question.clone())));
                 self.emit(Record::emitted(Event::Asked(question))).await;

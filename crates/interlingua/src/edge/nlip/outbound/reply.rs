@@ -40,7 +40,7 @@ impl Heard {
         match self.said.value {
             Replied::Finished(finished) if losses.is_empty() => Reply::Done(finished, None),
             Replied::Finished(finished) => told([emitted(Event::Finished(*finished), losses)]),
-            Replied::Asked(question) if !dispatch.call.caller.can_answer.has(question.kind.set()) => {
+            Replied::Asked(question) if !dispatch.call.caller.is_answered_for(&question.kind) => {
                 let text = format!("{} asks, and nobody here can answer: {}", dispatch.skill.id.peer, question.text);
                 Reply::Done(Box::new(Finished::failed(Fault::caller(FaultKind::Unanswered, text))), None)
             }

@@ -9,13 +9,13 @@ use std::time::Duration;
 use interlingua_core::json::Tree;
 use interlingua_core::peer::{Calling, Dispatch, Duplex, Peer, Reply as Told};
 use interlingua_core::{
-    Addressee, Answer, Body, Event, Fault, FaultKind, Feature, Finished, Input, Loss, LossKind, Outcome, Output, Part,
-    Party, PeerId, Provenance, Question as Asked, QuestionId, QuestionKind, Record, Retry, Schema, Secret, Sent,
-    Signal, Trust,
+    Addressee, Answer, Body, Confirm, Digest, Event, Fault, FaultKind, Feature, Finished, Loss, LossKind, Outcome,
+    Output, Part, Party, PeerId, Provenance, Question as Asked, QuestionId, QuestionKind, Record, Retry, Schema,
+    Secret, Sent, Signal, Trust,
 };
 use interlingua_protocols::hop;
 use interlingua_protocols::nlweb::client::{self, Asks, Question, Reply, Session};
-use interlingua_protocols::nlweb::{Dialect, Modes, fault};
+use interlingua_protocols::nlweb::{APPROVAL, Dialect, Modes, fault};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -261,7 +261,15 @@ impl NlwebPeer {
         Output { said, parts, structured: Some(structured), ..Output::default() }
     }
 
-    fn asks(&self, hub: &Hub, dispatch: &Dispatch, text: &str, asks: &[Asks], session: &Session) -> Told {
+    /// A form of one field for each question. A hub that asks for approval has one question for it, of a name of its own.
+    fn kind(&self, text: &str, asks: &[Asks]) -> QuestionKind {
+        if let [ask] = asks
+            && self.is_hub
+            && ask.id == APPROVAL
+        {
+            let shown = Digest::of_fields([text.as_bytes(), ask.text.as_bytes()]);
+            return QuestionKind::Confirm(Confirm::asked_by(&self.name, shown, None, None));
+        }
         let mut properties = serde_json::Map::new();
         for ask in asks {
             let mut property = json!({"type": "string", "description": ask.text});
@@ -272,8 +280,12 @@ impl NlwebPeer {
         }
         let required: Vec<&str> = asks.iter().map(|ask| ask.id.as_str()).collect();
         let form = json!({"type": "object", "properties": properties, "required": required});
-        let kind = QuestionKind::Input { form: Schema(form.into()), choices: Vec::new() };
-        if !dispatch.call.caller.can_answer.has(kind.set()) {
+        QuestionKind::Input { form: Schema(form.into()), choices: Vec::new() }
+    }
+
+    fn asks(&self, hub: &Hub, dispatch: &Dispatch, text: &str, asks: &[Asks], session: &Session) -> Told {
+        let kind = self.kind(text, asks);
+        if !dispatch.call.caller.is_answered_for(&kind) {
             let text = format!("{} asks, and nobody here can answer: {text}", self.name);
             return Told::Done(Box::new(Finished::failed(Fault::caller(FaultKind::Unanswered, text))), None);
         }
@@ -372,7 +384,7 @@ impl Wanted {
             |name: &str| input.args.as_ref().and_then(|args| args.get(name)).and_then(Tree::as_str).map(str::to_owned);
         let (mut text, mut session) = (arg("query").unwrap_or_else(|| input.words().into_owned()), None);
         if let Some(answering) = &dispatch.answering {
-            text = spoken(&answering.answer).unwrap_or(text);
+            text = spoken(&answering.question.kind, &answering.answer).unwrap_or(text);
             session = answering.question.resume.as_ref().and_then(Secret::text).and_then(resumed);
         }
         if text.trim().is_empty() {
@@ -409,11 +421,16 @@ impl Wanted {
 }
 
 /// An answer in words: as it was said, or the values that were given.
-fn spoken(answer: &Answer) -> Option<String> {
-    let Answer::Given(Input { args, .. }) = answer else { return None };
-    let values = args.as_ref().and_then(|args| args.tree().as_object().cloned());
-    let Some(values) = values else {
-        let Answer::Given(input) = answer else { return None };
+fn spoken(question: &QuestionKind, answer: &Answer) -> Option<String> {
+    let input = match (question, answer) {
+        (QuestionKind::Confirm(_), Answer::Granted) => return Some("yes".into()),
+        (QuestionKind::Confirm(_), _) => return Some("no".into()),
+        (_, Answer::Given(input)) => input,
+        (_, Answer::Granted | Answer::Token(_) | Answer::Visited | Answer::Declined | Answer::Dismissed) => {
+            return None;
+        }
+    };
+    let Some(values) = input.args.as_ref().and_then(|args| args.tree().as_object()) else {
         return Some(input.words().into_owned());
     };
     let said = values.values().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
