@@ -20,6 +20,25 @@ pub struct Disk {
     shim: PathBuf,
     root: PathBuf,
     shadow: PathBuf,
+    faults: PathBuf,
+}
+
+/// What a disk can be told to do wrong, until it is told to stop.
+#[derive(Debug, Clone, Copy)]
+pub enum DiskFault {
+    /// Every sync fails with EIO.
+    Fail,
+    /// Every write fails with ENOSPC.
+    Full,
+}
+
+impl DiskFault {
+    fn switch(self) -> &'static str {
+        match self {
+            DiskFault::Fail => "fail",
+            DiskFault::Full => "full",
+        }
+    }
 }
 
 impl Disk {
@@ -27,10 +46,11 @@ impl Disk {
     pub fn below(home: &Path) -> Self {
         let home = home.canonicalize().expect("a directory");
         let shim = shim::build("shim.c", &home);
-        let (root, shadow) = (home.join("data"), home.join("shadow"));
+        let (root, shadow, faults) = (home.join("data"), home.join("shadow"), home.join("faults"));
         fs::create_dir(&root).expect("a new directory");
+        fs::create_dir(&faults).expect("a new directory");
         fs::set_permissions(&root, fs::Permissions::from_mode(0o700)).expect("it is ours");
-        let disk = Self { shim, root, shadow };
+        let disk = Self { shim, root, shadow, faults };
         disk.settle();
         disk
     }
@@ -41,8 +61,22 @@ impl Disk {
     }
 
     /// What the program's environment must hold.
-    pub fn environment(&self) -> [(&'static str, &Path); 3] {
-        [("LD_PRELOAD", &self.shim), ("POWERCUT_ROOT", &self.root), ("POWERCUT_SHADOW", &self.shadow)]
+    pub fn environment(&self) -> [(&'static str, &Path); 4] {
+        [
+            ("LD_PRELOAD", &self.shim),
+            ("POWERCUT_ROOT", &self.root),
+            ("POWERCUT_SHADOW", &self.shadow),
+            ("POWERCUT_FAULTS", &self.faults),
+        ]
+    }
+
+    /// From now on.
+    pub fn begin(&self, fault: DiskFault) {
+        fs::write(self.faults.join(fault.switch()), "").expect("written");
+    }
+
+    pub fn end(&self, fault: DiskFault) {
+        fs::remove_file(self.faults.join(fault.switch())).expect("it was begun");
     }
 
     /// What is there now counts as synced: also what was written by somebody that runs without the layer, such as a judge who

@@ -44,7 +44,7 @@ mod websocket;
 pub use clock::WallClock;
 pub use collector::{Collector, Exported};
 pub use connection::{Answer, Connection, Events, post, request};
-pub use disk::{Disk, Random};
+pub use disk::{Disk, DiskFault, Random};
 pub use driver::{Driver, Pending};
 pub use hub::{Hub, HubBuilder, OWNER_TOKEN};
 pub use mcp::{beside_the_tests, finished};

@@ -5,7 +5,9 @@
  * stand for go to POWERCUT_SHADOW/d-<inode>. When the program is killed, the shadow is what a disk that lost its cache
  * would hold: contents as of their last sync, under the names of the last sync of their directory.
  *
- * With POWERCUT_FAIL_ONCE=n the n-th sync of a file below the root fails with EIO, and only that one.
+ * With POWERCUT_FAIL_ONCE=n the n-th sync of a file below the root fails with EIO, and only that one. POWERCUT_FAULTS names a
+ * directory of switches: while it holds a file `fail` every sync below the root fails with EIO, while it holds a file `full`
+ * every write there fails with ENOSPC.
  *
  * An inode is spelt with its time of birth, because numbers are used again. Copies are renamed into place, so a kill in
  * the middle of one leaves the copy before it. They are made one at a time: of two threads that sync the same directory, the
@@ -108,8 +110,23 @@ static void remember(int fd) {
     errno = before;
 }
 
+static int switched(const char *name) {
+    const char *faults = getenv("POWERCUT_FAULTS");
+    char path[PATH_MAX];
+    if (!faults) return 0;
+    snprintf(path, sizeof path, "%s/%s", faults, name);
+    int before = errno;
+    int there = access(path, F_OK) == 0;
+    errno = before;
+    return there;
+}
+
 static int fails_now(int fd) {
     static int syncs;
+    if (switched("fail") && below_root(fd)) {
+        errno = EIO;
+        return 1;
+    }
     const char *at = getenv("POWERCUT_FAIL_ONCE");
     if (!at || !below_root(fd) || __atomic_add_fetch(&syncs, 1, __ATOMIC_RELAXED) != atoi(at)) return 0;
     errno = EIO;
@@ -132,4 +149,28 @@ int fdatasync(int fd) {
     int result = real(fd);
     if (result == 0) remember(fd);
     return result;
+}
+
+static int full_now(int fd) {
+    if (!switched("full") || !below_root(fd)) return 0;
+    errno = ENOSPC;
+    return 1;
+}
+
+ssize_t write(int fd, const void *from, size_t size) {
+    static ssize_t (*real)(int, const void *, size_t);
+    if (!real) real = (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+    return full_now(fd) ? -1 : real(fd, from, size);
+}
+
+ssize_t pwrite(int fd, const void *from, size_t size, off_t at) {
+    static ssize_t (*real)(int, const void *, size_t, off_t);
+    if (!real) real = (ssize_t (*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
+    return full_now(fd) ? -1 : real(fd, from, size, at);
+}
+
+ssize_t pwrite64(int fd, const void *from, size_t size, off64_t at) {
+    static ssize_t (*real)(int, const void *, size_t, off64_t);
+    if (!real) real = (ssize_t (*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
+    return full_now(fd) ? -1 : real(fd, from, size, at);
 }

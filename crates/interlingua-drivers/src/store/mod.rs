@@ -14,6 +14,7 @@ mod backup;
 mod blobs;
 mod changed;
 mod columns;
+mod condition;
 mod convert;
 mod directory;
 mod fault;
@@ -39,6 +40,7 @@ use interlingua_core::ports::Store;
 use rusqlite::Connection;
 
 pub use backup::{Integrity, integrity};
+pub use condition::Condition;
 pub use directory::is_private;
 pub use fault::OpenFault;
 pub use reseal::{AtRest, Counts};
@@ -134,6 +136,11 @@ impl Embedded {
             blobs: self.blobs.clone(),
             index: self.index.clone(),
         }
+    }
+
+    /// Whether it can keep anything, now and as that changes.
+    pub fn condition(&self) -> tokio::sync::watch::Receiver<Condition> {
+        self.database.writer.condition()
     }
 
     /// Copies everything into an empty or new directory while the hub goes on.

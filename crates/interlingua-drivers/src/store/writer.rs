@@ -12,8 +12,9 @@ use std::thread::JoinHandle;
 
 use interlingua_core::ports::StoreFault;
 use rusqlite::{Connection, ErrorCode};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
+use super::condition::{Condition, Went, note};
 use super::directory::Lock;
 use super::fault::{Refused, from_sql};
 
@@ -26,6 +27,7 @@ pub(super) struct Writer {
     /// Absent only while dropping: the thread ends when no sender is left.
     queue: Option<mpsc::Sender<Message>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    condition: watch::Receiver<Condition>,
 }
 
 enum Message {
@@ -38,6 +40,8 @@ enum Message {
 trait Job: Send {
     /// False when it was refused and what it wrote must go.
     fn run(&mut self, db: &Connection) -> bool;
+    /// Was it refused for want of room?
+    fn found_no_room(&self) -> bool;
     /// Answers whoever waits: with what `run` found, unless the whole commit failed.
     fn settle(self: Box<Self>, commit: Result<(), StoreFault>);
 }
@@ -57,6 +61,14 @@ where
         self.found.insert((self.work)(db)).is_ok()
     }
 
+    fn found_no_room(&self) -> bool {
+        match &self.found {
+            Some(Err(Refused::Sql(error))) => error.sqlite_error_code() == Some(ErrorCode::DiskFull),
+            Some(Err(Refused::Port(fault))) => matches!(fault, StoreFault::Full(_)),
+            Some(Ok(_)) | None => false,
+        }
+    }
+
     fn settle(self: Box<Self>, commit: Result<(), StoreFault>) {
         let answer = match (self.found, commit) {
             (Some(Err(refused)), _) => Err(refused.into()),
@@ -73,15 +85,20 @@ impl Writer {
     /// Starts the thread. It holds `lock` for as long as it may write.
     pub(super) fn start(db: Connection, lock: Lock, queue: usize) -> std::io::Result<Writer> {
         let (sender, receiver) = mpsc::channel(queue);
+        let (shown, condition) = watch::channel(Condition::Writable);
         let thread = std::thread::Builder::new().name("store-writer".into()).spawn(move || {
-            let told = serve(&db, receiver);
+            let told = serve(&db, receiver, &shown);
             finish(db);
             drop(lock);
             for close in told {
                 let _ = close.send(());
             }
         })?;
-        Ok(Writer { queue: Some(sender), thread: Mutex::new(Some(thread)) })
+        Ok(Writer { queue: Some(sender), thread: Mutex::new(Some(thread)), condition })
+    }
+
+    pub(super) fn condition(&self) -> watch::Receiver<Condition> {
+        self.condition.clone()
     }
 
     /// Runs `work` in a savepoint of the next commit. Resolves when that commit is on the disk.
@@ -123,7 +140,11 @@ impl Drop for Writer {
 }
 
 /// Commits batches until the queue is closed and empty. Returns who waits for the close.
-fn serve(db: &Connection, mut queue: mpsc::Receiver<Message>) -> Vec<oneshot::Sender<()>> {
+fn serve(
+    db: &Connection,
+    mut queue: mpsc::Receiver<Message>,
+    shown: &watch::Sender<Condition>,
+) -> Vec<oneshot::Sender<()>> {
     let mut closes = Vec::new();
     let mut broken = None;
     while let Some(first) = queue.blocking_recv() {
@@ -138,25 +159,44 @@ fn serve(db: &Connection, mut queue: mpsc::Receiver<Message>) -> Vec<oneshot::Se
         if !closes.is_empty() {
             queue.close();
         }
-        commit(db, batch, &mut broken);
+        commit(db, batch, &mut broken, shown);
     }
     closes
 }
 
-fn commit(db: &Connection, mut batch: Vec<Box<dyn Job>>, broken: &mut Option<StoreFault>) {
+fn commit(
+    db: &Connection,
+    mut batch: Vec<Box<dyn Job>>,
+    broken: &mut Option<StoreFault>,
+    shown: &watch::Sender<Condition>,
+) {
     if batch.is_empty() {
         return;
     }
+    let before = db.total_changes();
     let outcome = attempt(db, &mut batch, broken);
+    note(shown, went(&outcome, broken.as_ref(), &batch, db.total_changes() != before));
     if outcome.is_err() && broken.is_none() && batch.len() > 1 {
         // One request made SQLite give up the transaction of all: each gets one of its own.
         for job in batch {
-            commit(db, vec![job], broken);
+            commit(db, vec![job], broken, shown);
         }
         return;
     }
     for job in batch {
         job.settle(outcome.clone());
+    }
+}
+
+fn went(outcome: &Result<(), StoreFault>, broken: Option<&StoreFault>, batch: &[Box<dyn Job>], changed: bool) -> Went {
+    if broken.is_some() {
+        return Went::Failed;
+    }
+    match outcome {
+        Err(StoreFault::Full(_)) => Went::NoRoom,
+        Ok(()) | Err(_) if batch.iter().any(|job| job.found_no_room()) => Went::NoRoom,
+        Ok(()) if changed => Went::Changed,
+        Ok(()) | Err(_) => Went::Idle,
     }
 }
 
@@ -173,7 +213,7 @@ fn attempt(db: &Connection, batch: &mut [Box<dyn Job>], broken: &mut Option<Stor
     }
     let fault = from_sql(&error);
     if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) {
-        tracing::error!(%error, "the store writes no more until it is opened again");
+        tracing::error!(event = "store_failed", %error, "a write did not reach the disk: nothing is stored until the hub is restarted");
         *broken = Some(fault.clone());
     }
     Err(fault)

@@ -18,6 +18,7 @@ use super::{Exit, Failure, lived};
 use crate::config::{self, Listen, Loaded, Overrides};
 use crate::edge::aip::device::{Device, Join, Word};
 use crate::server::run::Server;
+use crate::server::storage;
 use crate::telemetry::Telemetry;
 
 /// How long spans that wait may take to be sent at the end.
@@ -71,13 +72,14 @@ async fn run(arguments: DeviceArguments, loaded: Loaded) -> Result<Exit, Failure
     let running = device.run(stop.clone(), tell);
     let mut running = std::pin::pin!(running);
     let exit = tokio::select! {
-        () = running.as_mut() => Exit::Done,
-        _ = terminate.recv() => Exit::Done,
-        _ = interrupt.recv() => Exit::Interrupted,
+        () = running.as_mut() => Ok(Exit::Done),
+        _ = terminate.recv() => Ok(Exit::Done),
+        _ = interrupt.recv() => Ok(Exit::Interrupted),
+        () = server.store_failed() => Err(Failure::new(Exit::Failed, storage::FAILED)),
     };
     stop.cancel();
     running.await;
     server.stop().await;
     telemetry.stop(TELEMETRY_PATIENCE).await;
-    Ok(exit)
+    exit
 }

@@ -1,7 +1,7 @@
 //! `serve`: runs the hub until it is told to stop.
 //!
 //! SIGTERM and Ctrl-C stop it: nothing new is accepted, what runs may end, the store is closed; a second one does not wait.
-//! SIGHUP reads the configuration again, and so does a change of one of its files. What is said at the start goes to standard
+//! A store that failed stops it, too, with an error, so that whoever started it starts it again. SIGHUP reads the configuration again, and so does a change of one of its files. What is said at the start goes to standard
 //! output, log lines to standard error.
 
 use std::io::ErrorKind;
@@ -18,6 +18,7 @@ use crate::config::watch::Watcher;
 use crate::config::{self, Loaded, Rejected};
 use crate::server::owner_token;
 use crate::server::run::{Server, StartFault};
+use crate::server::storage;
 use crate::telemetry::Telemetry;
 
 /// How long spans that wait may take to be sent at the end.
@@ -53,7 +54,8 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
     announce(&server, config)?;
     let exit = loop {
         tokio::select! {
-            exit = stop.told() => break exit,
+            exit = stop.told() => break Ok(exit),
+            () = server.store_failed() => break Err(Failure::new(Exit::Failed, storage::FAILED)),
             _ = hangup.recv() => {}
             () = files.changed() => {}
         }
@@ -65,7 +67,7 @@ async fn run(arguments: &ServeArguments, loaded: Loaded) -> Result<Exit, Failure
         again = stop.told() => return Ok(again),
     }
     telemetry.stop(TELEMETRY_PATIENCE).await;
-    Ok(exit)
+    exit
 }
 
 /// What takes over a hub of root's has the machine.

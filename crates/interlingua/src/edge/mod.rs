@@ -59,6 +59,8 @@ pub struct Shared {
     pub push: a2a::Push,
     pub aip: Arc<aip::Desk>,
     pub keys: KeyDesk,
+    /// Whether anything can be kept.
+    pub condition: tokio::sync::watch::Receiver<interlingua_drivers::store::Condition>,
 }
 
 /// How much one message may be.

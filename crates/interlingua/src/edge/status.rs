@@ -9,6 +9,8 @@ use axum::{Extension, Router};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, StatusCode};
 
+use interlingua_drivers::store::Condition;
+
 use super::Shared;
 use super::html::{OWN_PAGE, escaped};
 use crate::server::connection::Connection;
@@ -27,12 +29,16 @@ async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Ready until it stops. A peer that is down does not make the hub unready.
+/// Ready while it runs and can store something. A peer that is down does not make the hub unready.
 async fn ready(State(shared): State<Arc<Shared>>) -> Response {
-    if shared.hub.supervisor.stopping().is_cancelled() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into_response();
+    let unready = |why: &'static str| (StatusCode::SERVICE_UNAVAILABLE, why).into_response();
+    let condition = *shared.condition.borrow();
+    match condition {
+        Condition::Failed => unready("the store failed: nothing can be stored until the hub is restarted\n"),
+        _ if shared.hub.supervisor.stopping().is_cancelled() => unready("stopping\n"),
+        Condition::Full => unready("the store is full: nothing can be stored until there is room\n"),
+        Condition::Writable => "ready\n".into_response(),
     }
-    "ready\n".into_response()
 }
 
 /// The Prometheus text format. Numbers only: no name of a caller, a skill or a peer is a label.

@@ -25,6 +25,7 @@ mod rights;
 pub mod room;
 pub mod run;
 pub mod shape;
+pub(crate) mod storage;
 #[cfg(test)]
 mod tests;
 pub mod tls;

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::middleware::from_fn;
 use interlingua_core::{Fault, HubId};
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
-use interlingua_drivers::store::{Embedded, OpenFault, Options};
+use interlingua_drivers::store::{Condition, Embedded, OpenFault, Options};
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
 
@@ -26,6 +26,7 @@ use super::purge::{self, Purging};
 use super::retire;
 use super::rights;
 use super::room::Room;
+use super::storage;
 use super::tls::{self, TlsFault};
 use super::tokens;
 use crate::client::answers::AnswerLimits;
@@ -128,6 +129,7 @@ impl Server {
             push,
             aip,
             keys,
+            condition: store.condition(),
         };
         let shared = Arc::new(shared);
         edge::forget_tokens(&hub, config).await?;
@@ -143,9 +145,19 @@ impl Server {
         let purging = purging.await.map_err(Fault::from)?;
         hub.supervisor.run_until_stop(purging.run());
         hub.supervisor.run_until_stop(observe(shared.clone()));
+        hub.supervisor.run_until_stop(storage::follow(hub.clone(), store.condition()));
         let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
         let address = listen(config, &shared, tls.clone()).await?;
         Ok(Server { hub, shared, address, store, config: config.clone(), tls, retention })
+    }
+
+    /// Returns when the store has failed: whoever runs the hub then ends the process, so that the store is opened again.
+    pub async fn store_failed(&self) {
+        let mut condition = self.shared.condition.clone();
+        if condition.wait_for(|now| *now == Condition::Failed).await.is_err() {
+            // The writer is gone because the store was closed.
+            std::future::pending().await
+        }
     }
 
     /// Lets what runs end, then closes the store.

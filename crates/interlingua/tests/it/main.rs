@@ -35,6 +35,7 @@ mod program;
 mod reload;
 mod site;
 mod site_sessions;
+mod storage;
 mod support;
 mod telemetry;
 mod tidy;

@@ -20,6 +20,7 @@ use super::client::Way;
 use super::{Exit, Failure, lived};
 use crate::config::{self, Listen, Loaded, Overrides};
 use crate::server::run::Server;
+use crate::server::storage;
 use crate::telemetry::Telemetry;
 
 /// How long spans that wait may take to be sent at the end.
@@ -66,7 +67,10 @@ async fn run(loaded: Loaded, endpoint: String) -> Result<Exit, Failure> {
         Err(_) if answers(&socket).await => return bridge::run(Way::Socket(socket), endpoint).await,
         Err(error) => return Err(failed(&error)),
     };
-    let exit = bridge::run(Way::Socket(socket), endpoint).await;
+    let exit = tokio::select! {
+        exit = bridge::run(Way::Socket(socket), endpoint) => exit,
+        () = server.store_failed() => Err(Failure::new(Exit::Failed, storage::FAILED)),
+    };
     server.stop().await;
     telemetry.stop(TELEMETRY_PATIENCE).await;
     exit
