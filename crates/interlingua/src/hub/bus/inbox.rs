@@ -26,6 +26,9 @@ const SNAPSHOT_EVERY: u64 = 256;
 const PAGE: usize = 500;
 /// An agent for which nobody reads this long is down.
 const AWAY: Duration = Duration::from_secs(10);
+/// How long to wait before an expiry that could not be stored is tried again; doubles up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 type Answer<T> = oneshot::Sender<Result<T, Fault>>;
 
@@ -52,8 +55,6 @@ enum Command {
         told: mpsc::Sender<Message>,
         done: Answer<bool>,
     },
-    Came,
-    Left,
 }
 
 /// The way to one inbox. Cloning shares it.
@@ -74,6 +75,8 @@ impl std::fmt::Debug for Command {
 struct Shelf {
     inbox: Mutex<Inbox>,
     changed: watch::Sender<u64>,
+    /// How many read, counted by who reads: a [`Reading`] adds itself when it is made and takes itself away when it is dropped.
+    readers: watch::Sender<usize>,
     closed: tokio_util::sync::CancellationToken,
 }
 
@@ -138,8 +141,7 @@ impl Handle {
 
     /// All that waits, most urgent first, and what comes.
     pub fn reading(&self) -> Reading {
-        // A full channel means the driver is alive and will see the next one that comes.
-        let _ = self.commands.try_send(Command::Came);
+        self.shelf.readers.send_modify(|readers| *readers += 1);
         Reading { handle: self.clone(), changed: self.shelf.changed.subscribe(), shown: BTreeSet::new() }
     }
 
@@ -220,7 +222,7 @@ impl Reading {
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        let _ = self.handle.commands.try_send(Command::Left);
+        self.handle.shelf.readers.send_modify(|readers| *readers = readers.saturating_sub(1));
     }
 }
 
@@ -248,6 +250,7 @@ pub(super) async fn open(hub: &Arc<Hub>, name: &PeerId) -> Result<Handle, Fault>
     let shelf = Arc::new(Shelf {
         inbox: Mutex::new(inbox),
         changed: watch::Sender::new(seq),
+        readers: watch::Sender::new(0),
         closed: tokio_util::sync::CancellationToken::new(),
     });
     let (commands, waiting) = mpsc::channel(MAX_COMMANDS);
@@ -258,10 +261,10 @@ pub(super) async fn open(hub: &Arc<Hub>, name: &PeerId) -> Result<Handle, Fault>
         seq,
         kept: seq,
         heard: HashMap::new(),
-        readers: 0,
         quiet: None,
+        stuck: None,
     };
-    hub.supervisor.run_until_stop(driver.run(waiting));
+    hub.supervisor.run_until_stop(driver.run(waiting, shelf.readers.subscribe()));
     Ok(Handle { commands, shelf })
 }
 
@@ -274,13 +277,20 @@ struct Driver {
     kept: u64,
     /// Who waits for what is said of a request. As many as there are requests.
     heard: HashMap<MessageId, mpsc::Sender<Message>>,
-    readers: usize,
     /// Since when nobody reads.
     quiet: Option<Instant>,
+    /// Since what has expired cannot be stored as expired.
+    stuck: Option<Stuck>,
+}
+
+/// Nothing is tried before `until`; the pause after that one.
+struct Stuck {
+    until: Instant,
+    next: Duration,
 }
 
 impl Driver {
-    async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+    async fn run(mut self, mut commands: mpsc::Receiver<Command>, mut readers: watch::Receiver<usize>) {
         let closed = self.shelf.closed.clone();
         loop {
             let (away, past) = (self.quiet.map(|since| since + AWAY), self.expiry());
@@ -290,15 +300,44 @@ impl Driver {
                     None => return,
                     Some(command) => self.obey(command).await,
                 },
+                Ok(()) = readers.changed() => {
+                    let count = *readers.borrow_and_update();
+                    self.attended(count);
+                }
                 () = at(away) => self.show(false),
-                () = at(past) => drop(self.take(Input::Clock).await),
+                () = at(past) => self.expire().await,
             }
         }
     }
 
+    /// When the next message expires; later, where that could not be stored.
     fn expiry(&self) -> Option<Instant> {
         let until = self.shelf.look(|inbox| inbox.next_expiry())?;
-        Some(self.hub.upgrade()?.clock.instant(until))
+        let due = self.hub.upgrade()?.clock.instant(until);
+        Some(self.stuck.as_ref().map_or(due, |stuck| due.max(stuck.until)))
+    }
+
+    async fn expire(&mut self) {
+        let Err(fault) = self.take(Input::Clock).await else {
+            if self.stuck.take().is_some() {
+                tracing::info!(event = "inbox_expiry_stored", agent = %self.name, "expired messages are removed again");
+            }
+            return;
+        };
+        let pause = self.stuck.as_ref().map_or(FIRST_PAUSE, |stuck| stuck.next);
+        if self.stuck.is_none() {
+            tracing::error!(
+                event = "inbox_expiry_not_stored", agent = %self.name, error = %fault, cause = ?fault.source,
+                "expired messages stay until this can be stored"
+            );
+        }
+        self.stuck = Some(Stuck { until: Instant::now() + pause, next: (pause * 2).min(LONGEST_PAUSE) });
+    }
+
+    /// Somebody came or left, perhaps both. Whoever was here for a moment was here.
+    fn attended(&mut self, readers: usize) {
+        self.show(true);
+        self.quiet = (readers == 0).then(Instant::now);
     }
 
     async fn obey(&mut self, command: Command) {
@@ -314,14 +353,6 @@ impl Driver {
             }
             Command::Attach { id, told, done } => drop(done.send(Ok(self.listen(id, told)))),
             Command::Tell { message, done } => drop(done.send(self.tell(*message))),
-            Command::Came => {
-                self.readers += 1;
-                self.show(true);
-            }
-            Command::Left => {
-                self.readers = self.readers.saturating_sub(1);
-                self.quiet = (self.readers == 0).then(Instant::now);
-            }
         }
     }
 
@@ -384,7 +415,11 @@ impl Driver {
             self.shelf.look(|inbox| inbox.apply(seq, record));
         }
         self.shelf.changed.send_replace(self.seq);
-        self.snapshot(&hub, now).await
+        // What was asked for is stored. A fold only saves reading at the next start; the next record tries again.
+        if let Err(fault) = self.snapshot(&hub, now).await {
+            tracing::warn!(event = "inbox_snapshot_not_stored", agent = %self.name, error = %fault, cause = ?fault.source);
+        }
+        Ok(())
     }
 
     /// Whoever waits for an answer hears it, once it is written.

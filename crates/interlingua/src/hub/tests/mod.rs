@@ -3,6 +3,7 @@
 mod audit;
 mod failover;
 mod full;
+mod inboxes;
 mod leaving;
 mod limits;
 mod load;

@@ -1,4 +1,4 @@
-//! A journal that counts what is read from it, and is full when told so.
+//! A journal that counts what is read from it, and is full or waits when told so.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,6 +8,7 @@ use interlingua_core::ports::{
     Append, Appended, Changed, Journal, Pending, Removed, Retention, Store, StoreFault, Stored, TaskFilter, TaskRow,
 };
 use interlingua_core::{Digest, Log, TaskId, Time};
+use tokio::sync::watch;
 
 pub(super) struct Observed {
     inner: Arc<dyn Journal>,
@@ -16,19 +17,32 @@ pub(super) struct Observed {
     /// Looks for the row of one task.
     looks: AtomicUsize,
     full: AtomicBool,
+    /// Appends that were refused because it is full.
+    refused: AtomicUsize,
+    held: watch::Sender<bool>,
 }
 
 impl Observed {
     /// These ports with an observed journal.
     pub(super) fn over(mut store: Store) -> (Store, Arc<Observed>) {
-        let (records, rows, looks, full) = Default::default();
-        let observed = Arc::new(Observed { inner: store.journal.clone(), records, rows, looks, full });
+        let (records, rows, looks, full, refused) = Default::default();
+        let held = watch::Sender::new(false);
+        let observed = Arc::new(Observed { inner: store.journal.clone(), records, rows, looks, full, refused, held });
         store.journal = observed.clone();
         (store, observed)
     }
 
     pub(super) fn set_full(&self, full: bool) {
         self.full.store(full, Ordering::SeqCst);
+    }
+
+    /// Appends wait while it is held.
+    pub(super) fn hold(&self, held: bool) {
+        self.held.send_replace(held);
+    }
+
+    pub(super) fn refused(&self) -> usize {
+        self.refused.load(Ordering::SeqCst)
     }
 
     /// Records read since the last time this was asked.
@@ -50,9 +64,13 @@ impl Observed {
 impl Journal for Observed {
     fn append(&self, append: Append) -> Pending<'_, Appended> {
         if self.full.load(Ordering::SeqCst) {
+            self.refused.fetch_add(1, Ordering::SeqCst);
             return Box::pin(async { Err(StoreFault::Full("test".into())) });
         }
-        self.inner.append(append)
+        Box::pin(async move {
+            let _ = self.held.subscribe().wait_for(|held| !held).await;
+            self.inner.append(append).await
+        })
     }
 
     fn read(&self, log: Log, after: u64, limit: usize) -> Pending<'_, Vec<Stored>> {
