@@ -46,6 +46,9 @@ enum Stop {
     Disabled,
     /// Whoever asked for it may not hear of the task any more.
     Refused(FaultKind),
+    /// The hub cannot read the task or store how far the webhook was told: that may pass.
+    Delayed(Fault),
+    /// It cannot be told, now or later.
     Broken(Fault),
 }
 
@@ -53,14 +56,34 @@ impl Stop {
     fn of(fault: Fault) -> Stop {
         match fault.kind {
             FaultKind::Denied => Stop::Refused(fault.kind),
+            FaultKind::Busy | FaultKind::Internal | FaultKind::Unreachable => Stop::Delayed(fault),
             _ => Stop::Broken(fault),
         }
     }
 }
 
+/// Longer and longer pauses; said in the log once.
+struct Delay(Duration);
+
+impl Default for Delay {
+    fn default() -> Self {
+        Delay(FIRST_PAUSE)
+    }
+}
+
+impl Delay {
+    async fn wait(&mut self, of: &Delivery, fault: &Fault) {
+        if self.0 == FIRST_PAUSE {
+            tracing::warn!(event = "webhook_delayed", task = %of.task, webhook = %of.kept.id, error = %fault, cause = ?fault.source);
+        }
+        tokio::time::sleep(self.0 / 2 + jittered(self.0 / 2)).await;
+        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
+    }
+}
+
 impl Delivery {
     pub(super) async fn run(mut self) {
-        let stands = match self.tell_all().await {
+        let stands = match self.tell_through_delays().await {
             Ok(()) => Stands::Over,
             Err(Stop::Disabled) => {
                 tracing::warn!(task = %self.task, webhook = %self.kept.id, "a webhook is told no more: it does not answer");
@@ -73,22 +96,41 @@ impl Delivery {
                 Stands::Refused
             }
             Err(Stop::Gone) => return,
-            Err(Stop::Broken(fault)) => {
-                return tracing::error!(task = %self.task, error = %fault, cause = ?fault.source, "a webhook cannot be told");
+            Err(Stop::Broken(fault) | Stop::Delayed(fault)) => {
+                return tracing::error!(event = "webhook_not_told", task = %self.task, webhook = %self.kept.id, error = %fault, cause = ?fault.source);
             }
         };
         self.kept.stands = stands;
-        match self.written().await {
-            Ok(()) | Err(Stop::Gone | Stop::Disabled | Stop::Refused(_)) => {}
-            Err(Stop::Broken(fault)) => {
-                tracing::error!(task = %self.task, error = %fault, "how far a webhook was told cannot be written");
+        let mut delay = Delay::default();
+        while let Err(Stop::Delayed(fault)) = self.written().await {
+            delay.wait(&self, &fault).await;
+        }
+    }
+
+    /// A store that is full for a moment delays a delivery and does not end it. It goes on after the last event that was taken.
+    async fn tell_through_delays(&mut self) -> Result<(), Stop> {
+        let mut delay = Delay::default();
+        loop {
+            let before = self.kept.told;
+            match self.tell_all().await {
+                Err(Stop::Delayed(fault)) => {
+                    if self.kept.told != before {
+                        delay = Delay::default();
+                    }
+                    delay.wait(self, &fault).await;
+                    // One that was deleted meanwhile is not tried for ever. What cannot be looked up counts as wanted.
+                    if let Err(Stop::Gone) = self.still_wanted().await {
+                        return Err(Stop::Gone);
+                    }
+                }
+                ended => return ended,
             }
         }
     }
 
     async fn tell_all(&mut self) -> Result<(), Stop> {
         let by = self.kept.by.clone();
-        let mut reader = self.hub.watch(&by, self.task, 0).await.map_err(Stop::Broken)?;
+        let mut reader = self.hub.watch(&by, self.task, 0).await.map_err(Stop::of)?;
         let (mut telling, mut lost): (Option<Telling>, _) = (None, Vec::new());
         while let Some(entry) = reader.next().await.map_err(Stop::of)? {
             let updates = match &mut telling {
@@ -151,7 +193,7 @@ impl Delivery {
     }
 
     async fn still_wanted(&self) -> Result<(), Stop> {
-        let written = Configs::of(&self.hub).revision(self.task, &self.kept.id).await.map_err(Stop::Broken)?;
+        let written = Configs::of(&self.hub).revision(self.task, &self.kept.id).await.map_err(Stop::of)?;
         if written == Some(self.revision) { Ok(()) } else { Err(Stop::Gone) }
     }
 
@@ -161,14 +203,14 @@ impl Delivery {
         if !self.access.vouches(*known, by, self.hub.now()) {
             return Err(Stop::Refused(FaultKind::Unauthenticated));
         }
-        let task = self.hub.task(by, self.task).await.map_err(Stop::Broken)?;
+        let task = self.hub.task(by, self.task).await.map_err(Stop::of)?;
         if self.hub.still_allows(by, &task) { Ok(()) } else { Err(Stop::Refused(FaultKind::Denied)) }
     }
 
     /// A configuration that was deleted meanwhile stays so.
     async fn written(&mut self) -> Result<(), Stop> {
         let written = Configs::of(&self.hub).advance(self.task, &self.kept, self.revision).await;
-        self.revision = written.map_err(Stop::Broken)?.ok_or(Stop::Gone)?;
+        self.revision = written.map_err(Stop::of)?.ok_or(Stop::Gone)?;
         Ok(())
     }
 
