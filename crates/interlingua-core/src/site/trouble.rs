@@ -37,6 +37,8 @@ pub enum Trouble {
     SessionEnded,
     #[error("step {step}: the field {field} {problem}")]
     ExtractionInvalid { step: usize, field: Text, problem: String },
+    #[error("what the page looked like before cannot be read, so nobody can tell whether it has changed")]
+    MemoryUnreadable,
     #[error("no browser can be started: {0}")]
     NoBrowser(String),
 }
@@ -60,6 +62,7 @@ impl Trouble {
             Trouble::TooManySessions(_) => "too_many_sessions",
             Trouble::SessionEnded => "session_ended",
             Trouble::ExtractionInvalid { .. } => "extraction_invalid",
+            Trouble::MemoryUnreadable => "memory_unreadable",
             Trouble::NoBrowser(_) => "no_browser",
         }
     }
@@ -92,6 +95,7 @@ impl Trouble {
             Trouble::NavigationFailed { .. } | Trouble::BrowserCrashed { .. } => (lost, Party::Peer(peer.clone())),
             Trouble::PageTooLarge { .. } if committed => (FaultKind::OutcomeUnknown, Party::Peer(peer.clone())),
             Trouble::PageTooLarge { .. } => (FaultKind::PeerFailed, Party::Peer(peer.clone())),
+            Trouble::MemoryUnreadable => (FaultKind::Internal, Party::Hub),
             Trouble::NoBrowser(_) => (FaultKind::Unreachable, Party::Hub),
             Trouble::SelectorNotFound { .. } | Trouble::NotActionable { .. } | Trouble::ExtractionInvalid { .. } => {
                 (FaultKind::PeerFailed, Party::Peer(peer.clone()))

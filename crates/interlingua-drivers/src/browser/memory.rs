@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_core::ports::Expect;
-use interlingua_core::site::Site;
 use interlingua_core::site::repair::Fingerprint;
+use interlingua_core::site::{Site, Trouble};
 use interlingua_core::{Digest, PeerId, Text};
 use tokio::sync::OnceCell;
 
@@ -41,6 +41,11 @@ impl Action {
     }
 }
 
+fn unreadable(error: impl std::fmt::Display) -> Trouble {
+    tracing::error!(event = "site_memory_unreadable", %error);
+    Trouble::MemoryUnreadable
+}
+
 impl Memory {
     pub(super) fn new(peer: PeerId, site: &Site, keeper: Arc<dyn Keeper>) -> Memory {
         let actions = site.actions.keys().map(|name| (name.clone(), Action::default())).collect();
@@ -51,23 +56,23 @@ impl Memory {
         format!("{}/{:.16}/{action}", self.peer, self.definition.to_string())
     }
 
-    /// All that is known of an action. What cannot be read is not known.
-    pub(super) async fn of(&self, action: &str) -> Seen {
-        let Some(known) = self.actions.get(action) else { return Seen::new() };
-        known
-            .read
-            .get_or_init(|| async {
-                let Some(records) = self.keeper.records() else { return };
-                let found = records.get(KIND, &self.key(action), self.keeper.now()).await;
-                let read = found.ok().flatten().and_then(|item| serde_json::from_slice::<Seen>(&item.value).ok());
-                // What was seen since is newer.
-                let mut seen = known.seen();
-                read.into_iter().flatten().for_each(|(step, print)| {
-                    seen.entry(step).or_insert(print);
-                });
-            })
-            .await;
-        known.seen().clone()
+    /// All that is known of an action. When it cannot be read nothing may be pressed: an element that has become another would
+    /// pass for one that was never seen.
+    pub(super) async fn of(&self, action: &str) -> Result<Seen, Trouble> {
+        let Some(known) = self.actions.get(action) else { return Ok(Seen::new()) };
+        let read = known.read.get_or_try_init(|| async {
+            let Some(records) = self.keeper.records() else { return Ok(()) };
+            let found = records.get(KIND, &self.key(action), self.keeper.now()).await.map_err(unreadable)?;
+            let read = found.map(|item| serde_json::from_slice::<Seen>(&item.value)).transpose().map_err(unreadable)?;
+            // What was seen since is newer.
+            let mut seen = known.seen();
+            read.into_iter().flatten().for_each(|(step, print)| {
+                seen.entry(step).or_insert(print);
+            });
+            Ok(())
+        });
+        read.await?;
+        Ok(known.seen().clone())
     }
 
     /// Remembers what was used, and writes it down where it is news.

@@ -224,7 +224,7 @@ impl SitePeer {
         rules: &Rules,
         voice: &Voice,
     ) -> Result<Played, Box<Stopped>> {
-        let known = self.memory.of(&plan.action).await;
+        let known = self.memory.of(&plan.action).await.map_err(stopped)?;
         let Some((page, seat)) = lease.parts() else { return Err(stopped(Trouble::BrowserCrashed { step: 0 })) };
         let beside = Beside { known: &known, voice, keeper: &*self.keeper, seat };
         Player::new(page, plan, rules, beside).play().await

@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 use interlingua_core::policy::{Action, Object};
-use interlingua_core::ports::{Expect, Room, StoreFault};
+use interlingua_core::ports::{Expect, Item, Room, StoreFault};
 use interlingua_core::{Conversation, ConversationId, Digest, Fault, Owner, Principal, Subject};
 use interlingua_drivers::keys::Tagger;
 
@@ -153,8 +153,7 @@ impl Hub {
             return Ok(false);
         }
         let found = self.store.records.get(KIND, id.as_str(), self.now()).await?;
-        let found = found.and_then(|item| serde_json::from_slice::<Conversation>(&item.value).ok());
-        Ok(found.is_some_and(|conversation| is_theirs(by, &conversation)))
+        Ok(read(found)?.is_some_and(|conversation| is_theirs(by, &conversation)))
     }
 
     /// Forgets the hub's own record of a conversation, where there is one. Whose conversation it was, for what else is remembered
@@ -162,10 +161,7 @@ impl Hub {
     pub async fn forget_conversation(&self, by: &Principal, id: &ConversationId) -> Result<Option<Forgotten>, Fault> {
         let found = self.store.records.get(KIND, id.as_str(), self.now()).await?;
         let was_kept = found.is_some();
-        let conversation = match found {
-            Some(item) => serde_json::from_slice(&item.value).map_err(Fault::internal)?,
-            None => self.fresh(by, id),
-        };
+        let conversation = read(found)?.unwrap_or_else(|| self.fresh(by, id));
         if !self.opens(by, Action::Write, &conversation) {
             return Ok(None);
         }
@@ -185,6 +181,11 @@ impl Hub {
 /// Whoever owns the hub owns its store, and so do those who act for them.
 pub(super) fn is_bounded(by: &Principal) -> bool {
     by.links().first().is_none_or(|link| link.subject != Subject::HubOwner)
+}
+
+/// One that cannot be read is not one that is not there.
+fn read(found: Option<Item>) -> Result<Option<Conversation>, Fault> {
+    found.map(|item| serde_json::from_slice(&item.value)).transpose().map_err(Fault::internal)
 }
 
 fn is_theirs(by: &Principal, conversation: &Conversation) -> bool {

@@ -75,10 +75,18 @@ impl Purging {
     ) -> Result<Purging, StoreFault> {
         let (now, allowed) = (hub.now(), rules.load().clock_leap.0);
         let known = hub.store.records.get(KIND, LEAP, now).await?;
-        let known = known.and_then(|item| journal::from_bytes(&item.value).ok());
-        let leap = known.or_else(|| Leap::noticed(now, newest, allowed));
+        let known = known.map(|item| journal::from_bytes(&item.value));
+        let (leap, is_new) = match known {
+            Some(Ok(leap)) => (Some(leap), false),
+            None => (Leap::noticed(now, newest, allowed), true),
+            // There was a doubt: it begins anew.
+            Some(Err(error)) => {
+                tracing::error!(event = "clock_leap_unreadable", %error, "nothing is removed by age for a day");
+                (Some(Leap { at: now, newest: Time(0) }), true)
+            }
+        };
         let purging = Purging { hub: hub.clone(), rules, data: data.to_owned(), leap };
-        if let (None, Some(leap)) = (known, purging.leap)
+        if let (true, Some(leap)) = (is_new, purging.leap)
             && let Ok(bytes) = journal::to_bytes(&leap)
         {
             hub.store.records.put(KIND, LEAP, bytes, None, Expect::Anything, now).await?;

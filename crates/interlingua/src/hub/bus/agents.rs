@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use bytes::Bytes;
 use interlingua_core::peer::Peer;
-use interlingua_core::ports::Expect;
+use interlingua_core::ports::{Expect, StoreFault};
 use interlingua_core::{Card, Fault, FaultKind, Meta, Noun, Owner, PeerId, Principal, Text, Time, Uri};
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ impl Hub {
         let taken = |text: String| Err(Fault::caller(FaultKind::Conflict, text));
         match self.bus.agent(name.as_str()) {
             Some(agent) if agent.is_of(by) => Ok(()),
-            Some(_) => taken(format!("an agent '{name}' is registered by somebody else")),
+            Some(_) => Err(registered_elsewhere(name)),
             None if self.registry.catalogue().peers.contains_key(name) => {
                 taken(format!("'{name}' is a peer of this hub's configuration"))
             }
@@ -120,12 +120,29 @@ impl Hub {
         if self.bus.agent(name.as_str()).is_none() && self.store.records.count(KIND, now).await? >= MAX_AGENTS {
             return Err(Fault::hub(FaultKind::Busy, "as many agents as this hub registers"));
         }
+        let expect = self.replaces(by, &name).await?;
         let value = serde_json::to_vec(&registration).map_err(Fault::internal)?;
-        let put = self.store.records.put(KIND, name.as_str(), Bytes::from(value), None, Expect::Anything, now);
-        put.await?;
+        match self.store.records.put(KIND, name.as_str(), Bytes::from(value), None, expect, now).await {
+            Ok(_) => {}
+            Err(StoreFault::Moved { .. }) => return Err(registered_elsewhere(&name)),
+            Err(fault) => return Err(fault.into()),
+        }
         let agent = self.add_agent(registration, peer, Comes::New).await?;
         self.audit.write(AuditLine::new("register_agent", by.owner()).on(name));
         Ok(agent)
+    }
+
+    /// What a registration under this name may overwrite. A record can be there without its agent: when it could not be read or
+    /// called at the start. The name is still its owner's.
+    async fn replaces(&self, by: &Principal, name: &PeerId) -> Result<Expect, Fault> {
+        if self.bus.agent(name.as_str()).is_some() {
+            return Ok(Expect::Anything);
+        }
+        let Some(item) = self.store.records.get(KIND, name.as_str(), self.now()).await? else {
+            return Ok(Expect::Absent);
+        };
+        let theirs = serde_json::from_slice::<Registration>(&item.value).is_ok_and(|kept| kept.owner == by.owner());
+        if theirs || by.is_hub_owner() { Ok(Expect::Revision(item.revision)) } else { Err(registered_elsewhere(name)) }
     }
 
     async fn add_agent(
@@ -193,7 +210,7 @@ impl Hub {
             after = Some(last.key.clone());
             for item in page {
                 let Ok(mut registration) = serde_json::from_slice::<Registration>(&item.value) else {
-                    tracing::error!(agent = %item.key, "a registration cannot be read");
+                    tracing::error!(event = "registration_unreadable", agent = %item.key, "its name stays taken; the Owner may register it anew");
                     continue;
                 };
                 if self.registry.catalogue().peers.contains_key(&registration.card.peer) {
@@ -231,6 +248,10 @@ impl Hub {
 
 pub(super) fn no_such_agent() -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Resource), "no such agent")
+}
+
+fn registered_elsewhere(name: &PeerId) -> Fault {
+    Fault::caller(FaultKind::Conflict, format!("an agent '{name}' is registered by somebody else"))
 }
 
 fn no_registrar() -> Fault {

@@ -129,19 +129,28 @@ async fn attack_an_mcp_server_lists_tools_with_exponential_schemas() {
         {"name": "boom", "inputSchema": bomb("allOf")},
         {"name": "late", "inputSchema": object, "outputSchema": bomb("anyOf")},
         {"name": "far", "inputSchema": {"type": "object", "$ref": "http://127.0.0.1:9/x.json"}},
+        {"name": "broken", "inputSchema": {"type": "object", "properties": {"a": {"pattern": "("}}}},
+        {"name": "hollow", "inputSchema": object, "outputSchema": {"type": "object", "properties": {"a": {"type": 12}}}},
         {"name": "fine", "inputSchema": object},
     ]);
     let hub = beside_evil("", tools).await;
-    for closed in ["evil/boom", "evil/late", "evil/far"] {
+    for closed in ["evil/boom", "evil/late", "evil/far", "evil/broken", "evil/hollow"] {
         let refused = called(&hub, closed, json!({})).await;
         assert_eq!(refused.json()["error"]["kind"], "not_found", "{closed}: {}", refused.text());
     }
     let fine = called(&hub, "evil/fine", json!({})).await;
     assert_eq!(fine.status, 200, "the others are open: {}", fine.text());
     let peers = as_owner(&hub, Method::GET, "/api/peers", None).await.text();
-    for problem in ["evil/boom is closed (input)", "evil/late is closed (output)", "evil/far is closed (input)"] {
+    for problem in [
+        "evil/boom is closed (input)",
+        "evil/late is closed (output)",
+        "evil/far is closed (input)",
+        "evil/broken is closed (input): its schema does not compile",
+        "evil/hollow is closed (output): its schema does not compile",
+    ] {
         assert!(peers.contains(problem), "{problem}: {peers}");
     }
+    logged(&hub, &["skill_closed", "evil/broken"]).await;
     is_well(hub).await;
 }
 
@@ -350,6 +359,15 @@ async fn attack_a_clock_that_leaps_removes_what_is_kept() {
     // Once more, with records near the new time.
     hub.restart().await;
     logged(&hub, &["clock_leap"]).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(as_owner(&hub, Method::GET, &path, None).await.status, 200);
+    // What it remembers of the leap cannot be read: that is no reason to believe the clock.
+    assert!(hub.stop().await.success());
+    let store = rusqlite::Connection::open(hub.data().join("hub.db")).expect("the store");
+    store.execute("UPDATE records SET value = x'00' WHERE kind = 'retention'", []).expect("damaged");
+    drop(store);
+    hub.restart().await;
+    logged(&hub, &["clock_leap_unreadable"]).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(as_owner(&hub, Method::GET, &path, None).await.status, 200);
     let (hub, path) = aged("retention: { clock_leap: 365d }\n").await;
