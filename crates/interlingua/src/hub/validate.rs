@@ -108,7 +108,7 @@ impl Schemas {
                 Some(format!("{} is closed ({which}): {why}", skill.id))
             });
             if let Some(problem) = &unusable {
-                tracing::warn!(peer = %card.peer, skill = %skill.id, %problem, "a skill is closed");
+                tracing::warn!(event = "skill_closed", peer = %card.peer, skill = %skill.id, %problem);
                 closed.push(problem.as_str().into());
             }
             unusable.is_none()
