@@ -6,8 +6,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use http::Uri;
 use interlingua_core::peer::{Peer, Standing};
-use interlingua_core::{Health, PeerId, Time};
+use interlingua_core::{Fault, FaultKind, Health, PeerId, Principal, Retry, Text, Time};
 use tokio::time::Instant;
 
 use super::lost::{Lost, Why};
@@ -48,6 +49,8 @@ struct State {
     /// In seconds.
     latency: Option<f64>,
     last: Option<Time>,
+    /// Why it could not be reached the last time, for whoever runs the hub.
+    trouble: Option<Text>,
 }
 
 /// What was, and what is now, of which the latest counts so much.
@@ -73,7 +76,18 @@ impl Breaker {
             score: None,
             latency: None,
             last: None,
+            trouble: None,
         }))
+    }
+
+    /// Remembers why it cannot be reached; true when that is news.
+    fn troubled(&self, why: Option<Text>) -> bool {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut state.trouble, why.clone()) != why
+    }
+
+    fn trouble(&self) -> Option<Text> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).trouble.clone()
     }
 
     /// May a call go out? If not, how long until one may. Whoever is let through after a hold is the one that tries: the
@@ -165,27 +179,80 @@ pub(crate) trait Probed: Peer + 'static {
     /// Notes how an attempt went, and shows it where that changes something.
     fn note(&self, hub: &Hub, went: Went) {
         let Some(health) = self.breaker().note(went, Instant::now(), hub.now()) else { return };
-        tracing::info!(peer = %self.name(), ?health, "health changed");
+        tracing::info!(event = "peer_health", peer = %self.name(), health = word(health));
         if let Err(fault) = hub.registry.set_health(self.name(), health) {
             tracing::error!(peer = %self.name(), error = %fault, "its health could not be shown");
         }
     }
+
+    /// Takes note of why it cannot be reached, or that it can be. One line of the log for each change; true when it is one.
+    fn troubled(&self, why: Option<Text>) -> bool {
+        if !self.breaker().troubled(why.clone()) {
+            return false;
+        }
+        match why {
+            Some(why) => tracing::warn!(event = "peer_unreachable", peer = %self.name(), %why),
+            None => tracing::info!(event = "peer_reachable", peer = %self.name()),
+        }
+        true
+    }
+
+    /// For a call that is not tried because the peer is down. Why is the Owner's to know, as the peer's problems are.
+    fn down(&self, by: &Principal, wait: Duration) -> Fault {
+        let why = self.breaker().trouble().filter(|_| by.is_hub_owner());
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        let fault = super::ended::fault(self.name(), FaultKind::Unreachable, &format!("cannot be reached{why}"));
+        fault.retry(Retry::After(Some(wait)))
+    }
 }
 
-/// Waits for the answer to a knock, and notes how that went.
-pub(crate) async fn knocked<P: Probed>(peer: &P, hub: &Hub, knocking: impl Future<Output = Result<(), Lost>> + Send) {
+fn word(health: Health) -> &'static str {
+    match health {
+        Health::Starting => "starting",
+        Health::Up => "up",
+        Health::Slow => "slow",
+        Health::Down { quarantined: false, .. } => "down",
+        Health::Down { quarantined: true, .. } => "quarantined",
+    }
+}
+
+/// Waits for the answer to a knock at this address, and notes how that went.
+pub(crate) async fn knocked<P: Probed>(
+    peer: &P,
+    hub: &Hub,
+    at: &Uri,
+    knocking: impl Future<Output = Result<(), Lost>> + Send,
+) {
     let started = Instant::now();
-    let went = match knocking.await {
-        Ok(()) => Went::Reached { knock: Some(started.elapsed()) },
-        Err(lost) => {
-            tracing::debug!(peer = %peer.name(), cause = %lost, "a probe failed");
-            if lost.why == Why::Refused {
-                refused(hub, peer.name(), &lost.to_string());
+    let (went, why) = match knocking.await {
+        Ok(()) => (Went::Reached { knock: Some(started.elapsed()) }, None),
+        Err(lost) if lost.why == Why::Refused => {
+            let why = lost.to_string();
+            if peer.troubled(Some(why.as_str().into())) {
+                refused(hub, peer.name(), &why);
             }
-            Went::Missed
+            return peer.note(hub, Went::Missed);
         }
+        Err(lost) => (Went::Missed, Some(unreached(at, &lost))),
     };
     peer.note(hub, went);
+    if peer.troubled(why.clone())
+        && let Err(fault) = hub.registry.set_problems(peer.name(), why.into_iter())
+    {
+        tracing::error!(peer = %peer.name(), error = %fault, "its problems could not be shown");
+    }
+}
+
+/// Where nobody was reached, and what the system said. A query may hold a key, so it is not told.
+pub(crate) fn unreached(at: &Uri, lost: &Lost) -> Text {
+    format!("{}: {}", told(at), lost.root()).into()
+}
+
+/// An address as whoever runs the hub is told it.
+pub(crate) fn told(at: &Uri) -> String {
+    let port = at.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
+    let (scheme, host) = (at.scheme_str().unwrap_or("http"), at.host().unwrap_or_default());
+    format!("{scheme}://{host}{port}{}", at.path())
 }
 
 /// An address of this peer, or one that it named, is not called: whoever looks after the hub is told why, and what to set.

@@ -49,6 +49,11 @@ impl Lost {
         Lost { begun: Begun::No, why: why(&*cause), cause }
     }
 
+    /// What was behind it, in few words: the system's own where it was the system.
+    pub(crate) fn root(&self) -> String {
+        root(&*self.cause)
+    }
+
     /// After it was sent, or while it was.
     pub(crate) fn broken(cause: impl Into<Cause>) -> Lost {
         Lost::new(Begun::Perhaps, Why::Connection, cause)
@@ -66,6 +71,17 @@ impl fmt::Display for Lost {
         }
         Ok(())
     }
+}
+
+fn root(error: &(dyn Error + 'static)) -> String {
+    let io = error.downcast_ref::<std::io::Error>();
+    if let Some(inner) = io.and_then(std::io::Error::get_ref) {
+        return root(inner);
+    }
+    if let Some(system) = io.filter(|io| io.raw_os_error().is_some()) {
+        return system.kind().to_string();
+    }
+    error.source().map_or_else(|| error.to_string(), root)
 }
 
 /// Looks for a refused certificate or a refused address behind an error. An I/O error hides what it wraps from `source`, so it
@@ -86,4 +102,16 @@ fn why(error: &(dyn Error + 'static)) -> Why {
         }
     }
     Why::Connection
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_of_a_failure_is_what_the_system_said() {
+        let refused = std::io::Error::from_raw_os_error(111);
+        assert_eq!(Lost::unconnected(std::io::Error::other(refused)).root(), "connection refused");
+        assert_eq!(Lost::unconnected("program \"npx\" was not found").root(), "program \"npx\" was not found");
+    }
 }

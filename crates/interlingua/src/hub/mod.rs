@@ -6,6 +6,7 @@
 //! An exchange that is not kept is polled in its caller's task: nothing is spawned and nothing is written. One that is kept
 //! is run by the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
 
+mod absent;
 pub mod admission;
 pub mod approvals;
 pub mod artifacts;

@@ -182,7 +182,7 @@ impl Hub {
         args: Option<Json>,
     ) -> Result<Ready, Fault> {
         let skill = catalogue.skill(id, version).filter(|skill| self.may_call(by, skill));
-        skill.and_then(|skill| ready(catalogue, skill, Why::Named, args)).ok_or_else(|| no_such_skill(id))
+        skill.and_then(|skill| ready(catalogue, skill, Why::Named, args)).ok_or_else(|| self.absent(by, catalogue, id))
     }
 
     /// A resource of a peer. One that may not be read is not there.

@@ -41,4 +41,5 @@ mod telemetry;
 mod tidy;
 mod tools;
 mod trust;
+mod unreachable;
 mod upgrade;

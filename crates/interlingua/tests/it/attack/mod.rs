@@ -8,6 +8,7 @@ mod disk;
 mod effects;
 mod failover;
 mod federation;
+mod forgotten;
 mod hostile_hub;
 mod identity;
 mod inherit;

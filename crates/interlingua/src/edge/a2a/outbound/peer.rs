@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply, Standing, Vouched};
-use interlingua_core::{Digest, Fault, FaultKind, PeerId, Retry, Text};
+use interlingua_core::{Digest, Fault, FaultKind, PeerId, Principal, Text};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -133,8 +133,10 @@ impl A2aPeer {
         ended::fault(&self.name, kind, what)
     }
 
-    fn unusable(&self) -> Fault {
+    /// Why is the Owner's to know, as its problems are.
+    fn unusable(&self, by: &Principal) -> Fault {
         let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let unread = unread.filter(|_| by.is_hub_owner());
         let why = unread.map_or_else(String::new, |unread| format!(": {unread}"));
         self.fault(FaultKind::Unreachable, &format!("has no card that can be used{why}"))
     }
@@ -143,13 +145,13 @@ impl A2aPeer {
         let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         if let Err(wait) = self.breaker.admit(Instant::now()) {
-            return Err(self.fault(FaultKind::Unreachable, "cannot be reached").retry(Retry::After(Some(wait))));
+            return Err(self.down(&dispatch.by, wait));
         }
         if self.known().is_none() {
             self.look(&hub).await;
         }
         let usable = self.known().filter(|known| !known.lines.is_empty());
-        let known = usable.ok_or_else(|| self.unusable())?;
+        let known = usable.ok_or_else(|| self.unusable(&dispatch.by))?;
         Talk::new(self, hub, known, dispatch).await?.run().await
     }
 }

@@ -17,7 +17,7 @@ use super::line::DEPTH;
 use super::peer::{A2aPeer, Manifest};
 use crate::client::answers::Coming;
 use crate::client::credentials::Credentials;
-use crate::client::health::{Probed, Went, is_registered};
+use crate::client::health::{self, Probed, Went, is_registered};
 use crate::client::http::{read, whole};
 use crate::client::lost::{Lost, Why};
 use crate::client::retry::jittered;
@@ -109,12 +109,15 @@ impl A2aPeer {
             Ok(Fetched::New(known)) => (reached, None, Some(known)),
             Err(Unread::Unusable(problem)) => (reached, Some(problem), None),
             Err(Unread::Lost(lost)) => {
-                tracing::debug!(peer = %self.name, cause = %lost, "its card could not be read");
-                let text = unreached(&lost);
-                (if lost.why == Why::TooLarge { reached } else { Went::Missed }, Some(text.into()), None)
+                let text = match lost.why {
+                    Why::Connection => health::unreached(&self.address.origin, &lost),
+                    Why::Certificate | Why::Refused | Why::TooLarge => unreached(&lost).into(),
+                };
+                (if lost.why == Why::TooLarge { reached } else { Went::Missed }, Some(text), None)
             }
         };
         self.note(hub, went);
+        self.troubled(unread.clone().filter(|_| went == Went::Missed));
         let before =
             std::mem::replace(&mut *self.unread.lock().unwrap_or_else(PoisonError::into_inner), unread.clone());
         let Some(known) = new else { return before != unread };

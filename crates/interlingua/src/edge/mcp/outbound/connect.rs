@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use http::HeaderValue;
-use interlingua_core::{Fault, FaultKind, Party, Retry};
+use interlingua_core::{Fault, FaultKind, Party, Retry, Text};
 use interlingua_protocols::mcp::client::encode::{self, Manner};
 use interlingua_protocols::mcp::client::list::{self, Server};
 use interlingua_protocols::mcp::fault::UNSUPPORTED_VERSION;
@@ -16,11 +16,13 @@ use interlingua_protocols::mcp::{Era, Version};
 use interlingua_protocols::members::Members;
 use interlingua_protocols::rpc;
 
+use super::link::child::NotStarted;
 use super::link::pipe::Pipe;
 use super::link::streamable::{Endpoint, Streamable};
 use super::link::{Link, Refused, Trouble, child, old_sse};
 use super::session::{self, Session, Unanswered, answer};
 use super::upstream::{Place, Unopened, Upstream, waits};
+use crate::client::health;
 use crate::client::lost::{Lost, Why};
 use crate::edge::mcp::outbound::session::ask;
 
@@ -28,6 +30,9 @@ use crate::edge::mcp::outbound::session::ask;
 const PROBE: Duration = Duration::from_secs(2);
 /// How long a server may take to be greeted; a program may first have to be fetched.
 const START: Duration = Duration::from_secs(60);
+
+/// How much of what a server says is shown.
+const SHOWN: usize = 200;
 
 const FIRST: u64 = 1;
 const SECOND: u64 = 2;
@@ -54,8 +59,37 @@ impl Upstream {
         }
     }
 
+    /// Where the server is, as whoever runs the hub knows it.
+    fn told(&self) -> String {
+        match &self.place {
+            Place::Program(program) => format!("program {:?}", program.command),
+            Place::Http(endpoint) => health::told(&endpoint.uri),
+        }
+    }
+
+    /// Why there is no session, with program or address and what the system said.
+    fn why(&self, unanswered: &Unanswered) -> Text {
+        let place = self.told();
+        let text = match unanswered {
+            Unanswered::Trouble(Trouble::Lost(lost)) if lost.cause.is::<NotStarted>() => lost.to_string(),
+            Unanswered::Trouble(Trouble::Lost(lost)) if lost.why == Why::Refused => lost.to_string(),
+            Unanswered::Trouble(Trouble::Lost(lost)) => format!("{place}: {}", lost.root()),
+            Unanswered::Late => format!("{place} did not answer `initialize` within {} seconds", START.as_secs()),
+            Unanswered::Error(error) => {
+                let message: String = error.message.chars().take(SHOWN).collect();
+                format!("{place} refuses to speak with this hub: error {}: {message}", error.code)
+            }
+            Unanswered::Trouble(trouble @ (Trouble::SessionGone | Trouble::Refused(_) | Trouble::TooMany)) => {
+                format!("{place}: {}", trouble.told())
+            }
+            Unanswered::Trouble(Trouble::SignIn(_)) => waits(&self.name).public.to_string(),
+        };
+        text.into()
+    }
+
     pub(super) fn unreachable(&self, why: &Unanswered) -> Fault {
-        tracing::warn!(peer = %self.name, cause = %why, "no session");
+        tracing::debug!(peer = %self.name, cause = %why, "no session");
+        self.set_trouble(Some(self.why(why)));
         let name = &self.name;
         let (kind, text) = match why {
             Unanswered::Trouble(Trouble::Refused(Refused { status: 401 | 403, .. })) => {
@@ -229,4 +263,32 @@ fn chosen(result: &Members) -> Result<Version, Lost> {
 
 async fn initialized(link: &Link, version: Version) -> Result<(), Lost> {
     link.send(&encode::notification(encode::INITIALIZED, &Manner::own(version), |_| {})).await
+}
+
+#[cfg(test)]
+mod tests {
+    use interlingua_drivers::child::Program;
+
+    use super::*;
+    use crate::hub::supervisor::Supervisor;
+
+    fn program(command: &str, args: &[&str]) -> Upstream {
+        let program = Program {
+            command: command.to_owned(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            directory: None,
+            environment: Vec::new(),
+            allowed: Vec::new(),
+            line: 1024,
+        };
+        Upstream::new("slow".into(), Place::Program(program), Supervisor::new(), None, None)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_program_that_never_answers_is_named_with_the_time_it_had() {
+        let upstream = program("sleep", &["600"]);
+        assert!(matches!(upstream.connect().await, Err(Unopened::Fault(_))));
+        let why = upstream.trouble().expect("a reason");
+        assert_eq!(&*why, "program \"sleep\" did not answer `initialize` within 60 seconds");
+    }
 }

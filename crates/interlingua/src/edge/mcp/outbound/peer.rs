@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Following, Peer, Standing};
-use interlingua_core::{Call, Fault, FaultKind, Health, Input, Loss, Party, PeerId, Principal, Retry, Text, Uri};
+use interlingua_core::{Call, Fault, FaultKind, Health, Input, Loss, PeerId, Principal, Text, Uri};
 use interlingua_drivers::child::Program;
+use interlingua_protocols::mcp::client::list::List;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -18,7 +19,7 @@ use super::listing::{Kept, Listing};
 use super::pins::Pins;
 use super::session::Unanswered;
 use super::talk::Talk;
-use super::upstream::{Place, Unopened, Upstream};
+use super::upstream::{Place, Unopened, Upstream, waits};
 use crate::client::guard::Reach;
 use crate::client::health::{Breaker, Probed, Went};
 use crate::client::http::Pool;
@@ -41,8 +42,8 @@ pub struct McpPeer {
     pub(super) timeout: Option<Duration>,
     pub(super) kept: Kept,
     pub(super) listing: Mutex<Arc<Listing>>,
-    /// Its definitions as they were first seen.
-    pub(super) pins: Mutex<Pins>,
+    /// Its definitions as they were first seen, or why they cannot be compared.
+    pub(super) pins: Mutex<Result<Pins, Text>>,
     pub(super) changes: McpChanges,
     /// What of its definitions cannot be used.
     pub(super) problems: Mutex<Vec<Text>>,
@@ -74,7 +75,7 @@ impl McpPeer {
             timeout: config.timeout.map(|span| span.0),
             completes: AtomicBool::new(listing.completions),
             listing: Mutex::new(Arc::new(listing)),
-            pins: Mutex::new(Pins::load(hub, &kept).await),
+            pins: Mutex::new(Pins::load(hub, &kept, mcp.changes).await),
             changes: mcp.changes,
             problems: Mutex::default(),
             listed: watch::Sender::new(false),
@@ -82,6 +83,10 @@ impl McpPeer {
             hub: Arc::downgrade(hub),
             kept,
         })
+    }
+
+    pub(super) fn pinned(&self) -> Result<Pins, Text> {
+        self.pins.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn listing(&self) -> Arc<Listing> {
@@ -93,9 +98,12 @@ impl McpPeer {
         *self.listing.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(listing);
     }
 
-    /// What the owner of the hub should mend: bad definitions, and what a program said before it fell silent.
-    pub(super) fn show_problems(&self, hub: &Hub, down: Option<&Fault>) {
-        let mut all: Vec<Text> = down.map(|fault| fault.public.clone()).into_iter().collect();
+    /// What the owner of the hub should look at: why it cannot be reached, bad definitions, and what a program said before it
+    /// fell silent.
+    pub(super) fn show_problems(&self, hub: &Hub) {
+        let down = self.upstream.trouble();
+        self.troubled(down.clone());
+        let mut all: Vec<Text> = down.clone().into_iter().collect();
         if down.is_some() {
             all.extend(self.upstream.tail.lines().into_iter().map(|line| format!("standard error: {line}").into()));
         }
@@ -110,9 +118,7 @@ impl McpPeer {
         let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         if let Err(wait) = self.breaker.admit(Instant::now()) {
-            let text = format!("{} cannot be reached", self.name);
-            let fault = Fault::new(FaultKind::Unreachable, Party::Peer(self.name.clone()), text);
-            return Err(fault.retry(Retry::After(Some(wait))));
+            return Err(self.down(&dispatch.by, wait));
         }
         let upstream = self.reached_by(&dispatch.by)?;
         Talk::new(self, hub, dispatch, upstream).run().await
@@ -221,6 +227,10 @@ impl Probed for McpPeer {
         if self.upstream.is_resting() {
             return;
         }
+        if self.pinned().is_err() {
+            // Listing reads them again.
+            self.upstream.changes.add(&List::ALL);
+        }
         // Looking is not using: a program is not kept awake by it.
         let Some(session) = self.upstream.current() else {
             match self.upstream.session().await {
@@ -228,11 +238,14 @@ impl Probed for McpPeer {
                 Err(unopened) => {
                     // It answered, and wants to know who calls.
                     let went = match unopened {
-                        Unopened::SignIn(_) => Went::Reached { knock: None },
+                        Unopened::SignIn(sign_in) => {
+                            self.upstream.set_trouble(Some(waits(&sign_in.peer).public));
+                            Went::Reached { knock: None }
+                        }
                         Unopened::Fault(_) => Went::Missed,
                     };
                     self.note(hub, went);
-                    self.show_problems(hub, Some(&unopened.fault()));
+                    self.show_problems(hub);
                 }
             }
             return;
@@ -241,14 +254,15 @@ impl Probed for McpPeer {
         match session.knock().await {
             Ok(()) => self.note(hub, Went::Reached { knock: Some(started.elapsed()) }),
             Err(why) => {
-                let fault = self.upstream.unreachable(&why);
+                // It says why in its trouble; nobody waits for this fault.
+                let _ = self.upstream.unreachable(&why);
                 self.upstream.forget(&session);
                 let went = match why {
                     Unanswered::Trouble(Trouble::SignIn(_)) => Went::Reached { knock: None },
                     Unanswered::Trouble(_) | Unanswered::Error(_) | Unanswered::Late => Went::Missed,
                 };
                 self.note(hub, went);
-                self.show_problems(hub, Some(&fault));
+                self.show_problems(hub);
             }
         }
     }

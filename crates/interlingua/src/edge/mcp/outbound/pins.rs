@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use interlingua_core::ports::Expect;
+use interlingua_core::ports::{Expect, StoreFault};
 use interlingua_core::{Fault, Json, Skill, Text};
 use interlingua_protocols::members::Members;
 use serde::{Deserialize, Serialize};
@@ -26,9 +26,22 @@ const SHOWN: usize = 120;
 pub(super) struct Pins(BTreeMap<String, Json>);
 
 impl Pins {
-    pub(super) async fn load(hub: &Hub, kept: &Kept) -> Pins {
-        let item = hub.store.records.get(KIND, kept.key(), hub.now()).await.ok().flatten();
-        item.and_then(|item| serde_json::from_slice(&item.value).ok()).unwrap_or_default()
+    /// The error says why nothing can be compared. It must never be taken for a server that is seen for the first time: its
+    /// pins would be overwritten with whatever it offers now. Only `changes: accept` does that, to a record that is damaged.
+    pub(super) async fn load(hub: &Hub, kept: &Kept, rule: McpChanges) -> Result<Pins, Text> {
+        let closed = |why: &str| Err(format!("its tools are closed: their pinned definitions {why}").into());
+        let damaged = || match rule {
+            McpChanges::Accept => Ok(Pins::default()),
+            McpChanges::Flag | McpChanges::Refuse => {
+                closed("are damaged in the store; `changes: accept` pins what it offers now")
+            }
+        };
+        match hub.store.records.get(KIND, kept.key(), hub.now()).await {
+            Ok(None) => Ok(Pins::default()),
+            Ok(Some(item)) => serde_json::from_slice(&item.value).or_else(|_| damaged()),
+            Err(StoreFault::Damaged(_)) => damaged(),
+            Err(fault) => closed(&format!("cannot be read: {fault}")),
+        }
     }
 
     pub(super) async fn keep(&self, hub: &Hub, kept: &Kept) -> Result<(), Fault> {
@@ -59,10 +72,12 @@ impl Pins {
                 }
                 Some(_) | None => {}
             }
-            if self.0.len() < MAX_PINS || self.0.contains_key(name) {
-                self.0.insert(name.to_owned(), definition);
-                new = true;
+            if self.0.len() >= MAX_PINS && !self.0.contains_key(name) {
+                problems.push(format!("`{name}` is not offered: {MAX_PINS} definitions are pinned already").into());
+                return false;
             }
+            self.0.insert(name.to_owned(), definition);
+            new = true;
             true
         });
         new

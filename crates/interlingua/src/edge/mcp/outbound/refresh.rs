@@ -6,9 +6,10 @@ use std::time::Duration;
 use interlingua_core::{Fault, Health, Notice};
 use interlingua_protocols::mcp::client::list::List;
 
-use super::card::shown;
+use super::card::{Shown, shown};
 use super::follow;
 use super::peer::McpPeer;
+use super::pins::Pins;
 use super::session::{Session, Unanswered};
 use crate::client::health::{Probed, is_registered};
 use crate::hub::Hub;
@@ -54,20 +55,36 @@ impl McpPeer {
     /// The card by what is known of the server now.
     pub(super) async fn show(self: &Arc<Self>, hub: &Arc<Hub>, health: Health) -> Result<(), Fault> {
         let mut shown = shown(&self.name, &self.config, &self.listing(), health, hub.now());
-        let pinned = {
-            let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
-            let new = pins.compare(&mut shown.card.skills, self.changes, &mut shown.problems);
-            new.then(|| pins.clone())
-        };
-        if let Some(pins) = pinned {
-            pins.keep(hub, &self.kept).await?;
-        }
+        self.compare(hub, &mut shown).await?;
         for problem in &shown.problems {
             tracing::warn!(peer = %self.name, %problem, "a definition");
         }
         hub.register(shown.card, self.clone()).await?;
         *self.problems.lock().unwrap_or_else(PoisonError::into_inner) = shown.problems;
-        self.show_problems(hub, None);
+        self.show_problems(hub);
+        Ok(())
+    }
+
+    /// Holds what it offers against what was pinned, and pins what is new. What is not stored is not pinned.
+    async fn compare(&self, hub: &Hub, shown: &mut Shown) -> Result<(), Fault> {
+        let pinned = match self.pinned() {
+            Ok(pins) => Ok(pins),
+            Err(_) => Pins::load(hub, &self.kept, self.changes).await,
+        };
+        let pinned = match pinned {
+            Err(why) => {
+                shown.card.skills.clear();
+                shown.problems.push(why.clone());
+                Err(why)
+            }
+            Ok(mut pins) => {
+                if pins.compare(&mut shown.card.skills, self.changes, &mut shown.problems) {
+                    pins.keep(hub, &self.kept).await?;
+                }
+                Ok(pins)
+            }
+        };
+        *self.pins.lock().unwrap_or_else(PoisonError::into_inner) = pinned;
         Ok(())
     }
 

@@ -55,11 +55,7 @@ impl From<Lost> for Unanswered {
 impl std::fmt::Display for Unanswered {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Unanswered::Trouble(Trouble::Lost(lost)) => write!(f, "{lost}"),
-            Unanswered::Trouble(Trouble::SessionGone) => f.write_str("it does not know the session any more"),
-            Unanswered::Trouble(Trouble::Refused(refused)) => write!(f, "HTTP {}", refused.status),
-            Unanswered::Trouble(Trouble::TooMany) => f.write_str("too many calls are in flight"),
-            Unanswered::Trouble(Trouble::SignIn(_)) => f.write_str("somebody must sign in first"),
+            Unanswered::Trouble(trouble) => f.write_str(&trouble.told()),
             Unanswered::Error(error) => write!(f, "error {}: {}", error.code, error.message),
             Unanswered::Late => f.write_str("no answer in time"),
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use interlingua_core::{Fault, FaultKind, Owner, Party, PeerId, Retry};
+use interlingua_core::{Fault, FaultKind, Owner, Party, PeerId, Retry, Text};
 use interlingua_drivers::child::{Program, Tail};
 use interlingua_protocols::mcp::Era;
 use interlingua_protocols::mcp::client::list::List;
@@ -39,6 +39,8 @@ pub(super) struct Upstream {
     pub(super) listing: Arc<()>,
     /// A program nobody has used for so long is ended.
     pub(super) idle: Option<Duration>,
+    /// Why there is no session, for whoever runs the hub.
+    trouble: Mutex<Option<Text>>,
     era: Mutex<Option<Era>>,
     state: Mutex<State>,
 }
@@ -51,15 +53,6 @@ pub(super) enum Unopened {
     Fault(Fault),
     /// Somebody must sign in first.
     SignIn(SignIn),
-}
-
-impl Unopened {
-    pub(super) fn fault(self) -> Fault {
-        match self {
-            Unopened::Fault(fault) => fault,
-            Unopened::SignIn(sign_in) => waits(&sign_in.peer),
-        }
-    }
 }
 
 /// For whom it is nothing to be done about.
@@ -97,6 +90,7 @@ impl Upstream {
             changes: Arc::default(),
             follows: Arc::default(),
             listing: Arc::default(),
+            trouble: Mutex::default(),
             era: Mutex::new(era),
             state: Mutex::new(State::None),
         }
@@ -124,6 +118,14 @@ impl Upstream {
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn trouble(&self) -> Option<Text> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_trouble(&self, why: Option<Text>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     pub(super) fn remembered(&self) -> Option<Era> {
@@ -172,6 +174,7 @@ impl Upstream {
             Err(_) => State::None,
         };
         if opened.is_ok() {
+            self.set_trouble(None);
             self.changes.add(&List::ALL);
             self.watch_idleness();
         }

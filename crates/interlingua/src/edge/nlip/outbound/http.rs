@@ -96,9 +96,14 @@ impl Http {
         self.send(request).await
     }
 
+    /// Where it was found last.
+    pub(super) fn door(&self) -> &Uri {
+        &self.doors[self.chosen.load(Ordering::Relaxed)]
+    }
+
     /// NLIP has no ping, so the door is knocked at with a method that asks nothing of it.
     pub(super) async fn probe(&self) -> Result<(), Lost> {
-        self.pool.knock(Method::GET, &self.doors[self.chosen.load(Ordering::Relaxed)]).await
+        self.pool.knock(Method::GET, self.door()).await
     }
 }
 

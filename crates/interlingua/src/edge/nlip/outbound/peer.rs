@@ -6,7 +6,7 @@ use std::time::Duration;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply, Standing};
 use interlingua_core::{
     Answer, Call, Fault, FaultKind, HubId, Loss, LossKind, Party, PeerId, Priority, Question, QuestionId, QuestionKind,
-    Retry, Secret,
+    Secret,
 };
 use interlingua_protocols::hop;
 use interlingua_protocols::nlip::client::{self, Leg, Replied, TokenJar, Tongue, decode, encode};
@@ -90,7 +90,7 @@ impl NlipPeer {
         let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         if let Err(wait) = self.breaker.admit(Instant::now()) {
-            return Err(ended::unreachable(&self.name).retry(Retry::After(Some(wait))));
+            return Err(self.down(&dispatch.by, wait));
         }
         let talk = Talk::begin(self, &hub, dispatch).await?;
         let Some(timeout) = self.timeout else { return talk.run().await };
@@ -112,7 +112,8 @@ impl Probed for NlipPeer {
 
     /// Knocks at the agent's door.
     async fn probe(&self, hub: &Hub) {
-        knocked(self, hub, self.transport.http.probe()).await;
+        let http = &self.transport.http;
+        knocked(self, hub, http.door(), http.probe()).await;
         if let Some(sockets) = &self.transport.sockets {
             sockets.sweep();
         }

@@ -139,6 +139,10 @@ impl Http {
         Ok(Received { status, reply, retry_after, rest: more.then_some(reading) })
     }
 
+    pub(super) fn address(&self) -> &Uri {
+        &self.address
+    }
+
     pub(super) async fn probe(&self) -> Result<(), Lost> {
         self.pool.knock(Method::HEAD, &self.address).await
     }

@@ -91,7 +91,7 @@ impl NlwebPeer {
         let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         if let Err(wait) = self.breaker.admit(Instant::now()) {
-            return Err(ended::unreachable(&self.name).retry(Retry::After(Some(wait))));
+            return Err(self.down(&dispatch.by, wait));
         }
         let until = self.timeout.map(|timeout| Instant::now() + timeout);
         let asked = self.question(&hub, dispatch, until);
@@ -326,7 +326,7 @@ impl Probed for NlwebPeer {
     }
 
     async fn probe(&self, hub: &Hub) {
-        knocked(self, hub, self.http.probe()).await;
+        knocked(self, hub, self.http.address(), self.http.probe()).await;
     }
 }
 

@@ -16,6 +16,28 @@ use crate::hub::supervisor::Supervisor;
 /// Lines in a row that are no messages: then it is no server.
 const MAX_GARBAGE: u32 = 100;
 
+/// Why a program does not run, with the name of what is missing.
+#[derive(Debug, thiserror::Error)]
+pub(in super::super) enum NotStarted {
+    #[error("directory {0:?} was not found")]
+    NoDirectory(std::path::PathBuf),
+    #[error("program {0:?} was not found")]
+    NoProgram(String),
+    #[error("program {program:?} could not be started: {kind}")]
+    System { program: String, kind: std::io::ErrorKind },
+}
+
+impl NotStarted {
+    fn of(program: &Program, error: &std::io::Error) -> NotStarted {
+        let missing = error.kind() == std::io::ErrorKind::NotFound;
+        match &program.directory {
+            Some(directory) if missing && !directory.is_dir() => NotStarted::NoDirectory(directory.clone()),
+            Some(_) | None if missing => NotStarted::NoProgram(program.command.clone()),
+            Some(_) | None => NotStarted::System { program: program.command.clone(), kind: error.kind() },
+        }
+    }
+}
+
 /// Starts the program and speaks with it until it ends, is closed, or the hub stops.
 pub(in super::super) async fn start(
     name: &PeerId,
@@ -24,7 +46,7 @@ pub(in super::super) async fn start(
     changes: Arc<Changes>,
     supervisor: &Supervisor,
 ) -> Result<Arc<Pipe>, Lost> {
-    let started = program.start().await.map_err(Lost::unconnected)?;
+    let started = program.start().await.map_err(|error| Lost::unconnected(NotStarted::of(program, &error)))?;
     let (pipe, lines) = Pipe::new(changes);
     let (said, stopping) = ((tail.clone(), answers.clone()), supervisor.stopping().clone());
     supervisor.run(pump(name.clone(), started, pipe.ears.clone(), lines, said, stopping));
@@ -73,7 +95,7 @@ async fn pump(
         }
     };
     tokio::select! {
-        why = reading => tracing::warn!(peer = %name, %why, last = ?tail.lines().last(), "the program is given up on"),
+        why = reading => tracing::warn!(event = "peer_program_ended", peer = %name, %why, last = ?tail.lines().last()),
         () = beside => {}
         () = ears.closed.cancelled() => {}
         () = stopping.cancelled() => {}

@@ -56,6 +56,17 @@ impl From<Lost> for Trouble {
 }
 
 impl Trouble {
+    /// For the log and for whoever runs the hub.
+    pub(super) fn told(&self) -> String {
+        match self {
+            Trouble::Lost(lost) => lost.to_string(),
+            Trouble::SessionGone => "it does not know the session any more".to_owned(),
+            Trouble::Refused(refused) => format!("it answers HTTP {}", refused.status),
+            Trouble::TooMany => "too many calls are in flight".to_owned(),
+            Trouble::SignIn(_) => "somebody must sign in first".to_owned(),
+        }
+    }
+
     /// For where nobody can do anything about it.
     pub(super) fn lost(self) -> Lost {
         match self {
