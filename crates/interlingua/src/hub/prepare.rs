@@ -354,7 +354,7 @@ impl Hub {
             return Ok(None);
         }
         let parts: &[Part] = call.input().map(|input| &*input.parts).unwrap_or_default();
-        let digest = self.call_digest(by, ready, parts);
+        let digest = self.call_digest(by, ready, parts)?;
         match granted {
             Some(yes) if yes == digest => return Ok(None),
             Some(_) => {
@@ -392,13 +392,13 @@ impl Hub {
     }
 
     /// What a yes is given for: exactly this, by this owner, under this policy.
-    fn call_digest(&self, by: &Principal, ready: &Ready, parts: &[Part]) -> Digest {
+    fn call_digest(&self, by: &Principal, ready: &Ready, parts: &[Part]) -> Result<Digest, Fault> {
         let owner = by.owner().to_string();
         let args = ready.args.as_ref().map(|args| args.digest().0).unwrap_or_default();
-        let parts = serde_json::to_vec(parts).unwrap_or_default();
+        let parts = serde_json::to_vec(parts).map_err(Fault::internal)?;
         let policy = self.policy.load().version().0;
         let skill = ready.skill.id.to_string();
-        Digest::of_fields([
+        Ok(Digest::of_fields([
             owner.as_bytes(),
             skill.as_bytes(),
             ready.skill.version.as_bytes(),
@@ -406,7 +406,7 @@ impl Hub {
             &args,
             &parts,
             &policy,
-        ])
+        ]))
     }
 
     /// The route a task took before a restart, or before it asked.
