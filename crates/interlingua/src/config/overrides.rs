@@ -41,10 +41,10 @@ impl Overrides {
             let (name, place) = named(argument);
             let peer = McpPeer::of_words(place).map_err(|problem| Problem::new("--mcp", problem))?;
             let word = match peer.place() {
-                McpPlace::Url(url) => host_word(url),
-                McpPlace::Program { command, args } => program_word(command, args),
+                McpPlace::Url(url) => (host_word(url), address_word(url)),
+                McpPlace::Program { command, args } => (program_word(command, args), "tools".to_owned()),
             };
-            let name = name.map_or_else(|| free_name(config, &word, "tools"), str::to_owned);
+            let name = name.map_or_else(|| free_name(config, &word.0, &word.1), str::to_owned);
             add(config, "--mcp", name, Speaks::Mcp(Box::new(peer)))?;
         }
         for argument in &self.site {
@@ -73,10 +73,25 @@ fn add(config: &mut Config, flag: &str, name: String, speaks: Speaks) -> Result<
     Ok(())
 }
 
-/// The first word of the host.
+/// The first word of the host that says something: `stripe` for `mcp.stripe.com`.
 fn host_word(url: &str) -> String {
     let host = url.parse::<http::Uri>().ok().and_then(|uri| uri.host().map(str::to_owned)).unwrap_or_default();
-    host.split('.').next().unwrap_or_default().to_owned()
+    let mut words = host.split('.').filter(|word| !["mcp", "api", "www"].contains(word));
+    words.next().unwrap_or_default().to_owned()
+}
+
+/// A server that has only a number: `localhost-7859`, `host-10-0-0-5`.
+fn address_word(url: &str) -> String {
+    let Ok(uri) = url.parse::<http::Uri>() else { return "tools".to_owned() };
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let is_loopback = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    let number = host.parse::<std::net::IpAddr>().is_ok();
+    let host = match (is_loopback, number) {
+        (true, _) => "localhost".to_owned(),
+        (false, true) => format!("host-{}", host.replace(['.', ':'], "-").trim_matches('-')),
+        (false, false) => return "tools".to_owned(),
+    };
+    uri.port_u16().map_or(host.clone(), |port| format!("{host}-{port}"))
 }
 
 /// What a program is called: `time` for `uvx mcp-server-time`, `filesystem` for
@@ -127,11 +142,24 @@ mod tests {
             "https://search.example/mcp",
             "mine=/opt/thing --flag",
             "/opt/mcp",
+            "https://mcp.stripe.example/",
+            "http://127.0.0.1:7859/mcp",
+            "http://10.0.0.5/mcp",
         ];
         let overrides = Overrides { mcp: commands.map(String::from).to_vec(), ..Overrides::default() };
         let mut served = Config::default();
         overrides.apply(&mut served).unwrap();
-        let names = ["filesystem", "time", "weather-server", "search", "mine", "tools"];
+        let names = [
+            "filesystem",
+            "time",
+            "weather-server",
+            "search",
+            "mine",
+            "tools",
+            "stripe",
+            "localhost-7859",
+            "host-10-0-0-5",
+        ];
         assert_eq!(served.peers.keys().collect::<Vec<_>>(), names);
         let again = Overrides { nlip: vec!["a=http://y/n".into()], ..Overrides::default() };
         assert_eq!(again.apply(&mut config).unwrap_err().to_string(), "--nlip: there is already a peer named `a`");
