@@ -48,10 +48,7 @@ async fn offer(hub: &Hub, local: &Arc<Local>) -> Result<(), Fault> {
 fn open(config: &Config, lent: Arc<Lent>) -> Result<Local, Fault> {
     let directory = config.tools_directory();
     if config.tools.directory.is_none() {
-        // There from the start, so that a program put into it is seen at once. One that cannot be made is as one that is not there.
-        if let Err(error) = std::fs::create_dir_all(&directory) {
-            tracing::warn!(event = "tools_directory_missing", %error, "the tools directory cannot be made");
-        }
+        make_directory(&directory);
     }
     let workspace = guarding(RootSpec::workspace(config.workspace()), &directory);
     let (files, skipped) = Workspace::open(workspace, &declared(config, &directory), Limits::default())?;
@@ -59,6 +56,14 @@ fn open(config: &Config, lent: Arc<Lent>) -> Result<Local, Fault> {
         tracing::warn!(path = %skipped.path.display(), reason = skipped.reason, "a root of the file tools is left out");
     }
     Ok(Local::new(files, lent, CustomTools::open(directory, Local::peer())))
+}
+
+/// The hub's own directory of tools is there from the first start, so that it is watched before the first tool is put into it.
+fn make_directory(directory: &Path) {
+    use std::os::unix::fs::DirBuilderExt as _;
+    if let Err(error) = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory) {
+        tracing::warn!(event = "tools_directory_not_made", directory = %directory.display(), %error);
+    }
 }
 
 fn declared(config: &Config, directory: &Path) -> Vec<RootSpec> {
