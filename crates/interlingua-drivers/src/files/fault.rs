@@ -53,6 +53,8 @@ pub enum Problem {
     BadArgument { field: String, reason: String },
     #[error("the operating system refused")]
     Refused(#[source] io::Error),
+    #[error("no space left on device")]
+    NoSpace(#[source] io::Error),
     #[error("the operating system failed")]
     Failed(#[source] io::Error),
 }
@@ -85,7 +87,7 @@ impl Problem {
             Problem::Binary => FaultKind::Unsupported(Feature::Media),
             Problem::TooLarge { .. } => FaultKind::TooLarge,
             Problem::HasContent | Problem::Changed => FaultKind::Conflict,
-            Problem::Failed(_) => FaultKind::Internal,
+            Problem::NoSpace(_) | Problem::Failed(_) => FaultKind::Internal,
         }
     }
 }
@@ -100,6 +102,7 @@ impl From<Errno> for Problem {
             // Opened without following links: what was a file a moment ago is now a link.
             Errno::LOOP | Errno::EXIST => Problem::Changed,
             Errno::ACCESS | Errno::PERM | Errno::ROFS => Problem::Refused(errno.into()),
+            Errno::NOSPC | Errno::DQUOT => Problem::NoSpace(errno.into()),
             other => Problem::Failed(other.into()),
         }
     }
