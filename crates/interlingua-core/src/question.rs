@@ -66,6 +66,9 @@ impl Question {
 }
 
 impl QuestionKind {
+    /// What [`QuestionKind::as_str`] says, of all kinds.
+    pub const NAMES: [&str; 6] = ["input", "confirm", "credential", "visit", "model", "roots"];
+
     /// Its place in a [`KindSet`].
     pub fn set(&self) -> KindSet {
         match self {

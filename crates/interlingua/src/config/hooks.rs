@@ -1,4 +1,4 @@
-//! Who is asked before a call goes to its peer, or told after it came back: a program or an address.
+//! Who is asked before a call goes to its peer, told after it came back, or told of a pending approval: a program or an address.
 
 use std::path::PathBuf;
 
@@ -24,6 +24,15 @@ pub struct Hook {
 pub enum Moment {
     Before(HookPhase),
     After(HookPhase),
+    On(Occasion),
+}
+
+/// What a hook is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Occasion {
+    /// A call waits for approval.
+    Confirm,
 }
 
 /// Steps of an exchange at which hooks are asked.
@@ -53,10 +62,13 @@ pub enum Failure {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Hook")]
 pub(super) struct Written {
-    /// It is asked before this, and may refuse the call or change its arguments. Each hook has either `before` or `after`.
+    /// It is asked before this, and may refuse the call or change its arguments. Each hook has one of `before`, `after` and
+    /// `on`.
     before: Option<HookPhase>,
     /// It is told after this how it ended, and may withhold the result.
     after: Option<HookPhase>,
+    /// It is told of this, such as to page a person: `confirm`, a call waits for approval. It decides nothing.
+    on: Option<Occasion>,
     /// A program and its arguments: it reads one JSON object and writes one, or nothing. Each hook has either `command` or
     /// `url`.
     command: Option<Vec<String>>,
@@ -82,10 +94,14 @@ impl TryFrom<Written> for Hook {
     type Error = &'static str;
 
     fn try_from(written: Written) -> Result<Hook, Self::Error> {
-        let at = match (written.before, written.after) {
-            (Some(phase), None) => Moment::Before(phase),
-            (None, Some(phase)) => Moment::After(phase),
-            _ => return Err("a hook needs either `before` or `after`"),
+        let at = match (written.before, written.after, written.on) {
+            (Some(phase), None, None) => Moment::Before(phase),
+            (None, Some(phase), None) => Moment::After(phase),
+            (None, None, Some(_)) if written.on_failure.is_some() => {
+                return Err("`on_failure` is for a hook that decides; one with `on` is only told");
+            }
+            (None, None, Some(occasion)) => Moment::On(occasion),
+            _ => return Err("a hook needs one of `before`, `after` and `on`"),
         };
         let asks = match (written.command, written.url) {
             (Some(command), None) => Asks::Program { command, environment: written.environment },
@@ -95,7 +111,7 @@ impl TryFrom<Written> for Hook {
         };
         let otherwise = match at {
             Moment::Before(_) => Failure::Refuse,
-            Moment::After(_) => Failure::Pass,
+            Moment::After(_) | Moment::On(_) => Failure::Pass,
         };
         Ok(Hook {
             at,

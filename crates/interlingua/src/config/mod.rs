@@ -72,7 +72,7 @@ pub(crate) use check::real;
 pub use check::{is_reserved, name_problem};
 pub use confirm::{Confirmations, Unknown};
 pub use document::{Environment, Sources};
-pub use hooks::{Asks, Failure, Hook, HookPhase, Moment};
+pub use hooks::{Asks, Failure, Hook, HookPhase, Moment, Occasion};
 pub use hub::Hub;
 pub use issuers::Issuer;
 pub use limit_rules::{LimitPer, LimitRule, LimitWhen};

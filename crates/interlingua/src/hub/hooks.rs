@@ -1,4 +1,4 @@
-//! Hooks: somebody else is asked before a call goes to its peer, and told after it came back.
+//! Hooks: somebody else is asked before a call goes to its peer, told after it came back, and told of pending approvals.
 //!
 //! A hook before may refuse a call or change its arguments; it is asked before the human yes, so that what is approved is what
 //! is sent. A hook after may withhold a result. What was streamed on the way has been seen by then. Programs and addresses of
@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_core::{
-    Call, Effects, Fault, FaultKind, Finished, Json, Outcome, Part, Principal, Skill, SkillId, TaskId, Text,
+    Call, Effects, Fault, FaultKind, Finished, Json, Outcome, Part, Principal, QuestionId, Skill, SkillId, TaskId,
+    Text, Time,
 };
 
 use super::Hub;
@@ -55,19 +56,32 @@ pub struct Told {
     pub text: Option<String>,
     /// How it ended, for a hook after.
     pub finished: Option<Box<Finished>>,
+    /// What is asked of a person, for a hook that is told of approvals.
+    pub waiting: Option<Waiting>,
+}
+
+/// An approval that is pending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    pub question: QuestionId,
+    pub until: Time,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     Before,
     After,
+    /// An approval is pending. The hook is told and decides nothing.
+    Confirm,
 }
 
 impl When {
-    pub fn as_str(self) -> &'static str {
+    /// As configuration spells it: the key and its value.
+    pub fn moment(self) -> (&'static str, &'static str) {
         match self {
-            When::Before => "before",
-            When::After => "after",
+            When::Before => ("before", "dispatch"),
+            When::After => ("after", "dispatch"),
+            When::Confirm => ("on", "confirm"),
         }
     }
 }
@@ -98,7 +112,7 @@ impl fmt::Debug for Attached {
 
 impl Attached {
     /// One that cannot be asked is a refusal or none, as configured; its cause is for the log.
-    async fn verdict(&self, told: Told) -> Result<Verdict, Fault> {
+    pub(super) async fn verdict(&self, told: Told) -> Result<Verdict, Fault> {
         let late = || Fault::hub(FaultKind::Deadline, "it took too long");
         let asked = tokio::time::timeout(self.timeout, self.hook.ask(told)).await;
         let fault = match asked.unwrap_or_else(|_| Err(late())) {
@@ -149,6 +163,7 @@ pub(super) fn told(by: &Principal, call: &Call, task: TaskId, skill: &Skill, arg
         arguments: args.cloned(),
         text: words,
         finished: None,
+        waiting: None,
     }
 }
 

@@ -125,6 +125,10 @@ impl Live {
         locked(&self.questions).iter().any(|open| open.id == question.id)
     }
 
+    pub fn each_question(&self, look: impl FnMut(&Question)) {
+        locked(&self.questions).iter().for_each(look);
+    }
+
     pub fn questions(&self) -> Vec<Question> {
         locked(&self.questions).clone()
     }

@@ -8,6 +8,7 @@
 
 mod absent;
 pub mod admission;
+mod approval_events;
 pub mod approvals;
 pub mod artifacts;
 pub mod asking;
@@ -216,6 +217,7 @@ pub struct Hub {
     pub page_model: OnceLock<Option<Text>>,
     schemas: Schemas,
     filled: filled::Filled,
+    approvals: approval_events::Approvals,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
     /// Names this start of the hub, to itself.
@@ -253,6 +255,7 @@ impl Hub {
             site_keeper: OnceLock::new(),
             page_model: OnceLock::new(),
             filled: filled::Filled::default(),
+            approvals: approval_events::Approvals::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,
             answers: Answers::default(),
@@ -282,6 +285,7 @@ impl Hub {
         self.meters.queue.set(count(waiting));
         self.meters.tasks.set(count(self.live.count()));
         self.meters.work.set(count(self.supervisor.count()));
+        self.observe_questions();
         let catalogue = self.registry.catalogue();
         let is_down = |health: &Health| matches!(health, Health::Down { .. });
         let down = catalogue.peers.values().filter(|registered| is_down(&registered.card.health)).count();

@@ -371,8 +371,6 @@ impl Hub {
         if to == Addressee::Approvers {
             text.push(' ');
             text.push_str(&self.where_to_approve(language, task, by, &ready.skill));
-            let (skill, caller) = (&ready.skill.id, by.owner());
-            tracing::info!(event = "approval_pending", %task, %skill, %caller, "a call waits for an approval");
         }
         let basis = Basis { at: self.now(), why, policy: self.policy.load().version(), definition: ready.skill.digest };
         let confirm = Confirm {

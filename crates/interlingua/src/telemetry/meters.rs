@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use interlingua_core::{FaultKind, Feature, Noun, Outcome, Wire};
+use interlingua_core::{FaultKind, Feature, Noun, Outcome, QuestionKind, Wire};
 use metrics::{Counter, Gauge, counter, gauge};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
@@ -101,6 +101,8 @@ pub struct Meters {
     pub tasks: Gauge,
     /// Pieces of background work.
     pub work: Gauge,
+    /// Open questions, by kind in the order of [`QuestionKind::NAMES`].
+    pub questions: [Gauge; QuestionKind::NAMES.len()],
     /// Accepted connections that are open.
     pub connections: Gauge,
     pub bodies: Gauge,
@@ -144,6 +146,7 @@ impl Meters {
             queue: gauge!("interlingua_queue_length"),
             tasks: gauge!("interlingua_tasks_live"),
             work: gauge!("interlingua_background_work"),
+            questions: QuestionKind::NAMES.map(|kind| gauge!("interlingua_questions_pending", "kind" => kind)),
             connections: gauge!("interlingua_connections"),
             bodies: gauge!("interlingua_body_bytes"),
             answers: gauge!("interlingua_answer_bytes"),
@@ -340,6 +343,7 @@ fn describe() {
     metrics::describe_gauge!("interlingua_queue_length", "calls that wait for a place");
     metrics::describe_gauge!("interlingua_tasks_live", "kept exchanges that are not done");
     metrics::describe_gauge!("interlingua_background_work", "pieces of background work");
+    metrics::describe_gauge!("interlingua_questions_pending", "open questions by kind; confirm: approvals");
     metrics::describe_gauge!("interlingua_connections", "open connections");
     metrics::describe_gauge!("interlingua_answer_bytes", "bytes held for answers of peers that are read or used");
     metrics::describe_gauge!("interlingua_body_bytes", "bytes held for request bodies that are read or answered");

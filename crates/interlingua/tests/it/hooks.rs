@@ -110,7 +110,7 @@ async fn r_43_a_hook_after_is_told_the_result_and_may_withhold_it() {
 #[tokio::test]
 async fn a_hook_that_cannot_be_is_told_with_its_place() {
     let (_, said) = builder().config("hooks:\n  a: { before: dispatch, command: [./nothing] }\n  b: { before: dispatch, after: dispatch, url: \"http://127.0.0.1:1\" }\n").refused().await;
-    assert!(said.contains("hooks.b: a hook needs either `before` or `after`"), "{said}");
+    assert!(said.contains("hooks.b: a hook needs one of `before`, `after` and `on`"), "{said}");
     let (_, said) = builder().config("hooks:\n  a: { before: dispatch, command: [./nothing] }\n").refused().await;
     assert!(said.contains("hooks.a.command: there is no file `nothing`"), "{said}");
 }

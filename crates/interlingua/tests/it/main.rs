@@ -6,6 +6,7 @@ mod a2a_interop;
 mod agents;
 mod aip;
 mod api;
+mod approvals;
 mod attack;
 mod bus;
 mod cli;

@@ -18,7 +18,8 @@ pub(super) fn encode(told: &Told) -> Bytes {
     };
     let effects = &told.effects;
     set("hook", Some(told.hook.as_ref().into()));
-    set(told.when.as_str(), Some("dispatch".into()));
+    let (key, moment) = told.when.moment();
+    set(key, Some(moment.into()));
     set("task", Some(told.task.to_string().into()));
     set("by", Some(told.by.as_str().into()));
     set("wire", told.wire.as_deref().map(Value::from));
@@ -36,6 +37,10 @@ pub(super) fn encode(told: &Told) -> Bytes {
     );
     set("arguments", told.arguments.as_ref().map(|arguments| arguments.tree().clone()));
     set("text", told.text.as_deref().map(Value::from));
+    if let Some(waiting) = &told.waiting {
+        set("question", Some(waiting.question.to_string().into()));
+        set("until", Some(waiting.until.to_string().into()));
+    }
     if let Some(finished) = &told.finished {
         set("outcome", Some(finished.outcome.as_str().into()));
         set("result", finished.output.structured.as_ref().map(|result| result.tree().clone()));
@@ -60,6 +65,7 @@ pub(super) fn decode(answer: Bytes, when: When) -> Result<Verdict, Fault> {
     }
     match (object.get("refuse"), object.get("arguments"), when) {
         (None, None, _) => Ok(Verdict::Pass),
+        (Some(_), _, When::Confirm) | (_, Some(_), When::Confirm) => Err(bad("decides, and it was only told")),
         (Some(why), None, _) => {
             let why = why.as_str().ok_or_else(|| bad("refuses without saying why"))?;
             Ok(Verdict::Refuse(why.chars().take(MAX_WHY).collect::<String>().into()))
@@ -92,5 +98,8 @@ mod tests {
             assert_eq!(read(bad, When::Before), Err(FaultKind::BadReply), "{bad}");
         }
         assert_eq!(read(r#"{"arguments":{}}"#, When::After), Err(FaultKind::BadReply));
+        for decides in [r#"{"refuse":"no"}"#, r#"{"arguments":{}}"#, r#"{"approve":true}"#] {
+            assert_eq!(read(decides, When::Confirm), Err(FaultKind::BadReply), "{decides}");
+        }
     }
 }

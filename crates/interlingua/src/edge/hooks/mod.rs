@@ -4,13 +4,14 @@
 //!
 //! | told | what |
 //! |---|---|
-//! | `hook`, `before` or `after` | its name; the phase, `dispatch` |
+//! | `hook`, `before`, `after` or `on` | its name; the phase, `dispatch`; `on`: the occasion, `confirm` |
 //! | `task`, `by`, `wire`, `skill`, `effects`, `arguments`, `text` | the call; what is absent is not there |
+//! | `question`, `until` | on confirm: what `/api/confirmations` calls the pending approval, and when it expires |
 //! | `outcome`, `result`, `answer`, `fault` | after: how it ended, its structured result, its words, kind and text of a failure |
 //!
 //! | answered | means |
 //! |---|---|
-//! | nothing, or `{}` | go on |
+//! | nothing, or `{}` | go on; on confirm nothing else may be answered |
 //! | `{"refuse": "why"}` | the call does not happen; after: the result is withheld |
 //! | `{"arguments": {…}}` | before: these instead, if they fit the skill |
 
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use interlingua_core::Fault;
 
-use crate::config::{Asks, Config, Failure, Hook as Configured, Moment};
+use crate::config::{Asks, Config, Failure, Hook as Configured, Moment, Occasion};
 use crate::hub::Hub;
 use crate::hub::hooks::{Attached, Hook, Hooks, OnFailure, When};
 
@@ -42,6 +43,7 @@ fn attached(hub: &Hub, name: &str, hook: &Configured) -> Result<Attached, Fault>
         when: match hook.at {
             Moment::Before(_) => When::Before,
             Moment::After(_) => When::After,
+            Moment::On(Occasion::Confirm) => When::Confirm,
         },
         skills: hook.skills.clone(),
         timeout: hook.timeout.0,

@@ -59,7 +59,7 @@ impl Driver {
         self.hub.note_readers(&self.task, &records).await?;
         let entries = numbered(records, 1, self.task.updated);
         let live = kept.live.clone();
-        live.publish(&entries, self.open_questions(), self.liveness());
+        self.publish(&live, &entries);
         self.kept = Some(kept);
         Ok(Keeping::Kept(live))
     }
@@ -70,6 +70,13 @@ impl Driver {
         kept.live.publish(&[], self.open_questions(), Liveness::Running);
         self.kept = Some(kept);
         Ok(())
+    }
+
+    /// Shows what was committed, and says which approvals it asks for or decides.
+    fn publish(&self, live: &Live, entries: &[Arc<Entry>]) {
+        let before = live.questions();
+        live.publish(entries, self.open_questions(), self.liveness());
+        self.hub.note_approvals(&self.task, &before, entries);
     }
 
     fn enlist(&self, seq: u64) -> Result<Kept, Fault> {
@@ -101,7 +108,7 @@ impl Driver {
         self.hub.note_readers(&self.task, &records).await?;
         let entries = numbered(records, before + 1, self.task.updated);
         if let Some(kept) = &self.kept {
-            kept.live.publish(&entries, self.open_questions(), self.liveness());
+            self.publish(&kept.live, &entries);
         }
         if before / SNAPSHOT_EVERY < seq / SNAPSHOT_EVERY {
             self.hub.fold_ahead(self.task.id).await;
@@ -116,10 +123,13 @@ impl Driver {
         before: u64,
         bounds: Bounds,
     ) -> Result<Appended, Fault> {
+        let mut is_stalled = false;
         loop {
             match append(&self.hub, self.task.id, self.row(), records, before, bounds).await {
                 Err(fault) if fault.kind == FaultKind::Busy => {
-                    tracing::error!(task = %self.task.id, error = %fault, "a task stands still");
+                    if !std::mem::replace(&mut is_stalled, true) {
+                        tracing::error!(event = "task_stalled", task = %self.task.id, error = %fault);
+                    }
                     if let Some(kept) = &self.kept {
                         kept.live.stalled();
                     }
