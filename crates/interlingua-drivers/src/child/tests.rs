@@ -153,7 +153,7 @@ async fn what_has_left_its_group_and_its_parent_ends_with_the_program() {
     let script = "setsid sh -c 'sleep 1000 & echo $!'; read -r line";
     for way in ["ended by itself", "asked", "dropped"] {
         let mut started = shell(script).start().await.expect("sh");
-        let id = String::from_utf8_lossy(&started.output.hear().await.expect("its process")).into_owned();
+        let id = String::from_utf8_lossy(&heard(&mut started.output).await.expect("its process")).into_owned();
         assert!(alive(&id), "{way}");
         match way {
             "ended by itself" => {
@@ -173,7 +173,7 @@ async fn what_has_left_its_group_and_its_parent_ends_with_the_program() {
 async fn what_cleared_its_environment_is_found_by_its_parents() {
     let script = "env -i setsid sh -c 'echo $$; exec sleep 1000' & wait";
     let mut started = shell(script).start().await.expect("sh");
-    let id = String::from_utf8_lossy(&started.output.hear().await.expect("its process")).into_owned();
+    let id = String::from_utf8_lossy(&heard(&mut started.output).await.expect("its process")).into_owned();
     started.process.end().await;
     gone(&id).await;
 }
@@ -185,7 +185,7 @@ async fn a_program_takes_nothing_of_another_with_it() {
     let (mut one, mut other) = (shell(script).start().await.expect("sh"), shell(script).start().await.expect("sh"));
     let mut ids = Vec::new();
     for started in [&mut one, &mut other] {
-        let line = started.output.hear().await.expect("its process");
+        let line = heard(&mut started.output).await.expect("its process");
         ids.push(String::from_utf8_lossy(&line).into_owned());
     }
     one.process.end().await;

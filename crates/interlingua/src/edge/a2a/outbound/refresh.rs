@@ -111,7 +111,7 @@ impl A2aPeer {
             Err(Unread::Lost(lost)) => {
                 let text = match lost.why {
                     Why::Connection => health::unreached(&self.address.origin, &lost),
-                    Why::Certificate | Why::Refused | Why::TooLarge => unreached(&lost).into(),
+                    Why::Certificate | Why::Refused | Why::TooLarge | Why::Slow | Why::Busy => unreached(&lost).into(),
                 };
                 (if lost.why == Why::TooLarge { reached } else { Went::Missed }, Some(text), None)
             }

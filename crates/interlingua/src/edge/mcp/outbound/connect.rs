@@ -62,7 +62,7 @@ impl Upstream {
     /// Where the server is, as whoever runs the hub knows it.
     fn told(&self) -> String {
         match &self.place {
-            Place::Program(program) => format!("program {:?}", program.command),
+            Place::Program(program, _) => format!("program {:?}", program.command),
             Place::Http(endpoint) => health::told(&endpoint.uri),
         }
     }
@@ -270,6 +270,7 @@ mod tests {
     use interlingua_drivers::child::Program;
 
     use super::*;
+    use crate::client::answers::Answers;
     use crate::hub::supervisor::Supervisor;
 
     fn program(command: &str, args: &[&str]) -> Upstream {
@@ -279,9 +280,8 @@ mod tests {
             directory: None,
             environment: Vec::new(),
             allowed: Vec::new(),
-            line: 1024,
         };
-        Upstream::new("slow".into(), Place::Program(program), Supervisor::new(), None, None)
+        Upstream::new("slow".into(), Place::Program(program, Answers::default()), Supervisor::new(), None, None)
     }
 
     #[tokio::test(start_paused = true)]
