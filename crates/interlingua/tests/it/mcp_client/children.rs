@@ -74,7 +74,8 @@ async fn what_a_program_that_does_not_start_says_is_shown() {
     let shown = peer(&hub, "broken").await;
     assert!(shown["problems"].to_string().contains("no licence"), "{shown}");
     let refused = call(&hub, "broken/anything", json!({})).await;
-    assert_eq!(refused["error"]["kind"], "not_found", "{refused}");
+    assert_eq!(refused["error"]["kind"], "unreachable", "{refused}");
+    assert!(refused.to_string().contains("broken is down"), "{refused}");
 }
 
 /// A server of a few lines that ends whenever a tool is called.

@@ -49,6 +49,7 @@ pub struct A2aPeer {
     pub(super) config: config::Peer,
     pub(super) a2a: config::A2aPeer,
     pub(super) manifest: Manifest,
+    pub(super) named: Named,
     pub(super) trust: Trust,
     known: Mutex<Option<Arc<Known>>>,
     /// Why there is no card, or no newer one.
@@ -97,6 +98,7 @@ impl A2aPeer {
             },
             known: Mutex::new(known.map(Arc::new)),
             unread: Mutex::default(),
+            named,
             kept,
             found: AtomicUsize::new(0),
             chosen: AtomicUsize::new(0),

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::known::{Known, Reader, Shown, unknown, unusable};
 use super::line::DEPTH;
-use super::peer::{A2aPeer, Manifest};
+use super::peer::{A2aPeer, Manifest, Named};
 use crate::client::answers::Coming;
 use crate::client::credentials::Credentials;
 use crate::client::health::{self, Probed, Went, is_registered};
@@ -109,9 +109,13 @@ impl A2aPeer {
             Ok(Fetched::New(known)) => (reached, None, Some(known)),
             Err(Unread::Unusable(problem)) => (reached, Some(problem), None),
             Err(Unread::Lost(lost)) => {
-                let text = match lost.why {
-                    Why::Connection => health::unreached(&self.address.origin, &lost),
-                    Why::Certificate | Why::Refused | Why::TooLarge | Why::Slow | Why::Busy => unreached(&lost).into(),
+                // Who registered an address also reads its problems: what answers at it is not theirs to find out.
+                let text = match (lost.why, self.named) {
+                    (Why::Connection, Named::ByConfiguration) => health::unreached(&self.address.origin, &lost),
+                    (Why::Connection, Named::ByOthers(_))
+                    | (Why::Certificate | Why::Refused | Why::TooLarge | Why::Slow | Why::Busy, _) => {
+                        unreached(&lost).into()
+                    }
                 };
                 (if lost.why == Why::TooLarge { reached } else { Went::Missed }, Some(text), None)
             }

@@ -46,7 +46,15 @@ impl Upstream {
         };
         let session = connected.map_err(|unanswered| match unanswered {
             Unanswered::Trouble(Trouble::SignIn(sign_in)) => Unopened::SignIn(sign_in),
-            other => Unopened::Fault(self.unreachable(&other)),
+            other => {
+                let fault = self.unreachable(&other);
+                if matches!(other, Unanswered::Late) {
+                    let patience = START.as_secs();
+                    let why = format!("{} did not answer `initialize` within {patience} seconds", self.told());
+                    self.set_trouble(Some(why.into()));
+                }
+                Unopened::Fault(fault)
+            }
         })?;
         self.remember(session.version.era());
         Ok(session)
@@ -74,7 +82,7 @@ impl Upstream {
             Unanswered::Trouble(Trouble::Lost(lost)) if lost.cause.is::<NotStarted>() => lost.to_string(),
             Unanswered::Trouble(Trouble::Lost(lost)) if lost.why == Why::Refused => lost.to_string(),
             Unanswered::Trouble(Trouble::Lost(lost)) => format!("{place}: {}", lost.root()),
-            Unanswered::Late => format!("{place} did not answer `initialize` within {} seconds", START.as_secs()),
+            Unanswered::Late => format!("{place} did not answer in time"),
             Unanswered::Error(error) => {
                 let message: String = error.message.chars().take(SHOWN).collect();
                 format!("{place} refuses to speak with this hub: error {}: {message}", error.code)
