@@ -205,8 +205,8 @@ impl Task {
     ) -> Result<&Question, Fault> {
         let question = self.open.get(&id).filter(|_| standing.owns || standing.approves).ok_or_else(not_found)?;
         // The right to approve may have been taken back since the caller was asked.
-        let approves = standing.approves || (question.to == Addressee::Caller && *answer != Answer::Granted);
-        if !approves {
+        let approval = matches!(question.kind, QuestionKind::Confirm(_)) && *answer == Answer::Granted;
+        if !standing.approves && (approval || question.to == Addressee::Approvers) {
             return Err(Fault::caller(FaultKind::Denied, NOT_YOURS));
         }
         if !may_answer(question, standing) {

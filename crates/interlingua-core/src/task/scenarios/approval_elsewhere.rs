@@ -56,3 +56,16 @@ fn scenario_09_a_spent_budget_ends_it_with_the_output_so_far() {
 fn scenario_09_a_child_waiting_for_approval_survives_the_hub() {
     assert_eq!(child().restarts(), ["accepted: => proceed", "waiting: nothing"]);
 }
+
+/// The caller was asked because it could approve; the right is looked at again when it answers.
+#[test]
+fn a_right_that_was_taken_back_approves_nothing_and_still_declines() {
+    let mut walk = Walk::accept(call("files/write_file", OnDisconnect::Detach));
+    let Happening::Ask(asking) = hub_asks_for_yes("files/write_file") else { panic!("a question") };
+    walk.on(Happening::Ask(Asking { to: Addressee::Caller, ..asking }));
+    assert_eq!(walk.refuses(answers(USER, 0, "yes", Answer::Granted)), FaultKind::Denied);
+    assert_eq!(
+        walk.on(answers(USER, 0, "no", Answer::Declined)),
+        "received declined to 0, settled 0 declined, failed denied => stop"
+    );
+}

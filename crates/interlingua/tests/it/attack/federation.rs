@@ -343,10 +343,10 @@ async fn told_at_each_endpoint(hub: &Hub, told: &str) -> Vec<(&'static str, Stri
             "content": content, "tool_calls": tool_calls, "tool_results": null, "metadata": metadata})
     };
     let tools =
-        json!([{"tool_id": "t", "tool_name": "mcp__local__pay", "parameters": {}, "require_confirmation": false}]);
+        json!([{"tool_id": "t", "tool_name": "custom_tool__pay", "parameters": {}, "require_confirmation": false}]);
     let a2a = |id: u64| {
         json!({"jsonrpc": "2.0", "id": id, "method": "SendMessage", "params": {"message": {"messageId": uuid(), "role": "ROLE_USER",
-            "parts": [{"text": "please pay"}]}}})
+            "parts": [{"text": "please pay"}]}, "configuration": {"returnImmediately": true}}})
     };
     vec![
         ("/api/exchanges", post("/api/exchanges", true, call.clone()).await),
