@@ -207,7 +207,8 @@ fn large_content_goes_by_address_or_is_told_as_lost() {
     let reply = encode::finished(&finished, &beside, ReplyTo::default()).value;
     assert_eq!(reply.submessages, [Submessage::uri("https://hub/blob")]);
     let reply = encode::finished(&finished, &Beside::NOTHING, ReplyTo::default()).value;
-    assert_eq!(shown(&reply)["submessages"][0]["content"], json!([{"what": "output.parts.blob", "kind": "dropped"}]));
+    let told = json!({"losses": [{"what": "output.parts.blob", "kind": "dropped"}]});
+    assert_eq!(shown(&reply)["submessages"][0]["content"], told);
 }
 
 #[test]
@@ -219,6 +220,7 @@ fn what_a_message_cannot_say_is_told_with_what_was_lost_before_and_returned_with
     let beside = Beside { losses: &before, ..Beside::NOTHING };
     let here = Loss::new("output.parts.blob", LossKind::Dropped);
     let told = json!([{"what": "call.priority", "kind": "dropped"}, {"what": "output.parts.blob", "kind": "dropped"}]);
+    let told = json!({"losses": told});
 
     let reply = encode::finished(&big, &beside, ReplyTo::default());
     assert_eq!(reply.losses, std::slice::from_ref(&here));
