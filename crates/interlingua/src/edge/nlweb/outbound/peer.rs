@@ -134,8 +134,9 @@ impl NlwebPeer {
     }
 
     /// Nobody wants to know any more what was promised.
-    async fn cancel(&self, token: &str, headers: &[(&'static str, String)]) {
-        let told = tokio::time::timeout(CANCEL, self.http.wait(&client::wait(token, true), headers)).await;
+    async fn cancel(&self, token: &Secret, headers: &[(&'static str, String)]) {
+        let body = client::wait(token.text().unwrap_or_default(), true);
+        let told = tokio::time::timeout(CANCEL, self.http.wait(&body, headers)).await;
         let problem = match told {
             Ok(Ok(_)) => return,
             Ok(Err(lost)) => lost.to_string(),
@@ -342,14 +343,14 @@ pub(super) enum Text {
 struct Promised {
     peer: Arc<NlwebPeer>,
     hub: Arc<Hub>,
-    token: String,
+    token: Secret,
     headers: Vec<(&'static str, String)>,
     is_looked_after: bool,
 }
 
 impl Promised {
     fn new(peer: &Arc<NlwebPeer>, hub: &Arc<Hub>, token: &str, headers: &[(&'static str, String)]) -> Promised {
-        let (peer, hub, token) = (peer.clone(), hub.clone(), token.to_owned());
+        let (peer, hub, token) = (peer.clone(), hub.clone(), Secret::new(token));
         Promised { peer, hub, token, headers: headers.to_vec(), is_looked_after: false }
     }
 }
@@ -359,8 +360,7 @@ impl Drop for Promised {
         if self.is_looked_after {
             return;
         }
-        let (peer, token) = (self.peer.clone(), std::mem::take(&mut self.token));
-        let headers = std::mem::take(&mut self.headers);
+        let (peer, token, headers) = (self.peer.clone(), self.token.clone(), std::mem::take(&mut self.headers));
         self.hub.supervisor.run_until_stop(async move { peer.cancel(&token, &headers).await });
     }
 }
