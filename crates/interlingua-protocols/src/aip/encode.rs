@@ -44,31 +44,24 @@ fn cancelled(why: CancelWhy) -> Text {
     format!("cancelled: {}", why.as_str()).into()
 }
 
-/// The one place for a result: structured, else data that is alone, else text and data as they are written, else where artifacts
-/// are.
+/// The one place for a result: structured, else data that is alone, else text and data as they are written. Artifacts have no
+/// address here that a client could fetch.
 fn value(output: &Output, losses: &mut Vec<Loss>) -> Option<Json> {
     let texts: Vec<&str> = output.parts.iter().filter_map(written).collect();
-    let kept = output.structured.is_some() || !texts.is_empty();
     if texts.len() < output.parts.len() && output.structured.is_none() {
         losses.push(Loss::new("output.parts", LossKind::Dropped));
     }
     if output.parts.iter().any(|part| part.uri.is_some() && part.body != Body::Link) {
         losses.push(Loss::new("output.parts.uri", LossKind::Dropped));
     }
-    if kept && !output.artifacts.is_empty() {
+    if !output.artifacts.is_empty() {
         losses.push(Loss::new("output.artifacts", LossKind::Dropped));
     }
     match &output.structured {
         Some(structured) => Some(structured.clone()),
         None if texts.len() == 1 && data(output).is_some() => data(output),
         None if !texts.is_empty() => Some(Json::from_tree(texts.join("\n").into())),
-        None if output.artifacts.is_empty() => None,
-        None => Some(Object::json(|out| {
-            let address = |id: &interlingua_core::ArtifactId| format!("interlingua://artifacts/{id}");
-            out.array("artifacts", &output.artifacts, |id, out| {
-                interlingua_core::json::write_string(&address(id), out);
-            });
-        })),
+        None => None,
     }
 }
 

@@ -26,8 +26,8 @@ pub struct A2a {
     /// How long a message id is remembered, so that sending it again is asking once; `0s` is not at all. Default:
     /// `limits.replay`.
     pub replay: Option<Span>,
-    /// The address of this hub as others reach it, such as `https://hub.example`: what cards say. Default: the one a card is
-    /// asked for at.
+    /// The address of this hub as others reach it, such as `https://hub.example`: what cards say. Default: `hub.url`,
+    /// else the one a card is asked for at.
     pub url: Option<String>,
     /// Sign cards with this private key: PEM, P-256, Ed25519 or RSA. Write `file:PATH`. Where the hub listens for other machines it
     /// needs `url`, too: a card is signed for one address.

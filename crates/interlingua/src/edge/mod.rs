@@ -94,6 +94,20 @@ impl Shared {
         **self.bounds.load()
     }
 
+    /// The hub's address: as configured, else as the other side reached it (the guard has looked at that name), else where it
+    /// listens.
+    pub(crate) fn base(&self, connection: &Connection, host: Option<&str>) -> String {
+        if let Some(url) = &self.a2a.load().url {
+            return url.clone();
+        }
+        let scheme = if connection.encrypted { "https" } else { "http" };
+        match (host, self.address.get()) {
+            (Some(host), _) => format!("{scheme}://{host}"),
+            (None, Some(address)) => format!("{scheme}://{address}"),
+            (None, None) => String::new(),
+        }
+    }
+
     /// What every WebSocket is held to.
     pub(crate) fn allowance(&self) -> Allowance {
         Allowance { room: self.room.clone(), message_time: self.bounds().message_time }

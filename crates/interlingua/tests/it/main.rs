@@ -3,6 +3,7 @@
 mod a2a;
 mod a2a_client;
 mod a2a_interop;
+mod addresses;
 mod agents;
 mod aip;
 mod api;

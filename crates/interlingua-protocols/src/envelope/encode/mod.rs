@@ -66,6 +66,8 @@ struct Lane {
     end: Option<End>,
     /// What this wire could not carry of it.
     lost: Vec<Loss>,
+    /// What the addresses of its artifacts begin with.
+    found_at: Option<String>,
 }
 
 /// How a lane ended, as far as the HTTP status is concerned.
@@ -86,7 +88,8 @@ struct Fill<'a> {
 impl Encoder {
     /// `head` is the request's, with the tokens and the turn the session has by now; `losses` those of decoding it.
     pub fn new(head: Head, lanes: Vec<Of>, delivery: Delivery, losses: Vec<Loss>) -> Encoder {
-        let lane = |of| Lane { of, route: None, collected: Collected::default(), end: None, lost: Vec::new() };
+        let lane =
+            |of| Lane { of, route: None, collected: Collected::default(), end: None, lost: Vec::new(), found_at: None };
         Encoder {
             correlation_id: head.message_id,
             token: head.token,
@@ -96,6 +99,14 @@ impl Encoder {
             seq: 0,
             arrived: losses.clone(),
             losses,
+        }
+    }
+
+    /// What a lane made can be fetched: at this address, followed by the artifact's id and `/content`. Without one they are not
+    /// listed, since nobody could fetch them.
+    pub fn found_at(&mut self, lane: usize, begin: &str) {
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.found_at = Some(begin.to_owned());
         }
     }
 
@@ -211,7 +222,10 @@ impl Encoder {
         let losses = [losses, &at.lost].concat();
         at.lost.append(&mut self.arrived);
         let collected = std::mem::take(&mut at.collected);
-        let artifacts = collected.artifacts(&finished.output);
+        let artifacts = match &at.found_at {
+            Some(begin) => collected.addresses(&finished.output, begin),
+            None => Vec::new(),
+        };
         let answer = collected.answer(&finished.output);
         let output = answer.value();
         let route = at.route.take();

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use interlingua_core::json::write_string;
+use interlingua_core::percent::encoded;
 use interlingua_core::{ArtifactId, Blob, Body, Chunk, Json, MessageId, Output, Part, Piece, Route, Usage};
 
 use crate::object::Object;
@@ -90,10 +91,11 @@ impl Collected {
         self.cut
     }
 
-    pub(super) fn artifacts(&self, output: &Output) -> Vec<ArtifactId> {
+    /// Where the artifacts can be fetched.
+    pub(super) fn addresses(&self, output: &Output, begin: &str) -> Vec<String> {
         let mut all = self.artifacts.clone();
         all.extend(output.artifacts.iter().take(MOST_ARTIFACTS).cloned());
-        all.into_iter().collect()
+        all.iter().map(|id| format!("{begin}{}/content", encoded(id.as_str()))).collect()
     }
 
     /// The answer, as [`interlingua_core::collect`] has it: what was said under the output's id, its own parts, the artifacts
@@ -245,7 +247,7 @@ pub(super) fn progress(meta: &mut Object<'_>, done: Option<f64>, total: Option<f
 }
 
 /// Which way was taken, what was kept, what it cost.
-pub(super) fn provenance(meta: &mut Object<'_>, route: Option<&Route>, artifacts: &[ArtifactId], usage: &Usage) {
+pub(super) fn provenance(meta: &mut Object<'_>, route: Option<&Route>, artifacts: &[String], usage: &Usage) {
     if let Some(route) = route {
         meta.object("route", |out| {
             out.text("skill", &route.skill.to_string());
@@ -253,7 +255,7 @@ pub(super) fn provenance(meta: &mut Object<'_>, route: Option<&Route>, artifacts
         });
     }
     if !artifacts.is_empty() {
-        meta.array("artifacts", artifacts, |id, out| write_string(&format!("interlingua://artifacts/{id}"), out));
+        meta.array("artifacts", artifacts, |address, out| write_string(address, out));
     }
     if *usage != Usage::default() {
         meta.object("usage", |out| {

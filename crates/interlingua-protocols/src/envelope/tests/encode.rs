@@ -344,6 +344,7 @@ fn pieces_that_are_not_text_are_blocks() {
 #[test]
 fn artifacts_are_in_the_result_and_listed() {
     let mut encoder = encoder(vec![tool("t")], Delivery::Whole);
+    encoder.found_at(0, "https://hub/api/artifacts/t.");
     let chunk = |index, words: &str, last| {
         Event::Artifact(Chunk { artifact: ArtifactId::from("a1"), index, last, parts: vec![text(words)], header: None })
     };
@@ -354,12 +355,13 @@ fn artifacts_are_in_the_result_and_listed() {
     let end = Event::Finished(Finished::completed(output));
     let response = tree(&encoder.encode(0, &end, &[], stamp(1)).expect("a response"));
     assert_eq!(response["content"]["result"], "first second");
-    assert_eq!(response["metadata"]["artifacts"], json!(["interlingua://artifacts/a1"]));
+    assert_eq!(response["metadata"]["artifacts"], json!(["https://hub/api/artifacts/t.a1/content"]));
 }
 
 #[test]
 fn artifacts_made_on_the_way_are_no_part_of_the_answer() {
     let mut encoder = encoder(vec![Of::Chat], Delivery::Whole);
+    encoder.found_at(0, "https://hub/api/artifacts/t.");
     let parts = vec![text("a draft")];
     let draft = Event::Artifact(Chunk { artifact: "a1".into(), index: 0, last: true, parts, header: None });
     for event in [draft, said("m", Channel::Answer, Piece::Delta, "the answer")] {
@@ -369,7 +371,11 @@ fn artifacts_made_on_the_way_are_no_part_of_the_answer() {
     let end = Event::Finished(Finished::completed(output));
     let response = tree(&encoder.encode(0, &end, &[], stamp(1)).expect("a response"));
     assert_eq!(response["content"]["content"], "the answer");
-    assert_eq!(response["metadata"]["artifacts"], json!(["interlingua://artifacts/a1"]), "it can still be read");
+    assert_eq!(
+        response["metadata"]["artifacts"],
+        json!(["https://hub/api/artifacts/t.a1/content"]),
+        "it can still be read"
+    );
 }
 
 #[test]

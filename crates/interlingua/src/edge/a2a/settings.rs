@@ -39,7 +39,7 @@ impl Settings {
             readers: if a2a.old_clients { Readers::Any } else { Readers::New },
             replay: a2a.replay.map(|span| span.0),
             extension_required: a2a.extension_required,
-            url: a2a.url.as_ref().map(|url| url.trim_end_matches('/').to_owned()),
+            url: a2a.url.as_ref().or(config.hub.url.as_ref()).map(|url| url.trim_end_matches('/').to_owned()),
             // A text that is no key was refused when the configuration was checked.
             signing: a2a.sign_with.as_ref().and_then(|key| key.expose().text()).and_then(Signing::from_pem),
         }

@@ -100,3 +100,20 @@ async fn an_agent_that_asks_a_team_is_told_what_was_chosen() {
     let answer = hub.post_json("/api/exchanges", &json!({"skill": "boss/chat", "text": "Ask them."})).await.json();
     assert_eq!(super::words(&answer), "I was told what was chosen.", "{answer}");
 }
+
+#[tokio::test]
+async fn artifacts_of_a_team_are_fetched_where_the_response_says() {
+    let hub = builder().start().await;
+    let response = hub.post_json("/nlip/route", &chat()).await.json();
+    let listed = response[0]["metadata"]["artifacts"].as_array().cloned().unwrap_or_default();
+    assert_eq!(listed.len(), 2, "{response}");
+    let mut contents = Vec::new();
+    for address in &listed {
+        let path = address.as_str().and_then(|address| address.strip_prefix(&hub.url(""))).expect("an address here");
+        let fetched = hub.get(path).await;
+        assert_eq!(fetched.status, 200, "{path}: {}", fetched.text());
+        contents.push(fetched.text());
+    }
+    contents.sort();
+    assert_eq!(contents, [OTHER, "Forty-two."]);
+}

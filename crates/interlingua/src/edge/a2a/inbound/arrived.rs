@@ -106,18 +106,10 @@ impl Arrived {
         }
     }
 
-    /// The hub's address: as configured, else as the other side reached it. The guard has looked at the name.
+    /// The hub's address.
     pub(super) fn base(&self) -> String {
-        if let Some(url) = &self.shared.a2a.load().url {
-            return url.clone();
-        }
-        let scheme = if self.connection.encrypted { "https" } else { "http" };
         let host = self.uri.authority().map(Authority::as_str).or_else(|| self.text("host"));
-        match (host, self.shared.address.get()) {
-            (Some(host), _) => format!("{scheme}://{host}"),
-            (None, Some(address)) => format!("{scheme}://{address}"),
-            (None, None) => String::new(),
-        }
+        self.shared.base(&self.connection, host)
     }
 
     /// `host:port` as gRPC clients want it, the port always said.

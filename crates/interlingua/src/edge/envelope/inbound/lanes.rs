@@ -16,6 +16,7 @@ use interlingua_protocols::envelope::decode::WIRE;
 use interlingua_protocols::envelope::encode::{Encoder, Stamp};
 use interlingua_protocols::envelope::wire::Message;
 
+use crate::edge::nlip::uploads;
 use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::{Hub, Running, entropy};
 
@@ -24,6 +25,8 @@ pub(super) struct Answering {
     pub(super) hub: Arc<Hub>,
     pub(super) by: Principal,
     pub(super) connection: u64,
+    /// The hub's address, as this caller can reach it.
+    pub(super) base: String,
     pub(super) parallel: usize,
     pub(super) lanes: Vec<Lane>,
     pub(super) encoder: Encoder,
@@ -46,8 +49,15 @@ pub(super) enum Lane {
 /// What happened in a lane.
 enum Step {
     /// The last one says of which exchange it is, unless its speaker may not see that.
-    Record(Option<Named>, Box<Record>),
+    Record(Option<Over>, Box<Record>),
     Refused(Fault),
+}
+
+/// An exchange that has ended.
+struct Over {
+    named: Named,
+    /// What it made can be asked for later.
+    is_kept: bool,
 }
 
 /// The responses to a request as one list.
@@ -63,6 +73,7 @@ struct Way {
     hub: Arc<Hub>,
     by: Principal,
     connection: u64,
+    base: String,
 }
 
 impl Answering {
@@ -103,7 +114,7 @@ impl Answering {
     }
 
     fn begin(self) -> (BoxStream<'static, (usize, Step)>, Voice) {
-        let way = Arc::new(Way { hub: self.hub, by: self.by, connection: self.connection });
+        let way = Arc::new(Way { hub: self.hub, by: self.by, connection: self.connection, base: self.base });
         let count = self.lanes.len();
         let lanes = self.lanes.into_iter().enumerate();
         let lanes: Vec<_> = lanes.map(|(index, lane)| steps(way.clone(), index, lane).boxed()).collect();
@@ -126,9 +137,12 @@ impl Voice {
         let mut message = match step {
             Step::Record(of, record) => match &**record {
                 Record::Emitted { event, losses, .. } => {
+                    if let Some(Over { named, is_kept: true }) = of {
+                        self.encoder.found_at(lane, &format!("{}/api/artifacts/{}.", self.way.base, named.task));
+                    }
                     let message = self.encoder.encode(lane, event, losses, stamp);
                     if let Some(of) = of {
-                        self.note(lane, of.clone());
+                        self.note(lane, of.named.clone());
                     }
                     message
                 }
@@ -212,14 +226,37 @@ impl Way {
                 // Of an exchange that is read again: somebody has answered meanwhile.
                 Some(Event::Asked(question)) if !running.awaits(question) => {}
                 Some(_) => {
-                    let record = Box::new(entry.record.clone());
+                    let mut record = Box::new(entry.record.clone());
+                    if let Err(fault) = self.link(&mut record).await {
+                        return (Step::Refused(fault), Lane::Over);
+                    }
+                    let over = || Over { named: running.named(), is_kept: running.is_kept() };
                     return match is_end(&record) {
-                        true => (Step::Record(Some(running.named()), record), Lane::Over),
+                        true => (Step::Record(Some(over()), record), Lane::Over),
                         false => (Step::Record(None, record), Lane::Running(running)),
                     };
                 }
             }
         }
+    }
+}
+
+impl Way {
+    /// What is stored is told by an address at which its caller can fetch it.
+    async fn link(&self, record: &mut Record) -> Result<(), Fault> {
+        let Record::Emitted { event, .. } = record else { return Ok(()) };
+        let parts = match event {
+            Event::Said { parts, .. } => parts,
+            Event::Artifact(chunk) => &mut chunk.parts,
+            Event::Finished(finished) => &mut finished.output.parts,
+            Event::Started(_) | Event::Progress { .. } | Event::Asked(_) | Event::Settled { .. } => return Ok(()),
+        };
+        for part in parts {
+            if let Some(uri) = uploads::link(&self.hub, &self.base, &self.by, part).await? {
+                part.uri = Some(uri);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -153,10 +153,12 @@ impl Exchange {
         };
         let (lanes, states) = lanes.into_iter().unzip();
         let encoder = Encoder::new(head, lanes, self.delivery, losses);
+        let host = self.headers.get(::http::header::HOST).and_then(|host| host.to_str().ok());
         Ok(Answered::Running(Box::new(Answering {
             hub: self.shared.hub.clone(),
             by: by.clone(),
             connection: self.connection.id,
+            base: self.shared.base(&self.connection, host),
             parallel: self.settings.parallel,
             lanes: states,
             encoder,

@@ -169,15 +169,10 @@ impl Exchange<'_> {
         }
     }
 
-    /// The hub's address as the other side reached it: the guard has looked at the name.
+    /// The hub's address.
     pub(super) fn base(&self) -> String {
-        let scheme = if self.connection.encrypted { "https" } else { "http" };
         let host = self.headers.get(::http::header::HOST).and_then(|host| host.to_str().ok());
-        match (host, self.shared.address.get()) {
-            (Some(host), _) => format!("{scheme}://{host}"),
-            (None, Some(address)) => format!("{scheme}://{address}"),
-            (None, None) => String::new(),
-        }
+        self.shared.base(self.connection, host)
     }
 
     fn context(&self) -> Context<'_> {

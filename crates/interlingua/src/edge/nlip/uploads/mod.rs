@@ -49,11 +49,20 @@ pub(super) async fn offer(exchange: &Exchange<'_>, by: &Principal) -> Result<Uri
     }
     let upload = Upload { owner: by.owner().to_string(), stored: None };
     let id = create(&exchange.shared.hub, &upload, OFFERED).await?;
-    Ok(address(exchange, &id))
+    Ok(address(&exchange.base(), &id))
 }
 
-fn address(exchange: &Exchange<'_>, id: &str) -> Uri {
-    format!("{}{}{id}", exchange.base(), upload::PATH).into()
+fn address(base: &str, id: &str) -> Uri {
+    format!("{base}{}{id}", upload::PATH).into()
+}
+
+/// Where this principal can fetch a part whose bytes are stored, as long as conversations are kept. `None` for any other part.
+pub(in crate::edge) async fn link(hub: &Hub, base: &str, by: &Principal, part: &Part) -> Result<Option<Uri>, Fault> {
+    let Part { body: Body::Blob(Blob::Stored { digest, len }), media, .. } = part else { return Ok(None) };
+    let stored = Stored { digest: *digest, len: *len, media: media.as_deref().map(str::to_owned) };
+    let upload = Upload { owner: by.owner().to_string(), stored: Some(stored) };
+    let id = create(hub, &upload, hub.settings.load().conversations).await?;
+    Ok(Some(address(base, &id)))
 }
 
 /// A new address.
@@ -135,14 +144,14 @@ pub(super) async fn addresses<'a>(
     by: &Principal,
     answers: impl Iterator<Item = &'a Finished>,
 ) -> Result<Known, Fault> {
-    let hub = &exchange.shared.hub;
+    let (hub, base) = (&exchange.shared.hub, exchange.base());
     let mut known = Known::default();
     for part in answers.flat_map(|finished| &finished.output.parts) {
-        let Part { body: Body::Blob(Blob::Stored { digest, len }), media, .. } = part else { continue };
-        let stored = Stored { digest: *digest, len: *len, media: media.as_deref().map(str::to_owned) };
-        let upload = Upload { owner: by.owner().to_string(), stored: Some(stored) };
-        let id = create(hub, &upload, hub.settings.load().conversations).await?;
-        known.0.insert(*digest, address(exchange, &id));
+        if let Body::Blob(Blob::Stored { digest, .. }) = &part.body
+            && let Some(uri) = link(hub, &base, by, part).await?
+        {
+            known.0.insert(*digest, uri);
+        }
     }
     Ok(known)
 }
