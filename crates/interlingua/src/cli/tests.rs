@@ -94,6 +94,7 @@ fn the_help_lists_the_commands_in_their_order() {
         "run",
         "approve",
         "deny",
+        "answer",
         "token",
         "keys",
         "explain",

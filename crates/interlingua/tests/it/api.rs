@@ -122,7 +122,7 @@ async fn a_question_ends_the_callers_stream_and_the_task_waits_for_its_yes() {
     assert_eq!(told.last().map(|event| &event["structured"]), Some(&json!({"erased": true})));
     assert_eq!(hub.get("/api/confirmations").await.json()["items"], json!([]));
     let twice = hub.post_json(&format!("/api/confirmations/{id}"), &json!({"approve": true})).await;
-    assert_eq!(twice.status, 404, "a yes counts once");
+    assert_eq!(twice.status, 409, "an approval counts once: {}", twice.text());
 
     let waiting = hub.post_json("/api/exchanges", &call).await.json();
     assert_eq!(waiting["state"], "waiting");
@@ -239,7 +239,7 @@ async fn a_token_opens_what_its_scopes_say_and_only_an_approver_says_yes() {
     assert_eq!(waiting["questions"][0]["to"], "approvers");
     let path = format!("/api/confirmations/{question}");
     let yes = Some(json!({"approve": true}));
-    assert_eq!(send(&hub, Method::POST, &path, &ana, yes.clone()).await.status, 404, "not hers to decide");
+    assert_eq!(send(&hub, Method::POST, &path, &ana, yes.clone()).await.status, 403, "not hers to decide");
     let own = json!({"answer": {"question": question, "approve": true}});
     let forced = send(&hub, Method::POST, &format!("/api/tasks/{task}/signals"), &ana, Some(own)).await;
     assert!([403, 404].contains(&forced.status), "{}", forced.text());

@@ -218,7 +218,7 @@ pub struct RunArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  interlingua approve                   every call that waits for you: who, what, until when; y or n for each
+  interlingua approve                   every call that waits for you, y or n for each
   interlingua approve --watch           and those that come
   interlingua approve 0123              one of them, by the beginning of its id or of its task's
   interlingua deny 0123

@@ -12,14 +12,17 @@ use super::side::{News, Side};
 const MAX_BATCH: usize = 256;
 
 impl Driver {
-    /// What the peer said, and what else of it is ready right now.
+    /// What the peer said, and what else of it is ready right now. What it is known by at the peer is stored before it is asked on:
+    /// by that name the exchange finds its request again after a crash.
     pub(super) fn heard(&mut self, news: News) -> Result<VecDeque<Effect>, Fault> {
+        let mut learnt = is_name(&news);
         let mut effects = self.hear(news)?;
         for _ in 1..MAX_BATCH {
-            if self.task.finished().is_some() || !effects.is_empty() || !matches!(self.side, Side::Live(_)) {
+            if learnt || self.task.finished().is_some() || !effects.is_empty() || !matches!(self.side, Side::Live(_)) {
                 break;
             }
             let Some(news) = self.side.ready_now() else { break };
+            learnt = is_name(&news);
             effects.extend(self.hear(news)?);
         }
         Ok(effects)
@@ -93,4 +96,8 @@ impl Driver {
     fn waits_for_answer(&self) -> bool {
         !self.task.open.is_empty() && self.task.sent.as_ref().is_some_and(|sent| !sent.open)
     }
+}
+
+fn is_name(news: &News) -> bool {
+    matches!(news, News::Record(Record::Sent(_)))
 }
