@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use crate::digest::Digest;
 use crate::fault::{Fault, FaultKind};
-use crate::id::{ConversationId, TaskId, Text, Time};
+use crate::id::{ConversationId, TaskId, Text, Time, TopicId};
 use crate::journal::Log;
 
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreFault>> + Send + 'a>>;
@@ -78,6 +78,17 @@ pub struct Append {
     /// Bytes of content that these records speak of and that is stored elsewhere (blobs). They count for the owner of the task
     /// until it is removed.
     pub beside: u64,
+    /// Whose these records of a topic are. They count in the owner's bytes until they are removed.
+    pub share: Option<Share>,
+}
+
+/// Who keeps something, and how many bytes they may keep in all. Beyond it their oldest finished tasks make room; where that is
+/// not enough, more is refused as [`StoreFault::Crowded`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share {
+    /// [`crate::Owner`] as text.
+    pub owner: Text,
+    pub bytes: u64,
 }
 
 /// How much may be kept; without a number there is no bound.
@@ -85,7 +96,8 @@ pub struct Append {
 pub struct TaskRoom {
     /// Tasks of the owner. Counts for a new one.
     pub tasks: Option<u64>,
-    /// Bytes of the owner: journals of all tasks with their folds and what is stored beside them, and records.
+    /// Bytes of the owner: journals of all tasks with their folds and what is stored beside them, records with what is stored
+    /// beside them, and records of topics.
     pub bytes: Option<u64>,
     /// Bytes in the journals of this task.
     pub of_task: Option<u64>,
@@ -230,8 +242,10 @@ pub trait Journal: Send + Sync {
     fn retain(&self, rules: Retention, now: Time) -> Pending<'_, Removed>;
     /// Removes one task and all that belongs to it: its journals, its keys, and the tasks it started.
     fn forget(&self, task: TaskId) -> Pending<'_, bool>;
-    /// Puts other bytes in place of one record; false when there is none. Only for the audit, whose chain holds without what
-    /// somebody has the right to have forgotten.
+    /// Removes all records of a topic and its fold. Its sequence goes on.
+    fn clear(&self, topic: TopicId) -> Pending<'_, ()>;
+    /// Puts other bytes in place of one record; false when there is none. For the audit, whose chain holds without what somebody
+    /// has the right to have forgotten, and for records of a topic that nobody needs any more.
     fn redact(&self, log: Log, seq: u64, bytes: Bytes) -> Pending<'_, bool>;
     /// Removes all tasks of an owner; returns how many.
     fn forget_owner(&self, owner: &str) -> Pending<'_, u64>;
@@ -267,6 +281,13 @@ pub struct Item {
     pub expires: Option<Time>,
 }
 
+impl Item {
+    /// One that is not stored yet.
+    pub fn new(key: impl Into<Text>, value: Bytes, expires: Option<Time>) -> Item {
+        Item { key: key.into(), revision: 0, value, expires }
+    }
+}
+
 /// When a put may happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
@@ -283,8 +304,10 @@ pub struct Room {
     /// [`crate::Owner`] as text.
     pub owner: Text,
     pub most: u64,
-    /// Bytes of all that is theirs; without a number there is no bound.
+    /// Bytes of all that is theirs; without a number there is no bound. Their oldest finished tasks make room.
     pub bytes: Option<u64>,
+    /// Bytes of content that the record speaks of and that is stored elsewhere (blobs). They count until it is removed.
+    pub beside: u64,
 }
 
 /// Small keyed values with revision, compare-and-set and expiry. An expired item is never returned.
@@ -300,17 +323,9 @@ pub trait Records: Send + Sync {
         expect: Expect,
         now: Time,
     ) -> Pending<'_, u64>;
-    /// As a put of what is absent, for somebody who may keep so much: [`StoreFault::Crowded`] beyond it. What has expired counts
-    /// until it is removed.
-    fn put_within(
-        &self,
-        room: Room,
-        kind: &'static str,
-        key: &str,
-        value: Bytes,
-        expires: Option<Time>,
-        now: Time,
-    ) -> Pending<'_, u64>;
+    /// As a put in place of the item's revision (0: of what is absent), for somebody who may keep so much:
+    /// [`StoreFault::Crowded`] beyond it. What has expired counts until it is removed.
+    fn put_within(&self, room: Room, kind: &'static str, item: Item, now: Time) -> Pending<'_, u64>;
     /// The same content, written another way (sealed by another key): revision and expiry stay as they are. False when what is
     /// there is not of this revision.
     fn rewrite(&self, kind: &'static str, key: &str, value: Bytes, revision: u64) -> Pending<'_, bool>;

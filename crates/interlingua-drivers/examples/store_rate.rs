@@ -143,5 +143,6 @@ fn accepted(number: u64) -> Append {
         }),
         most: Some(TaskRoom { tasks: Some(u64::MAX), ..TaskRoom::default() }),
         beside: 0,
+        share: None,
     }
 }

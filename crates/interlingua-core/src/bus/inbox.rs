@@ -19,8 +19,9 @@ use crate::id::{MessageId, Time};
 /// How many messages may wait for one agent, and how many bytes of them.
 pub const MAX_WAITING: usize = 1_000;
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// How many answers are remembered for whoever asks again after a restart.
+/// How many answers are remembered for whoever asks again after a restart, and how many bytes of them.
 pub const MAX_ANSWERED: usize = 1_000;
+pub const MAX_ANSWERED_BYTES: usize = MAX_BYTES;
 /// A message that waits gains a step of priority in this time.
 const STEP: Duration = Duration::from_secs(2);
 
@@ -40,8 +41,16 @@ pub enum Input {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Record {
-    Put { message: Box<Message>, until: Time },
-    Gone { id: MessageId, how: Gone },
+    Put {
+        message: Box<Message>,
+        until: Time,
+    },
+    Gone {
+        id: MessageId,
+        how: Gone,
+    },
+    /// Stands in place of a record that nobody needs any more, whose bytes were given back.
+    Spent,
 }
 
 /// Why a message waits no longer.
@@ -51,12 +60,17 @@ pub enum Gone {
     Read,
     Withdrawn,
     Expired,
+    /// It was answered; the answer is remembered no longer.
+    Forgotten,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inbox {
     waiting: BTreeMap<u64, Waiting>,
     answered: VecDeque<Message>,
+    /// The places of the records that brought the answers; 0 for those of older folds, which nobody knows.
+    #[serde(default)]
+    answered_at: VecDeque<u64>,
     bytes: usize,
 }
 
@@ -125,9 +139,12 @@ impl Inbox {
         past.map(|waiting| Record::Gone { id: waiting.message.id.clone(), how: Gone::Expired }).collect()
     }
 
-    /// `seq`: the record's place in its log.
-    pub fn apply(&mut self, seq: u64, record: Record) {
+    /// `seq`: the record's place in its log. Returns the places of records that are not needed whole any
+    /// more, each with what may stand there instead: over any earlier fold the log says the same.
+    pub fn apply(&mut self, seq: u64, record: Record) -> Vec<(u64, Record)> {
+        let mut spent = Vec::new();
         match record {
+            Record::Spent => {}
             Record::Put { message, until } => {
                 self.bytes += weight(&message);
                 self.waiting.insert(seq, Waiting { message: *message, until });
@@ -136,17 +153,31 @@ impl Inbox {
                 let place = self.waiting.iter().find(|(_, waiting)| waiting.message.id == id).map(|(seq, _)| *seq);
                 if let Some(gone) = place.and_then(|place| self.waiting.remove(&place)) {
                     self.bytes = self.bytes.saturating_sub(weight(&gone.message));
+                    spent.extend(place.map(|place| (place, Record::Spent)));
                 }
                 match how {
-                    Gone::Answered(answer) => {
-                        self.answered.push_back(*answer);
-                        let surplus = self.answered.len().saturating_sub(MAX_ANSWERED);
-                        self.answered.drain(..surplus);
-                    }
-                    Gone::Read | Gone::Withdrawn | Gone::Expired => {}
+                    Gone::Answered(answer) => spent.extend(self.remember(seq, *answer)),
+                    Gone::Read | Gone::Withdrawn | Gone::Expired | Gone::Forgotten => {}
                 }
             }
         }
+        spent
+    }
+
+    /// Keeps an answer, and forgets the oldest above the bounds.
+    fn remember(&mut self, seq: u64, answer: Message) -> Vec<(u64, Record)> {
+        self.answered_at.resize(self.answered.len(), 0);
+        self.answered.push_back(answer);
+        self.answered_at.push_back(seq);
+        let mut bytes: usize = self.answered.iter().map(weight).sum();
+        let mut forgotten = Vec::new();
+        while self.answered.len() > MAX_ANSWERED || (self.answered.len() > 1 && bytes > MAX_ANSWERED_BYTES) {
+            let (Some(oldest), Some(place)) = (self.answered.pop_front(), self.answered_at.pop_front()) else { break };
+            bytes -= weight(&oldest);
+            let id = MessageId(oldest.correlation.unwrap_or_default());
+            forgotten.extend((place > 0).then_some((place, Record::Gone { id, how: Gone::Forgotten })));
+        }
+        forgotten
     }
 
     pub fn find(&self, id: &MessageId) -> Option<&Message> {

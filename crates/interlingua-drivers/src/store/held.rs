@@ -5,7 +5,7 @@
 //! many pushes nobody else's out. Only the first few are looked at: somebody whose oldest tasks all still run has too many.
 
 use interlingua_core::id::TaskId;
-use interlingua_core::ports::{Append, Room, StoreFault, TaskRow};
+use interlingua_core::ports::{Append, Room, Share, StoreFault, TaskRow};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::columns::{Col, TASK};
@@ -14,7 +14,8 @@ use super::{retention, tasks};
 
 /// What tasks are counted as.
 const TASKS: &str = "tasks";
-/// What bytes are counted as: of the tasks with all that is kept for them, and of records that are the owner's.
+/// What bytes are counted as: of the tasks with all that is kept for them, and of records and entries of topics that are the
+/// owner's.
 const BYTES: &str = "bytes";
 /// What there is too much of, as its caller is told.
 const STORED: &str = "stored bytes";
@@ -28,21 +29,22 @@ fn count(db: &Connection, of: &str, owner: &str) -> Result<u64, Refused> {
     Ok(found.map_or(0, |count| count.0))
 }
 
-/// Room for one more, of so many bytes?
-pub(super) fn check(db: &Connection, room: &Room, bytes: usize) -> Result<(), Refused> {
+/// Room for one more, of so many bytes and what is stored beside it?
+pub(super) fn check(db: &Connection, room: &Room, bytes: u64) -> Result<(), Refused> {
     if count(db, room.of, &room.owner)? >= room.most {
         return Err(StoreFault::Crowded(room.of.into()).into());
     }
     match room.bytes {
-        Some(most) if count(db, BYTES, &room.owner)?.saturating_add(bytes as u64) > most => {
-            Err(StoreFault::Crowded(STORED.into()).into())
-        }
-        Some(_) | None => Ok(()),
+        Some(most) => make_room_for_bytes(db, &room.owner, None, bytes.saturating_add(room.beside), most),
+        None => Ok(()),
     }
 }
 
 /// For an append that is bounded: `no` is the log it goes to, when there is one, and `grown` the bytes it brings.
 pub(super) fn make_room(db: &Connection, append: &Append, no: Option<i64>, grown: u64) -> Result<(), Refused> {
+    if let Some(Share { owner, bytes }) = &append.share {
+        make_room_for_bytes(db, owner, None, grown, *bytes)?;
+    }
     let (Some(room), Some(TaskRow { owner, task, .. })) = (append.most, &append.row) else { return Ok(()) };
     let held = match no {
         Some(no) if room.of_task.is_some() => tasks::bytes(db, no)?,
@@ -55,7 +57,7 @@ pub(super) fn make_room(db: &Connection, append: &Append, no: Option<i64>, grown
         make_room_for_task(db, owner, most)?;
     }
     match room.bytes {
-        Some(most) => make_room_for_bytes(db, owner, *task, grown, most),
+        Some(most) => make_room_for_bytes(db, owner, Some(*task), grown, most),
         None => Ok(()),
     }
 }
@@ -74,12 +76,19 @@ fn make_room_for_task(db: &Connection, owner: &str, most: u64) -> Result<(), Ref
     finished.iter().take(goes).try_for_each(|task| retention::remove(db, *task))
 }
 
-fn make_room_for_bytes(db: &Connection, owner: &str, task: TaskId, grown: u64, most: u64) -> Result<(), Refused> {
+/// `task`: the one that grows, which stays.
+fn make_room_for_bytes(
+    db: &Connection,
+    owner: &str,
+    task: Option<TaskId>,
+    grown: u64,
+    most: u64,
+) -> Result<(), Refused> {
     let fits = |db| Ok::<_, Refused>(count(db, BYTES, owner)?.saturating_add(grown) <= most);
     if fits(db)? {
         return Ok(());
     }
-    for goes in oldest_finished(db, owner)?.into_iter().filter(|goes| *goes != task) {
+    for goes in oldest_finished(db, owner)?.into_iter().filter(|goes| Some(*goes) != task) {
         retention::remove(db, goes)?;
         if fits(db)? {
             return Ok(());

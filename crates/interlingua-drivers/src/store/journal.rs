@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use interlingua_core::digest::Digest;
-use interlingua_core::id::{TaskId, Time};
+use interlingua_core::id::{TaskId, Time, TopicId};
 use interlingua_core::journal::Log;
 use interlingua_core::ports::{
     Append, Appended, Changed, Expected, Journal, Pending, Removed, Retention, StoreFault, Stored, TaskFilter, TaskRow,
@@ -74,6 +74,10 @@ impl Journal for Database {
         Box::pin(retention::forget(self, task))
     }
 
+    fn clear(&self, topic: TopicId) -> Pending<'_, ()> {
+        Box::pin(self.writer.submit(move |db| retention::clear(db, &Log::Topic(topic.clone()))))
+    }
+
     fn redact(&self, log: Log, seq: u64, bytes: Bytes) -> Pending<'_, bool> {
         let rest = self.rest.clone();
         Box::pin(self.writer.submit(move |db| replace(db, &rest, &log, seq, &bytes)))
@@ -109,12 +113,14 @@ fn append_to(db: &Connection, rest: &Rest, append: &Append) -> Result<Appended, 
         Expected::At(expected) if expected == last => {}
         Expected::At(expected) => return Err(StoreFault::Moved { expected, found: last }.into()),
     }
-    let mut insert = db.prepare_cached("INSERT INTO journal (log, seq, at, bytes) VALUES (?1, ?2, ?3, ?4)")?;
+    let owner = append.share.as_ref().map(|share| &share.owner);
+    let mut insert =
+        db.prepare_cached("INSERT INTO journal (log, seq, at, bytes, owner) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     let mut grown = 0;
     for record in &append.records {
         last += 1;
         let bytes = rest.seal(Place::Entry { log: &append.log, seq: last }, record)?;
-        insert.execute(params![no, Col(last), Col(append.at), &bytes[..]])?;
+        insert.execute(params![no, Col(last), Col(append.at), &bytes[..], owner])?;
         grown += bytes.len();
     }
     count(db, no, append, i64::try_from(grown).unwrap_or(i64::MAX))?;

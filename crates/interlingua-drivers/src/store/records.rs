@@ -36,21 +36,16 @@ impl Records for Database {
         }))
     }
 
-    fn put_within(
-        &self,
-        room: Room,
-        kind: &'static str,
-        key: &str,
-        value: Bytes,
-        expires: Option<Time>,
-        now: Time,
-    ) -> Pending<'_, u64> {
-        let (key, rest) = (key.to_owned(), self.rest.clone());
+    fn put_within(&self, room: Room, kind: &'static str, item: Item, now: Time) -> Pending<'_, u64> {
+        let rest = self.rest.clone();
         Box::pin(self.writer.submit(move |db| {
-            allow(db, kind, &key, Expect::Absent, now)?;
-            let value = rest.seal(Place::Record { kind, key: &key }, &value)?;
-            held::check(db, &room, key.len() + value.len())?;
-            write(db, kind, &key, &value, expires, Some(&room))
+            let Item { key, revision, value, expires } = &item;
+            allow(db, kind, key, Expect::Revision(*revision), now)?;
+            let value = rest.seal(Place::Record { kind, key }, value)?;
+            // What it replaces counts no longer; the savepoint takes that back when this is refused.
+            db.prepare_cached("DELETE FROM records WHERE kind = ?1 AND key = ?2")?.execute(params![kind, key])?;
+            held::check(db, &room, (key.len() + value.len()) as u64)?;
+            write(db, kind, key, &value, *expires, Some(&room))
         }))
     }
 
@@ -160,7 +155,8 @@ fn allow(db: &Connection, kind: &str, key: &str, expect: Expect, now: Time) -> R
     if found == expected { Ok(()) } else { Err(StoreFault::Moved { expected, found }.into()) }
 }
 
-/// Whose a record is, is said when it is made and stays so; one that has expired and is made again is made anew.
+/// Whose a record is and what is stored beside it is said when it is put within somebody's room, and stays so until it is put
+/// within one again.
 fn write(
     db: &Connection,
     kind: &str,
@@ -172,11 +168,9 @@ fn write(
     let revision: i64 = db
         .prepare_cached("UPDATE counters SET value = value + 1 WHERE name = 'revision' RETURNING value")?
         .query_row([], |row| row.get(0))?;
-    if room.is_some() {
-        db.prepare_cached("DELETE FROM records WHERE kind = ?1 AND key = ?2")?.execute(params![kind, key])?;
-    }
     db.prepare_cached(
-        "INSERT INTO records (kind, key, revision, expires, value, counted, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        "INSERT INTO records (kind, key, revision, expires, value, counted, owner, beside)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
          ON CONFLICT (kind, key) DO UPDATE SET
          revision = excluded.revision, expires = excluded.expires, value = excluded.value",
     )?
@@ -187,7 +181,8 @@ fn write(
         expires.map(Col),
         value,
         room.map(|room| room.of),
-        room.map(|room| &room.owner)
+        room.map(|room| &room.owner),
+        Col(room.map_or(0, |room| room.beside)),
     ])?;
     Ok(revision.unsigned_abs())
 }

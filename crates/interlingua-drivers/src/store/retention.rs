@@ -165,6 +165,16 @@ fn trim_step(db: &Connection, log: &Log, cutoff: Time, count: u64, bytes: u64) -
     Ok(removed as u64)
 }
 
+/// All records of a log, and its fold.
+pub(super) fn clear(db: &Connection, log: &Log) -> Result<(), Refused> {
+    let Some(no) = find(db, log)? else { return Ok(()) };
+    let last = integer(last_of(db, no)?);
+    db.prepare_cached("DELETE FROM journal WHERE log = ?1")?.execute([no])?;
+    db.prepare_cached("DELETE FROM snapshots WHERE log = ?1")?.execute([no])?;
+    db.prepare_cached("UPDATE logs SET floor = ?2, bytes = 0 WHERE no = ?1")?.execute([no, last])?;
+    Ok(())
+}
+
 fn topics_held(db: &Connection) -> Result<Vec<TopicId>, Refused> {
     let mut select = db.prepare_cached("SELECT id FROM logs WHERE kind = ?1")?;
     let names = select.query_map([TOPIC], |row| row.get::<_, Vec<u8>>(0))?.collect::<Result<Vec<_>, _>>()?;

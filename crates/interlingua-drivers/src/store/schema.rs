@@ -19,7 +19,7 @@ use super::fault::OpenFault;
 const APPLICATION: i64 = 0x696c_6e67;
 
 /// Each entry takes the schema from its index to the next version. Entries are never changed, only added.
-pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
+pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
 
 const VERSION_1: &str = "
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -185,6 +185,38 @@ DROP TRIGGER records_go;
 CREATE TRIGGER records_go AFTER DELETE ON records WHEN old.owner IS NOT NULL BEGIN
     UPDATE held SET count = count - 1 WHERE of = old.counted AND owner = old.owner;
     UPDATE held SET count = count - length(old.key) - length(old.value) WHERE of = 'bytes' AND owner = old.owner;
+    DELETE FROM held WHERE of IN (old.counted, 'bytes') AND owner = old.owner AND count < 1;
+END;
+";
+
+/// Entries of topics that are somebody's, and what is stored beside a record, count in bytes too.
+const VERSION_7: &str = "
+ALTER TABLE journal ADD COLUMN owner TEXT;
+CREATE TRIGGER journal_come AFTER INSERT ON journal WHEN new.owner IS NOT NULL BEGIN
+    INSERT INTO held VALUES ('bytes', new.owner, length(new.bytes))
+        ON CONFLICT DO UPDATE SET count = count + excluded.count;
+END;
+CREATE TRIGGER journal_change AFTER UPDATE OF bytes ON journal WHEN new.owner IS NOT NULL BEGIN
+    INSERT INTO held VALUES ('bytes', new.owner, length(new.bytes) - length(old.bytes))
+        ON CONFLICT DO UPDATE SET count = count + excluded.count;
+END;
+CREATE TRIGGER journal_go AFTER DELETE ON journal WHEN old.owner IS NOT NULL BEGIN
+    UPDATE held SET count = count - length(old.bytes) WHERE of = 'bytes' AND owner = old.owner;
+    DELETE FROM held WHERE of = 'bytes' AND owner = old.owner AND count < 1;
+END;
+
+ALTER TABLE records ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;
+DROP TRIGGER records_come;
+CREATE TRIGGER records_come AFTER INSERT ON records WHEN new.owner IS NOT NULL BEGIN
+    INSERT INTO held VALUES (new.counted, new.owner, 1) ON CONFLICT DO UPDATE SET count = count + 1;
+    INSERT INTO held VALUES ('bytes', new.owner, length(new.key) + length(new.value) + new.beside)
+        ON CONFLICT DO UPDATE SET count = count + excluded.count;
+END;
+DROP TRIGGER records_go;
+CREATE TRIGGER records_go AFTER DELETE ON records WHEN old.owner IS NOT NULL BEGIN
+    UPDATE held SET count = count - 1 WHERE of = old.counted AND owner = old.owner;
+    UPDATE held SET count = count - length(old.key) - length(old.value) - old.beside
+        WHERE of = 'bytes' AND owner = old.owner;
     DELETE FROM held WHERE of IN (old.counted, 'bytes') AND owner = old.owner AND count < 1;
 END;
 ";

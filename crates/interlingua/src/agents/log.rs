@@ -74,6 +74,7 @@ impl RunLog {
                 row: None,
                 most: None,
                 beside: 0,
+                share: None,
             };
             match self.hub.store.journal.append(append).await {
                 Ok(_) => break,

@@ -107,7 +107,7 @@ pub(crate) struct Measure {
     answers: Answers,
     /// Of the message that comes.
     claim: Option<Box<Claim>>,
-    /// How long it was waited for, and since when it is waited for now. What the hub itself takes is not the peer's doing.
+    /// How long the hub waited for it so far, and since when it waits again. The time that the hub itself takes does not count.
     waited: Duration,
     since: Option<Instant>,
     overdue: Option<Pin<Box<Sleep>>>,

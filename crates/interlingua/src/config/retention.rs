@@ -15,8 +15,9 @@ pub struct Retention {
     /// Tasks of one caller at most: its oldest finished ones make room, and while none of those has finished, one more is
     /// refused. The Owner has no such bound; anonymous callers have one together.
     pub tasks_per_caller: u64,
-    /// What one caller may keep: its tasks with all that belongs to them, its conversations and sessions, what describes its
-    /// artifacts, its webhooks. Its oldest finished tasks make room for a task, or more is refused. The Owner has no such bound.
+    /// What one caller may keep: its tasks with all that belongs to them, its conversations and sessions, its artifacts and
+    /// uploads with their content, its webhooks, its messages that wait for agents, its events and notifications. Its oldest
+    /// finished tasks make room, or more is refused. The Owner has no such bound.
     pub bytes_per_caller: Size,
     /// The same of all anonymous callers together.
     pub anonymous_bytes: Size,

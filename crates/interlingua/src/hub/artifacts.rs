@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use interlingua_core::bus::message::MAX_CONTENT;
 use interlingua_core::policy::{Action, Object};
-use interlingua_core::ports::{Expect, Room, StoreFault};
+use interlingua_core::ports::{BlobWriter, Expect, Item, Room, StoreFault};
 use interlingua_core::task::Task;
 use interlingua_core::{
     ArtifactHeader, ArtifactId, Chunk, Digest, Event, Fault, FaultKind, Media, Meta, Noun, Owner, Part, PeerId,
@@ -64,6 +64,18 @@ pub struct Held {
     pub len: u64,
 }
 
+/// Content that has come whole and is not kept yet; dropped, it leaves nothing behind.
+pub struct Arrived {
+    pub writer: Box<dyn BlobWriter>,
+    pub len: u64,
+}
+
+impl std::fmt::Debug for Arrived {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Arrived").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
 /// What somebody wants to share.
 #[derive(Debug, Clone)]
 pub struct Sharing {
@@ -98,33 +110,57 @@ impl Hub {
         if self.store.records.count(KIND, now).await? >= MAX_ARTIFACTS {
             return Err(Fault::hub(FaultKind::Busy, "as many artifacts as this hub keeps"));
         }
-        let len = content.as_ref().map_or(0, |content| content.len() as u64);
-        self.use_room(&by.owner(), len, room).await?;
-        let held = match content {
-            None => None,
-            Some(content) => {
-                let mut writer = self.store.blobs.create().await?;
-                writer.write(content).await?;
-                let info = writer.finish().await?;
-                Some(Held { digest: info.digest, len: info.len })
-            }
-        };
         let Sharing { kind, name, media, from, readers, meta } = sharing;
         let id = new_id(now);
-        let artifact =
-            Artifact { id, kind, name, media, content: held, from, owner: by.owner(), at: now, readers, meta };
-        self.put_new_artifact(by, &artifact).await?;
+        let mut artifact =
+            Artifact { id, kind, name, media, content: None, from, owner: by.owner(), at: now, readers, meta };
+        match content {
+            None => drop(self.reserve(&artifact, 0, 0).await?),
+            Some(content) => {
+                let len = content.len() as u64;
+                let mut writer = self.store.blobs.create().await?;
+                writer.write(content).await?;
+                self.keep_content(&mut artifact, 0, Arrived { writer, len }, room).await?;
+            }
+        }
         self.audit.write(AuditLine::new("share", by.owner()).on(&artifact.id));
         Ok(artifact)
     }
 
-    /// Counted by the store as its owner's, until it is forgotten or was waited for in vain.
-    async fn put_new_artifact(&self, by: &Principal, artifact: &Artifact) -> Result<(), Fault> {
+    /// Writes an artifact that waits for its content, in place of its revision, with room for that: counted by the store as its
+    /// owner's, until it is forgotten or was waited for in vain. The revision it has now.
+    async fn reserve(&self, artifact: &Artifact, revision: u64, beside: u64) -> Result<u64, Fault> {
         let (value, expires, now) = self.written(artifact)?;
-        let bytes = self.settings.load().bytes_of(by);
-        let room = Room { of: ARTIFACTS, owner: artifact.owner.to_string().into(), most: MAX_OF_ONE, bytes };
-        self.store.records.put_within(room, KIND, artifact.id.as_str(), value, expires, now).await?;
-        Ok(())
+        let bytes = self.settings.load().bytes_of(&artifact.owner);
+        let owner = artifact.owner.to_string().into();
+        let room = Room { of: ARTIFACTS, owner, most: MAX_OF_ONE, bytes, beside };
+        let item = Item { key: artifact.id.as_str().into(), revision, value, expires };
+        match self.store.records.put_within(room, KIND, item, now).await {
+            Err(StoreFault::Moved { .. }) => Err(changed_meanwhile()),
+            put => Ok(put?),
+        }
+    }
+
+    /// Takes room for the content before it is kept: what is refused leaves nothing behind.
+    async fn keep_content(
+        &self,
+        artifact: &mut Artifact,
+        revision: u64,
+        content: Arrived,
+        room: u64,
+    ) -> Result<(), Fault> {
+        let Arrived { writer, len } = content;
+        self.use_room(&artifact.owner, len, room).await?;
+        let revision = match self.reserve(artifact, revision, len).await {
+            Ok(revision) => revision,
+            Err(fault) => {
+                self.give_back_room(&artifact.owner, len).await?;
+                return Err(fault);
+            }
+        };
+        let info = writer.finish().await?;
+        artifact.content = Some(Held { digest: info.digest, len: info.len });
+        self.put_artifact(artifact, Expect::Revision(revision)).await
     }
 
     fn written(&self, artifact: &Artifact) -> Result<(Bytes, Option<Time>, Time), Fault> {
@@ -138,9 +174,7 @@ impl Hub {
         let put = self.store.records.put(KIND, artifact.id.as_str(), value, expires, expect, now);
         match put.await {
             Ok(_) => Ok(()),
-            Err(StoreFault::Moved { .. }) => {
-                Err(Fault::caller(FaultKind::Conflict, "somebody else changed this artifact at the same time"))
-            }
+            Err(StoreFault::Moved { .. }) => Err(changed_meanwhile()),
             Err(fault) => Err(fault.into()),
         }
     }
@@ -150,7 +184,7 @@ impl Hub {
         &self,
         by: &Principal,
         id: &ArtifactId,
-        held: Held,
+        content: Arrived,
         media: Option<Media>,
         room: u64,
     ) -> Result<Artifact, Fault> {
@@ -158,10 +192,8 @@ impl Hub {
         if artifact.content.is_some() {
             return Err(filled());
         }
-        self.use_room(&artifact.owner, held.len, room).await?;
-        artifact.content = Some(held);
         artifact.media = artifact.media.or(media);
-        self.put_artifact(&artifact, Expect::Revision(revision)).await?;
+        self.keep_content(&mut artifact, revision, content, room).await?;
         Ok(artifact)
     }
 
@@ -375,6 +407,10 @@ fn check_size(sharing: &Sharing) -> Result<(), Fault> {
 fn too_many_readers() -> Fault {
     let text = "a list names up to 200 readers";
     Fault::caller(FaultKind::InvalidInput, text).field("/access_control", "is too long")
+}
+
+fn changed_meanwhile() -> Fault {
+    Fault::caller(FaultKind::Conflict, "somebody else changed this artifact at the same time")
 }
 
 fn filled() -> Fault {

@@ -101,7 +101,7 @@ impl Hub {
             let value = Bytes::from(serde_json::to_vec(&conversation).map_err(Fault::internal)?);
             let (records, key, expires) = (&self.store.records, id.as_str(), Some(conversation.expires));
             let put = match (seen, self.room(by)) {
-                (None, Some(room)) => records.put_within(room, KIND, key, value, expires, now),
+                (None, Some(room)) => records.put_within(room, KIND, Item::new(key, value, expires), now),
                 (None, None) => records.put(KIND, key, value, expires, Expect::Absent, now),
                 (Some(seen), _) => records.put(KIND, key, value, expires, Expect::Revision(seen), now),
             };
@@ -116,8 +116,8 @@ impl Hub {
     /// How many conversations they may keep.
     fn room(&self, by: &Principal) -> Option<Room> {
         let settings = self.settings.load();
-        let (most, bytes) = (settings.conversations_of_one, settings.bytes_of(by));
-        is_bounded(by).then(|| Room { of: CONVERSATIONS, owner: by.owner().to_string().into(), most, bytes })
+        let (most, bytes) = (settings.conversations_of_one, settings.bytes_of(&by.owner()));
+        is_bounded(by).then(|| Room { of: CONVERSATIONS, owner: by.owner().to_string().into(), most, bytes, beside: 0 })
     }
 
     fn fresh(&self, by: &Principal, id: &ConversationId) -> Conversation {

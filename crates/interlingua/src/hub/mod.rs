@@ -50,8 +50,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use interlingua_core::ports::Store;
-use interlingua_core::{Health, HubId, PeerId, Principal, SkillId, Text, Time};
+use interlingua_core::ports::{Share, Store};
+use interlingua_core::{Health, HubId, Owner, PeerId, SkillId, Subject, Text, Time};
 use interlingua_drivers::browser::{Browser, Keeper};
 use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::keys::{Keyring, Tagger};
@@ -142,13 +142,18 @@ impl FrontDoor {
 }
 
 impl Settings {
-    /// How many bytes this caller may keep; the Owner's store is the Owner's to fill.
-    pub(crate) fn bytes_of(&self, by: &Principal) -> Option<u64> {
-        match by {
-            by if !conversations::is_bounded(by) => None,
-            by if by.is_anonymous() => Some(self.bytes_of_anonymous),
+    /// How many bytes this owner may keep; the Owner's store is the Owner's to fill.
+    pub(crate) fn bytes_of(&self, owner: &Owner) -> Option<u64> {
+        match &*owner.0 {
+            [Subject::HubOwner, ..] => None,
+            subjects if subjects.contains(&Subject::Anonymous) => Some(self.bytes_of_anonymous),
             _ => Some(self.bytes_of_one),
         }
+    }
+
+    /// The same, for what is written to a topic.
+    pub(crate) fn share_of(&self, owner: &Owner) -> Option<Share> {
+        self.bytes_of(owner).map(|bytes| Share { owner: owner.to_string().into(), bytes })
     }
 }
 

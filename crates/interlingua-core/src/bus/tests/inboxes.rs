@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::message;
-use crate::bus::inbox::{Fate, Gone, Inbox, Input, MAX_ANSWERED, MAX_BYTES, MAX_WAITING, Record};
+use crate::bus::inbox::{Fate, Gone, Inbox, Input, MAX_ANSWERED, MAX_ANSWERED_BYTES, MAX_BYTES, MAX_WAITING, Record};
 use crate::bus::{Kind, Message};
 use crate::call::Priority;
 use crate::fault::{FaultKind, Noun};
@@ -24,7 +24,9 @@ impl Kept {
         let records = self.inbox.decide(input, Time(0)).map_err(|fault| fault.kind)?;
         for record in &records {
             self.log.push(record.clone());
-            self.inbox.apply(self.log.len() as u64, record.clone());
+            for (place, instead) in self.inbox.apply(self.log.len() as u64, record.clone()) {
+                self.log[usize::try_from(place).expect("a place of the log") - 1] = instead;
+            }
         }
         Ok(records.len())
     }
@@ -129,4 +131,29 @@ fn answers_are_remembered_up_to_a_bound_and_a_snapshot_holds_them() {
     assert_eq!(kept.inbox.fate(&"0".into()), Fate::Unknown);
     let snapshot = serde_json::to_vec(&kept.inbox).expect("JSON");
     assert_eq!(serde_json::from_slice::<Inbox>(&snapshot).expect("the same"), kept.inbox);
+    assert_eq!(kept.replayed(), kept.inbox);
+    assert!(kept.log.iter().all(|record| !matches!(record, Record::Put { .. })), "nothing waits");
+}
+
+#[test]
+fn large_answers_are_forgotten_and_what_they_answered_does_not_wait_again() {
+    let mut kept = Kept::default();
+    for id in ["a", "b", "c"] {
+        kept.put(message(id, Kind::Query)).expect("room");
+    }
+    let (mut fold, folded) = (kept.inbox.clone(), kept.log.len());
+    for id in ["a", "b", "c"] {
+        let content = Json::from_tree(serde_json::json!({"fill": "x".repeat(MAX_ANSWERED_BYTES * 2 / 3)}));
+        let answer = Message { correlation: Some(id.into()), content, ..message("r", Kind::Response) };
+        kept.take(Input::Answer(Box::new(answer))).expect("it waits");
+    }
+    assert_eq!(kept.inbox.fate(&"b".into()), Fate::Unknown);
+    assert!(matches!(kept.inbox.fate(&"c".into()), Fate::Answered(_)), "the last one is remembered, however large");
+    let bytes: usize = kept.log.iter().map(|record| serde_json::to_vec(record).expect("JSON").len()).sum();
+    assert!(bytes < MAX_ANSWERED_BYTES, "{bytes} bytes of log");
+    for (record, seq) in kept.log.iter().zip(1..).skip(folded) {
+        fold.apply(seq, record.clone());
+    }
+    assert!(fold.is_empty(), "over an earlier fold the log says the same");
+    assert_eq!(kept.replayed(), kept.inbox);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_core::id::{TaskId, Text, Time};
+use interlingua_core::id::{TaskId, Text, Time, TopicId};
 use interlingua_core::journal::Log;
 use interlingua_core::ports::*;
 use rusqlite::Connection;
@@ -12,7 +12,7 @@ use super::super::schema::{self, MIGRATIONS};
 use super::{accepted, append, open, row};
 
 fn of(owner: &str, most: u64) -> Room {
-    Room { of: "conversations", owner: owner.into(), most, bytes: None }
+    Room { of: "conversations", owner: owner.into(), most, bytes: None, beside: 0 }
 }
 
 async fn begin(store: &Store, task: u128, owner: &str, state: TaskPhase, most: u64) -> Result<(), StoreFault> {
@@ -138,7 +138,8 @@ async fn records_of_somebody_are_counted_until_they_are_taken_or_removed() {
     let store = open(dir.path());
     let records = store.ports().records;
     let put = async |room: Room, key: &str, now: u64| {
-        records.put_within(room, "talk", key, Bytes::from("x"), Some(Time(now + 10)), Time(now)).await
+        let item = Item::new(key, Bytes::from("x"), Some(Time(now + 10)));
+        records.put_within(room, "talk", item, Time(now)).await
     };
     for key in ["a", "b"] {
         put(of("ann", 2), key, 1).await.unwrap();
@@ -236,8 +237,8 @@ async fn folds_records_and_what_is_stored_beside_a_task_count_in_its_owners_byte
     ports.journal.append(append(Log::Run(TaskId(1)), 0, &["of its run"])).await.unwrap();
     ports.journal.snapshot(Log::Run(TaskId(1)), 1, Time(1), Bytes::from(vec![b'f'; 200])).await.unwrap();
     let record = |key: &'static str, bytes: usize| {
-        let room = Room { of: "webhooks", owner: "ann".into(), most: 9, bytes: Some(1_000) };
-        ports.records.put_within(room, "w", key, Bytes::from(vec![b'r'; bytes]), None, Time(1))
+        let room = Room { of: "webhooks", owner: "ann".into(), most: 9, bytes: Some(1_000), beside: 0 };
+        ports.records.put_within(room, "w", Item::new(key, Bytes::from(vec![b'r'; bytes]), None), Time(1))
     };
     record("a", 200).await.unwrap();
     assert!(is_crowded(&weighty(&ports, 2, "ann", TaskPhase::Running, 200).await), "folds and records count");
@@ -261,6 +262,49 @@ async fn folds_records_and_what_is_stored_beside_a_task_count_in_its_owners_byte
     assert!(ports.journal.forget(TaskId(2)).await.unwrap());
     weighty(&ports, 4, "ann", TaskPhase::Running, 590).await.unwrap();
     weighty(&ports, 5, "ann", TaskPhase::Running, 400).await.unwrap();
+}
+
+#[tokio::test]
+async fn entries_of_topics_and_what_is_stored_beside_records_count_in_their_owners_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ports = store.ports();
+    let (news, inbox) = (TopicId::from("news"), TopicId::from("inbox"));
+    let say = |topic: &TopicId, owner: &str, bytes: usize| {
+        let said = "n".repeat(bytes);
+        let share = Some(Share { owner: owner.into(), bytes: 1_000 });
+        ports.journal.append(Append {
+            share,
+            expected: Expected::Any,
+            ..append(Log::Topic(topic.clone()), 0, &[&*said])
+        })
+    };
+    let keep = |revision: u64, beside: u64| {
+        let room = Room { of: "uploads", owner: "ann".into(), most: 9, bytes: Some(1_000), beside };
+        let item = Item { revision, ..Item::new("a", Bytes::from_static(b"a"), None) };
+        ports.records.put_within(room, "u", item, Time(1))
+    };
+    say(&news, "ann", 300).await.unwrap();
+    say(&inbox, "ann", 300).await.unwrap();
+    let first = keep(0, 300).await.unwrap();
+    assert!(is_crowded(&say(&news, "ann", 200).await));
+    assert!(is_crowded(&keep(first, 500).await), "what it replaces does not count");
+    say(&news, "bob", 900).await.unwrap();
+    let second = keep(first, 100).await.unwrap();
+    say(&news, "ann", 200).await.unwrap();
+    assert!(is_crowded(&keep(second, 200).await));
+    // Other bytes in place of an entry, and none at all.
+    assert!(ports.journal.redact(Log::Topic(inbox.clone()), 1, Bytes::from_static(b"-")).await.unwrap());
+    let third = keep(second, 390).await.unwrap();
+    ports.journal.clear(news.clone()).await.unwrap();
+    keep(third, 900).await.unwrap();
+    say(&news, "bob", 900).await.unwrap();
+    assert_eq!(ports.journal.last(Log::Topic(news)).await.unwrap(), 4, "numbers go on");
+    ports.records.take("u", "a", Time(1)).await.unwrap();
+    // Finished tasks make room.
+    weighty(&ports, 1, "ann", TaskPhase::Completed, 500).await.unwrap();
+    say(&inbox, "ann", 900).await.unwrap();
+    assert!(ports.journal.task(TaskId(1)).await.unwrap().is_none());
 }
 
 #[tokio::test]

@@ -41,6 +41,7 @@ fn append(log: Log, expected: u64, records: &[&str]) -> Append {
         row: None,
         most: None,
         beside: 0,
+        share: None,
     }
 }
 

@@ -68,7 +68,8 @@ impl Held {
         Ok(self.revision)
     }
 
-    fn put_within(&mut self, room: Room, key: Key, value: Bytes, expires: Option<Time>, now: Time) -> Stored {
+    fn put_within(&mut self, room: Room, kind: &'static str, item: Item, now: Time) -> Stored {
+        let key: Key = (kind, (&*item.key).into());
         let counted = (room.of, room.owner);
         let crowded = |held: &Held| held.counts.get(&counted).copied().unwrap_or(0) >= room.most;
         if crowded(self) && self.looked.is_none_or(|looked| looked.after(LOOK_AFTER) <= now) {
@@ -78,7 +79,7 @@ impl Held {
         if crowded(self) {
             return Err(StoreFault::Crowded(room.of.into()));
         }
-        let revision = self.put(key.clone(), value, expires, Expect::Absent, now)?;
+        let revision = self.put(key.clone(), item.value, item.expires, Expect::Revision(item.revision), now)?;
         self.uncount(&key);
         *self.counts.entry(counted.clone()).or_default() += 1;
         self.whose.insert(key, counted);
@@ -127,16 +128,8 @@ impl Records for Memory {
         Box::pin(ready(self.held().put((kind, key.into()), value, expires, expect, now)))
     }
 
-    fn put_within(
-        &self,
-        room: Room,
-        kind: &'static str,
-        key: &str,
-        value: Bytes,
-        expires: Option<Time>,
-        now: Time,
-    ) -> Pending<'_, u64> {
-        Box::pin(ready(self.held().put_within(room, (kind, key.into()), value, expires, now)))
+    fn put_within(&self, room: Room, kind: &'static str, item: Item, now: Time) -> Pending<'_, u64> {
+        Box::pin(ready(self.held().put_within(room, kind, item, now)))
     }
 
     fn rewrite(&self, kind: &'static str, key: &str, value: Bytes, revision: u64) -> Pending<'_, bool> {

@@ -328,7 +328,7 @@ impl Step<'_> {
         let expires = Some(held.session.expires(&self.settings.rules));
         let (records, name, value) = (&self.table.records, key.to_string(), Bytes::from(value));
         let put = match (over, self.room(&held.session)) {
-            (Over::Nothing, Some(room)) => records.put_within(room, KIND, &name, value, expires, self.now),
+            (Over::Nothing, Some(room)) => records.put_within(room, KIND, Item::new(name, value, expires), self.now),
             (Over::Nothing, None) => records.put(KIND, &name, value, expires, Expect::Absent, self.now),
             (Over::Revision(seen), _) => records.put(KIND, &name, value, expires, Expect::Revision(seen), self.now),
         };
@@ -361,6 +361,7 @@ impl Step<'_> {
             owner: owner.to_string().into(),
             most: self.brought.most,
             bytes: self.brought.bytes,
+            beside: 0,
         })
     }
 

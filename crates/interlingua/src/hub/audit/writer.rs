@@ -271,6 +271,7 @@ impl Writer {
             row: None,
             most: None,
             beside: 0,
+            share: None,
         };
         match self.journal.append(append).await {
             Ok(Appended::At(number)) => {

@@ -192,6 +192,8 @@ impl Hub {
         self.change_agents(|agents| drop(agents.remove(name)));
         if let Some(inbox) = &agent.inbox {
             inbox.close();
+            // Nobody will read what waits: its senders have their bytes back.
+            self.store.journal.clear(inbox::topic(name)).await?;
         }
         self.unregister(name).await?;
         self.audit.write(AuditLine::new("unregister_agent", by.owner()).on(name));

@@ -42,6 +42,7 @@ impl Hub {
             row: None,
             most: None,
             beside: 0,
+            share: self.settings.load().share_of(&message.by),
         };
         let seq = match self.store.journal.append(append).await? {
             Appended::At(seq) => seq,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use interlingua_core::bus::inbox::{Fate, Gone, Inbox, Input, Record};
 use interlingua_core::bus::{Kind, Message};
 use interlingua_core::ports::{Append, Appended, Expected};
-use interlingua_core::{Fault, FaultKind, Health, Log, MessageId, PeerId, Time, TopicId, journal};
+use interlingua_core::{Fault, FaultKind, Health, Log, MessageId, Owner, PeerId, Time, TopicId, journal};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
@@ -227,7 +227,22 @@ impl Drop for Reading {
 }
 
 fn log(name: &PeerId) -> Log {
-    Log::Topic(TopicId(format!("inbox/{name}").into()))
+    Log::Topic(topic(name))
+}
+
+/// Where the messages of an agent are kept.
+pub(super) fn topic(name: &PeerId) -> TopicId {
+    TopicId(format!("inbox/{name}").into())
+}
+
+/// Who sent what a record keeps: it counts in their bytes.
+fn sender(record: &Record) -> Option<&Owner> {
+    match record {
+        Record::Put { message, .. } | Record::Gone { how: Gone::Answered(message), .. } => Some(&message.by),
+        Record::Gone { how: Gone::Read | Gone::Withdrawn | Gone::Expired | Gone::Forgotten, .. } | Record::Spent => {
+            None
+        }
+    }
 }
 
 /// Folds the records of an inbox, and drives it for as long as the agent is registered.
@@ -403,18 +418,22 @@ impl Driver {
             row: None,
             most: None,
             beside: 0,
+            // Only messages that expire together are told by several records, and those keep nothing.
+            share: records.iter().find_map(sender).and_then(|owner| hub.settings.load().share_of(owner)),
         };
         match hub.store.journal.append(append).await? {
             Appended::At(_) => {}
             Appended::Exists { .. } => return Err(gone()),
         }
+        let mut spent = Vec::new();
         for record in records {
             self.seq += 1;
             let seq = self.seq;
             self.pass_on(&record);
-            self.shelf.look(|inbox| inbox.apply(seq, record));
+            spent.extend(self.shelf.look(|inbox| inbox.apply(seq, record)));
         }
         self.shelf.changed.send_replace(self.seq);
+        self.give_back(&hub, spent).await;
         // What was asked for is stored. A fold only saves reading at the next start; the next record tries again.
         if let Err(fault) = self.snapshot(&hub, now).await {
             tracing::warn!(event = "inbox_snapshot_not_stored", agent = %self.name, error = %fault, cause = ?fault.source);
@@ -422,10 +441,20 @@ impl Driver {
         Ok(())
     }
 
+    /// Gives back the bytes of records that are not needed whole any more. Where that fails they count until retention removes them.
+    async fn give_back(&self, hub: &Hub, spent: Vec<(u64, Record)>) {
+        for (seq, instead) in spent {
+            let Ok(bytes) = journal::to_bytes(&instead) else { return };
+            if let Err(fault) = hub.store.journal.redact(log(&self.name), seq, bytes).await {
+                tracing::warn!(event = "inbox_bytes_not_released", agent = %self.name, seq, error = %fault);
+            }
+        }
+    }
+
     /// Whoever waits for an answer hears it, once it is written.
     fn pass_on(&mut self, record: &Record) {
         match record {
-            Record::Put { .. } => {}
+            Record::Put { .. } | Record::Spent => {}
             Record::Gone { id, how } => {
                 let told = self.heard.remove(id);
                 if let (Some(told), Gone::Answered(answer)) = (told, how) {

@@ -162,7 +162,7 @@ impl Driver {
         if !is_bounded(&self.task.by) {
             return TaskRoom { of_task, ..TaskRoom::default() };
         }
-        let bytes = settings.bytes_of(&self.task.by);
+        let bytes = settings.bytes_of(&self.task.by.owner());
         TaskRoom { tasks: Some(settings.tasks_of_one), bytes, of_task }
     }
 
@@ -235,6 +235,7 @@ async fn append(
         row: Some(row),
         most,
         beside,
+        share: None,
     };
     let since = Instant::now();
     let appended = hub.store.journal.append(append).await;

@@ -178,6 +178,7 @@ async fn finished_tasks(journal: &dyn Journal, many: u128) {
                 row: Some(row),
                 most: None,
                 beside: 0,
+                share: None,
             })
         });
         futures_util::future::try_join_all(appends).await.expect("appends");

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use interlingua_core::ports::{
     Append, Appended, Changed, Journal, Pending, Removed, Retention, Store, StoreFault, Stored, TaskFilter, TaskRow,
 };
-use interlingua_core::{Digest, Log, TaskId, Time};
+use interlingua_core::{Digest, Log, TaskId, Time, TopicId};
 use tokio::sync::watch;
 
 pub(super) struct Observed {
@@ -124,6 +124,10 @@ impl Journal for Observed {
 
     fn forget(&self, task: TaskId) -> Pending<'_, bool> {
         self.inner.forget(task)
+    }
+
+    fn clear(&self, topic: TopicId) -> Pending<'_, ()> {
+        self.inner.clear(topic)
     }
 
     fn redact(&self, log: Log, seq: u64, bytes: Bytes) -> Pending<'_, bool> {

@@ -5,6 +5,7 @@ mod approver;
 mod bounds;
 mod data;
 mod disk;
+mod disk_kept;
 mod effects;
 mod failover;
 mod federation;

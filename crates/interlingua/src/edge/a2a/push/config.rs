@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_core::ports::{Expect, Records, Room, StoreFault};
+use interlingua_core::ports::{Expect, Item, Records, Room, StoreFault};
 use interlingua_core::{Fault, Principal, Secret, TaskId, Text, Time};
 use interlingua_drivers::keys::Keyring;
 use interlingua_protocols::a2a::Version;
@@ -142,9 +142,11 @@ impl<'a> Configs<'a> {
             of: "webhooks",
             owner: kept.by.owner().to_string().into(),
             most: MOST,
-            bytes: self.settings.bytes_of(&kept.by),
+            bytes: self.settings.bytes_of(&kept.by.owner()),
+            beside: 0,
         };
-        Ok(self.records.put_within(room, KIND, &key, sealed, Some(self.now.after(KEPT)), self.now).await?)
+        let item = Item::new(key, sealed, Some(self.now.after(KEPT)));
+        Ok(self.records.put_within(room, KIND, item, self.now).await?)
     }
 
     /// Writes what was asked for, whatever was there; the revision it has now.

@@ -319,6 +319,7 @@ async fn append(caller: &Caller, expected: u64, at: Time, records: &[Record]) ->
         row: None,
         most: None,
         beside: 0,
+        share: None,
     };
     match caller.hub.store.journal.append(append).await? {
         Appended::At(seq) => Ok(seq),

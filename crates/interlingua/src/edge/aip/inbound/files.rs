@@ -13,7 +13,7 @@ use interlingua_protocols::object::Object;
 use tokio_websockets::Message as Frame;
 
 use super::beside::Sender;
-use crate::hub::artifacts::{Held, Sharing};
+use crate::hub::artifacts::{Arrived, Sharing};
 use crate::server::upgrade::Socket;
 
 const REQUEST: &str = "file_request";
@@ -119,8 +119,6 @@ impl Files {
 }
 
 async fn keep(sender: &Sender, start: Start, writer: Box<dyn BlobWriter>, room: u64) -> Result<Json, Refused> {
-    let info = writer.finish().await?;
-    let held = Held { digest: info.digest, len: info.len };
     let sharing = Sharing {
         kind: "file".into(),
         name: start.filename.clone(),
@@ -130,12 +128,15 @@ async fn keep(sender: &Sender, start: Start, writer: Box<dyn BlobWriter>, room: 
         meta: Meta::default(),
     };
     let shared = sender.hub.share_artifact(&sender.by, sharing, None, room).await?;
-    let artifact = sender.hub.fill_artifact(&sender.by, &shared.id, held, None, room).await?;
+    let arrived = Arrived { writer, len: start.size };
+    let artifact = sender.hub.fill_artifact(&sender.by, &shared.id, arrived, None, room).await?;
     Ok(Object::json(|out| {
         out.text("artifact", artifact.id.as_str());
         out.text("filename", &start.filename);
-        out.number("size", held.len);
-        out.text("sha256", &held.digest.to_string());
+        if let Some(held) = artifact.content {
+            out.number("size", held.len);
+            out.text("sha256", &held.digest.to_string());
+        }
     }))
 }
 

@@ -12,7 +12,7 @@ use interlingua_core::{Blob, Digest, Fault, FaultKind, Noun, Part};
 
 use super::range::{Wanted, wanted};
 use crate::api::view::PartView;
-use crate::hub::artifacts::{Artifact, Held, Made};
+use crate::hub::artifacts::{Arrived, Artifact, Held, Made};
 use crate::hub::between;
 use crate::server::body;
 use crate::server::contained::contain;
@@ -126,16 +126,15 @@ fn inline(bytes: &[u8]) -> Blob {
 }
 
 /// Streams a body into the store.
-pub(super) async fn receive(blobs: &dyn Blobs, mut body: Body, limit: u64) -> Result<Held, Fault> {
+pub(super) async fn receive(blobs: &dyn Blobs, mut body: Body, limit: u64) -> Result<Arrived, Fault> {
     let mut writer = blobs.create().await?;
-    let mut length = 0;
+    let mut len = 0;
     while let Some(piece) = body::next(&mut body).await? {
-        length += piece.len() as u64;
-        if length > limit {
+        len += piece.len() as u64;
+        if len > limit {
             return Err(body::too_large(limit));
         }
         writer.write(piece).await?;
     }
-    let info = writer.finish().await?;
-    Ok(Held { digest: info.digest, len: info.len })
+    Ok(Arrived { writer, len })
 }

@@ -159,9 +159,9 @@ pub(super) async fn fill(
 ) -> Result<Response, super::Refusal> {
     let (hub, id, room) = (&shared.hub, ArtifactId::from(id), shared.bounds().upload);
     hub.awaits_content(&asker.by, &id).await?;
-    let held = content::receive(&*hub.store.blobs, body, room).await?;
+    let arrived = content::receive(&*hub.store.blobs, body, room).await?;
     let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(Into::into);
-    let artifact = hub.fill_artifact(&asker.by, &id, held, media, room).await?;
+    let artifact = hub.fill_artifact(&asker.by, &id, arrived, media, room).await?;
     answer(StatusCode::OK, &view(&artifact))
 }
 

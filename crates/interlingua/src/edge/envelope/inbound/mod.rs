@@ -120,7 +120,7 @@ impl Exchange {
             self.shared.hub.admission.check_rate(by)?;
         }
         let settings = self.shared.hub.settings.load();
-        let (context, most, bytes) = (context.as_ref(), settings.conversations_of_one, settings.bytes_of(by));
+        let (context, most, bytes) = (context.as_ref(), settings.conversations_of_one, settings.bytes_of(&by.owner()));
         let said = Brought { by, token: &head.token, message: &message_id, context, kind, most, bytes };
         let sessions = &self.shared.routing.sessions;
         let taken = sessions.take_up(said, &self.settings, now).await?;
@@ -147,7 +147,7 @@ impl Exchange {
             Wants::Chat(call) => vec![(Of::Chat, Lane::Waiting(self.adapted(call, conversation)))],
             Wants::Answer { to, signal } => vec![self.signalled(by, to, signal).await],
             Wants::Noted { content, .. } => {
-                self.note(key, content, now).await?;
+                self.note(by, key, content, now).await?;
                 return Ok(Answered::Noted);
             }
         };
@@ -234,8 +234,15 @@ impl Exchange {
     }
 
     /// Writes a notification under its session's own topic.
-    async fn note(&self, key: Option<interlingua_core::Digest>, content: Json, now: Time) -> Result<(), Fault> {
+    async fn note(
+        &self,
+        by: &Principal,
+        key: Option<interlingua_core::Digest>,
+        content: Json,
+        now: Time,
+    ) -> Result<(), Fault> {
         let Some(key) = key else { return Ok(()) };
+        let hub = &self.shared.hub;
         let record = journal::to_bytes(&content).map_err(Fault::internal)?;
         let append = Append {
             log: Log::Topic(TopicId(format!("session/{key}").into())),
@@ -246,8 +253,10 @@ impl Exchange {
             row: None,
             most: None,
             beside: 0,
+            share: hub.settings.load().share_of(&by.owner()),
         };
-        self.shared.hub.store.journal.append(append).await.map(drop).map_err(Fault::internal)
+        hub.store.journal.append(append).await?;
+        Ok(())
     }
 }
 

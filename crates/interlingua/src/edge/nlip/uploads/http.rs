@@ -16,8 +16,9 @@ use interlingua_protocols::nlip::json::{self, Keys};
 use interlingua_protocols::nlip::wire::{Message, Submessage};
 
 use super::multipart::{Multipart, boundary};
-use super::{Stored, Upload, fill, find, nothing, used};
+use super::{Stored, Upload, fill, find, nothing, reserve, used};
 use crate::edge::Shared;
+use crate::hub::artifacts::Arrived;
 use crate::hub::pieces;
 use crate::server::body;
 use crate::server::connection::Connection;
@@ -65,10 +66,12 @@ async fn stored(
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let blobs = &*shared.hub.store.blobs;
-    let info = match kind.and_then(boundary) {
+    let Arrived { writer, len } = match kind.and_then(boundary) {
         Some(boundary) => receive_form(blobs, body, Multipart::new(&boundary), shared.bounds().upload).await?,
         None => receive(blobs, body, shared.bounds().upload).await?,
     };
+    let revision = reserve(&shared.hub, &by, id, &upload, revision, len).await?;
+    let info = writer.finish().await.map_err(Fault::internal)?;
     let media = kind.filter(|kind| boundary(kind).is_none()).map(str::to_owned);
     let upload = Upload { stored: Some(Stored { digest: info.digest, len: info.len, media }), ..upload };
     fill(&shared.hub, id, &upload, revision).await?;
@@ -77,23 +80,23 @@ async fn stored(
 }
 
 /// The body is the content.
-async fn receive(blobs: &dyn Blobs, mut body: Body, limit: u64) -> Result<BlobInfo, Fault> {
+async fn receive(blobs: &dyn Blobs, mut body: Body, limit: u64) -> Result<Arrived, Fault> {
     let mut writer = blobs.create().await.map_err(Fault::internal)?;
-    let mut length = 0;
+    let mut len = 0;
     while let Some(piece) = body::next(&mut body).await? {
-        length += piece.len() as u64;
-        if length > limit {
+        len += piece.len() as u64;
+        if len > limit {
             return Err(body::too_large(limit));
         }
         writer.write(piece).await.map_err(Fault::internal)?;
     }
-    writer.finish().await.map_err(Fault::internal)
+    Ok(Arrived { writer, len })
 }
 
 /// The body is a form, and one field of it is the content.
-async fn receive_form(blobs: &dyn Blobs, mut body: Body, mut form: Multipart, limit: u64) -> Result<BlobInfo, Fault> {
+async fn receive_form(blobs: &dyn Blobs, mut body: Body, mut form: Multipart, limit: u64) -> Result<Arrived, Fault> {
     let mut writer = blobs.create().await.map_err(Fault::internal)?;
-    let mut length = 0;
+    let (mut length, mut len) = (0, 0);
     while let Some(piece) = body::next(&mut body).await? {
         length += piece.len() as u64;
         if length > limit {
@@ -101,11 +104,12 @@ async fn receive_form(blobs: &dyn Blobs, mut body: Body, mut form: Multipart, li
         }
         let content = form.take(&piece)?;
         if !content.is_empty() {
+            len += content.len() as u64;
             writer.write(Bytes::from(content)).await.map_err(Fault::internal)?;
         }
     }
     form.end()?;
-    writer.finish().await.map_err(Fault::internal)
+    Ok(Arrived { writer, len })
 }
 
 async fn fetch(

@@ -11,9 +11,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_core::ports::{Expect, StoreFault};
+use interlingua_core::ports::{Expect, Item, Room, StoreFault};
 use interlingua_core::{
-    ArtifactId, Ask, Blob, Body, Call, Digest, Fault, FaultKind, Finished, INLINE_LIMIT, Noun, Part, Principal, Uri,
+    ArtifactId, Ask, Blob, Body, Call, Digest, Fault, FaultKind, Finished, INLINE_LIMIT, Noun, Owner, Part, Principal,
+    Uri,
 };
 use interlingua_protocols::nlip::encode::Addresses;
 use interlingua_protocols::nlip::upload;
@@ -25,6 +26,8 @@ use crate::hub::{Hub, entropy};
 pub(in crate::edge) use http::routes;
 
 const KIND: &str = "upload";
+/// What they are counted as, in words that their owner may read.
+const UPLOADS: &str = "uploads";
 /// How long an address waits for its upload.
 const OFFERED: Duration = Duration::from_secs(3600);
 
@@ -48,7 +51,7 @@ pub(super) async fn offer(exchange: &Exchange<'_>, by: &Principal) -> Result<Uri
         return Err(Fault::caller(FaultKind::Unauthenticated, "uploads are taken from callers who say who they are"));
     }
     let upload = Upload { owner: by.owner().to_string(), stored: None };
-    let id = create(&exchange.shared.hub, &upload, OFFERED).await?;
+    let id = create(&exchange.shared.hub, &by.owner(), &upload, OFFERED).await?;
     Ok(address(&exchange.base(), &id))
 }
 
@@ -61,18 +64,35 @@ pub(in crate::edge) async fn link(hub: &Hub, base: &str, by: &Principal, part: &
     let Part { body: Body::Blob(Blob::Stored { digest, len }), media, .. } = part else { return Ok(None) };
     let stored = Stored { digest: *digest, len: *len, media: media.as_deref().map(str::to_owned) };
     let upload = Upload { owner: by.owner().to_string(), stored: Some(stored) };
-    let id = create(hub, &upload, hub.settings.load().conversations).await?;
+    let id = create(hub, &by.owner(), &upload, hub.settings.load().conversations).await?;
     Ok(Some(address(base, &id)))
 }
 
 /// A new address.
-async fn create(hub: &Hub, upload: &Upload, kept: Duration) -> Result<String, Fault> {
+async fn create(hub: &Hub, owner: &Owner, upload: &Upload, kept: Duration) -> Result<String, Fault> {
     let id = format!("{:032x}", entropy::bits());
-    let value = serde_json::to_vec(upload).map_err(Fault::internal)?;
+    let value = Bytes::from(serde_json::to_vec(upload).map_err(Fault::internal)?);
     let now = hub.now();
-    let put = hub.store.records.put(KIND, &id, Bytes::from(value), Some(now.after(kept)), Expect::Absent, now);
-    put.await.map_err(Fault::internal)?;
+    let item = Item::new(id.as_str(), value, Some(now.after(kept)));
+    hub.store.records.put_within(room(hub, owner, 0), KIND, item, now).await?;
     Ok(id)
+}
+
+/// Addresses, and the content that was uploaded, count in the bytes of whoever asked for them.
+fn room(hub: &Hub, owner: &Owner, beside: u64) -> Room {
+    let bytes = hub.settings.load().bytes_of(owner);
+    Room { of: UPLOADS, owner: owner.to_string().into(), most: u64::MAX, bytes, beside }
+}
+
+/// Takes room for what came, before it is kept; the revision that the upload has now.
+async fn reserve(hub: &Hub, by: &Principal, id: &str, upload: &Upload, revision: u64, len: u64) -> Result<u64, Fault> {
+    let value = Bytes::from(serde_json::to_vec(upload).map_err(Fault::internal)?);
+    let now = hub.now();
+    let item = Item { key: id.into(), revision, value, expires: Some(now.after(OFFERED)) };
+    match hub.store.records.put_within(room(hub, &by.owner(), len), KIND, item, now).await {
+        Err(StoreFault::Moved { .. }) => Err(used()),
+        put => Ok(put?),
+    }
 }
 
 /// The upload behind an address, with the revision it has, if it is theirs.
