@@ -64,17 +64,16 @@ mod linux {
     use std::fs::File;
     use std::io::Read;
     use std::os::fd::{AsFd, OwnedFd};
-    use std::time::Duration;
 
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid};
 
     use super::{Mark, VARIABLE, children};
 
     /// A program that starts processes faster than they are found is given up after so many looks; each kills what it finds.
     const LOOKS: usize = 100;
-    /// How often, and how far apart, a killed child is asked whether it has ended.
-    const REAPS: usize = 50;
-    const REAP_PAUSE: Duration = Duration::from_millis(2);
+    /// How long a killed child may take to end: a tenth of a second.
+    const REAP_PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     /// No environment is read further.
     const LONGEST: u64 = 8 * 1024 * 1024;
     /// No family is followed further: a descriptor is held for each member.
@@ -99,11 +98,11 @@ mod linux {
         /// Where the hub is the first process of its container, what has lost its parents is its child, and nobody else waits
         /// for it. Anywhere else it is not, and this returns at once.
         fn reap(&self) {
-            for _ in 0..REAPS {
-                match waitid(WaitId::PidFd(self.0.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
-                    Ok(None) => std::thread::sleep(REAP_PAUSE),
-                    Ok(Some(_)) | Err(_) => return,
-                }
+            let ended = || waitid(WaitId::PidFd(self.0.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+            if let Ok(None) = ended() {
+                // Readable once it has ended, which takes the system a moment after the signal.
+                let _ = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&REAP_PATIENCE));
+                let _ = ended();
             }
         }
     }

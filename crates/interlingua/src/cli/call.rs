@@ -191,7 +191,7 @@ impl<'a> Watcher<'a> {
         let extras = Extras { key: None, last_event: Some(&last) };
         let mut events = self.client.get_events(&path, &extras).await?;
         events.last = Some(last);
-        self.to_the_end(events).await
+        self.run_out(events).await
     }
 
     /// Nothing of the progress stays on the screen.
@@ -217,10 +217,10 @@ impl<'a> Watcher<'a> {
             });
         }
         let events = self.client.post_events("/api/exchanges", request, extras).await?;
-        self.to_the_end(events).await
+        self.run_out(events).await
     }
 
-    async fn to_the_end(&mut self, mut events: Events) -> Result<Exit, Failure> {
+    async fn run_out(&mut self, mut events: Events) -> Result<Exit, Failure> {
         self.bar.enable_steady_tick(std::time::Duration::from_millis(120));
         loop {
             if let Some(finished) = self.follow(&mut events).await? {
@@ -266,12 +266,12 @@ impl<'a> Watcher<'a> {
                 EventView::Artifact(artifact) => self.made(&artifact),
                 EventView::Asked(question) => {
                     self.task = Some(question.task.clone());
-                    self.open.push(question);
+                    self.open.push(*question);
                     // Answered first, followed on afterwards: the stream of a task goes on past its questions.
                     return Ok(None);
                 }
                 EventView::Settled(settled) => self.open.retain(|question| question.id != settled.question),
-                EventView::Finished(finished) => return Ok(Some(finished)),
+                EventView::Finished(finished) => return Ok(Some(*finished)),
             }
         }
     }

@@ -115,7 +115,9 @@ impl Hub {
         let mut artifact =
             Artifact { id, kind, name, media, content: None, from, owner: by.owner(), at: now, readers, meta };
         match content {
-            None => drop(self.reserve(&artifact, 0, 0).await?),
+            None => {
+                self.reserve(&artifact, 0, 0).await?;
+            }
             Some(content) => {
                 let len = content.len() as u64;
                 let mut writer = self.store.blobs.create().await?;

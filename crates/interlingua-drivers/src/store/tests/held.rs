@@ -276,7 +276,7 @@ async fn entries_of_topics_and_what_is_stored_beside_records_count_in_their_owne
         ports.journal.append(Append {
             share,
             expected: Expected::Any,
-            ..append(Log::Topic(topic.clone()), 0, &[&*said])
+            ..append(Log::Topic(topic.clone()), 0, &[said.as_str()])
         })
     };
     let keep = |revision: u64, beside: u64| {

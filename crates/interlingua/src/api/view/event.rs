@@ -46,9 +46,9 @@ pub enum EventView {
     Said(SaidView),
     Progress(ProgressView),
     Artifact(ArtifactView),
-    Asked(AskedView),
+    Asked(Box<AskedView>),
     Settled(SettledView),
-    Finished(FinishedView),
+    Finished(Box<FinishedView>),
 }
 
 pub type StartedView = RouteView;
@@ -220,7 +220,7 @@ impl From<&Event> for EventView {
                 note: note.as_ref().map(ToString::to_string),
             }),
             Event::Artifact(chunk) => EventView::Artifact(chunk.into()),
-            Event::Asked(question) => EventView::Asked(question.into()),
+            Event::Asked(question) => EventView::Asked(Box::new(question.into())),
             Event::Settled { question, by, how, decided } => EventView::Settled(SettledView {
                 question: question.to_string(),
                 by: super::party(by),
@@ -228,7 +228,7 @@ impl From<&Event> for EventView {
                 decided_by: decided.as_ref().map(|decided| decided.by.to_string()),
                 granted: decided.as_ref().map(|decided| decided.granted),
             }),
-            Event::Finished(finished) => EventView::Finished(finished.into()),
+            Event::Finished(finished) => EventView::Finished(Box::new(finished.into())),
         }
     }
 }

@@ -101,7 +101,11 @@ async fn a_yes_is_given_by_whom_the_rules_name_and_nobody_approves_their_own() {
     let id = open("boss").await[0]["id"].as_str().expect("an id").to_owned();
     let path = format!("/api/confirmations/{id}");
     let yes = Some(json!({"approve": true}));
-    assert_eq!(as_(&hub, "bob", Method::POST, &path, yes.clone()).await.status, 403, "his task, and not his to approve");
+    assert_eq!(
+        as_(&hub, "bob", Method::POST, &path, yes.clone()).await.status,
+        403,
+        "his task, and not his to approve"
+    );
     assert_eq!(as_(&hub, "ann", Method::POST, &path, yes.clone()).await.status, 404, "nothing of hers");
     assert_eq!(as_(&hub, "boss", Method::POST, &path, yes).await.status, 200);
     let path = format!("/api/tasks/{}", task.json()["id"].as_str().expect("an id"));

@@ -45,7 +45,7 @@ pub(super) struct Stream {
 
 /// What comes after what was told.
 enum Rest {
-    Reading(Reading),
+    Reading(Box<Reading>),
     Tail(Exchange),
     Over,
 }
@@ -54,7 +54,7 @@ impl Stream {
     pub(super) fn new(going: Going, received: Received, rest: Reading, until: Option<Instant>) -> Stream {
         let until = until.map(|until| Box::pin(tokio::time::sleep_until(until)));
         let mut stream =
-            Stream { going, received, until, told: (0, 0), out: VecDeque::new(), rest: Rest::Reading(rest) };
+            Stream { going, received, until, told: (0, 0), out: VecDeque::new(), rest: Rest::Reading(Box::new(rest)) };
         stream.tell();
         stream
     }
