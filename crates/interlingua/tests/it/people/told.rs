@@ -25,6 +25,9 @@ fn for_others(hub: &Hub, task: &str) -> String {
     format!("You may not approve it: an approver of this hub has to at {}; its id is {task}.", hub.url(""))
 }
 
+/// A path, its headers and what is sent there.
+type Wire<'a> = (&'a str, &'a [(&'a str, &'a str)], Value);
+
 #[tokio::test]
 async fn nlip_envelope_a2a_and_nlweb_name_the_approver_and_the_id() {
     let call = json!({"format": "text", "subformat": "english", "content": "", "submessages": [
@@ -38,7 +41,7 @@ async fn nlip_envelope_a2a_and_nlweb_name_the_approver_and_the_id() {
         "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"data": {"what": "all"}}],
                     "metadata": {"urn:interlingua:hub:1": {"skill": "local/erase"}}}}});
     let question = json!({"query": {"text": "erase all"}, "prefer": {"streaming": false}});
-    let wires: [(&str, &[(&str, &str)], Value); 4] = [
+    let wires: [Wire<'_>; 4] = [
         ("/nlip", &[], call),
         ("/nlip/route", &[], envelope),
         ("/a2a", &[("a2a-version", "1.0")], message),
