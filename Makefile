@@ -35,7 +35,7 @@ fuzz: ## fuzz every decoder for FUZZ_SECONDS each (default 60); needs the nightl
 soak: ## the long runs: ten minutes of everybody dying, a million finished tasks, an hour of crashes (SOAK_SECONDS)
 	@scripts/soak
 
-coverage: ## line coverage of the tests, as text
+coverage: ## line coverage of the tests, as text; skipped where the toolchain has no llvm-tools
 	@scripts/coverage
 
 local: ## a small language model on this machine: one answer that streams, and a team of two; fetches 98 MB once

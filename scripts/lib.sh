@@ -12,6 +12,21 @@ export PATH="$ROOT/.tools/bin:$PATH"
 
 say() { printf '\n== %s\n' "$*"; }
 
+# timed NAME COMMAND…: runs it, and notes its seconds where `scripts/test` prints them at its end.
+timed() {
+  local started=$SECONDS status=0
+  "${@:2}" || status=$?
+  [ -z "${PHASES:-}" ] || printf '%s\t%s\n' "$1" $((SECONDS - started)) >>"$PHASES"
+  return "$status"
+}
+
+# skipped NAME REASON: what this machine cannot show; `scripts/test` names it at its end, beside the tests that say so.
+skipped() {
+  mkdir -p target/skipped
+  printf '%s\n' "$2" >"target/skipped/$1"
+  printf '\n== %s\nskipped: %s\n' "$1" "$2"
+}
+
 die() {
   printf 'error: %s\n' "$*" >&2
   exit 1

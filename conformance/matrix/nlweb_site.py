@@ -7,7 +7,7 @@ import asyncio
 import pathlib
 import sys
 
-from scenes import ANSWER, FAILURE, LONG, QUESTION, SLOW
+from scenes import ANSWER, FAILURE, LONG, PIECES, QUESTION, SLOW
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "nlweb"))
 import reference  # noqa: E402
@@ -21,7 +21,10 @@ class Retrieval(reference.Retrieval):
         if scene == "slow":
             await asyncio.sleep(SLOW)
         text = {"answer": ANSWER, "large": LONG}.get(scene, f"heard {query}")
-        return [{"@type": "Article", "name": scene, "description": text, "url": f"https://matrix.example/{scene}"}]
+        names = [piece.strip() for piece in PIECES] if scene == "stream" else [scene]
+        return [
+            {"@type": "Article", "name": name, "description": text, "url": f"https://matrix.example/{name}"} for name in names
+        ]
 
 
 class Scores(reference.Scores):
@@ -35,9 +38,16 @@ async def asks(self, request):
     return {"text": QUESTION, "questions": [{"id": "day", "text": QUESTION, "type": "text"}]}
 
 
+async def one_by_one(self, output_method, results):
+    """The hook by which the reference server sends results: as many lists as there are of them."""
+    for result in results:
+        await output_method({"results": [result]})
+
+
 if __name__ == "__main__":
     from nlweb_core.handler import DefaultAskHandler
 
     DefaultAskHandler._check_elicitation = asks
+    DefaultAskHandler._send_results = one_by_one
     host, port = sys.argv[1].rsplit(":", 1)
     reference.serve(__file__, host, int(port))

@@ -44,6 +44,7 @@ fn both_roles(message: Message) {
         client::Replied::Finished(finished) => {
             encode::finished(finished, &encode::Beside::NOTHING, incoming.value.reply).value
         }
+        client::Replied::GoesOn(_) => return,
         client::Replied::Asked(question) => encode::asked(question, &encode::Beside::NOTHING, incoming.value.reply),
     };
     assert!(answer.all().all(|submessage| submessage.format != nlip::Format::Error), "never written");

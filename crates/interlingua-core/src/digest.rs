@@ -91,7 +91,7 @@ impl fmt::Debug for Digest {
 impl FromStr for Digest {
     type Err = BadId;
     fn from_str(text: &str) -> Result<Self, BadId> {
-        if text.len() != 64 || !text.is_ascii() {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(BadId);
         }
         let mut bytes = [0; 32];
@@ -135,5 +135,7 @@ mod tests {
         let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(Digest::of(b"abc").to_string(), known);
         assert_eq!(known.parse(), Ok(Digest::of(b"abc")));
+        let signed = known.replacen("ba", "+b", 1);
+        assert_eq!(signed.parse::<Digest>(), Err(BadId), "a sign is no digit");
     }
 }

@@ -160,12 +160,15 @@ pub struct Usage {
     pub micro_money: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Route {
     pub skill: SkillId,
     pub version: Option<Version>,
     pub class: RouteClass,
     pub why: Why,
+    /// What plain words were found to say of its arguments, without secrets: for whoever is told which way was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Json>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

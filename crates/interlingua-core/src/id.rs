@@ -144,7 +144,9 @@ impl FromStr for QuestionId {
     type Err = BadId;
     fn from_str(text: &str) -> Result<Self, BadId> {
         let (task, number) = text.split_once('.').ok_or(BadId)?;
-        Ok(QuestionId(task.parse()?, number.parse().map_err(|_| BadId)?))
+        let read: u32 = number.parse().map_err(|_| BadId)?;
+        // `+3` and `03` are numbers too; a question has one id.
+        if read.to_string() == number { Ok(QuestionId(task.parse()?, read)) } else { Err(BadId) }
     }
 }
 
@@ -217,6 +219,20 @@ impl fmt::Display for Time {
         match jiff::Timestamp::from_millisecond(millis) {
             Ok(stamp) => write!(f, "{stamp:.3}"),
             Err(_) => write!(f, "{}ms", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_has_one_id() {
+        let task = TaskId(7).to_string();
+        assert_eq!(format!("{task}.3").parse(), Ok(QuestionId(TaskId(7), 3)));
+        for other in ["+3", "03", " 3", ""] {
+            assert_eq!(format!("{task}.{other}").parse::<QuestionId>(), Err(BadId), "{other:?}");
         }
     }
 }

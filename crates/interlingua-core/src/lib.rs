@@ -44,6 +44,7 @@ pub mod task;
 pub mod team;
 pub mod visible;
 pub mod visit;
+mod weight;
 pub mod words;
 
 pub use call::*;

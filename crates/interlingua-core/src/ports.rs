@@ -220,10 +220,18 @@ pub struct Stored {
     pub bytes: Bytes,
 }
 
+/// A page of records ends with the one that makes it this long, however few they are.
+pub const READ_BYTES: usize = 4 * 1024 * 1024;
+
+/// Does nothing follow this page, which was to have `limit` records?
+pub fn is_last(page: &[Stored], limit: usize) -> bool {
+    page.len() < limit && page.iter().map(|stored| stored.bytes.len()).sum::<usize>() < READ_BYTES
+}
+
 /// Append-only records.
 pub trait Journal: Send + Sync {
     fn append(&self, append: Append) -> Pending<'_, Appended>;
-    /// Records after `after`, oldest first, at most `limit`.
+    /// Records after `after`, oldest first, at most `limit`, and no more once they have [`READ_BYTES`]: see [`is_last`].
     fn read(&self, log: Log, after: u64, limit: usize) -> Pending<'_, Vec<Stored>>;
     /// The sequence of the last record ever appended; 0 for a log that never was. Retention does not lower it.
     fn last(&self, log: Log) -> Pending<'_, u64>;

@@ -76,8 +76,9 @@ impl<V> Kept<V> {
     }
 }
 
-/// Longer questions, in bytes of names that callers choose, are not remembered: so many of them would be all memory there is.
-const LONGEST: usize = 4 * 1024;
+/// Longer questions, in bytes of names that callers choose, are not remembered: so many of them would be all memory there is. As it
+/// is, 65,536 questions take 90 MiB at most.
+const LONGEST: usize = 1024;
 
 fn length(asked: &Asked<'_>) -> usize {
     let name = match &asked.by.subject {

@@ -113,7 +113,9 @@ pub fn via(text: &str) -> Option<Via> {
 
 fn time(text: &str, now: Time) -> Option<Time> {
     let text = text.trim();
-    let span = |digits: &str, unit: u64| Some(Time(now.0.checked_add(digits.parse::<u64>().ok()?.checked_mul(unit)?)?));
+    // The next hub is told a date. A time that has none would be told as a span, which starts anew at every hub.
+    let dated = |millis: u64| jiff::Timestamp::from_millisecond(i64::try_from(millis).ok()?).ok().map(|_| Time(millis));
+    let span = |digits: &str, unit: u64| dated(now.0.checked_add(digits.parse::<u64>().ok()?.checked_mul(unit)?)?);
     if let Some(digits) = text.strip_suffix("ms") {
         return span(digits, 1);
     }
@@ -217,6 +219,12 @@ mod tests {
         assert_eq!(again.deadline, call.limits.deadline);
         assert_eq!(again.priority, call.limits.priority);
         assert_eq!(again.trace, call.trace);
+    }
+
+    #[test]
+    fn a_deadline_that_no_calendar_has_is_none() {
+        assert_eq!(time("184473709551615s", Time(1_000)), None);
+        assert_eq!(time("30s", Time(1_000)), Some(Time(31_000)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     process::{Command, ExitStatus},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Answer, Connection, Process, WebSocket, connection, port, raw::WebSocketFrames};
+use crate::{Answer, Connection, PATIENCE, Process, WebSocket, connection, port, raw::WebSocketFrames};
 
 /// The Owner's token of hubs that are made with [`HubBuilder::known_owner`].
 pub const OWNER_TOKEN: &str = "ilg_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -288,12 +288,13 @@ impl Hub {
     }
 
     async fn wait_until_up(&mut self) {
-        for _ in 0..600 {
-            if self.answers().await {
-                return;
-            }
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
             if let Some(status) = self.process.ended() {
                 panic!("the hub ended with {status}:\n{}", self.process.output());
+            }
+            if self.answers().await {
+                return;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }

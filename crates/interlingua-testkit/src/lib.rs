@@ -13,7 +13,8 @@
 //! - [`WebSocket`]: whole messages; [`raw::WebSocketFrames`]: frames one by one.
 //! - [`proxy`]: a line that breaks: cut, stalled, half open, slow, repeating itself.
 //! - [`mcp`]: the official MCP suite, servers and SDK, and the fixture server the suite is run against.
-//! - [`browser`]: a person who signs in.
+//! - [`browser`]: a person who signs in; [`as_another_user`]: somebody else on this machine.
+//! - [`skipped`]: what this machine cannot show is named at the end of the run.
 //! - [`hostile`]: the corpus of input meant to break a server, each with the answer it deserves.
 //!
 //! Everything waits with a limit and panics with what it was waiting for: a test that hangs tells nothing.
@@ -39,6 +40,7 @@ pub mod proxy;
 pub mod raw;
 pub mod scripted;
 mod shim;
+mod skip;
 mod websocket;
 
 pub use clock::WallClock;
@@ -52,6 +54,7 @@ pub use names::Names;
 pub use peer::{Peer, root, run_script, run_script_as};
 pub use process::{Process, kill_by_id};
 pub use scripted::{Heard, Piece, Say, Scripted};
+pub use skip::{NOBODY, as_another_user, skipped};
 pub use websocket::WebSocket;
 
 use std::time::Duration;

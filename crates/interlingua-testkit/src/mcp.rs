@@ -105,12 +105,13 @@ impl Verdict {
         failed.map(|(check, (_, why))| format!("{check}: {why}")).collect()
     }
 
-    /// The checks that passed there and did not pass here.
-    pub fn lost_since(&self, there: &Verdict) -> Vec<String> {
+    /// The checks that passed there and did not pass here. Those that `noted` names, the suite may only note here: that is neither
+    /// a pass nor a failure, such as JSON where a stream would do.
+    pub fn lost_since(&self, there: &Verdict, noted: &[&str]) -> Vec<String> {
         let passed_there = there.checks.iter().filter(|(_, (status, _))| status == "SUCCESS");
         let lost = passed_there.filter_map(|(check, _)| match self.checks.get(check) {
-            // What the suite only notes is neither a pass nor a failure, such as JSON where a stream would do.
-            Some((status, _)) if status == "SUCCESS" || status == "INFO" => None,
+            Some((status, _)) if status == "SUCCESS" => None,
+            Some((status, _)) if status == "INFO" && noted.contains(&check.as_str()) => None,
             Some((status, why)) => Some(format!("{check}: {status} {why}")),
             None => Some(format!("{check}: was not reached")),
         });
@@ -237,6 +238,11 @@ impl Sdk {
 fn script(python: PathBuf, name: &str) -> Command {
     let mut command = Command::new(python);
     command.env("PYTHONUNBUFFERED", "1").env("PYTHONDONTWRITEBYTECODE", "1");
-    command.arg(root().join("conformance/mcp/interop").join(name));
+    command.arg(interop(name));
     command
+}
+
+/// A script for the Python that has the official SDK, of `conformance/mcp/interop`.
+pub fn interop(name: &str) -> PathBuf {
+    root().join("conformance/mcp/interop").join(name)
 }

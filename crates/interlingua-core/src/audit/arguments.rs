@@ -87,6 +87,11 @@ fn without_secrets(value: &Tree, schema: Option<&Tree>) -> Tree {
     }
 }
 
+/// Is the value of this property a secret, by what its schema says or by its name?
+pub(crate) fn is_secret(name: &str, schema: &Tree) -> bool {
+    is_secret_by_schema(schema) || is_secret_by_name(name)
+}
+
 fn is_secret_by_schema(schema: &Tree) -> bool {
     schema.get("writeOnly") == Some(&Tree::Bool(true))
         || schema.get("format").and_then(Tree::as_str) == Some("password")

@@ -264,11 +264,13 @@ proptest! {
         let at = at.index(text.len());
         prop_assume!(text[at] != byte);
         text[at] = byte;
-        let Ok(changed) = serde_json::from_slice::<Page>(&text) else { return Ok(()) };
-        let mut forged = chain();
-        // Letters of hexadecimal may be large or small, and white space is no part of a page.
-        prop_assume!(changed != forged[page]);
-        forged[page] = changed;
-        prop_assert!(verify(&forged, 1, Some(&last_checkpoint())).is_err());
+        // A text that is no page any more is seen by whoever reads it.
+        if let Ok(changed) = serde_json::from_slice::<Page>(&text) {
+            let mut forged = chain();
+            // Letters of hexadecimal may be large or small, and white space is no part of a page.
+            prop_assume!(changed != forged[page]);
+            forged[page] = changed;
+            prop_assert!(verify(&forged, 1, Some(&last_checkpoint())).is_err());
+        }
     }
 }

@@ -172,12 +172,38 @@ impl Inbox {
         let mut bytes: usize = self.answered.iter().map(weight).sum();
         let mut forgotten = Vec::new();
         while self.answered.len() > MAX_ANSWERED || (self.answered.len() > 1 && bytes > MAX_ANSWERED_BYTES) {
-            let (Some(oldest), Some(place)) = (self.answered.pop_front(), self.answered_at.pop_front()) else { break };
+            let Some((oldest, spent)) = self.forget_oldest() else { break };
             bytes -= weight(&oldest);
-            let id = MessageId(oldest.correlation.unwrap_or_default());
-            forgotten.extend((place > 0).then_some((place, Record::Gone { id, how: Gone::Forgotten })));
+            forgotten.extend(spent);
         }
         forgotten
+    }
+
+    fn forget_oldest(&mut self) -> Option<(Message, Option<(u64, Record)>)> {
+        let (oldest, place) = (self.answered.pop_front()?, self.answered_at.pop_front()?);
+        let id = MessageId(oldest.correlation.clone().unwrap_or_default());
+        Some((oldest, (place > 0).then_some((place, Record::Gone { id, how: Gone::Forgotten }))))
+    }
+
+    /// Forgets the oldest answers until so many bytes ([`Message::weight`]) are free, or none is left. Returns what
+    /// [`Inbox::apply`] does.
+    pub fn forget_answers(&mut self, bytes: usize) -> Vec<(u64, Record)> {
+        self.answered_at.resize(self.answered.len(), 0);
+        let (mut free, mut forgotten) = (0, Vec::new());
+        while free < bytes
+            && let Some((oldest, spent)) = self.forget_oldest()
+        {
+            free += oldest.weight();
+            forgotten.extend(spent);
+        }
+        forgotten
+    }
+
+    /// All it holds, each with the place of the record that brought it; 0 where nobody knows it.
+    pub fn held(&self) -> impl Iterator<Item = (u64, &Message)> {
+        let waiting = self.waiting.iter().map(|(place, waiting)| (*place, &waiting.message));
+        let places = self.answered_at.iter().copied().chain(std::iter::repeat(0));
+        waiting.chain(places.zip(&self.answered))
     }
 
     pub fn find(&self, id: &MessageId) -> Option<&Message> {

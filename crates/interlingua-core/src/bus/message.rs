@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::call::Priority;
 use crate::content::Meta;
 use crate::id::{MessageId, PeerId, SkillName, Text, Time, TopicId};
-use crate::json::Json;
+use crate::json::{Count, Json};
 use crate::principal::Owner;
 
 /// The longest content of one message. What is larger is an artifact, and the message says where it is.
@@ -36,6 +36,16 @@ pub struct Message {
     /// Who may read it besides its sender; nobody named is everybody the hub knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readers: Vec<Text>,
+}
+
+impl Message {
+    /// About how many bytes it takes to hold it, with the tree that is made of its content once somebody reads it.
+    pub fn weight(&self) -> usize {
+        let content = self.content.as_bytes();
+        let meta = self.meta.0.as_ref().map_or(0, |meta| meta.as_bytes().len());
+        let readers = self.readers.iter().map(|reader| size_of::<Text>() + reader.len()).sum::<usize>();
+        size_of::<Message>() + content.len() + Count::of(content).tree_bytes() + meta + readers
+    }
 }
 
 /// What a message is for.

@@ -1,6 +1,6 @@
 //! How many values bytes that say they are JSON have, counted as they come and before anything is made of them.
 
-use super::reader::MOST_VALUES;
+use super::reader::most_values;
 
 /// What one value takes of memory in a tree, on average: an entry of an object takes more, a number in a list less.
 pub const VALUE_BYTES: usize = 64;
@@ -32,7 +32,7 @@ impl Count {
 
     /// More bytes, in any pieces.
     pub fn feed(&mut self, bytes: &[u8]) {
-        if self.state == State::Other || self.values >= MOST_VALUES {
+        if self.state == State::Other || self.values >= most_values() {
             return;
         }
         for byte in bytes {
@@ -60,12 +60,13 @@ impl Count {
 
     /// What a tree of them would take of memory. More values than are read take no more: they are refused.
     pub fn tree_bytes(&self) -> usize {
-        self.values.min(MOST_VALUES) * VALUE_BYTES
+        self.values.min(most_values()) * VALUE_BYTES
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::reader::MOST_VALUES;
     use super::*;
 
     #[test]

@@ -19,7 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub use count::{Count, VALUE_BYTES};
-pub use reader::{BadJson, DEFAULT_DEPTH, Kind, MOST_VALUES, Problem, Reader};
+pub use reader::{BadJson, DEFAULT_DEPTH, Kind, MOST_VALUES, Problem, Reader, most_values, set_most_values};
 pub use write::{Spelling, spell, write_string};
 
 use crate::digest::Digest;

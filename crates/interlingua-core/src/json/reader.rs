@@ -3,12 +3,27 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Deeper input is refused, whatever its size.
 pub const DEFAULT_DEPTH: usize = 128;
 
-/// A message of more values is refused, whatever its size: what is made of them takes many times their bytes.
+/// A message of more values is refused, whatever its size: what is made of them takes many times their bytes. This many, unless
+/// [`set_most_values`] says otherwise.
 pub const MOST_VALUES: usize = 1_000_000;
+
+/// One bound for the process, whose memory it is about.
+static VALUES: AtomicUsize = AtomicUsize::new(MOST_VALUES);
+
+/// How many values a message may have.
+pub fn most_values() -> usize {
+    VALUES.load(Ordering::Relaxed)
+}
+
+/// From the next message on.
+pub fn set_most_values(most: usize) {
+    VALUES.store(most, Ordering::Relaxed);
+}
 
 /// Above this many keys an object's keys are compared by hash instead of one by one.
 const FEW_KEYS: usize = 12;
@@ -31,7 +46,7 @@ pub enum Problem {
     Unexpected,
     #[error("nested too deeply")]
     TooDeep,
-    #[error("more than {MOST_VALUES} values")]
+    #[error("more than {} values", most_values())]
     TooMany,
     #[error("the same key twice in one object")]
     DuplicateKey,
@@ -69,13 +84,13 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Checks UTF-8 at once (a byte order mark is passed over); `depth` levels of arrays and objects are allowed, and [`MOST_VALUES`] in
+    /// Checks UTF-8 at once (a byte order mark is passed over); `depth` levels of arrays and objects are allowed, and [`most_values`] in
     /// them. Without a bound of its depth it was checked before: then the number of its values has none either.
     pub fn new(bytes: &'a [u8], depth: usize) -> Result<Reader<'a>, BadJson> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| BadJson { at: error.valid_up_to(), problem: Problem::NotUtf8 })?;
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let values = if depth == usize::MAX { usize::MAX } else { MOST_VALUES };
+        let values = if depth == usize::MAX { usize::MAX } else { most_values() };
         Ok(Reader { text, at, depth, values })
     }
 

@@ -40,6 +40,8 @@ impl Node {
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) root: usize,
+    /// Of all regular expressions.
+    pub(super) states: u64,
 }
 
 /// What can be said of a schema without a value.

@@ -82,6 +82,11 @@ impl Outline {
         Ok(Outline { graph, by_byte })
     }
 
+    /// How many subschemas it has, and states of regular expressions.
+    pub fn size(&self) -> (usize, u64) {
+        (self.graph.nodes.len(), self.graph.states)
+    }
+
     /// Does every value of this length cost so little that nobody needs to count?
     pub fn is_little(&self, bytes: usize) -> bool {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).max(1);

@@ -1,4 +1,12 @@
 //! How much a regular expression costs, from its text: states it has when counted repetitions are written out.
+//!
+//! A class of characters is many states: which bytes its characters begin with, and which follow. The numbers for them are
+//! what they were measured to take of memory, in states of a plain letter.
+
+/// A property of characters, such as `\p{L}`: hundreds of ranges.
+const PROPERTY: u64 = 256;
+/// Any character, or all but a few; a class that is written short, such as `\w`.
+const WIDE: u64 = 8;
 
 /// Steps that a string costs at most where an expression looks around or back: those are tried, within a bound of the engine.
 pub(super) const TRIED: u64 = 2_000;
@@ -23,14 +31,28 @@ pub(super) fn states(pattern: &str) -> u64 {
             }
             '{' => last = last.saturating_mul(most(&mut rest)),
             '*' | '+' | '?' => {}
-            '\\' => {
-                let wide = rest.next().is_some_and(|c| c.is_ascii_alphabetic());
-                (sum, last) = (sum.saturating_add(last), if wide { 8 } else { 1 });
-            }
+            '\\' => (sum, last) = (sum.saturating_add(last), escaped(&mut rest)),
+            '.' => (sum, last) = (sum.saturating_add(last), WIDE),
             _ => (sum, last) = (sum.saturating_add(last), 1),
         }
     }
     open.into_iter().fold(sum.saturating_add(last), u64::saturating_add).max(1)
+}
+
+/// What follows a backslash; of a property its name too, which is no repetition.
+fn escaped(rest: &mut std::str::Chars<'_>) -> u64 {
+    match rest.next() {
+        Some('p' | 'P') => {
+            let mut ahead = rest.clone();
+            if ahead.next() == Some('{') {
+                *rest = ahead;
+                rest.by_ref().take_while(|c| *c != '}').for_each(drop);
+            }
+            PROPERTY
+        }
+        Some(c) if c.is_ascii_alphabetic() => WIDE,
+        Some(_) | None => 1,
+    }
 }
 
 /// Passes over a class of characters.
@@ -39,10 +61,9 @@ fn class(rest: &mut std::str::Chars<'_>) -> u64 {
     while let Some(c) = rest.next() {
         match c {
             ']' => break,
-            '\\' => {
-                rest.next();
-                size = 8;
-            }
+            '^' => size = size.max(WIDE),
+            '\\' => size = escaped(rest).saturating_add(size).max(WIDE),
+            c if !c.is_ascii() => size += 1,
             _ => {}
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn read(schema: &Tree) -> Result<Graph, Unfit> {
             reading.nodes[at] = reading.keywords(keywords)?;
         }
     }
-    Ok(Graph { nodes: reading.nodes, root })
+    Ok(Graph { nodes: reading.nodes, root, states: reading.states })
 }
 
 struct Reading<'a> {

@@ -112,6 +112,10 @@ fn expressions_cost_what_they_repeat() {
     assert_eq!(states("abc"), 3);
     assert!(states("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{12}$") < 64);
     assert!(states("((a{100}){100}){100}") >= 1_000_000);
+    assert_eq!((states(r"\p{L}{20}"), states(r"\pL"), states("[^a]b")), (5_120, 257, 9), "never too little");
+    let letters: serde_json::Map<_, _> =
+        (0..100).map(|at| (format!("p{at}"), json!({"pattern": format!(r"\p{{L}}{{20}}{at}")}))).collect();
+    assert_eq!(outline(&json!({"properties": letters})).err(), Some(Unfit::Patterns), "each takes a megabyte");
     assert!(is_tried("^(?=.*[A-Z])") && is_tried(r"(a)\1") && !is_tried(r"^\d+\.[a-z]*$"));
     assert_eq!(outline(&json!({"pattern": "((a{100}){100}){100}"})).err(), Some(Unfit::Patterns));
     let tried = json!({"items": {"pattern": "^(?=(a+)+$)"}});

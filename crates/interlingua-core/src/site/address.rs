@@ -92,6 +92,8 @@ impl Address {
         let (host, port) = split_port(authority)?;
         let port = match port {
             None | Some("") => None,
+            // `+80` is a number and no port (RFC 3986 section 3.2.3).
+            Some(port) if !port.bytes().all(|byte| byte.is_ascii_digit()) => return Err(BadAddress::Port),
             Some(port) => Some(port.parse::<u16>().ok().filter(|port| *port != 0).ok_or(BadAddress::Port)?),
         };
         let origin = Origin { secure, host: host_of(host)?, port: port.unwrap_or(if secure { 443 } else { 80 }) };
@@ -146,7 +148,9 @@ fn split_port(authority: &str) -> Result<(&str, Option<&str>), BadAddress> {
 /// refused: whoever means an address writes it.
 fn host_of(host: &str) -> Result<String, BadAddress> {
     let bad = || BadAddress::Host(host.to_owned());
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let host = host.to_ascii_lowercase();
+    // One dot at the end is the root of all names; two are another host for a browser.
+    let host = host.strip_suffix('.').unwrap_or(&host).to_owned();
     if host.is_empty() {
         return Err(BadAddress::NoHost);
     }
@@ -154,7 +158,7 @@ fn host_of(host: &str) -> Result<String, BadAddress> {
         return host.parse::<std::net::Ipv6Addr>().map(|address| address.to_string()).map_err(|_| bad());
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !host.chars().all(fits) || host.contains("..") {
+    if !host.chars().all(fits) || host.contains("..") || host.ends_with('.') {
         return Err(bad());
     }
     // Browsers read a host whose last label is a number as an address of four bytes, in any base and of any length.

@@ -207,6 +207,9 @@ fn w_62_hosts_in_disguise_are_no_hosts() {
     {
         assert!(Address::parse(&format!("http://{host}/")).is_err(), "{host}");
     }
+    for odd in ["http://s.example..", "http://s.example..:80/", "http://s.example:+80/"] {
+        assert!(Address::parse(odd).is_err(), "{odd}");
+    }
     assert_eq!(Address::parse("HTTP://LocalHost.:80/a").unwrap().to_string(), "http://localhost/a");
     assert_eq!(Address::parse("http://[::1]:81").unwrap().to_string(), "http://[::1]:81/");
 }

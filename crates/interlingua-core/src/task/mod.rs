@@ -35,7 +35,7 @@ pub use decide::merge_args;
 pub use join::join;
 
 use crate::call::{Call, DeadlineBy};
-use crate::content::{Part, Role};
+use crate::content::{Part, Party, Role};
 use crate::event::{Answer, Chunk, Event, Finished, Route, Signal};
 use crate::fault::Fault;
 use crate::id::{ArtifactId, MessageId, QuestionId, SkillId, TaskId, Text, Time};
@@ -99,6 +99,16 @@ pub struct Task {
     /// What messages and artifacts take of memory, in bytes.
     #[serde(default)]
     weight: Weight,
+}
+
+impl Task {
+    /// About how many bytes it holds besides its call: what was said, artifacts, and questions of its peer that are open.
+    pub fn held(&self) -> usize {
+        let Weight { messages, pieces, artifacts } = self.weight;
+        let asked_by_peer = |question: &&Question| question.asked_by != Party::Hub;
+        let open: usize = self.open.values().filter(asked_by_peer).map(Question::weight).sum();
+        messages + pieces + artifacts + open
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -35,7 +35,7 @@ fn call() -> Box<Call> {
 }
 
 fn route() -> Route {
-    Route { skill: skill(), version: None, class: RouteClass::Tool, why: Why::Named }
+    Route { skill: skill(), version: None, class: RouteClass::Tool, why: Why::Named, args: None }
 }
 
 fn task() -> Task {

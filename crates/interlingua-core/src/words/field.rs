@@ -1,7 +1,8 @@
 //! The fields of an input schema: their types, which of them are missing, and the form that asks for those.
 //!
-//! Only what plain words need is read: `properties`, `required`, `type`, `format`, `enum`, `description`. Whether the
-//! whole input is valid is decided later by the schema itself.
+//! Only what plain words need is read: `properties`, `required`, `type`, `format`, `enum`, `const`, `description`, behind
+//! references within the schema and without the `null` that makes a property optional. Whether the whole input is valid is
+//! decided later by the schema itself.
 
 use super::value::{Kind, Pick, Wanted};
 use crate::card::Schema;
@@ -20,7 +21,31 @@ pub(super) fn field(schema: &Schema, name: &str) -> Option<Field> {
     let Some(properties) = schema.0.get("properties").and_then(Tree::as_object) else {
         return Some(Field { kind: Kind::Text, wanted: Wanted::Anything });
     };
-    properties.get(name).map(of_property)
+    properties.get(name).map(|property| of_property(behind(schema.0.tree(), property)))
+}
+
+/// References and alternatives that are followed for one property.
+const MAX_STEPS: usize = 8;
+
+/// What a property is: the schema behind references, and beside a `null` the one other alternative.
+pub(super) fn behind<'s>(schema: &'s Tree, property: &'s Tree) -> &'s Tree {
+    let mut found = property;
+    for _ in 0..MAX_STEPS {
+        match nearer(schema, found) {
+            Some(next) => found = next,
+            None => break,
+        }
+    }
+    found
+}
+
+fn nearer<'s>(schema: &'s Tree, property: &'s Tree) -> Option<&'s Tree> {
+    if let Some(reference) = property.get("$ref").and_then(Tree::as_str) {
+        return schema.pointer(reference.strip_prefix('#')?);
+    }
+    let ways = ["anyOf", "oneOf", "allOf"].into_iter().find_map(|key| property.get(key)?.as_array())?;
+    let mut ways = ways.iter().filter(|way| way.get("type").and_then(Tree::as_str) != Some("null"));
+    ways.next().filter(|_| ways.next().is_none())
 }
 
 fn of_property(property: &Tree) -> Field {
@@ -58,9 +83,12 @@ fn wanted(property: &Tree) -> Wanted {
     }
 }
 
-/// The values of an `enum` that can be said.
+/// The values of an `enum`, or of a `const`, that can be said.
 fn options(property: &Tree) -> Option<Vec<Pick>> {
-    let values = property.get("enum")?.as_array()?;
+    let values = match property.get("enum") {
+        Some(values) => values.as_array()?.as_slice(),
+        None => std::slice::from_ref(property.get("const")?),
+    };
     let spelt = |value: &Tree| match value {
         Tree::String(text) => Some(Pick::new(&text.replace('_', " "), value.clone())),
         Tree::Number(number) => Some(Pick::new(&number.to_string(), value.clone())),
@@ -68,6 +96,15 @@ fn options(property: &Tree) -> Option<Vec<Pick>> {
     };
     let picks: Vec<Pick> = values.iter().filter_map(spelt).collect();
     (!picks.is_empty()).then_some(picks)
+}
+
+/// Texts of enumerations, by which a skill can be found: at most so many, and no long ones.
+pub fn choices(schema: &Schema, most: usize) -> impl Iterator<Item = &str> {
+    const LONGEST: usize = 64;
+    let properties = schema.0.get("properties").and_then(Tree::as_object);
+    let listed = properties.into_iter().flat_map(|properties| properties.values());
+    let values = listed.filter_map(|property| behind(schema.0.tree(), property).get("enum")?.as_array()).flatten();
+    values.filter_map(Tree::as_str).filter(|value| value.len() <= LONGEST).take(most)
 }
 
 impl Field {

@@ -2,8 +2,9 @@
 //! that is still open.
 //!
 //! [`Matcher`] holds the phrases of all skills, compiled once. A phrase matches the whole text or not at all; what no
-//! phrase matches is ranked by the full-text index, and [`rank`] decides whether one hit is good enough. Nothing here
-//! guesses: a tie, a weak hit or a value that could be read in two ways ends in a question ([`say`]).
+//! phrase matches is ranked by the full-text index, and [`rank`] decides whether one hit is good enough; what the sentence
+//! gives that skill is read by [`given`]. Nothing here guesses: a tie, a weak hit or a value that could be read in two ways
+//! ends in a question ([`say`]).
 //!
 //! Pure and bounded: time is passed in, texts, patterns and the work of one match have limits, and the same text always
 //! gives the same answer. What is deliberately absent: a model, stemming, fuzzy matching, and the decision whether a
@@ -26,8 +27,10 @@ mod field;
 pub mod fill;
 mod fold;
 pub mod folded;
+pub mod given;
 mod lexicon;
 mod matcher;
+pub mod menu;
 mod pattern;
 mod program;
 pub mod rank;
@@ -39,7 +42,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use field::{form, missing};
+pub use field::{choices, form, missing};
 pub(crate) use fold::fold;
 pub use lexicon::{Language, Locale};
 pub use matcher::{BadPhrase, Found, MAX_CANDIDATES, MAX_PHRASES, Match, Matcher, Problem};

@@ -1,17 +1,19 @@
 //! When no phrase matches: what to make of the hits of the full-text index.
 //!
-//! One hit is taken only if it is good and clearly better than the next; otherwise the speaker is asked. Arguments are
-//! never cut out of free text: only what stands in quotation marks can fill the one text a skill requires.
+//! One hit is taken only if it is good and clearly better than the next; otherwise the speaker is asked. What the sentence
+//! gives it is read elsewhere ([`given`](super::given)).
+
+use std::collections::HashSet;
 
 use super::field::{field, required};
+use super::given::is_figures;
+use super::lexicon::any_has;
+use super::matcher::{MAX_CANDIDATES, without_courtesy};
 use super::token::tokens;
-use super::value::Wanted;
+use super::value::Kind;
 use crate::card::Skill;
 use crate::id::SkillId;
-use crate::json::{Json, Tree};
 use crate::ports::Hit;
-
-use super::matcher::MAX_CANDIDATES;
 
 /// How good a hit must be, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,19 +54,63 @@ pub fn rank(hits: &[Hit], bar: Bar) -> Ranked {
     }
 }
 
-/// The arguments a text gives a skill that was found by ranking: what it quotes, if the skill requires exactly one text
-/// and the text has exactly one quotation; otherwise none, and the skill's form asks.
-pub fn quoted_args(skill: &Skill, text: &str) -> Json {
-    let names = required(&skill.input);
-    let [name] = &names[..] else { return Json::empty_object() };
-    let is_text = field(&skill.input, name).is_some_and(|field| field.wanted == Wanted::Text);
-    let tokens = tokens(text).unwrap_or_default();
-    let mut quotations = tokens.iter().filter_map(|token| token.quoted);
-    match (is_text, quotations.next(), quotations.next()) {
-        (true, Some((start, end)), None) => {
-            let argument = (name.to_string(), Tree::from(&text[start..end]));
-            Json::from_tree(Tree::Object([argument].into_iter().collect()))
-        }
-        _ => Json::empty_object(),
+/// What a sentence says of the skill it means, beside what the index finds in it.
+struct Shape {
+    words: HashSet<String>,
+    /// It has a number.
+    number: bool,
+    /// It is a question.
+    asks: bool,
+}
+
+impl Shape {
+    fn of(text: &str) -> Shape {
+        let tokens = tokens(text).unwrap_or_default();
+        let plain = without_courtesy(&tokens);
+        let asks = plain.first().is_some_and(|token| any_has(|lexicon| lexicon.asking, &token.core));
+        let number = tokens.iter().any(|token| token.quoted.is_none() && is_figures(&token.core));
+        Shape { words: tokens.into_iter().map(|token| token.core).collect(), number, asks }
+    }
+
+    /// How well a skill fits: one that requires a number fits a sentence that has one better than one that takes none and is
+    /// not named; a question is answered by a skill that looks something up.
+    fn fits(&self, skill: &Skill) -> f64 {
+        let is_number = |kind: Kind| matches!(kind, Kind::Integer | Kind::Number);
+        let required = required(&skill.input);
+        let takes = required.iter().any(|name| field(&skill.input, name).is_some_and(|field| is_number(field.kind)));
+        let verb = skill.id.skill.as_str().split(['_', '-', '.']).next().unwrap_or_default();
+        let number = match (self.number, takes) {
+            (true, true) => MORE,
+            (true, false) if !self.words.contains(verb) => LESS,
+            (true, false) | (false, _) => 1.0,
+        };
+        let asks = if self.asks && LOOKS_UP.contains(&verb) { MORE } else { 1.0 };
+        number * asks
+    }
+}
+
+/// What a good and a bad fit make of a score.
+const MORE: f64 = 1.5;
+const LESS: f64 = 0.2;
+
+/// How names of skills begin that look something up.
+const LOOKS_UP: [&str; 16] = [
+    "check", "count", "describe", "fetch", "find", "get", "info", "list", "look", "lookup", "query", "read", "search",
+    "show", "status", "view",
+];
+
+/// Scores again by the shape of the sentence. Only their order changes: the best keeps the score that the index gave it, so
+/// that a weak hit does not become a good one.
+pub fn refit<'s>(hits: &mut [Hit], text: &str, skill: impl Fn(&SkillId) -> Option<&'s Skill>) {
+    let shape = Shape::of(text);
+    let best = |hits: &[Hit]| hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
+    let before = best(hits);
+    for hit in hits.iter_mut() {
+        let known = hit.skill.parse().ok().and_then(|id| skill(&id));
+        hit.score *= known.map_or(1.0, |skill| shape.fits(skill));
+    }
+    let after = best(hits);
+    if after > 0.0 {
+        hits.iter_mut().for_each(|hit| hit.score *= before / after);
     }
 }

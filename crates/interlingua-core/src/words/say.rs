@@ -64,15 +64,28 @@ fn ask_for_one(language: Language, form: &Schema, name: &str) -> String {
     }
 }
 
-/// Nothing fits at all.
-pub fn nothing_fits(language: Language) -> &'static str {
+/// Asks for parameters of which the words said something that is not clear, and repeats what they said.
+pub fn ask_about(language: Language, form: &Schema, names: &[Text], said: &[Text]) -> String {
+    let asked = ask_for(language, form, names);
+    let said: Vec<String> = said.iter().map(|value| shown(value, 40)).collect();
     match language {
-        English => "I found no skill for that. Ask for the list of skills, or say it in other words.",
-        Spanish => "No encontré ninguna habilidad para eso. Pide la lista de habilidades o dilo con otras palabras.",
+        _ if said.is_empty() => asked,
+        English => format!("{asked} You said {}.", join(language, &said)),
+        Spanish => format!("{asked} Dijiste {}.", join(language, &said)),
     }
 }
 
-/// Beside it, to somebody anonymous: others may find more, whatever that is.
+/// Asks which parameter a value is for.
+pub fn which_parameter(language: Language, value: &str, names: &[Text]) -> String {
+    let labels: Vec<String> = names.iter().map(|name| label(name)).collect();
+    let (value, labels) = (shown(value, 40), either(language, &labels));
+    match language {
+        English => format!("You said {value}. Which is that: {labels}?"),
+        Spanish => format!("Dijiste {value}. ¿Qué es: {labels}?"),
+    }
+}
+
+/// Beside a list, to somebody anonymous: others may find more, whatever that is.
 pub fn to_anonymous(language: Language) -> &'static str {
     match language {
         English => "Callers who say who they are may find more: you are anonymous here; show a token.",
@@ -132,6 +145,11 @@ pub fn not_run_yet(question: &str, task: TaskId) -> String {
         "This has not been run yet: it waits for an approval. {question} Once it is approved, `hub/await` with the task {task} gives \
          its result, and so does `interlingua tasks {task}`."
     )
+}
+
+/// A call waits for an approver of another hub: in that hub's own words, marked as such.
+pub fn waits_there(peer: &PeerId, words: &str) -> String {
+    format!("waits for approval at {}: {}", folded::name(peer.as_str()), folded::quoted(words))
 }
 
 fn at(language: Language, hub: Option<&str>) -> String {
@@ -234,7 +252,7 @@ fn spelt(value: &Tree) -> String {
 }
 
 /// Shortened, on one line, with nothing hidden in it.
-fn shown(text: &str, longest: usize) -> String {
+pub(super) fn shown(text: &str, longest: usize) -> String {
     let cut: String = text.chars().take(longest).collect();
     let more = if text.chars().nth(longest).is_some() { "…" } else { "" };
     format!("{}{more}", visible_line(&cut).trim())

@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn w_68_the_sandbox_is_on_and_no_port_is_open() {
+    fn the_sandbox_is_on_and_no_port_is_open_unless_it_is_said_otherwise() {
         let user = arguments(Path::new("/x"), Sandbox::On);
         assert!(!user.iter().any(|flag| flag == "--no-sandbox"));
         assert!(arguments(Path::new("/x"), Sandbox::Off).iter().any(|flag| flag == "--no-sandbox"));

@@ -29,6 +29,8 @@ use crate::exchange::{Running, WAITING_EVENTS};
 
 /// Results kept for actions that allow it.
 const MAX_CACHED: usize = 256;
+/// And bytes of them, for each site.
+const MAX_CACHED_BYTES: usize = 16 * 1024 * 1024;
 
 /// One site behind one browser.
 pub struct SitePeer {
@@ -298,10 +300,17 @@ impl SitePeer {
         let (Some(key), Some(long)) = (key, long) else { return };
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         cached.retain(|_, (when, long, _)| when.elapsed() < *long);
-        if cached.len() < MAX_CACHED {
+        let bytes: usize = cached.values().map(|(_, _, output)| weight(output)).sum();
+        if cached.len() < MAX_CACHED && bytes + weight(output) <= MAX_CACHED_BYTES {
             cached.insert(key, (Instant::now(), long, output.clone()));
         }
     }
+}
+
+/// About how many bytes it takes to hold it.
+fn weight(output: &Output) -> usize {
+    let structured = output.structured.as_ref().map_or(0, |json| json.as_bytes().len());
+    structured + output.parts.iter().map(Part::weight).sum::<usize>()
 }
 
 /// What is added to a sequence's own time for its page and its picture.

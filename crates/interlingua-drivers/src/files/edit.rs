@@ -54,7 +54,7 @@ pub(super) fn facts() -> Facts {
             json!({
                 "path": path_schema("The file, relative to the workspace or absolute within a root declared for writing."),
                 "edits": {
-                    "type": "array", "minItems": 1, "maxItems": MAX_EDITS,
+                    "type": "array", "minItems": 1, "maxItems": MAX_EDITS, "description": "What to replace, in order.",
                     "items": {
                         "type": "object",
                         "properties": {

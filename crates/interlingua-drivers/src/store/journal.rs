@@ -5,8 +5,8 @@ use interlingua_core::digest::Digest;
 use interlingua_core::id::{TaskId, Time, TopicId};
 use interlingua_core::journal::Log;
 use interlingua_core::ports::{
-    Append, Appended, Changed, Expected, Journal, Pending, Removed, Retention, StoreFault, Stored, TaskFilter, TaskRow,
-    Unique,
+    Append, Appended, Changed, Expected, Journal, Pending, READ_BYTES, Removed, Retention, StoreFault, Stored,
+    TaskFilter, TaskRow, Unique,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -216,8 +216,16 @@ fn records_after(db: &Connection, rest: &Rest, log: &Log, after: u64, count: usi
     let mut select =
         db.prepare_cached("SELECT seq, at, bytes FROM journal WHERE log = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3")?;
     let rows = select.query_map(params![no, Col(after), limit(count)], written)?;
-    rows.map(|row| row.map_err(Refused::from).and_then(|row| opened(rest, |seq| Place::Entry { log, seq }, row)))
-        .collect()
+    let (mut page, mut bytes) = (Vec::new(), 0);
+    for row in rows {
+        let stored = opened(rest, |seq| Place::Entry { log, seq }, row?)?;
+        bytes += stored.bytes.len();
+        page.push(stored);
+        if bytes >= READ_BYTES {
+            break;
+        }
+    }
+    Ok(page)
 }
 
 /// Sequence, time, and bytes that are perhaps sealed.

@@ -186,6 +186,9 @@ pub(super) fn route(ours: &mut Object<'_>, route: &Route) {
     ours.object("route", |object| {
         object.text("skill", &route.skill.to_string());
         object.text("why", route.why.as_str());
+        if let Some(args) = &route.args {
+            object.value("arguments", args);
+        }
     });
 }
 

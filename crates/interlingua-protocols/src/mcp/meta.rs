@@ -94,6 +94,9 @@ pub fn write_route(route: &Route, object: &mut Object<'_>) {
         object.text("skill", &route.skill.to_string());
         object.text("class", route.class.as_str());
         object.text("why", route.why.as_str());
+        if let Some(args) = &route.args {
+            object.value("arguments", args);
+        }
     });
 }
 

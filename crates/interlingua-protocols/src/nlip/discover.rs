@@ -3,6 +3,7 @@
 
 use interlingua_core::Skill;
 use interlingua_core::json::Tree;
+use interlingua_core::words::{Language, menu};
 use serde_json::json;
 
 use super::client::skills::IMPORTED;
@@ -10,31 +11,13 @@ use super::encode::{self, Beside, ReplyTo};
 use super::labels;
 use super::wire::{Message, Submessage};
 
-/// More lines than these are for programs only.
-const LINES: usize = 100;
-
-/// Skills the caller may call, in the order given.
+/// Skills the caller may call, in the order given; of them a few lines for people.
 pub fn skills<'a>(skills: impl IntoIterator<Item = &'a Skill>, tokens: &[Submessage], to: ReplyTo) -> Message {
     let skills: Vec<&Skill> = skills.into_iter().collect();
     let list: Tree = skills.iter().map(|skill| structured(skill)).collect();
     let beside = Beside { tokens, ..Beside::NOTHING };
     let list = Submessage::json(json!({"skills": list}).into()).labelled(labels::SKILLS);
-    encode::with_parts(&lines(&skills), vec![list], &beside, to)
-}
-
-fn lines(skills: &[&Skill]) -> String {
-    if skills.is_empty() {
-        return "I can do nothing for you yet.".to_owned();
-    }
-    let mut lines = vec!["I can do this:".to_owned()];
-    lines.extend(skills.iter().take(LINES).map(|skill| {
-        let first_line = skill.description.lines().next().unwrap_or_default();
-        format!("- {}: {first_line}", skill.id)
-    }));
-    if skills.len() > LINES {
-        lines.push(format!("… and {} more", skills.len() - LINES));
-    }
-    lines.join("\n")
+    encode::with_parts(&menu::greeting(Language::English, &skills), vec![list], &beside, to)
 }
 
 fn structured(skill: &Skill) -> Tree {

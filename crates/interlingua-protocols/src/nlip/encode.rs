@@ -4,8 +4,10 @@
 //! (`interlingua-question`, `-route`, `-losses`, `-fault`), the echoed tokens, our own token (clauses 5.1, 6.2). A message
 //! to a control message is one itself (clause 6.3). Progress has no place in one answer and is left out.
 
+use interlingua_core::words::say;
 use interlingua_core::{
-    ArtifactId, Carried, Digest, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route, Text, Uri,
+    Addressee, ArtifactId, Carried, Digest, Finished, Json, Loss, Outcome, Output, Part, Question, QuestionKind, Route,
+    TaskId, Text, Uri,
 };
 use serde_json::json;
 
@@ -91,7 +93,8 @@ pub fn refused(fault: &interlingua_core::Fault, tokens: &[Submessage], to: Reply
     reply.message(to)
 }
 
-/// A question to the caller. It ends the response, not the exchange.
+/// A question. It ends the response, not the exchange. One that is not the caller's to answer is told as what the call waits for,
+/// with the id by which its caller asks on.
 pub fn asked(question: &Question, beside: &Beside<'_>, mut to: ReplyTo) -> Message {
     let mut reply = Reply::new(beside);
     reply.text = Some(Submessage::text(question_text(question)));
@@ -101,6 +104,15 @@ pub fn asked(question: &Question, beside: &Beside<'_>, mut to: ReplyTo) -> Messa
     // Credentials are asked for by a control message (first draft, clause 6.5).
     to.control |= matches!(question.kind, QuestionKind::Credential { .. });
     reply.ours.push(Submessage::json(structured_question(question)).labelled(labels::QUESTION));
+    reply.message(to)
+}
+
+/// A task that its caller asked about goes on.
+pub fn goes_on(task: TaskId, beside: &Beside<'_>, to: ReplyTo) -> Message {
+    let mut reply = Reply::new(beside);
+    reply.text = Some(Submessage::text("It goes on."));
+    let stands = json!({"task": task.to_string(), "state": "working"});
+    reply.ours.push(Submessage::json(stands.into()).labelled(labels::TASK));
     reply.message(to)
 }
 
@@ -279,6 +291,9 @@ impl<'a> Reply<'a> {
 /// A question's text says what it asks and how to answer; choices that it does not name follow it.
 fn question_text(question: &Question) -> Text {
     let text = &question.text;
+    if question.to == Addressee::Approvers {
+        return say::not_run_yet(text, question.id.0).into();
+    }
     match &question.kind {
         QuestionKind::Input { choices, .. }
             if !choices.iter().all(|choice| text.contains(&format!("({})", choice.id))) =>
@@ -295,7 +310,7 @@ fn question_text(question: &Question) -> Text {
     }
 }
 
-/// What a program needs to answer with `interlingua-answer`.
+/// What a program needs to answer with `interlingua-answer`; or, where approvers are asked, to ask on with `interlingua-task`.
 fn structured_question(question: &Question) -> Json {
     let mut value = json!({
         "id": question.id.to_string(),
@@ -303,6 +318,10 @@ fn structured_question(question: &Question) -> Json {
         "text": &*question.text,
         "expires": question.expires.to_string(),
     });
+    if question.to == Addressee::Approvers {
+        value["to"] = "approvers".into();
+        value["task"] = question.id.0.to_string().into();
+    }
     match &question.kind {
         QuestionKind::Input { form, choices } => {
             value["form"] = form.0.tree().clone();
@@ -332,6 +351,9 @@ fn structured_route(route: &Route) -> Json {
     let mut value = json!({"skill": route.skill.to_string(), "class": route.class.as_str(), "why": route.why.as_str()});
     if let Some(version) = &route.version {
         value["version"] = (**version).into();
+    }
+    if let Some(args) = &route.args {
+        value["arguments"] = args.tree().clone();
     }
     value.into()
 }

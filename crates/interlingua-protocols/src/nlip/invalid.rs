@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use interlingua_core::json::{self, BadJson, MOST_VALUES};
+use interlingua_core::json::{self, BadJson, most_values};
 
 /// A refusal of a frame, before anything of it reaches the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +46,7 @@ impl Invalid {
             | Problem::NoJsonForm
             | Problem::BadCall(_)
             | Problem::BadAnswer(_)
+            | Problem::BadTask(_)
             | Problem::BadTopic(_)
             | Problem::BadHeader(_) => Class::Schema,
         }
@@ -72,7 +73,7 @@ pub enum Problem {
     NotUtf8,
     #[error("nested too deeply")]
     TooDeep,
-    #[error("more than {MOST_VALUES} values")]
+    #[error("more than {} values", most_values())]
     TooManyValues,
     #[error("something follows the message")]
     Trailing,
@@ -102,6 +103,8 @@ pub enum Problem {
     BadCall(&'static str),
     #[error("not an answer: {0}")]
     BadAnswer(&'static str),
+    #[error("not about a task: {0}")]
+    BadTask(&'static str),
     #[error("{0}")]
     BadTopic(&'static str),
     #[error("{0}")]

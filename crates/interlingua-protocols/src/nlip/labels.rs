@@ -11,6 +11,8 @@ pub const ROUTE: &str = "interlingua-route";
 pub const LOSSES: &str = "interlingua-losses";
 pub const FAULT: &str = "interlingua-fault";
 pub const RESULT: &str = "interlingua-result";
+/// A task that its caller was told the id of: how it stands is asked, or it is cancelled; the answer says that it goes on.
+pub const TASK: &str = "interlingua-task";
 pub const SKILLS: &str = "interlingua-skills";
 /// Events on topics: what a client wants of them, and each as it comes.
 pub const TOPIC: &str = "interlingua-topic";

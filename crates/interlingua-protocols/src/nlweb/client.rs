@@ -6,11 +6,28 @@
 use bytes::Bytes;
 use interlingua_core::json::{Reader, Tree};
 use interlingua_core::percent::encoded;
-use interlingua_core::{Json, Loss};
+use interlingua_core::{Json, Loss, Schema};
 use serde_json::{Value, json};
 
 use super::wire::{Dialect, MAX_ITEMS, Modes};
 use crate::members::Members;
+
+/// The one thing a site does.
+pub const ASK: &str = "ask";
+
+/// The input of `ask`.
+pub fn ask_input() -> Schema {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in plain words."},
+            "site": {"type": "string", "description": "One of the sites behind it; all of them without."},
+            "mode": {"type": "string", "enum": ["list", "summarize", "generate"], "description": "Items alone, with a summary, or an answer made of them."},
+        },
+        "required": ["query"],
+    });
+    Schema(input.into())
+}
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]
@@ -122,6 +139,8 @@ pub struct Asks {
 pub struct Promise {
     pub token: String,
     pub seconds: Option<u64>,
+    /// How far it is, or what it waits for.
+    pub note: Option<String>,
 }
 
 impl Reply {
@@ -208,9 +227,9 @@ impl Reply {
         }
         if let Some(promise) = members.object("promise") {
             self.understood = true;
-            self.promise = promise
-                .text("token")
-                .map(|token| Promise { token: token.into_owned(), seconds: promise.number::<u64>("estimated_time") });
+            let note = promise.text("progress").map(|note| note.into_owned());
+            let seconds = promise.number::<u64>("estimated_time");
+            self.promise = promise.text("token").map(|token| Promise { token: token.into_owned(), seconds, note });
         }
         if let Some(error) = members.object("error") {
             self.understood = true;

@@ -106,6 +106,7 @@ struct Flat {
     mode: String,
     thread: Option<String>,
     decontextualized: Option<String>,
+    item_type: Option<String>,
 }
 
 impl Flat {
@@ -123,6 +124,9 @@ impl Flat {
             "mode" | "generate_mode" => self.mode = format!("{},{value}", self.mode),
             "thread_id" => self.thread = Some(value.to_owned()).filter(|id| !id.is_empty()),
             "decontextualized_query" => self.decontextualized = Some(value.to_owned()).filter(|text| !text.is_empty()),
+            "required_item_type" => self.item_type = Some(value.to_owned()).filter(|kind| !kind.is_empty()),
+            // `model` is chosen by configuration, who asks is known by a credential and not by an `oauth_id`, nothing is
+            // fetched from a `context_url`, and `context_description` and `last_ans` are of pages that have no place here.
             _ => {}
         }
     }
@@ -158,6 +162,7 @@ impl Flat {
             most: 10,
             first: 0,
             least_score: 0.0,
+            item_type: self.item_type.map(Text::from),
             conversation: self.thread.map(Text::from),
             state: None,
         })
@@ -236,6 +241,7 @@ fn nested(members: &Members, query: &Members) -> Result<Asked, Refused> {
         most: most.clamp(1, MAX_ITEMS),
         first: number(&meta, "start_num").unwrap_or(0).min(MAX_ITEMS),
         least_score: query.number::<f64>("min_score").filter(|_| dialect != Dialect::Content).unwrap_or(0.0),
+        item_type: None,
         conversation: session.text("conversation_id").map(|text| text.as_ref().into()),
         state: session.text("state_token").map(|text| text.as_ref().into()),
     })

@@ -95,6 +95,8 @@ pub struct Asked {
     pub first: usize,
     /// Items below it are left out.
     pub least_score: f64,
+    /// Items of any other `@type` are left out.
+    pub item_type: Option<Text>,
     /// The conversation it goes on with: `conversation_id`, or `thread_id` in the first generation.
     pub conversation: Option<Text>,
     /// What an elicitation gave, to be brought back.
@@ -109,19 +111,23 @@ pub struct Manner {
     pub most: usize,
     pub first: usize,
     pub least_score: f64,
+    /// Absent from promises of earlier versions.
+    #[serde(default)]
+    pub item_type: Option<Text>,
 }
 
 impl Default for Manner {
     /// Of a request that does not say: all items, in the last generation.
     fn default() -> Manner {
-        Manner { dialect: Dialect::Named, modes: Modes::default(), most: MAX_ITEMS, first: 0, least_score: 0.0 }
+        let (dialect, modes, most, first) = (Dialect::Named, Modes::default(), MAX_ITEMS, 0);
+        Manner { dialect, modes, most, first, least_score: 0.0, item_type: None }
     }
 }
 
 impl Asked {
     pub fn manner(&self) -> Manner {
         let Asked { dialect, modes, most, first, least_score, .. } = *self;
-        Manner { dialect, modes, most, first, least_score }
+        Manner { dialect, modes, most, first, least_score, item_type: self.item_type.clone() }
     }
 }
 

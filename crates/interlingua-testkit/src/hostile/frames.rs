@@ -7,11 +7,14 @@ use crate::raw::{Fin, Opcode, frame};
 pub struct Case {
     pub name: &'static str,
     pub bytes: Vec<u8>,
+    /// The code with which the server closes (RFC 6455, section 7.4.1).
+    pub code: u16,
 }
 
 /// Traffic after which the server must close: the protocol is broken (RFC 6455, sections 5.1, 5.4, 5.5 and 7.4).
 pub fn broken() -> Vec<Case> {
-    let case = |name, bytes: Vec<u8>| Case { name, bytes };
+    const BROKEN: u16 = 1002;
+    let case = |name, bytes: Vec<u8>| Case { name, bytes, code: BROKEN };
     let mut reserved_bit = frame(Fin::Last, Opcode::Text, b"x");
     reserved_bit[0] |= 0x40;
     let mut reserved_opcode = frame(Fin::Last, Opcode::Text, b"x");
@@ -28,11 +31,14 @@ pub fn broken() -> Vec<Case> {
             [frame(Fin::More, Opcode::Text, b"{"), frame(Fin::Last, Opcode::Text, b"}")].concat(),
         ),
         case("a close frame of one byte", frame(Fin::Last, Opcode::Close, b"x")),
-        case("text that is not UTF-8", frame(Fin::Last, Opcode::Text, b"\xFF\xFE")),
-        case(
-            "a frame said to be 2^62 bytes",
-            [&[0x82, 0xFF, 0x40, 0, 0, 0, 0, 0, 0, 0], [1, 2, 3, 4].as_slice(), b"x"].concat(),
-        ),
+        Case { code: 1007, ..case("text that is not UTF-8", frame(Fin::Last, Opcode::Text, b"\xFF\xFE")) },
+        Case {
+            code: 1009,
+            ..case(
+                "a frame said to be 2^62 bytes",
+                [&[0x82, 0xFF, 0x40, 0, 0, 0, 0, 0, 0, 0], [1, 2, 3, 4].as_slice(), b"x"].concat(),
+            )
+        },
         case("not a frame at all", b"GET / HTTP/1.1\r\n\r\n".to_vec()),
     ]
 }

@@ -158,12 +158,12 @@ fn content_types() -> Vec<Case> {
     ]
 }
 
-/// 20,000 token submessages: legal, and to be echoed in time that grows with their number only.
-pub fn many_tokens() -> Case {
-    let tokens: Vec<String> = (0..TOKENS)
+/// Token submessages: legal, and to be answered in time that grows with their number only.
+pub fn many_tokens(count: usize) -> Case {
+    let tokens: Vec<String> = (0..count)
         .map(|number| format!(r#"{{"format":"token","subformat":"group_{number}","content":"t{number}"}}"#))
         .collect();
-    case("20,000 tokens", with_submessages(&format!("[{}]", tokens.join(","))), Expected::AnsweredOrRefused)
+    case("very many tokens", with_submessages(&format!("[{}]", tokens.join(","))), Expected::Answered)
 }
 
 /// A million small values in one content.
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn what_may_be_answered_is_well_formed() {
-        for case in [many_tokens(), many_values()] {
+        for case in [many_tokens(TOKENS), many_values()] {
             assert!(serde_json::from_slice::<serde_json::Value>(&case.body).is_ok(), "{}", case.name);
         }
     }

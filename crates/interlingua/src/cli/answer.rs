@@ -71,7 +71,9 @@ pub(super) fn described(question: &QuestionView) -> String {
     if let Some(url) = &question.url {
         text.push_str(&format!("\n  {url}"));
     }
-    for (number, choice) in question.choices.iter().enumerate() {
+    // A question of the hub's own lists its choices itself.
+    let listed = question.choices.iter().all(|choice| question.text.contains(&choice.id));
+    for (number, choice) in question.choices.iter().enumerate().filter(|_| !listed) {
         text.push_str(&format!("\n  {}. {}", number + 1, choice.text));
     }
     plain(&text)

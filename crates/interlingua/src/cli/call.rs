@@ -10,6 +10,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use interlingua_core::Json;
 use interlingua_core::percent::encoded;
+use interlingua_core::words::folded;
 
 use super::answer;
 use super::arguments::{AskArguments, CallArguments, ExchangeArguments, HubArguments, SaveArguments};
@@ -19,12 +20,14 @@ use super::team::Board;
 use super::{Exit, Failure, meant, save};
 use crate::api::view::{
     ArtifactView, EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView,
-    ProgressView, QuestionView, SaidView, StepView, TaskView,
+    ProgressView, QuestionView, RouteView, SaidView, StepView, TaskView,
 };
 use crate::config;
 
 /// How the skill of every agent and team ends.
 const CHAT: &str = "/chat";
+/// Why the hub answers words that fit none of its skills.
+const LAST_RESORT: &str = "last_resort";
 /// How many artifacts are held until the end, and how much of each.
 const ARTIFACTS: usize = 100;
 const HELD: usize = 1 << 20;
@@ -155,6 +158,8 @@ pub(super) struct Watcher<'a> {
     files: Vec<PartView>,
     /// The last line of the answer has no end yet.
     unended: bool,
+    /// No skill was found for the words: what is answered is help.
+    unmatched: bool,
 }
 
 impl<'a> Watcher<'a> {
@@ -163,7 +168,7 @@ impl<'a> Watcher<'a> {
         let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let (task, open, streamed) = Default::default();
         let (thinking, steps, team, conversation, artifacts) = Default::default();
-        let (save, files, unended) = Default::default();
+        let (save, files, unended, unmatched) = Default::default();
         Watcher {
             client,
             screen,
@@ -180,6 +185,7 @@ impl<'a> Watcher<'a> {
             save,
             files,
             unended,
+            unmatched,
         }
     }
 
@@ -211,8 +217,9 @@ impl<'a> Watcher<'a> {
             let view: ExchangeView = self.client.post("/api/exchanges", request, extras).await?;
             self.conversation.clone_from(&view.conversation);
             self.screen.value(&view)?;
+            self.unmatched = view.route.as_ref().is_some_and(|route| route.why == LAST_RESORT);
             return Ok(match &view.finished {
-                Some(finished) => ended(finished),
+                Some(finished) => self.ended(finished),
                 None => Exit::Needed,
             });
         }
@@ -256,7 +263,8 @@ impl<'a> Watcher<'a> {
             self.thought_over(&event);
             match event {
                 EventView::Started(route) => {
-                    self.aside(&format!("→ {} ({})", route.skill, route.why));
+                    self.aside(&way(&route));
+                    self.unmatched = route.why == LAST_RESORT;
                     if route.skill.ends_with(CHAT) {
                         self.watch_steps().await;
                     }
@@ -406,11 +414,23 @@ impl<'a> Watcher<'a> {
         Ok(())
     }
 
+    /// Words that fit nothing were answered, and not done.
+    fn ended(&self, finished: &FinishedView) -> Exit {
+        match finished.outcome {
+            OutcomeView::Completed if self.unmatched => Exit::Failed,
+            OutcomeView::Completed => Exit::Done,
+            OutcomeView::Failed => {
+                finished.fault.as_ref().map_or(Exit::Failed, |fault| Exit::of_fault(fault.exit_code))
+            }
+            OutcomeView::Cancelled => Exit::Failed,
+        }
+    }
+
     fn finish(&mut self, finished: &FinishedView) -> Result<Exit, Failure> {
         if self.screen.json {
             let last = serde_json::json!({"step": "outcome", "data": finished});
             self.screen.say(&last.to_string())?;
-            return Ok(ended(finished));
+            return Ok(self.ended(finished));
         }
         self.close_board();
         self.bar.finish_and_clear();
@@ -431,10 +451,10 @@ impl<'a> Watcher<'a> {
         self.files.extend(finished.parts.iter().cloned());
         save::save(self.screen, &self.save, &self.files)?;
         match finished.outcome {
-            OutcomeView::Completed => Ok(Exit::Done),
+            OutcomeView::Completed => Ok(self.ended(finished)),
             OutcomeView::Failed => {
                 let message = finished.fault.as_ref().map_or("the call failed".into(), |fault| plain(&fault.message));
-                Err(Failure::new(ended(finished), message))
+                Err(Failure::new(self.ended(finished), message))
             }
             OutcomeView::Cancelled => {
                 let why = finished.cancelled_why.as_deref().unwrap_or("no reason was given");
@@ -452,12 +472,10 @@ pub(super) async fn next_step(steps: &mut Option<Events>) -> Result<Option<StepV
     }
 }
 
-fn ended(finished: &FinishedView) -> Exit {
-    match finished.outcome {
-        OutcomeView::Completed => Exit::Done,
-        OutcomeView::Failed => finished.fault.as_ref().map_or(Exit::Failed, |fault| Exit::of_fault(fault.exit_code)),
-        OutcomeView::Cancelled => Exit::Failed,
-    }
+/// Which way was taken, and what plain words were found to say.
+fn way(route: &RouteView) -> String {
+    let with = route.arguments.as_ref().map(|args| format!(" with {}", folded::arguments(args.as_str())));
+    format!("→ {}{} ({})", route.skill, with.unwrap_or_default(), route.why)
 }
 
 /// The result for a person: its words, else its data.

@@ -48,7 +48,18 @@ pub(super) async fn skills(arguments: &SkillsArguments) -> Result<Exit, Failure>
     for skill in &page.items {
         table.row([&skill.id, &skill.kind, &skill.effects.words(), &skill.description]);
     }
-    show(&arguments.hub, &page, &table)
+    let exit = show(&arguments.hub, &page, &table)?;
+    // Those of the hub's own skills only to whoever looks for something.
+    let own = |skill: &SkillView| ["hub/", "graph/", "local/"].iter().any(|peer| skill.id.starts_with(peer));
+    let screen = Screen { json: arguments.hub.json };
+    let mut head = Some("\nPHRASES");
+    for skill in page.items.iter().filter(|skill| !screen.json && (!query.is_empty() || !own(skill))) {
+        for phrase in &skill.phrases {
+            head.take().map_or(Ok(()), |head| screen.say(head))?;
+            screen.say(&plain(&format!("{}: \"{}\" ({})", skill.id, phrase.pattern, phrase.locale)))?;
+        }
+    }
+    Ok(exit)
 }
 
 pub(super) async fn tasks(arguments: &TasksArguments) -> Result<Exit, Failure> {

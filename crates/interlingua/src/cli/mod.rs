@@ -35,6 +35,7 @@ mod team;
 #[cfg(test)]
 mod tests;
 pub mod trust;
+mod view;
 
 use std::process::ExitCode;
 

@@ -23,7 +23,8 @@ pub(super) fn save(screen: Screen, arguments: &SaveArguments, parts: &[PartView]
     let mut saved = Vec::new();
     for part in parts.iter().filter(|part| part.kind == PartKind::Blob) {
         let Some(encoded) = &part.base64 else {
-            screen.note(&plain(&format!("{} is too large to travel along and stays at the hub", shown(part))));
+            let place = part.url.as_deref().map(|url| format!(": {url}")).unwrap_or_default();
+            screen.note(&plain(&format!("{} is too large to travel along and stays at the hub{place}", shown(part))));
             continue;
         };
         let bytes =

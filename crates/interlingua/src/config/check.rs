@@ -25,6 +25,8 @@ const NAME: usize = 50;
 
 /// Deeper messages than this are nobody's.
 const DEPTH: u16 = 1024;
+/// How many values a message may have: with fewer nothing works, more take more memory than there is.
+const VALUES: std::ops::RangeInclusive<u32> = 1_000..=100_000_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -119,10 +121,15 @@ fn numbers(config: &Config, found: &mut Found) {
     let (limits, router) = (&config.limits, &config.nlip.router);
     let deep = (1..=DEPTH).contains(&limits.depth);
     found.require(deep, "limits.depth", "expected a whole number from 1 to 1024");
+    let many = VALUES.contains(&limits.values);
+    found.require(many, "limits.values", "expected a whole number from 1000 to 100000000");
     for (path, value) in [
         ("limits.body", limits.body.0),
         ("limits.bodies", limits.bodies.0),
         ("limits.answers", limits.answers.0),
+        ("limits.exchanges", limits.exchanges.0),
+        ("limits.inboxes", limits.inboxes.0),
+        ("limits.sessions", limits.sessions.0),
         ("limits.in_flight", limits.in_flight.into()),
         ("limits.connections", limits.connections.into()),
         ("limits.connections_per_address", limits.from_one_address().into()),

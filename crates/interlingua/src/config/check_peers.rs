@@ -5,7 +5,8 @@ use interlingua_drivers::jws::Signer;
 
 use super::check::{Found, authorities, is_open, url};
 use super::{
-    AipPeer, Binding, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, Speaks, check_a2a, matches,
+    AipPeer, Binding, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, SkillSettings, Speaks,
+    check_a2a, matches,
 };
 
 pub(super) fn peer(name: &str, peer: &Peer, found: &mut Found) {
@@ -43,18 +44,24 @@ fn origins(path: &str, peer: &Peer, found: &mut Found) {
 
 /// A pattern that names nothing, or one that an earlier pattern leaves nothing to, says something else than it seems to.
 fn skills(name: &str, peer: &Peer, found: &mut Found) {
-    let mut before: Vec<&str> = Vec::new();
-    for pattern in peer.skills.keys() {
+    let mut before: Vec<(&str, &SkillSettings)> = Vec::new();
+    for (pattern, settings) in &peer.skills {
         let path = format!("peers.{name}.skills.{pattern}");
         let fits = !pattern.is_empty() && !pattern.contains(|c: char| c.is_control() || c.is_whitespace());
         found.require(fits, &path, "expected the name of a skill, without its peer; `*` stands for any letters");
+        let says = settings.effects.is_some() || !settings.phrases.is_empty();
+        found.require(says, &path, "expected `effects`, `phrases`, or both");
         let is_pattern = pattern.contains('*');
-        let covered = before.iter().find(|earlier| is_pattern && matches(earlier, pattern));
-        if let Some(earlier) = covered {
+        let hides = |earlier: &SkillSettings| {
+            let effects = settings.effects.is_some() && earlier.effects.is_some();
+            effects || (!settings.phrases.is_empty() && !earlier.phrases.is_empty())
+        };
+        let covered = before.iter().find(|(earlier, said)| is_pattern && matches(earlier, pattern) && hides(said));
+        if let Some((earlier, _)) = covered {
             found.refuse(&path, format!("`{earlier}` before it fits all of these; put the narrower one first"));
         }
         if is_pattern {
-            before.push(pattern);
+            before.push((pattern, settings));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::document::{Environment, Node, Substitution, decode, parse};
-use super::{Config, Overrides, Problem, Sources, check, policy, unreadable};
+use super::{Config, Overrides, Problem, Sources, check, phrases, policy, unreadable};
 
 /// A configuration that may be applied.
 #[derive(Debug, Clone)]
@@ -132,7 +132,8 @@ fn finish(
     let found = check::check(&config);
     let warnings = found.warnings.into_iter().chain(rules.warnings).map(placed).collect();
     let sites = read_sites(&mut config);
-    let problems: Vec<Problem> = found.problems.into_iter().chain(rules.problems).chain(sites).map(placed).collect();
+    let later = sites.into_iter().chain(phrases::check(&config));
+    let problems: Vec<Problem> = found.problems.into_iter().chain(rules.problems).chain(later).map(placed).collect();
     if problems.is_empty() { Ok(Loaded { config, sources, warnings }) } else { Err(Rejected { problems, sources }) }
 }
 

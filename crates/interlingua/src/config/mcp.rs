@@ -16,6 +16,9 @@ pub struct Mcp {
     /// A client that would see more tools than this sees `find_skills` and `call_skill` instead. All can be called by name
     /// all the same.
     pub search_above: u32,
+    /// Which of the hub's own tools are in the list of `/mcp`. It is about a model's context and not about rights: what is not
+    /// listed can be called by its name all the same, by whoever may.
+    pub hub_tools: HubTools,
     /// How long a call that waits for an approval holds a client that cannot ask its user. Then the client is told where to approve
     /// it and how to get the result; the call goes on waiting. Default: 50s, less than clients give a call.
     pub approval_wait: Span,
@@ -25,8 +28,28 @@ pub struct Mcp {
 
 impl Default for Mcp {
     fn default() -> Self {
-        Mcp { names: ToolNames::default(), search_above: 100, approval_wait: Span::seconds(50), views: IndexMap::new() }
+        Mcp {
+            names: ToolNames::default(),
+            search_above: 100,
+            hub_tools: HubTools::default(),
+            approval_wait: Span::seconds(50),
+            views: IndexMap::new(),
+        }
     }
+}
+
+/// Which of the hub's own tools are listed: `hub/*`, `graph/*`, and the file tools of `local/*` where peers are connected and no
+/// `tools:` is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HubTools {
+    /// None, however many tools there are.
+    Off,
+    /// `find_skills` and `call_skill`, where there are more tools than `search_above`.
+    #[default]
+    Search,
+    /// All of them, like the tools of any peer.
+    All,
 }
 
 /// What tools are called.

@@ -40,6 +40,7 @@ mod nlweb;
 mod oauth;
 mod overrides;
 mod peers;
+mod phrases;
 pub mod policy;
 mod problem;
 mod retention;
@@ -79,7 +80,7 @@ pub use limit_rules::{LimitPer, LimitRule, LimitWhen};
 pub use limits::Limits;
 pub use listen::{Listen, Tls, TlsVersion};
 pub use load::{Loaded, Rejected, load, load_text, without_file};
-pub use mcp::{Mcp, McpView, McpViewTool, SkillRef, ToolNames};
+pub use mcp::{HubTools, Mcp, McpView, McpViewTool, SkillRef, ToolNames};
 pub use mcp_peer::{McpChanges, McpCredentials, McpPeer, McpPlace};
 pub use models::{Model, Price, Provider};
 pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
@@ -87,6 +88,7 @@ pub use nlweb::NlwebPeer;
 pub use oauth::{OAuth, OAuthGrant};
 pub use overrides::Overrides;
 pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, SkillSettings, Speaks, matches};
+pub use phrases::Phrases;
 pub use policy::PolicyFile;
 pub use problem::{At, Problem};
 pub(crate) use problem::{nearest, unreadable};
@@ -153,8 +155,13 @@ impl Config {
 
     /// Peers by their names: those inside every hub, and those of this configuration.
     pub(crate) fn peer_names(&self) -> impl Iterator<Item = &str> {
+        check::BUILT_IN.into_iter().chain(self.configured_peers())
+    }
+
+    /// Those of this configuration alone.
+    pub(crate) fn configured_peers(&self) -> impl Iterator<Item = &str> {
         let named = self.peers.keys().chain(self.scripts.keys()).chain(self.agents.keys()).chain(self.teams.keys());
-        check::BUILT_IN.into_iter().chain(named.map(String::as_str))
+        named.map(String::as_str)
     }
 
     /// Where custom tools are looked for.

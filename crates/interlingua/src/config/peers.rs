@@ -11,6 +11,7 @@ use super::a2a_peer::A2aPeer;
 use super::aip::AipPeer;
 use super::mcp_peer::McpPeer;
 use super::nlweb::NlwebPeer;
+use super::phrases::Phrases;
 use super::scalar::Span;
 use super::secret::Secret;
 use super::site::SitePeer;
@@ -47,11 +48,14 @@ pub enum Speaks {
 }
 
 /// What configuration says of some skills of a peer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct SkillSettings {
     /// What they do, instead of what the peer says of them.
-    pub effects: EffectsOverride,
+    pub effects: Option<EffectsOverride>,
+    /// Sentences that mean one of them, such as `["status of order {order_id}"]`: words, `{slot}` for an argument of that name,
+    /// `[…]` for what may be left out, `(a|b)` for one of several. A list is English; others go by language.
+    pub phrases: Phrases,
 }
 
 /// What configuration says that skills do: only it can take effects away. One word, or several.
@@ -185,11 +189,23 @@ impl Peer {
         any(&self.allow) && !any(&self.deny)
     }
 
-    /// What configuration says that a skill does: by its name, by the first pattern that fits, else of all.
+    /// What configuration says of a skill, what counts first: by its name, then by each pattern that fits.
+    fn settings_of<'s>(&'s self, skill: &'s str) -> impl Iterator<Item = &'s SkillSettings> {
+        let fits = self.skills.iter().filter(move |(pattern, _)| matches(pattern, skill));
+        self.skills.get(skill).into_iter().chain(fits.map(|(_, settings)| settings))
+    }
+
+    /// What configuration says that a skill does: by its name, by the first pattern that fits and says it, else of all.
     pub fn said_of(&self, skill: &str) -> Option<Effects> {
-        let fits = || self.skills.iter().find(|(pattern, _)| matches(pattern, skill)).map(|(_, settings)| settings);
-        let said = self.skills.get(skill).or_else(fits).map(|settings| settings.effects).or(self.effects);
+        let said = self.settings_of(skill).find_map(|settings| settings.effects).or(self.effects);
         said.map(EffectsOverride::effects)
+    }
+
+    /// A skill with the phrases that configuration has for it, under the name that the peer has for it.
+    pub fn phrased(&self, name: &str, mut skill: Skill) -> Skill {
+        let said = self.settings_of(name).map(|settings| &settings.phrases).find(|phrases| !phrases.is_empty());
+        skill.phrases.extend(said.into_iter().flat_map(Phrases::iter).cloned());
+        skill
     }
 
     /// What a skill does, by what configuration says of it and what the peer claims: a claim may add effects; only
@@ -211,7 +227,8 @@ impl Peer {
     pub fn believed(&self, mut skill: Skill) -> Skill {
         skill.effects = self.effects_of(skill.id.skill.as_str(), skill.effects);
         skill.public = self.public;
-        skill.sealed()
+        let name = skill.id.skill.clone();
+        self.phrased(name.as_str(), skill).sealed()
     }
 }
 
@@ -238,8 +255,8 @@ pub(super) struct Written {
     description: Option<String>,
     /// What its skills do, instead of what it says itself.
     effects: Option<EffectsOverride>,
-    /// What some of its skills do, by name or pattern; `*` stands for any letters. A name counts before a pattern, the first
-    /// pattern before a later one, and both before `effects` of the peer.
+    /// What some of its skills do and which sentences mean them, by name or pattern; `*` stands for any letters. A name counts
+    /// before a pattern, the first pattern before a later one, and both before `effects` of the peer.
     #[serde(default)]
     skills: IndexMap<String, SkillSettings>,
     /// Believe its own claims that a skill only reads.
@@ -379,14 +396,15 @@ mod tests {
         assert!(peer.effects_of("x", Effects::claimed(&["reads", "spends"])).spends, "a claim adds");
         peer.effects = Some(EffectsOverride::READS);
         let destroys = said(r#""destroys""#).expect("a word");
-        let settings = SkillSettings { effects: EffectsOverride(destroys) };
+        let does = |effects| SkillSettings { effects: Some(effects), ..SkillSettings::default() };
         peer.skills = [
-            ("delete_*".to_owned(), settings),
-            ("delete_draft".to_owned(), SkillSettings { effects: EffectsOverride::READS }),
+            ("delete_*".to_owned(), does(EffectsOverride(destroys))),
+            ("delete_draft".to_owned(), does(EffectsOverride::READS)),
+            ("delete_all".to_owned(), SkillSettings::default()),
         ]
         .into_iter()
         .collect();
-        assert!(peer.effects_of("delete_all", claimed).destroys);
+        assert!(peer.effects_of("delete_all", claimed).destroys, "an entry that does not say it hides none that does");
         assert!(peer.effects_of("delete_draft", claimed).only_read());
         assert!(peer.effects_of("list", Effects::unknown()).only_read());
     }

@@ -5,6 +5,7 @@ pub mod a2a;
 pub(crate) mod agents;
 pub mod aip;
 pub mod api;
+pub(crate) mod content;
 pub mod envelope;
 pub mod hooks;
 mod html;
@@ -150,6 +151,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .merge(aip::inbound::routes())
         .merge(nlweb::inbound::routes())
         .merge(api::routes())
+        .merge(content::routes())
         .merge(status::routes())
 }
 

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use interlingua_core::ports::is_last;
 use interlingua_core::task::Task;
 use interlingua_core::words::{Language, say};
 use interlingua_core::{
@@ -29,6 +30,36 @@ pub struct Pending {
     pub skill: Option<Arc<Skill>>,
     /// What the peer that offers the skill speaks.
     pub protocol: Option<&'static str>,
+}
+
+/// The place of a question in the list of approvers: its number among those of its caller, then its age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Turn {
+    pub rank: u64,
+    pub expires: Time,
+    pub question: QuestionId,
+}
+
+impl std::fmt::Display for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}.{}", self.rank, self.expires.0, self.question)
+    }
+}
+
+/// What is no turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoTurn;
+
+impl std::str::FromStr for Turn {
+    type Err = NoTurn;
+
+    fn from_str(text: &str) -> Result<Turn, NoTurn> {
+        let mut pieces = text.splitn(3, '.');
+        let mut piece = || pieces.next().ok_or(NoTurn);
+        let rank = piece()?.parse().map_err(|_| NoTurn)?;
+        let expires = Time(piece()?.parse().map_err(|_| NoTurn)?);
+        Ok(Turn { rank, expires, question: piece()?.parse().map_err(|_| NoTurn)? })
+    }
 }
 
 /// What became of a question.
@@ -100,7 +131,7 @@ impl Hub {
         let (mut after, mut asked) = (0, None);
         for _ in 0..PAGES {
             let page = self.store.journal.read(Log::Task(id.0), after, PAGE).await?;
-            let last = page.len() < PAGE;
+            let last = is_last(&page, PAGE);
             for stored in page {
                 let entry = decoded(stored)?;
                 after = entry.seq;

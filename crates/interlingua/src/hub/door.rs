@@ -67,6 +67,7 @@ impl Hub {
         let Inbound::Call(mut call) = inbound else {
             return Err(Fault::hub(FaultKind::Internal, "only calls come through this door"));
         };
+        self.audit.caught_up().await?;
         self.put_in_words(&by, &mut call)?;
         let claim = Claim::new(&self, &by);
         let now = self.now();
@@ -87,6 +88,9 @@ impl Hub {
         let task = Task::accepted(id, by, call, now);
         let mut driver = Driver::new(self.clone(), task, permit);
         driver.connection = connection;
+        if let Prepared::Ask(..) = prepared {
+            driver.take_place()?;
+        }
         let effects = driver.begin(prepared)?;
         if !keep && !driver.asks() {
             driver.show();

@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use interlingua_core::json::Count;
 use interlingua_core::{Digest, Json, Principal, SkillId, Time};
 
 /// Longer than a question is open.
 const KEPT: Duration = Duration::from_secs(1_200);
 const MAX: usize = 256;
+/// Longer arguments, with the tree that is made of them, are not kept: 16 MiB in all.
+const LONGEST: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Filled(Mutex<HashMap<Digest, (Time, SkillId, Json)>>);
@@ -26,6 +29,9 @@ impl Filled {
     }
 
     pub(super) fn keep(&self, key: Digest, skill: SkillId, args: Json, now: Time) {
+        if args.as_bytes().len() + Count::of(args.as_bytes()).tree_bytes() > LONGEST {
+            return;
+        }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= MAX {
             kept.retain(|_, (until, ..)| *until > now);
@@ -49,5 +55,9 @@ mod tests {
         assert_eq!(filled.known(&key, Time(1)), Some((skill, Json::empty_object())));
         assert_eq!(filled.known(&key, Time(0).after(KEPT)), None);
         assert_eq!(filled.known(&Digest([0; 32]), Time(1)), None);
+        let other = super::key(&Principal::anonymous(), "other words");
+        let long = Json::from_tree(serde_json::json!({"fill": "x".repeat(LONGEST)}));
+        filled.keep(other, SkillId::new("p", "s"), long, Time(0));
+        assert_eq!(filled.known(&other, Time(1)), None, "too long to be kept");
     }
 }

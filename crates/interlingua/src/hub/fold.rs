@@ -4,6 +4,7 @@
 //! cannot be read is passed over. It is made from what stands in the journal, not from the running exchange, because only
 //! there every secret has become a name.
 
+use interlingua_core::ports::is_last;
 use interlingua_core::task::{Task, fold};
 use interlingua_core::{Fault, Log, Principal, Record, TaskId, journal};
 
@@ -31,7 +32,7 @@ impl Hub {
         loop {
             let after = task.as_ref().map_or(0, |task| task.seq);
             let page = self.store.journal.read(log.clone(), after, PAGE).await?;
-            let last = page.len() < PAGE;
+            let last = is_last(&page, PAGE);
             let mut entries = Vec::with_capacity(page.len());
             for stored in page {
                 effort.records += 1;

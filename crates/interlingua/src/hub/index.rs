@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use interlingua_core::peer::Peer;
 use interlingua_core::ports::Indexed;
-use interlingua_core::{Card, Fault, Kinds, PeerId, Skill};
+use interlingua_core::{Card, Fault, Kinds, PeerId, Skill, Text, words};
 
 use super::Hub;
 use super::audit::AuditLine;
 use super::registry::Change;
+
+/// How many values of enumerations a skill is found by.
+const MAX_VALUES: usize = 64;
 
 impl Hub {
     /// Adds a peer or replaces it whole.
@@ -61,19 +64,20 @@ fn written(change: &Change) -> (&'static str, PeerId) {
     }
 }
 
-/// What of a skill can be found by words.
+/// What of a skill can be found by words. The hub's own skills are found by their names and phrases: their descriptions speak of tools,
+/// of searching and of calling, and would be found for every wish that does.
 fn indexed(skill: &Skill) -> Indexed {
     let tags = skill.tags.iter().map(|text| &**text);
     let examples = skill.examples.iter().flat_map(|text| unquoted(text));
     let patterns = skill.phrases.iter().map(|phrase| &*phrase.pattern);
     let extras = skill.category.iter().chain(&skill.capability).map(|text| &**text);
-    let keywords: Vec<&str> = tags.chain(examples).chain(patterns).chain(extras).collect();
-    Indexed {
-        skill: skill.id.to_string().into(),
-        title: skill.title.clone(),
-        description: skill.description.clone(),
-        keywords: keywords.join(" ").into(),
-    }
+    let values = words::choices(&skill.input, MAX_VALUES);
+    let keywords: Vec<&str> = tags.chain(examples).chain(patterns).chain(extras).chain(values).collect();
+    let (title, description) = match skill.id.peer.as_str() {
+        "hub" => (skill.id.skill.as_str().into(), Text::default()),
+        _ => (skill.title.clone(), skill.description.clone()),
+    };
+    Indexed { skill: skill.id.to_string().into(), title, description, keywords: keywords.join(" ").into() }
 }
 
 /// The pieces of an example outside quotation marks. What is inside is a value and says nothing of the skill: `write "hello"

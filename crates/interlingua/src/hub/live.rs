@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use interlingua_core::ports::{Journal, StoreFault};
 use interlingua_core::task::{Standing, Task, fold};
 use interlingua_core::{
-    ConversationId, Entry, Fault, FaultKind, Log, Noun, Owner, Principal, Question, Signal, TaskId, journal,
+    ConversationId, Entry, Event, Fault, FaultKind, Log, Noun, Owner, Party, Principal, Question, Signal, TaskId,
+    journal,
 };
 use metrics::Counter;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -16,6 +17,8 @@ use super::claim::{self, Claim};
 
 /// How many committed entries are kept in memory for readers that keep up; the others read the journal.
 const RECENT: usize = 256;
+/// And how many bytes of them, besides the last one.
+const RECENT_BYTES: u64 = 1 << 20;
 /// How many signals may wait for one task.
 const MAX_SIGNALS: usize = 64;
 /// How many kept exchanges may be alive at once.
@@ -59,10 +62,36 @@ pub struct Live {
     slow_readers: Counter,
     signals: mpsc::Sender<Incoming>,
     head: watch::Sender<Head>,
-    recent: Mutex<VecDeque<Arc<Entry>>>,
+    recent: Mutex<Recent>,
     questions: Mutex<Vec<Question>>,
     /// How many callers hold it: one, or more when the same message was sent again.
     callers: AtomicUsize,
+}
+
+/// The newest entries.
+#[derive(Debug, Default)]
+struct Recent {
+    entries: VecDeque<Arc<Entry>>,
+    bytes: u64,
+}
+
+impl Recent {
+    fn add(&mut self, entries: &[Arc<Entry>]) {
+        self.bytes += entries.iter().map(weight).sum::<u64>();
+        self.entries.extend(entries.iter().cloned());
+        while self.entries.len() > RECENT || (self.bytes > RECENT_BYTES && self.entries.len() > 1) {
+            let Some(oldest) = self.entries.pop_front() else { break };
+            self.bytes -= weight(&oldest);
+        }
+    }
+}
+
+fn weight(entry: &Arc<Entry>) -> u64 {
+    match entry.record.event() {
+        // The hub asks about what the task holds anyway.
+        Some(Event::Asked(question)) if question.asked_by == Party::Hub => 0,
+        Some(_) | None => entry.record.weight() as u64,
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -87,17 +116,17 @@ impl Live {
 
     /// Shows entries that are committed, and the questions open after them.
     pub fn publish(&self, entries: &[Arc<Entry>], open: Vec<Question>, state: Liveness) {
-        {
-            let mut recent = locked(&self.recent);
-            recent.extend(entries.iter().cloned());
-            let surplus = recent.len().saturating_sub(RECENT);
-            recent.drain(..surplus);
-        }
+        locked(&self.recent).add(entries);
         *locked(&self.questions) = open;
         self.head.send_modify(|head| {
             head.seq = entries.last().map_or(head.seq, |entry| entry.seq);
             head.state = state;
         });
+    }
+
+    /// What the entries in memory take.
+    pub fn recent_bytes(&self) -> u64 {
+        locked(&self.recent).bytes
     }
 
     /// Tells readers that nothing can be written.
@@ -136,13 +165,13 @@ impl Live {
     /// Where it stands, from memory alone; `None` when some of its entries are not there any more. They are as they stand in
     /// the journal: every secret has become a name before it is shown.
     pub fn folded(&self) -> Option<Task> {
-        let recent = locked(&self.recent);
+        let recent = &locked(&self.recent).entries;
         (recent.front()?.seq == 1).then(|| fold(self.id, recent.iter().map(|entry| Entry::clone(entry))).ok()).flatten()
     }
 
     /// Entries after `after` that are still in memory; `None` when some of them are not.
     fn recent_after(&self, after: u64) -> Option<Vec<Arc<Entry>>> {
-        let recent = locked(&self.recent);
+        let recent = &locked(&self.recent).entries;
         let first = recent.front()?.seq;
         (first <= after + 1).then(|| recent.iter().filter(|entry| entry.seq > after).cloned().collect())
     }

@@ -37,6 +37,7 @@ mod recover;
 pub mod registry;
 mod running;
 pub mod runs;
+pub mod shares;
 mod signals;
 mod site_sessions;
 pub mod supervisor;
@@ -44,6 +45,7 @@ pub mod supervisor;
 mod tests;
 mod validate;
 pub(crate) mod vault;
+mod waiting;
 mod words;
 
 use std::sync::{Arc, OnceLock};
@@ -72,6 +74,7 @@ use clock::Clock;
 use hooks::Hooks;
 use live::LiveTable;
 use registry::Registry;
+use shares::Holdings;
 use supervisor::Supervisor;
 use validate::Schemas;
 use vault::Vault;
@@ -90,6 +93,8 @@ pub struct Settings {
     pub deadline: Duration,
     /// How long a question waits for its answer.
     pub question: Duration,
+    /// How many exchanges of one caller may wait for an answer or an approval.
+    pub waiting: u64,
     /// Which calls of skills with unknown effects wait for a human yes.
     pub unknown: Unknown,
     /// How long a message id is remembered.
@@ -164,6 +169,7 @@ impl Default for Settings {
             front_door: None,
             deadline: Duration::from_secs(300),
             question: Duration::from_secs(3600),
+            waiting: 1_000,
             unknown: Unknown::ByModel,
             replay: Duration::from_secs(24 * 3600),
             conversations: Duration::from_secs(24 * 3600),
@@ -195,6 +201,7 @@ pub struct Hub {
     /// By rules of the operator's.
     pub limits: limits::Limits,
     pub live: LiveTable,
+    waiting: waiting::Waiting,
     pub supervisor: Supervisor,
     /// How much peers may answer.
     pub answers: Answers,
@@ -204,6 +211,8 @@ pub struct Hub {
     pub meters: Meters,
     pub news: news::News,
     pub bus: bus::Bus,
+    /// What is held in memory for callers, in bytes.
+    pub holdings: Holdings,
     /// Who waits for records of agents, teams and plans.
     pub runs: runs::Runs,
     /// Who is asked before and after a dispatch.
@@ -247,10 +256,12 @@ impl Hub {
             admission: Admission::new(limits),
             limits: limits::Limits::default(),
             live: LiveTable::default(),
+            waiting: waiting::Waiting::default(),
             audit,
             meters,
             news: news::News::default(),
             bus: bus::Bus::default(),
+            holdings: Holdings::default(),
             runs: runs::Runs::default(),
             hooks: ArcSwap::default(),
             sign_ins: SignIns::default(),
@@ -286,7 +297,12 @@ impl Hub {
         let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let (running, waiting) = self.admission.load();
         self.meters.in_flight.set(count(running));
-        self.meters.answers.set(f64::from(u32::try_from(self.answers.held()).unwrap_or(u32::MAX)));
+        let bytes = |bytes: u64| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
+        self.meters.answers.set(bytes(self.answers.held()));
+        let holdings = &self.holdings;
+        self.meters.exchange_bytes.set(bytes(holdings.exchanges.taken()));
+        self.meters.inbox_bytes.set(bytes(holdings.inboxes.taken()));
+        self.meters.session_bytes.set(bytes(holdings.envelope_sessions.taken() + holdings.mcp_sessions.taken()));
         self.meters.queue.set(count(waiting));
         self.meters.tasks.set(count(self.live.count()));
         self.meters.work.set(count(self.supervisor.count()));

@@ -529,7 +529,7 @@ fn agent_of(catalogue: &Catalogue, peer: &PeerId) -> Option<Arc<Skill>> {
 pub(super) fn ready(catalogue: &Catalogue, skill: &Arc<Skill>, why: Why, args: Option<Json>) -> Option<Ready> {
     let registered = catalogue.peers.get(&skill.id.peer)?;
     let class = registered.card.class;
-    let route = Route { skill: skill.id.clone(), version: Some(skill.version.clone()), class, why };
+    let route = Route { skill: skill.id.clone(), version: Some(skill.version.clone()), class, why, args: None };
     Some(Ready {
         skill: skill.clone(),
         peer: registered.peer.clone(),

@@ -42,7 +42,8 @@ pub struct Registered {
     pub peer: Arc<dyn Peer>,
     /// What an operator should mend, though the peer can be called.
     pub problems: Arc<[Text]>,
-    /// Of these, skills of its card that cannot be called. They stay problems for as long as the card does.
+    /// Of these, skills of its card that cannot be called, and phrases that mean none of them. They stay problems for as long
+    /// as the card does.
     closed: Arc<[Text]>,
     /// Made for the first who reads: most peers have nothing to read.
     readers: OnceLock<Readers>,
@@ -70,7 +71,8 @@ impl Readers {
 
 impl Registered {
     fn new(mut card: Card, peer: Arc<dyn Peer>, schemas: &Schemas) -> Registered {
-        let closed: Arc<[Text]> = schemas.close(&mut card).into_iter().take(MAX_PROBLEMS).collect();
+        let closed = schemas.close(&mut card);
+        let closed: Arc<[Text]> = closed.into_iter().chain(left_out(&mut card)).take(MAX_PROBLEMS).collect();
         Registered { card: Arc::new(card), peer, problems: closed.clone(), closed, readers: OnceLock::new() }
     }
 
@@ -85,6 +87,20 @@ impl Registered {
         let readers = self.readers.get_or_init(|| Readers::of(&self.card.peer));
         Some(if public { &readers.public } else { &readers.own })
     }
+}
+
+/// Takes the phrases off a card that its skills cannot have, such as one with a slot that is no argument, and says why of each.
+fn left_out(card: &mut Card) -> Vec<Text> {
+    let mut said = Vec::new();
+    for skill in card.skills.iter_mut().filter(|skill| !skill.phrases.is_empty()) {
+        let (_, problems) = Matcher::compile([&*skill]);
+        skill.phrases.retain(|phrase| problems.iter().all(|problem| problem.pattern != phrase.pattern));
+        for problem in problems {
+            tracing::warn!(event = "phrase_left_out", peer = %card.peer, skill = %skill.id, %problem);
+            said.push(format!("{problem}; it is left out").into());
+        }
+    }
+    said
 }
 
 impl std::fmt::Debug for Registered {
@@ -238,7 +254,8 @@ impl Registry {
     }
 }
 
-/// Which lists look otherwise with the new card than with the old one.
+/// Which lists look otherwise with the new card than with the old one. A peer that comes or goes changes the list of tools even if it
+/// has none: which tools of the hub itself are listed depends on whether there are peers.
 fn differences(old: Option<&Card>, new: Option<&Card>) -> Kinds {
     let differ = |wanted: fn(&Skill) -> bool| {
         let skills = |card: Option<&Card>| -> Vec<(SkillId, Digest)> {
@@ -249,7 +266,7 @@ fn differences(old: Option<&Card>, new: Option<&Card>) -> Kinds {
     };
     let resources = |card: Option<&Card>| card.map(|card| card.resources.clone()).unwrap_or_default();
     Kinds {
-        tools: differ(|skill| skill.kind != SkillKind::Prompt),
+        tools: old.is_some() != new.is_some() || differ(|skill| skill.kind != SkillKind::Prompt),
         prompts: differ(|skill| skill.kind == SkillKind::Prompt),
         resources: resources(old) != resources(new),
     }

@@ -1,16 +1,18 @@
 //! Signals to running exchanges, and reads of kept ones. "Not yours" looks like "not there", and is found out by the same work: the
 //! row is read and its owner compared, so that the time of an answer tells no more than its words.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use interlingua_core::ports::{Changed, TaskFilter, TaskRow};
 use interlingua_core::task::{Standing, Task};
 use interlingua_core::{
     Answer, Call, ConversationId, Fault, FaultKind, Input, MessageId, Owner, Principal, Question, QuestionId,
-    QuestionKind, Signal, TaskId,
+    QuestionKind, Signal, Subject, TaskId,
 };
 
 use super::Hub;
+use super::approvals::Turn;
 use super::audit::AuditLine;
 use super::claim::Claim;
 use super::live::{Live, Reader, no_such_task};
@@ -190,11 +192,26 @@ impl Hub {
         open
     }
 
-    /// Open questions that want a yes.
-    pub fn open_confirmations(&self, by: &Principal) -> Vec<Question> {
-        let mut open = self.open_questions(by);
-        open.retain(|question| matches!(question.kind, QuestionKind::Confirm(_)));
-        open
+    /// Open questions that want a yes, in turns: the oldest of every caller, then the second of every caller. However many one has,
+    /// they hide nobody else's.
+    pub fn open_confirmations(&self, by: &Principal) -> Vec<(Turn, Question)> {
+        let mut open = Vec::new();
+        for live in self.live.all() {
+            let caller = live.owner.0.first().cloned();
+            let theirs =
+                live.questions().into_iter().filter(|question| matches!(question.kind, QuestionKind::Confirm(_)));
+            open.extend(theirs.filter(|question| self.may_answer(by, &live, question)).map(|it| (caller.clone(), it)));
+        }
+        open.sort_by_key(|(_, question)| (question.expires, question.id));
+        let mut ranks: HashMap<Option<Subject>, u64> = HashMap::new();
+        let turn = |(caller, question): (Option<Subject>, Question)| {
+            let rank = ranks.entry(caller).or_default();
+            *rank += 1;
+            (Turn { rank: *rank, expires: question.expires, question: question.id }, question)
+        };
+        let mut turns: Vec<(Turn, Question)> = open.into_iter().map(turn).collect();
+        turns.sort_by_key(|(turn, _)| *turn);
+        turns
     }
 }
 

@@ -1,11 +1,14 @@
 //! `resolve` for plain words: phrases first, then full-text ranking, a model where one is configured for it, and a question
 //! instead of a guess.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use interlingua_core::audit::arguments::{Keep, kept};
 use interlingua_core::task::Asking;
 use interlingua_core::words::answer::{Consent, FormAnswer, consent, to_form};
-use interlingua_core::words::rank::{Bar, Ranked, quoted_args, rank};
+use interlingua_core::words::given::{Unclear, given};
+use interlingua_core::words::rank::{Bar, Ranked, rank, refit};
 use interlingua_core::words::{Language, Locale, Match, fill, say};
 use interlingua_core::{
     Addressee, Answer, Body, Call, Choice, Fault, FaultKind, Input, Json, KindSet, Noun, Part, PeerId, Principal,
@@ -20,16 +23,27 @@ use super::registry::Catalogue;
 
 /// The argument under which the answer to "which one?" comes back.
 const CHOSEN: &str = "skill";
+/// The same of "which parameter is that?".
+const PARAMETER: &str = "parameter_meant";
 /// How many hits of the full-text index are looked at.
 const MAX_HITS: usize = 32;
 /// How many skills of a peer a refusal names.
 const MAX_NAMED: usize = 16;
-/// What answers when nothing fits.
+/// What answers a greeting, and what answers when nothing fits.
 pub(super) const HELP: (&str, &str) = ("hub", "help");
+
+/// Words on their way to a skill.
+struct Spoken<'a> {
+    call: &'a Call,
+    input: &'a Input,
+    text: Cow<'a, str>,
+    locale: Locale,
+}
 
 impl Hub {
     /// Which skill the words mean, of one peer or of all. Words that mean nothing here go to the hub's own help; one peer's
-    /// caller is refused, since help of the hub's would pass for an answer of that peer.
+    /// caller is refused, since help of the hub's would pass for an answer of that peer. A greeting is answered with what the
+    /// caller can ask for.
     pub(super) async fn by_words(
         &self,
         by: &Principal,
@@ -40,6 +54,7 @@ impl Hub {
         let Some(input) = call.input() else { return Err(no_words()) };
         let text = input.words();
         let locale = Locale::detect(input.parts.iter().find_map(language), &text);
+        let spoken = Spoken { call, input, text, locale };
         let may = |id: &SkillId| {
             of.is_none_or(|peer| id.peer == *peer)
                 // Words are not led to what only takes words elsewhere.
@@ -49,9 +64,9 @@ impl Hub {
         };
         if let Some(chosen) = chosen(input) {
             let chosen = chosen.parse().map_err(|_| no_words())?;
-            return self.meant(catalogue, input, &text, &chosen, locale, &may).map(Prepared::Ready);
+            return self.meant(catalogue, &spoken, &chosen, &may);
         }
-        match catalogue.matcher.match_words(&text, self.now(), Some(locale), may) {
+        match self.matched(catalogue, &spoken, &may) {
             Match::One(found) => {
                 let args = overlaid(&found.args, input);
                 found_ready(catalogue, &found.skill, Why::Phrase, args).map(Prepared::Ready)
@@ -60,43 +75,113 @@ impl Hub {
                 let skills = found.into_iter().map(|found| found.skill).collect();
                 self.which(call, catalogue, skills, locale)
             }
-            Match::None => match (self.by_rank(by, call, catalogue, &text, locale, &may).await?, of) {
+            Match::None if self.greets(catalogue, &spoken) => {
+                let args = of.map(|peer| serde_json::json!({ "peer": peer.as_str() }));
+                help(catalogue, Why::Phrase, args.map_or_else(Json::empty_object, Json::from_tree))
+            }
+            Match::None => match (self.by_rank(by, &spoken, catalogue, &may).await?, of) {
                 (Some(prepared), _) => Ok(prepared),
                 (None, Some(peer)) => Err(nothing_fits(peer, catalogue, &may)),
-                (None, None) => {
-                    let help = SkillId::new(HELP.0, HELP.1);
-                    found_ready(catalogue, &help, Why::LastResort, Json::empty_object()).map(Prepared::Ready)
-                }
+                (None, None) => help(catalogue, Why::LastResort, serde_json::json!({ "unmatched": true }).into()),
             },
         }
+    }
+
+    /// What the phrases say. Where the hub's own are as good as those of a peer, the peer's are meant.
+    fn matched(&self, catalogue: &Catalogue, spoken: &Spoken<'_>, may: &impl Fn(&SkillId) -> bool) -> Match {
+        match catalogue.matcher.match_words(&spoken.text, self.now(), Some(spoken.locale), may) {
+            Match::Several(mut found) => {
+                if found.iter().any(|found| found.skill.peer.as_str() != HELP.0) {
+                    found.retain(|found| found.skill.peer.as_str() != HELP.0);
+                }
+                match found.len() {
+                    1 => found.pop().map_or(Match::None, Match::One),
+                    _ => Match::Several(found),
+                }
+            }
+            other @ (Match::One(_) | Match::None) => other,
+        }
+    }
+
+    /// Is it a greeting, or a question for help, to one peer? The hub's own phrases are no phrases of that peer.
+    fn greets(&self, catalogue: &Catalogue, spoken: &Spoken<'_>) -> bool {
+        let help = |id: &SkillId| (id.peer.as_str(), id.skill.as_str()) == HELP;
+        let found = catalogue.matcher.match_words(&spoken.text, self.now(), Some(spoken.locale), help);
+        matches!(found, Match::One(_))
     }
 
     async fn by_rank(
         &self,
         by: &Principal,
-        call: &Call,
+        spoken: &Spoken<'_>,
         catalogue: &Catalogue,
-        text: &str,
-        locale: Locale,
         may: &(impl Fn(&SkillId) -> bool + Sync),
     ) -> Result<Option<Prepared>, Fault> {
-        let mut hits = self.store.index.search(text, MAX_HITS).await?;
-        hits.retain(|hit| hit.skill.parse().is_ok_and(|id| may(&id)));
-        let bar = Bar { threshold: self.settings.load().match_threshold, ..Bar::default() };
-        let prepared = match rank(&hits, bar) {
-            Ranked::One(id) => {
-                let skill = catalogue.skill(&id, None).ok_or_else(|| no_such_skill(&id))?;
-                let args = call.input().map(|input| overlaid(&quoted_args(skill, text), input));
-                found_ready(catalogue, &id, Why::Ranked, args.unwrap_or_else(Json::empty_object)).map(Prepared::Ready)
-            }
-            Ranked::Several(skills) => self.which(call, catalogue, skills, locale),
+        let prepared = match self.ranked(catalogue, &spoken.text, may).await? {
+            Ranked::One(id) => self.with_given(catalogue, &id, spoken),
+            Ranked::Several(skills) => self.which(spoken.call, catalogue, skills, spoken.locale),
             Ranked::None => {
-                let Some((id, args)) = self.by_model(by, catalogue, text, may).await else { return Ok(None) };
-                let args = call.input().map_or_else(|| args.clone(), |input| overlaid(&args, input));
-                found_ready(catalogue, &id, Why::Ranked, args).map(Prepared::Ready)
+                let Some((id, args)) = self.by_model(by, catalogue, &spoken.text, may).await else { return Ok(None) };
+                found_ready(catalogue, &id, Why::Ranked, overlaid(&args, spoken.input)).map(Prepared::Ready)
             }
         };
         prepared.map(Some)
+    }
+
+    /// What the index makes of a text, and the shape of the sentence of its hits.
+    async fn ranked(
+        &self,
+        catalogue: &Catalogue,
+        text: &str,
+        may: &(impl Fn(&SkillId) -> bool + Sync),
+    ) -> Result<Ranked, Fault> {
+        let mut hits = self.store.index.search(text, MAX_HITS).await?;
+        hits.retain(|hit| hit.skill.parse().is_ok_and(|id| may(&id)));
+        refit(&mut hits, text, |id| catalogue.skill(id, None).map(|skill| &**skill));
+        let bar = Bar { threshold: self.settings.load().match_threshold, ..Bar::default() };
+        Ok(rank(&hits, bar))
+    }
+
+    /// A skill with what the sentence gives it; what is unclear there is asked first. An agent is given the words themselves.
+    fn with_given(&self, catalogue: &Catalogue, id: &SkillId, spoken: &Spoken<'_>) -> Result<Prepared, Fault> {
+        let skill = catalogue.skill(id, None).ok_or_else(|| no_such_skill(id))?;
+        let Spoken { input, text, .. } = spoken;
+        let meant = input.args.as_ref().and_then(|args| args.get(PARAMETER)?.as_str());
+        let given = given(skill, text, input.args.as_ref(), meant);
+        if skill.kind == SkillKind::Agent && given.args == Json::empty_object() && answered(input).is_none() {
+            return ready(catalogue, skill, Why::Ranked, None).map(Prepared::Ready).ok_or_else(|| no_such_skill(id));
+        }
+        match given.unclear.first().filter(|_| skill.kind == SkillKind::Tool) {
+            Some(unclear) => self.ask_about(spoken, skill, unclear),
+            None => found_ready(catalogue, id, Why::Ranked, overlaid(&given.args, input)).map(Prepared::Ready),
+        }
+    }
+
+    /// Asks what a value in the sentence is for, or which of several values is meant.
+    fn ask_about(&self, spoken: &Spoken<'_>, skill: &Skill, unclear: &Unclear) -> Result<Prepared, Fault> {
+        let language = spoken.locale.language;
+        let (text, form, choices) = match (unclear.said.as_slice(), unclear.names.as_slice()) {
+            ([value], names @ [_, _, ..]) => {
+                let named: Vec<&str> = names.iter().map(|name| &**name).collect();
+                let form = serde_json::json!({
+                    "type": "object",
+                    "properties": { PARAMETER: { "type": "string", "enum": named } },
+                    "required": [PARAMETER],
+                });
+                let choices = names.iter().map(|name| Choice { id: name.clone(), text: name.clone() });
+                (say::which_parameter(language, value, names), Schema(form.into()), choices.collect())
+            }
+            (said, names) => {
+                let form = words::form(&skill.input, names);
+                (say::ask_about(language, &form, names, said), form, Vec::new())
+            }
+        };
+        if !spoken.call.caller.can_answer.has(KindSet::INPUT) {
+            return Err(Fault::caller(FaultKind::Unanswered, text));
+        }
+        let kind = QuestionKind::Input { form, choices };
+        let asking = Asking { to: Addressee::Caller, kind, text: text.into(), expires: self.question_expires() };
+        Ok(Prepared::Ask(asking, None))
     }
 
     /// What a model makes of words that nothing else understands: one of the skills this principal may call, with arguments
@@ -157,20 +242,19 @@ impl Hub {
     fn meant(
         &self,
         catalogue: &Catalogue,
-        input: &Input,
-        text: &str,
+        spoken: &Spoken<'_>,
         chosen: &SkillId,
-        locale: Locale,
         may: &impl Fn(&SkillId) -> bool,
-    ) -> Result<Ready, Fault> {
-        let skill =
-            catalogue.skill(chosen, None).filter(|skill| may(&skill.id)).ok_or_else(|| no_such_skill(chosen))?;
+    ) -> Result<Prepared, Fault> {
+        catalogue.skill(chosen, None).filter(|skill| may(&skill.id)).ok_or_else(|| no_such_skill(chosen))?;
         let only = |id: &SkillId| id == chosen;
-        let said = match catalogue.matcher.match_words(text, self.now(), Some(locale), only) {
-            Match::One(found) => found.args,
-            Match::Several(_) | Match::None => quoted_args(skill, text),
-        };
-        found_ready(catalogue, chosen, Why::Ranked, overlaid(&said, input))
+        match catalogue.matcher.match_words(&spoken.text, self.now(), Some(spoken.locale), only) {
+            Match::One(found) => {
+                let args = overlaid(&found.args, spoken.input);
+                found_ready(catalogue, chosen, Why::Ranked, args).map(Prepared::Ready)
+            }
+            Match::Several(_) | Match::None => self.with_given(catalogue, chosen, spoken),
+        }
     }
 
     /// Asks which of several is meant; a caller that cannot be asked is told what there is.
@@ -222,12 +306,10 @@ impl Hub {
         if let Match::One(found) = catalogue.matcher.match_words(&text, self.now(), None, may) {
             return Ok(Some((found.skill, found.args)));
         }
-        let mut hits = self.store.index.search(&text, MAX_HITS).await?;
-        hits.retain(|hit| hit.skill.parse().is_ok_and(|id| may(&id)));
-        let bar = Bar { threshold: self.settings.load().match_threshold, ..Bar::default() };
-        let Ranked::One(id) = rank(&hits, bar) else { return Ok(None) };
-        let args = catalogue.skill(&id, None).map(|skill| quoted_args(skill, &text));
-        Ok(args.map(|args| (id, args)))
+        let Ranked::One(id) = self.ranked(&catalogue, &text, &may).await? else { return Ok(None) };
+        let given = catalogue.skill(&id, None).map(|skill| given(skill, &text, input.args.as_ref(), None));
+        // What is unclear is not asked here: the tool says what it lacks.
+        Ok(given.map(|given| (id, given.args)))
     }
 
     /// Do these words name one skill beyond doubt, by a phrase of it?
@@ -238,27 +320,45 @@ impl Hub {
     }
 }
 
+/// Routes that words have led to say what they were found to say.
 fn found_ready(catalogue: &Catalogue, id: &SkillId, why: Why, args: Json) -> Result<Ready, Fault> {
     let skill = catalogue.skill(id, None).ok_or_else(|| no_such_skill(id))?;
-    ready(catalogue, skill, why, Some(args)).ok_or_else(|| no_such_skill(id))
+    let empty = args == Json::empty_object();
+    let told = if empty { None } else { kept(Keep::Full, &args, &skill.input.0) };
+    // An agent whose phrase has no slots is given the words themselves.
+    let args = Some(args).filter(|_| !(empty && skill.kind == SkillKind::Agent));
+    let mut ready = ready(catalogue, skill, why, args).ok_or_else(|| no_such_skill(id))?;
+    ready.route.args = told;
+    Ok(ready)
+}
+
+fn help(catalogue: &Catalogue, why: Why, args: Json) -> Result<Prepared, Fault> {
+    let help = SkillId::new(HELP.0, HELP.1);
+    let mut ready = found_ready(catalogue, &help, why, args)?;
+    ready.route.args = None;
+    Ok(Prepared::Ready(ready))
 }
 
 fn chosen(input: &Input) -> Option<&str> {
     input.args.as_ref()?.get(CHOSEN)?.as_str()
 }
 
+/// What was answered of the skill's own arguments.
+fn answered(input: &Input) -> Option<Json> {
+    let args = input.args.as_ref()?;
+    let serde_json::Value::Object(members) = args.tree() else { return Some(args.clone()) };
+    let ours = |name: &str| name == PARAMETER || (name == CHOSEN && chosen(input).is_some());
+    if !members.keys().any(|name| ours(name)) {
+        return Some(args.clone());
+    }
+    let own: serde_json::Map<String, serde_json::Value> =
+        members.iter().filter(|(name, _)| !ours(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
+    (!own.is_empty()).then(|| Json::from_tree(own.into()))
+}
+
 /// What the words say, and over it what was answered since.
 fn overlaid(said: &Json, input: &Input) -> Json {
-    let Some(answered) = &input.args else { return said.clone() };
-    let merged = task::merge_args(Some(said), answered);
-    match merged.tree() {
-        serde_json::Value::Object(members) if chosen(input).is_some() => {
-            let mut members = members.clone();
-            members.remove(CHOSEN);
-            Json::from_tree(members.into())
-        }
-        _ => merged,
-    }
+    answered(input).map_or_else(|| said.clone(), |answered| task::merge_args(Some(said), &answered))
 }
 
 fn language(part: &Part) -> Option<&str> {

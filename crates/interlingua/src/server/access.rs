@@ -138,6 +138,11 @@ impl Access {
         all.find(|grant| grant.subject == *subject).cloned()
     }
 
+    /// For whoever changes what a credential is worth.
+    pub(super) fn changed(&self) -> watch::Sender<()> {
+        self.replaced.clone()
+    }
+
     /// Hears of every change from here on.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.replaced.subscribe()

@@ -25,6 +25,9 @@ use crate::telemetry::meters::Phase;
 /// What forms send.
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
+/// The headers that the guard decides by.
+const JUDGED: [&str; 6] = ["host", "origin", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "content-type"];
+
 /// What the guard compares with; made from configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
@@ -83,6 +86,11 @@ impl Guard {
         // Two readers of two hosts could each believe another one (RFC 9112 section 3.2).
         if headers.get_all(HOST).iter().nth(1).is_some() {
             return Err(Fault::caller(FaultKind::Malformed, "a request has one Host header"));
+        }
+        // What cannot be read cannot be compared: it is refused, never taken for absent.
+        let unreadable = |name: &&&str| headers.get(**name).is_some_and(|value| value.to_str().is_err());
+        if let Some(name) = JUDGED.iter().find(unreadable) {
+            return Err(Fault::caller(FaultKind::Malformed, format!("the header {name} is not text")));
         }
         let host = authority.map(|authority| authority.as_str()).or_else(|| text(headers, HOST.as_str()));
         if !host.is_none_or(|host| self.knows(host)) {

@@ -1,7 +1,8 @@
 //! Tokens that others issue (JWT): verified with the issuer's keys, which are read again from time to time and whenever a
 //! token names one that is not known.
 //!
-//! A token is verified once and then remembered by its digest until it expires, so a caller pays for its signature once.
+//! A token is verified once and then remembered by its digest until it expires or its issuer changes its keys, so a caller pays for
+//! its signature once. What was opened with a token is asked about again when the keys change.
 //! Which issuers, audiences and scopes count is configuration; nothing that a token says of itself chooses a key's address.
 
 use std::collections::HashMap;
@@ -25,8 +26,10 @@ use crate::client::tls::{self, Trust};
 use crate::config::{self, Config};
 use crate::hub::Hub;
 
-/// How many tokens are remembered.
-const REMEMBERED: u64 = 65_536;
+/// Bytes of tokens that are remembered.
+const REMEMBERED: u64 = 32 * 1024 * 1024;
+/// What one takes besides its scopes.
+const ONE: usize = 512;
 /// How often keys are read again.
 const REFRESH: Duration = Duration::from_secs(300);
 /// How often at most, when tokens name unknown keys.
@@ -45,11 +48,22 @@ pub struct Issuers {
     remembered: Cache<Digest, Remembered>,
 }
 
+fn remembered() -> Cache<Digest, Remembered> {
+    let weigher = |_: &Digest, remembered: &Remembered| {
+        let scopes: usize = remembered.link.scopes.iter().map(|scope| size_of::<Text>() + scope.len()).sum();
+        u32::try_from(ONE + scopes).unwrap_or(u32::MAX)
+    };
+    Cache::builder().max_capacity(REMEMBERED).weigher(weigher).build()
+}
+
 /// A token that was good. One that was not is looked at again: the keys may have changed.
 #[derive(Debug, Clone)]
 struct Remembered {
     link: Link,
     until: Time,
+    issuer: String,
+    /// The keys it was verified with. A key that was withdrawn vouches for nothing that it signed before.
+    keys: Arc<Vec<WebKey>>,
 }
 
 struct Issuer {
@@ -79,13 +93,19 @@ impl std::fmt::Debug for Issuers {
 
 impl Default for Issuers {
     fn default() -> Self {
-        Issuers { by_name: HashMap::new(), remembered: Cache::new(REMEMBERED) }
+        Issuers { by_name: HashMap::new(), remembered: remembered() }
     }
 }
 
 impl Issuers {
     /// Begins to read keys; those that were known `before` count until then. Must be called within a runtime.
-    pub fn start(hub: &Arc<Hub>, config: &Config, before: &Issuers) -> Result<Issuers, Fault> {
+    /// `changed` is told whenever keys change.
+    pub fn start(
+        hub: &Arc<Hub>,
+        config: &Config,
+        before: &Issuers,
+        changed: &watch::Sender<()>,
+    ) -> Result<Issuers, Fault> {
         let mut issuers = Issuers::default();
         for (name, issuer) in &config.access.issuers {
             let known = before.by_name.get(&issuer.issuer).filter(|before| before.config.keys == issuer.keys);
@@ -93,7 +113,7 @@ impl Issuers {
             let keys = Arc::new(ArcSwap::from_pointee(first.unwrap_or_default()));
             let (missing, told) = watch::channel(0);
             if issuer.key_set().is_none() {
-                let reading = Reading::new(hub, name, issuer, keys.clone(), told)?;
+                let reading = Reading::new(hub, name, issuer, keys.clone(), told, changed.clone())?;
                 hub.supervisor.run_until_stop(reading.run());
             }
             let audiences = issuer.audiences(config);
@@ -114,17 +134,20 @@ impl Issuers {
         let digest = Digest::of(token);
         if let Some(remembered) = self.remembered.get(&digest)
             && now < remembered.until
+            && self.by_name.get(&remembered.issuer).is_some_and(|it| Arc::ptr_eq(&it.keys.load(), &remembered.keys))
         {
             return Judged::Good(remembered.link);
         }
         let read = std::str::from_utf8(token).ok().and_then(|text| Some((text, Jwt::decode(text)?)));
         let Some((text, jwt)) = read else { return Judged::Foreign };
         let Some(issuer) = jwt.issuer().and_then(|issuer| self.by_name.get(&issuer)) else { return Judged::Foreign };
-        match issuer.verified(text, &jwt, now) {
+        let keys = issuer.keys.load_full();
+        match issuer.verified(text, &jwt, &keys, now) {
             Some(claims) => {
                 let until = claims.until;
                 let link = issuer.link(claims);
-                self.remembered.insert(digest, Remembered { link: link.clone(), until });
+                let issuer = issuer.config.issuer.clone();
+                self.remembered.insert(digest, Remembered { link: link.clone(), until, issuer, keys });
                 Judged::Good(link)
             }
             None => Judged::Bad,
@@ -162,14 +185,13 @@ impl Issuers {
 }
 
 impl Issuer {
-    fn verified(&self, text: &str, jwt: &Jwt, now: Time) -> Option<Claims> {
-        let keys = self.keys.load();
-        if !jwt.is_of(&keys) {
+    fn verified(&self, text: &str, jwt: &Jwt, keys: &[WebKey], now: Time) -> Option<Claims> {
+        if !jwt.is_of(keys) {
             // Perhaps a new one: it is looked for, and the next try finds it.
             self.missing.send_modify(|times| *times += 1);
             return None;
         }
-        if !jwt.is_signed(text, &keys, verifies) {
+        if !jwt.is_signed(text, keys, verifies) {
             return None;
         }
         let skew = u64::try_from(self.config.skew.0.as_millis()).unwrap_or(u64::MAX);
@@ -225,6 +247,7 @@ struct Reading {
     pool: Pool,
     keys: Arc<ArcSwap<Vec<WebKey>>>,
     told: watch::Receiver<u64>,
+    changed: watch::Sender<()>,
 }
 
 impl Reading {
@@ -234,6 +257,7 @@ impl Reading {
         issuer: &config::Issuer,
         keys: Arc<ArcSwap<Vec<WebKey>>>,
         told: watch::Receiver<u64>,
+        changed: watch::Sender<()>,
     ) -> Result<Reading, Fault> {
         let uri = issuer.keys.parse().unwrap_or_default();
         let pool = Pool::new(
@@ -242,7 +266,7 @@ impl Reading {
             Reach::address(hub, &uri),
             &hub.answers,
         );
-        Ok(Reading { name: name.to_owned(), url: issuer.keys.clone(), pool, keys, told })
+        Ok(Reading { name: name.to_owned(), url: issuer.keys.clone(), pool, keys, told, changed })
     }
 
     async fn run(mut self) {
@@ -254,7 +278,11 @@ impl Reading {
                     tracing::warn!(issuer = self.name, "an issuer has no keys that are known")
                 }
                 Ok(keys) => {
-                    self.keys.store(Arc::new(keys));
+                    // The same keys read again change nothing for those who were known by them.
+                    if **self.keys.load() != keys {
+                        self.keys.store(Arc::new(keys));
+                        self.changed.send_replace(());
+                    }
                     wait = REFRESH;
                 }
                 Err(why) => {

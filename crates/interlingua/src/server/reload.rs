@@ -6,13 +6,16 @@
 
 use std::sync::Arc;
 
+use interlingua_core::json::set_most_values;
 use interlingua_core::{Fault, PeerId};
 use interlingua_drivers::keys::KeyFault;
 
 use super::issuers::Issuers;
 use super::keys::{self, OuterFault};
 use super::rights;
-use super::run::{Server, admission_limits, answer_limits, bounds, certificate, limit_rules, settings};
+use super::run::{
+    Server, admission_limits, answer_limits, bounds, certificate, holding_limits, limit_rules, settings, values,
+};
 use super::tls::TlsFault;
 use crate::agents;
 use crate::config::diff::{Changes, PeerChange, diff};
@@ -84,7 +87,7 @@ impl Server {
         let roster = agents::prepare(&self.shared, &new)?;
         let mut issuers = self.shared.access.rules().issuers.clone();
         if changes.live.contains(&"access") {
-            issuers = Arc::new(Issuers::start(&self.hub, &new, &issuers)?);
+            issuers = Arc::new(Issuers::start(&self.hub, &new, &issuers, &self.shared.access.changed())?);
         }
         if changes.live.contains(&"tools") {
             edge::local::register(&self.hub, &new).await?;
@@ -114,7 +117,10 @@ impl Server {
         self.hub.hooks.store(Arc::new(hooks));
         self.tls.store(tls);
         self.shared.routing.apply(routing);
-        self.shared.mcp.apply(edge::mcp::inbound::Settings::new(&new.mcp));
+        self.shared.mcp.apply(edge::mcp::inbound::Settings::new(&new));
+        if changes.live.iter().any(|key| ["mcp", "tools"].contains(key)) {
+            edge::mcp::inbound::tell_of_new_lists(&self.hub);
+        }
         self.shared.aip.apply(edge::aip::Settings::new(&new.aip));
         self.shared.a2a.store(Arc::new(edge::a2a::Settings::new(&new)));
         self.take_effect(&new, &changes, issuers);
@@ -127,6 +133,8 @@ impl Server {
         self.hub.admission.set_limits(admission_limits(new));
         self.hub.limits.set(limit_rules(new));
         self.hub.answers.set(answer_limits(new));
+        self.hub.holdings.set(holding_limits(new));
+        set_most_values(values(new));
         if changes.live.contains(&"access") {
             // A yes was given under the rules of its time: it does not outlive them.
             self.hub.policy.store(Arc::new(rights::policy(new)));

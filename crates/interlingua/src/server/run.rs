@@ -8,6 +8,7 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
 use axum::middleware::from_fn;
+use interlingua_core::json::set_most_values;
 use interlingua_core::{Fault, HubId};
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Condition, Embedded, OpenFault, Options};
@@ -35,6 +36,7 @@ use crate::edge::{self, Bounds, Shared, envelope};
 use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::audit::KeepArguments;
 use crate::hub::limits::LimitRule;
+use crate::hub::shares::HoldingLimits;
 use crate::hub::{FrontDoor, Hub, Settings, Unknown, entropy};
 use crate::telemetry::meters;
 
@@ -96,11 +98,13 @@ impl Server {
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
         hub.limits.set(limit_rules(config));
         hub.answers.set(answer_limits(config));
+        hub.holdings.set(holding_limits(config));
+        set_most_values(values(config));
         hub.open_audit_key(&config.data().join(AUDIT_KEY)).await?;
         let token = owner_token::kept(config.data())
             .map_err(|cause| StartFault::File { path: config.data().join(owner_token::FILE), cause })?;
         let access = Arc::new(Access::default());
-        let issuers = Issuers::start(&hub, config, &Issuers::default())?;
+        let issuers = Issuers::start(&hub, config, &Issuers::default(), &access.changed())?;
         access.replace(rights::rules(config, &token, Arc::new(issuers)));
         tokens::apply(&hub, &access).await?;
         hub.policy.store(Arc::new(rights::policy(config)));
@@ -108,9 +112,11 @@ impl Server {
         let room = Room::new(config.limits.bodies.0);
         let strangers = strangers(config);
         let address = std::sync::OnceLock::new();
-        let routing =
-            envelope::Routing::new(hub.store.records.clone(), envelope::Settings::new(&config.nlip, hub.keys.clone())?);
-        let mcp = edge::mcp::inbound::Desk::new(edge::mcp::inbound::Settings::new(&config.mcp));
+        let routing = envelope::Settings::new(&config.nlip, hub.keys.clone())?;
+        let passing = hub.holdings.envelope_sessions.clone();
+        let routing = envelope::Routing::new(hub.store.records.clone(), passing, routing);
+        let mcp = edge::mcp::inbound::Settings::new(config);
+        let mcp = edge::mcp::inbound::Desk::new(mcp, hub.holdings.mcp_sessions.clone());
         let a2a = ArcSwap::from_pointee(edge::a2a::Settings::new(config));
         let push = edge::a2a::Push::new(&hub)?;
         let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
@@ -299,6 +305,16 @@ pub(super) fn answer_limits(config: &Config) -> AnswerLimits {
     AnswerLimits { message: limits.body.bytes(), message_time: limits.message_time.0, together: limits.answers.0 }
 }
 
+pub(super) fn holding_limits(config: &Config) -> HoldingLimits {
+    let limits = &config.limits;
+    HoldingLimits { exchanges: limits.exchanges.0, inboxes: limits.inboxes.0, sessions: limits.sessions.0 }
+}
+
+/// How many values a message may have.
+pub(super) fn values(config: &Config) -> usize {
+    usize::try_from(config.limits.values).unwrap_or(usize::MAX)
+}
+
 pub(super) fn limit_rules(config: &Config) -> Vec<LimitRule> {
     config.limits.rules.iter().map(|rule| rule.rule(&config.access)).collect()
 }
@@ -310,6 +326,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         model: config.hub.model.as_deref().map(Into::into),
         deadline: config.limits.deadline.0,
         question: config.limits.question.0,
+        waiting: u64::from(config.limits.waiting),
         unknown: unknown(config.confirm.unknown),
         replay: config.limits.replay.0,
         conversations: config.retention.conversations.0,

@@ -107,6 +107,10 @@ pub struct Meters {
     pub connections: Gauge,
     pub bodies: Gauge,
     pub answers: Gauge,
+    /// What is held for callers between requests, in bytes.
+    pub exchange_bytes: Gauge,
+    pub inbox_bytes: Gauge,
+    pub session_bytes: Gauge,
     /// Calls turned away because the queue was full or the wait too long.
     pub shed: Counter,
     /// From handing records to the store until they are synced.
@@ -150,6 +154,9 @@ impl Meters {
             connections: gauge!("interlingua_connections"),
             bodies: gauge!("interlingua_body_bytes"),
             answers: gauge!("interlingua_answer_bytes"),
+            exchange_bytes: gauge!("interlingua_exchange_bytes"),
+            inbox_bytes: gauge!("interlingua_inbox_bytes"),
+            session_bytes: gauge!("interlingua_session_bytes"),
             shed: counter!("interlingua_calls_shed_total"),
             journal_append: Histogram::default(),
             late_outcomes: counter!("interlingua_late_outcomes_total"),
@@ -346,6 +353,12 @@ fn describe() {
     metrics::describe_gauge!("interlingua_questions_pending", "open questions by kind; confirm: approvals");
     metrics::describe_gauge!("interlingua_connections", "open connections");
     metrics::describe_gauge!("interlingua_answer_bytes", "bytes held for answers of peers that are read or used");
+    metrics::describe_gauge!("interlingua_exchange_bytes", "bytes held for exchanges that run or wait");
+    metrics::describe_gauge!(
+        "interlingua_inbox_bytes",
+        "bytes held for messages that wait for agents, and their answers"
+    );
+    metrics::describe_gauge!("interlingua_session_bytes", "bytes held for sessions of the envelope and of MCP");
     metrics::describe_gauge!("interlingua_body_bytes", "bytes held for request bodies that are read or answered");
     metrics::describe_counter!("interlingua_calls_shed_total", "calls turned away for want of room");
     metrics::describe_counter!("interlingua_late_outcomes_total", "outcomes that came after the first");

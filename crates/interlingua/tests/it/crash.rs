@@ -1,32 +1,27 @@
 //! The hub is killed with -9 while tasks pour in, started again, and asked what it knows.
 //!
 //! None missing: a task whose id was told is there after the next start and reaches an end. None doubled: sent again under
-//! its key it is the same task, and the tool, which does not say that it may be repeated, ran at most once for each. Every
-//! conversation stands at the turn that was acknowledged, or at one that was sent and not yet answered.
+//! its key it is the same task, and the tool, which does not say that it may be repeated, was started at most once for each. A
+//! task that is not completed says that its outcome is unknown. Every conversation stands at the turn that was acknowledged, or at one that was sent and not yet answered.
 //! `SOAK_SECONDS` makes it go on for so long.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use http::Method;
 use http_body_util::Full;
-use interlingua_testkit::{Connection, Hub, request};
+use interlingua_testkit::{Connection, Hub, Random, request};
 use serde_json::{Value, json};
+
+use crate::once::{judge, with_note};
 
 const ROUNDS: usize = 50;
 const TASKS_A_ROUND: usize = 20;
 const CONVERSATIONS: usize = 4;
 
-/// What the tool leaves behind: a line for each time it ran.
-const NOTES: &str = "notes";
 const CONFIG: &str = "limits: { rate: 100000/s }\ntools: { directory: tools }\n";
-const MANIFEST: &str = "name: note\ndescription: Writes a line.\ninput: { type: object, properties: { key: { type: string } } }\n\
-                        effects: { writes: true }\ntimeout: 30s\n";
 
 #[tokio::test]
 async fn crash_rounds_lose_no_task_and_double_none() {
@@ -40,19 +35,16 @@ async fn crash_rounds_lose_no_task_and_double_none() {
         round += 1;
     }
     assert_eq!(known.ids.len(), round * TASKS_A_ROUND);
-    known.check_ends(&hub).await;
+    let ends = judge(&hub, &known.ids).await;
+    // A round is killed after a random number of its answers, so about half of all tasks were sent on before a kill; what a hub
+    // had not sent by then is done by the next one. Far fewer done would mean that it gives up what nobody began.
+    assert!(ends.completed > known.ids.len() / 4, "{ends:?}");
+    assert!(ends.unknown_and_done > 0 && ends.unknown_and_not_done < known.ids.len() * 2 / 3, "{ends:?}");
     known.check_count(&hub).await;
 }
 
 async fn start() -> Hub {
-    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua"));
-    let notes = builder.directory().join(NOTES);
-    // One write, so that two at once do not mix.
-    let program = format!("#!/bin/sh\nprintf '%s\\n' \"$(cat)\" >> '{}'\necho '{{}}'\n", notes.display());
-    let builder = builder.file("tools/note/tool.yaml", MANIFEST).file("tools/note/note", program).config(CONFIG);
-    let program = builder.directory().join("tools/note/note");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).expect("may be run");
-    builder.start().await
+    with_note(Hub::builder(env!("CARGO_BIN_EXE_interlingua"))).config(CONFIG).start().await
 }
 
 /// Sends a round's tasks at once, kills the hub after a number of answers that differs from round to round, starts it again
@@ -153,27 +145,6 @@ impl Known {
         }
     }
 
-    /// Every task has ended, and its tool ran at most once; exactly once when it is completed.
-    async fn check_ends(&self, hub: &Hub) {
-        let mut wrong = Vec::new();
-        let mut completed = 0;
-        let mut ends = HashMap::new();
-        for (key, id) in &self.ids {
-            ends.insert(key.as_str(), ended(hub, id).await);
-        }
-        let ran = notes(&hub.directory().join(NOTES));
-        for (key, state) in ends {
-            let times = ran.get(key).copied().unwrap_or(0);
-            completed += usize::from(state == "completed");
-            match (state.as_str(), times) {
-                ("completed", 1) | ("failed", 0 | 1) => {}
-                _ => wrong.push(format!("{key}: {state}, the tool ran {times} times")),
-            }
-        }
-        assert!(wrong.is_empty(), "{} of {} tasks:\n{}", wrong.len(), self.ids.len(), wrong.join("\n"));
-        assert!(completed > 0, "not one of {} tasks was completed", self.ids.len());
-    }
-
     /// There are as many tasks as keys: also what was never acknowledged is there once.
     async fn check_count(&self, hub: &Hub) {
         let (mut count, mut after) = (0, None);
@@ -199,47 +170,7 @@ fn items(page: &Value) -> &[Value] {
     page["items"].as_array().unwrap_or_else(|| panic!("a page: {page}"))
 }
 
-/// How the task ended. A task that is not there ended as `missing`.
-async fn ended(hub: &Hub, id: &str) -> String {
-    let path = format!("/api/tasks/{id}");
-    for _ in 0..600 {
-        let answer = hub.get(&path).await;
-        if answer.status == 404 {
-            return "missing".to_owned();
-        }
-        let state = answer.json()["state"].as_str().unwrap_or_default().to_owned();
-        if ["completed", "failed", "cancelled"].contains(&state.as_str()) {
-            return state;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    "without end".to_owned()
-}
-
-/// How often the tool ran for each key. A tool whose hub died before it said what to do wrote an empty line.
-fn notes(path: &Path) -> HashMap<String, usize> {
-    let mut counts = HashMap::new();
-    for line in fs::read_to_string(path).expect("the tool ran").lines().filter(|line| !line.is_empty()) {
-        let arguments: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
-        *counts.entry(arguments["key"].as_str().expect("a key").to_owned()).or_default() += 1;
-    }
-    counts
-}
-
 fn soak() -> Duration {
     let seconds = std::env::var("SOAK_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     Duration::from_secs(seconds)
-}
-
-/// splitmix64: the same kills in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
 }

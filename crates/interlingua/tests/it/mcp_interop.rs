@@ -165,3 +165,45 @@ async fn the_official_servers_work_together() {
     let converted = json!({ "source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo" });
     assert!(call(&hub, "time__convert_time", converted).await.contains("21:00"));
 }
+
+/// A hub with the two small servers of `shop.py`, and no other configuration than this.
+async fn shop(yaml: &str) -> Hub {
+    let (python, script) = (mcp::python(2), mcp::interop("shop.py"));
+    let peer = |name: &str| {
+        format!("{name}: {{ mcp: {{ command: {python:?}, args: [{script:?}, {name}] }}, effects: reads }}")
+    };
+    let yaml = format!("peers:\n  {}\n  {}\n{yaml}\n", peer("orders"), peer("stock"));
+    let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config(&yaml).start().await;
+    for skill in ["orders/get_order", "stock/item_price"] {
+        crate::support::until(skill, async || hub.get("/api/skills?limit=200").await.text().contains(skill)).await;
+    }
+    hub
+}
+
+/// Over HTTP in both eras, and over stdio.
+async fn as_a_model_uses_it(hub: &Hub, more: &[&str]) {
+    let data = hub.data().to_string_lossy().into_owned();
+    let program = env!("CARGO_BIN_EXE_interlingua").to_owned();
+    let ways = [
+        ("auto", vec![hub.url("/mcp")]),
+        ("legacy", vec![hub.url("/mcp")]),
+        ("auto", vec![program, "mcp".to_owned(), "--data".to_owned(), data]),
+    ];
+    for (mode, target) in ways {
+        let mut command = std::process::Command::new(mcp::python(2));
+        command.arg(mcp::interop("shop_client.py")).args(["--mode", mode]).args(more).args(&target);
+        command.env("INTERLINGUA_TOKEN", hub.token().expect("a token")).env("PYTHONDONTWRITEBYTECODE", "1");
+        let (success, output) = mcp::finished(command, "a client of the official SDK").await;
+        assert!(success, "{mode} {target:?}:\n{output}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_sees_the_tools_of_the_servers_alone_and_calls_them() {
+    as_a_model_uses_it(&shop("").await, &[]).await;
+}
+
+#[tokio::test]
+async fn m_43_a_model_finds_and_calls_what_is_too_much_to_list() {
+    as_a_model_uses_it(&shop("mcp: { search_above: 1 }").await, &["--searches"]).await;
+}

@@ -239,7 +239,7 @@ pub(crate) async fn with_agents(name: &str) -> Hub {
 async fn a_first_agent_is_talked_to_and_a_mistyped_one_is_told_apart() {
     let (hub, home) = (with_agents("basic.yaml").await, home());
     let said = printed(&hub, home.path(), "echo 'what is there?' | interlingua chat helper");
-    assert!(said.contains("The workspace is empty."), "{said}");
+    assert!(said.contains("That is what the workspace holds."), "{said}");
     let ended = typed(&hub, home.path(), "echo 'what is there?' | interlingua chat helpr");
     let told = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(2), "{told}");

@@ -1,18 +1,18 @@
-//! Power cuts under the whole program: what it told its callers is there after each.
+//! Power cuts under the whole program: what it told its callers is there after each, every task reaches an end, and nothing is
+//! done twice.
 
 use std::collections::BTreeMap;
 
 use interlingua_testkit::{Disk, Hub, Random};
 use serde_json::{Value, json};
 
-/// Read by nobody: only that it ends matters.
-const NOTE: &str = "name: note\ndescription: Takes a note.\ninput: { type: object }\neffects: { writes: true }\ncommand: [sh, -c, 'cat > /dev/null; echo 1']\n";
+use crate::once::{judge, with_note};
+
 const TASKS: usize = 12;
 
 #[tokio::test]
-async fn powercut_rounds_lose_nothing_that_was_told() {
-    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua"))
-        .file("tools/note.yaml", NOTE)
+async fn powercut_rounds_lose_nothing_that_was_told_and_do_nothing_twice() {
+    let builder = with_note(Hub::builder(env!("CARGO_BIN_EXE_interlingua")))
         .config("limits: { rate: 100000/s }\ntools: { directory: ./tools }\n");
     let disk = Disk::below(builder.directory());
     let environment = disk.environment();
@@ -37,7 +37,17 @@ async fn powercut_rounds_lose_nothing_that_was_told() {
         known.check(&hub, round).await;
         // Lines that were not written yet are lost with the power; the chain of those that were holds.
         crate::trust::audit::verified(&hub);
+        // Also those that were on their way are asked for under their key: the hub had them, or begins them now.
+        for number in 0..TASKS {
+            let key = format!("late-{round}-{number}");
+            let id = start(&hub, key.clone()).await.expect("a running hub answers");
+            known.tasks.insert(key, id);
+        }
     }
+    assert_eq!(known.tasks.len(), rounds * 2 * TASKS);
+    let ends = judge(&hub, &known.tasks).await;
+    let unknown = ends.unknown_and_done + ends.unknown_and_not_done;
+    assert!(ends.completed > known.tasks.len() / 4 && unknown > 0, "{ends:?}");
 }
 
 /// Until so many requests were answered by somebody.

@@ -1,10 +1,11 @@
 //! A website that a browser drives, through every door of the hub.
 
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::Command;
 
 use http::Method;
-use interlingua_testkit::Hub;
 use interlingua_testkit::pages::{Pages, html};
+use interlingua_testkit::{Hub, NOBODY, as_another_user, skipped};
 use serde_json::{Value, json};
 
 use crate::mcp::Modern;
@@ -36,7 +37,7 @@ fn first() -> Value {
 }
 
 #[tokio::test]
-async fn w_07_w_47_site_is_called_from_the_program_mcp_a2a_nlip_and_plain_words() {
+async fn w_47_site_is_called_from_the_program_mcp_a2a_nlip_and_plain_words() {
     let pages = Pages::start([("/flights", html(FLIGHTS))]).await;
     let hub = hub(&pages).await;
     let skills = hub.get("/api/skills").await.text();
@@ -83,6 +84,159 @@ async fn w_07_w_47_site_is_called_from_the_program_mcp_a2a_nlip_and_plain_words(
 }
 
 #[tokio::test]
+async fn w_07_site_definitions_are_listed_called_replaced_and_removed_while_the_hub_runs() {
+    let pages = Pages::start([("/old", html("<p id='out'>old</p>")), ("/new", html("<p id='out'>new</p>"))]).await;
+    let definition = |version: &str, actions: &[(&str, &str)]| {
+        let steps = |path: &str| {
+            json!([{"action_type": "navigate", "value": path},
+                {"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}}])
+        };
+        let actions: serde_json::Map<String, Value> =
+            actions.iter().map(|(name, path)| ((*name).to_owned(), steps(path))).collect();
+        json!({"interface_id": "shop", "version": version, "name": "Shop", "base_url": pages.base(), "description": "d",
+            "actions": actions})
+        .to_string()
+    };
+    let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).config("{}\n").start().await;
+    let skills = async || -> Vec<String> {
+        let listed = hub.get("/api/skills").await.json();
+        let ids = listed["items"].as_array().expect("skills").iter().filter_map(|skill| skill["id"].as_str());
+        ids.filter(|id| id.starts_with("shop/")).map(str::to_owned).collect()
+    };
+    let said = async |skill: &str| {
+        let answer = hub.post_json("/api/exchanges", &json!({"skill": skill, "arguments": {}})).await;
+        (answer.status, answer.json()["finished"]["structured"]["extracted_data"][0]["said"].clone())
+    };
+    assert!(skills().await.is_empty());
+    hub.write("shop.json", definition("1.0.0", &[("look", "/old"), ("ask", "/old")]));
+    hub.write("interlingua.yaml", "peers: { shop: { site: ./shop.json } }\n");
+    until("it is listed", async || skills().await == ["shop/ask", "shop/look"]).await;
+    assert_eq!(said("shop/look").await, (200, json!("old")));
+    hub.write("shop.json", definition("1.1.0", &[("look", "/new")]));
+    until("it is replaced", async || skills().await == ["shop/look"]).await;
+    assert_eq!(said("shop/look").await, (200, json!("new")));
+    assert_eq!(said("shop/ask").await.0, 404, "what the new one does not have is gone");
+    hub.write("interlingua.yaml", "{}\n");
+    until("it is removed", async || skills().await.is_empty()).await;
+    assert_eq!(said("shop/look").await.0, 404);
+}
+
+/// The processes below this one, with the words they were started with.
+fn family(of: u32) -> Vec<(u32, String)> {
+    let parent = |id: u32| -> Option<u32> {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+    };
+    let all = std::fs::read_dir("/proc").expect("processes").flatten();
+    let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let below = |id: &u32| std::iter::successors(parent(*id), |id| parent(*id)).any(|above| above == of);
+    let line = |id: u32| std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    ids.filter(below).map(|id| (id, String::from_utf8_lossy(&line(id)).replace('\0', " "))).collect()
+}
+
+/// The addresses that a process listens at over TCP.
+fn listens(id: u32) -> Vec<String> {
+    let files = std::fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+    let links = files.filter_map(|file| std::fs::read_link(file.path()).ok()?.to_str().map(str::to_owned));
+    let own: Vec<String> = links
+        .filter_map(|link| link.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')).map(str::to_owned))
+        .collect();
+    let tables =
+        ["tcp", "tcp6"].map(|kind| std::fs::read_to_string(format!("/proc/{id}/net/{kind}")).unwrap_or_default());
+    let rows =
+        tables.iter().flat_map(|table| table.lines().skip(1)).map(|row| row.split_whitespace().collect::<Vec<_>>());
+    // A row: number, own address, the other's, state (0A is LISTEN), …, and the socket in the tenth place.
+    let listening = rows.filter(|row| row.len() > 9 && row[3] == "0A" && own.iter().any(|socket| socket == row[9]));
+    listening.map(|row| row[1].to_owned()).collect()
+}
+
+/// A site whose one action opens a page and waits there.
+fn waiting_room(pages: &Pages) -> String {
+    json!({"interface_id": "room", "name": "Room", "base_url": pages.base(), "description": "d", "actions": {
+        "sit": {"effects": "reads", "steps": [{"action_type": "navigate", "value": "/"},
+            {"action_type": "wait", "wait_condition": "#never", "timeout": "60s"}]}}})
+    .to_string()
+}
+
+#[tokio::test]
+async fn w_21_site_browser_starts_with_the_first_call_and_ends_with_the_hub() {
+    let pages = Pages::start([("/", html("<p>here</p>"))]).await;
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("room.json", waiting_room(&pages));
+    let mut hub = builder.config("peers: { room: { site: ./room.json } }\n").start().await;
+    assert!(hub.get("/api/skills").await.text().contains("room/sit"));
+    let browsers =
+        |id: u32| family(id).into_iter().filter(|(_, line)| line.contains("--user-data-dir")).collect::<Vec<_>>();
+    assert!(browsers(hub.id()).is_empty(), "nobody has called it yet");
+    let body = json!({"skill": "room/sit", "arguments": {}});
+    assert_eq!(hub.post_json("/api/tasks", &body).await.status, 202);
+    until("a page is asked for", async || !pages.asked().is_empty()).await;
+    let started = browsers(hub.id());
+    assert!(!started.is_empty(), "a page was opened, by whom?");
+    hub.stop().await;
+    let is_there = |(id, line): &(u32, String)| {
+        let now = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&now).replace('\0', " ") == *line
+    };
+    until("every one of them ends", async || !started.iter().any(is_there)).await;
+}
+
+/// The hub runs as a user for whom Chromium has a sandbox: root becomes another one.
+#[tokio::test]
+async fn w_68_site_is_drawn_in_a_sandbox_and_no_debugging_port_is_open() {
+    let pages = Pages::start([("/", html("<p>here</p>"))]).await;
+    let program = env!("CARGO_BIN_EXE_interlingua");
+    let place = tempfile::tempdir().expect("a directory");
+    let wrapped = place.path().join("hub");
+    let root = rustix::process::getuid().is_root();
+    let builder = if root {
+        let unshared = as_another_user("unshare").map(|mut command| command.args(["--user", "true"]).output());
+        match unshared {
+            Err(missing) => return skipped(&missing),
+            Ok(Ok(output)) if output.status.success() => {}
+            Ok(_) => return skipped("a user of this machine may make no namespace, which the browser's sandbox needs"),
+        }
+        let may_run = as_another_user("test").map(|mut command| command.args(["-x", program]).status());
+        if !may_run.is_ok_and(|status| status.is_ok_and(|status| status.success())) {
+            return skipped("another user may not run the program where it was built");
+        }
+        let script =
+            format!("#!/bin/sh\nexec setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups -- '{program}' \"$@\"\n");
+        std::fs::write(&wrapped, script).expect("written");
+        std::fs::set_permissions(&wrapped, PermissionsExt::from_mode(0o755)).expect("may be run");
+        Hub::builder(&wrapped)
+    } else {
+        Hub::builder(program)
+    };
+    let builder = builder.file("room.json", waiting_room(&pages)).config("peers: { room: { site: ./room.json } }\n");
+    if root {
+        for path in ["", "room.json", "interlingua.yaml"] {
+            chown(builder.directory().join(path), Some(NOBODY), Some(NOBODY)).expect("root may");
+        }
+    }
+    let hub = builder.environment("INTERLINGUA_BROWSER_SANDBOX", "").start().await;
+    let task = crate::support::start(&hub, json!({"skill": "room/sit", "arguments": {}})).await;
+    until("a page is asked for", async || {
+        let state = hub.get(&format!("/api/tasks/{task}")).await.text();
+        assert!(!state.contains("\"failed\""), "{state}");
+        !pages.asked().is_empty()
+    })
+    .await;
+    let family = family(hub.id());
+    let drawn: Vec<&(u32, String)> = family.iter().filter(|(_, line)| line.contains("--type=renderer")).collect();
+    assert!(!drawn.is_empty(), "a page is drawn: {family:?}");
+    for (id, line) in drawn {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("it lives");
+        let filtered = status.lines().any(|line| line.split_whitespace().collect::<Vec<_>>() == ["Seccomp:", "2"]);
+        assert!(filtered, "the kernel lets it ask for anything: {line}\n{status}");
+    }
+    for (id, line) in &family {
+        assert!(!line.split(' ').any(|word| word == "--no-sandbox"), "{line}");
+        assert_eq!(listens(*id), Vec::<String>::new(), "{line}");
+    }
+    assert!(!listens(hub.id()).is_empty(), "a port that is open is seen: the hub's own");
+}
+
+#[tokio::test]
 async fn w_66_site_whose_text_is_cut_says_so() {
     let page = |length: usize| html(&format!("<p id='out'>{}</p>", "x".repeat(length)));
     let pages = Pages::start([("/short", page(16 * 1024)), ("/long", page(16 * 1024 + 1))]).await;
@@ -108,6 +262,25 @@ async fn w_66_site_whose_text_is_cut_says_so() {
         let told = if answer["losses"].is_null() { json!([]) } else { answer["losses"].clone() };
         assert_eq!(told, losses, "{skill}");
     }
+}
+
+#[tokio::test]
+async fn w_69_site_runs_are_audited_whether_they_succeed_or_not() {
+    let (hub, _pages) = ordering("<p id='help'>x</p>").await;
+    for (skill, outcome) in [("shop/look", "completed"), ("shop/order", "failed")] {
+        let answer = hub.post_json("/api/exchanges", &json!({"skill": skill, "arguments": {"card": "4111"}})).await;
+        assert_eq!(answer.json()["finished"]["outcome"], outcome, "{}", answer.text());
+    }
+    until("the lines are written", async || {
+        let lines = hub.get("/api/audit?limit=200").await.json();
+        let lines = lines["items"].as_array().expect("lines").clone();
+        let of = |skill: &str| -> Vec<String> {
+            let own = lines.iter().filter(|line| line["on"] == skill && line["action"] == "return");
+            own.map(|line| line["outcome"].as_str().unwrap_or_default().to_owned()).collect()
+        };
+        of("shop/look") == ["completed"] && of("shop/order").len() == 1 && of("shop/order") != ["completed"]
+    })
+    .await;
 }
 
 #[tokio::test]

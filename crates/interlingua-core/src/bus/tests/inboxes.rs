@@ -157,3 +157,26 @@ fn large_answers_are_forgotten_and_what_they_answered_does_not_wait_again() {
     assert!(fold.is_empty(), "over an earlier fold the log says the same");
     assert_eq!(kept.replayed(), kept.inbox);
 }
+
+/// Where there is no room for answers, the oldest are forgotten before their time, and stay forgotten.
+#[test]
+fn answers_are_forgotten_when_their_room_is_wanted() {
+    let mut kept = Kept::default();
+    for id in ["a", "b", "c"] {
+        kept.put(message(id, Kind::Request)).expect("waits");
+        kept.answer(id).expect("is answered");
+    }
+    kept.put(message("d", Kind::Request)).expect("waits");
+    assert_eq!(kept.inbox.held().map(|(place, _)| place).collect::<Vec<_>>(), [7, 2, 4, 6]);
+    for (place, instead) in kept.inbox.forget_answers(1) {
+        kept.log[usize::try_from(place).expect("a place of the log") - 1] = instead;
+    }
+    assert_eq!(kept.inbox.fate(&"a".into()), Fate::Unknown);
+    assert!(matches!(kept.inbox.fate(&"b".into()), Fate::Answered(_)));
+    assert_eq!(kept.replayed(), kept.inbox);
+    for (place, instead) in kept.inbox.forget_answers(usize::MAX) {
+        kept.log[usize::try_from(place).expect("a place of the log") - 1] = instead;
+    }
+    assert_eq!(kept.inbox.held().map(|(place, _)| place).collect::<Vec<_>>(), [7], "what waits is not forgotten");
+    assert_eq!(kept.replayed(), kept.inbox);
+}

@@ -58,7 +58,7 @@ fn call(skill: &str, on_disconnect: OnDisconnect) -> Call {
 
 fn route(skill: &str) -> Route {
     let skill: SkillId = skill.parse().expect("peer/skill");
-    Route { skill, version: None, class: RouteClass::Tool, why: Why::Named }
+    Route { skill, version: None, class: RouteClass::Tool, why: Why::Named, args: None }
 }
 
 fn send(skill: &str, repeatable: bool) -> Happening {

@@ -99,4 +99,11 @@ pub(super) static LEXICON: Lexicon = Lexicon {
         "show", "list", "read", "write", "open", "at", "by", "be", "do", "can", "tomorrow", "today", "file", "files",
         "not", "no", "yes",
     ],
+    little: &[
+        "a", "all", "an", "and", "any", "are", "as", "at", "be", "by", "do", "for", "from", "has", "have", "i", "if",
+        "in", "is", "it", "its", "me", "my", "no", "not", "now", "of", "off", "on", "or", "our", "so", "that", "the",
+        "them", "then", "these", "this", "those", "to", "up", "us", "was", "we", "with", "yes", "you", "your",
+    ],
+    negations: &["not", "no", "without", "except", "never", "non", "nor", "don't", "doesn't", "isn't", "aren't"],
+    asking: &["what", "what's", "which", "who", "when", "where", "how", "is", "are", "does", "has", "did", "was"],
 };

@@ -99,6 +99,12 @@ pub(super) static LEXICON: Lexicon = Lexicon {
         "el", "la", "los", "las", "un", "una", "de", "del", "al", "en", "con", "para", "por", "y", "o", "que", "cual",
         "donde", "cuando", "como", "quien", "mi", "es", "son", "se", "lo", "no", "si", "busca", "buscar", "muestra",
         "lista", "lee", "leer", "escribe", "abre", "hoy", "manana", "archivo", "archivos", "a", "favor", "dame",
-        "desde", "hasta", "vuelos",
+        "desde", "hasta", "vuelos", "hola", "ayuda", "ayudame", "puedes", "hacer", "buenos", "buenas",
     ],
+    little: &[
+        "a", "al", "con", "de", "del", "e", "el", "en", "es", "la", "las", "le", "lo", "los", "me", "mi", "no", "o",
+        "para", "por", "que", "se", "si", "sin", "son", "su", "te", "todo", "todos", "tu", "un", "una", "y", "ya",
+    ],
+    negations: &["no", "sin", "ni", "nunca", "excepto", "salvo"],
+    asking: &["que", "cual", "cuales", "quien", "cuando", "donde", "como", "cuanto", "cuantos", "esta", "hay"],
 };

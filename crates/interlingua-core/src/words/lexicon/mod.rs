@@ -140,6 +140,17 @@ pub(super) struct Lexicon {
     pub(super) after: &'static [&'static str],
     /// Frequent words that tell the language.
     pub(super) common: &'static [&'static str],
+    /// Words too small to be a value by themselves: articles, prepositions, pronouns.
+    pub(super) little: &'static [&'static str],
+    /// Turn around what is said after them.
+    pub(super) negations: &'static [&'static str],
+    /// Begin a question.
+    pub(super) asking: &'static [&'static str],
+}
+
+/// Is this word in the list of any language spoken here?
+pub(super) fn any_has(list: impl Fn(&Lexicon) -> &'static [&'static str], word: &str) -> bool {
+    Language::ALL.into_iter().any(|language| list(language.lexicon()).contains(&word))
 }
 
 #[cfg(test)]
@@ -172,6 +183,9 @@ mod tests {
                 lexicon.before,
                 lexicon.after,
                 lexicon.common,
+                lexicon.little,
+                lexicon.negations,
+                lexicon.asking,
             ];
             for word in listed.chain(pairs).chain(numbers).chain(lists.into_iter().flatten()) {
                 assert_eq!(fold(word), *word);

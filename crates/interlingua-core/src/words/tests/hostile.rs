@@ -144,6 +144,17 @@ proptest! {
     }
 
     #[test]
+    fn reading_values_never_panics_and_is_deterministic(text in near_texts()) {
+        let mut skills = files();
+        skills.push(flights());
+        for skill in &skills {
+            let first = crate::words::given::given(skill, &text, None, Some("path"));
+            prop_assert_eq!(&first, &crate::words::given::given(skill, &text, None, Some("path")));
+            prop_assert!(first.args.is_object());
+        }
+    }
+
+    #[test]
     fn answers_never_panic(text in near_texts(), now in any::<u64>()) {
         let form = flights().input;
         answer::to_form(&form, &[], &text, Time(now), None);

@@ -1,6 +1,7 @@
 //! Plain words, from the outside.
 
 mod answers;
+mod given;
 mod hostile;
 mod phrases;
 mod ranking;

@@ -4,8 +4,7 @@ use super::*;
 use crate::event::Why;
 use crate::id::Text;
 use crate::ports::Hit;
-use crate::words::rank::{Bar, Ranked, quoted_args, rank};
-use serde_json::json as tree;
+use crate::words::rank::{Bar, Ranked, rank, refit};
 
 fn hits(scores: &[(&str, f64)]) -> Vec<Hit> {
     scores.iter().map(|(skill, score)| Hit { skill: (*skill).into(), score: *score }).collect()
@@ -47,17 +46,27 @@ fn equal_scores_come_in_a_fixed_order_and_the_list_is_short() {
 }
 
 #[test]
-fn only_a_quotation_fills_the_one_text_a_ranked_skill_requires() {
-    let one =
-        skill("a/b", r#"{"properties":{"query":{"type":"string"},"n":{"type":"integer"}},"required":["query"]}"#, &[]);
-    assert_eq!(*quoted_args(&one, "please find \"big red bus\" now").tree(), tree!({"query": "big red bus"}));
-    for text in ["find big red bus", "find \"a\" or \"b\"", "find \"open", &"\"".repeat(100_000)] {
-        assert_eq!(*quoted_args(&one, text).tree(), tree!({}), "{}", text.len());
-    }
-    let two = skill("a/b", FLIGHTS, &[]);
-    assert_eq!(*quoted_args(&two, "fly \"Paris\"").tree(), tree!({}));
-    let number = skill("a/b", r#"{"properties":{"n":{"type":"integer"}},"required":["n"]}"#, &[]);
-    assert_eq!(*quoted_args(&number, "show \"5\"").tree(), tree!({}));
+fn a_number_in_the_sentence_is_for_a_skill_that_requires_one_and_a_question_looks_something_up() {
+    let number = r#"{"properties":{"order_id":{"type":"integer"}},"required":["order_id"]}"#;
+    let skills = [
+        skill("orders/get_order", number, &[]),
+        skill("orders/cancel_order", number, &[]),
+        skill("orders/list_orders", "{}", &[]),
+    ];
+    let first = |text: &str, scores: [f64; 3]| {
+        let mut hits: Vec<Hit> =
+            skills.iter().zip(scores).map(|(skill, score)| Hit { skill: skill.id.to_string().into(), score }).collect();
+        refit(&mut hits, text, |id| skills.iter().find(|skill| skill.id == *id));
+        let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
+        assert!((best - scores.into_iter().fold(0.0, f64::max)).abs() < 1e-9, "a weak hit stays weak: {hits:?}");
+        rank(&hits, Bar::default())
+    };
+    let one = |id: &str| Ranked::One(id.parse().expect("peer/skill"));
+    assert_eq!(first("what is the status of order 1001", [0.5, 0.5, 0.8]), one("orders/get_order"));
+    assert_eq!(first("list orders", [0.5, 0.5, 0.7]), one("orders/list_orders"));
+    assert_eq!(first("list 5 orders", [0.5, 0.5, 0.9]), one("orders/list_orders"));
+    assert_eq!(first("cancel order 1001", [0.5, 0.9, 0.5]), one("orders/cancel_order"));
+    assert!(matches!(first("order 1001", [0.8, 0.8, 0.8]), Ranked::Several(_)), "nothing is guessed");
 }
 
 #[test]
@@ -77,6 +86,42 @@ fn questions_are_asked_by_type_name_and_description_in_both_languages() {
     let several: [Text; 3] = ["path".into(), "departure_date".into(), "count".into()];
     assert_eq!(say::ask_for(Language::English, &schema, &several), "I still need: path, departure date and count.");
     assert_eq!(say::ask_for(Language::Spanish, &schema, &several), "Todavía necesito: path, departure date y count.");
+}
+
+#[test]
+fn what_is_unclear_is_asked_with_what_was_said() {
+    let schema = Schema(json(r#"{"properties":{"order_id":{"type":"integer"},"status":{"enum":["open","shut"]}}}"#));
+    let said: [Text; 2] = ["1001".into(), "1002".into()];
+    let asked = |name: &str, said: &[Text]| say::ask_about(Language::English, &schema, &[name.into()], said);
+    assert_eq!(asked("order_id", &said), "Which number for order id? You said 1001 and 1002.");
+    assert_eq!(asked("status", &[]), "Which status: open or shut?");
+    let names: [Text; 2] = ["door".into(), "front_window".into()];
+    let which = |value: &str| say::which_parameter(Language::English, value, &names);
+    assert_eq!(which("open"), "You said open. Which is that: door or front window?");
+    assert!(which(&"x".repeat(16_000)).len() < 120 && !which("\u{202e}\n").contains(['\u{202e}', '\n']));
+}
+
+#[test]
+fn a_greeting_lists_the_peers_of_the_operator_first_in_a_few_lines() {
+    let long = format!("Says a lot. {}", "And more. ".repeat(50));
+    let named = |id: &str| Skill { description: long.as_str().into(), ..skill(id, "{}", &[("en", "say {x} [twice]")]) };
+    let hub = ["hub/help", "hub/echo", "graph/do", "local/read_file"].map(named);
+    let shop: Vec<Skill> = (0..30).map(|n| named(&format!("shop/s{n:02}"))).collect();
+    let desk = [named("desk/chat")];
+    let all: Vec<&Skill> = hub.iter().chain(&shop).chain(&desk).collect();
+    let said = menu::greeting(Language::English, &all);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!((lines[0], lines[1]), ("Hello! I can do this:", "- desk/chat: Says a lot"));
+    assert_eq!((lines.len(), lines[11]), (12, "… and 24 more: interlingua skills"));
+    assert!(!said.contains("twice") && !said.contains("hub/") && !said.contains("help"), "{said}");
+    let few: Vec<&Skill> = hub.iter().collect();
+    let said = menu::nothing_fits(Language::Spanish, &few);
+    assert!(said.starts_with("No encontré") && said.contains("\nPuedo hacer esto:\n- local/read_file: "), "{said}");
+    assert!(said.ends_with("- hub/echo: Says a lot"), "{said}");
+    assert_eq!(menu::greeting(Language::English, &few[..1]), "Hello! I can do nothing for you yet.");
+    let odd = Skill { description: "\u{1b}[2Jnice\nskill".into(), ..skill("p/s", "{}", &[]) };
+    let said = menu::greeting(Language::English, &[&odd]);
+    assert!(said.lines().count() == 2 && !said.contains('\u{1b}'), "{said}");
 }
 
 #[test]

@@ -72,18 +72,23 @@ async fn w_63_sockets_and_workers_go_through_the_same_door() {
 async fn w_64_w_69_downloads_and_permissions_are_refused() {
     let page = html(
         r#"<a id="load" href="/big">get</a><p id="out"></p><script>
-        navigator.geolocation.getCurrentPosition(() => out.textContent = 'located', () => out.textContent = 'denied');
+        const place = new Promise((yes, no) => navigator.geolocation.getCurrentPosition(yes, no));
+        const notes = Notification.requestPermission().then(said => said == 'granted' || Promise.reject(said));
+        const camera = navigator.mediaDevices.getUserMedia({ video: true });
+        const paste = navigator.clipboard.readText();
+        Promise.allSettled([place, notes, camera, paste]).then(all => out.textContent = 'asked: ' + all.map(one => one.status));
         </script>"#,
     );
     let big = answer("200 OK", "application/octet-stream", "Content-Disposition: attachment; filename=x.bin\r\n", "x");
     let (bench, server) = (Bench::new(), Pages::start([("/", page), ("/big", big)]).await);
     let peer = bench.site(site(
         &server,
-        json!({"get": [{"action_type": "navigate", "value": "/"}, {"action_type": "wait", "wait_condition": "text=denied"},
+        json!({"get": [{"action_type": "navigate", "value": "/"}, {"action_type": "wait", "wait_condition": "text=asked:"},
             {"action_type": "click", "selector": "#load"}, {"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}}],
             "load": [{"action_type": "navigate", "value": "/big"}]}),
     ));
-    assert_eq!(rows(&peer.try_out("get", json!({})).await.unwrap()), &json!([{"said": "denied"}]));
+    let asked = "asked: rejected,rejected,rejected,rejected";
+    assert_eq!(rows(&peer.try_out("get", json!({})).await.unwrap()), &json!([{ "said": asked }]));
     assert_eq!(fault(peer.try_out("load", json!({})).await).1, "navigation_failed");
     let left: Vec<_> = walk(bench.directory.path()).into_iter().filter(|name| name.ends_with("x.bin")).collect();
     assert!(left.is_empty(), "{left:?}");

@@ -262,7 +262,7 @@ fn s_07_a_new_run_knows_no_claims() {
 }
 
 #[test]
-fn s_08_no_tool_deletes() {
+fn no_tool_deletes() {
     let ground = Ground::new();
     let workspace = ground.plain();
     assert!(Tool::ALL.iter().all(|tool| !tool.effects().destroys));

@@ -86,7 +86,7 @@ fn skill(card: &AgentCard, offer: &Offer, id: SkillId) -> Skill {
         Some("prompt") => SkillKind::Prompt,
         Some(_) | None => SkillKind::Agent,
     };
-    let input = schema("inputSchema").unwrap_or_else(words);
+    let input = schema("inputSchema").unwrap_or_else(chat_input);
     let mut skill = Skill::new(
         id,
         kind,
@@ -113,14 +113,15 @@ fn skill(card: &AgentCard, offer: &Offer, id: SkillId) -> Skill {
 
 fn chat(card: &AgentCard, peer: &PeerId) -> Skill {
     let id = SkillId::new(peer.clone(), CHAT);
-    let mut skill = Skill::new(id, SkillKind::Agent, claims::text(&card.description), words(), Effects::unknown());
+    let mut skill = Skill::new(id, SkillKind::Agent, claims::text(&card.description), chat_input(), Effects::unknown());
     skill.title = claims::text(&card.name);
     skill.takes.clone_from(&card.takes);
     skill.gives.clone_from(&card.gives);
     skill.sealed()
 }
 
-fn words() -> Schema {
+/// The input of `chat`, and of any skill without a schema: one message in words.
+pub fn chat_input() -> Schema {
     let schema = json!({
         "type": "object",
         "properties": {MESSAGE: {"type": "string", "description": "What to say."}},

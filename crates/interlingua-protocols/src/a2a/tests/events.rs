@@ -36,7 +36,8 @@ fn sent() -> Record {
 }
 
 fn started() -> Record {
-    let route = Route { skill: SkillId::new("p", "s"), version: None, class: RouteClass::Tool, why: Why::Named };
+    let route =
+        Route { skill: SkillId::new("p", "s"), version: None, class: RouteClass::Tool, why: Why::Named, args: None };
     Record::emitted(Event::Started(route))
 }
 

@@ -252,6 +252,9 @@ pub(super) fn provenance(meta: &mut Object<'_>, route: Option<&Route>, artifacts
         meta.object("route", |out| {
             out.text("skill", &route.skill.to_string());
             out.text("why", route.why.as_str());
+            if let Some(args) = &route.args {
+                out.value("arguments", args);
+            }
         });
     }
     if !artifacts.is_empty() {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use ciborium_ll::{Decoder, Header};
-use interlingua_core::json::MOST_VALUES;
+use interlingua_core::json::most_values;
 
 use crate::nlip::invalid::{Invalid, Problem};
 
@@ -25,7 +25,7 @@ pub(super) struct Items<'a> {
 
 impl<'a> Items<'a> {
     pub(super) fn new(frame: &'a Bytes, depth: usize) -> Items<'a> {
-        Items { frame, at: 0, depth, values: MOST_VALUES }
+        Items { frame, at: 0, depth, values: most_values() }
     }
 
     fn bad<T>(&self) -> Result<T, Invalid> {

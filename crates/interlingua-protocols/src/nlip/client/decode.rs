@@ -28,7 +28,20 @@ pub enum Replied {
     Finished(Box<Finished>),
     /// The agent ended its reply with it; the answer is the next message.
     Asked(Box<Question>),
+    /// It goes on at the agent without an answer from here.
+    GoesOn(GoesOn),
 }
+
+/// A task of the agent's, which is asked about by its id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoesOn {
+    pub task: Text,
+    /// What approvers over there are asked.
+    pub waits: Option<Text>,
+}
+
+/// Longer than any id of a hub's.
+const LONGEST_ID: usize = 128;
 
 /// Reads a reply. Its tokens are the jar's business, not the content's.
 pub fn reply(message: Message, leg: &Leg) -> Carried<Replied> {
@@ -44,6 +57,9 @@ pub fn reply(message: Message, leg: &Leg) -> Carried<Replied> {
     }
     if let Some(refused) = read.refused.take() {
         return read.finished(Outcome::Failed(refused));
+    }
+    if let Some(goes_on) = read.goes_on.take() {
+        return Carried { value: Replied::GoesOn(goes_on), losses: read.losses };
     }
     if let Some(question) = read.question.take() {
         return Carried { value: Replied::Asked(Box::new(question)), losses: read.losses };
@@ -100,6 +116,7 @@ struct Read {
     parts: Vec<Part>,
     losses: Vec<Loss>,
     question: Option<Question>,
+    goes_on: Option<GoesOn>,
     fault: Option<Fault>,
     /// It wants a person to open what the hub shows nobody.
     refused: Option<Fault>,
@@ -113,7 +130,13 @@ impl Read {
             return;
         }
         let Some(content) = submessage.content.as_json(leg.depth) else { return };
-        if submessage.has_label(labels::QUESTION) {
+        if submessage.has_label(labels::TASK) {
+            self.goes_on = GoesOn::read(&content, None);
+        } else if submessage.has_label(labels::QUESTION)
+            && let Some(goes_on) = GoesOn::for_approvers(&content)
+        {
+            self.goes_on = Some(goes_on);
+        } else if submessage.has_label(labels::QUESTION) {
             match leg.asked(&content) {
                 Ok(question) => self.question = question,
                 Err(bad) => self.refused = Some(leg.refused(&bad)),
@@ -134,6 +157,22 @@ impl Read {
         let output = Output { parts: self.parts, ..Output::default() };
         let finished = Finished { outcome, output, usage: Usage::default() };
         Carried { value: Replied::Finished(Box::new(finished)), losses: self.losses }
+    }
+}
+
+impl GoesOn {
+    fn read(content: &Json, waits: Option<Text>) -> Option<GoesOn> {
+        let task = content.get("task").and_then(|task| task.as_str())?;
+        let is_id = !task.is_empty() && task.len() <= LONGEST_ID;
+        is_id.then(|| GoesOn { task: task.into(), waits })
+    }
+
+    /// A question for approvers of the other hub: whoever is asked here could not answer it. A hub that does not say for whom it is
+    /// asks its caller.
+    fn for_approvers(content: &Json) -> Option<GoesOn> {
+        let text = |key: &str| content.get(key).and_then(|value| value.as_str());
+        let words = (text("to") == Some("approvers")).then(|| text("text")).flatten()?;
+        GoesOn::read(content, Some(words.into()))
     }
 }
 

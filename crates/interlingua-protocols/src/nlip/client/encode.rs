@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::jar::TokenJar;
 use super::skills;
-use crate::nlip::encode::Addresses;
+use crate::nlip::decode::TaskWish;
+use crate::nlip::encode::{Addresses, NoAddresses};
 use crate::nlip::wire::{CONTROL, Message, Submessage};
 use crate::nlip::{labels, part, render};
 
@@ -42,9 +43,8 @@ pub fn call(call: &Call, tongue: Tongue, jar: &TokenJar, addresses: &dyn Address
     Ok(Carried { value: message(list, &input.history, addresses, &mut losses, jar), losses })
 }
 
-/// The one skill every NLIP agent has: to be spoken to.
 fn is_talk(skill: &SkillId) -> bool {
-    skill.skill.as_str() == "chat"
+    skill.skill.as_str() == super::CHAT
 }
 
 fn content(input: &Input, addresses: &dyn Addresses, losses: &mut Vec<Loss>) -> Vec<Submessage> {
@@ -135,6 +135,16 @@ pub fn answer(
     }
     let message = message(list, history, addresses, &mut losses, jar);
     Ok(Carried { value: Message { messagetype, ..message }, losses })
+}
+
+/// Asks how a task of the agent's stands, or says that nobody wants it any more.
+pub fn about(task: &str, wish: TaskWish, jar: &TokenJar) -> Message {
+    let words = match wish {
+        TaskWish::Look => "How does it stand?",
+        TaskWish::Cancel => "Nobody wants this any more.",
+    };
+    let ours = Submessage::json(json!({"task": task, "action": wish.as_str()}).into()).labelled(labels::TASK);
+    message(vec![Submessage::text(words), ours], &[], &NoAddresses, &mut Vec::new(), jar)
 }
 
 fn said(text: &str) -> Vec<Submessage> {

@@ -8,6 +8,22 @@ pub mod encode;
 pub mod jar;
 pub mod skills;
 
-pub use decode::{Leg, Replied};
+use interlingua_core::Schema;
+use serde_json::json;
+
+pub use decode::{GoesOn, Leg, Replied};
 pub use encode::Tongue;
 pub use jar::{JarFull, TokenJar};
+
+/// The one skill every agent has: to be spoken to.
+pub const CHAT: &str = "chat";
+
+/// The input of `chat`.
+pub fn chat_input() -> Schema {
+    let input = json!({
+        "type": "object",
+        "properties": {"message": {"type": "string", "description": "What to say."}},
+        "required": ["message"],
+    });
+    Schema(input.into())
+}

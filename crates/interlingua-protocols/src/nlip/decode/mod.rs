@@ -8,7 +8,8 @@ mod ours;
 
 use interlingua_core::{
     Ask, Body, Call, Caller, Carried, ConversationId, Delivery, Group, GroupId, HubId, Inbound, Input, KindSet, Loss,
-    LossKind, MessageId, Missing, Page, Part, PeerId, Provenance, Query, Run, Secret, Target, Text, Time, Trust, Wire,
+    LossKind, MessageId, Missing, Page, Part, PeerId, Provenance, Query, Run, Secret, Target, TaskId, Text, Time,
+    Trust, Wire,
 };
 
 use super::invalid::{Invalid, Problem};
@@ -70,6 +71,8 @@ pub enum Meaning {
     Ask(Inbound),
     /// Something about events on topics.
     Topic(Topic),
+    /// How a task of the caller's stands, or that it is not wanted any more.
+    Task(TaskId, TaskWish),
     /// A control message asks where large content goes (clause 6.4).
     Upload,
     /// A control message asks the hub to say who it is (first draft, clause 6.5).
@@ -82,6 +85,22 @@ pub enum Meaning {
     Report { text: Text },
     /// Nothing is asked: the answer only shows that it came.
     Remark,
+}
+
+/// What is wanted of a task that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskWish {
+    Look,
+    Cancel,
+}
+
+impl TaskWish {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskWish::Look => "look",
+            TaskWish::Cancel => "cancel",
+        }
+    }
 }
 
 /// Reads what a message means.
@@ -146,6 +165,9 @@ impl Said<'_> {
         }
         if let Some(topic) = ours.topic {
             return Ok(Meaning::Topic(topic));
+        }
+        if let Some((task, wish)) = ours.task {
+            return Ok(Meaning::Task(task, wish));
         }
         let history = take_history(&mut parts);
         let input = Input { args: None, parts, history, trust: Trust::Caller };

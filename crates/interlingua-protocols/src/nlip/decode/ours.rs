@@ -1,14 +1,14 @@
-//! The hub's own words in a message: submessages labelled `interlingua-call`, `-answer`, `-via` and `-origin`.
+//! The hub's own words in a message: submessages labelled `interlingua-call`, `-answer`, `-task`, `-via` and `-origin`.
 
 use std::borrow::Cow;
 
 use interlingua_core::json::{Kind, Reader};
 use interlingua_core::{
     Answer, Handle, Inbound, Input, Json, MessageId, Part, Provenance, QuestionId, Secret, Signal, SkillId, SkillName,
-    Target, Text, Via,
+    Target, TaskId, Text, Via,
 };
 
-use super::Door;
+use super::{Door, TaskWish};
 use crate::hop::{self, Hop};
 use crate::nlip::invalid::{Invalid, Problem};
 use crate::nlip::labels;
@@ -21,6 +21,7 @@ pub(super) struct Ours {
     pub(super) calls: Vec<NamedCall>,
     pub(super) answer: Option<Answered>,
     pub(super) topic: Option<Topic>,
+    pub(super) task: Option<(TaskId, TaskWish)>,
     via: Option<Via>,
     origins: Vec<String>,
 }
@@ -37,6 +38,8 @@ impl Ours {
             }
         } else if submessage.has_label(labels::TOPIC) {
             self.topic = Some(Topic::decode(&content())?);
+        } else if submessage.has_label(labels::TASK) {
+            self.task = Some(task(&content())?);
         } else if submessage.has_label(labels::VIA) {
             self.via = via(&content());
         } else if submessage.has_label(labels::ORIGIN) {
@@ -75,6 +78,18 @@ fn bad_call(what: &'static str) -> Invalid {
 
 fn bad_answer(what: &'static str) -> Invalid {
     Invalid { path: labels::ANSWER.into(), problem: Problem::BadAnswer(what) }
+}
+
+/// `{task, action?}`: `look`, which is the default, or `cancel`.
+fn task(content: &Json) -> Result<(TaskId, TaskWish), Invalid> {
+    let bad = |what| Invalid { path: labels::TASK.into(), problem: Problem::BadTask(what) };
+    let text = |key: &str| content.get(key).and_then(|value| value.as_str());
+    let task = text("task").and_then(|id| id.parse().ok()).ok_or_else(|| bad("task must be the id of a task"))?;
+    match content.get("action").map(|action| action.as_str()) {
+        None | Some(Some("look")) => Ok((task, TaskWish::Look)),
+        Some(Some("cancel")) => Ok((task, TaskWish::Cancel)),
+        Some(_) => Err(bad("action must be look or cancel")),
+    }
 }
 
 /// `{skill, arguments?, version?, id?}`, or `capability` instead of `skill`.

@@ -33,6 +33,7 @@ fn finished(message: Message) -> Finished {
     match client::decode::reply(message, &leg(Tongue::Plain)).value {
         Replied::Finished(finished) => *finished,
         Replied::Asked(question) => panic!("{question:?}"),
+        Replied::GoesOn(goes_on) => panic!("{goes_on:?}"),
     }
 }
 

@@ -35,7 +35,8 @@ fn shown(message: &Message) -> serde_json::Value {
 
 #[test]
 fn n_50_text_leads_and_everything_else_follows_in_order() {
-    let route = Route { skill: SkillId::new("p", "s"), version: None, class: RouteClass::Tool, why: Why::Named };
+    let route =
+        Route { skill: SkillId::new("p", "s"), version: None, class: RouteClass::Tool, why: Why::Named, args: None };
     let output = Output {
         said: None,
         parts: vec![Part::new(Body::Data(json!([1]).into()), Provenance::hub()), said("Here it is.")],

@@ -62,7 +62,7 @@ fn skills_are_listed_for_people_and_for_programs() {
         Effects::reads_only(CardFrom::Manifest),
     );
     let reply = discover::skills([&skill], &[], ReplyTo::default());
-    assert_eq!(reply.first, Submessage::text("I can do this:\n- files/read_file: Reads a file."));
+    assert_eq!(reply.first, Submessage::text("Hello! I can do this:\n- files/read_file: Reads a file"));
     let text = written(&reply);
     annex_a(&interlingua_core::Json::parse(text.clone().into()).unwrap());
     let shown: serde_json::Value = serde_json::from_str(&text).unwrap();

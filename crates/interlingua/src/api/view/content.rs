@@ -35,6 +35,9 @@ pub struct PartView {
     /// Of `blob`, when it is kept by the hub: the SHA-256 of its bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    /// Of `blob`, when it is kept by the hub: where its bytes can be fetched, by whoever was told this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     /// Of `blob`: how many bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
@@ -68,6 +71,7 @@ impl From<&Part> for PartView {
             data: None,
             base64: None,
             sha256: None,
+            url: None,
             size: None,
             language: None,
             gps: None,

@@ -63,6 +63,10 @@ pub struct RouteView {
     pub class: String,
     /// `named`, `only_one`, `best_class`, `best_health`, `front_door`, `phrase`, `ranked`, `failover` or `last_resort`.
     pub why: String,
+    /// What plain words were found to say of its arguments, without secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub arguments: Option<Json>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -268,6 +272,7 @@ impl From<&Route> for RouteView {
             version: route.version.as_ref().map(ToString::to_string),
             class: route.class.as_str().into(),
             why: route.why.as_str().into(),
+            arguments: route.args.clone(),
         }
     }
 }

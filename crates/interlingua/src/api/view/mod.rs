@@ -11,6 +11,7 @@ mod content;
 mod event;
 mod fault;
 mod keys;
+mod parts;
 mod question;
 mod site;
 mod task;
@@ -31,6 +32,7 @@ pub use event::{
 };
 pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use keys::{KeyView, KeysView, RotateRequest, Rotated};
+pub use parts::Tells;
 pub use question::{ChoiceView, ConfirmView, QuestionView};
 pub use site::SiteSessionView;
 pub use task::{

@@ -38,6 +38,7 @@ fn events() -> Vec<Event> {
             version: None,
             class: RouteClass::Agent,
             why: Why::Named,
+            args: None,
         }),
         Event::Said { message: "m".into(), channel: Channel::Answer, piece: Piece::Delta, parts: vec![said] },
         Event::Progress { done: Some(1.0), total: Some(2.0), note: None },

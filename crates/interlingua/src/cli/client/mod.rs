@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use bytes::Bytes;
-use http::{Method, Request, Uri, header};
+use http::{Method, Request, StatusCode, Uri, header};
 use http_body_util::Full;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -96,7 +96,31 @@ impl Client {
         self.send(Method::GET, path, None, "text/event-stream", extras).await.map(Events::new)
     }
 
+    /// What the hub says where it has no view of this name. Its Owner is told which there are.
+    pub(super) async fn lacks_view(&self, view: &str) -> Result<Option<String>, Failure> {
+        let path = format!("/mcp/{view}");
+        let answer = self.exchange(Method::GET, &path, None, "text/event-stream", &Extras::default()).await?;
+        if answer.status != StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        let said: serde_json::Value = read(&answer.whole(LIMIT).await?)?;
+        Ok(Some(super::screen::plain(said["error"]["message"].as_str().unwrap_or("there is no view of this name"))))
+    }
+
     async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Bytes>,
+        accept: &str,
+        extras: &Extras<'_>,
+    ) -> Result<Answer, Failure> {
+        let answer = self.exchange(method, path, body, accept, extras).await?;
+        if answer.status.is_success() { Ok(answer) } else { Err(refused(answer).await) }
+    }
+
+    /// Whatever the answer is.
+    async fn exchange(
         &self,
         method: Method,
         path: &str,
@@ -124,8 +148,7 @@ impl Client {
         let request = request
             .body(Full::new(body.unwrap_or_default()))
             .map_err(|_| Failure::new(Exit::Usage, "an argument has characters that cannot be sent"))?;
-        let answer = self.way.send(request).await?;
-        if answer.status.is_success() { Ok(answer) } else { Err(refused(answer).await) }
+        self.way.send(request).await
     }
 }
 

@@ -54,18 +54,24 @@ pub(super) fn with(text: &str, key: &str, name: &str, entry: &Value) -> Result<(
         Some(_) => Change::Replaced,
         None => Change::Added,
     };
-    servers.insert(name.to_owned(), raw(entry, 2)?);
-    whole.insert(key.to_owned(), raw(&servers, 1)?);
+    servers.insert(name.to_owned(), written(entry)?);
+    whole.insert(key.to_owned(), around(&servers)?);
     let mut new = serde_json::to_string_pretty(&whole).map_err(|error| error.to_string())?;
     new.push('\n');
     Ok((new, change))
 }
 
-/// A value as it is written at this depth, two spaces a level.
-fn raw(value: &impl serde::Serialize, depth: usize) -> Result<Box<RawValue>, String> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?;
-    let text = text.replace('\n', &format!("\n{}", "  ".repeat(depth)));
-    RawValue::from_string(text).map_err(|error| error.to_string())
+/// The entry as it is written two levels deep, two spaces a level.
+fn written(entry: &Value) -> Result<Box<RawValue>, String> {
+    let text = serde_json::to_string_pretty(entry).map_err(|error| error.to_string())?;
+    RawValue::from_string(text.replace('\n', "\n    ")).map_err(|error| error.to_string())
+}
+
+/// The object of all entries, one level deep. The lines of each are indented already.
+fn around(servers: &Object) -> Result<Box<RawValue>, String> {
+    let written = |name: &str, entry: &RawValue| format!("\n    {}: {}", Value::from(name), entry.get());
+    let entries: Vec<String> = servers.iter().map(|(name, entry)| written(name, entry)).collect();
+    RawValue::from_string(format!("{{{}\n  }}", entries.join(","))).map_err(|error| error.to_string())
 }
 
 fn read(file: &Path) -> Result<Option<String>, Failure> {

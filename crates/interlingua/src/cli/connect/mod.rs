@@ -18,8 +18,8 @@ pub use clients::Client;
 
 use super::arguments::{ConnectArguments, HubArguments};
 use super::screen::Screen;
-use super::{Exit, Failure};
-use crate::config;
+use super::{Exit, Failure, view};
+use crate::config::{self, Config, Overrides};
 
 /// Where a hub without a file keeps its data.
 const DATA: &str = "data";
@@ -85,8 +85,11 @@ async fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
         if !arguments.client.takes_address() {
             return Err(no_address(arguments.client));
         }
-        let view = arguments.view.as_ref().map(|view| format!("/{view}")).unwrap_or_default();
-        let url = format!("{}/mcp{view}", hub.trim_end_matches('/'));
+        if let Some(view) = &arguments.view {
+            view::of_hub(&asked(arguments, hub), view).await?;
+        }
+        let path = arguments.view.as_ref().map(|view| format!("/{view}")).unwrap_or_default();
+        let url = format!("{}/mcp{path}", hub.trim_end_matches('/'));
         return Ok(Way::Address { url, token: token(arguments, hub).await? });
     }
     let program = std::env::current_exe().map_err(|error| {
@@ -102,9 +105,30 @@ async fn way(arguments: &ConnectArguments) -> Result<Way, Failure> {
         args.extend(["--data".to_owned(), text(&absolute(data)?)?]);
     }
     if let Some(view) = &arguments.view {
+        match &arguments.config {
+            Some(file) => view::of_config(&loaded(file)?, view)?,
+            None => view::of_hub(&HubArguments { data: data.map(Path::to_path_buf), ..HubArguments::default() }, view)
+                .await
+                .map_err(without_file)?,
+        }
         args.extend(["--view".to_owned(), view.clone()]);
     }
     Ok(Way::Program { command: text(&program)?, args })
+}
+
+fn loaded(file: &Path) -> Result<Config, Failure> {
+    let environment = |name: &str| std::env::var(name).ok();
+    let loaded = config::load(file, &Overrides::default(), &environment);
+    loaded.map(|loaded| loaded.config).map_err(|rejected| Failure::new(Exit::Configuration, rejected.render()))
+}
+
+/// Views are in a configuration, or in a hub that runs with one.
+fn without_file(failure: Failure) -> Failure {
+    if failure.exit != Exit::Unreachable {
+        return failure;
+    }
+    let advice = "or name the configuration that has the view with -c FILE";
+    Failure::new(failure.exit, format!("{}\n  {advice}", failure.message))
 }
 
 /// Where a file is that has to be there: a client would start the program and hear nothing but that it ended.
@@ -114,16 +138,20 @@ fn there(file: &Path) -> Result<PathBuf, Failure> {
 
 /// Made by the hub for this client, over the socket in its data directory, or at its address by whoever shows its Owner's token.
 async fn token(arguments: &ConnectArguments, hub: &str) -> Result<String, Failure> {
-    let asked = HubArguments {
+    super::trust::for_client(&asked(arguments, hub), &arguments.client.caller()).await.map_err(|failure| {
+        let advice = "run it beside the hub's data directory (--data), or show its Owner's token (--token)";
+        Failure::new(failure.exit, format!("no token for {}: {}\n  {advice}", title(arguments), failure.message))
+    })
+}
+
+/// How its Owner reaches the hub whose address the client is given.
+fn asked(arguments: &ConnectArguments, hub: &str) -> HubArguments {
+    HubArguments {
         hub: arguments.token.is_some().then(|| hub.to_owned()),
         token: arguments.token.clone(),
         data: arguments.data.clone(),
         ..HubArguments::default()
-    };
-    super::trust::for_client(&asked, &arguments.client.caller()).await.map_err(|failure| {
-        let advice = "run it beside the hub's data directory (--data), or show its Owner's token (--token)";
-        Failure::new(failure.exit, format!("no token for {}: {}\n  {advice}", title(arguments), failure.message))
-    })
+    }
 }
 
 /// A client starts the program wherever it likes, so that relative paths would lead elsewhere.

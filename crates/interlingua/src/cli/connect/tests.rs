@@ -71,6 +71,16 @@ fn what_else_stands_in_the_file_stays_letter_by_letter() {
 }
 
 #[test]
+fn a_new_entry_is_indented_as_the_file_and_the_others_are_not_moved() {
+    let old = "{\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"x\"\n    }\n  }\n}\n";
+    let (new, _) = with(old, "mcpServers", "hub", &json!({ "args": ["mcp"] })).expect("plain JSON");
+    let hub = "    },\n    \"hub\": {\n      \"args\": [\n        \"mcp\"\n      ]\n    }\n";
+    assert_eq!(new, old.replace("    }\n  }\n", &format!("{hub}  }}\n")));
+    let (first, _) = with("", "mcpServers", "hub", &json!({ "command": "x" })).expect("an empty file");
+    assert_eq!(first, old.replace("other", "hub"));
+}
+
+#[test]
 fn a_second_time_changes_nothing_and_another_entry_replaces() {
     let (once, _) = with("", "servers", "hub", &json!({ "url": "a" })).expect("an empty file is an empty object");
     let (twice, change) = with(&once, "servers", "hub", &json!({ "url": "a" })).expect("plain JSON");

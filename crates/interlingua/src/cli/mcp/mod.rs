@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use tokio::net::UnixStream;
 
-use super::arguments::McpArguments;
+use super::arguments::{HubArguments, McpArguments};
 use super::client::Way;
-use super::{Exit, Failure, lived};
-use crate::config::{self, Listen, Loaded, Overrides};
+use super::{Exit, Failure, lived, view};
+use crate::config::{self, Config, Listen, Loaded, Overrides};
 use crate::server::run::Server;
 use crate::server::storage;
 use crate::telemetry::Telemetry;
@@ -28,7 +28,7 @@ const TELEMETRY_PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Failure> {
     let loaded = load(arguments)?;
-    lived(run(loaded, bridge::endpoint(arguments.view.as_deref())))
+    lived(run(loaded, arguments.view.as_deref()))
 }
 
 fn load(arguments: &McpArguments) -> Result<Loaded, Failure> {
@@ -53,27 +53,39 @@ fn port(configured: Listen) -> Listen {
     Listen::any_port()
 }
 
-async fn run(loaded: Loaded, endpoint: String) -> Result<Exit, Failure> {
+async fn run(loaded: Loaded, view: Option<&str>) -> Result<Exit, Failure> {
     let config = &loaded.config;
     let socket = config.socket();
     if answers(&socket).await {
-        return bridge::run(Way::Socket(socket), endpoint).await;
+        return attach(config, view).await;
+    }
+    if let Some(view) = view {
+        view::of_config(config, view)?;
     }
     let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, error.to_string());
     let telemetry = Telemetry::start(&config.telemetry, config.hub.name()).map_err(|error| failed(&error))?;
     let server = match Server::start(config).await {
         Ok(server) => server,
         // Two clients that start at once: one of them became the hub.
-        Err(_) if answers(&socket).await => return bridge::run(Way::Socket(socket), endpoint).await,
+        Err(_) if answers(&socket).await => return attach(config, view).await,
         Err(error) => return Err(failed(&error)),
     };
     let exit = tokio::select! {
-        exit = bridge::run(Way::Socket(socket), endpoint) => exit,
+        exit = bridge::run(Way::Socket(socket), bridge::endpoint(view)) => exit,
         () = server.store_failed() => Err(Failure::new(Exit::Failed, storage::FAILED)),
     };
     server.stop().await;
     telemetry.stop(TELEMETRY_PATIENCE).await;
     exit
+}
+
+/// To the hub that runs.
+async fn attach(config: &Config, view: Option<&str>) -> Result<Exit, Failure> {
+    if let Some(view) = view {
+        let hub = HubArguments { data: Some(config.data().to_path_buf()), ..HubArguments::default() };
+        view::of_hub(&hub, view).await?;
+    }
+    bridge::run(Way::Socket(config.socket()), bridge::endpoint(view)).await
 }
 
 async fn answers(socket: &Path) -> bool {

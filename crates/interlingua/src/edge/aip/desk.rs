@@ -3,7 +3,7 @@
 //! Frames, closes and orders are put into queues under the lock, so that they leave in the order in which the rules said them;
 //! whatever may wait (opening a task, describing a peer) is done after it. Nothing is awaited with the lock held.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -50,9 +50,14 @@ pub(super) struct Given {
     pub(super) lines: Vec<Text>,
 }
 
-/// The device left, or the session ended, before there was a result.
+/// Why there is no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lost;
+pub(super) enum NoResult {
+    /// The device left, or the session ended, before there was one.
+    Lost,
+    /// Whoever asked for the session left before the order was given: it was not given.
+    Unwanted,
+}
 
 #[derive(Debug)]
 pub struct Desk {
@@ -74,6 +79,9 @@ struct State {
     orders: HashMap<u64, Waiting>,
     /// Tasks of clients that are followed, and how to stop that.
     followed: HashMap<Text, oneshot::Sender<Why>>,
+    /// Those of them that whoever asked has left, until their tasks have ended. A task may come to give its order after that, and
+    /// before its cancel reaches it.
+    unwanted: HashSet<Text>,
     /// Sessions whose call is on its way to a device, by the id of the call.
     openings: HashMap<MessageId, Text>,
     /// Sessions that tasks work in, so that what they call of the device belongs to the same.
@@ -104,6 +112,7 @@ impl Desk {
             askers: HashMap::new(),
             orders: HashMap::new(),
             followed: HashMap::new(),
+            unwanted: HashSet::new(),
             openings: HashMap::new(),
             runs: HashMap::new(),
             results: Results::default(),
@@ -292,10 +301,13 @@ impl Desk {
         agent: Text,
         actions: Vec<Command>,
         timeout: Option<Duration>,
-    ) -> Result<Given, Lost> {
+    ) -> Result<Given, NoResult> {
         let (reply, given) = oneshot::channel();
         let key = {
             let mut state = self.state();
+            if state.unwanted.contains(session) {
+                return Err(NoResult::Unwanted);
+            }
             state.numbered += 1;
             let key = state.numbered;
             state.orders.insert(key, Waiting { session: session.clone(), reply });
@@ -304,7 +316,7 @@ impl Desk {
         let _ordered = Ordered { desk: self, key };
         let order = Order { key, agent, actions, timeout };
         self.step(Happening::Command { session: session.clone(), order });
-        given.await.map_err(|_| Lost)
+        given.await.map_err(|_| NoResult::Lost)
     }
 
     /// The session that a call of a device belongs to: that of its caller's own task, if the task works on this hub.
@@ -330,6 +342,11 @@ impl Desk {
     pub(super) fn works_in(self: &Arc<Self>, task: TaskId, session: Text) -> Running {
         self.state().runs.insert(task, session);
         Running { desk: self.clone(), task }
+    }
+
+    /// A task that nobody wanted any more has ended.
+    pub(super) fn let_go(&self, session: &Text) {
+        self.state().unwanted.remove(session);
     }
 
     /// A task of a client ended.
@@ -414,8 +431,11 @@ impl State {
                 if why == Why::DeviceLost {
                     self.orders.retain(|_, waiting| waiting.session != session);
                 }
-                if let Some(stop) = self.followed.remove(&session) {
-                    let _ = stop.send(why);
+                if let Some(stop) = self.followed.remove(&session)
+                    && stop.send(why).is_ok()
+                    && why == Why::Unwanted
+                {
+                    self.unwanted.insert(session);
                 }
             }
             Effect::Open(asked) => {

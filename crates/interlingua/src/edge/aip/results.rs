@@ -3,12 +3,16 @@
 
 use std::collections::VecDeque;
 
+use interlingua_core::json::Count;
 use interlingua_core::{Json, Principal, Text};
 
 use super::sight::shares;
 
 /// How many results are remembered, and how many announcements.
 const REMEMBERED: usize = 1_000;
+/// Bytes of all results, and of those of one caller, whose oldest make room for the newest.
+const MOST: usize = 16 * 1024 * 1024;
+const MOST_OF_ONE: usize = MOST / 4;
 
 #[derive(Debug, Default)]
 pub(super) struct Results {
@@ -22,6 +26,14 @@ struct Done {
     /// Whose it is.
     of: Vec<Principal>,
     result: Json,
+}
+
+impl Done {
+    /// With the tree that is made of a result.
+    fn weight(&self) -> usize {
+        let result = self.result.as_bytes();
+        self.task_name.len() + result.len() + Count::of(result).tree_bytes()
+    }
 }
 
 #[derive(Debug)]
@@ -52,10 +64,29 @@ impl Results {
         });
         let same = |done: &Done| done.of.iter().any(|one| of.iter().any(|other| one.owner() == other.owner()));
         self.done.retain(|done| done.task_name != *task_name || !same(done));
-        if self.done.len() >= REMEMBERED {
+        let done = Done { task_name: task_name.clone(), of, result };
+        if done.weight() > MOST_OF_ONE {
+            return;
+        }
+        let theirs = by.owner();
+        self.done.push_back(done);
+        self.make_room(MOST_OF_ONE, |done| done.of.first().is_some_and(|of| of.owner() == theirs));
+        self.make_room(MOST, |_| true);
+        if self.done.len() > REMEMBERED {
             self.done.pop_front();
         }
-        self.done.push_back(Done { task_name: task_name.clone(), of, result });
+    }
+
+    /// Forgets the oldest of these until they take no more than so much.
+    fn make_room(&mut self, most: usize, of: impl Fn(&Done) -> bool) {
+        let mut bytes: usize = self.done.iter().filter(|done| of(done)).map(Done::weight).sum();
+        self.done.retain(|done| {
+            let goes = bytes > most && of(done);
+            if goes {
+                bytes -= done.weight();
+            }
+            !goes
+        });
     }
 
     /// The newest that is theirs to read.
@@ -112,5 +143,13 @@ mod tests {
             results.remember(None, &number.to_string().into(), &ann, json("x"));
         }
         assert_eq!((results.done.len(), results.announced.len()), (REMEMBERED, REMEMBERED));
+        let bob = user("bob");
+        results.remember(None, &"small".into(), &bob, json("his"));
+        for number in 0..20 {
+            results.remember(None, &format!("large{number}").into(), &ann, json(&"x".repeat(MOST_OF_ONE / 4)));
+        }
+        assert!(results.done.iter().map(Done::weight).sum::<usize>() <= MOST_OF_ONE + 100);
+        assert_eq!(results.find(&bob, "small"), Some(json("his")), "her results do not push out his");
+        assert!(results.find(&ann, "large19").is_some() && results.find(&ann, "large0").is_none());
     }
 }

@@ -5,33 +5,34 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use http::{StatusCode, Uri};
-use interlingua_core::{Answer, Fault, FaultKind, QuestionId};
+use interlingua_core::{Answer, Fault, FaultKind};
 
 use super::decode;
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, tasks};
 use crate::api::view::{ConfirmationRequest, PageView, QuestionView};
 use crate::edge::Shared;
-use crate::hub::approvals::Pending;
+use crate::hub::approvals::{Pending, Turn};
 use crate::server::body;
 
 pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
-    let mut open = shared.hub.open_confirmations(&asker.by);
-    open.sort_by_key(|question| question.id);
-    let after = query.after.as_deref().map(|after| after.parse::<QuestionId>().map_err(|_| page::bad_cursor()));
+    let open = shared.hub.open_confirmations(&asker.by);
+    let after = query.after.as_deref().map(|after| after.parse::<Turn>().map_err(|_| page::bad_cursor()));
     let after = after.transpose()?;
-    let rest = open.into_iter().filter(|question| after.is_none_or(|after| question.id > after));
-    let (questions, next) = page::cut(rest, query.limit(), |question| question.id.to_string());
+    let rest = open.into_iter().filter(|(turn, _)| after.is_none_or(|after| *turn > after));
+    let (questions, next) = page::cut(rest, query.limit(), |(turn, _)| turn.to_string());
+    let links = asker.links(&shared);
     let mut items = Vec::with_capacity(questions.len());
-    for question in questions {
-        items.push(QuestionView::from(&shared.hub.pending(question).await?));
+    for (_, question) in questions {
+        items.push(links.within(QuestionView::from(&shared.hub.pending(question).await?)));
     }
     answer(StatusCode::OK, &PageView { items, next })
 }
 
 pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
-    answer(StatusCode::OK, &QuestionView::from(&found(&shared, &asker, &id).await?))
+    let view = QuestionView::from(&found(&shared, &asker, &id).await?);
+    answer(StatusCode::OK, &asker.links(&shared).within(view))
 }
 
 pub(super) async fn decide(
@@ -53,15 +54,15 @@ pub(super) async fn decide(
     if let Err(fault) = shared.hub.answer(asker.by.clone(), id, said).await {
         return Err(tasks::why_refused(&shared, &asker.by, id, fault).await.into());
     }
-    answer(StatusCode::OK, &tasks::seen(&shared, &asker.by, id.0).await?)
+    answer(StatusCode::OK, &tasks::seen(&shared, &asker, id.0).await?)
 }
 
 /// One that this principal may decide; else why it is not.
 async fn found(shared: &Shared, asker: &Asker, id: &str) -> Result<Pending, Fault> {
     let id = decode::question_id(id)?;
-    let open = shared.hub.open_confirmations(&asker.by).into_iter().find(|question| question.id == id);
+    let open = shared.hub.open_confirmations(&asker.by).into_iter().find(|(turn, _)| turn.question == id);
     match open {
-        Some(question) => shared.hub.pending(question).await,
+        Some((_, question)) => shared.hub.pending(question).await,
         None => Err(shared.hub.not_to_decide(&asker.by, id).await),
     }
 }

@@ -14,6 +14,7 @@ use http::{HeaderMap, HeaderValue};
 use interlingua_core::{Entry, Event, Fault, FaultKind, Finished};
 use tokio_util::sync::CancellationToken;
 
+use super::links::Links;
 use super::page;
 use crate::api::view::EventView;
 use crate::hub::Running;
@@ -50,17 +51,20 @@ enum Source {
 }
 
 /// The caller's own events, until the end or the first question.
-pub(super) fn of_caller(running: Running) -> Response {
-    stream(Source::Caller(running))
+pub(super) fn of_caller(running: Running, links: Links) -> Response {
+    stream(Source::Caller(running), links)
 }
 
 /// All events of a kept exchange, until its end.
-pub(super) fn of_task(reader: Reader, stopping: CancellationToken) -> Response {
-    stream(Source::Watcher(reader, stopping))
+pub(super) fn of_task(reader: Reader, stopping: CancellationToken, links: Links) -> Response {
+    stream(Source::Watcher(reader, stopping), links)
 }
 
-fn stream(source: Source) -> Response {
-    respond(unfold(source, next))
+fn stream(source: Source, links: Links) -> Response {
+    respond(unfold((source, links), |(source, links)| async move {
+        let (frame, source) = next(source, &links).await?;
+        Some((frame, (source, links)))
+    }))
 }
 
 /// Frames as they come.
@@ -73,7 +77,7 @@ pub(super) fn respond(frames: impl Stream<Item = Bytes> + Send + 'static) -> Res
 }
 
 /// The next frame, and where the ones after it come from.
-async fn next(mut source: Source) -> Option<(Bytes, Source)> {
+async fn next(mut source: Source, links: &Links) -> Option<(Bytes, Source)> {
     loop {
         let entry = match tokio::time::timeout(KEEP_ALIVE, source.entry()).await {
             Err(_) => return Some((COMMENT, source)),
@@ -83,7 +87,7 @@ async fn next(mut source: Source) -> Option<(Bytes, Source)> {
             Ok(None) => return None,
             Ok(Some(entry)) => {
                 let Some(event) = entry.record.event() else { continue };
-                let frame = frame(Some(entry.seq), event);
+                let frame = frame(Some(entry.seq), links.within(EventView::from(event)));
                 return Some((frame, source.after(event)));
             }
             Err(fault) => return Some((failed(&fault), Source::Over)),
@@ -115,8 +119,7 @@ impl Source {
     }
 }
 
-fn frame(seq: Option<u64>, event: &Event) -> Bytes {
-    let view = EventView::from(event);
+fn frame(seq: Option<u64>, view: EventView) -> Bytes {
     // Views hold text, numbers and checked JSON: writing them has no way to fail.
     let data = view.data().unwrap_or_default();
     named(view.name(), seq, &data)
@@ -144,7 +147,7 @@ fn failed(fault: &Fault) -> Bytes {
     if fault.kind == FaultKind::Internal {
         tracing::error!(error = %fault, cause = ?fault.source, "a stream of events could not go on");
     }
-    frame(None, &Event::Finished(Finished::failed(fault.clone())))
+    frame(None, EventView::from(&Event::Finished(Finished::failed(fault.clone()))))
 }
 
 #[cfg(test)]
@@ -155,7 +158,7 @@ mod tests {
     fn a_line_end_inside_data_does_not_end_the_event() {
         assert_eq!(data_lines("{\"a\":\n1}"), "data: {\"a\":\ndata: 1}\n");
         let note = Event::Progress { done: None, total: None, note: Some("a\n\nid: 9".into()) };
-        let text = String::from_utf8(frame(Some(3), &note).to_vec()).expect("UTF-8");
+        let text = String::from_utf8(frame(Some(3), EventView::from(&note)).to_vec()).expect("UTF-8");
         assert_eq!(text, "event: progress\nid: 3\ndata: {\"note\":\"a\\n\\nid: 9\"}\n\n");
     }
 

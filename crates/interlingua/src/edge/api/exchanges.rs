@@ -11,6 +11,7 @@ use interlingua_core::{
 };
 
 use super::decode::{self, Manner};
+use super::links::Links;
 use super::{Answered, Asker, answer, events, located, no_such_conversation};
 use crate::api::view::{ExchangeRequest, ExchangeView, FinishedView, LossView, QuestionView, RouteView};
 use crate::edge::Shared;
@@ -26,10 +27,10 @@ pub(super) async fn open(State(shared): State<Arc<Shared>>, asker: Asker, header
     let mut response = match manner {
         Manner::Stream => {
             let (task, kept) = (running.id(), running.is_kept());
-            let response = events::of_caller(running);
+            let response = events::of_caller(running, asker.links(&shared));
             if kept { located(response, task) } else { response }
         }
-        Manner::Whole | Manner::Receipt => whole(running, &token).await?,
+        Manner::Whole | Manner::Receipt => whole(running, &token, &asker.links(&shared)).await?,
     };
     if let Ok(value) = HeaderValue::from_str(&token) {
         response.headers_mut().insert(CONVERSATION, value);
@@ -84,7 +85,7 @@ pub(super) async fn conversation(shared: &Shared, by: &Principal, named: &str) -
 }
 
 /// Reads an exchange to its end or its first question.
-async fn whole(mut running: Running, conversation: &str) -> Answered {
+async fn whole(mut running: Running, conversation: &str, links: &Links) -> Answered {
     let mut heard = Heard::default();
     let settled = heard.listen(&mut running).await?;
     let (state, finished, questions) = match settled {
@@ -103,7 +104,7 @@ async fn whole(mut running: Running, conversation: &str) -> Answered {
         finished,
         losses: heard.losses.iter().map(LossView::from).collect(),
     };
-    let response = answer(StatusCode::OK, &view)?;
+    let response = answer(StatusCode::OK, &links.within(view))?;
     Ok(if running.is_kept() { located(response, running.id()) } else { response })
 }
 

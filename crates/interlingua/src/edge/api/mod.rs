@@ -15,6 +15,7 @@ mod events;
 mod exchanges;
 mod explain;
 mod keys;
+mod links;
 mod lists;
 mod messages;
 mod page;
@@ -32,12 +33,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use bytes::Bytes;
-use http::header::LOCATION;
+use http::header::{HOST, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use interlingua_core::{Fault, FaultKind, Feature, Noun, Principal, TaskId};
 use serde::Serialize;
 
+use self::links::Links;
 use super::Shared;
 use crate::api::openapi;
 use crate::server::connection::Connection;
@@ -118,6 +120,15 @@ async fn description(_: Asker) -> Response {
 struct Asker {
     by: Principal,
     connection: Connection,
+    /// The hub as they reach it.
+    base: String,
+}
+
+impl Asker {
+    /// Addresses that they can fetch.
+    fn links(&self, shared: &Shared) -> Links {
+        Links { hub: shared.hub.clone(), by: self.by.clone(), base: self.base.clone() }
+    }
 }
 
 impl FromRequestParts<Arc<Shared>> for Asker {
@@ -130,7 +141,8 @@ impl FromRequestParts<Arc<Shared>> for Asker {
         if let Some(AskedBy(asked)) = parts.extensions.get() {
             asked.get_or_init(|| by.clone());
         }
-        Ok(Asker { by, connection })
+        let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+        Ok(Asker { by, connection, base: shared.base(&connection, host) })
     }
 }
 

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode, Uri};
-use interlingua_core::ports::{TaskFilter, TaskPhase, TaskRow};
+use interlingua_core::ports::{TaskFilter, TaskPhase, TaskRow, is_last};
 use interlingua_core::{
     Answer, CancelWhy, ConversationId, Fault, FaultKind, Input, Log, Noun, Principal, QuestionId, Signal, TaskId,
 };
@@ -24,7 +24,7 @@ use crate::server::body;
 pub(super) async fn start(State(shared): State<Arc<Shared>>, asker: Asker, headers: HeaderMap, body: Body) -> Answered {
     let (running, _) = exchanges::opened(&shared, &asker, &headers, body, Manner::Receipt).await?;
     let task = running.id();
-    Ok(located(answer(StatusCode::ACCEPTED, &seen(&shared, &asker.by, task).await?)?, task))
+    Ok(located(answer(StatusCode::ACCEPTED, &seen(&shared, &asker, task).await?)?, task))
 }
 
 pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
@@ -41,7 +41,11 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
     };
     let rows = shared.hub.rows(&asker.by, filter).await?;
     let (rows, next) = page::cut(rows.into_iter(), limit, |row| page::task_cursor(row.created, row.task));
-    answer(StatusCode::OK, &PageView { items: rows.iter().map(|row| listed(&shared, row)).collect(), next })
+    let links = asker.links(&shared);
+    answer(
+        StatusCode::OK,
+        &PageView { items: rows.iter().map(|row| links.within(listed(&shared, row))).collect(), next },
+    )
 }
 
 /// A line of the list: of one that waits also for what, and what it would call.
@@ -59,7 +63,7 @@ fn listed(shared: &Shared, row: &TaskRow) -> TaskView {
 
 pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
     let task = shared.hub.task(&asker.by, task_id(&id)?).await?;
-    answer(StatusCode::OK, &TaskView::from(&task))
+    answer(StatusCode::OK, &asker.links(&shared).within(TaskView::from(&task)))
 }
 
 pub(super) async fn cancel(
@@ -85,16 +89,19 @@ pub(super) async fn events(
     let reader = shared.hub.watch(&asker.by, task, after).await?;
     if events::wanted(&headers) {
         let stopping = shared.hub.supervisor.stopping().clone();
-        return Ok(located(events::of_task(reader, stopping), task));
+        return Ok(located(events::of_task(reader, stopping, asker.links(&shared)), task));
     }
     drop(reader);
-    answer(StatusCode::OK, &there_are(&shared, task, after, query.limit()).await?)
+    let mut page = there_are(&shared, task, after, query.limit()).await?;
+    let links = asker.links(&shared);
+    page.items = page.items.into_iter().map(|event| links.within(event)).collect();
+    answer(StatusCode::OK, &page)
 }
 
 /// Events in the journal after this one.
 async fn there_are(shared: &Shared, task: TaskId, after: u64, limit: usize) -> Result<PageView<NumberedEvent>, Fault> {
     let stored = shared.hub.store.journal.read(Log::Task(task), after, limit).await.map_err(Fault::internal)?;
-    let next = stored.last().filter(|_| stored.len() == limit).map(|last| last.seq.to_string());
+    let next = stored.last().filter(|_| !is_last(&stored, limit)).map(|last| last.seq.to_string());
     let mut items = Vec::with_capacity(stored.len());
     for record in stored {
         let entry = decoded(record)?;
@@ -129,7 +136,7 @@ pub(super) async fn signal(
             None => fault.into(),
         });
     }
-    answer(StatusCode::ACCEPTED, &seen(&shared, &asker.by, task).await?)
+    answer(StatusCode::ACCEPTED, &seen(&shared, &asker, task).await?)
 }
 
 /// An answer that was refused because its question is not open: what became of it, instead of that it is not there.
@@ -151,9 +158,9 @@ async fn in_words(shared: &Shared, by: &Principal, question: QuestionId, text: &
 }
 
 /// The task as far as this principal may see it: one who answered a question of somebody else's task sees where it stands.
-pub(super) async fn seen(shared: &Shared, by: &Principal, task: TaskId) -> Result<TaskView, Fault> {
-    match shared.hub.task(by, task).await {
-        Ok(task) => Ok(TaskView::from(&task)),
+pub(super) async fn seen(shared: &Shared, asker: &Asker, task: TaskId) -> Result<TaskView, Fault> {
+    match shared.hub.task(&asker.by, task).await {
+        Ok(task) => Ok(asker.links(shared).within(TaskView::from(&task))),
         Err(fault) if fault.kind == FaultKind::NotFound(Noun::Task) => {
             let row = shared.hub.store.journal.task(task).await.map_err(Fault::internal)?.ok_or_else(no_such_task)?;
             Ok(TaskView { conversation: None, parent: None, ..TaskView::from(&row) })

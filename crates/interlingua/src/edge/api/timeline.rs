@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::stream::unfold;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
-use interlingua_core::ports::Stored;
+use interlingua_core::ports::{Stored, is_last};
 use interlingua_core::{Fault, Log, TaskId, journal};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(super) async fn read(
         return Ok(live(shared, task, after, claim));
     }
     let stored = shared.hub.store.journal.read(Log::Run(task), after, query.limit()).await.map_err(Fault::internal)?;
-    let next = stored.last().filter(|_| stored.len() == query.limit()).map(|last| last.seq.to_string());
+    let next = stored.last().filter(|_| !is_last(&stored, query.limit())).map(|last| last.seq.to_string());
     let items = stored.iter().map(step).collect::<Result<Vec<_>, Fault>>()?;
     answer(StatusCode::OK, &PageView { items, next })
 }

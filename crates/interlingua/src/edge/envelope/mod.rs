@@ -28,6 +28,8 @@ pub use settings::Settings;
 use names::Spellings;
 use sessions::Sessions;
 
+use crate::hub::shares::Shares;
+
 /// What metrics call it.
 pub const PROTOCOL: &str = "envelope";
 
@@ -40,11 +42,12 @@ pub struct Routing {
 }
 
 impl Routing {
-    pub fn new(records: Arc<dyn Records>, settings: Settings) -> Routing {
+    /// `passing`: what sessions that are not persisted may take.
+    pub fn new(records: Arc<dyn Records>, passing: Arc<Shares>, settings: Settings) -> Routing {
         Routing {
             settings: ArcSwap::from_pointee(settings),
             spellings: Spellings::default(),
-            sessions: Sessions::new(records, MAX_SESSIONS),
+            sessions: Sessions::new(records, passing, MAX_SESSIONS),
         }
     }
 

@@ -20,6 +20,7 @@ use interlingua_protocols::envelope::wire::Token;
 use super::memory::Memory;
 use super::promise::Promise;
 use super::settings::{Seals, Settings};
+use crate::hub::shares::Shares;
 use crate::hub::{CONVERSATIONS, entropy};
 
 const KIND: &str = "session";
@@ -140,8 +141,8 @@ impl TakenUp {
 }
 
 impl Sessions {
-    pub(super) fn new(records: Arc<dyn Records>, limit: u64) -> Sessions {
-        Sessions { durable: Table::new(records, limit), passing: Table::new(Arc::new(Memory::default()), limit) }
+    pub(super) fn new(records: Arc<dyn Records>, passing: Arc<Shares>, limit: u64) -> Sessions {
+        Sessions { durable: Table::new(records, limit), passing: Table::new(Arc::new(Memory::new(passing)), limit) }
     }
 
     /// Seals what older keys sealed by the newest; how much that was. What lives in memory alone goes with the hub.

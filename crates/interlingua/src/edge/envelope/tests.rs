@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interlingua_core::ports::{Expect, Records, StoreFault};
+use interlingua_core::ports::{Expect, Item, Records, Room, StoreFault};
 use interlingua_core::{FaultKind, Link, MessageId, Principal, Proof, Secret, Subject, Time};
 use interlingua_drivers::keys::Keyring;
 use interlingua_protocols::envelope::wire::Token;
@@ -12,6 +12,7 @@ use super::memory::Memory;
 use super::sessions::{Brought, Kind, Sessions, TakenUp};
 use super::settings::Settings;
 use crate::config;
+use crate::hub::shares::Shares;
 
 const NOW: Time = Time(1_767_225_600_000);
 /// Conversations of one caller.
@@ -30,9 +31,13 @@ fn user(name: &str) -> Principal {
     Principal::new(Link { subject: Subject::User(name.into()), proof: Proof::Token, scopes: Vec::new(), until: None })
 }
 
+fn memory() -> Memory {
+    Memory::new(Shares::new(1 << 20))
+}
+
 fn sessions(limit: u64) -> (Sessions, Arc<Memory>) {
-    let records = Arc::new(Memory::default());
-    (Sessions::new(records.clone(), limit), records)
+    let records = Arc::new(memory());
+    (Sessions::new(records.clone(), Shares::new(1 << 20), limit), records)
 }
 
 fn named(id: &str) -> Token {
@@ -143,14 +148,14 @@ async fn h_06_a_promised_session_is_its_owners_and_ends_in_time() {
     assert_eq!((&own.session_id, own.conversation_turn), (&first.session_id, 2), "its name was not taken either");
     let ada = take(&sessions, &user("ada"), &first, "m2", NOW).await.expect("her own").token;
     assert_eq!(ada.conversation_turn, 1);
-    let fresh = Sessions::new(Arc::new(Memory::default()), 10);
+    let fresh = Sessions::new(Arc::new(memory()), Shares::new(1 << 20), 10);
     let late = take(&fresh, &anyone, &first, "m3", NOW.after(25 * HOUR)).await.expect("another session").token;
     assert_ne!(late.session_id, first.session_id);
 }
 
 #[tokio::test]
 async fn h_07_what_is_in_memory_is_changed_by_compare_and_set_like_the_rest() {
-    let memory = Memory::default();
+    let memory = memory();
     let put = |expect, expires| memory.put("session", "k", "v".into(), expires, expect, NOW);
     let first = put(Expect::Absent, Some(NOW.after(HOUR))).await.expect("puts");
     assert!(matches!(put(Expect::Absent, None).await, Err(StoreFault::Moved { .. })));
@@ -162,4 +167,34 @@ async fn h_07_what_is_in_memory_is_changed_by_compare_and_set_like_the_rest() {
     assert_eq!(memory.list("session", Some("k"), 10, NOW).await.expect("lists").len(), 0);
     assert_eq!(memory.expire(NOW.after(HOUR)).await.expect("expires"), 1);
     assert!(memory.take("session", "k", NOW).await.expect("takes").is_none());
+}
+
+/// Of those who hold too much, and of nobody else, the session that was used least lately makes room.
+#[tokio::test]
+async fn r_38_sessions_in_memory_have_bytes_for_all_and_a_quarter_for_each_caller() {
+    let shares = Shares::new(80_000);
+    let memory = Memory::new(shares.clone());
+    let put = async |owner: &str, key: &str, length: usize, after: u64| {
+        let room = Room { of: "conversations", owner: owner.into(), most: 1_000, bytes: None, beside: 0 };
+        let item = Item::new(key, vec![b'x'; length].into(), Some(Time(NOW.0 + after)));
+        memory.put_within(room, "session", item, NOW).await
+    };
+    let there = async |key: &str| memory.get("session", key, NOW).await.expect("reads").is_some();
+    put("user:bob", "bob", 100, 1).await.expect("room");
+    for at in 0..20 {
+        put("user:ada", &format!("ada{at}"), 1_000, 100 + at).await.expect("her oldest make room");
+    }
+    assert!(there("bob").await && there("ada19").await && !there("ada0").await);
+    assert!(shares.taken() <= 20_000 + 1_700, "{}", shares.taken());
+    put("user:eve", "large", 22_000, 1).await.expect_err("more than one caller may have");
+    for (owner, at) in ["user:c", "user:d", "user:e"].into_iter().zip(0..) {
+        for more in 0..8 {
+            put(owner, &format!("{owner}{more}"), 1_000, 200 + at).await.expect("room");
+        }
+    }
+    put("user:f", "f0", 1_000, 300).await.expect("the oldest of the largest make room");
+    assert!(there("bob").await && there("f0").await);
+    assert!(shares.taken() <= 80_000, "{}", shares.taken());
+    memory.expire(NOW.after(HOUR)).await.expect("expires");
+    assert_eq!(shares.taken(), 0);
 }

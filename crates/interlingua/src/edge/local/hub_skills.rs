@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::words::{Locale, say};
+use interlingua_core::words::{Locale, menu, say};
 use interlingua_core::{
     Ask, CancelWhy, CardFrom, Effects, Event, Fault, FaultKind, Finished, Input, Noun, Output, Part, Phrase, Principal,
     Provenance, Question, Schema, Signal, Skill, SkillId, SkillKind,
@@ -31,9 +31,13 @@ pub async fn register(hub: &Arc<Hub>) -> Result<(), Fault> {
     hub.register(card, Arc::new(HubSkills { hub: Arc::downgrade(hub) })).await
 }
 
-fn skill(name: &str, kind: SkillKind, description: &str, input: serde_json::Value) -> Skill {
+/// What it is called for people, and for models when to use it and what it needs.
+type Told = (&'static str, &'static str);
+
+fn skill(name: &str, kind: SkillKind, (title, description): Told, input: serde_json::Value) -> Skill {
     let effects = Effects::reads_only(CardFrom::Configuration);
-    Skill::new(SkillId::new(PEER, name), kind, description, Schema(input.into()), effects)
+    let skill = Skill::new(SkillId::new(PEER, name), kind, description, Schema(input.into()), effects);
+    Skill { title: title.into(), ..skill }
 }
 
 /// It hands on calls of others, or ends them: it can do whatever they can.
@@ -45,46 +49,107 @@ fn phrases(pairs: &[(&str, &str)]) -> Vec<Phrase> {
     pairs.iter().map(|(locale, pattern)| Phrase { locale: (*locale).into(), pattern: (*pattern).into() }).collect()
 }
 
+const HELP: Told =
+    ("What can be done here", "List what can be done here. Use this when somebody asks what is available.");
+const FIND: Told = (
+    "Find tools",
+    "Search the tools that are available here by what you want to do. Use this first when no listed tool fits. The answer has the id, \
+     the description and the input schema of each tool that was found; call one of them with call_skill.",
+);
+const ECHO: Told = ("Echo", "Say back what it is told. Use this only to test the connection.");
+const CALL: Told = (
+    "Call a tool by its id",
+    "Call a tool by the id that find_skills gave. Use this for tools that are not listed. It does whatever that tool does, which may \
+     change or delete something.",
+);
+const ASK: Told = (
+    "Ask in plain words",
+    "Hand a question or a request in plain words to the peer that fits it best, or to the one that you name. Use this for agents and \
+     websites; where a tool fits, call the tool. It does whatever the peer does with it, which may change something.",
+);
+const SITES: Told = ("List peers", "List the names of the peers that hub/ask takes, and what each of them is for.");
+const AWAIT: Told = (
+    "Wait for a task",
+    "Wait for a task that goes on, and get its result or the question that it asks. Use this when an earlier answer gave you the id \
+     of a task or a promise token; one of the two is needed.",
+);
+
 fn skills() -> Vec<Skill> {
     let anything = json!({"type": "object"});
     let query = json!({
         "type": "object",
-        "properties": {"query": {"type": "string", "description": "Words to search for; all skills without."}},
+        "properties": {"query": {
+            "type": "string",
+            "description": "What you want to do, in a few words, such as: cancel an order. Without it all tools are listed, at most 50.",
+        }},
     });
-    // Anyone may call it: nobody has anything kept by it.
-    let nothing = json!({"type": "object", "properties": {}, "additionalProperties": false});
-    let mut help = skill("help", SkillKind::Tool, "Says what can be done here.", nothing);
-    help.public = true;
-    help.phrases = phrases(&[
-        ("en", "help"),
-        ("en", "(hello|hi|hey) [there]"),
-        ("en", "what can you do"),
-        ("en", "what can I (do|ask) [here]"),
-        ("es", "ayuda"),
-        ("es", "hola"),
-        ("es", "qué (puedes|sabes) hacer"),
-    ]);
-    let mut find = skill("find_skills", SkillKind::Tool, "Finds skills by name, description and examples.", query);
+    let mut find = skill("find_skills", SkillKind::Tool, FIND, query);
     find.phrases = phrases(&[
         ("en", "(find|list|show) [all] skills [(for|about) {query}]"),
         ("es", "(busca|lista|muestra) [las] habilidades [(de|sobre|para) {query}]"),
     ]);
-    let mut echo = skill("echo", SkillKind::Agent, "Says back what it is told.", anything);
+    let help = help_skill();
+    let mut echo = skill("echo", SkillKind::Agent, ECHO, anything);
     echo.phrases = phrases(&[("en", "echo {text}"), ("es", "repite {text}")]);
     [help, find, echo, call_skill(), ask(), sites(), wait()].into_iter().map(Skill::sealed).collect()
 }
+
+/// Anyone may call it: nobody has anything kept by it.
+fn help_skill() -> Skill {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "peer": {"type": "string", "description": "Only what this peer can do."},
+            "unmatched": {"type": "boolean", "description": "Say first that no skill fits the words."},
+        },
+        "additionalProperties": false,
+    });
+    let mut help = skill("help", SkillKind::Tool, HELP, input);
+    help.public = true;
+    help.phrases = phrases(&GREETINGS);
+    help
+}
+
+/// Greetings and questions for help. Languages that the hub does not speak are answered in English.
+const GREETINGS: [(&str, &str); 22] = [
+    ("en", "(help|help me|can you help [me]|i need help)"),
+    ("en", "(hello|hi|hey|greetings) [there]"),
+    ("en", "good (morning|afternoon|evening)"),
+    ("en", "what can you do [for me]"),
+    ("en", "what can I (do|ask|say) [here]"),
+    ("en", "what (are your skills|do you do|do you offer|skills do you have)"),
+    ("en", "(who|what) are you"),
+    ("en", "how does this work"),
+    ("es", "(ayuda|ayúdame|necesito ayuda)"),
+    ("es", "hola"),
+    ("es", "(buenos días|buenas tardes|buenas noches)"),
+    ("es", "qué (puedes|sabes) hacer [por mí]"),
+    ("de", "(hilfe|hilf mir|kannst du mir helfen)"),
+    ("de", "(hallo|guten tag|guten morgen|guten abend)"),
+    ("de", "was (kannst du|kannst du tun|kannst du alles)"),
+    ("fr", "(aide|aide-moi|à l'aide|peux-tu m'aider)"),
+    ("fr", "(bonjour|bonsoir|salut)"),
+    ("fr", "(que|qu'est-ce que tu) (peux-tu faire|sais-tu faire|peux faire|sais faire)"),
+    ("pt", "(ajuda|ajuda-me|me ajude|preciso de ajuda)"),
+    ("pt", "(olá|oi|bom dia|boa tarde|boa noite)"),
+    ("pt", "o que (você pode|você sabe|podes|sabes) fazer"),
+    ("pt", "que (podes|sabes) fazer"),
+];
 
 /// Resolved by the hub to the skill it names, so it never reaches this peer.
 fn call_skill() -> Skill {
     let input = json!({
         "type": "object",
         "properties": {
-            "skill": {"type": "string", "description": "peer/skill, as find_skills lists them."},
-            "arguments": {"type": "object", "description": "What that skill takes."},
+            "skill": {"type": "string", "description": "The id of the tool, as find_skills lists it: peer/skill."},
+            "arguments": {
+                "type": "object",
+                "description": "The arguments of that tool, by the input schema that find_skills shows. Leave this out for a tool without.",
+            },
         },
         "required": ["skill"],
     });
-    calling(skill("call_skill", SkillKind::Tool, "Calls a skill by its id.", input))
+    calling(skill("call_skill", SkillKind::Tool, CALL, input))
 }
 
 /// Put into words by the hub, so it never reaches this peer.
@@ -96,19 +161,18 @@ fn ask() -> Skill {
             "query": {"anyOf": [text, {"type": "object", "properties": {"text": text}, "required": ["text"]}]},
             "site": {
                 "type": ["string", "array"], "items": {"type": "string"},
-                "description": "Who is asked, as list_sites names them; whoever fits without.",
+                "description": "The peer that is asked, as list_sites names it. Without it, the one that fits best.",
             },
             "prev": {"type": "array", "items": {"type": "string"}, "description": "Earlier questions, oldest first."},
         },
         "required": ["query"],
     });
-    let text = "Takes a question or a wish in plain words to one site, or to whoever fits.";
-    calling(skill("ask", SkillKind::Tool, text, input))
+    calling(skill("ask", SkillKind::Tool, ASK, input))
 }
 
 fn sites() -> Skill {
     let (anything, name) = (json!({"type": "object"}), json!({"type": "string"}));
-    let mut sites = skill("list_sites", SkillKind::Tool, "Lists whom the hub can ask, by name.", anything);
+    let mut sites = skill("list_sites", SkillKind::Tool, SITES, anything);
     let output =
         json!({"type": "object", "properties": {"sites": {"type": "array", "items": name}}, "required": ["sites"]});
     sites.output = Some(Schema(output.into()));
@@ -119,12 +183,12 @@ fn wait() -> Skill {
     let input = json!({
         "type": "object",
         "properties": {
-            "task": {"type": "string", "description": "The id of a task."},
-            "promise_token": {"type": "string", "description": "In place of an id: what a promise gave."},
-            "action": {"type": "string", "enum": ["checkin", "cancel"], "description": "To wait, or to give it up."},
+            "task": {"type": "string", "description": "The id of the task."},
+            "promise_token": {"type": "string", "description": "The token that an earlier answer promised a result for, instead of an id."},
+            "action": {"type": "string", "enum": ["checkin", "cancel"], "description": "Wait for the task, or cancel it. Default: wait."},
         },
     });
-    calling(skill("await", SkillKind::Tool, "Waits for a task to finish or to ask, and says how it stands.", input))
+    calling(skill("await", SkillKind::Tool, AWAIT, input))
 }
 
 impl Peer for HubSkills {
@@ -256,16 +320,22 @@ fn waiting(question: &Question) -> Output {
     Output { parts, structured: Some(told.into()), ..Output::default() }
 }
 
-/// For words that fit nothing: says so, and what would.
+/// A greeting, and what this caller can ask for: of one peer, or of all. Words that fit nothing are told so.
 fn help(hub: &Hub, by: &Principal, input: &Input) -> Output {
     let language = Locale::detect(None, &input.words()).language;
-    let skills = listed(hub, by);
-    let lines = skills.iter().take(MAX_LISTED).map(|skill| match skill.phrases.first() {
-        Some(phrase) => format!("- {} ({}): \"{}\"", skill.description, skill.id, phrase.pattern),
-        None => format!("- {} ({})", skill.description, skill.id),
-    });
+    let argument = |name: &str| input.args.as_ref().and_then(|args| args.get(name));
+    let of = argument("peer").and_then(serde_json::Value::as_str);
+    let (policy, now) = (hub.policy.load(), hub.now());
+    let mut skills = listed(hub, by);
+    skills.retain(|skill| of.is_none_or(|peer| skill.id.peer.as_str() == peer));
+    skills.retain(|skill| policy.allows(by, Action::Call, skill, now));
+    let skills: Vec<&Skill> = skills.iter().map(|skill| &**skill).collect();
+    let unmatched = argument("unmatched").and_then(serde_json::Value::as_bool).unwrap_or_default();
+    let said = match unmatched {
+        true => menu::nothing_fits(language, &skills),
+        false => menu::greeting(language, &skills),
+    };
     let hint = by.is_anonymous().then(|| say::to_anonymous(language).to_owned());
-    let text = std::iter::once(say::nothing_fits(language).to_owned()).chain(lines).chain(hint);
-    let text = text.collect::<Vec<_>>().join("\n");
+    let text = std::iter::once(said).chain(hint).collect::<Vec<_>>().join("\n");
     Output { parts: vec![Part::text(text, Provenance::hub())], ..Output::default() }
 }

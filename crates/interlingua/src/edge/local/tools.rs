@@ -50,8 +50,14 @@ fn open(config: &Config, lent: Arc<Lent>) -> Result<Local, Fault> {
     if config.tools.directory.is_none() {
         make_directory(&directory);
     }
-    let workspace = guarding(RootSpec::workspace(config.workspace()), &directory);
+    let place = config.workspace();
+    // A workspace that somebody named, or that is there already, is theirs.
+    let is_new = config.tools.workspace.is_none() && !place.exists();
+    let workspace = guarding(RootSpec::workspace(place.clone()), &directory);
     let (files, skipped) = Workspace::open(workspace, &declared(config, &directory), Limits::default())?;
+    if is_new {
+        welcome(&place);
+    }
     for skipped in skipped {
         tracing::warn!(path = %skipped.path.display(), reason = skipped.reason, "a root of the file tools is left out");
     }
@@ -63,6 +69,25 @@ fn make_directory(directory: &Path) {
     use std::os::unix::fs::DirBuilderExt as _;
     if let Err(error) = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory) {
         tracing::warn!(event = "tools_directory_not_made", directory = %directory.display(), %error);
+    }
+}
+
+/// Something to look at for whoever tries the file tools first.
+const WELCOME: &str = "\
+Welcome to Interlingua.
+
+This is the workspace: the hub's file tools read and write here, and nowhere else. Delete this file when you like.
+
+Try:  interlingua ask \"list files in .\"
+      interlingua ask \"read welcome.txt\"
+      interlingua ask \"what can you do\"
+";
+
+fn welcome(workspace: &Path) {
+    use std::io::Write as _;
+    let file = std::fs::File::create_new(workspace.join("welcome.txt"));
+    if let Err(error) = file.and_then(|mut file| file.write_all(WELCOME.as_bytes())) {
+        tracing::debug!(%error, "the workspace has no welcome.txt");
     }
 }
 

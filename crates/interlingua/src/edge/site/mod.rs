@@ -111,7 +111,8 @@ fn limited(definition: &Site, config: &Peer) -> Site {
 fn offered(mut skill: Skill, config: &Peer) -> Skill {
     skill.public = config.public;
     skill.effects = config.said_of(skill.id.skill.as_str()).unwrap_or(skill.effects);
-    skill.sealed()
+    let name = skill.id.skill.clone();
+    config.phrased(name.as_str(), skill).sealed()
 }
 
 fn card(peer: PeerId, config: &Peer, site: &Site, skills: Vec<Skill>, hub: &Hub) -> Card {

@@ -1,5 +1,5 @@
-//! One line for each decision, batched into the journal off the hot path. A line that cannot be taken is counted, never
-//! waited for. What is written is bound into a chain ([`interlingua_core::audit`]) and signed, so that whoever verifies it
+//! One line for each decision, batched into the journal off the hot path. Calls wait while too many lines do ([`waiting`]); a
+//! line that cannot be taken all the same is counted, and told as missing. What is written is bound into a chain ([`interlingua_core::audit`]) and signed, so that whoever verifies it
 //! sees whether it was changed.
 //!
 //! The same refusal of the same caller is written once and then counted: whoever asks a thousand times leaves two lines
@@ -15,6 +15,7 @@ pub(crate) mod key;
 pub mod lost;
 mod read;
 mod refusals;
+mod waiting;
 mod writer;
 
 use std::borrow::Cow;
@@ -25,13 +26,16 @@ use std::time::Duration;
 
 use interlingua_core::audit::arguments::{Keep, kept};
 use interlingua_core::ports::Store;
-use interlingua_core::{Call, FaultKind, Json, Loss, Principal, Skill, SkillId, TaskId, Text, Time, gather_losses};
+use interlingua_core::{
+    Call, Fault, FaultKind, Json, Loss, Principal, Skill, SkillId, TaskId, Text, Time, gather_losses,
+};
 use metrics::Counter;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use key::{Half, Signing};
 use lost::Lately;
+use waiting::Waiting;
 use writer::{Seal, Told, Writer};
 
 use super::clock::Clock;
@@ -39,8 +43,10 @@ use super::policy::matches;
 use super::supervisor::Supervisor;
 use crate::telemetry::trace;
 
-/// How many lines may wait to be written.
+/// How many lines may wait to be written; their bytes have a bound of their own.
 const MAX_WAITING: usize = 16_384;
+/// How long a call waits for lines to be written.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How much of a name is written down.
 const MAX_NAME: usize = 200;
 
@@ -180,16 +186,18 @@ pub struct Audit {
     writer: Supervisor,
     seal: Arc<Seal>,
     lately: Lately,
+    waiting: Arc<Waiting>,
 }
 
 impl Audit {
     /// `counted` counts the lines that could not be taken. Must be called within a runtime.
     pub fn start(store: &Store, clock: Clock, counted: Counter) -> Audit {
-        let (lines, waiting) = mpsc::channel(MAX_WAITING);
+        let (lines, told) = mpsc::channel(MAX_WAITING);
         let (writer, seal, dropped) = (Supervisor::new(), Arc::new(Seal::default()), Arc::<AtomicU64>::default());
-        let work = Writer::new(store, clock, seal.clone(), dropped.clone(), counted.clone());
-        writer.run(work.run(waiting, writer.stopping().clone()));
-        Audit { lines, clock, dropped, counted, writer, seal, lately: Lately::default() }
+        let waiting = Arc::<Waiting>::default();
+        let work = Writer::new(store, clock, seal.clone(), dropped.clone(), counted.clone(), waiting.clone());
+        writer.run(work.run(told, writer.stopping().clone()));
+        Audit { lines, clock, dropped, counted, writer, seal, lately: Lately::default(), waiting }
     }
 
     /// From now on pages are signed with this key.
@@ -216,10 +224,38 @@ impl Audit {
         if line.trace.is_none() {
             line.trace = trace::ambient_id();
         }
-        if self.lines.try_send(Told::Line(Box::new(line))).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-            self.counted.increment(1);
+        let bytes = waiting::weight(&line);
+        if self.waiting.add(&line) {
+            if self.lines.try_send(Told::Line(Box::new(line))).is_ok() {
+                return;
+            }
+            self.waiting.remove(bytes);
         }
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+        self.counted.increment(1);
+    }
+
+    fn is_behind(&self) -> bool {
+        self.waiting.is_behind() || self.lines.capacity() < MAX_WAITING / 2
+    }
+
+    /// Resolves when lines are written about as fast as they come: nothing more is decided than can be written down.
+    pub(super) async fn caught_up(&self) -> Result<(), Fault> {
+        if !self.is_behind() {
+            return Ok(());
+        }
+        let written = async {
+            loop {
+                // Before it is looked: what is written in between wakes this one.
+                let less = self.waiting.less();
+                if !self.is_behind() {
+                    return;
+                }
+                less.await;
+            }
+        };
+        let busy = |_| Fault::hub(FaultKind::Busy, "the audit is not written as fast as calls come");
+        tokio::time::timeout(PATIENCE, written).await.map_err(busy)
     }
 
     pub fn line(

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::AuditLine;
 use super::key::Signing;
 use super::refusals::Refusals;
+use super::waiting::{Waiting, weight};
 use crate::hub::clock::Clock;
 use crate::hub::entropy;
 
@@ -72,6 +73,7 @@ pub(super) struct Writer {
     /// Of the dropped lines, how many the chain tells of.
     told_dropped: u64,
     refusals: Refusals,
+    waiting: Arc<Waiting>,
 }
 
 /// What goes into the next page, and who waits for it.
@@ -81,16 +83,23 @@ struct Batch {
     waiting: Vec<oneshot::Sender<()>>,
     sign: bool,
     next: Option<Arc<Signing>>,
+    /// What the lines took while they waited.
+    bytes: u64,
 }
 
 impl Batch {
     /// Lines are spelled as they come, not all at once when the page is due.
-    fn take(&mut self, told: &mut Vec<Told>, refusals: &mut Refusals) {
+    fn take(&mut self, told: &mut Vec<Told>, refusals: &mut Refusals, waiting: &Waiting) {
         for told in told.drain(..) {
             match told {
                 Told::Line(line) => {
-                    if let Some(line) = refusals.pass(*line) {
-                        self.add(&line);
+                    let bytes = weight(&line);
+                    match refusals.pass(*line) {
+                        Some(line) => {
+                            self.add(&line);
+                            self.bytes += bytes;
+                        }
+                        None => waiting.remove(bytes),
                     }
                 }
                 Told::Flush(reply) => {
@@ -136,11 +145,23 @@ impl Writer {
         seal: Arc<Seal>,
         dropped: Arc<AtomicU64>,
         counted: Counter,
+        waiting: Arc<Waiting>,
     ) -> Writer {
-        let (journal, records) = (store.journal.clone(), store.records.clone());
-        let (unsigned, signed, cut, told_dropped) = (0, clock.now(), false, 0);
-        let (head, refusals) = (None, Refusals::default());
-        Writer { journal, records, clock, seal, head, unsigned, signed, cut, dropped, counted, told_dropped, refusals }
+        Writer {
+            journal: store.journal.clone(),
+            records: store.records.clone(),
+            clock,
+            seal,
+            head: None,
+            unsigned: 0,
+            signed: clock.now(),
+            cut: false,
+            dropped,
+            counted,
+            told_dropped: 0,
+            refusals: Refusals::default(),
+            waiting,
+        }
     }
 
     pub(super) async fn run(mut self, mut told: mpsc::Receiver<Told>, stopping: CancellationToken) {
@@ -149,7 +170,7 @@ impl Writer {
             let wait = if self.refusals.is_empty() { Duration::MAX } else { LOOK };
             match tokio::time::timeout(wait, next(&mut told, &mut taken, &stopping)).await {
                 Ok(0) => break,
-                Ok(_) => batch.take(&mut taken, &mut self.refusals),
+                Ok(_) => batch.take(&mut taken, &mut self.refusals, &self.waiting),
                 Err(_) => {}
             }
             batch.add_all(&self.refusals.due(self.clock.now()));
@@ -165,7 +186,7 @@ impl Writer {
                     () = pause.as_mut() => break,
                     more = told.recv_many(&mut taken, BATCH) => match more {
                         0 => break,
-                        _ => batch.take(&mut taken, &mut self.refusals),
+                        _ => batch.take(&mut taken, &mut self.refusals, &self.waiting),
                     },
                 }
             }
@@ -189,6 +210,7 @@ impl Writer {
             self.dropped.fetch_add(count as u64, Ordering::Relaxed);
             self.counted.increment(count as u64);
         }
+        self.waiting.remove(std::mem::take(&mut batch.bytes));
         if std::mem::take(&mut batch.sign) || self.is_time_to_sign() {
             self.sign().await;
         }

@@ -14,7 +14,9 @@ use interlingua_core::{Fault, FaultKind, Health, Log, MessageId, Owner, PeerId, 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+use super::held::Held;
 use crate::hub::Hub;
+use crate::hub::shares::Share;
 
 /// How many wishes may wait for the driver of one inbox.
 const MAX_COMMANDS: usize = 256;
@@ -46,13 +48,13 @@ enum Command {
     Ask {
         message: Box<Message>,
         until: Time,
-        told: mpsc::Sender<Message>,
+        told: mpsc::Sender<Heard>,
         done: Answer<()>,
     },
     /// Hears of a request that waits already; false when it is unknown.
     Attach {
         id: MessageId,
-        told: mpsc::Sender<Message>,
+        told: mpsc::Sender<Heard>,
         done: Answer<bool>,
     },
 }
@@ -62,6 +64,19 @@ enum Command {
 pub struct Handle {
     commands: mpsc::Sender<Command>,
     shelf: Arc<Shelf>,
+}
+
+/// Something that was said of a request, and the room it takes until it is read. An answer takes that of the inbox.
+#[derive(Debug)]
+pub(super) struct Heard {
+    pub(super) message: Message,
+    _room: Option<Share>,
+}
+
+impl Heard {
+    fn answer(message: Message) -> Heard {
+        Heard { message, _room: None }
+    }
 }
 
 impl std::fmt::Debug for Command {
@@ -145,14 +160,14 @@ impl Handle {
         Reading { handle: self.clone(), changed: self.shelf.changed.subscribe(), shown: BTreeSet::new() }
     }
 
-    pub(super) async fn ask(&self, message: Message, until: Time) -> Result<mpsc::Receiver<Message>, Fault> {
+    pub(super) async fn ask(&self, message: Message, until: Time) -> Result<mpsc::Receiver<Heard>, Fault> {
         let (told, hears) = mpsc::channel(MAX_TOLD);
         self.send(|done| Command::Ask { message: Box::new(message), until, told, done }).await?;
         Ok(hears)
     }
 
     /// `None`: nothing is known of it.
-    pub(super) async fn attach(&self, id: MessageId) -> Result<Option<mpsc::Receiver<Message>>, Fault> {
+    pub(super) async fn attach(&self, id: MessageId) -> Result<Option<mpsc::Receiver<Heard>>, Fault> {
         let (told, hears) = mpsc::channel(MAX_TOLD);
         let known = self.send(|done| Command::Attach { id, told, done }).await?;
         Ok(known.then_some(hears))
@@ -262,6 +277,7 @@ pub(super) async fn open(hub: &Arc<Hub>, name: &PeerId) -> Result<Handle, Fault>
     }
     // Retention may have taken the last records; their numbers are not used again.
     seq = seq.max(hub.store.journal.last(log(name)).await?);
+    let held = Held::by(&inbox, &hub.holdings.inboxes);
     let shelf = Arc::new(Shelf {
         inbox: Mutex::new(inbox),
         changed: watch::Sender::new(seq),
@@ -275,6 +291,7 @@ pub(super) async fn open(hub: &Arc<Hub>, name: &PeerId) -> Result<Handle, Fault>
         shelf: shelf.clone(),
         seq,
         kept: seq,
+        held,
         heard: HashMap::new(),
         quiet: None,
         stuck: None,
@@ -290,8 +307,9 @@ struct Driver {
     seq: u64,
     /// Up to where a fold was kept.
     kept: u64,
+    held: Held,
     /// Who waits for what is said of a request. As many as there are requests.
-    heard: HashMap<MessageId, mpsc::Sender<Message>>,
+    heard: HashMap<MessageId, mpsc::Sender<Heard>>,
     /// Since when nobody reads.
     quiet: Option<Instant>,
     /// Since what has expired cannot be stored as expired.
@@ -372,7 +390,7 @@ impl Driver {
     }
 
     /// Passes on what is said of a request from now on; what was answered already, at once.
-    fn listen(&mut self, id: MessageId, told: mpsc::Sender<Message>) -> bool {
+    fn listen(&mut self, id: MessageId, told: mpsc::Sender<Heard>) -> bool {
         let answer = self.shelf.look(|inbox| match inbox.fate(&id) {
             Fate::Waits => Some(None),
             Fate::Answered(answer) => Some(Some(answer.clone())),
@@ -380,7 +398,7 @@ impl Driver {
         });
         match answer {
             None => return false,
-            Some(Some(answer)) => drop(told.try_send(answer)),
+            Some(Some(answer)) => drop(told.try_send(Heard::answer(answer))),
             Some(None) => {
                 self.heard.retain(|_, told| !told.is_closed());
                 self.heard.insert(id, told);
@@ -393,7 +411,8 @@ impl Driver {
         let nothing = || Fault::caller(FaultKind::NotFound(interlingua_core::Noun::Resource), "no such request waits");
         let id = MessageId(message.correlation.clone().ok_or_else(nothing)?);
         let told = self.heard.get(&id).ok_or_else(nothing)?;
-        told.try_send(message).map_err(|error| match error {
+        let room = Some(self.held.told(&message)?);
+        told.try_send(Heard { message, _room: room }).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => Fault::hub(FaultKind::Busy, "too much is said of this request"),
             mpsc::error::TrySendError::Closed(_) => nothing(),
         })
@@ -404,6 +423,7 @@ impl Driver {
         let gone = || Fault::hub(FaultKind::Internal, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         let now = hub.now();
+        let wanted = self.shelf.look(|inbox| self.held.room_for(&input, inbox))?;
         let records = self.shelf.look(|inbox| inbox.decide(input, now))?;
         if records.is_empty() {
             return Ok(());
@@ -432,6 +452,8 @@ impl Driver {
             self.pass_on(&record);
             spent.extend(self.shelf.look(|inbox| inbox.apply(seq, record)));
         }
+        self.held.let_go(&spent);
+        spent.extend(self.shelf.look(|inbox| self.held.hold(self.seq, wanted, inbox)));
         self.shelf.changed.send_replace(self.seq);
         self.give_back(&hub, spent).await;
         // What was asked for is stored. A fold only saves reading at the next start; the next record tries again.
@@ -459,7 +481,7 @@ impl Driver {
                 let told = self.heard.remove(id);
                 if let (Some(told), Gone::Answered(answer)) = (told, how) {
                     // One that is as far behind as it may be looks for the answer when it has caught up.
-                    let _ = told.try_send((**answer).clone());
+                    let _ = told.try_send(Heard::answer((**answer).clone()));
                 }
             }
         }

@@ -8,6 +8,7 @@
 
 mod agents;
 mod events;
+mod held;
 mod inbox;
 mod peer;
 

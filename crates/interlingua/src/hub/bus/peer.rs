@@ -17,7 +17,7 @@ use interlingua_core::{
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use super::inbox::Handle;
+use super::inbox::{Handle, Heard};
 use crate::hub::Hub;
 
 /// A request that nobody can cancel any more is forgotten this long after its deadline.
@@ -120,8 +120,8 @@ fn content(call: &Call) -> Json {
 enum Told {
     /// It is being put into the inbox. Before that the exchange has learnt its name, so that after a crash it finds what waits
     /// there.
-    Asking(Pin<Box<dyn Future<Output = Result<mpsc::Receiver<Message>, Fault>> + Send>>),
-    Heard(mpsc::Receiver<Message>),
+    Asking(Pin<Box<dyn Future<Output = Result<mpsc::Receiver<Heard>, Fault>> + Send>>),
+    Heard(mpsc::Receiver<Heard>),
 }
 
 /// An exchange that waits for an agent.
@@ -232,8 +232,8 @@ impl Duplex for Waits {
         };
         match heard.poll_recv(cx) {
             Poll::Pending => self.wait(cx),
-            Poll::Ready(Some(message)) => {
-                let event = self.event(message);
+            Poll::Ready(Some(heard)) => {
+                let event = self.event(heard.message);
                 Poll::Ready(Some(Record::emitted(event)))
             }
             Poll::Ready(None) => {

@@ -59,6 +59,13 @@ impl Driver {
                 let Some((event, losses, raw)) = self.notes.pass(event, losses, raw, self.hub.now()) else {
                     return Ok(VecDeque::new());
                 };
+                if matches!(event, Event::Asked(_))
+                    && self.task.asked == 0
+                    && let Err(fault) = self.take_place()
+                {
+                    self.rest();
+                    return self.decide(Happening::Refused(fault));
+                }
                 let (event, raw) = self.held_to_promise(self.addressed(event), raw);
                 let Some(happening) = self.through_hooks(event, losses, raw) else { return Ok(VecDeque::new()) };
                 happening
@@ -79,7 +86,14 @@ impl Driver {
                 Happening::PeerLost
             }
         };
-        match self.decide(happening) {
+        let decided = self.decide(happening).and_then(|effects| {
+            // What ends here is let go of at once.
+            if self.task.finished().is_none() {
+                self.hold()?;
+            }
+            Ok(effects)
+        });
+        match decided {
             Ok(effects) => Ok(effects),
             Err(fault) if fault.kind == FaultKind::AlreadyFinished => {
                 self.hub.meters.late_outcomes.increment(1);

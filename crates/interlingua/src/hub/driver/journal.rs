@@ -38,6 +38,7 @@ impl Driver {
     /// Makes it a task: all of it so far goes into the journal in one append, before anything more is shown. It is in the
     /// table of the living before that, so whoever finds it in the journal finds it there too.
     pub(super) async fn keep(&mut self, unique: Option<Unique>) -> Result<Keeping, Fault> {
+        self.hold_as_kept()?;
         let kept = self.enlist(0)?;
         let accepted = Record::Accepted { by: self.task.by.clone(), call: self.task.call.clone() };
         let mut records = vec![accepted];
@@ -68,6 +69,10 @@ impl Driver {
     pub(in crate::hub) fn adopt(&mut self) -> Result<(), Fault> {
         let kept = self.enlist(self.task.seq)?;
         kept.live.publish(&[], self.open_questions(), Liveness::Running);
+        self.hold_adopted();
+        if !self.task.open.is_empty() {
+            self.waits = Some(self.hub.waiting.hold(&self.task.by)?);
+        }
         self.kept = Some(kept);
         Ok(())
     }

@@ -5,6 +5,7 @@
 
 mod decisions;
 mod hearing;
+mod holding;
 mod hooked;
 mod journal;
 mod leaving;
@@ -30,6 +31,8 @@ use super::admission::Permit;
 use super::door::must_keep;
 use super::live::{Incoming, Live, Liveness};
 use super::prepare::{Candidate, Prepared, Ready};
+use super::waiting::Place;
+use holding::Holding;
 pub(in crate::hub) use life::{Launch, Launched};
 use meter::Meter;
 use notes::Notes;
@@ -57,6 +60,8 @@ pub(in crate::hub) struct Driver {
     patience: Option<Time>,
     /// What became of it at a peer where nothing was begun, until it is tried elsewhere.
     refused: Option<Fault>,
+    /// Its place among what waits, while it has an open question.
+    waits: Option<Place>,
     /// What an exchange that is not kept yet does once it is.
     unperformed: VecDeque<Effect>,
     /// For a peer that is only being reached again.
@@ -65,6 +70,7 @@ pub(in crate::hub) struct Driver {
     pub(in crate::hub) connection: u64,
     meter: Meter,
     notes: Notes,
+    holding: Holding,
 }
 
 /// A place among the living, given up when the driver ends in whatever way.
@@ -99,10 +105,12 @@ impl Driver {
             kept: None,
             patience: None,
             refused: None,
+            waits: None,
             unperformed: VecDeque::new(),
             unsaid: None,
             connection: 0,
             notes: Notes::default(),
+            holding: Holding::default(),
         }
     }
 
@@ -125,10 +133,22 @@ impl Driver {
         self.decide(happening)
     }
 
+    /// A place among what waits, where the exchange is about to ask for the first time. Refused, nothing was asked.
+    pub(in crate::hub) fn take_place(&mut self) -> Result<(), Fault> {
+        if self.waits.is_none() {
+            self.waits = Some(self.hub.waiting.take(&self.task.by, self.hub.settings.load().waiting)?);
+        }
+        Ok(())
+    }
+
     /// Decides and applies; the records wait in `fresh`.
     fn decide(&mut self, happening: Happening) -> Result<VecDeque<Effect>, Fault> {
         let now = self.hub.now();
         let decision = self.task.decide(happening, now)?;
+        let asks = decision.records.iter().any(|record| matches!(record.event(), Some(Event::Asked(_))));
+        if asks && self.waits.is_none() {
+            self.waits = Some(self.hub.waiting.hold(&self.task.by)?);
+        }
         for record in decision.records {
             self.remember_question(&record);
             if let Some(line) = decisions::of(&self.task, &record) {
@@ -138,8 +158,12 @@ impl Driver {
             if self.kept.is_some() {
                 join(&mut self.fresh, record);
             } else {
+                self.holding.came(&record);
                 self.fresh.push(record);
             }
+        }
+        if self.task.open.is_empty() {
+            self.waits = None;
         }
         Ok(decision.effects.into())
     }
@@ -298,7 +322,8 @@ impl Driver {
         match incoming {
             Incoming::CallerGone => (self.caller_gone(), None),
             Incoming::Signal { by, standing, signal, reply } => {
-                match self.decide(Happening::Signal { by, standing, signal }) {
+                let held = self.hold_signal(&signal);
+                match held.and_then(|()| self.decide(Happening::Signal { by, standing, signal })) {
                     Ok(effects) => (effects, Some((reply, Ok(())))),
                     Err(fault) => (VecDeque::new(), Some((reply, Err(fault)))),
                 }

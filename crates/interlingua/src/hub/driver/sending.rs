@@ -1,14 +1,21 @@
 //! What goes to the peer: the call itself, and signals that follow it.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use interlingua_core::peer::{Answering, Dispatch, View};
 use interlingua_core::task::{Effect, Happening};
-use interlingua_core::{Ask, Call, Fault, OnDisconnect, Sent, Signal, Target, Via};
+use interlingua_core::{Ask, Body, Call, Fault, OnDisconnect, Sent, Signal, SkillKind, Target, Via, Why};
+
+use tokio::time::Instant;
 
 use super::side::{self, Side};
 use super::{Driver, Ready};
 use crate::hub::hooks::When;
+
+/// How long a peer may take to tell its skills after a start, and how often they are looked for.
+const SKILLS: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_millis(100);
 
 impl Driver {
     /// Sends the call to its peer, at once with a permit at hand, else as soon as there is a place.
@@ -20,7 +27,7 @@ impl Driver {
     ) -> Result<(), Fault> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
-            None => match self.hub.ready_again(&self.task) {
+            None => match self.ready_again(reattach).await {
                 Ok(ready) => ready,
                 Err(fault) => return self.refuse(fault).await,
             },
@@ -66,6 +73,23 @@ impl Driver {
         Ok(())
     }
 
+    /// The route it took before. A peer that tells its skills anew after a start may not have told them yet: what goes on at it
+    /// under an id is not given up for that.
+    async fn ready_again(&mut self, reattach: bool) -> Result<Ready, Fault> {
+        let until = Instant::now() + SKILLS;
+        while reattach && self.is_to_be_told() && Instant::now() < until {
+            tokio::time::sleep(LOOK).await;
+        }
+        self.hub.ready_again(&self.task)
+    }
+
+    /// Its peer is here, and the skill is not.
+    fn is_to_be_told(&self) -> bool {
+        let peer = self.task.route.as_ref().map(|route| &route.skill.peer);
+        let is_here = peer.is_some_and(|peer| self.hub.registry.catalogue().peers.contains_key(peer));
+        is_here && self.hub.ready_again(&self.task).is_err()
+    }
+
     /// How much of an answer must be read. The head is enough where nobody but this caller will see it: nothing keeps it, no
     /// parent works with it, no hook is told of it, and no output schema is held to it.
     fn view(&self, ready: &Ready) -> View {
@@ -85,6 +109,10 @@ impl Driver {
             input.trust = trust;
             *target = Target::Skill(ready.skill.id.clone(), None);
             input.args.clone_from(&ready.args);
+            // What a phrase has taken out of the words stands for them: an agent is not told both.
+            if ready.skill.kind == SkillKind::Agent && ready.route.why == Why::Phrase && ready.args.is_some() {
+                input.parts.retain(|part| !matches!(part.body, Body::Text { .. }));
+            }
         }
         // `prepare` stopped a loop before anything was begun, so there is always a way to write down.
         call.via = Via::through(call.via.as_ref(), &self.hub.id).ok();

@@ -5,6 +5,7 @@ use interlingua_core::journal;
 use interlingua_core::ports::Expect;
 
 use super::*;
+use crate::hub::audit::AuditLine;
 
 async fn signing(hub: &Hub, bench: &Bench) {
     hub.open_audit_key(&bench.dir.path().join("audit.pem")).await.expect("a key");
@@ -117,4 +118,39 @@ async fn a_hub_that_is_killed_while_the_audit_s_key_changes_goes_on_with_the_key
         echo(&hub).await;
         verified(&hub).await.expect("the chain holds");
     }
+}
+
+/// Nothing is decided that cannot be written down; what was decided before is, and what found no room is told.
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_wait_while_the_audit_is_behind_and_lines_that_find_no_room_are_told_as_missing() {
+    let bench = super::work::Bench::new(AdmissionLimits::default());
+    let hub = &bench.hub;
+    hub.audit_lines(&owner(), None, 1).await.expect("the writer has looked where it ends");
+    bench.observed.hold(true);
+    let long = || {
+        let mut line = AuditLine::new("return", "eve");
+        line.losses = vec!["x".repeat(8_000)];
+        line
+    };
+    for _ in 0..1_100 {
+        hub.audit.write(long().refused(FaultKind::Denied).on("x"));
+    }
+    assert!(hub.audit.dropped() > 0, "refusals have half of the room");
+    let refused = hub.audit.dropped();
+    hub.audit.write(long());
+    assert_eq!(hub.audit.dropped(), refused, "what is decided has the rest");
+    let busy = hub.open(request(call("echo", json!({"n": 1})))).await.expect_err("nothing more is decided");
+    assert_eq!(busy.kind, FaultKind::Busy, "{busy:?}");
+    for _ in 0..3_000 {
+        hub.audit.write(long());
+    }
+    let missing = hub.audit.dropped();
+    assert!(missing > refused && missing < 3_500, "{missing} of 4101 lines of 8 KiB found no room in 16 MiB");
+    bench.observed.hold(false);
+    let opened = async || !matches!(hub.open(request(call("echo", json!({"n": 1})))).await, Err(fault) if fault.kind == FaultKind::Busy);
+    while !opened().await {}
+    let lines = hub.audit_lines(&owner(), None, 5_000).await.expect("read");
+    let told = lines.iter().filter(|(_, line)| line.action == "missing").filter_map(|(_, line)| line.on.clone());
+    let told: u64 = told.filter_map(|on| on.strip_suffix(" lines")?.parse::<u64>().ok()).sum();
+    assert!(told > 0 && told <= missing, "{told} of {missing} in the newest lines");
 }

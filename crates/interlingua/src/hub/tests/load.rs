@@ -112,8 +112,9 @@ async fn callers_that_leave_at_any_moment_leave_nothing_behind() {
         }
         crowd.spawn(async move {
             abandoned_after(n % 13, async {
-                let Ok(mut running) = hub.open(request).await else { return };
-                while let Ok(Some(_)) = running.next().await {}
+                if let Ok(mut running) = hub.open(request).await {
+                    while let Ok(Some(_)) = running.next().await {}
+                }
             })
             .await;
         });

@@ -248,7 +248,7 @@ async fn a_24_an_extension_that_is_activated_is_echoed() {
     let uri = "urn:interlingua:hub:1";
     let headers = [("a2a-extensions", "urn:unknown, urn:interlingua:hub:1")];
     let messages = caller.open(Method::Send, &headers, &request).await;
-    assert_eq!(messages.text("a2a-extensions"), Some(uri));
+    assert_eq!(messages.text("a2a-extensions"), Some(uri), "{messages:?}");
 }
 
 #[tokio::test]

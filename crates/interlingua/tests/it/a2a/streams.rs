@@ -128,15 +128,19 @@ async fn a_18_a_client_that_lost_its_stream_gets_what_it_missed_and_nothing_twic
 #[tokio::test]
 async fn a_18_nothing_is_lost_between_the_snapshot_and_what_comes_live() {
     let hub = hub().await;
+    let mut live = 0;
     for run in 0..25 {
         let body = json!({"message": text(&format!("tck-stream-artifact-chunked-{run}"), "hi"), "configuration": {"returnImmediately": true}});
         let sent = super::send(&hub, post("/a2a/message:send", &[V1], &body)).await.json();
         let id = sent["task"]["id"].as_str().expect("a task").to_owned();
         let mut connection = hub.connect().await;
         let mut events = connection.events(get(&format!("/a2a/tasks/{id}:subscribe"), &[])).await;
+        // One that has ended cannot be subscribed to (section 3.1.6).
         if events.status != 200 {
+            assert_eq!(events.status, 400, "run {run}");
             continue;
         }
+        live += 1;
         let told = all(&mut events).await;
         let mut parts: Vec<Value> = told[0]["task"]["artifacts"][0]["parts"].as_array().cloned().unwrap_or_default();
         for event in &told[1..] {
@@ -145,4 +149,5 @@ async fn a_18_nothing_is_lost_between_the_snapshot_and_what_comes_live() {
         assert_eq!(parts, [json!({"text": "chunk-1 "}), json!({"text": "chunk-2"})], "{told:?}");
         assert_eq!(state(&told.last().expect("an end")["statusUpdate"]), "TASK_STATE_COMPLETED");
     }
+    assert!(live > 0, "not one of the tasks was subscribed to while it ran");
 }

@@ -50,7 +50,11 @@ async fn an_agent_registered_by_its_address_is_read_found_called_and_there_after
     let heard = called(&hub).await;
     assert_eq!(heard["content"], json!({"status": "success", "result": "hello"}), "{heard}");
     assert_eq!(there.methods(), ["SendMessage"], "over its own wire");
-    until("how it stands", async || agent(&hub, "hotels").await["score"] == 100).await;
+    until("how it stands", async || {
+        let agent = agent(&hub, "hotels").await;
+        agent["score"] == full_score(&agent)
+    })
+    .await;
     let stands = agent(&hub, "hotels").await;
     assert_eq!(stands["reached"], 100);
     assert!(stands["latency_ms"].is_u64() && stands["reached_at"].is_string(), "{stands}");
@@ -80,7 +84,11 @@ async fn an_agent_registered_by_its_card_is_called_as_the_card_says_whatever_is_
     hub.restart().await;
     let request = json!({"message_type": "request", "to_agent": "inn", "content": {"text": "hi"}});
     assert_eq!(hub.post_json("/api/messages", &request).await.json()["content"]["result"], "hello");
-    until("how it stands", async || agent(&hub, "inn").await["score"] == 100).await;
+    until("how it stands", async || {
+        let agent = agent(&hub, "inn").await;
+        agent["score"] == full_score(&agent)
+    })
+    .await;
     let shown = agent(&hub, "inn").await;
     assert_eq!((&shown["name"], &shown["metadata"]), (&json!("Hotels"), &json!({"floor": 3})), "{shown}");
     // A card of 0.3 is one, too.
@@ -186,12 +194,21 @@ async fn an_agent_that_is_somebody_elses_is_not_replaced_and_its_address_is_its_
     assert_eq!(hub.post_json("/api/messages", &request).await.json()["content"]["result"], "hello");
 }
 
+/// What an agent that answered each time has: half of all, if it took longer than a second on a busy machine.
+fn full_score(agent: &Value) -> u64 {
+    if agent["latency_ms"].as_u64().is_some_and(|took| took > 1_000) { 50 } else { 100 }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn how_an_agent_stands_is_shown_when_it_goes_away_and_when_its_card_cannot_be_used() {
     let there = greeter().await;
     let mut hub = hub("").await;
     assert_eq!(hub.post_json("/api/agents", &json!({"url": there.url()})).await.status, 201);
-    until("a good score", async || agent(&hub, "hotels").await["score"] == 100).await;
+    let scored = async |hub: &Hub, share: u64| {
+        let agent = agent(hub, "hotels").await;
+        agent["score"].as_u64().is_some_and(|score| score == full_score(&agent) / share)
+    };
+    until("a good score", async || scored(&hub, 1).await).await;
     let run = |what: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"));
         command
@@ -204,14 +221,17 @@ async fn how_an_agent_stands_is_shown_when_it_goes_away_and_when_its_card_cannot
     for what in ["peers", "agents"] {
         let table = run(what);
         let line = table.lines().find(|line| line.contains("hotels")).unwrap_or_else(|| panic!("{table}"));
-        assert!(line.contains("100"), "{table}");
+        assert!(line.contains(&full_score(&agent(&hub, "hotels").await).to_string()), "{table}");
     }
     // What it answers from now on is no card.
     there.shows(json!("nothing"));
     hub.restart().await;
-    until("half a score", async || agent(&hub, "hotels").await["score"] == 50).await;
-    let unread = agent(&hub, "hotels").await;
-    assert!(unread["problems"][0].as_str().is_some_and(|text| text.contains("cannot be used")), "{unread}");
+    until("half a score", async || scored(&hub, 2).await).await;
+    until("why", async || {
+        let unread = agent(&hub, "hotels").await;
+        unread["problems"][0].as_str().is_some_and(|text| text.contains("cannot be used"))
+    })
+    .await;
     drop(there);
     hub.restart().await;
     until("an agent that is down", async || agent(&hub, "hotels").await["health"] == "down").await;

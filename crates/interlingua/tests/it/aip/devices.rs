@@ -24,7 +24,7 @@ async fn able(hub: &interlingua_testkit::Hub, id: &str) -> Client {
 }
 
 #[tokio::test]
-async fn g2_p_56_a_device_is_a_peer_whose_card_is_merged_and_whose_tools_are_skills() {
+async fn p_56_a_device_is_a_peer_whose_card_is_merged_and_whose_tools_are_skills() {
     let hub = hub(
         "devices: { dev1: { os: beos, capabilities: [camera], trust_hints: true, deny: [erase], metadata: { room: 7 } } }",
     )

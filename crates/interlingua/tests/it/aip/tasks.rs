@@ -1,9 +1,11 @@
 //! Tasks, the commands they lead to, and how they end.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{Client, commands, hub, task};
-use crate::support::until;
+use crate::support::{at_most, until};
 
 #[tokio::test]
 async fn p_23_p_24_p_25_p_44_a_task_of_the_device_itself() {
@@ -160,7 +162,7 @@ async fn p_32_p_35_a_lost_device_fails_exactly_its_tasks() {
     other.hear_a("heartbeat").await;
     let command = stays.hear_a("command").await;
     drop(lost);
-    let end = asks.hear_a("task_end").await;
+    let end = at_most("whoever asked is told", Duration::from_secs(1), asks.hear_a("task_end")).await;
     assert_eq!((&end["status"], &end["session_id"]), (&json!("failed"), &json!("gal@t1")));
     assert_eq!(end["error"], "Task was cancelled because target device disconnected");
     asks.is_quiet("constellation").await;
@@ -195,6 +197,31 @@ async fn p_33_p_34_a_lost_constellation_ends_its_tasks_and_the_device_hears_of_i
     .await;
     device.does(&command).await;
     device.is_quiet("device").await;
+}
+
+/// Whoever asks may be gone at any moment: before the task is opened, and between that and its first command.
+#[tokio::test]
+async fn p_33_a_constellation_that_leaves_at_once_leaves_no_task_that_failed() {
+    let hub = hub("").await;
+    let _device = Client::device(&hub, "dev1").await;
+    for run in 0..60 {
+        let mut client = Client::constellation(&hub, &format!("gal{run}@dev1"), "dev1").await;
+        client.say(task("dev1", &format!("gal@t{run}"), &commands(&["ls"]))).await;
+        if run % 2 == 0 {
+            client.hear_a("heartbeat").await;
+        }
+        drop(client);
+    }
+    until("every task that was begun is cancelled", async || {
+        let tasks = hub.get("/api/tasks?limit=100").await.json();
+        let states =
+            tasks["items"].as_array().expect("tasks").iter().map(|task| task["state"].as_str().unwrap_or_default());
+        let states: Vec<&str> = states.collect();
+        assert!(!states.iter().any(|state| ["failed", "completed"].contains(state)), "{states:?}");
+        // Those that were acknowledged are there.
+        states.len() >= 30 && states.iter().all(|state| *state == "cancelled")
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -479,6 +479,20 @@ async fn attack_a_caller_sends_millions_of_values() {
     }
 }
 
+/// The operator may allow fewer, also while the hub runs.
+#[tokio::test]
+async fn attack_a_caller_sends_more_values_than_this_hub_takes() {
+    let hub = hub("limits: { values: 5000 }\n").await;
+    for (path, message) in messages(&format!("[{}0]", "0,".repeat(6_000))) {
+        let answer = hub.post(path, "application/json", message).await;
+        assert!(answer.text().contains("more than 5000 values"), "{path}: {} {}", answer.status, answer.text());
+    }
+    for (path, message) in messages(&format!("[{}0]", "0,".repeat(4_000))) {
+        let answer = hub.post(path, "application/json", message).await;
+        assert!(!answer.text().contains("values"), "{path}: {}", answer.text());
+    }
+}
+
 /// Values that are few enough to be read hold room for the tree that is made of them.
 #[tokio::test]
 async fn attack_callers_hold_memory_with_trees_of_small_values() {

@@ -158,6 +158,22 @@ fn nested(depth: usize) -> Value {
     (0..depth).fold(json!({}), |inner, _| json!({"next": inner}))
 }
 
+/// Each expression takes a megabyte when it is compiled, and each is another.
+#[tokio::test]
+async fn attack_an_mcp_server_lists_tools_with_regular_expressions_of_hundreds_of_megabytes() {
+    let letters = |at: usize| (format!("p{at}"), json!({"pattern": format!("^\\p{{L}}{{20}}{at}$")}));
+    let properties: Map<String, Value> = (0..500).map(letters).collect();
+    let tools = json!([
+        {"name": "letters", "inputSchema": {"type": "object", "properties": properties}},
+        {"name": "fine", "inputSchema": {"type": "object", "properties": {"a": {"pattern": "^\\p{L}+$"}}}},
+    ]);
+    let hub = beside_evil("", tools).await;
+    let peers = as_owner(&hub, Method::GET, "/api/peers", None).await.text();
+    assert!(peers.contains("evil/letters is closed (input)"), "{peers}");
+    assert_eq!(called(&hub, "evil/fine", json!({"a": "Olá"})).await.json()["state"], "completed");
+    is_well(hub).await;
+}
+
 #[tokio::test]
 async fn attack_a_caller_sends_deep_arguments_to_a_recursive_schema() {
     let branch = |name: &str| json!({"properties": {"next": {"$ref": "#/$defs/node"}}, "required": [name]});

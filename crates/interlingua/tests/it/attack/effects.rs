@@ -248,7 +248,7 @@ for line in sys.stdin:
 async fn bank(settings: &str) -> Hub {
     let builder = builder("").file("bank.py", BANK);
     let peer = format!("mcp: {{ command: python3, args: [{}] }}", builder.directory().join("bank.py").display());
-    let config = format!("{CONFIG}peers: {{ bank: {{ {peer}{settings} }} }}\n");
+    let config = format!("{CONFIG}peers: {{ bank: {{ {peer}{settings} }} }}\nmcp: {{ hub_tools: all }}\n");
     let hub = builder.file("interlingua.yaml", config).start().await;
     until("the bank is there", async || {
         send(&hub, Method::GET, "/api/skills?limit=200", None).await.text().contains("bank/balance")

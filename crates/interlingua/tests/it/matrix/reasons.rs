@@ -30,10 +30,6 @@ pub(super) const AIP_NO_ARTIFACTS: Reason =
     because("the result of a COMMAND is one JSON value without a name", "AIP, P-25");
 pub(super) const AIP_ONE_VALUE: Reason =
     because("the result of a TASK is one JSON value; bytes have no place beside it", "AIP, P-28");
-pub(super) const NLWEB_NO_BYTES: Reason =
-    because("results are objects of JSON and a summary in text; bytes have no place among them", "NLWeb, Q-24");
-pub(super) const NLWEB_ONE_BATCH: Reason =
-    because("the reference server sends its ranked results as one list", "NLWeb, Q-23; `nlweb-core` 0.7");
 pub(super) const NLWEB_TEXT_AT_THE_END: Reason =
     because("text is one summary after the items; an item is never sent in pieces", "NLWeb, Q-08, Q-23");
 pub(super) const NLWEB_NO_ARTIFACTS: Reason =
@@ -55,5 +51,5 @@ pub(super) const TEAM_PAPERS: Reason = because(
     "the answers of members are papers of the work: who follows the task sees them, the result is the winner's",
     "teams, C-04",
 );
-pub(super) const NO_ADDRESS: Reason =
-    because("a result has no place for the address of what it holds", "AIP, P-28; NLWeb, Q-24");
+pub(super) const AIP_NO_ADDRESS: Reason =
+    because("the result of a TASK is one JSON value, without the address of what it holds", "AIP, P-28");

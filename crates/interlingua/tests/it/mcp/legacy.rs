@@ -235,7 +235,7 @@ async fn at_the_beginning() -> interlingua_testkit::Hub {
 }
 
 #[tokio::test]
-async fn m_11_a_session_is_over_when_it_was_not_used_and_not_because_it_is_old() {
+async fn m_11_m_30_a_session_is_over_when_it_was_not_used_and_not_because_it_is_old() {
     let mut hub = at_the_beginning().await;
     let id = Session::begin(&hub, "2025-11-25", json!({})).await.id;
     assert_eq!(comes_back(&mut hub, &id, 25).await, 200);

@@ -1,5 +1,6 @@
 //! The hub as an MCP server, over real sockets, in both eras.
 
+mod hub_tools;
 mod kept;
 mod legacy;
 mod lists;

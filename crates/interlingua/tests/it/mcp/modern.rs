@@ -12,7 +12,8 @@ async fn m_03_discover_says_versions_capabilities_and_how_long_to_keep_it() {
     let result = Modern::new(&hub).result("server/discover", json!({})).await;
     assert_eq!(result["supportedVersions"], json!([MODERN, "2025-11-25", "2025-06-18", "2025-03-26"]));
     assert!(result["capabilities"]["tools"].is_object(), "{result}");
-    assert!(result["ttlMs"].is_u64() && result["cacheScope"] == "public", "{result}");
+    // The instructions name the peers that this caller may use: no other caller may be handed them from a cache.
+    assert!(result["ttlMs"].is_u64() && result["cacheScope"] == "private", "{result}");
     assert_eq!(result["resultType"], "complete");
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "interlingua");
 }
@@ -138,6 +139,35 @@ async fn a_tool_answers_in_json_and_its_failures_are_results() {
     assert_eq!((&bad["isError"], &bad["_meta"]["interlingua/fault"]["kind"]), (&json!(true), &json!("invalid_input")));
     let unknown = modern.ask("tools/call", json!({"name": "local__nothing"})).await;
     assert_eq!(error(&unknown), (200, -32602), "{}", unknown.text());
+}
+
+/// The tool goes on only after the client has seen what came before: an event that is held back to be joined with the next never
+/// comes.
+#[tokio::test]
+async fn m_45_an_event_is_told_before_the_next_one_is_made() {
+    const WAITS: &str = r#"
+name: waits
+description: Waits for a file before each step.
+effects: { reads: true, idempotent: true }
+reply: lines
+timeout: 5m
+command: [sh, -c, 'for n in 1 2 3; do echo "{\"progress\":{\"done\":$n,\"total\":3}}"; until [ -e "PLACE/go-$n" ]; do sleep 0.05; done; done; echo "{\"result\":{\"counted\":3}}"']
+"#;
+    let builder = crate::support::builder();
+    let tool = WAITS.replace("PLACE", &builder.directory().display().to_string());
+    let hub = builder.file("tools/waits.yaml", tool).config("tools: { directory: ./tools }\n").start().await;
+    let mut body = Modern::new(&hub).body("tools/call", json!({"name": "local__waits", "arguments": {}}));
+    body["params"]["_meta"]["progressToken"] = "tok".into();
+    let headers = [("mcp-protocol-version", MODERN), ("mcp-method", "tools/call"), ("mcp-name", "local__waits")];
+    let (_connection, mut events) = streaming(&hub, Method::POST, "/mcp", &headers, Some(body)).await;
+    for step in 1..=3 {
+        let event: Value = serde_json::from_str(&events.next().await.expect("a step")).expect("JSON");
+        let told = (event["method"].as_str(), event["params"]["progress"].as_f64());
+        assert_eq!(told, (Some("notifications/progress"), Some(f64::from(step))), "{event}");
+        hub.write(&format!("go-{step}"), "");
+    }
+    let event = events.next().await.expect("a result");
+    assert!(event.contains("counted"), "{event}");
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ async fn a_stream_that_ends_after_every_event_is_opened_less_and_less_often() {
 #[tokio::test]
 async fn a_short_name_that_the_hub_and_a_peer_have_is_nobodys() {
     let server = legacy("find_skills", Say::Status(405, Vec::new(), Value::Null)).await;
-    let hub = hub_with(&server, "mcp: { names: bare }\n").await;
+    let hub = hub_with(&server, "mcp: { names: bare, hub_tools: all }\n").await;
     let client = Modern::new(&hub);
     let names = client.ask("tools/list", json!({})).await.text();
     assert!(names.contains("desk__find_skills") && names.contains("hub__find_skills"), "{names}");

@@ -5,7 +5,7 @@ use http_body_util::Full;
 use interlingua_testkit::{Answer, Hub, Say, Scripted, request};
 use serde_json::{Value, json};
 
-use super::{ask, asked, hub, item, nested};
+use super::{ask, asked, hub, hub_with, item, nested};
 use crate::mcp::{Modern, Session};
 use crate::support::{builder, send, until};
 
@@ -29,7 +29,7 @@ async fn q_01_a_form_is_taken_unless_a_foreign_page_sends_it() {
 
 #[tokio::test]
 async fn q_62_ask_list_sites_and_await_are_tools() {
-    let hub = hub().await;
+    let hub = hub_with("mcp: { hub_tools: all }").await;
     let client = Modern::new(&hub);
     let names = client.result("tools/list", json!({})).await["tools"].to_string();
     for tool in ["hub__ask", "hub__list_sites", "hub__await"] {
@@ -66,15 +66,18 @@ async fn q_62_ask_list_sites_and_await_are_tools() {
 
 #[tokio::test]
 async fn q_10_a_client_of_the_first_generation_speaks_mcp_and_reads_whole_json() {
-    let hub = hub().await;
+    let site = Scripted::http(|_, _| Say::Json(json!({"results": []}))).await;
+    let snacks = format!("peers: {{ snacks: {{ nlweb: {{ url: \"http://{}/ask\" }} }} }}\n", site.address());
+    let builder = builder().file("recipes/recipes.yaml", super::RECIPES);
+    let hub = builder.config(&format!("tools: {{ directory: ./recipes }}\n{snacks}")).start().await;
     // Sessions::begin also sends the notification, which has no answer here.
     let session = Session::begin(&hub, "2024-11-05", json!({})).await;
     let call = |name: &str, arguments: Value| {
         let params = json!({"name": name, "arguments": arguments});
         async { session.result("tools/call", params).await }
     };
-    let said =
-        call("hub__ask", json!({"query": "recipes with leek", "site": ["local"], "generate_mode": "list"})).await;
+    // The names of its time, which it calls without looking at a list; another peer may have a skill of the same name.
+    let said = call("ask", json!({"query": "recipes with leek", "site": ["local"], "generate_mode": "list"})).await;
     let texts: Vec<Value> = said["content"]
         .as_array()
         .unwrap()
@@ -82,8 +85,11 @@ async fn q_10_a_client_of_the_first_generation_speaks_mcp_and_reads_whole_json()
         .filter_map(|part| serde_json::from_str(part["text"].as_str()?).ok())
         .collect();
     assert!(texts.iter().any(|text| text["recipes"][1]["name"] == "Pie"), "{said}");
-    let sites = call("hub__list_sites", json!({})).await;
-    assert!(sites.to_string().contains("local"), "{sites}");
+    let sites = call("list_sites", json!({})).await;
+    assert!(sites.to_string().contains("local") && sites.to_string().contains("snacks"), "{sites}");
+    let nobody = json!({"name": "ask", "arguments": {"query": "x", "site": ["nobody"]}});
+    let refused = session.ask("tools/call", nobody).await.text();
+    assert!(refused.contains("no site `nobody`"), "{refused}");
 }
 
 #[tokio::test]

@@ -1,7 +1,10 @@
 //! NLWeb over the wire, both ways: the hub asked like a site, in every generation, and sites that the hub asks.
 
 mod doors;
+mod leaving;
 mod page;
+mod relayed;
+mod sites;
 mod streams;
 
 use http::Method;
@@ -38,9 +41,13 @@ command: [sh, -c, 'sleep 4; echo "{\"result\":{\"thoughts\":[{\"name\":\"deep\"}
 "#;
 
 async fn hub() -> Hub {
+    hub_with("").await
+}
+
+async fn hub_with(yaml: &str) -> Hub {
     let builder =
         builder().file("tools/recipes.yaml", RECIPES).file("tools/late.yaml", LATE).file("tools/ponder.yaml", PONDER);
-    builder.config("tools: { directory: ./tools }\n").start().await
+    builder.config(&format!("tools: {{ directory: ./tools }}\n{yaml}\n")).start().await
 }
 
 async fn ask(hub: &Hub, body: Value) -> Answer {

@@ -14,12 +14,12 @@ fn question() -> Value {
     json!({"skill": "snacks/ask", "arguments": {"query": "spicy snacks"}})
 }
 
-fn named(name: &str, index: u32) -> Value {
+pub(super) fn named(name: &str, index: u32) -> Value {
     json!({"results": [{"@type": "Thing", "name": name, "index": index}]})
 }
 
 /// A site that streams two items out of order and a summary, the rest only after it is told to go on.
-async fn dripping(go_on: Arc<Notify>) -> Scripted {
+pub(super) async fn dripping(go_on: Arc<Notify>) -> Scripted {
     Scripted::http(move |_, _| {
         Say::Stream(vec![
             Piece::event(&json!({"_meta": {"version": "0.54", "response_type": "Answer"}})),
@@ -165,7 +165,7 @@ async fn head(stream: &mut TcpStream) -> String {
 }
 
 /// Begins to answer a question, and returns once whoever asked has closed the connection.
-async fn left_alone(site: &TcpListener, begun: &Notify) {
+pub(super) async fn left_alone(site: &TcpListener, begun: &Notify) {
     loop {
         let (mut stream, _) = site.accept().await.expect("a connection");
         if !head(&mut stream).await.starts_with("POST") {

@@ -78,6 +78,41 @@ async fn what_connect_writes_finds_the_hub_from_any_folder() {
 }
 
 #[tokio::test]
+async fn a_view_that_is_not_there_is_an_error_that_lists_the_views() {
+    let hub = hub().await;
+    let refused = |arguments: &[&str]| {
+        let ended = program().args(arguments).current_dir(hub.directory()).stdin(Stdio::null()).output();
+        let ended = ended.expect("it runs");
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?}: {}", err(&ended));
+        assert_eq!(out(&ended), "", "{arguments:?}");
+        err(&ended)
+    };
+    let (file, url) = ("interlingua.yaml", hub.url(""));
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let other = elsewhere.path().to_str().expect("UTF-8");
+    for arguments in [
+        // The hub that runs, by its socket and by its address; and one that the file would make.
+        &["mcp", "--data", "data", "--view", "nothing"][..],
+        &["mcp", "-c", file, "--data", other, "--view", "nothing"],
+        &["connect", "cursor", "--view", "nothing"],
+        &["connect", "cursor", "-c", file, "--view", "nothing"],
+        &["connect", "cursor", "--hub", &url, "--view", "nothing"],
+    ] {
+        let said = refused(arguments);
+        assert!(said.contains("--view nothing: there is no view of this name; there are: counting"), "{said}");
+    }
+    fs::write(hub.directory().join("plain.yaml"), "hub: { name: plain }\n").expect("a file");
+    let said = refused(&["connect", "cursor", "-c", "plain.yaml", "--view", "nothing"]);
+    assert!(said.contains("the configuration has none (`mcp.views`)"), "{said}");
+    assert!(!elsewhere.path().join("hub.db").exists(), "no hub was started for it");
+    // Which views there are is nobody else's business.
+    let told = interlingua_testkit::request(http::Method::GET, "/mcp/nothing");
+    let told = told.body(http_body_util::Full::default()).expect("a request");
+    let told = hub.connect_anonymous().await.send(told).await;
+    assert!(told.status == 404 && !told.text().contains("counting"), "{}", told.text());
+}
+
+#[tokio::test]
 async fn a_configuration_is_named_by_its_whole_path_and_has_to_be_there() {
     let place = tempfile::tempdir().expect("a folder");
     let inner = place.path().join("inner");

@@ -120,7 +120,7 @@ async fn nothing_of_the_progress_stays_beside_an_answer() {
     let hub = with_agents("basic.yaml").await;
     let seen = screen(&on_terminal(&hub, 80, "", &["ask", "--peer", "helper", "what is there?"]));
     let text = seen.join("\n");
-    assert!(seen.iter().any(|line| line == "The workspace is empty."), "{text}");
+    assert!(seen.iter().any(|line| line == "That is what the workspace holds."), "{text}");
     assert!(!text.contains(|c: char| ('\u{2800}'..='\u{28ff}').contains(&c) || c == '█' || c == '░'), "{text}");
 }
 

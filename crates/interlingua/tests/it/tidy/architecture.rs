@@ -142,7 +142,7 @@ fn a2a_faults() -> String {
 }
 
 #[test]
-fn a_31_the_table_of_a2a_errors_is_what_the_code_says() {
+fn the_table_of_a2a_errors_is_what_the_code_says() {
     let expected = a2a_faults();
     assert_eq!(between(&architecture(), "faults-a2a"), expected, "this belongs there:\n{expected}");
 }

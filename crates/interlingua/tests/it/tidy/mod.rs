@@ -7,6 +7,8 @@ mod commands;
 mod documents;
 mod pins;
 mod requirements;
+mod runs;
+mod rust;
 mod security;
 mod sources;
 

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
+use super::rust::tests;
 use super::{root_file, tracked};
 
 #[test]
@@ -43,12 +44,12 @@ fn deviations() -> BTreeSet<String> {
 /// The ids that test functions carry as the start of their name, of the series that the list has.
 fn tested() -> BTreeSet<String> {
     let series: BTreeSet<u8> = required().iter().map(|id| id.as_bytes()[0]).collect();
-    let ids = tracked(".rs").into_iter().flat_map(|file| ids_of_functions(&file.text));
+    let ids = tracked(".rs").into_iter().flat_map(|file| ids_of_tests(&file.text));
     ids.filter(|id| series.contains(&id.as_bytes()[0])).collect()
 }
 
-fn ids_of_functions(text: &str) -> Vec<String> {
-    text.split("fn ").skip(1).filter_map(|rest| rest.split('(').next()).flat_map(ids_of).collect()
+fn ids_of_tests(text: &str) -> Vec<String> {
+    tests(text).iter().flat_map(|test| ids_of(&test.name)).collect()
 }
 
 /// `n_26_suffixed…` is N-26, and `m_08_m_09_foreign…` is both. A name without a number after its first letter carries no id.
@@ -68,5 +69,9 @@ fn ids_are_read_from_names() {
     assert_eq!(ids_of("n_26_suffixed_token"), ["N-26"]);
     assert_eq!(ids_of("m_08_m_09_foreign_pages"), ["M-08", "M-09"]);
     assert!(ids_of("s_curve_is_smooth").is_empty());
-    assert_eq!(ids_of_functions("async fn r_05_x() {}\nfn h_06_y() {}\nfn z() {}"), ["R-05", "H-06"]);
+    assert!(ids_of("g2_p_56_a_device").is_empty(), "an id is the start of a name");
+    assert_eq!(ids_of_tests("#[test]\nfn r_05_x() {}\n#[tokio::test]\nasync fn h_06_y() {}"), ["R-05", "H-06"]);
+    for none in ["fn r_05_x() {}", "// #[test]\n// fn r_05_x() {}", "let x = \"#[test] fn r_05_x() {}\";"] {
+        assert!(ids_of_tests(none).is_empty(), "{none}");
+    }
 }

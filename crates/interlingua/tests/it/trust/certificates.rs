@@ -16,9 +16,9 @@ use super::program;
 use crate::support::until;
 
 /// Somebody whose certificates may count.
-type Authority = CertifiedIssuer<'static, KeyPair>;
+pub(crate) type Authority = CertifiedIssuer<'static, KeyPair>;
 
-fn authority(name: &str) -> Authority {
+pub(crate) fn authority(name: &str) -> Authority {
     let mut params = CertificateParams::new(Vec::<String>::new()).expect("parameters");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.distinguished_name.push(DnType::CommonName, name);
@@ -26,14 +26,14 @@ fn authority(name: &str) -> Authority {
 }
 
 /// A certificate and its key.
-struct Shown {
+pub(crate) struct Shown {
     certificate: CertificateDer<'static>,
     key: Vec<u8>,
     pem: (String, String),
 }
 
 impl Shown {
-    fn new(by: &Authority, name: &str) -> Shown {
+    pub(crate) fn new(by: &Authority, name: &str) -> Shown {
         Shown::of(by, name, 4096)
     }
 
@@ -46,19 +46,19 @@ impl Shown {
         Shown { certificate: made.der().clone(), key: key.serialize_der(), pem }
     }
 
-    fn digest(&self) -> Digest {
+    pub(crate) fn digest(&self) -> Digest {
         Digest::of(&self.certificate)
     }
 }
 
-struct Setting {
-    hub: Hub,
+pub(crate) struct Setting {
+    pub(crate) hub: Hub,
     /// Who vouches for the hub itself.
     root: Authority,
 }
 
 /// A hub that asks for certificates of `clients`; who they are is in the list.
-async fn setting(clients: &Authority, list: &str) -> Setting {
+pub(crate) async fn setting(clients: &Authority, list: &str) -> Setting {
     let root = authority("root");
     let own = Shown::new(&root, "localhost");
     let hub = Hub::builder(program())
@@ -78,7 +78,7 @@ async fn setting(clients: &Authority, list: &str) -> Setting {
 
 impl Setting {
     /// A connection that shows this certificate. A server of TLS 1.3 refuses one only after the client is content.
-    async fn connect(&self, shown: Option<&Shown>) -> std::io::Result<TlsStream<TcpStream>> {
+    pub(crate) async fn connect(&self, shown: Option<&Shown>) -> std::io::Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
         roots.add(self.root.der().clone()).expect("a certificate");
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

@@ -77,7 +77,7 @@ impl Keys {
         Keys { url, set }
     }
 
-    fn change(&self, keys: &[&Key]) {
+    pub(crate) fn change(&self, keys: &[&Key]) {
         *self.set.lock().expect("not poisoned") = text(keys);
     }
 }

@@ -2,10 +2,8 @@
 //! private and changes nothing. Tried as a page of the hub's own address, whose connection proves nothing, and, where the tests
 //! may become somebody else, as another user of the system.
 
-use std::process::Command;
-
 use http::Method;
-use interlingua_testkit::Hub;
+use interlingua_testkit::{Hub, as_another_user, skipped};
 use serde_json::{Value, json};
 
 use super::program;
@@ -122,28 +120,15 @@ async fn whoever_proves_nothing_reads_nothing_private_and_changes_nothing() {
     owned.is_as_it_was().await;
 }
 
-/// Needs to be root to become somebody else, and the tools to do so: elsewhere there is nothing to try it with.
 #[tokio::test]
 async fn another_user_of_this_machine_reads_nothing_private_and_changes_nothing() {
-    let owned = Owned::make().await;
-    let has = |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !(rustix::process::getuid().is_root() && has("setpriv") && has("curl")) {
-        return;
+    if let Err(missing) = as_another_user("curl") {
+        return skipped(&missing);
     }
+    let owned = Owned::make().await;
     for (method, path, body) in owned.operations().await {
-        let mut command = Command::new("setpriv");
-        command.args([
-            "--reuid",
-            "65534",
-            "--regid",
-            "65534",
-            "--clear-groups",
-            "--",
-            "curl",
-            "--silent",
-            "--max-time",
-            "60",
-        ]);
+        let mut command = as_another_user("curl").expect("as before");
+        command.args(["--silent", "--max-time", "60"]);
         command.args(["--request", method.as_str(), "--write-out", "\n%{http_code}"]);
         if let Some(body) = &body {
             command.args(["--header", "content-type: application/json", "--data", &body.to_string()]);
@@ -157,8 +142,11 @@ async fn another_user_of_this_machine_reads_nothing_private_and_changes_nothing(
     owned.is_as_it_was().await;
     for private in ["token", "hub.sock", "."] {
         let path = owned.hub.data().join(private);
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--", "test", "-r"]).arg(&path);
-        assert!(!command.status().expect("setpriv runs").success(), "{} can be read", path.display());
+        let mut command = as_another_user("test").expect("as before");
+        assert!(
+            !command.arg("-r").arg(&path).status().expect("setpriv runs").success(),
+            "{} can be read",
+            path.display()
+        );
     }
 }

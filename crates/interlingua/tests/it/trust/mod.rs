@@ -6,7 +6,7 @@ mod audit_key;
 mod bodies;
 mod callers;
 mod canaries;
-mod certificates;
+pub(crate) mod certificates;
 mod expired;
 mod guard;
 pub(crate) mod issuers;

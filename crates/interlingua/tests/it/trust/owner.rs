@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use interlingua_testkit::Hub;
+use interlingua_testkit::{Hub, as_another_user, skipped};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
@@ -73,19 +73,15 @@ async fn what_makes_an_owner_is_for_the_owner_alone_to_read() {
     assert_eq!(owner_token(&hub), first);
 }
 
-/// Needs to be root to become somebody else, and the tools to do so: elsewhere there is nothing to try it with.
 #[tokio::test]
 async fn another_user_of_this_machine_is_a_stranger() {
-    let hub = hub().await;
-    let root = rustix::process::getuid().is_root();
-    let has = |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !(root && has("setpriv") && has("curl")) {
-        return;
+    if let Err(missing) = as_another_user("curl") {
+        return skipped(&missing);
     }
+    let hub = hub().await;
     let as_nobody = |arguments: &[&str]| {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]).args(arguments);
-        command.output().expect("setpriv runs")
+        let mut command = as_another_user(arguments[0]).expect("as before");
+        command.args(&arguments[1..]).output().expect("setpriv runs")
     };
     let (url, body) = (hub.url("/nlip"), echo().to_string());
     let curl = ["curl", "--silent", "--header", "content-type: application/json", "--data", &body, &url];

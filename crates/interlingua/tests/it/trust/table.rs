@@ -216,6 +216,7 @@ const REFUSES: &[&str] = &[
     "/nlip",
     "/agents/{peer}/nlip",
     "/nlip/uploads/{id}",
+    "/content/{sealed}",
     "/nlip/route",
     "/mcp",
     "/mcp/{view}",

@@ -145,12 +145,9 @@ async fn n_40_beyond_loopback_nothing_is_served_in_plaintext_unless_it_is_called
 
     let (command, _directory) = serve(&["--listen", &address], "insecure: true\n");
     let mut process = Process::start(command);
-    for _ in 0..600 {
+    until("it listens", async || {
         assert!(process.ended().is_none(), "{}", process.output());
-        if process.output().contains("listening on") {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    panic!("it does not listen: {}", process.output());
+        process.output().contains("listening on")
+    })
+    .await;
 }

@@ -32,6 +32,20 @@ use crate::hub::Hub;
 const PEER: &str = "graph";
 const RUN: &str = "run";
 const DO: &str = "do";
+/// What each skill is called for people; and for models, when to use it and what it needs.
+const RUNS: (&str, &str) = (
+    "Run a plan",
+    "Run a plan of several calls, some of which wait for others. Use this for calls that depend on each other or run side by side; for \
+     one call, call its tool.",
+);
+const TOLD: (&str, &str) = (
+    "Run a plan given as text",
+    "Run a plan that is JSON in a text. Use this where only text can be sent; otherwise use graph/run.",
+);
+const EDITS: (&str, &str) =
+    ("Change a running plan", "Change a plan that runs, all of the change or nothing. It needs the task of the plan.");
+const SHOWS: (&str, &str) =
+    ("Show a running plan", "Show how far a plan that runs has come. It needs the task of the plan.");
 /// How many requests may wait for one running plan.
 const ASKED: usize = 64;
 
@@ -106,16 +120,16 @@ fn card(hub: &Hub) -> Card {
     });
     let show = json!({"type": "object", "properties": {"task": task}, "required": ["task"]});
     let changes = Effects { calls: true, ..Effects::writes(CardFrom::Configuration) };
-    let skill = |name: &str, text: &str, input: serde_json::Value, effects: Effects| {
-        Skill::new(SkillId::new(PEER, name), SkillKind::Tool, text, Schema(input.into()), effects)
+    let skill = |name: &str, (title, text): (&str, &str), input: serde_json::Value, effects: Effects| {
+        let skill = Skill::new(SkillId::new(PEER, name), SkillKind::Tool, text, Schema(input.into()), effects);
+        Skill { title: title.into(), ..skill }
     };
-    let run = skill(RUN, "Works through a plan of many calls, some of which wait for others.", run, changes);
-    let told = skill(DO, "Works through a plan that is told as text.", told, changes);
+    let (run, told) = (skill(RUN, RUNS, run, changes), skill(DO, TOLD, told, changes));
     let skills = vec![
         Skill { always_kept: true, ..run }.sealed(),
         Skill { always_kept: true, kind: SkillKind::Agent, ..told }.sealed(),
-        skill("edit", "Changes a plan that runs: all of it or nothing.", edit, changes),
-        skill("show", "Tells how a plan that runs stands.", show, Effects::reads_only(CardFrom::Configuration)),
+        skill("edit", EDITS, edit, changes).sealed(),
+        skill("show", SHOWS, show, Effects::reads_only(CardFrom::Configuration)).sealed(),
     ];
     local::card(PEER.into(), "Graph", "Plans of many calls over any peers.", skills, hub.now())
 }

@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use interlingua_core::graph::{self, Effect, Ending, Graph, Happening, Peers, Record, Rules, World, fold, towards};
 use interlingua_core::peer::Dispatch;
-use interlingua_core::ports::{Append, Appended, Expected, StoreFault};
+use interlingua_core::ports::{Append, Appended, Expected, StoreFault, is_last};
 use interlingua_core::{
     CancelWhy, Entry, Fault, FaultKind, Finished, Input, Json, Log, Maker, MessageId, NodeId, Origin, PeerId, Target,
     Time, Trust, journal,
@@ -333,7 +333,7 @@ async fn folded(caller: &Caller) -> Result<Option<(Graph, u64)>, Fault> {
     loop {
         let after = entries.last().map_or(0, |entry| entry.seq);
         let stored = caller.hub.store.journal.read(Log::Run(caller.task), after, READ).await?;
-        let last = stored.len() < READ;
+        let last = is_last(&stored, READ);
         for one in stored {
             let damaged = |cause: journal::Unreadable| StoreFault::Damaged(cause.to_string().into());
             let record = journal::from_bytes(&one.bytes).map_err(damaged)?;

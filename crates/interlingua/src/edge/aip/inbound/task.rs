@@ -43,6 +43,7 @@ pub(in crate::edge::aip) async fn follow(
         Ok(running) => running,
         Err(refused) => {
             desk.opened(&id);
+            desk.let_go(session);
             let error = fault::refusal(&refused, target, session);
             desk.remember(&asked, &by, &End::failed(error.clone()));
             return desk.step(Happening::Refused { session: session.clone(), error, kind: refused.kind });
@@ -55,19 +56,29 @@ pub(in crate::edge::aip) async fn follow(
         why = &mut stop => {
             // Whoever asked is gone, or the device: the task is told to stop, or finds out by itself.
             if let Ok(Why::Unwanted) = why {
-                let _ = hub.signal(by.clone(), running.id(), Signal::Cancel(CancelWhy::Disconnected)).await;
+                cancel(&hub, by.clone(), &mut running).await;
             }
             running.told();
             desk.opened(&id);
+            desk.let_go(session);
             return;
         }
         finished = story.read(&desk, &asked, &mut running) => finished,
     };
     desk.opened(&id);
+    desk.let_go(session);
     let end = encode::end(&finished, &story.losses, asked.tongue);
     let (of, wire) = (running.named(), Wire(WIRE.into()));
     hub.lost(&Leg { by: &by, of, wire, skill: story.skill.as_ref() }, &end.losses);
     desk.ended(&asked, &by, end.value);
+}
+
+/// Cancels it, and waits until it has ended: until then it must not order anything in a session that is over. One that is about to
+/// become a task becomes one first: a signal finds nothing else.
+async fn cancel(hub: &Hub, by: Principal, running: &mut Running) {
+    let Ok(task) = running.keep().await else { return };
+    let _ = hub.signal(by, task, Signal::Cancel(CancelWhy::Disconnected)).await;
+    while let Ok(Some(_)) = running.next().await {}
 }
 
 /// What is put together on the way.

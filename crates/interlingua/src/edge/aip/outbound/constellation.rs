@@ -134,7 +134,7 @@ fn card(name: &PeerId, config: &config::Peer, info: Option<&Json>, health: Healt
     for skill in &mut card.skills {
         skill.public = config.public;
         skill.effects = config.said_of(skill.id.skill.as_str()).unwrap_or(skill.effects);
-        *skill = skill.clone().sealed();
+        *skill = config.phrased(skill.id.skill.as_str(), skill.clone()).sealed();
     }
     card
 }

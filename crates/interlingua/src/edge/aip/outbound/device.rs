@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::{Call, Fault, FaultKind, Finished, Input, Json, Loss, MessageId, Party, PeerId, Text, uuid_v4};
+use interlingua_core::{
+    Call, CancelWhy, Fault, FaultKind, Finished, Input, Json, Loss, MessageId, Party, PeerId, Text, uuid_v4,
+};
 use interlingua_protocols::aip::discover::ToolKey;
 use interlingua_protocols::aip::server::Happening;
 use interlingua_protocols::aip::server::say::End;
@@ -17,7 +19,7 @@ use interlingua_protocols::aip::{decode, encode, safe_task_name};
 
 use super::going::{Ended, Going, News};
 use super::plan;
-use crate::edge::aip::desk::{Desk, Given, Lost};
+use crate::edge::aip::desk::{Desk, Given, NoResult};
 use crate::edge::aip::registrar::LIST_TOOLS;
 use crate::hub::{Hub, entropy};
 
@@ -65,6 +67,13 @@ impl DevicePeer {
         self.failed(FaultKind::OutcomeUnknown, "the device was lost; what it was told may have happened")
     }
 
+    pub(super) fn without_result(&self, why: NoResult) -> Ended {
+        match why {
+            NoResult::Lost => self.lost(),
+            NoResult::Unwanted => (Finished::cancelled(Party::Caller, CancelWhy::Disconnected), Vec::new()),
+        }
+    }
+
     pub(super) fn agent(&self) -> Text {
         self.desk.settings().agent_name(self.platform.as_deref())
     }
@@ -96,10 +105,7 @@ impl DevicePeer {
         let timeout = Self::time_left(&hub, &dispatch);
         let given = self.desk.command(&session, self.agent(), vec![command.value], timeout).await;
         match given {
-            Err(Lost) => {
-                let (finished, _) = self.lost();
-                (finished, command.losses)
-            }
+            Err(why) => (self.without_result(why).0, command.losses),
             Ok(given) => {
                 if let Some(own) = own {
                     own.end(&given);

@@ -77,7 +77,10 @@ async fn listed(
     for batch in batches {
         let timeout = DevicePeer::time_left(hub, dispatch);
         let count = batch.len();
-        let Ok(given) = peer.desk.command(session, peer.agent(), batch, timeout).await else { return peer.lost() };
+        let given = match peer.desk.command(session, peer.agent(), batch, timeout).await {
+            Ok(given) => given,
+            Err(why) => return peer.without_result(why),
+        };
         peer.tell(&given, &dispatch.key, news);
         let failed = given.results.iter().find(|result| result.status != ResultStatus::Success);
         let error = match failed {

@@ -20,7 +20,7 @@ use super::going::{About, Asks, Called, Ended, Going, answered};
 use super::listing::{Entry, Listing};
 use super::state::State;
 use super::views::with_fixed;
-use super::{INSTRUCTIONS, SERVER, Scope, Spelling, artifacts};
+use super::{SERVER, Scope, Spelling, artifacts};
 use crate::edge::Shared;
 use crate::hub::entropy;
 use crate::server::connection::{Connection, From};
@@ -93,8 +93,10 @@ impl Asker {
     pub(super) async fn ask(&self, method: Method, params: &Members, header: Option<Header<'_>>) -> Reply {
         match method {
             Method::Discover => {
-                let mut out = Vec::new();
-                self.encoder().discover(INSTRUCTIONS, Cache { ttl_ms: DISCOVER_TTL_MS, public: true }, &mut out);
+                let (desk, mut out) = (&self.shared.mcp, Vec::new());
+                let told = self.listing().instructions(&self.shared.hub, &self.by, &desk.settings());
+                let cache = Cache { ttl_ms: DISCOVER_TTL_MS, public: self.by.is_anonymous() };
+                self.encoder().discover(&told, cache, &mut out);
                 Reply::Now(Ok(out))
             }
             Method::Ping => {
@@ -122,8 +124,7 @@ impl Asker {
 
     fn list(&self, list: decode::List, cursor: Option<&str>) -> Reply {
         let listing = self.listing();
-        let above = self.shared.mcp.settings().search_above;
-        match listing.page(&self.shared.hub, &self.by, list, cursor, above) {
+        match listing.page(&self.shared.hub, &self.by, list, cursor, &self.shared.mcp.settings()) {
             Err(fault) => self.refuse(&fault),
             Ok((items, next)) => {
                 let cache = Cache { ttl_ms: LIST_TTL_MS, public: self.by.is_anonymous() };

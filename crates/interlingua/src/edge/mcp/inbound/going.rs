@@ -486,7 +486,10 @@ impl Going {
 
 impl Drop for Going {
     fn drop(&mut self) {
-        if !self.about.detached || self.over {
+        // A client that leaves while approvers are asked leaves the call; one that was asked something itself comes back with the
+        // answer, and a session is taken up again.
+        let left_pending = self.pending.is_some() && matches!(self.about.asks, Asks::InResult);
+        if self.over || !(self.about.detached || left_pending) {
             return;
         }
         let (hub, by, task) = (self.about.shared.hub.clone(), self.about.by.clone(), self.task());

@@ -13,7 +13,7 @@ use axum::{Router, response};
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use http::{HeaderMap, Method, StatusCode};
-use interlingua_core::{Fault, FaultKind, OnDisconnect, PeerId};
+use interlingua_core::{Fault, OnDisconnect, PeerId};
 use interlingua_protocols::mcp::decode::{self, Refused, Said};
 use interlingua_protocols::mcp::{Era, Version, fault, headers, meta};
 use interlingua_protocols::members::Members;
@@ -24,6 +24,7 @@ use super::ask::{Asker, Reply};
 use super::frames;
 use super::going::{Asks, Ended, Going, Next};
 use super::listen;
+use super::views;
 use crate::edge::Shared;
 use crate::edge::mcp::PROTOCOL;
 use crate::edge::oauth::resource;
@@ -70,11 +71,10 @@ async fn one_view(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    if !shared.mcp.settings().views.contains_key(view.as_str()) {
-        let kind = FaultKind::NotFound(interlingua_core::Noun::Session);
-        let none = Fault::caller(kind, "there is no view of this name");
+    let settings = shared.mcp.settings();
+    if !settings.views.contains_key(view.as_str()) {
         let by = shared.authenticate(&connection, &headers, &[]);
-        return Shape::Mcp.refuse(&by.map_or_else(|fault| fault, |by| none.told_to(&by)));
+        return Shape::Mcp.refuse(&by.map_or_else(|fault| fault, |by| views::none(&settings.views, &by)));
     }
     Arrived { shared, connection, headers, scope: Scope::View(view.into()) }.answer(&method, body).await
 }

@@ -29,11 +29,15 @@ use super::http::{Arrived, end_message, ended_response, faulted, refused};
 use super::listen::{self, Telling};
 use super::resume::{self, Place};
 use super::sessions::{Memory, Running, Session};
-use super::{INSTRUCTIONS, SERVER, Spelling, frames};
+use super::{SERVER, Spelling, frames};
 use crate::server::shape;
 
 /// A result that comes within this time is plain JSON; what takes longer is a stream.
 const SOON: Duration = Duration::from_millis(50);
+
+/// What a client hears that spoke before it introduced itself, over HTTP or over a pipe.
+const NO_SESSION: &str = "there is no session yet: send `initialize` first, and over HTTP the header Mcp-Session-Id of its answer \
+with every later request (a request of 2026-07-28 needs neither, but names its version)";
 
 /// A session, and who speaks in it.
 pub(super) struct Within {
@@ -110,8 +114,9 @@ impl Arrived {
         let session = Session::new(hub, asked.version, asked.client);
         let sealed =
             session.seal(hub, &by, &self.scope).and_then(|id| HeaderValue::from_str(&id).map_err(Fault::internal));
-        let mut out = Vec::with_capacity(1024);
-        encoder(asked.version).initialize(INSTRUCTIONS, &mut out);
+        let (desk, mut out) = (&self.shared.mcp, Vec::with_capacity(1024));
+        let listing = desk.listings.now(hub, &self.scope, &desk.settings());
+        encoder(asked.version).initialize(&listing.instructions(hub, &by, &desk.settings()), &mut out);
         let mut response = ended_response(&request.id, Ok(out));
         match sealed {
             Ok(id) => drop(response.headers_mut().insert(headers::SESSION, id)),
@@ -126,7 +131,7 @@ impl Arrived {
             let error = rpc::Error::new(rpc::INVALID_REQUEST, text);
             Box::new(refused(None, &Refused { error, status: 400 }))
         };
-        let Some(id) = self.header(headers::SESSION) else { return Err(bad("the header Mcp-Session-Id is missing")) };
+        let Some(id) = self.header(headers::SESSION) else { return Err(bad(NO_SESSION)) };
         if let Some(named) = self.header(headers::PROTOCOL_VERSION)
             && Version::parse(named.trim()).is_none_or(|version| version.era() == Era::Modern)
         {
@@ -214,7 +219,7 @@ impl Arrived {
             _ => return Err(Refused::params("this session has begun already")),
         }
         let (sessions, hub) = (&self.shared.mcp.sessions, &self.shared.hub);
-        if let Err(fault) = sessions.changed(hub, &within.session, &within.memory).await {
+        if let Err(fault) = sessions.changed(hub, &within.by, &within.session, &within.memory).await {
             subscribed.iter().for_each(|uri| within.memory.unsubscribe(uri));
             return Err(Refused::params(fault.public));
         }
@@ -297,7 +302,7 @@ impl Arrived {
             Ok(within) => within,
             Err(response) => return *response,
         };
-        match self.shared.mcp.sessions.end(&self.shared.hub, &within.session).await {
+        match self.shared.mcp.sessions.end(&self.shared.hub, &within.by, &within.session).await {
             Ok(()) => StatusCode::NO_CONTENT.into_response(),
             Err(fault) => faulted(None, &fault),
         }

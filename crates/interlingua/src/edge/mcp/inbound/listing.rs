@@ -13,8 +13,10 @@ use interlingua_protocols::mcp::names::{Mode, Table, inward, outward};
 use interlingua_protocols::mcp::{content::Addresses, definition};
 use moka::sync::Cache;
 
+use super::own::{Own, SEARCH, Shown, is_search};
 use super::views::{Renamed, View};
 use super::{Scope, Settings, Spelling};
+use crate::config::HubTools;
 use crate::hub::Hub;
 use crate::hub::policy::Action;
 use crate::hub::registry::{Catalogue, READ_RESOURCE, Registered};
@@ -23,8 +25,8 @@ use crate::hub::registry::{Catalogue, READ_RESOURCE, Registered};
 const MAX_LISTINGS: u64 = 64 * 1024 * 1024;
 /// How many entries one page has. Large, because many clients read no more than the first.
 const PAGE: usize = 1000;
-/// How a client that sees too many tools finds them.
-const SEARCH: [(&str, &str); 2] = [("hub", "find_skills"), ("hub", "call_skill")];
+/// What clients that ask sites call without looking at a list: NLWeb's own tools.
+const SITES: [(&str, &str); 3] = [("hub", "ask"), ("hub", "list_sites"), ("hub", "await")];
 
 #[derive(Debug)]
 pub(super) struct Listings {
@@ -51,7 +53,8 @@ impl Listings {
             Scope::View(name) => settings.views.get(name),
             Scope::All | Scope::Peer(_) => None,
         };
-        let listing = Arc::new(Listing::of(&catalogue, scope, view, mode));
+        let own = Own::of(&catalogue, settings);
+        let listing = Arc::new(Listing::of(&catalogue, scope, view, mode, own));
         self.kept.insert(key, listing.clone());
         listing
     }
@@ -66,7 +69,7 @@ impl Listings {
 #[derive(Debug)]
 pub(super) struct Entry {
     /// Its name, or its address.
-    key: Text,
+    pub(super) key: Text,
     /// Who may see it is decided by this.
     pub(super) skill: Arc<Skill>,
     json: Box<[u8]>,
@@ -80,16 +83,18 @@ pub(super) struct Entry {
 pub(super) struct Listing {
     generation: u64,
     pub(super) mode: Mode,
-    scope: Scope,
-    tools: Vec<Entry>,
+    pub(super) scope: Scope,
+    /// Those that are the hub's own.
+    own: Own,
+    pub(super) tools: Vec<Entry>,
     prompts: Vec<Entry>,
     resources: Vec<Entry>,
     templates: Vec<Entry>,
-    tool_names: Table,
+    pub(super) tool_names: Table,
     prompt_names: Table,
     places: HashMap<SkillId, usize>,
     /// Names of the view's own.
-    renamed: HashMap<Text, usize>,
+    pub(super) renamed: HashMap<Text, usize>,
     /// Peers with resources, and what their addresses are.
     readable: Vec<(PeerId, Vec<(Uri, bool)>)>,
 }
@@ -97,23 +102,26 @@ pub(super) struct Listing {
 impl Listing {
     /// About how many bytes it takes.
     fn weight(&self) -> u32 {
-        let lists = [&self.tools, &self.prompts, &self.resources, &self.templates];
-        let entries =
-            lists.into_iter().flatten().map(|entry| size_of::<Entry>() + entry.json.len() + 4 * entry.key.len());
+        let entries = self.entries().map(|entry| size_of::<Entry>() + entry.json.len() + 4 * entry.key.len());
         u32::try_from(entries.sum::<usize>() + size_of::<Listing>()).unwrap_or(u32::MAX)
     }
 
-    fn of(catalogue: &Catalogue, scope: &Scope, view: Option<&View>, mode: Mode) -> Listing {
+    /// Of all lists.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        [&self.tools, &self.prompts, &self.resources, &self.templates].into_iter().flatten()
+    }
+
+    fn of(catalogue: &Catalogue, scope: &Scope, view: Option<&View>, mode: Mode, own: Own) -> Listing {
         let seen = |skill: &&Arc<Skill>| scope.shows(view, &skill.id);
         let (prompts, tools): (Vec<&Arc<Skill>>, Vec<&Arc<Skill>>) =
             catalogue.newest().filter(seen).partition(|skill| skill.kind == SkillKind::Prompt);
         let tool_names = Table::build(mode, tools.iter().map(|skill| &skill.id));
         let prompt_names = Table::build(mode, prompts.iter().map(|skill| &skill.id));
         let mut tools = entries(&tools, &tool_names, definition::write_tool);
-        let own = view.map(|view| renamed_entries(catalogue, view)).unwrap_or_default();
-        tools.retain(|entry| own.iter().all(|renamed| renamed.key != entry.key));
-        let chosen: Vec<Text> = own.iter().map(|entry| entry.key.clone()).collect();
-        tools.extend(own);
+        let named = view.map(|view| renamed_entries(catalogue, view)).unwrap_or_default();
+        tools.retain(|entry| named.iter().all(|renamed| renamed.key != entry.key));
+        let chosen: Vec<Text> = named.iter().map(|entry| entry.key.clone()).collect();
+        tools.extend(named);
         tools.sort_by(|a, b| a.key.cmp(&b.key));
         let (mut places, mut renamed) = (HashMap::new(), HashMap::new());
         for (place, entry) in tools.iter().enumerate() {
@@ -152,6 +160,7 @@ impl Listing {
             generation,
             mode,
             scope,
+            own,
             tools,
             prompts,
             resources,
@@ -180,7 +189,7 @@ impl Listing {
         by: &Principal,
         list: List,
         cursor: Option<&str>,
-        search_above: usize,
+        settings: &Settings,
     ) -> Result<(Vec<&[u8]>, Option<String>), Fault> {
         let entries = self.list(list);
         let from = match cursor {
@@ -191,16 +200,11 @@ impl Listing {
             }
         };
         let (policy, now) = (hub.policy.load(), hub.now());
-        let may = |entry: &&Entry| policy.allows(by, Action::List, &entry.skill, now);
-        if list == List::Tools && self.scope == Scope::All && entries.len() > search_above {
-            let visible = entries.iter().filter(may).take(search_above.saturating_add(1)).count();
-            if visible > search_above {
-                return Ok((
-                    entries.iter().filter(may).filter(|entry| is_search(entry)).map(Entry::json).collect(),
-                    None,
-                ));
-            }
-        }
+        let shown = match list {
+            List::Tools => self.shown(hub, by, settings),
+            List::Prompts | List::Resources | List::Templates => Shown::All,
+        };
+        let may = |entry: &&Entry| self.has(shown, entry) && policy.allows(by, Action::List, &entry.skill, now);
         let mut page: Vec<&Entry> = entries[from..].iter().filter(may).take(PAGE + 1).collect();
         let more = page.len() > PAGE;
         page.truncate(PAGE);
@@ -208,14 +212,44 @@ impl Listing {
         Ok((page.into_iter().map(Entry::json).collect(), next))
     }
 
-    /// The tool of this name. Whether it may be called is decided behind the door.
+    /// Which tools the list of this principal has. Whoever may not search is shown everything that they may see.
+    pub(super) fn shown(&self, hub: &Hub, by: &Principal, settings: &Settings) -> Shown {
+        let whole = match (&self.scope, settings.hub_tools) {
+            (Scope::Peer(_) | Scope::View(_), _) => return Shown::All,
+            (Scope::All, HubTools::Off) => return Shown::Others,
+            (Scope::All, HubTools::Search) => Shown::Others,
+            (Scope::All, HubTools::All) => Shown::All,
+        };
+        let above = settings.search_above;
+        if self.tools.len() <= above {
+            return whole;
+        }
+        let (policy, now) = (hub.policy.load(), hub.now());
+        let seen = |shown: Shown| {
+            let entries = self.tools.iter().filter(move |entry| self.has(shown, entry));
+            entries.filter(|entry| policy.allows(by, Action::List, &entry.skill, now))
+        };
+        let too_many = seen(whole).take(above.saturating_add(1)).count() > above;
+        if too_many && seen(Shown::Search).count() == SEARCH.len() { Shown::Search } else { whole }
+    }
+
+    fn has(&self, shown: Shown, entry: &Entry) -> bool {
+        match shown {
+            Shown::All => true,
+            Shown::Others => !self.own.has(&entry.skill.id),
+            Shown::Search => is_search(&entry.skill.id),
+        }
+    }
+
+    /// The tool of this name, listed or not. Whether it may be called is decided behind the door.
     pub(super) fn tool(&self, name: &str) -> Result<&Entry, Fault> {
         if let Some(place) = self.renamed.get(name) {
             return Ok(&self.tools[*place]);
         }
         // The hub's short names hold where no skill claims them: one that a peer has too is refused like any other that two
         // have, so that neither is called in place of the other.
-        let short = SEARCH.iter().find(|(_, short)| *short == name && !self.tool_names.is_claimed(name));
+        let mut own = SEARCH.iter().chain(&SITES);
+        let short = own.find(|(_, short)| *short == name && !self.tool_names.is_claimed(name));
         let search = short.map(|(peer, skill)| SkillId::new(*peer, *skill));
         let id = match (self.tool_names.skill(name), &search) {
             (Ok(id), _) | (Err(_), Some(id)) => id,
@@ -317,10 +351,6 @@ impl Entry {
     fn json(&self) -> &[u8] {
         &self.json
     }
-}
-
-fn is_search(entry: &Entry) -> bool {
-    SEARCH.iter().any(|(peer, skill)| entry.skill.id == SkillId::new(*peer, *skill))
 }
 
 fn entries(skills: &[&Arc<Skill>], names: &Table, write: fn(&str, &Skill, &mut Vec<u8>)) -> Vec<Entry> {

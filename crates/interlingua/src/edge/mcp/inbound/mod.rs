@@ -9,6 +9,8 @@
 //! | `tasks` | calls that go on without their client, by the id it was given |
 //! | `going` | a call that runs: its events as notifications, its questions, its result |
 //! | `listing` | what is listed, and what its names mean; made once for each state of the catalogue |
+//! | `own` | which tools are the hub's own, and which of them are listed |
+//! | `instructions` | what a client's model is told of the part of the hub that it sees |
 //! | `views` | parts of the hub with an address and names of their own |
 //! | `artifacts` | content too large for a result, and how its caller reads it |
 //! | `state` | what is handed out to be brought back with an answer |
@@ -23,9 +25,11 @@ mod ask;
 mod frames;
 mod going;
 pub mod http;
+mod instructions;
 mod legacy;
 mod listen;
 mod listing;
+mod own;
 mod resume;
 mod scopes;
 mod sessions;
@@ -33,17 +37,20 @@ mod state;
 mod tasks;
 mod views;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use interlingua_core::{Digest, Party, PeerId, Text, Uri};
+use interlingua_core::{Digest, Kinds, Notice, Party, PeerId, Text, Uri};
 use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::encode::Server;
 use interlingua_protocols::mcp::names::{self, Mode};
 
-use crate::config;
+use crate::config::{self, Config, HubTools};
+use crate::edge::local::hub_skills;
+use crate::hub::Hub;
+use crate::hub::shares::Shares;
 use listing::Listings;
 use sessions::Sessions;
 use views::View;
@@ -61,20 +68,29 @@ pub struct Desk {
 pub struct Settings {
     names: Mode,
     search_above: usize,
+    hub_tools: HubTools,
+    /// `tools:` is configured: the file tools are there because somebody wants them.
+    own_files: bool,
+    /// Peers that the configuration names. Others chose their names themselves.
+    named: HashSet<PeerId>,
     approval_wait: Duration,
     views: HashMap<Text, View>,
 }
 
 impl Settings {
-    pub fn new(config: &config::Mcp) -> Settings {
+    pub fn new(config: &Config) -> Settings {
+        let mcp = &config.mcp;
         Settings {
-            names: match config.names {
+            names: match mcp.names {
                 config::ToolNames::Prefixed => Mode::Prefixed,
                 config::ToolNames::Bare => Mode::Bare,
             },
-            search_above: usize::try_from(config.search_above).unwrap_or(usize::MAX),
-            approval_wait: config.approval_wait.0,
-            views: config.views.iter().map(|(name, view)| (name.as_str().into(), View::new(view))).collect(),
+            search_above: usize::try_from(mcp.search_above).unwrap_or(usize::MAX),
+            hub_tools: mcp.hub_tools,
+            own_files: config.tools != config::Tools::default(),
+            named: config.configured_peers().map(PeerId::from).collect(),
+            approval_wait: mcp.approval_wait.0,
+            views: mcp.views.iter().map(|(name, view)| (name.as_str().into(), View::new(view))).collect(),
         }
     }
 
@@ -88,8 +104,10 @@ impl Settings {
 }
 
 impl Desk {
-    pub fn new(settings: Settings) -> Desk {
-        Desk { settings: ArcSwap::from_pointee(settings), listings: Listings::default(), sessions: Sessions::default() }
+    /// `sessions`: what they may take of memory.
+    pub fn new(settings: Settings, sessions: Arc<Shares>) -> Desk {
+        let (settings, sessions) = (ArcSwap::from_pointee(settings), Sessions::new(sessions));
+        Desk { settings, listings: Listings::default(), sessions }
     }
 
     /// From the next request on.
@@ -101,6 +119,12 @@ impl Desk {
     fn settings(&self) -> Arc<Settings> {
         self.settings.load_full()
     }
+}
+
+/// Configuration changed what is listed, or what it is called.
+pub fn tell_of_new_lists(hub: &Hub) {
+    let kinds = Kinds { tools: true, prompts: true, resources: true };
+    hub.news.publish(Notice::Changed(PeerId::from(hub_skills::PEER), kinds));
 }
 
 /// Which part of the hub a client sees.
@@ -145,7 +169,3 @@ impl Addresses for Spelling {
 
 const SERVER: Server<'static> =
     Server { name: "interlingua", title: "Interlingua", version: env!("CARGO_PKG_VERSION") };
-
-/// What a client's model is told of the hub.
-const INSTRUCTIONS: &str = "A hub of many peers. Tools are named after the peer that has them; find_skills searches all of \
-them and call_skill calls one by the id it lists. Resources of peers keep their own addresses behind the peer's name.";

@@ -5,6 +5,9 @@
 //! A session is over when it was not used for a while. When it was used last is written down now and then, with its log level
 //! and whether it follows resources, for when memory has lost it: after a restart, or when there are too many sessions. One
 //! that followed resources is then over, so that its client begins anew and is not left without them.
+//!
+//! What sessions have in memory counts in the share of their caller ([`crate::hub::shares`]). Whoever has no room left is served
+//! all the same, by what the id and the records say: its session is only not remembered between requests, and follows nothing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -14,7 +17,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use interlingua_core::peer::Following;
-use interlingua_core::ports::Expect;
+use interlingua_core::ports::{Expect, Item, Room, StoreFault};
 use interlingua_core::{Digest, Fault, FaultKind, Level, Principal, TaskId, Text, Time};
 use interlingua_protocols::mcp::Version;
 use interlingua_protocols::mcp::capabilities::Client;
@@ -25,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::Scope;
+use crate::hub::shares::{Share, Shares, whose};
 use crate::hub::{Hub, entropy};
 
 const PURPOSE: &str = "mcp session";
@@ -32,10 +36,13 @@ const PURPOSE: &str = "mcp session";
 const IDLE: Duration = Duration::from_secs(30 * 60);
 /// No session is older.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
-/// How many sessions have something in memory.
-const MAX_SESSIONS: u64 = 10_000;
-/// How many ended ones are remembered in memory; the records know them all.
-const MAX_ENDED: u64 = 100_000;
+/// What a session takes of memory, with its places in two tables, and what a resource takes that it follows.
+const TAKES: u64 = 1_024;
+const FOLLOWS: u64 = 512;
+/// How many ended ones are remembered in memory, a few hundred bytes each; the records know more.
+const MAX_ENDED: u64 = 20_000;
+/// How many sessions of one caller are written down, those that ended within a day included.
+const MAX_WRITTEN: u64 = 20_000;
 /// How many resources one session may follow, and how many requests it may have under way.
 const MAX_SUBSCRIPTIONS: usize = 1_000;
 const MAX_RUNNING: usize = 1_000;
@@ -73,6 +80,8 @@ type Held = Mutex<HashMap<u128, Weak<Memory>>>;
 
 #[derive(Debug)]
 pub(super) struct Sessions {
+    /// What those in `live` take; nothing else bounds their number.
+    shares: Arc<Shares>,
     live: Cache<u128, Arc<Memory>>,
     /// One that is let go of while a request or a stream of it is under way is found here.
     held: Arc<Held>,
@@ -81,10 +90,11 @@ pub(super) struct Sessions {
     finals: Cache<TaskId, Bytes>,
 }
 
-impl Default for Sessions {
-    fn default() -> Self {
+impl Sessions {
+    pub(super) fn new(shares: Arc<Shares>) -> Sessions {
         Sessions {
-            live: Cache::builder().max_capacity(MAX_SESSIONS).time_to_idle(IDLE).build(),
+            shares,
+            live: Cache::builder().time_to_idle(IDLE).build(),
             held: Arc::default(),
             ended: Cache::builder().max_capacity(MAX_ENDED).time_to_live(MAX_AGE).build(),
             finals: Cache::builder()
@@ -123,12 +133,22 @@ struct Changing {
     running: HashMap<Id, CancellationToken>,
     /// Ends the stream that was opened last.
     stream: Option<CancellationToken>,
+    /// Of one that is remembered between requests.
+    share: Option<Share>,
+}
+
+impl Changing {
+    /// Room for all it follows and these bytes more.
+    fn has_room(&mut self, more: u64) -> bool {
+        let followed: u64 = self.subscriptions.keys().map(|uri| FOLLOWS + uri.len() as u64).sum();
+        self.share.as_mut().is_some_and(|share| share.resize(TAKES + followed + more).is_ok())
+    }
 }
 
 impl Memory {
-    fn new(id: u128, held: &Arc<Held>, written: Time, level: Option<Level>) -> Memory {
+    fn new(id: u128, held: &Arc<Held>, written: Time, level: Option<Level>, share: Option<Share>) -> Memory {
         let (subscriptions, running) = Default::default();
-        let changing = Changing { written, level, subscriptions, running, stream: None };
+        let changing = Changing { written, level, subscriptions, running, stream: None, share };
         Memory { id, held: held.clone(), changing: Mutex::new(changing) }
     }
 
@@ -157,10 +177,15 @@ impl Memory {
         self.lock().level = Some(level);
     }
 
+    fn is_remembered(&self) -> bool {
+        self.lock().share.is_some()
+    }
+
     /// False when there are too many.
     pub(super) fn subscribe(&self, uri: Text, following: Following) -> bool {
         let mut changing = self.lock();
-        let takes = changing.subscriptions.len() < MAX_SUBSCRIPTIONS || changing.subscriptions.contains_key(&uri);
+        let takes = changing.subscriptions.contains_key(&uri)
+            || (changing.subscriptions.len() < MAX_SUBSCRIPTIONS && changing.has_room(FOLLOWS + uri.len() as u64));
         if takes {
             changing.subscriptions.insert(uri, following);
         }
@@ -168,7 +193,10 @@ impl Memory {
     }
 
     pub(super) fn unsubscribe(&self, uri: &str) {
-        let let_go = self.lock().subscriptions.remove(uri);
+        let mut changing = self.lock();
+        let let_go = changing.subscriptions.remove(uri);
+        changing.has_room(0);
+        drop(changing);
         drop(let_go);
     }
 
@@ -298,13 +326,13 @@ impl Sessions {
         }
         let memory = match self.remembered(session.id) {
             Some(memory) => memory,
-            None => match self.taken_up(hub, &session, now).await? {
+            None => match self.taken_up(hub, by, &session, now).await? {
                 Some(memory) => memory,
                 None => return Ok(None),
             },
         };
         if let Some(used) = memory.due(now)
-            && let Err(fault) = write(hub, &session, used).await
+            && let Err(fault) = write(hub, by, &session, used).await
         {
             tracing::warn!(event = "mcp_session_use_not_kept", error = %fault, "after a restart this session may be over");
         }
@@ -314,13 +342,21 @@ impl Sessions {
     fn remembered(&self, id: u128) -> Option<Arc<Memory>> {
         self.live.get(&id).or_else(|| {
             let memory = self.held.lock().unwrap_or_else(PoisonError::into_inner).get(&id)?.upgrade()?;
-            self.live.insert(id, memory.clone());
+            if memory.is_remembered() {
+                self.live.insert(id, memory.clone());
+            }
             Some(memory)
         })
     }
 
     /// A session that this process does not know: it may be new here, over, or idle for too long.
-    async fn taken_up(&self, hub: &Hub, session: &Session, now: Time) -> Result<Option<Arc<Memory>>, Fault> {
+    async fn taken_up(
+        &self,
+        hub: &Hub,
+        by: &Principal,
+        session: &Session,
+        now: Time,
+    ) -> Result<Option<Arc<Memory>>, Fault> {
         let records = &hub.store.records;
         if records.get(ENDED, &key(session.id), now).await?.is_some() {
             return Ok(None);
@@ -334,29 +370,40 @@ impl Sessions {
         if last.after(IDLE + STEP) <= now || used.is_some_and(|used| used.follows) {
             return Ok(None);
         }
-        Ok(Some(self.live.get_with(session.id, || {
-            let memory = Arc::new(Memory::new(session.id, &self.held, last, used.and_then(|used| used.level)));
+        let share = self.shares.take(&whose(&by.owner()), TAKES).ok();
+        let remembered = share.is_some();
+        let make = || {
+            let level = used.and_then(|used| used.level);
+            let memory = Arc::new(Memory::new(session.id, &self.held, last, level, share));
             let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
             held.insert(session.id, Arc::downgrade(&memory));
             memory
-        })))
+        };
+        Ok(Some(if remembered { self.live.get_with(session.id, make) } else { make() }))
     }
 
     /// Writes down what was changed of a session, so that it is known when memory has lost it.
-    pub(super) async fn changed(&self, hub: &Hub, session: &Session, memory: &Memory) -> Result<(), Fault> {
-        write(hub, session, memory.used(hub.now())).await
+    pub(super) async fn changed(
+        &self,
+        hub: &Hub,
+        by: &Principal,
+        session: &Session,
+        memory: &Memory,
+    ) -> Result<(), Fault> {
+        write(hub, by, session, memory.used(hub.now())).await
     }
 
-    /// It is over, here and after a restart.
-    pub(super) async fn end(&self, hub: &Hub, session: &Session) -> Result<(), Fault> {
+    /// It is over, here and after a restart. Of a caller who ended more than are written down, it is over here.
+    pub(super) async fn end(&self, hub: &Hub, by: &Principal, session: &Session) -> Result<(), Fault> {
         self.ended.insert(session.id, ());
         if let Some(memory) = self.live.remove(&session.id) {
             memory.end();
         }
-        let (now, until) = (hub.now(), session.issued.after(MAX_AGE));
-        let put = hub.store.records.put(ENDED, &key(session.id), Bytes::new(), Some(until), Expect::Anything, now);
-        put.await?;
-        Ok(())
+        let ended = Item::new(key(session.id), Bytes::new(), Some(session.issued.after(MAX_AGE)));
+        match put(hub, by, ENDED, ended).await {
+            Ok(_) | Err(StoreFault::Crowded(_)) => Ok(()),
+            Err(fault) => Err(fault.into()),
+        }
     }
 
     pub(super) fn keep_final(&self, task: TaskId, message: Bytes) {
@@ -368,14 +415,26 @@ impl Sessions {
     }
 }
 
-async fn write(hub: &Hub, session: &Session, used: Used) -> Result<(), Fault> {
+async fn write(hub: &Hub, by: &Principal, session: &Session, used: Used) -> Result<(), Fault> {
     let (records, key, now) = (&hub.store.records, key(session.id), hub.now());
     if records.count(USED, now).await? >= MAX_USED && records.get(USED, &key, now).await?.is_none() {
         return Err(Fault::hub(FaultKind::Busy, "as many sessions as this hub keeps"));
     }
     let value = Bytes::from(serde_json::to_vec(&used).map_err(Fault::internal)?);
-    records.put(USED, &key, value, Some(used.at.after(IDLE + STEP)), Expect::Anything, now).await?;
+    put(hub, by, USED, Item::new(key, value, Some(used.at.after(IDLE + STEP)))).await?;
     Ok(())
+}
+
+/// In the place of what is there, in the bytes of whose session it is.
+async fn put(hub: &Hub, by: &Principal, kind: &'static str, item: Item) -> Result<u64, StoreFault> {
+    let (records, owner, now) = (&hub.store.records, by.owner(), hub.now());
+    let Some(bytes) = hub.settings.load().bytes_of(&owner) else {
+        return records.put(kind, &item.key, item.value, item.expires, Expect::Anything, now).await;
+    };
+    let revision = records.get(kind, &item.key, now).await?.map_or(0, |there| there.revision);
+    let owner = owner.to_string().into();
+    let room = Room { of: "sessions", owner, most: MAX_WRITTEN, bytes: Some(bytes), beside: 0 };
+    records.put_within(room, kind, Item { revision, ..item }, now).await
 }
 
 fn key(id: u128) -> String {

@@ -1,7 +1,7 @@
 //! Exchanges that go on without their client, by the id it was given (extension `io.modelcontextprotocol/tasks`): where one
 //! stands and what came of it, answers for one that waits, and its cancel.
 
-use interlingua_core::{Fault, FaultKind, Noun, Signal, TaskId};
+use interlingua_core::{Addressee, Fault, FaultKind, Noun, Signal, TaskId};
 use interlingua_protocols::mcp::decode::{self, Refused, Said};
 use interlingua_protocols::mcp::encode::task::{Standing, State as TaskState};
 use interlingua_protocols::mcp::fault::Verb;
@@ -49,7 +49,10 @@ impl Asker {
         // One that runs is kept until it ends.
         let kept = self.shared.hub.settings.load().tasks;
         let ttl_ms = ended.is_some().then(|| updated.after(kept).0.saturating_sub(created.0));
-        about.encoder().task(&Standing { id, created, updated, ttl_ms, note: None, state }, &mut out);
+        // What approvers are asked is told, and not put to this client.
+        let waits = task.open.values().find(|question| question.to == Addressee::Approvers);
+        let note = waits.map(|question| format!("waits for approval: {}", question.text));
+        about.encoder().task(&Standing { id, created, updated, ttl_ms, note: note.as_deref(), state }, &mut out);
         Reply::Now(Ok(out))
     }
 

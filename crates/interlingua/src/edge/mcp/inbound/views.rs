@@ -1,7 +1,9 @@
 //! Named views: a part of the hub under an address of its own, in which tools are chosen, renamed, described otherwise or given
 //! fixed arguments. A view shows less, never more: rights are decided behind the door, by the skill's real name.
 
-use interlingua_core::{Json, Schema, Skill, SkillId, Text};
+use std::collections::HashMap;
+
+use interlingua_core::{Fault, FaultKind, Json, Noun, Principal, Schema, Skill, SkillId, Text};
 use interlingua_protocols::members::Members;
 use interlingua_protocols::object::Object;
 use serde_json::Value;
@@ -71,6 +73,20 @@ impl Renamed {
         }
         skill
     }
+}
+
+/// There is no such view. Whose hub it is hears which there are.
+pub(super) fn none(views: &HashMap<Text, View>, by: &Principal) -> Fault {
+    let mut text = "there is no view of this name".to_owned();
+    if by.is_hub_owner() {
+        let mut names: Vec<&str> = views.keys().map(|name| &**name).collect();
+        names.sort_unstable();
+        text += &match names.is_empty() {
+            true => "; the configuration has none (`mcp.views`)".to_owned(),
+            false => format!("; there are: {}", names.join(", ")),
+        };
+    }
+    Fault::caller(FaultKind::NotFound(Noun::Session), text).told_to(by)
 }
 
 /// Arguments with the fixed ones in their place, whatever was given for them.

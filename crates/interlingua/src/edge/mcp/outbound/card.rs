@@ -93,7 +93,8 @@ fn tool(name: &PeerId, config: &Peer, json: &Json, version: Version) -> Result<S
     headers::params(&skill.input.0).map_err(|bad| Text::from(format!("`{}` is left out: {bad}", skill.id.skill)))?;
     skill.effects = config.effects_of(server_name(&skill.id.skill), claimed(tool.claims));
     skill.public = config.public;
-    Ok(marked(config, skill).sealed())
+    let asked = server_name(&skill.id.skill).to_owned();
+    Ok(marked(config, config.phrased(&asked, skill)).sealed())
 }
 
 /// What is taken from another hub says so, wherever it is listed.

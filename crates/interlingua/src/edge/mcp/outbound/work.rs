@@ -233,7 +233,7 @@ impl Work {
 
     /// Asks about the server's task until it has ended.
     async fn follow_task(&mut self, task: Task) -> Ending {
-        let (mut poll, mut silent) = (task.poll, 0);
+        let (mut poll, mut silent, mut told) = (task.poll, 0, None);
         let remote = Some(state::task(&task.id));
         self.emit(Record::Sent(Sent::learnt(self.talk.dispatch.key.clone(), remote, true))).await;
         loop {
@@ -242,7 +242,9 @@ impl Work {
                 Ok(Ok(TaskState::Asked(questions))) => return Ending::TaskAsks(questions, task.id),
                 Ok(Ok(TaskState::Working { note, poll: next })) => {
                     (poll, silent) = (next.or(poll), 0);
-                    if note.is_some() {
+                    // It says the same each time until that changes.
+                    if note.is_some() && note != told {
+                        told.clone_from(&note);
                         self.emit(Record::emitted(Event::Progress { done: None, total: None, note })).await;
                     }
                 }

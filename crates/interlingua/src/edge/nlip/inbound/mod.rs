@@ -9,15 +9,16 @@ mod topics;
 pub mod ws;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::http::HeaderMap;
 use interlingua_core::words::{Locale, say};
 use interlingua_core::{
-    Answer, Call, Carried, ConversationId, Fault, FaultKind, Inbound, Loss, MessageId, PeerId, Principal, Query,
-    Question, QuestionKind, Request, Route, Secret, Signal,
+    Answer, Call, CancelWhy, Carried, ConversationId, Fault, FaultKind, Inbound, Loss, MessageId, PeerId, Principal,
+    Query, Question, QuestionKind, Request, Route, Secret, Signal, TaskId,
 };
 use interlingua_protocols::hop::Headers;
-use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, WIRE, decode};
+use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, TaskWish, WIRE, decode};
 use interlingua_protocols::nlip::encode::{self, Addresses, Beside, NoAddresses, ReplyTo, Stand};
 use interlingua_protocols::nlip::wire::{Content, Limits, Message, Submessage};
 use interlingua_protocols::nlip::{discover, fault, tokens, upload};
@@ -31,6 +32,11 @@ use crate::hub::policy::Action;
 use crate::hub::{Running, Settled, entropy};
 use crate::server::connection::Connection;
 use crate::telemetry::meters::Phase;
+
+/// How long a look at a task waits for its end: one that comes soon spares another look.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long a cancel waits to be confirmed.
+const CANCELLING: Duration = Duration::from_secs(5);
 
 /// One message that arrived, and where.
 pub(super) struct Exchange<'a> {
@@ -243,6 +249,7 @@ impl Exchange<'_> {
                 Ok(uri) => Reply::of(upload::offer(&uri, &owed.tokens, owed.to)),
                 Err(fault) => owed.refused(fault),
             },
+            Meaning::Task(task, wish) => self.stands(by, task, wish, owed).await,
             Meaning::Identify => self.identify(&by, &conversation, owed).await,
             Meaning::Unread { language } => owed.said(&format!("I do not read {language} source code.")),
             Meaning::Report { .. } => owed.said("Noted."),
@@ -333,12 +340,40 @@ impl Exchange<'_> {
         }
     }
 
-    /// Reads an exchange to its end or its question, and says where it stands.
-    async fn settled(&self, by: &Principal, mut running: Running, mut owed: Owed) -> Reply {
-        let mut stand = match watch(&mut running).await {
-            Ok(stand) => stand,
+    /// How a task stands that its caller was told the id of. To look at it is not to be its caller: to stop looking ends nothing.
+    async fn stands(&self, by: Principal, task: TaskId, wish: TaskWish, owed: Owed) -> Reply {
+        let hub = &self.shared.hub;
+        let patience = match wish {
+            TaskWish::Look => LOOK,
+            TaskWish::Cancel => match hub.signal(by.clone(), task, Signal::Cancel(CancelWhy::Asked)).await {
+                Ok(()) => CANCELLING,
+                // It is over: then that is the answer.
+                Err(fault) if fault.kind == FaultKind::AlreadyFinished => LOOK,
+                Err(fault) => return owed.refused(fault),
+            },
+        };
+        let mut running = match hub.follow(&by, task, 0).await {
+            Ok(running) => running,
             Err(fault) => return owed.refused(fault),
         };
+        let stood = tokio::time::timeout(patience, watch(&mut running)).await;
+        running.told();
+        match stood {
+            Ok(Ok(stood)) => self.stood(&by, stood, owed).await,
+            Ok(Err(fault)) => owed.refused(fault),
+            Err(_) => Reply::of(encode::goes_on(task, &owed.beside(None, &NoAddresses), owed.to.clone())),
+        }
+    }
+
+    /// Reads an exchange to its end or its question, and says where it stands.
+    async fn settled(&self, by: &Principal, mut running: Running, owed: Owed) -> Reply {
+        match watch(&mut running).await {
+            Ok(stand) => self.stood(by, stand, owed).await,
+            Err(fault) => owed.refused(fault),
+        }
+    }
+
+    async fn stood(&self, by: &Principal, mut stand: Stood, mut owed: Owed) -> Reply {
         let mut lost = owed.losses.clone();
         owed.losses.append(&mut stand.losses);
         let addresses = match uploads::addresses(self, by, stand.finished().into_iter()).await {

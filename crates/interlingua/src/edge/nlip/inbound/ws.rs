@@ -36,6 +36,7 @@ use crate::server::frames::{self, Arrived, Close, TAKEN_BACK, UNPROVEN, Whole, s
 use crate::server::large;
 use crate::server::lasting::Pass;
 use crate::server::places::Place;
+use crate::server::room::SMALL;
 use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree, no_place};
 use crate::telemetry::meters::Phase;
@@ -43,6 +44,8 @@ use crate::telemetry::trace;
 
 /// How many messages may wait while one is answered. Together they are as long as one may be, or there is only one.
 const MAX_WAITING: usize = 256;
+/// Bytes of small ones among them.
+const MAX_SMALL: usize = 1024 * 1024;
 /// A socket that is silent this long is asked whether it is there.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// After so many unanswered heartbeats it is not.
@@ -302,8 +305,11 @@ impl Session {
 
     fn wait(&mut self, message: Option<Whole>) -> Result<(), Close> {
         self.waiting.extend(message);
-        let bytes: usize = self.waiting.iter().map(|whole| whole.bytes.len()).sum();
-        let fits = self.waiting.len() <= 1 || bytes <= self.standing.limit(&self.shared);
+        let lengths = || self.waiting.iter().map(|whole| whole.bytes.len());
+        // Small ones hold no room among all bodies.
+        let small: usize = lengths().filter(|length| *length as u64 <= SMALL).sum();
+        let fits = self.waiting.len() <= 1
+            || (lengths().sum::<usize>() <= self.standing.limit(&self.shared) && small <= MAX_SMALL);
         if fits && self.waiting.len() <= MAX_WAITING { Ok(()) } else { Err(frames::too_many()) }
     }
 

@@ -2,15 +2,11 @@
 //! itself in words is not believed.
 
 use interlingua_core::{
-    Card, CardFrom, CardSource, Digest, Effects, Health, PeerId, RouteClass, Schema, Skill, SkillId, SkillKind, Text,
-    Time,
+    Card, CardFrom, CardSource, Digest, Effects, Health, PeerId, RouteClass, Skill, SkillId, SkillKind, Text, Time,
 };
-use serde_json::json;
+use interlingua_protocols::nlip::client::{CHAT, chat_input};
 
 use crate::config::Peer;
-
-/// The one skill every NLIP agent has: to be spoken to.
-pub(super) const CHAT: &str = "chat";
 
 pub(super) fn card(name: &PeerId, config: &Peer, seen: Time) -> Card {
     let title: Text = config.title.as_deref().unwrap_or(name.as_str()).into();
@@ -38,16 +34,11 @@ pub(super) fn card(name: &PeerId, config: &Peer, seen: Time) -> Card {
 }
 
 fn chat(name: &PeerId, config: &Peer, title: &Text, description: &Text) -> Skill {
-    let input = json!({
-        "type": "object",
-        "properties": {"message": {"type": "string", "description": "What to say."}},
-        "required": ["message"],
-    });
     let id = SkillId { peer: name.clone(), skill: CHAT.into() };
-    let mut skill = Skill::new(id, SkillKind::Agent, description.clone(), Schema(input.into()), effects(config));
+    let mut skill = Skill::new(id, SkillKind::Agent, description.clone(), chat_input(), effects(config));
     skill.title = title.clone();
     skill.public = config.public;
-    skill.sealed()
+    config.phrased(CHAT, skill).sealed()
 }
 
 /// Words may do anything, unless configuration says that they only read.

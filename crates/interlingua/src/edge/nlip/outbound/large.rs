@@ -46,7 +46,7 @@ impl Uploads {
     }
 }
 
-impl Talk<'_> {
+impl Talk {
     /// Sends the large ones ahead and leaves their addresses in their place; what stays is brought inside.
     pub(super) async fn place(&mut self, parts: &mut [Part]) -> Result<(), Ended> {
         for part in parts {
@@ -90,7 +90,7 @@ impl Talk<'_> {
         self.peer
             .own
             .place(given)
-            .inspect_err(|elsewhere| refused(self.hub, &self.peer.name, &elsewhere.to_string()))
+            .inspect_err(|elsewhere| refused(&self.hub, &self.peer.name, &elsewhere.to_string()))
             .ok()
     }
 

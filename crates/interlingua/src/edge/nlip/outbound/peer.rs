@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply, Standing};
 use interlingua_core::{
-    Answer, Call, Fault, FaultKind, HubId, Loss, LossKind, Party, PeerId, Priority, Question, QuestionId, QuestionKind,
-    Secret,
+    Answer, Call, Carried, Fault, FaultKind, HubId, Loss, LossKind, Party, PeerId, Priority, Question, QuestionId,
+    QuestionKind, Secret,
 };
 use interlingua_protocols::hop;
 use interlingua_protocols::nlip::client::{self, Leg, Replied, TokenJar, Tongue, decode, encode};
+use interlingua_protocols::nlip::decode::TaskWish;
 use interlingua_protocols::nlip::encode::NoAddresses;
 use interlingua_protocols::nlip::labels;
 use interlingua_protocols::nlip::wire::{Message, Submessage};
@@ -22,6 +23,7 @@ use super::legs::{Kept, LegKey, Legs};
 use super::reply::Heard;
 use super::socket::{Framing, Sockets};
 use super::transport::{LIMITS, Received, Transport};
+use super::work;
 use crate::client::ended::{self, Ended};
 use crate::client::guard::Reach;
 use crate::client::health::{Breaker, Probed, Went, knocked};
@@ -86,15 +88,15 @@ impl NlipPeer {
         ended::fault(&self.name, kind, what)
     }
 
-    async fn converse(&self, dispatch: Dispatch) -> Result<Reply, Fault> {
+    async fn converse(self: Arc<Self>, dispatch: Dispatch) -> Result<Reply, Fault> {
         let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         if let Err(wait) = self.breaker.admit(Instant::now()) {
             return Err(self.down(&dispatch.by, wait));
         }
-        let talk = Talk::begin(self, &hub, dispatch).await?;
-        let Some(timeout) = self.timeout else { return talk.run().await };
-        match tokio::time::timeout(timeout, talk.run()).await {
+        let talk = Talk::begin(self.clone(), hub, dispatch).await?;
+        let Some(until) = talk.until else { return talk.run().await };
+        match tokio::time::timeout_at(until, talk.run()).await {
             Ok(reply) => reply,
             Err(_) => Ended::Failed(ended::too_late(&self.name)).reply(),
         }
@@ -135,20 +137,22 @@ impl Peer for NlipPeer {
 }
 
 /// An exchange under way.
-pub(super) struct Talk<'a> {
-    pub(super) peer: &'a NlipPeer,
-    pub(super) hub: &'a Hub,
-    dispatch: Dispatch,
+pub(super) struct Talk {
+    pub(super) peer: Arc<NlipPeer>,
+    pub(super) hub: Arc<Hub>,
+    pub(super) dispatch: Dispatch,
+    /// When the agent must have answered.
+    pub(super) until: Option<Instant>,
     key: LegKey,
     /// The jar as the store has it.
     kept: Kept,
     pub(super) jar: TokenJar,
     headers: Vec<(&'static str, String)>,
-    losses: Vec<Loss>,
+    pub(super) losses: Vec<Loss>,
 }
 
-impl<'a> Talk<'a> {
-    async fn begin(peer: &'a NlipPeer, hub: &'a Hub, dispatch: Dispatch) -> Result<Talk<'a>, Fault> {
+impl Talk {
+    async fn begin(peer: Arc<NlipPeer>, hub: Arc<Hub>, dispatch: Dispatch) -> Result<Talk, Fault> {
         let task = dispatch.task.to_string();
         let within = dispatch.call.remembered_by(&dispatch.by).map_or(task.as_str(), |id| id.as_str());
         let origin = peer.address.origin.to_string();
@@ -160,14 +164,29 @@ impl<'a> Talk<'a> {
             jar.present(token);
         }
         let headers = hop::encode(&dispatch.call);
-        Ok(Talk { peer, hub, dispatch, key, kept, jar, headers, losses: Vec::new() })
+        let until = peer.timeout.map(|timeout| Instant::now() + timeout);
+        Ok(Talk { peer, hub, dispatch, until, key, kept, jar, headers, losses: Vec::new() })
     }
 
     async fn run(mut self) -> Result<Reply, Fault> {
+        if let (Some(remote), None) = (self.dispatch.remote.clone(), &self.dispatch.answering) {
+            return Ok(work::taken_up(self, remote));
+        }
         match self.heard().await {
+            Ok(Heard { said: Carried { value: Replied::GoesOn(goes_on), losses }, .. }) => {
+                self.losses.extend(losses);
+                Ok(work::live(self, goes_on))
+            }
             Ok(heard) => Ok(heard.reply(&self.dispatch, self.losses)),
             Err(ended) => ended.reply(),
         }
+    }
+
+    /// A message about a task that goes on at the agent.
+    pub(super) async fn about(&mut self, task: &str, wish: TaskWish) -> Result<Heard, Ended> {
+        let message = encode::about(task, wish, &self.jar);
+        let received = self.exchange(&message, true).await?;
+        self.understand(received).await
     }
 
     /// The agent's last word. A credential it asks for is shown at once where one is configured; one that does not satisfy
@@ -249,14 +268,14 @@ impl<'a> Talk<'a> {
         loop {
             let lost = match self.peer.transport.exchange(&self.key, message, &self.headers).await {
                 Ok(received) => {
-                    self.peer.note(self.hub, Went::Reached { knock: None });
+                    self.peer.note(&self.hub, Went::Reached { knock: None });
                     return Ok(received);
                 }
                 Err(lost) => lost,
             };
             tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
             if lost.why != Why::TooLarge {
-                self.peer.note(self.hub, Went::Missed);
+                self.peer.note(&self.hub, Went::Missed);
             }
             let Some(wait) = retry::after(&lost, attempt, repeatable) else {
                 return Err(Ended::lost(&self.peer.name, &lost, repeatable));
@@ -286,7 +305,7 @@ impl<'a> Talk<'a> {
                 let control = message.is_control();
                 let mut said = decode::reply(message, &leg);
                 if let Replied::Finished(finished) = &mut said.value {
-                    stored::keep_large(self.hub, &mut finished.output.parts).await?;
+                    stored::keep_large(&self.hub, &mut finished.output.parts).await?;
                 }
                 Ok(Heard { said, control })
             }
@@ -316,7 +335,7 @@ impl<'a> Talk<'a> {
                     resume: None,
                     name: None,
                 };
-                let said = interlingua_core::Carried::whole(Replied::Asked(Box::new(question)));
+                let said = Carried::whole(Replied::Asked(Box::new(question)));
                 Ok(Heard { said, control: true })
             }
             FaultKind::Busy => Err(Ended::Refused(fault)),

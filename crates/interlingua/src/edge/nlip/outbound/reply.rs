@@ -21,7 +21,7 @@ impl Heard {
     pub(super) fn wanted_credential(&self) -> Option<&Question> {
         match &self.said.value {
             Replied::Asked(question) if matches!(question.kind, QuestionKind::Credential { .. }) => Some(question),
-            Replied::Asked(_) | Replied::Finished(_) => None,
+            Replied::Asked(_) | Replied::Finished(_) | Replied::GoesOn(_) => None,
         }
     }
 
@@ -29,7 +29,7 @@ impl Heard {
     pub(super) fn acknowledges(&self) -> bool {
         match &self.said.value {
             Replied::Finished(finished) => self.control && finished.outcome == Outcome::Completed,
-            Replied::Asked(_) => false,
+            Replied::Asked(_) | Replied::GoesOn(_) => false,
         }
     }
 
@@ -43,6 +43,11 @@ impl Heard {
             Replied::Asked(question) if !dispatch.call.caller.is_answered_for(&question.kind) => {
                 let text = format!("{} asks, and nobody here can answer: {}", dispatch.skill.id.peer, question.text);
                 Reply::Done(Box::new(Finished::failed(Fault::caller(FaultKind::Unanswered, text))), None)
+            }
+            // Only an answer to what was asked about a task is followed.
+            Replied::GoesOn(_) => {
+                let text = format!("{} does not answer", dispatch.skill.id.peer);
+                Reply::Done(Box::new(Finished::failed(Fault::caller(FaultKind::BadReply, text))), None)
             }
             Replied::Asked(question) => {
                 let sent = Sent::learnt(dispatch.key.clone(), None, false);

@@ -7,23 +7,24 @@ use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use axum::response::Response;
 use futures_util::future::join_all;
-use http::header::{ALLOW, CONTENT_TYPE};
+use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
-use interlingua_core::json::Tree;
 use interlingua_core::{
-    Answer, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input, Json, Loss, Outcome,
-    Output, PeerId, Principal, Question, Record, Request, Route, Signal, Text,
+    Answer, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input, Loss, PeerId,
+    Principal, Question, Record, Request, Route, Signal, Text,
 };
 use interlingua_protocols::hop::Headers;
 use interlingua_protocols::nlweb::decode::{self, Arrived};
 use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
 use interlingua_protocols::nlweb::{Asked, Dialect, Modes};
 
+use super::pending::{Pending, promises, waits};
+use super::several::Several;
 use super::stream::Wanted;
 use super::summing::worded;
 use super::{promise, stream};
-use crate::edge::Shared;
 use crate::edge::nlweb::PROTOCOL;
+use crate::edge::{Shared, content};
 use crate::hub::asking::no_such_peer;
 use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::{Hub, Running, entropy};
@@ -141,13 +142,12 @@ pub(super) fn told(envelope: &Envelope, stand: &Stand<'_>) -> Response {
 }
 
 /// What came of a request at the door.
-#[expect(clippy::large_enum_variant, reason = "a running exchange is the usual case, and each is moved once")]
 enum Opened {
     Running(Running),
     /// An answer that did not fit: the question stands.
     Again(Box<Question>),
-    /// Several sites were asked; all of them have answered. Beside it what could not be carried of their answers.
-    Merged(Box<Finished>, Vec<Loss>),
+    /// Several sites are asked. Beside them what is known of those that could not be.
+    Several(Vec<(Text, Running)>, Several),
 }
 
 struct Asker<'a> {
@@ -188,10 +188,7 @@ impl Asker<'_> {
         match self.asked.sites.as_slice() {
             [] => self.call(by, &conversation, None).await.map(Opened::Running),
             [site] => self.call(by, &conversation, Some(site)).await.map(Opened::Running),
-            several => {
-                let merged = self.merged(by, &conversation, several).await?;
-                Ok(Opened::Merged(Box::new(merged.value), merged.losses))
-            }
+            several => self.several(by, &conversation, several).await,
         }
     }
 
@@ -234,77 +231,88 @@ impl Asker<'_> {
         hub.open(Request { by: by.clone(), connection: self.connection.id, inbound }).await
     }
 
-    /// All of them at once; their rows together, and the first failure if nobody has any. Questions of one among several
-    /// cannot be told apart and count as none.
-    async fn merged(
-        &self,
-        by: &Principal,
-        conversation: &ConversationId,
-        sites: &[Text],
-    ) -> Result<Carried<Finished>, Fault> {
-        let calls = sites.iter().map(|site| self.of_site(by, conversation, site));
-        let (mut rows, mut parts, mut losses, mut failure) = (Vec::new(), Vec::new(), Vec::new(), None);
-        for (site, ended) in sites.iter().zip(join_all(calls).await) {
-            let ended = ended.map(|ended| {
-                losses.extend(ended.losses);
-                ended.value
-            });
-            match ended {
-                Ok(Finished { outcome: Outcome::Completed, output, .. }) => {
-                    parts.extend(output.parts.iter().filter(|part| part.as_text().is_some()).cloned());
-                    rows.extend(encode::rows(&output, site));
-                }
-                Ok(Finished { outcome: Outcome::Failed(fault), .. }) | Err(fault) => {
-                    failure.get_or_insert(fault);
-                }
-                Ok(Finished { outcome: Outcome::Cancelled { .. }, .. }) => {}
+    /// All of them at once; the first failure if none can be asked.
+    async fn several(&self, by: &Principal, conversation: &ConversationId, sites: &[Text]) -> Result<Opened, Fault> {
+        let calls = join_all(sites.iter().map(|site| self.call(by, conversation, Some(site)))).await;
+        let (mut running, mut several) = (Vec::new(), Several::default());
+        for (site, called) in sites.iter().zip(calls) {
+            match called {
+                Ok(one) => running.push((site.clone(), one)),
+                Err(fault) => several.fail(fault),
             }
         }
-        match (rows.is_empty() && parts.is_empty(), failure) {
-            (true, Some(fault)) => Err(fault),
-            _ => {
-                let structured = Some(Json::from_tree(serde_json::json!({"results": Tree::Array(rows)})));
-                let value = Finished::completed(Output { parts, structured, ..Output::default() });
-                Ok(Carried { value, losses })
-            }
+        match several.failure() {
+            Some(fault) if running.is_empty() => Err(fault),
+            _ => Ok(Opened::Several(running, several)),
         }
     }
 
-    /// What one of them ended in. A question is none: nobody could answer it.
-    async fn of_site(
+    /// What all of them say in the end. A question is an end: nobody could answer it.
+    async fn whole_of(
         &self,
         by: &Principal,
-        conversation: &ConversationId,
-        site: &Text,
+        running: Vec<(Text, Running)>,
+        mut several: Several,
     ) -> Result<Carried<Finished>, Fault> {
-        let mut running = self.call(by, conversation, Some(site)).await?;
-        let mut listened = listen(&mut running).await?;
-        listened.note(&self.shared.hub, by, self.asked.dialect);
-        match listened.heard {
-            Heard::Finished(finished) => {
-                listened.losses.append(&mut listened.lost);
-                Ok(Carried { value: *finished, losses: listened.losses })
+        let reader = self.reader(by);
+        let heard = join_all(running.into_iter().map(|(site, mut running)| {
+            let reader = &reader;
+            async move { (site, listen(&mut running, reader).await) }
+        }));
+        for (site, listened) in heard.await {
+            match listened {
+                Err(fault) => several.fail(fault),
+                Ok(mut listened) => {
+                    listened.note(&self.shared.hub, by, self.asked.dialect);
+                    listened.losses.append(&mut listened.lost);
+                    match listened.heard {
+                        Heard::Finished(finished) => {
+                            several.take(&site, *finished, listened.losses);
+                        }
+                        Heard::Asked(question) => {
+                            several.fail(Fault::caller(
+                                FaultKind::Unanswered,
+                                waits(&question).unwrap_or(question.text.clone()),
+                            ));
+                        }
+                    }
+                }
             }
-            Heard::Asked(question) => Err(Fault::caller(FaultKind::Unanswered, question.text.clone())),
         }
+        several.whole()
+    }
+
+    fn reader<'a>(&'a self, by: &'a Principal) -> Reader<'a> {
+        Reader { hub: &self.shared.hub, by, base: base(&self.shared, &self.connection, self.headers) }
     }
 
     async fn respond(&self, by: &Principal, opened: Opened, mut envelope: Envelope) -> Response {
         let running = match opened {
             Opened::Running(running) => running,
             Opened::Again(question) => return self.at_once(&envelope, &Stand::Asked(&question)),
-            Opened::Merged(finished, losses) => {
+            Opened::Several(running, several) if self.asked.streaming => {
+                return stream::of_several(running, several, envelope, self.wanted(by));
+            }
+            Opened::Several(running, several) => {
+                let Carried { value: finished, losses } = match self.whole_of(by, running, several).await {
+                    Ok(whole) => whole,
+                    Err(fault) => return told(&envelope, &Stand::Refused(&fault.told_to(by))),
+                };
                 envelope.losses = losses;
-                let finished =
-                    worded(&self.shared.hub, self.asked.modes, &self.asked.text, &envelope.site, *finished).await;
-                return self.at_once(&envelope, &Stand::Finished(&finished));
+                let Asked { modes, text, .. } = &self.asked;
+                let finished = worded(&self.shared.hub, *modes, text, &envelope.site, finished).await;
+                return told(&envelope, &Stand::Finished(&finished));
             }
         };
         if self.asked.streaming {
-            let wanted = Wanted { hub: Arc::clone(&self.shared.hub), by: by.clone(), asked: self.asked.clone() };
-            return stream::of(running, envelope, wanted);
+            return stream::of(running, envelope, self.wanted(by));
         }
-        whole(&self.shared, by, running, &self.asked, &mut envelope).await
+        whole(&self.shared, &self.reader(by), running, &self.asked, &mut envelope).await
+    }
+
+    fn wanted(&self, by: &Principal) -> Wanted {
+        let Reader { base, .. } = self.reader(by);
+        Wanted { hub: Arc::clone(&self.shared.hub), by: by.clone(), base, asked: self.asked.clone() }
     }
 
     /// An answer that is known already, in the form that was asked for.
@@ -319,33 +327,33 @@ impl Asker<'_> {
 /// The end, a question, or a promise when neither comes soon and the generation knows promises.
 async fn whole(
     shared: &Shared,
-    by: &Principal,
+    reader: &Reader<'_>,
     mut running: Running,
     asked: &Asked,
     envelope: &mut Envelope,
 ) -> Response {
-    let listening = listen(&mut running);
-    let heard = match envelope_promises(envelope.dialect) {
+    let by = reader.by;
+    let listening = listen(&mut running, reader);
+    let heard = match promises(envelope.dialect) {
         false => listening.await.map(Some),
         true => tokio::time::timeout(PROMISE_AFTER, listening).await.map_or(Ok(None), |heard| heard.map(Some)),
     };
     match heard {
         Err(fault) => told(envelope, &Stand::Refused(&fault)),
-        Ok(Some(listened)) => {
-            listened.note(&shared.hub, by, envelope.dialect);
-            listened.worded(&shared.hub, asked.modes, &asked.text).await.told(envelope)
-        }
-        Ok(None) => match promise::give(shared, by, &mut running, &asked.manner()).await {
+        Ok(Some(listened)) => match listened.pending() {
+            Some(note) => {
+                let pending = Pending::of(&shared.hub, by, &mut running, asked, note).await;
+                told(envelope, &pending.stand())
+            }
+            None => {
+                listened.note(&shared.hub, by, envelope.dialect);
+                listened.worded(&shared.hub, asked.modes, &asked.text).await.told(envelope)
+            }
+        },
+        Ok(None) => match promise::give(&shared.hub, by, &mut running, &asked.manner()).await {
             Ok(token) => told(envelope, &Stand::Promised { token: &token, note: None }),
             Err(fault) => told(envelope, &Stand::Refused(&fault)),
         },
-    }
-}
-
-fn envelope_promises(dialect: Dialect) -> bool {
-    match dialect {
-        Dialect::Flat | Dialect::Content => false,
-        Dialect::Results | Dialect::Named => true,
     }
 }
 
@@ -377,6 +385,14 @@ impl Listened {
         Listened { heard, ..self }
     }
 
+    /// What it waits for, where that is not for its caller to answer.
+    pub(super) fn pending(&self) -> Option<Text> {
+        match &self.heard {
+            Heard::Asked(question) => waits(question),
+            Heard::Finished(_) => None,
+        }
+    }
+
     /// Writes down what has no place in the answer.
     pub(super) fn note(&self, hub: &Hub, by: &Principal, dialect: Dialect) {
         let skill = self.route.as_ref().map(|route| &route.skill);
@@ -403,8 +419,21 @@ pub(super) fn went(envelope: &mut Envelope, route: &Route) {
     envelope.route = Some(route.clone());
 }
 
-/// Reads to the end or to the first question that is open.
-pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
+/// Whoever reads an answer.
+pub(super) struct Reader<'a> {
+    pub(super) hub: &'a Hub,
+    pub(super) by: &'a Principal,
+    /// The hub as they reach it.
+    pub(super) base: String,
+}
+
+/// The hub as the other side reaches it.
+pub(super) fn base(shared: &Shared, connection: &Connection, headers: &HeaderMap) -> String {
+    shared.base(connection, headers.get(HOST).and_then(|host| host.to_str().ok()))
+}
+
+/// Reads to the end or to the first question that is open. Files have addresses at which this reader can fetch them.
+pub(super) async fn listen(running: &mut Running, reader: &Reader<'_>) -> Result<Listened, Fault> {
     let (mut losses, mut lost, mut said, mut route) = (Vec::new(), Vec::new(), Vec::new(), None);
     while let Some(entry) = running.next().await? {
         let Record::Emitted { event, losses: before, .. } = &entry.record else { continue };
@@ -413,6 +442,7 @@ pub(super) async fn listen(running: &mut Running) -> Result<Listened, Fault> {
             Event::Finished(finished) => {
                 let mut finished = finished.clone();
                 finished.output.parts = interlingua_core::collect(&finished, &said);
+                content::link(reader.hub, reader.by, &reader.base, &mut finished.output.parts);
                 lost = encode::lost(&finished.output);
                 Heard::Finished(Box::new(finished))
             }

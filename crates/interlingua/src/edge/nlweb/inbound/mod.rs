@@ -6,7 +6,9 @@
 //! request that brings its token back answers it.
 
 mod ask;
+mod pending;
 mod promise;
+mod several;
 mod sites;
 mod stream;
 mod summing;

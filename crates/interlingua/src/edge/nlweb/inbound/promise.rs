@@ -13,9 +13,9 @@ use interlingua_protocols::nlweb::decode;
 use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
 use interlingua_protocols::nlweb::wire::Action;
 
-use super::ask::{listen, told};
+use super::ask::{Reader, base, listen, told};
 use crate::edge::Shared;
-use crate::hub::{Running, entropy};
+use crate::hub::{Hub, Running, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::large;
@@ -28,15 +28,10 @@ const CANCELLING: Duration = Duration::from_secs(15);
 
 /// Keeps an exchange and gives the token that finds it again, and with it how its answer is wanted. Its caller goes on by
 /// that.
-pub(super) async fn give(
-    shared: &Shared,
-    by: &Principal,
-    running: &mut Running,
-    manner: &Manner,
-) -> Result<String, Fault> {
+pub(super) async fn give(hub: &Hub, by: &Principal, running: &mut Running, manner: &Manner) -> Result<String, Fault> {
     let task = running.keep().await?;
     let note = serde_json::to_vec(manner).map_err(Fault::internal)?;
-    let token = shared.hub.promise(by, task, &note)?;
+    let token = hub.promise(by, task, &note)?;
     running.told();
     Ok(token)
 }
@@ -59,7 +54,8 @@ pub(super) async fn wait(
     let mut envelope = Envelope::again(&Manner::default(), id);
     let looked = async {
         let by = shared.authenticate(&connection, &headers, &[])?;
-        look(&shared, &by, &token, action, &mut envelope).await.map_err(|fault| fault.told_to(&by))
+        let reader = Reader { hub: &shared.hub, by: &by, base: base(&shared, &connection, &headers) };
+        look(&shared, &reader, &token, action, &mut envelope).await.map_err(|fault| fault.told_to(&by))
     };
     match looked.await {
         Ok(response) => response,
@@ -69,12 +65,12 @@ pub(super) async fn wait(
 
 async fn look(
     shared: &Arc<Shared>,
-    by: &Principal,
+    reader: &Reader<'_>,
     token: &str,
     action: Action,
     envelope: &mut Envelope,
 ) -> Result<Response, Fault> {
-    let hub = &shared.hub;
+    let (hub, by) = (&shared.hub, reader.by);
     let (task, note) = hub.promised(by, token)?;
     let manner: Manner = serde_json::from_slice(&note).unwrap_or_default();
     *envelope = Envelope::again(&manner, envelope.id.clone());
@@ -95,13 +91,16 @@ async fn look(
         }
     };
     let mut running = hub.follow(by, task, 0).await?;
-    let heard = tokio::time::timeout(patience, listen(&mut running)).await;
+    let heard = tokio::time::timeout(patience, listen(&mut running, reader)).await;
     // Looking is not owning: to stop looking ends nothing.
     running.told();
     match heard {
         Ok(listened) => {
             let words = known.call.input().map(|input| input.words()).unwrap_or_default();
             let listened = listened?;
+            if let Some(note) = listened.pending() {
+                return Ok(told(envelope, &Stand::Promised { token, note: Some(&note) }));
+            }
             listened.note(hub, by, envelope.dialect);
             Ok(listened.worded(hub, manner.modes, &words).await.told(envelope))
         }

@@ -4,12 +4,10 @@ use interlingua_core::{
     Card, CardFrom, CardSource, Digest, Effects, Health, PeerId, Provider, RouteClass, Schema, Skill, SkillId,
     SkillKind, Text, Time,
 };
+use interlingua_protocols::nlweb::client::{ASK, ask_input};
 use serde_json::json;
 
 use crate::config::{NlwebPeer, Peer};
-
-/// The one thing such a site does.
-pub(super) const ASK: &str = "ask";
 
 pub(super) fn card(name: &PeerId, config: &Peer, nlweb: &NlwebPeer, seen: Time) -> Card {
     let title: Text = config.title.as_deref().unwrap_or(name.as_str()).into();
@@ -37,22 +35,13 @@ pub(super) fn card(name: &PeerId, config: &Peer, nlweb: &NlwebPeer, seen: Time) 
 }
 
 fn ask(name: &PeerId, config: &Peer, title: &Text, description: &Text) -> Skill {
-    let input = json!({
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "What to look for, in plain words."},
-            "site": {"type": "string", "description": "One of the sites behind it; all of them without."},
-            "mode": {"type": "string", "enum": ["list", "summarize", "generate"], "description": "Items alone, with a summary, or an answer made of them."},
-        },
-        "required": ["query"],
-    });
     let output = json!({"type": "object", "properties": {"results": {"type": "array", "items": {"type": "object"}}}, "required": ["results"]});
     let id = SkillId { peer: name.clone(), skill: ASK.into() };
-    let mut skill = Skill::new(id, SkillKind::Agent, description.clone(), Schema(input.into()), effects(config));
+    let mut skill = Skill::new(id, SkillKind::Agent, description.clone(), ask_input(), effects(config));
     skill.title = title.clone();
     skill.output = Some(Schema(output.into()));
     skill.public = config.public;
-    skill.sealed()
+    config.phrased(ASK, skill).sealed()
 }
 
 /// To ask is to read, unless configuration knows better.

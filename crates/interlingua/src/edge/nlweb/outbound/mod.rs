@@ -10,6 +10,7 @@
 mod card;
 mod http;
 mod peer;
+mod promised;
 mod stream;
 
 use std::sync::Arc;

@@ -20,6 +20,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::http::{Http, Received};
+use super::promised::{self, Headers};
 use super::stream::{ANSWER, Going, Stream};
 use crate::client::ended::{self, Ended};
 use crate::client::guard::Reach;
@@ -31,9 +32,6 @@ use crate::client::retry;
 use crate::client::tls::{self, Trust as Whom};
 use crate::config;
 use crate::hub::Hub;
-
-/// How long between two looks at a promise, at least and at most.
-const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
 
 /// How long a site may take to hear that nobody waits for it.
 const CANCEL: Duration = Duration::from_secs(10);
@@ -111,38 +109,52 @@ impl NlwebPeer {
     ) -> Result<Told, Fault> {
         let wanted = Wanted::of(&dispatch)?;
         let headers = hop::encode(&dispatch.call);
-        let mut received = self.answered(hub, &wanted.question(), &headers).await?;
-        while let Some(promise) = received.reply.promise.take() {
-            let mut promised = Promised::new(self, hub, &promise.token, &headers);
-            let pause = promise.seconds.map_or(LOOK.0, Duration::from_secs).clamp(LOOK.0, LOOK.1);
-            tokio::time::sleep(pause).await;
-            let waited = self.http.wait(&client::wait(&promise.token, false), &headers).await;
-            received = waited.map_err(|lost| self.lost(hub, &lost))?;
-            promised.is_looked_after = true;
+        let going =
+            |dispatch| Going { peer: self.clone(), hub: Arc::downgrade(hub), dispatch, losses: wanted.losses.clone() };
+        if let (Some(token), None) = (dispatch.remote.clone(), &dispatch.answering) {
+            return Ok(promised::taken_up(hub, going(dispatch), headers, token, until));
         }
+        let mut received = self.answered(hub, &wanted.question(), &headers).await?;
+        Ok(match received.reply.promise.take() {
+            Some(promise) => promised::live(hub, going(dispatch), headers, promise, until),
+            None => self.arrived(hub, going(dispatch), received, until),
+        })
+    }
+
+    /// What was answered, whole or as far as it has come.
+    pub(super) fn arrived(
+        self: &Arc<Self>,
+        hub: &Arc<Hub>,
+        going: Going,
+        mut received: Received,
+        until: Option<Instant>,
+    ) -> Told {
         self.note(hub, Went::Reached { knock: None });
         if let Some(elsewhere) = self.http.take_elsewhere() {
             refused(hub, &self.name, &elsewhere.to_string());
         }
-        Ok(match received.rest.take() {
-            None => self.told(hub, &dispatch, received, wanted.losses, Text::Untold),
-            Some(rest) => {
-                let going = Going { peer: self.clone(), hub: Arc::downgrade(hub), dispatch, losses: wanted.losses };
-                Told::Live(Box::new(Stream::new(going, received, rest, until)))
-            }
-        })
+        match received.rest.take() {
+            None => self.told(hub, &going.dispatch, received, going.losses, Text::Untold),
+            Some(rest) => Told::Live(Box::new(Stream::new(going, received, rest, until))),
+        }
+    }
+
+    /// Looks after what was promised.
+    pub(super) async fn look(&self, token: &Secret, headers: &Headers) -> Result<Received, Lost> {
+        self.http.wait(&client::wait(token.text().unwrap_or_default(), false), headers).await
     }
 
     /// Nobody wants to know any more what was promised.
-    async fn cancel(&self, token: &Secret, headers: &[(&'static str, String)]) {
+    pub(super) async fn cancel(&self, token: &Secret, headers: &Headers) -> Option<Received> {
         let body = client::wait(token.text().unwrap_or_default(), true);
         let told = tokio::time::timeout(CANCEL, self.http.wait(&body, headers)).await;
         let problem = match told {
-            Ok(Ok(_)) => return,
+            Ok(Ok(received)) => return Some(received),
             Ok(Err(lost)) => lost.to_string(),
             Err(_) => "no answer".to_owned(),
         };
         tracing::warn!(event = "nlweb_cancel_not_delivered", peer = %self.name, problem, "a promised job may run on");
+        None
     }
 
     /// In the generation it speaks, or in each until one is understood.
@@ -336,33 +348,6 @@ impl Probed for NlwebPeer {
 pub(super) enum Text {
     Told,
     Untold,
-}
-
-/// A job that a site promised. Dropped before it was looked after (by a cancel, a deadline, or a caller that left), the site
-/// is told that nobody wants it any more.
-struct Promised {
-    peer: Arc<NlwebPeer>,
-    hub: Arc<Hub>,
-    token: Secret,
-    headers: Vec<(&'static str, String)>,
-    is_looked_after: bool,
-}
-
-impl Promised {
-    fn new(peer: &Arc<NlwebPeer>, hub: &Arc<Hub>, token: &str, headers: &[(&'static str, String)]) -> Promised {
-        let (peer, hub, token) = (peer.clone(), hub.clone(), Secret::new(token));
-        Promised { peer, hub, token, headers: headers.to_vec(), is_looked_after: false }
-    }
-}
-
-impl Drop for Promised {
-    fn drop(&mut self) {
-        if self.is_looked_after {
-            return;
-        }
-        let (peer, token, headers) = (self.peer.clone(), self.token.clone(), std::mem::take(&mut self.headers));
-        self.hub.supervisor.run_until_stop(async move { peer.cancel(&token, &headers).await });
-    }
 }
 
 /// What a call wants to know.

@@ -9,9 +9,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
+use interlingua_core::json::Tree;
 use interlingua_core::peer::{Dispatch, Duplex, Exchange, Reply as Told};
+use interlingua_core::site::extract;
 use interlingua_core::{
-    Body, Channel, Event, Fault, FaultKind, Feature, Finished, Loss, MessageId, Part, Piece, Record, Signal,
+    Body, Channel, Event, Fault, FaultKind, Feature, Finished, Json, Loss, MessageId, Part, Piece, Record, Signal,
 };
 use tokio::time::{Instant, Sleep};
 
@@ -24,6 +26,9 @@ use crate::hub::Hub;
 pub(super) const ANSWER: &str = "answer";
 /// The id under which items are told that are part of the answer at its end.
 const ITEMS: &str = "items";
+/// How many names a line of progress has, and how many letters.
+const MAX_NAMES: usize = 10;
+const MAX_NOTE: usize = 200;
 
 /// The call that is answered.
 pub(super) struct Going {
@@ -68,11 +73,16 @@ impl Stream {
             .map(|item| Part::new(Body::Data(item.clone()), provenance.clone()))
             .collect();
         if !items.is_empty() {
+            let note = Some(names(&reply.items[self.told.0..]).into());
             self.out.push_back(said(ITEMS, Piece::Whole, items));
+            // For callers whose protocol tells progress and no part of a result.
+            #[expect(clippy::cast_precision_loss, reason = "a thousand items at most")]
+            let done = Some(reply.items.len() as f64);
+            self.out.push_back(Record::emitted(Event::Progress { done, total: None, note }));
         }
         for (index, text) in reply.text.iter().enumerate().skip(self.told.1) {
             let line = if index > 0 { "\n" } else { "" };
-            let text = format!("{line}{}", interlingua_core::site::extract::clean(text));
+            let text = format!("{line}{}", extract::clean(text));
             self.out.push_back(said(ANSWER, Piece::Delta, vec![Part::text(text, provenance.clone())]));
         }
         self.told = (reply.items.len(), reply.text.len());
@@ -101,6 +111,13 @@ impl Stream {
     fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
         self.until.as_mut().is_some_and(|until| until.as_mut().poll(cx).is_ready())
     }
+}
+
+/// What these items are called, in one line.
+fn names(items: &[Json]) -> String {
+    let name = |item: &Json| item.get("name").and_then(Tree::as_str).unwrap_or("an item").to_owned();
+    let names = items.iter().take(MAX_NAMES).map(name).collect::<Vec<_>>().join(", ");
+    extract::clean(&names).chars().take(MAX_NOTE).collect()
 }
 
 fn said(message: &str, piece: Piece, parts: Vec<Part>) -> Record {

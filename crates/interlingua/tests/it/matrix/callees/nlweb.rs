@@ -6,7 +6,8 @@ use super::super::reasons::{self, Reason};
 pub(super) fn scene(on: Behaviour) -> Result<Scene, Reason> {
     let scene = Scene::worded("almanac", "ask", "query", on);
     match on {
-        Behaviour::Stream => Err(reasons::NLWEB_ONE_BATCH),
+        // Its items are objects of their own: whoever has the last one has been told of all.
+        Behaviour::Stream => Ok(Scene { says: "three", ..scene }),
         Behaviour::Artifact => Err(reasons::NLWEB_NO_ARTIFACTS),
         Behaviour::Failure => Ok(Scene { says: "almanac", ..scene }),
         Behaviour::Large => Ok(Scene { content: Content::Text, ..scene }),

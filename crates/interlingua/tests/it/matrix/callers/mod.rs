@@ -78,12 +78,13 @@ impl Caller {
             (Caller::A2a, Behaviour::Artifact) => (Sight::Full, None),
             (_, Behaviour::Artifact) if callee == Callee::Team => (Sight::Aside, Some(reasons::TEAM_PAPERS)),
             // What an MCP server embeds is content under an address, which is no artifact and has no place here.
-            (Caller::Aip | Caller::Nlweb, Behaviour::Artifact) if callee == Callee::Mcp => {
-                (Sight::Addressless, Some(reasons::NO_ADDRESS))
+            (Caller::Aip, Behaviour::Artifact) if callee == Callee::Mcp => {
+                (Sight::Addressless, Some(reasons::AIP_NO_ADDRESS))
             }
             (Caller::Aip, Behaviour::Artifact) => (Sight::Lost, Some(reasons::AIP_NO_ARTIFACTS)),
-            (Caller::Nlweb, Behaviour::Large) if gives_bytes => (Sight::Lost, Some(reasons::NLWEB_NO_BYTES)),
-            (Caller::Nlweb, Behaviour::Artifact) => (Sight::Lost, Some(reasons::NLWEB_NO_ARTIFACTS)),
+            (Caller::Nlweb, Behaviour::Artifact) if callee != Callee::Mcp => {
+                (Sight::Lost, Some(reasons::NLWEB_NO_ARTIFACTS))
+            }
             (Caller::Cli, Behaviour::Question) => (Sight::Elsewhere, Some(reasons::CLI_NO_TERMINAL)),
             (
                 Caller::Nlip

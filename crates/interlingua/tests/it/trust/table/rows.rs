@@ -202,6 +202,7 @@ fn nlip() -> Vec<Row> {
         upload(Method::PUT),
         upload(Method::POST),
         upload(Method::GET),
+        Row::get("/content/{sealed}").at(&format!("/content/{NONE}")),
         socket("/nlip/ws"),
         socket("/nlip/ws/text"),
     ]

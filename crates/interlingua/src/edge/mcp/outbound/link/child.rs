@@ -77,25 +77,32 @@ async fn pump(
         std::future::pending::<()>().await;
     };
     let reading = async {
-        let (mut garbage, mut measure) = (0, Measure::new(&answers));
+        let (mut garbage, mut measure, mut spoke) = (0, Measure::new(&answers), false);
         loop {
             let line = match heard(&mut output, &mut measure).await {
                 Ok(line) => line,
-                Err(lost) => return lost.to_string(),
+                Err(lost) => return (lost.to_string(), spoke),
             };
             if ears.hear(&line) {
-                garbage = 0;
+                (garbage, spoke) = (0, true);
                 continue;
             }
             garbage += 1;
             tracing::debug!(peer = %name, bytes = line.len(), "a line that is no message");
             if garbage >= MAX_GARBAGE {
-                return "it does not speak the protocol".to_owned();
+                return ("it does not speak the protocol".to_owned(), spoke);
             }
         }
     };
     tokio::select! {
-        why = reading => tracing::warn!(event = "peer_program_ended", peer = %name, %why, last = ?tail.lines().last()),
+        (why, spoke) = reading => {
+            let last = tail.lines().pop().unwrap_or_default();
+            // One that never spoke is tried again and again: `peer_unreachable` says so once.
+            match spoke {
+                true => tracing::warn!(event = "peer_program_ended", peer = %name, %why, ?last),
+                false => tracing::debug!(event = "peer_program_ended", peer = %name, %why, ?last),
+            }
+        }
         () = beside => {}
         () = ears.closed.cancelled() => {}
         () = stopping.cancelled() => {}

@@ -1,18 +1,21 @@
-//! An answer in the generation of its request, whole or as a stream.
+//! An answer in the generation of its request, whole or as a stream ([`stream`]).
 //!
-//! What an answer says is the same in all of them: items, a summary, questions, a promise, a failure. A stream begins with
-//! what is known at once, and ends with what its generation calls the end.
+//! What an answer says is the same in all of them: items, a summary, questions, a promise, a failure.
+
+mod stream;
 
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Body, CancelWhy, Fault, Finished, Loss, LossKind, Outcome, Output, Part, Question, QuestionKind, Route, Text,
+    Blob, Body, CancelWhy, Fault, Finished, Loss, LossKind, Outcome, Output, Part, Question, QuestionKind, Route, Text,
 };
 use serde_json::{Map, json};
 
 use super::decode::{Invalid, Refused};
-use super::item::{Item, items};
+use super::item::{self, Item, Kind, items};
 use super::wire::{Asked, Dialect, Manner};
 use super::{APPROVAL, fault};
+
+pub use stream::{Frame, Telling};
 
 /// Where an exchange stands.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +49,8 @@ pub struct Envelope {
     most: usize,
     first: usize,
     least_score: f64,
+    /// Only items of this type are wanted.
+    item_type: Option<Text>,
 }
 
 impl Envelope {
@@ -67,6 +72,7 @@ impl Envelope {
             most: asked.most,
             first: asked.first,
             least_score: asked.least_score,
+            item_type: asked.item_type.clone(),
         }
     }
 
@@ -85,16 +91,13 @@ impl Envelope {
             most: 0,
             first: 0,
             least_score: 0.0,
+            item_type: None,
         }
     }
-}
 
-/// One event of a stream.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
-    /// Only the last generation names its events.
-    pub name: Option<&'static str>,
-    pub data: Tree,
+    fn takes(&self, item: &Item) -> bool {
+        item.score >= self.least_score && self.item_type.as_ref().is_none_or(|kind| item.is_a(kind))
+    }
 }
 
 /// The HTTP status of a whole answer.
@@ -131,13 +134,17 @@ pub fn lost(output: &Output) -> Vec<Loss> {
         Body::Text { .. } => true,
         // Rows stand for all data, where there are any.
         Body::Data(_) => true,
-        Body::Blob(_) | Body::Link | Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => false,
+        Body::Blob(Blob::Inline(_)) => true,
+        // What is kept elsewhere is an item with an address.
+        Body::Blob(Blob::Stored { .. }) | Body::Link => part.uri.is_some(),
+        Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => false,
     };
     let mut losses = Vec::new();
     if !output.parts.iter().all(has_place) {
         losses.push(Loss::new("output.parts", LossKind::Dropped));
     }
-    if output.parts.iter().any(|part| part.uri.is_some() && part.body != Body::Link) {
+    // The address of a row is a member of the row itself.
+    if output.parts.iter().any(|part| part.uri.is_some() && part.as_data().is_some()) {
         losses.push(Loss::new("output.parts.uri", LossKind::Dropped));
     }
     if !output.artifacts.is_empty() {
@@ -145,49 +152,6 @@ pub fn lost(output: &Output) -> Vec<Loss> {
         losses.push(Loss::new("output.artifacts", LossKind::Dropped));
     }
     losses
-}
-
-/// What a stream says at once, before anything is known.
-pub fn begin(envelope: &Envelope) -> Vec<Frame> {
-    match envelope.dialect {
-        Dialect::Flat => vec![flat(envelope, "api_version", json!({"api_version": "0.1"}))],
-        Dialect::Named => {
-            let start = json!({"_meta": {"version": envelope.dialect.version(), "request_id": &*envelope.id}});
-            vec![Frame { name: Some("start"), data: start }]
-        }
-        // Their first event says what kind of answer it is.
-        Dialect::Content | Dialect::Results => Vec::new(),
-    }
-}
-
-/// A sign of life on the way, where the generation has one.
-pub fn progress(envelope: &Envelope, note: &str) -> Option<Frame> {
-    (envelope.dialect == Dialect::Flat)
-        .then(|| flat(envelope, "intermediate_message", json!({"content": note.chars().take(300).collect::<String>()})))
-}
-
-/// What a stream ends with.
-pub fn end(envelope: &Envelope, stand: &Stand<'_>) -> Vec<Frame> {
-    let said = said(envelope, stand);
-    match envelope.dialect {
-        Dialect::Flat => flat_end(envelope, &said),
-        Dialect::Content | Dialect::Results => {
-            let mut frames = vec![Frame { name: None, data: json!({"_meta": meta(envelope, &said)}) }];
-            frames.extend(pieces(envelope, &said).into_iter().map(|data| Frame { name: None, data }));
-            frames
-        }
-        Dialect::Named => {
-            let results = pieces(envelope, &said).into_iter().map(|data| Frame { name: Some("result"), data });
-            let mut frames: Vec<Frame> = results.collect();
-            let mut data = json!({"_meta": meta(envelope, &said)});
-            if let Said::Questions(..) | Said::Promise(..) | Said::Failure(..) = said {
-                data.as_object_mut().into_iter().for_each(|data| data.extend(body(envelope, &said)));
-                frames.clear();
-            }
-            frames.push(Frame { name: Some("complete"), data });
-            frames
-        }
-    }
 }
 
 /// A request that could not be read: the answer, and its status.
@@ -240,11 +204,12 @@ fn cancelled(why: CancelWhy) -> String {
 }
 
 fn answer(envelope: &Envelope, finished: &Finished) -> Said {
-    let found = items(&finished.output, &envelope.site).into_iter().filter(|item| item.score >= envelope.least_score);
+    let found = items(&finished.output, &envelope.site).into_iter().filter(|item| envelope.takes(item));
     let found: Vec<Item> = found.skip(envelope.first).take(envelope.most).collect();
-    let texts: Vec<&str> = finished.output.parts.iter().filter_map(|part| part.as_text()).collect();
+    let texts: Vec<&str> = item::words(&finished.output).collect();
     // Where there are rows, their words are wanted only by those who ask for them.
-    let text = Some(texts.join("\n")).filter(|text| !text.is_empty() && (found.is_empty() || envelope.summarize));
+    let has_rows = found.iter().any(|item| item.kind == Kind::Row);
+    let text = Some(texts.join("\n")).filter(|text| !text.is_empty() && (!has_rows || envelope.summarize));
     Said::Answer(found, text)
 }
 
@@ -317,7 +282,11 @@ fn meta(envelope: &Envelope, said: &Said) -> Tree {
 }
 
 fn taken(route: &Route) -> Tree {
-    json!({"skill": route.skill.to_string(), "class": route.class.as_str(), "why": route.why.as_str()})
+    let mut taken = json!({"skill": route.skill.to_string(), "class": route.class.as_str(), "why": route.why.as_str()});
+    if let Some(args) = &route.args {
+        taken["arguments"] = args.tree().clone();
+    }
+    taken
 }
 
 /// The members beside `_meta`.
@@ -348,96 +317,38 @@ fn body(envelope: &Envelope, said: &Said) -> Map<String, Tree> {
     body
 }
 
-/// The same as events: items in one, the summary in another.
-fn pieces(envelope: &Envelope, said: &Said) -> Vec<Tree> {
-    let Said::Answer(items, text) = said else { return vec![Tree::Object(body(envelope, said))] };
-    let key = if envelope.dialect == Dialect::Content { "content" } else { "results" };
-    let piece = |results: Vec<Tree>| json!({key: results});
-    let mut pieces = Vec::new();
-    if !items.is_empty() || text.is_none() {
-        pieces.push(piece(spelled(envelope, items, None)));
-    }
-    if let Some(text) = text {
-        pieces.push(piece(spelled(envelope, &[], Some(text))));
-    }
-    pieces
-}
-
 fn spelled(envelope: &Envelope, items: &[Item], text: Option<&str>) -> Vec<Tree> {
-    let item = |(index, item): (usize, &Item)| {
-        let mut object = item.nested();
-        match envelope.dialect {
-            Dialect::Content => json!({"type": "resource", "resource": object}),
-            Dialect::Named => {
-                object["index"] = (envelope.first + index).into();
-                object
-            }
-            Dialect::Results | Dialect::Flat => object,
-        }
-    };
-    let mut all: Vec<Tree> = items.iter().enumerate().map(item).collect();
-    all.extend(text.map(|text| match envelope.dialect {
-        Dialect::Content => json!({"type": "text", "text": text}),
-        Dialect::Results | Dialect::Flat => json!({"@type": "Summary", "text": text}),
-        Dialect::Named => json!({"@type": "SearchSummary", "text": text}),
-    }));
+    let mut all: Vec<Tree> =
+        items.iter().zip(envelope.first..).map(|(item, index)| result(envelope.dialect, item, index)).collect();
+    all.extend(text.map(|text| summary(envelope.dialect, text)));
     all
 }
 
-/// A message of the first generation.
-fn flat(envelope: &Envelope, kind: &str, mut message: Tree) -> Frame {
-    message["message_type"] = kind.into();
-    message["query_id"] = (*envelope.id).into();
-    Frame { name: None, data: message }
+/// One item as this generation spells it. Only the last one says its place.
+fn result(dialect: Dialect, item: &Item, index: usize) -> Tree {
+    let mut object = item.nested();
+    match dialect {
+        Dialect::Content => json!({"type": "resource", "resource": object}),
+        Dialect::Named => {
+            object["index"] = index.into();
+            object
+        }
+        Dialect::Results | Dialect::Flat => object,
+    }
 }
 
-fn flat_end(envelope: &Envelope, said: &Said) -> Vec<Frame> {
-    let mut frames = match said {
-        Said::Answer(items, text) => {
-            let mut frames = Vec::new();
-            if !items.is_empty() {
-                let results: Vec<Tree> = items.iter().map(Item::flat).collect();
-                frames.push(flat(envelope, "result_batch", json!({"results": results})));
-            }
-            frames.extend(text.as_ref().map(|text| match envelope.generate {
-                true => flat(
-                    envelope,
-                    "nlws",
-                    json!({"answer": text, "items": items.iter().map(Item::flat).collect::<Tree>()}),
-                ),
-                false => flat(envelope, "summary", json!({"message": text})),
-            }));
-            if frames.is_empty() {
-                frames.push(flat(envelope, "no_results", json!({"message": "nothing was found"})));
-            }
-            frames
-        }
-        Said::Questions(elicitation) => {
-            let thread = envelope.conversation.as_deref();
-            let message =
-                json!({"content": elicitation["text"], "questions": elicitation["questions"], "thread_id": thread});
-            vec![flat(envelope, "ask_user", message)]
-        }
-        Said::Promise(token, _) => vec![flat(envelope, "promise", json!({"token": token}))],
-        Said::Failure(code, message) => {
-            vec![flat(envelope, "error", json!({"error": message, "code": &**code, "status": 500}))]
-        }
-    };
-    if !envelope.losses.is_empty() {
-        let told = |loss: &Loss| json!({"what": &*loss.what, "kind": loss.kind.as_str()});
-        let losses: Vec<Tree> = envelope.losses.iter().map(told).collect();
-        frames.push(flat(envelope, "losses", json!({"losses": losses})));
+fn summary(dialect: Dialect, text: &str) -> Tree {
+    match dialect {
+        Dialect::Content => json!({"type": "text", "text": text}),
+        Dialect::Results | Dialect::Flat => json!({"@type": "Summary", "text": text}),
+        Dialect::Named => json!({"@type": "SearchSummary", "text": text}),
     }
-    // Clients ignore kinds they do not know; this one is of those.
-    frames.extend(envelope.route.as_ref().map(|route| flat(envelope, "route", taken(route))));
-    frames.push(flat(envelope, "complete", json!({})));
-    frames
 }
 
 /// One object: results, and one member for each other message.
 fn flat_whole(envelope: &Envelope, said: &Said) -> Tree {
     let mut whole = json!({"query_id": &*envelope.id, "results": []});
-    for frame in flat_end(envelope, said) {
+    for frame in stream::flat_end(envelope, said) {
         let Tree::Object(mut message) = frame.data else { continue };
         message.remove("query_id");
         let kind = message.remove("message_type").and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();

@@ -1,14 +1,19 @@
+//! Requests and answers of every generation; [`client`] is the other side, [`telling`] what a stream tells before its end.
+
+mod client;
+mod telling;
+
 use bytes::Bytes;
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Fault, FaultKind, Finished, Json, Loss, LossKind, Output, Part, PeerId, Provenance, Question, QuestionId,
-    QuestionKind, Route, RouteClass, Schema, SkillId, Target, TaskId, Time, Why,
+    Fault, FaultKind, Finished, Json, Output, Part, PeerId, Provenance, Question, QuestionId, QuestionKind, Route,
+    RouteClass, Schema, SkillId, Target, TaskId, Time, Why,
 };
 use serde_json::json;
 
-use super::client::{Question as Wanted, Reply, Request, Session, wait};
+use super::client::Reply;
 use super::decode::{Arrived, Invalid, ask};
-use super::encode::{Envelope, Frame, Stand, begin, end, refused, status, whole};
+use super::encode::{Envelope, Frame, Stand, Telling, refused, status, whole};
 use super::wire::{Action, Asked, Dialect, Modes};
 use super::{decode, discover, fault};
 
@@ -41,6 +46,58 @@ fn q_01_q_02_flat_parameters_come_by_address_form_or_json_and_the_body_wins() {
     assert!(&*asked.text == "by form" && asked.modes.summarize);
 }
 
+/// All that a server of the first generation reads, each with what it changes.
+#[test]
+fn q_02_every_parameter_of_the_first_generation_is_taken() {
+    let plain = get("query=x");
+    assert_eq!(plain.sites.len(), 0, "all of them");
+    type Changed = fn(&Asked) -> bool;
+    let all: [(&str, &str, Changed); 10] = [
+        ("query", "other", |asked| &*asked.text == "other"),
+        ("site", "a,b", |asked| asked.sites.len() == 2),
+        ("prev", "one,two", |asked| asked.prev.len() == 2),
+        ("decontextualized_query", "whole", |asked| &*asked.text == "whole"),
+        ("streaming", "0", |asked| !asked.streaming),
+        ("query_id", "7", |asked| asked.query_id.as_deref() == Some("7")),
+        ("mode", "summarize", |asked| asked.modes.summarize),
+        ("generate_mode", "generate", |asked| asked.modes.generate),
+        ("thread_id", "t", |asked| asked.conversation.as_deref() == Some("t")),
+        ("required_item_type", "Recipe", |asked| asked.item_type.as_deref() == Some("Recipe")),
+    ];
+    for (name, value, changed) in all {
+        assert!(!changed(&plain) && changed(&get(&format!("query=x&{name}={value}"))), "{name} in an address");
+        let body =
+            json!({"query": "x"}).as_object().cloned().into_iter().flatten().chain([(name.into(), value.into())]);
+        assert!(changed(&post(&Tree::Object(body.collect())).unwrap()), "{name} in JSON");
+    }
+    // Who asks is known by a credential, models are configured, nothing is fetched for an asker.
+    for name in ["last_ans", "model", "context_url", "context_description", "oauth_id"] {
+        assert_eq!(get(&format!("query=x&{name}=http://a.example/")), plain, "{name} changes nothing");
+    }
+    for off in ["False", "false", "0"] {
+        assert!(!get(&format!("query=x&streaming={off}")).streaming, "{off}");
+    }
+    for on in ["FALSE", "no", "off", "1", ""] {
+        assert!(get(&format!("query=x&streaming={on}")).streaming, "{on}");
+    }
+    assert!(
+        ask(Arrived { query: "site=a", body: &Bytes::new(), form: false, depth: 32 }).is_err(),
+        "only it is required"
+    );
+}
+
+#[test]
+fn q_02_a_required_type_leaves_out_all_other_items() {
+    let row = |kind: Tree, name: &str| json!({"@type": kind, "name": name});
+    let inner = json!({"name": "inner", "schema_object": {"@type": "Recipe"}});
+    let results = json!({"results": [row("Recipe".into(), "a"), row(json!(["Thing", "Recipe"]), "b"), row("Book".into(), "c"),
+        {"name": "d"}, inner]});
+    let finished = Finished::completed(Output { structured: Some(Json::from_tree(results)), ..Output::default() });
+    let said = whole(&envelope(&get("query=x&required_item_type=Recipe")), &Stand::Finished(&finished));
+    let names: Vec<&Tree> = said["results"].as_array().unwrap().iter().map(|item| &item["name"]).collect();
+    assert_eq!(names, ["a", "b", "inner"]);
+}
+
 #[test]
 fn q_03_both_names_of_the_mode_count_and_none_is_a_list() {
     assert_eq!(get("query=x&generate_mode=none").modes, Modes::default());
@@ -60,6 +117,12 @@ fn q_20_q_41_nested_requests_say_their_generation() {
         (Some("c"), Some("s"), "soup")
     );
     assert!(asked.modes.summarize && (asked.least_score - 70.0).abs() < f64::EPSILON);
+    assert_eq!((&*asked.text, &*asked.sites[0]), ("pasta", "recipes"));
+    let asked = post(&json!({"query": {"text": "it", "num_results": 7, "decontextualized_query": "pasta"},
+        "prefer": {"response_format": "conv_search", "accept-language": "fr", "user-agent": "u"},
+        "meta": {"api_version": "0.54", "user": {"id": "u"}, "remember": true}}))
+    .unwrap();
+    assert_eq!((&*asked.text, asked.most, asked.streaming), ("pasta", 7, true), "streaming unless it is turned off");
     let of = |more: Tree| {
         let mut body = json!({"query": {"text": "x"}});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -104,7 +167,7 @@ fn q_25_await_takes_a_token_and_one_of_two_actions() {
 }
 
 #[test]
-fn q_63_q_65_a_site_is_a_peer_and_whoever_leaves_cancels() {
+fn q_63_a_site_is_a_peer() {
     let asked = get("query=x&prev=[\"before, this\"]");
     let call = asked.call("m", Some("airline"));
     let interlingua_core::Ask::Invoke { target, input } = &call.ask else { panic!() };
@@ -112,7 +175,6 @@ fn q_63_q_65_a_site_is_a_peer_and_whoever_leaves_cancels() {
     let call = asked.call("m", None);
     let interlingua_core::Ask::Invoke { target, .. } = &call.ask else { panic!() };
     assert_eq!(target, &Target::Words);
-    assert_eq!(call.limits.on_disconnect, interlingua_core::OnDisconnect::Cancel);
     assert_eq!(call.origin.wire().unwrap().0, "nlweb/0.1");
 }
 
@@ -124,6 +186,15 @@ fn rows() -> Finished {
         structured: Some(Json::from_tree(structured)),
         ..Output::default()
     })
+}
+
+fn begin(envelope: &Envelope) -> Vec<Frame> {
+    Telling::begin(envelope)
+}
+
+/// The end of a stream that has told nothing before it.
+fn end(envelope: &Envelope, stand: &Stand<'_>) -> Vec<Frame> {
+    Telling::default().end(envelope, stand)
 }
 
 fn envelope(asked: &Asked) -> Envelope {
@@ -150,7 +221,13 @@ fn q_04_q_05_q_06_q_09_a_whole_answer_of_the_first_generation() {
         (&json!("Air France"), &json!("airline"), &json!("https://a.example/flights"))
     );
     assert_eq!(first["schema_object"], json!({"airline": "Air France", "price": "$650"}));
-    assert!(first["score"].as_f64().unwrap() > 51.0);
+    assert_eq!(
+        (&first["siteUrl"], &first["description"], &first["ranking_type"]),
+        (&json!("airline"), &json!("airline: Air France, price: $650"), &json!("REGULAR_TRACK"))
+    );
+    let keys: Vec<&String> = first.as_object().unwrap().keys().collect();
+    assert_eq!(keys.len(), 8, "what an item has, and nothing else: {keys:?}");
+    assert!((51.0..=100.0).contains(&first["score"].as_f64().unwrap()));
     assert_eq!(said["results"][1]["score"], 20.0);
     assert_eq!(said["summary"], json!({"message": "two flights"}));
     let list = whole(&envelope(&get("query=x")), &Stand::Finished(&finished));
@@ -158,10 +235,28 @@ fn q_04_q_05_q_06_q_09_a_whole_answer_of_the_first_generation() {
 }
 
 #[test]
+fn q_06_an_item_of_another_site_keeps_what_it_says_of_itself() {
+    let row = json!({"url": "https://a.example/1", "name": "One", "site": "a", "siteUrl": "https://a.example", "score": 77,
+        "description": "d", "ranking_type": "FAST_TRACK", "schema_object": {"@type": "Recipe"}});
+    let many: Vec<Tree> =
+        (0..12).map(|number| json!({"name": number.to_string()})).chain([row.clone()]).rev().collect();
+    let finished = Finished::completed(Output {
+        structured: Some(Json::from_tree(json!({"results": many}))),
+        ..Output::default()
+    });
+    let said = whole(&envelope(&get("query=x")), &Stand::Finished(&finished));
+    let results = said["results"].as_array().unwrap();
+    for key in ["url", "name", "site", "siteUrl", "description", "ranking_type"] {
+        assert_eq!(results[0][key], row[key], "{key}");
+    }
+    assert_eq!((&results[0]["score"], results.len()), (&json!(77.0), 10), "at most ten of them");
+}
+
+#[test]
 fn q_07_q_08_a_stream_of_the_first_generation_ends_with_complete() {
     let (finished, envelope) = (rows(), envelope(&get("query=x&mode=summarize")));
     let mut frames = begin(&envelope);
-    frames.extend(super::encode::progress(&envelope, "step 1"));
+    frames.extend(Telling::progress(&envelope, "step 1"));
     frames.extend(end(&envelope, &Stand::Finished(&finished)));
     let kinds: Vec<&str> = frames.iter().map(|frame| frame.data["message_type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["api_version", "intermediate_message", "result_batch", "summary", "complete"]);
@@ -314,8 +409,10 @@ fn w_47_an_answer_says_which_way_was_taken() {
         version: None,
         class: RouteClass::DrivenSite,
         why: Why::Phrase,
+        args: Some(json!({"origin": "Berlin"}).into()),
     };
-    let said = json!({"skill": "airline/search_flights", "class": "driven_site", "why": "phrase"});
+    let said = json!({"skill": "airline/search_flights", "class": "driven_site", "why": "phrase",
+        "arguments": {"origin": "Berlin"}});
     let finished = rows();
     let mut nested = envelope(&nested("0.55", json!({})));
     nested.route = Some(route.clone());
@@ -323,117 +420,4 @@ fn w_47_an_answer_says_which_way_was_taken() {
     let mut flat = envelope(&get("query=x"));
     flat.route = Some(route);
     assert_eq!(whole(&flat, &Stand::Finished(&finished))["route"], said);
-}
-
-#[test]
-fn q_50_requests_of_ours_in_each_generation() {
-    let session = Some(Session { conversation: Some("c".into()), state: Some("s".into()) });
-    let wanted = Wanted { text: "a b&c", site: Some("x"), prev: vec!["p, q"], modes: Modes::default(), session };
-    let Request::Get(query) = wanted.request(Dialect::Flat) else { panic!() };
-    assert_eq!(
-        query,
-        "query=a%20b%26c&streaming=true&mode=list&generate_mode=none&site=x&prev=%5B%22p%2C%20q%22%5D&thread_id=c"
-    );
-    let again = get(&query);
-    assert_eq!((&*again.text, &*again.prev[0]), ("a b&c", "p, q"));
-    for dialect in [Dialect::Content, Dialect::Results, Dialect::Named] {
-        let Request::Post(body) = wanted.request(dialect) else { panic!() };
-        let again = post(&body).unwrap();
-        assert_eq!((again.dialect, again.state.as_deref(), &*again.sites[0]), (dialect, Some("s"), "x"));
-    }
-    assert_eq!(wait("t", true)["action"], "cancel");
-}
-
-fn heard(messages: &[Tree]) -> Reply {
-    let mut reply = Reply::default();
-    messages.iter().for_each(|message| reply.hear(&Bytes::from(message.to_string()), 64));
-    reply
-}
-
-#[test]
-fn q_51_q_52_q_53_answers_of_every_generation_are_one_answer() {
-    let item = json!({"url": "https://a.example/1", "name": "One", "site": "a", "score": 90, "description": "d", "schema_object": {"@type": "Recipe"}});
-    let first = heard(&[
-        json!({"message_type": "api_key", "key_name": "maps", "key_value": "secret"}),
-        json!({"message_type": "result_batch", "results": [item], "query_id": ""}),
-        json!({"message_type": "summary", "message": "One thing."}),
-        json!({"message_type": "something_new", "x": 1}),
-        json!({"message_type": "complete"}),
-    ]);
-    let late = heard(&[
-        json!({"message_type": "begin-nlweb-response"}),
-        json!({"message_type": "result", "content": [item]}),
-        json!({"message_type": "end-nlweb-response"}),
-    ]);
-    let flat = heard(&[json!({"query_id": "1", "results": [item], "summary": {"message": "One thing."}})]);
-    let content = heard(&[
-        json!({"_meta": {"version": "0.5"}, "content": [{"type": "text", "text": "One thing."}, {"type": "resource", "resource": item}]}),
-    ]);
-    let results = heard(&[
-        json!({"_meta": {"version": "0.54", "response_type": "Answer"}}),
-        json!({"results": [item]}),
-        json!({"results": [{"@type": "Summary", "text": "One thing."}]}),
-    ]);
-    let named = heard(&[
-        json!({"_meta": {"version": "0.55"}}),
-        json!({"results": [item]}),
-        json!({"results": [{"@type": "SearchSummary", "text": "One thing."}]}),
-        json!({"_meta": {"response_type": "answer", "session_context": {"conversation_id": "c"}}}),
-    ]);
-    for (reply, summary) in
-        [(&first, true), (&late, false), (&flat, true), (&content, true), (&results, true), (&named, true)]
-    {
-        assert!(reply.is_understood());
-        assert_eq!(reply.structured().tree()["results"], json!([item]));
-        assert_eq!(reply.text, if summary { vec!["One thing.".to_owned()] } else { vec![] });
-        assert!(!format!("{:?}", reply.structured()).contains("secret"));
-    }
-    assert_eq!(named.session.conversation.as_deref(), Some("c"));
-}
-
-#[test]
-fn q_24_q_42_questions_promises_failures_and_order() {
-    let reply = heard(&[json!({"_meta": {"response_type": "Elicitation", "session_context": {"state_token": "s"}},
-        "elicitation": {"text": "When?", "questions": [{"id": "date", "text": "Day", "type": "text"}, {"id": "c", "text": "Cabin", "type": "single_select", "options": ["a", "b"]}]}})]);
-    let (text, asks) = reply.questions.unwrap();
-    assert_eq!(
-        (text.as_str(), asks.len(), asks[1].options.len(), reply.session.state.as_deref()),
-        ("When?", 2, 2, Some("s"))
-    );
-    let reply =
-        heard(&[json!({"_meta": {"response_type": "Promise"}, "promise": {"token": "t", "estimated_time": 60}})]);
-    assert_eq!(reply.promise.map(|promise| (promise.token, promise.seconds)), Some(("t".into(), Some(60))));
-    let reply = heard(&[
-        json!({"_meta": {"response_type": "Failure"}}),
-        json!({"error": {"code": "INVALID_REQUEST", "message": "m"}}),
-    ]);
-    assert!(reply.wants_another_dialect(200));
-    let reply = heard(&[json!({"message_type": "error", "error": "boom", "status": 500})]);
-    assert_eq!(reply.failure, Some(("ERROR".into(), "boom".into())));
-    assert!(!reply.wants_another_dialect(200) && Reply::default().wants_another_dialect(200));
-    let reply =
-        heard(&[json!({"results": [{"name": "b", "index": 1}]}), json!({"results": [{"name": "a", "index": 0}]})]);
-    assert_eq!(reply.structured().tree()["results"][0]["name"], "a");
-}
-
-#[test]
-fn what_a_hub_lost_behind_its_answer_is_heard_in_every_generation() {
-    let losses = json!([{"what": "output.text", "kind": "dropped"}]);
-    for said in [json!({"_meta": {"losses": losses}}), json!({"message_type": "losses", "losses": losses})] {
-        // Each message of a stream may say it again.
-        let reply = heard(&[said.clone(), json!({"results": []}), said]);
-        assert_eq!(reply.losses, [Loss::new("output.text", LossKind::Dropped)]);
-    }
-}
-
-#[test]
-fn q_54_an_answer_without_end_is_cut() {
-    let many: Vec<Tree> = (0..1_500).map(|number| json!({"name": number})).collect();
-    let reply = heard(&[json!({"results": many})]);
-    assert!(reply.cut && reply.items.len() == super::wire::MAX_ITEMS);
-    let mut reply = Reply::default();
-    for text in [&b"[DONE]"[..], b"", b"{", b"\xff", b"null", b"[1]"] {
-        reply.hear(&Bytes::copy_from_slice(text), 8);
-    }
-    assert!(!reply.is_understood());
 }
