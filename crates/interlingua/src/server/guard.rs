@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, ORIGIN};
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 use http::{HeaderMap, Method};
 use interlingua_core::{Fault, FaultKind, Feature, Subject};
 use interlingua_protocols::a2a;
@@ -25,8 +25,17 @@ use crate::telemetry::meters::Phase;
 /// What forms send.
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The headers that the guard decides by.
-const JUDGED: [&str; 6] = ["host", "origin", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "content-type"];
+/// The headers that decide whether a request is taken, and in whose name. Each is sent once (RFC 9110 section 5.3).
+const JUDGED: [HeaderName; 8] = [
+    HOST,
+    ORIGIN,
+    HeaderName::from_static("sec-fetch-site"),
+    HeaderName::from_static("sec-fetch-mode"),
+    HeaderName::from_static("sec-fetch-dest"),
+    CONTENT_TYPE,
+    CONTENT_ENCODING,
+    AUTHORIZATION,
+];
 
 /// What the guard compares with; made from configuration.
 #[derive(Debug, Clone, Default)]
@@ -83,15 +92,7 @@ impl Guard {
         authority: Option<&http::uri::Authority>,
         headers: &HeaderMap,
     ) -> Result<(), Fault> {
-        // Two readers of two hosts could each believe another one (RFC 9112 section 3.2).
-        if headers.get_all(HOST).iter().nth(1).is_some() {
-            return Err(Fault::caller(FaultKind::Malformed, "a request has one Host header"));
-        }
-        // What cannot be read cannot be compared: it is refused, never taken for absent.
-        let unreadable = |name: &&&str| headers.get(**name).is_some_and(|value| value.to_str().is_err());
-        if let Some(name) = JUDGED.iter().find(unreadable) {
-            return Err(Fault::caller(FaultKind::Malformed, format!("the header {name} is not text")));
-        }
+        check_judged(headers)?;
         let host = authority.map(|authority| authority.as_str()).or_else(|| text(headers, HOST.as_str()));
         if !host.is_none_or(|host| self.knows(host)) {
             return Err(denied("this hub is not known by the name in the Host header"));
@@ -118,6 +119,21 @@ impl Guard {
             || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         loopback || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) || !self.loopback_only
     }
+}
+
+/// A proxy and the hub could each believe another one of two values, and a value that cannot be read cannot be compared: both are
+/// refused, never taken for absent.
+fn check_judged(headers: &HeaderMap) -> Result<(), Fault> {
+    for name in &JUDGED {
+        let mut values = headers.get_all(name).iter();
+        if values.next().is_some_and(|value| value.to_str().is_err()) {
+            return Err(Fault::caller(FaultKind::Malformed, format!("the header {name} is not text")));
+        }
+        if values.next().is_some() {
+            return Err(Fault::caller(FaultKind::Malformed, format!("a request has one {name} header")));
+        }
+    }
+    Ok(())
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

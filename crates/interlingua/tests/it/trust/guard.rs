@@ -114,6 +114,38 @@ async fn a_request_with_two_hosts_is_refused() {
 }
 
 /// A header that is not text cannot be compared with anything: it must not count as one that was not sent.
+/// A proxy that checks the last of two values, and a hub that believes the first, disagree about who asks and from where.
+#[tokio::test]
+async fn attack_a_header_is_sent_twice_so_that_two_readers_believe_different_ones() {
+    let hub = Hub::builder(program()).start().await;
+    let (body, address) = (echo().to_string(), hub.address().to_string());
+    let owner = hub.bearer_line();
+    let twice: [(&str, &str); 5] = [
+        ("host", "127.0.0.1"),
+        ("sec-fetch-site", "none"),
+        ("content-type", "application/json"),
+        ("content-encoding", "identity"),
+        ("authorization", "Bearer nobody"),
+    ];
+    for (name, value) in twice {
+        let usual = format!("host: {address}\r\ncontent-type: application/json\r\n{owner}");
+        let first = if usual.to_lowercase().contains(&format!("{name}:")) {
+            String::new()
+        } else {
+            format!("{name}: {value}\r\n")
+        };
+        let head = format!(
+            "POST /nlip HTTP/1.1\r\n{usual}{first}{name}: {value}\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut raw = Raw::connect(hub.address()).await;
+        raw.write(head.as_bytes()).await;
+        let (status, text) = raw.read_status().await.expect("an answer");
+        assert_eq!(status, 400, "{name}: {text}");
+        assert!(text.contains(&format!("a request has one {name} header")), "{name}: {text}");
+    }
+}
+
 #[tokio::test]
 async fn attack_a_header_that_cannot_be_read_passes_for_one_that_is_not_there() {
     let hub = Hub::builder(program()).start().await;
