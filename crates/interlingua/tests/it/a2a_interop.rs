@@ -68,6 +68,20 @@ async fn a_02_the_sdk_is_a_client_by_json_rpc_and_by_http_of_1_0() {
 }
 
 #[tokio::test]
+async fn a_41_the_sdk_verifies_a_card_that_the_hub_signed_and_sees_one_changed_byte() {
+    for algorithm in [&rcgen::PKCS_ECDSA_P256_SHA256, &rcgen::PKCS_ED25519] {
+        let key = rcgen::KeyPair::generate_for(algorithm).expect("a key").serialize_pem();
+        let config = "scripts: { agent: ./agent.yaml }\nfront_door: agent\na2a: { sign_with: file:./card.pem }\n";
+        let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("agent.yaml", SCRIPT).file("card.pem", key);
+        let hub = builder.config(config).start().await;
+        let mut command = sdk("verify.py");
+        command.arg(hub.url(""));
+        let (success, output) = mcp::finished(command, "the verifier of the A2A SDK").await;
+        assert!(success, "{output}");
+    }
+}
+
+#[tokio::test]
 async fn a_27_the_sdk_is_a_client_by_both_dialects_of_0_3() {
     let hub = front_door().start().await;
     client(&hub, "JSONRPC", "0.3").await;

@@ -1,8 +1,11 @@
 //! What is refused, in the words of each binding (sections 5.4, 9.5, 11.6).
 
+use interlingua_protocols::a2a::Version;
+use interlingua_protocols::a2a::method::Method;
 use interlingua_testkit::raw::Raw;
 use serde_json::{Value, json};
 
+use super::grpc::Caller;
 use super::{V1, get, hub, post, send, text};
 
 #[tokio::test]
@@ -68,9 +71,24 @@ async fn a_26_a_version_that_is_not_spoken_is_refused_by_header_and_by_parameter
         (answer.status, &answer.json()["error"]["details"][0]["reason"]),
         (400, &json!("VERSION_NOT_SUPPORTED"))
     );
+    let answer = send(&hub, post("/a2a/message:send?A2A-Version=9.9", &[], &message)).await;
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    let mut grpc = Caller::new(&hub, Version::V1).await;
+    let refused = grpc.call(Method::Get, &[("a2a-version", "9.9")], &json!({"id": "x"})).await.expect_err("refused");
+    assert_eq!((refused.code, refused.reason.as_str()), (9, "VERSION_NOT_SUPPORTED"));
     for (path, headers) in [("/a2a", &[("a2a-version", "1.0.1")][..]), ("/a2a?A2A-Version=1.0", &[])] {
         assert_eq!(send(&hub, post(path, headers, &body)).await.json()["error"]["code"], -32001, "{path}");
     }
+    for (path, headers) in [("/a2a/tasks/x", &[("a2a-version", "1.0.1")][..]), ("/a2a/tasks/x?A2A-Version=1.0", &[])] {
+        let mut request = interlingua_testkit::request(http::Method::GET, path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = send(&hub, request.body(http_body_util::Full::default()).expect("a request")).await;
+        assert_eq!(answer.json()["error"]["details"][0]["reason"], "TASK_NOT_FOUND", "{path}: {}", answer.text());
+    }
+    let unknown = grpc.call(Method::Get, &[("a2a-version", "1.0.1")], &json!({"id": "x"})).await.expect_err("unknown");
+    assert_eq!(unknown.reason, "TASK_NOT_FOUND");
 }
 
 #[tokio::test]
@@ -88,6 +106,53 @@ async fn a_30_http_errors_have_status_name_and_reason() {
     assert_eq!(send(&hub, get("/a2a/nothing/here/at/all", &[])).await.status, 404);
     assert_eq!(send(&hub, get("/a2a/message:send", &[])).await.status, 405);
     assert_eq!(send(&hub, get("/a2a", &[])).await.status, 405);
+}
+
+/// What was sent is in the history of its task, as it was.
+#[tokio::test]
+async fn a_34_bytes_and_any_json_value_make_the_round_trip_on_every_binding() {
+    let hub = hub().await;
+    let data =
+        [json!(null), json!([1, "a", null, {"b": [true]}]), json!({"a": null}), json!(1.5), json!("x"), json!(false)];
+    let mut parts: Vec<Value> =
+        data.into_iter().map(|data| json!({"data": data, "mediaType": "application/json"})).collect();
+    parts.push(json!({"raw": "AP8QgA==", "mediaType": "text/plain", "filename": "bytes.bin"}));
+    let message = |id: &str| {
+        let mut message = text(&format!("tck-input-required-{id}"), "hi");
+        message["parts"].as_array_mut().expect("parts").extend(parts.clone());
+        json!({ "message": message })
+    };
+    let rpc = super::result(&hub, "SendMessage", message("rpc")).await;
+    let http = send(&hub, post("/a2a/message:send", &[V1], &message("http"))).await.json();
+    let mut grpc = Caller::new(&hub, Version::V1).await;
+    let by_grpc = grpc.call(Method::Send, &[], &message("grpc")).await.expect("an answer");
+    for (sent, binding) in [(&rpc, "JSON-RPC"), (&http, "HTTP"), (&by_grpc, "gRPC")] {
+        let id = &sent["task"]["id"];
+        let path = format!("/a2a/tasks/{}", id.as_str().unwrap_or_else(|| panic!("{binding}: {sent}")));
+        let shown = [
+            super::result(&hub, "GetTask", json!({ "id": id })).await,
+            send(&hub, get(&path, &[])).await.json(),
+            grpc.call(Method::Get, &[], &json!({ "id": id })).await.expect("a task"),
+        ];
+        for task in shown {
+            let kept = &task["history"][0]["parts"].as_array().expect("parts")[1..];
+            assert_eq!(numbers(&json!(kept)), numbers(&json!(parts)), "sent by {binding}");
+        }
+    }
+    for parts in [json!([{}]), json!([{"text": "a", "data": null}]), json!([{"raw": "", "url": "http://x/"}])] {
+        let message = json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": parts}});
+        assert_eq!(super::refused(&hub, "SendMessage", message).await.0, -32602, "{parts}");
+    }
+}
+
+/// The proto's numbers are doubles.
+fn numbers(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => json!(number.as_f64()),
+        Value::Array(all) => all.iter().map(numbers).collect(),
+        Value::Object(members) => members.iter().map(|(name, value)| (name.clone(), numbers(value))).collect(),
+        other => other.clone(),
+    }
 }
 
 #[tokio::test]
@@ -130,6 +195,40 @@ async fn a_48_a_hundred_mebibytes_are_refused_on_both_paths() {
         assert!(taken < 100, "{path}: all of it was taken");
     }
     assert_eq!(super::result(&hub, "ListTasks", json!({})).await["totalSize"], 0);
+}
+
+/// Ten thousand in `make soak`; as many as a test run can afford else, each with its share of the gibibyte.
+#[tokio::test]
+async fn a_48_ten_thousand_idle_streams_take_less_than_a_gibibyte() {
+    let count = if std::env::var_os("SOAK_SECONDS").is_some() { 10_000 } else { 400 };
+    let hub = hub().await;
+    let waiting = super::task(&hub, "tck-input-required-1").await;
+    let path = format!("/a2a/tasks/{}:subscribe", waiting["id"].as_str().expect("an id"));
+    let memory = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", hub.id())).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+        line.trim().trim_end_matches(" kB").trim().parse::<usize>().expect("a number") * 1024
+    };
+    let before = memory();
+    let mut open = Vec::with_capacity(count);
+    for _ in 0..count {
+        let (connection, mut events) = super::stream(&hub, get(&path, &[])).await;
+        events.next().await.expect("a snapshot");
+        open.push((connection, events));
+    }
+    let grown = memory().saturating_sub(before);
+    let share = (1_usize << 30) / 10_000;
+    assert!(grown < count * share, "{count} streams took {grown} bytes, {} each", grown / count);
+    // Each of them is alive.
+    let answer = json!({"message": super::to(&waiting, text("tck-complete-task-2", "x"))});
+    super::result(&hub, "SendMessage", answer).await;
+    for (_, events) in &mut open {
+        let mut last = String::new();
+        while let Some(event) = events.next().await {
+            last = event;
+        }
+        assert!(last.contains("TASK_STATE_COMPLETED"), "{last}");
+    }
 }
 
 #[tokio::test]

@@ -114,7 +114,9 @@ async fn a_20_a_webhook_made_later_is_told_what_comes_and_an_older_one_the_whole
         Scripted::http(|_, _| Say::Json(Value::Null)).await,
     );
     let waiting = task(&hub, "tck-input-required-1").await;
-    result(&hub, "CreateTaskPushNotificationConfig", json!({"taskId": waiting["id"], "url": url(&new)})).await;
+    let created = json!({"taskId": waiting["id"], "url": url(&new),
+        "authentication": {"scheme": "Bearer", "credentials": "secret"}});
+    result(&hub, "CreateTaskPushNotificationConfig", created).await;
     let set = json!({"taskId": waiting["id"], "pushNotificationConfig": {"url": url(&old)}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/pushNotificationConfig/set", "params": set});
     let answer = super::send(&hub, super::post("/a2a", &[], &body)).await.json();
@@ -122,6 +124,7 @@ async fn a_20_a_webhook_made_later_is_told_what_comes_and_an_older_one_the_whole
     result(&hub, "SendMessage", json!({"message": to(&waiting, text("tck-complete-task-2", "x"))})).await;
     let told = heard(&new, ended).await;
     assert!(told.iter().all(|told| told.get("task").is_none()), "nothing from before: {told:?}");
+    assert!(new.heard().iter().all(|request| request.header("authorization") == Some("Bearer secret")));
     let completed = |heard: &[Value]| heard.last().is_some_and(|last| last["status"]["state"] == "completed");
     let told = heard(&old, completed).await;
     assert!(told.iter().all(|told| told["kind"] == "task"), "{told:?}");

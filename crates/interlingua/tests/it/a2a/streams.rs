@@ -1,7 +1,10 @@
 //! Streams and subscriptions (sections 3.1.2, 3.1.6, 3.5).
 
+use interlingua_protocols::a2a::Version;
+use interlingua_protocols::a2a::method::Method;
 use serde_json::{Value, json};
 
+use super::grpc::Caller;
 use super::{V1, all, get, hub, post, refused, result, state, stream, task, text, to};
 
 fn kinds(events: &[Value]) -> Vec<String> {
@@ -25,6 +28,25 @@ async fn a_14_a_stream_begins_with_the_task_and_closes_at_its_end() {
     assert!(first.get("append").is_none() && last["append"] == true && last["lastChunk"] == true);
     let task = result(&hub, "GetTask", json!({"id": events[0]["task"]["id"]})).await;
     assert_eq!(task["artifacts"][0]["parts"], json!([{"text": "chunk-1 "}, {"text": "chunk-2"}]));
+}
+
+/// A stream could be one message and close: the hub tells a task in every stream.
+#[tokio::test]
+async fn a_14_a_direct_answer_is_streamed_as_a_task_to_its_end_on_every_binding() {
+    let hub = hub().await;
+    let request = |id: &str| json!({"message": text(&format!("tck-message-response-{id}"), "hi")});
+    let mut connection = hub.connect().await;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": request("rpc")});
+    let rpc = all(&mut connection.events(post("/a2a", &[V1], &body)).await).await;
+    let rpc: Vec<Value> = rpc.iter().map(|event| event["result"].clone()).collect();
+    let (_connection, mut events) = stream(&hub, post("/a2a/message:stream", &[V1], &request("http"))).await;
+    let http = all(&mut events).await;
+    let grpc = Caller::new(&hub, Version::V1).await.all(Method::Stream, &[], &request("grpc")).await.expect("a stream");
+    for told in [rpc, http, grpc] {
+        assert_eq!(kinds(&told), ["task", "statusUpdate", "artifactUpdate", "statusUpdate"], "{told:?}");
+        assert_eq!(told[2]["artifactUpdate"]["artifact"]["parts"][0]["text"], "Direct message response");
+        assert_eq!(state(&told[3]["statusUpdate"]), "TASK_STATE_COMPLETED");
+    }
 }
 
 #[tokio::test]

@@ -222,7 +222,7 @@ async fn check(hub: &Hub, rows: &[(Act<'_>, Row)]) {
 }
 
 #[tokio::test]
-async fn a_31_the_same_refusal_has_its_code_and_name_on_every_binding_of_both_generations() {
+async fn a_06_a_08_a_16_a_31_the_same_refusal_has_its_code_and_name_on_every_binding_of_both_generations() {
     let hub = hub().await;
     let done = task(&hub, "tck-complete-task-1").await;
     let done = done["id"].as_str().expect("an id");

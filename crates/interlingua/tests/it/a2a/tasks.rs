@@ -1,12 +1,18 @@
 //! Sending, getting, listing and cancelling (sections 3.1, 3.4).
 
+use std::time::Duration;
+
+use interlingua_protocols::a2a::Version;
+use interlingua_protocols::a2a::method::Method;
 use interlingua_testkit::Hub;
 use serde_json::{Value, json};
 
+use super::grpc::Caller;
 use super::{builder, call, get, hub, post, refused, result, send, state, task, text, to};
+use crate::support::{at_most, until};
 
 #[tokio::test]
-async fn a_04_a_send_returns_a_task_or_a_message_in_either_binding() {
+async fn a_04_a_send_returns_a_task_or_a_message_in_every_binding() {
     let hub = hub().await;
     for (id, member) in [("tck-complete-task-1", "task"), ("tck-message-response-1", "message")] {
         let sent = result(&hub, "SendMessage", json!({"message": text(id, "hi")})).await;
@@ -15,20 +21,32 @@ async fn a_04_a_send_returns_a_task_or_a_message_in_either_binding() {
         let answer = send(&hub, post("/a2a/message:send", &[super::V1], &body)).await;
         assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/json")));
         assert!(answer.json().get(member).is_some(), "{}", answer.text());
+        let body = json!({"message": text(&format!("{id}-grpc"), "hi")});
+        let answer = Caller::new(&hub, Version::V1).await.call(Method::Send, &[], &body).await.expect("an answer");
+        assert_eq!(answer.as_object().expect("an object").keys().collect::<Vec<_>>(), [member]);
     }
     let message = result(&hub, "SendMessage", json!({"message": text("tck-message-response-2", "hi")})).await;
     assert_eq!(message["message"]["parts"][0]["text"], "Direct message response");
     let listed = result(&hub, "ListTasks", json!({})).await;
-    assert_eq!(listed["totalSize"], 2, "an exchange that was answered with a message leaves no task: {listed}");
+    assert_eq!(listed["totalSize"], 3, "an exchange that was answered with a message leaves no task: {listed}");
 }
 
 #[tokio::test]
 async fn a_05_a_send_waits_for_the_end_unless_it_says_not_to() {
+    let slow = "scenes: [ { play: [ { work: \"\" }, { pause: 600s } ] } ]\n";
+    let waits = builder("").file("agent.yaml", slow).start().await;
+    let immediate = |id: &str| json!({"message": text(id, "hi"), "configuration": {"returnImmediately": true}});
+    let mut grpc = Caller::new(&waits, Version::V1).await;
+    let (rpc, http, grpc) = at_most("a live task is returned", Duration::from_secs(1), async {
+        let rpc = result(&waits, "SendMessage", immediate("m1")).await;
+        let http = send(&waits, post("/a2a/message:send", &[super::V1], &immediate("m2"))).await.json();
+        (rpc, http, grpc.call(Method::Send, &[], &immediate("m3")).await.expect("an answer"))
+    })
+    .await;
+    for live in [&rpc["task"], &http["task"], &grpc["task"]] {
+        assert!(matches!(state(live), "TASK_STATE_SUBMITTED" | "TASK_STATE_WORKING"), "{live}");
+    }
     let hub = hub().await;
-    let immediate =
-        json!({"message": text("test-resubscribe-message-id-1", "hi"), "configuration": {"returnImmediately": true}});
-    let live = result(&hub, "SendMessage", immediate).await["task"].take();
-    assert!(matches!(state(&live), "TASK_STATE_SUBMITTED" | "TASK_STATE_WORKING"), "{live}");
     assert_eq!(state(&task(&hub, "tck-complete-task-1").await), "TASK_STATE_COMPLETED");
     assert_eq!(state(&task(&hub, "tck-input-required-1").await), "TASK_STATE_INPUT_REQUIRED");
 }
@@ -147,6 +165,11 @@ async fn a_12_lists_page_by_cursor_newest_status_first_with_filters() {
     assert_eq!(listed["tasks"][0]["contextId"], waiting["contextId"]);
     assert_eq!(page(&hub, json!({"contextId": waiting["contextId"]})).await.0, [ids[0].clone()]);
     assert!(page(&hub, json!({"statusTimestampAfter": "2999-01-01T00:00:00Z"})).await.0.is_empty());
+    let since = |id: &str| json!({"id": id, "historyLength": 0});
+    let third = result(&hub, "GetTask", since(&ids[3])).await["status"]["timestamp"].clone();
+    let (later, _, _) = page(&hub, json!({ "statusTimestampAfter": third })).await;
+    assert!(later.contains(&ids[0]) && later.contains(&ids[1]) && !later.contains(&ids[4]), "{later:?} of {ids:?}");
+    assert_eq!(page(&hub, json!({"statusTimestampAfter": "2001-01-01T00:00:00Z"})).await.0, ids);
     let without = result(&hub, "ListTasks", json!({"pageSize": 3})).await;
     assert!(without["tasks"].as_array().expect("a list").iter().all(|task| task.get("artifacts").is_none()));
     let with = result(&hub, "ListTasks", json!({"includeArtifacts": true, "status": "TASK_STATE_COMPLETED"})).await;
@@ -202,6 +225,25 @@ async fn a_46_an_id_is_not_remembered_where_configuration_says_so() {
 }
 
 #[tokio::test]
+async fn a_46_an_id_is_remembered_for_its_window_and_no_longer() {
+    const BEGUN: i64 = 1_800_000_000;
+    let builder = builder("");
+    let clock = interlingua_testkit::WallClock::below(builder.directory(), BEGUN);
+    let builder =
+        clock.environment().into_iter().fold(builder, |builder, (name, value)| builder.environment(name, value));
+    let mut hub = builder.start().await;
+    let mut message = text("tck-complete-task-1", "hi");
+    message["contextId"] = "trip".into();
+    let send = async |hub: &Hub| result(hub, "SendMessage", json!({ "message": message })).await["task"]["id"].clone();
+    let first = send(&hub).await;
+    for (hours, same) in [(0, true), (23, true), (25, false)] {
+        hub.set_environment("CLOCK_AT", &(BEGUN + hours * 3_600).to_string());
+        hub.restart().await;
+        assert_eq!(send(&hub).await == first, same, "after {hours} hours");
+    }
+}
+
+#[tokio::test]
 async fn a_47_a_task_outlives_the_hub_and_goes_on_where_it_waited() {
     let mut hub = hub().await;
     let asked = task(&hub, "tck-input-required-1").await;
@@ -214,4 +256,25 @@ async fn a_47_a_task_outlives_the_hub_and_goes_on_where_it_waited() {
     let answer = to(&asked, text("tck-complete-task-2", "Paris"));
     let done = result(&hub, "SendMessage", json!({ "message": answer })).await["task"].take();
     assert_eq!(state(&done), "TASK_STATE_COMPLETED");
+}
+
+#[tokio::test]
+async fn a_47_a_task_that_ran_when_the_hub_was_killed_is_failed_where_nobody_knows_what_it_did() {
+    let mut hub = crate::support::hub("").await;
+    let call = async |hub: &Hub, method: &str, params: Value| {
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        send(hub, post("/agents/local/a2a", &[super::V1], &body)).await.json()["result"].clone()
+    };
+    let mut message = text("m1", "slow");
+    message["parts"] = json!([{"data": {}}]);
+    message["metadata"] = json!({"urn:interlingua:hub:1": {"skill": "slow"}});
+    let sent =
+        call(&hub, "SendMessage", json!({"message": message, "configuration": {"returnImmediately": true}})).await;
+    let named = json!({"id": sent["task"]["id"]});
+    let events = format!("/api/tasks/{}/events", sent["task"]["id"].as_str().unwrap_or_else(|| panic!("{sent}")));
+    let (_connection, mut told) = crate::support::streaming(&hub, http::Method::GET, &events, &[], None).await;
+    while !told.next().await.expect("it begins").contains("begun") {}
+    hub.kill_9();
+    hub.restart().await;
+    until("it is judged", async || state(&call(&hub, "GetTask", named.clone()).await) == "TASK_STATE_FAILED").await;
 }

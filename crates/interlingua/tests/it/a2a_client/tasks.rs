@@ -38,6 +38,35 @@ async fn a_13_a_cancel_reaches_the_agent_by_its_own_id() {
     assert_eq!(asked.json()["params"]["id"], "t1");
 }
 
+/// `CancelTask` is answered by how the task ended: one that ended otherwise was not cancelled.
+#[tokio::test]
+async fn a_13_a_task_that_ends_all_the_same_was_not_cancelled_and_the_client_is_told() {
+    let agent = Agent::start(card(), |heard| match method(heard).as_str() {
+        "SendStreamingMessage" | "SubscribeToTask" => {
+            let mut pieces = stream(&[json!({"task": task("WORKING")}), artifact("one ", false, false)]);
+            pieces.push(Piece::Until(Arc::new(tokio::sync::Notify::new())));
+            Say::Stream(pieces)
+        }
+        "CancelTask" => Say::Json(result(task("COMPLETED"))),
+        _ => Say::Json(result(task("COMPLETED"))),
+    })
+    .await;
+    let hub = agent.hub().await;
+    let call = async |method: &str, params: Value| {
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        let headers = [("a2a-version", "1.0")];
+        crate::support::send(&hub, http::Method::POST, "/agents/agent/a2a", &headers, Some(body)).await.json()
+    };
+    let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "x"}]});
+    let sent = call("SendMessage", json!({"message": message, "configuration": {"returnImmediately": true}})).await;
+    let named = json!({"id": sent["result"]["task"]["id"]});
+    let state = async || call("GetTask", named.clone()).await["result"]["status"]["state"].clone();
+    agent.is_asked("SendStreamingMessage").await;
+    until("it works", async || state().await == "TASK_STATE_WORKING").await;
+    let answer = call("CancelTask", named.clone()).await;
+    assert_eq!((&answer["error"]["code"], state().await), (&json!(-32002), json!("TASK_STATE_COMPLETED")), "{answer}");
+}
+
 #[tokio::test]
 async fn a_deadline_that_passes_is_told_to_the_agent() {
     let agent = working(card()).await;

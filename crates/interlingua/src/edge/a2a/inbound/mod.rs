@@ -25,7 +25,7 @@ use interlingua_protocols::a2a::decode::Door;
 use interlingua_protocols::a2a::encode::{self, View};
 use interlingua_protocols::a2a::grpc::service;
 use interlingua_protocols::a2a::invalid::Invalid;
-use interlingua_protocols::a2a::wire::{Answer, Operation, PushConfig};
+use interlingua_protocols::a2a::wire::{Answer, Operation, PushConfig, TaskState};
 use interlingua_protocols::a2a::{Version, ext};
 
 pub(crate) use self::grpc::{refusal as refuse_grpc, told as grpc_status};
@@ -232,14 +232,19 @@ impl Asking<'_> {
         Links::new(self.arrived.url(&self.door), task)
     }
 
-    /// Told to the peer; answered when the task has ended, or when its grace is over.
+    /// Told to the peer; answered when the task has ended, or when its grace is over. A task that ended otherwise all the same was
+    /// not cancelled, and its client is told so.
     async fn cancel(&self, task: &str) -> Result<interlingua_protocols::a2a::wire::Task, Fault> {
         let (hub, task) = (&self.shared().hub, self.task_id(task).await?);
         let after = hub.live.get(task).map_or(0, |live| live.seq());
         hub.signal(self.by.clone(), task, Signal::Cancel(CancelWhy::Asked)).await?;
         let mut reader = hub.watch(&self.by, task, after).await?;
         while reader.next().await?.is_some() {}
-        self.snapshot(task, View::WHOLE).await
+        let ended = self.snapshot(task, View::WHOLE).await?;
+        match ended.status.state {
+            TaskState::Canceled => Ok(ended),
+            _ => Err(Fault::caller(FaultKind::AlreadyFinished, "this task ended before it was cancelled")),
+        }
     }
 
     /// A snapshot joined to what comes after it; or, where a client says what it has seen, all that came since.

@@ -236,7 +236,8 @@ async fn a_15_every_subscriber_sees_the_same_sequence_and_one_that_is_gone_chang
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_13_a_cancel_against_the_end_leads_to_exactly_one_outcome() {
     let bench = &bench();
-    let (mut cancelled, mut completed) = (0, 0);
+    // Too late; told in time to a peer that ended what it had begun; in time.
+    let (mut late, mut ignored, mut cancelled) = (0, 0, 0);
     for batch in 0..1000 / AT_ONCE {
         let runs = (0..AT_ONCE).map(|run| async move {
             let task = bench.begun("talk").await;
@@ -257,18 +258,19 @@ async fn a_13_a_cancel_against_the_end_leads_to_exactly_one_outcome() {
             let kept = bench.hub.task(&owner(), task).await.expect("is there");
             assert_eq!(kept.finished().map(|finished| &finished.outcome), ends.first());
             match (&ends[0], taken) {
-                (Outcome::Completed, Ok(())) => completed += 1,
+                // `CancelTask` is answered by how the task ended, and not by this.
+                (Outcome::Completed, Ok(())) => ignored += 1,
                 (Outcome::Completed, Err(fault)) => {
                     assert_eq!(fault.kind, FaultKind::AlreadyFinished);
-                    completed += 1;
+                    late += 1;
                 }
                 (Outcome::Cancelled { .. }, Ok(())) => cancelled += 1,
                 other => panic!("{other:?}"),
             }
         }
     }
-    assert_eq!(cancelled + completed, 1000);
-    assert!(cancelled > 0 && completed > 0, "{cancelled} were cancelled: there was no race");
+    assert_eq!(late + ignored + cancelled, 1000);
+    assert!(cancelled > 0 && late + ignored > 0, "{cancelled} were cancelled: there was no race");
 }
 
 struct Plain;

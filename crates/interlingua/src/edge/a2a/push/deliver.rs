@@ -174,8 +174,8 @@ impl Delivery {
 
     /// Until it is taken, with longer and longer pauses.
     async fn tell(&self, body: &Bytes) -> Result<(), Stop> {
-        let mut pause = FIRST_PAUSE;
-        for _ in 0..MAX_FAILURES {
+        let mut patience = Patience::default();
+        loop {
             self.still_wanted().await?;
             self.still_allowed().await?;
             let request = self.request(body).map_err(Stop::Broken)?;
@@ -186,10 +186,8 @@ impl Delivery {
                 }
                 Err(failure) => tracing::debug!(task = %self.task, %failure, "a webhook was not told"),
             }
-            tokio::time::sleep(pause / 2 + jittered(pause / 2)).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            patience.wait().await?;
         }
-        Err(Stop::Disabled)
     }
 
     async fn still_wanted(&self) -> Result<(), Stop> {
@@ -238,5 +236,57 @@ impl Delivery {
             }
         }
         Ok(request)
+    }
+}
+
+/// How often an event is told, and how long is waited in between.
+struct Patience {
+    left: u32,
+    pause: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience { left: MAX_FAILURES, pause: FIRST_PAUSE }
+    }
+}
+
+impl Patience {
+    /// After a failure: waits, twice as long as before, or gives up.
+    async fn wait(&mut self) -> Result<(), Stop> {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            return Err(Stop::Disabled);
+        }
+        tokio::time::sleep(self.pause / 2 + jittered(self.pause / 2)).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_22_an_event_that_is_not_taken_is_told_ten_times_with_pauses_that_double_and_then_no_more() {
+        let (mut patience, mut told, mut pauses) = (Patience::default(), 1, Vec::new());
+        let given_up = loop {
+            let failed = Instant::now();
+            match patience.wait().await {
+                Ok(()) => pauses.push(failed.elapsed()),
+                Err(stop) => break stop,
+            }
+            told += 1;
+        };
+        assert!(matches!(given_up, Stop::Disabled));
+        assert_eq!(told, 10);
+        let longest = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000].map(Duration::from_millis);
+        assert_eq!(pauses.len(), longest.len());
+        for (pause, longest) in pauses.iter().zip(longest) {
+            assert!((longest / 2..=longest).contains(pause), "{pauses:?}");
+        }
     }
 }
