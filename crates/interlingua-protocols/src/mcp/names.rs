@@ -205,6 +205,18 @@ mod tests {
     }
 
     #[test]
+    fn m_20_a_name_that_is_too_long_ends_in_a_hash_that_depends_on_nothing_else() {
+        let long = format!("find_{}", "rooms_".repeat(20));
+        let (one, other) = (ids(&[("hotels", &long)]), ids(&[("hotels", &format!("{long}2"))]));
+        let alone = Table::build(Mode::Prefixed, &one).name(&one[0]).expect("named");
+        assert!(alone.len() <= MAX_NAME && alone.starts_with("hotels__find_rooms_"), "{alone}");
+        let all = [one.clone(), other.clone(), ids(&[("a", "b"), ("hotels", "find")])].concat();
+        let table = Table::build(Mode::Prefixed, &all);
+        assert_eq!(table.name(&one[0]), Some(alone.clone()), "the same beside others");
+        assert_ne!(table.name(&other[0]), Some(alone));
+    }
+
+    #[test]
     fn m_21_a_bare_name_that_two_have_is_refused_and_each_is_listed_with_its_peer() {
         let skills = ids(&[("a", "read"), ("b", "read"), ("b", "write")]);
         let table = Table::build(Mode::Bare, &skills);

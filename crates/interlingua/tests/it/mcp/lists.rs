@@ -12,8 +12,9 @@ fn names(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn m_19_lists_are_the_same_for_everyone_with_the_same_rights_and_what_is_not_listed_cannot_be_called() {
-    let hub =
-        hub("access: { tokens: [{ name: ann, token: ilg_ann-token-of-some-length, skills: ['local/steps'] }] }").await;
+    let access = "access: { tokens: [{ name: ann, token: ilg_ann-token-of-some-length, skills: ['local/steps'] },
+        { name: amy, token: ilg_amy-token-of-some-length, skills: ['local/steps'] }] }";
+    let mut hub = hub(access).await;
     let owner = Modern::new(&hub);
     let (first, second) = (owner.result("tools/list", json!({})).await, owner.result("tools/list", json!({})).await);
     assert_eq!(first, second);
@@ -25,6 +26,11 @@ async fn m_19_lists_are_the_same_for_everyone_with_the_same_rights_and_what_is_n
     assert!(names(&listed).contains(&"local__steps") && !names(&listed).contains(&"local__fails"), "{listed}");
     let hidden = ann.ask("tools/call", json!({"name": "local__fails"})).await;
     assert_eq!(error(&hidden), (200, -32602), "{}", hidden.text());
+    let mut amy = Modern::new(&hub);
+    amy.headers = vec![("authorization", "Bearer ilg_amy-token-of-some-length")];
+    assert_eq!(amy.result("tools/list", json!({})).await, listed, "equal rights, equal lists");
+    hub.restart().await;
+    assert_eq!(Modern::new(&hub).result("tools/list", json!({})).await["tools"], first["tools"], "in the same order");
 }
 
 #[tokio::test]

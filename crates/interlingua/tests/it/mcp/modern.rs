@@ -92,6 +92,29 @@ async fn m_07_headers_that_are_missing_or_lie_are_400() {
 }
 
 #[tokio::test]
+async fn m_07_a_header_of_an_argument_must_be_there_and_agree() {
+    const REGIONAL: &str = "name: regional\ndescription: Knows a region.\neffects: { reads: true, idempotent: true }\n\
+        input: { type: object, properties: { region: { type: string, x-mcp-header: Region } } }\ncommand: [sh, -c, 'cat']\n";
+    let builder = crate::support::builder().file("tools/regional.yaml", REGIONAL);
+    let hub = builder.config("tools: { directory: ./tools }\n").start().await;
+    let body =
+        Modern::new(&hub).body("tools/call", json!({"name": "local__regional", "arguments": {"region": "Köln"}}));
+    let fixed = [("mcp-protocol-version", MODERN), ("mcp-method", "tools/call"), ("mcp-name", "local__regional")];
+    // S8O2bG4= is Köln.
+    for (param, expected) in [
+        (None, (400, -32020)),
+        (Some("Bonn"), (400, -32020)),
+        (Some("=?base64?Qm9ubg==?="), (400, -32020)),
+        (Some("=?base64?S8O2bG4?="), (400, -32020)),
+        (Some("=?base64?S8O2bG4=?="), (200, 0)),
+    ] {
+        let headers: Vec<_> = fixed.into_iter().chain(param.map(|param| ("mcp-param-region", param))).collect();
+        let answer = send(&hub, Method::POST, "/mcp", &headers, Some(body.clone())).await;
+        assert_eq!(error(&answer), expected, "{param:?}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
 async fn m_08_m_09_foreign_pages_and_rebound_names_are_turned_away() {
     let hub = hub("").await;
     let body = Modern::new(&hub).body("tools/list", json!({}));

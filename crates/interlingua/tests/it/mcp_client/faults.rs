@@ -18,11 +18,14 @@ async fn m_27_a_call_that_may_have_happened_is_not_made_again_and_one_that_reads
 
 #[tokio::test]
 async fn m_26_an_expired_session_is_opened_again_once_and_the_call_made_once_more() {
-    let everywhere = Everywhere::start(&[("far", "http", "legacy")]).await;
+    let everywhere = Everywhere::start(&[("far", "http", "legacy"), ("other", "http", "legacy")]).await;
+    assert_eq!(said(&call(&everywhere.hub, "other/once", json!({})).await), "done");
     assert_eq!(said(&call(&everywhere.hub, "far/forget", json!({})).await), "forgotten");
     assert_eq!(said(&call(&everywhere.hub, "far/once", json!({})).await), "done");
     assert_eq!(everywhere.logs[0].count("session"), 2);
     assert_eq!(everywhere.logs[0].count("call once"), 1);
+    assert_eq!(said(&call(&everywhere.hub, "other/once", json!({})).await), "done");
+    assert_eq!(everywhere.logs[1].count("session"), 1, "the session with another server is untouched");
 }
 
 #[tokio::test]

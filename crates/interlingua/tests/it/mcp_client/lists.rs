@@ -21,9 +21,13 @@ async fn m_25_what_was_listed_is_shown_while_the_server_starts() {
     let server = server("modern", &log).await;
     let mut hub = hub(&[("far", url(&server))]).await;
     let skills = peer(&hub, "far").await["skills"].clone();
+    let tools = Modern::new(&hub).result("tools/list", json!({})).await["tools"].clone();
+    assert!(tools.to_string().contains("far__echo"), "{tools}");
     hub.stop().await;
     drop(server);
     hub.restart().await;
+    let listed = Modern::new(&hub).result("tools/list", json!({})).await["tools"].clone();
+    assert_eq!(listed, tools, "every tool is listed though its server has not started");
     let shown = peer(&hub, "far").await;
     assert_eq!(shown["skills"], skills, "{shown}");
     assert_ne!(shown["health"], "up", "{shown}");

@@ -11,6 +11,7 @@ mod oauth;
 mod questions;
 mod scripted;
 mod sessions;
+mod wire;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -3,9 +3,9 @@
     server.py stdio ERA LOG          ERA: modern | legacy | strict (a legacy one that ends over a question it does not know)
     server.py HOST:PORT ERA LOG      ERA: modern | legacy | old
 
-LOG gets a line for everything that happens: `start PID`, `call NAME`, `cancelled ID`, `list KIND`, `header NAME VALUE`,
-`read URI`, `subscribe URI`, `unsubscribe URI`, `listen URIS`, `unlisten URIS`, `resume EVENT`, `task asked about ID`, `task cancelled ID`.
-What a tool does is in its name. Standard library only.
+LOG gets a line for everything that happens: `start PID`, `call NAME`, `id NAME ID`, `token TOKEN`, `done NAME`, `cancelled ID`,
+`closed ID`, `list KIND`, `header NAME VALUE`, `read URI`, `subscribe URI`, `unsubscribe URI`, `listen URIS`, `unlisten URIS`, `resume EVENT`, `task asked about ID`, `task cancelled ID`.
+What a tool does is in its name; ALSO in the environment names one more, and EXTRA says how many come beside them. Standard library only.
 """
 
 import http.server
@@ -21,7 +21,7 @@ MODERN = "2026-07-28"
 VERSION = "io.modelcontextprotocol/protocolVersion"
 lock = threading.Lock()
 sessions = set()
-state = {"extra": 0, "greetings": 0}
+state = {"extra": int(os.environ.get("EXTRA", 0)), "greetings": 0}
 
 
 def note(*words):
@@ -49,6 +49,8 @@ TOOLS = [
     {"name": "garbage", "inputSchema": schema()},
     {"name": "ask", "inputSchema": schema()},
     {"name": "ask_twice", "inputSchema": schema()},
+    {"name": "ask_declared", "inputSchema": schema()},
+    {"name": "links", "inputSchema": schema()},
     {"name": "change", "inputSchema": schema()},
     {"name": "drop", "inputSchema": schema()},
     {"name": "forget", "inputSchema": schema()},
@@ -69,6 +71,8 @@ TOOLS = [
 ]
 if os.path.exists(os.path.splitext(LOG)[0] + ".description"):
     TOOLS[0]["description"] = open(os.path.splitext(LOG)[0] + ".description").read()
+if "ALSO" in os.environ:
+    TOOLS.append({"name": os.environ["ALSO"], "inputSchema": schema()})
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
@@ -126,6 +130,7 @@ def asked(params, caller, names):
 def call(params, caller, request):
     name, args = params["name"], params.get("arguments") or {}
     note("call", name)
+    note("id", name, request["id"])
     meta = params.get("_meta") or {}
     notify = lambda method, more: caller.send({"jsonrpc": "2.0", "method": method, "params": more})
     if name in ("echo", "regional"):
@@ -149,8 +154,10 @@ def call(params, caller, request):
         time.sleep(1000)
     if name == "slow":
         time.sleep(float(args.get("seconds", 1)))
+        note("done", name)
         return text("at last")
     if name == "progress":
+        note("token", meta["progressToken"])
         for done in (1, 2):
             notify("notifications/progress", {"progressToken": meta["progressToken"], "progress": done, "total": 2})
         return text("two")
@@ -169,6 +176,16 @@ def call(params, caller, request):
         return {"content": [{"type": "image", "mimeType": "image/png", "data": "AAAA" * 200000}]}
     if name == "ask":
         return asked(params, caller, ["name"])
+    if name == "ask_declared" and "elicitation" not in (meta.get("io.modelcontextprotocol/clientCapabilities") or {}):
+        raise Failure(-32021, "This needs elicitation", {"requiredCapabilities": {"elicitation": {}}})
+    if name == "ask_declared":
+        return asked(params, caller, ["name"])
+    if name == "links":
+        return text("see", content=[
+            {"type": "resource_link", "uri": "test://one", "name": "one"},
+            {"type": "resource", "resource": {"uri": "urn:isbn:1", "mimeType": "text/plain", "text": "a book"}}])
+    if name == os.environ.get("ALSO"):
+        return text("also")
     if name == "ask_twice":
         return asked(params, caller, ["from", "to"])
     if name == "again":
@@ -315,6 +332,8 @@ def answer(request, caller):
         if params["uri"] == "test://one":
             kept = {"resultType": "complete", "ttlMs": 60000, "cacheScope": "public"} if ERA == "modern" else {}
             return {"contents": [{"uri": "test://one", "mimeType": "text/plain", "text": "first"}], **kept}
+        if params["uri"] == "urn:isbn:1":
+            return {"contents": [{"uri": "urn:isbn:1", "mimeType": "text/plain", "text": "a book"}]}
         raise Failure(-32002, "Resource not found")
     if method == "prompts/get":
         return {"messages": [{"role": "user", "content": {"type": "text", "text": "Hello " + params["arguments"]["who"]}}]}
@@ -454,6 +473,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.rfile.read(1)
         end()
 
+    def waits(self, body):
+        """A call that ends when its client leaves: nothing more is sent, so that what can be read is the end."""
+        note("call", "hang")
+        self.stream()
+        self.rfile.read(1)
+        note("closed", body["id"])
+
     def reply(self, body):
         headers = {}
         if body["method"] == "subscriptions/listen" and ERA == "modern":
@@ -471,6 +497,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.plain(404 if unknown else 200, reply, **headers)
         if body["params"]["name"] == "garbage":
             return self.plain(200, ["not", "a", "message"])
+        if ERA == "modern" and body["params"]["name"] == "hang":
+            return self.waits(body)
         if body["params"]["name"] == "resumed":
             state["resumed"] = respond(body, Caller(lambda _: None))
             self.stream()
