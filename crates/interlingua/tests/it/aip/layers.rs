@@ -52,7 +52,7 @@ fn extensions(beats: &Arc<AtomicUsize>, cities: &Arc<Mutex<Vec<String>>>) -> Ext
 }
 
 #[tokio::test]
-async fn g5_p_47_middleware_sees_frames_in_order_and_a_handler_that_fails_stops_no_other() {
+async fn p_47_g5_middleware_sees_frames_in_order_and_a_handler_that_fails_stops_no_other() {
     let directory = tempfile::tempdir().expect("a directory");
     let yaml = "listen: 127.0.0.1:0\nstore: { embedded: ./data }\naip: { list_tools: 0s }\n";
     let file = directory.path().join("interlingua.yaml");

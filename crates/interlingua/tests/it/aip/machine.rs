@@ -65,7 +65,7 @@ async fn a_device_offers_its_tools_to_a_hub_and_comes_back_after_a_restart() {
 
 #[tokio::test]
 async fn p_45_p_46_at_a_plain_server_every_command_is_answered_and_the_connection_comes_back() {
-    let hub = crate::support::hub("aip: { list_tools: 10ms }").await;
+    let mut hub = crate::support::hub("aip: { list_tools: 10ms }").await;
     let url = format!("ws://{}/ws", hub.address());
     let _device = device(&url, "box", &["--key", &hub.token().expect("a token")]);
     is_up(&hub, "box").await;
@@ -77,6 +77,9 @@ async fn p_45_p_46_at_a_plain_server_every_command_is_answered_and_the_connectio
     assert_eq!(answer["finished"]["outcome"], "failed", "{answer}");
     assert_eq!(answer["finished"]["fault"]["message"], "there is no tool nothing here", "{answer}");
     assert_eq!(answer["finished"]["structured"], json!([{"who": "a"}, null, null]), "one result for each action");
+    hub.restart().await;
+    is_up(&hub, "box").await;
+    greets(&hub, "box").await;
 }
 
 /// Chance takes at most half of a wait away, and a busy machine makes waits longer, never shorter: so each has a least length,

@@ -64,6 +64,23 @@ async fn p_62_log_lines_reach_who_asked_and_a_client_may_end_its_task() {
 }
 
 #[tokio::test]
+async fn p_62_a_command_carries_its_deadline_and_is_cancelled_when_it_expires() {
+    let hub = hub("").await;
+    let mut device = Client::registered(&hub, "/ws", wide(super::device("dev1"), "one")).await;
+    let call = json!({"skill": "dev1/do", "arguments": {"request": commands(&["ls"])}, "deadline": "1s"});
+    let working = async {
+        let command = device.hear_a("command").await;
+        let left = command["metadata"]["timeout_ms"].as_u64().unwrap_or_else(|| panic!("no deadline: {command}"));
+        assert!(left <= 1_000, "{command}");
+        // It does not answer.
+        let end = device.hear_a("task_end").await;
+        assert_eq!((&end["session_id"], &end["status"]), (&command["session_id"], &json!("failed")), "{end}");
+    };
+    let (answer, ()) = tokio::join!(hub.post_json("/api/exchanges", &call), working);
+    assert_eq!(answer.json()["finished"]["fault"]["kind"], "deadline", "{}", answer.text());
+}
+
+#[tokio::test]
 async fn p_62_g6_a_device_that_comes_back_takes_its_session_up_and_nothing_is_done_twice() {
     let hub = hub("").await;
     let (mut device, mut client) = both(&hub).await;

@@ -118,7 +118,8 @@ async fn p_11_p_12_a_target_must_be_there_and_none_at_all_is_fine() {
     Client::constellation(&hub, "gal@local", "local").await.is_quiet("constellation").await;
     let mut nested = Client::open(&hub, "/ws").await;
     nested.say(constellation("x", "gal@local")).await;
-    nested.hear_a("error").await;
+    assert_eq!(nested.hear_a("error").await["error"], "Target device 'gal@local' is not connected");
+    assert_eq!(nested.closed().await, 1000);
 }
 
 #[tokio::test]
@@ -128,6 +129,11 @@ async fn p_15_a_galaxy_heartbeat_is_acknowledged_though_it_says_device() {
     let mut client = Client::constellation(&hub, "gal@dev1", "dev1").await;
     client.say(json!({"type": "heartbeat", "status": "ok", "client_type": "device", "client_id": "gal@dev1", "metadata": {"device_id": "dev1"}})).await;
     assert_eq!(client.hear_a("heartbeat").await["status"], "ok");
+    client.say(json!({"type": "heartbeat", "status": "ok"})).await;
+    assert_eq!(client.hear_a("heartbeat").await["status"], "ok", "nor does it say anything");
+    let mut device = Client::device(&hub, "dev2").await;
+    device.say(json!({"type": "heartbeat", "status": "ok", "client_type": "constellation"})).await;
+    assert_eq!(device.hear_a("error").await["error"], "client_type does not match the registered connection");
 }
 
 #[tokio::test]
@@ -139,7 +145,8 @@ async fn p_19_p_20_p_21_p_22_device_info_is_told_to_who_may_ask() {
     let ask = |target: &str| json!({"type": "device_info_request", "status": "ok", "client_type": "constellation", "target_id": target, "request_id": "r1"});
     client.say(ask("dev1")).await;
     let told = client.hear_a("device_info_response").await;
-    assert_eq!((&told["response_id"], &told["result"]["hostname"]), (&json!("r1"), &json!("box")));
+    let stored = &device("dev1")["metadata"]["system_info"];
+    assert_eq!((&told["response_id"], &told["result"]), (&json!("r1"), stored));
     client.say(ask("dev2")).await;
     assert_eq!(client.hear_a("error").await["error"], "Not authorized to request device info for this device");
     let free = json!({"type": "register", "status": "ok", "client_type": "constellation", "client_id": "gal"});
@@ -179,6 +186,14 @@ async fn p_41_g3_a_peer_that_answers_no_ping_is_gone_within_the_configured_time(
         () = reading => {}
     }
     drop(dead);
+}
+
+#[tokio::test]
+async fn p_10_whoever_says_nothing_is_closed_after_ten_seconds() {
+    let hub = hub("").await;
+    let mut silent = Client::open(&hub, "/ws").await;
+    let deadline = Duration::from_secs(10);
+    assert_eq!(at_most("it is closed", deadline, silent.closed()).await, 1008);
 }
 
 #[tokio::test]
