@@ -1,3 +1,5 @@
+mod definitions;
+
 use serde_json::json;
 
 use super::bind::Doing;
@@ -215,14 +217,6 @@ fn w_62_hosts_in_disguise_are_no_hosts() {
 }
 
 #[test]
-fn w_17_selectors_take_no_values() {
-    assert!(
-        only(site(json!({"go": [{"action_type": "click", "selector": "#{id}"}]})))
-            .contains("cannot hold a placeholder")
-    );
-}
-
-#[test]
 fn w_18_values_are_bounded_and_have_no_control_characters() {
     for bad in [json!("a\nb"), json!("\u{0}"), json!("x".repeat(9_000)), json!(["a"]), json!({})] {
         let bound =
@@ -433,18 +427,6 @@ fn w_46_rows_are_found_again_by_shape_and_names() {
     let rows = choose_rows(".flight-card", &fields, &[menu.clone(), cards]).unwrap();
     assert_eq!((rows.selector.as_str(), rows.fields), ("li.r-flight", vec!["h3".into(), "b".into(), "time".into()]));
     assert_eq!(choose_rows(".flight-card", &fields, &[menu]), None);
-}
-
-#[test]
-fn w_35_troubles_become_faults_that_say_what_may_be_repeated() {
-    let peer = PeerId::from("air");
-    let crash = Trouble::BrowserCrashed { step: 3 };
-    assert_eq!(crash.fault(&peer, false).kind, FaultKind::Unreachable);
-    assert_eq!(crash.fault(&peer, true).kind, FaultKind::OutcomeUnknown);
-    assert_eq!(Trouble::PoolExhausted.fault(&peer, false).kind, FaultKind::Busy);
-    assert_eq!(Trouble::Timeout { step: 1 }.fault(&peer, false).kind, FaultKind::Deadline);
-    let blocked = Trouble::NavigationBlocked { step: 1, address: "x".into() }.fault(&peer, false);
-    assert_eq!((blocked.kind, blocked.peer_code.as_deref()), (FaultKind::Denied, Some("navigation_blocked")));
 }
 
 fn with_sessions(session: Tree, actions: Tree) -> Result<Site, Vec<Problem>> {

@@ -37,6 +37,7 @@ mod powercut;
 mod program;
 mod reload;
 mod site;
+mod site_rules;
 mod site_sessions;
 mod storage;
 mod support;

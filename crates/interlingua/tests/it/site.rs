@@ -172,6 +172,7 @@ async fn w_21_site_browser_starts_with_the_first_call_and_ends_with_the_hub() {
     until("a page is asked for", async || !pages.asked().is_empty()).await;
     let started = browsers(hub.id());
     assert!(!started.is_empty(), "a page was opened, by whom?");
+    assert!(started.iter().any(|(_, line)| line.contains("--headless")), "it has no window: {started:?}");
     hub.stop().await;
     let is_there = |(id, line): &(u32, String)| {
         let now = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();

@@ -15,6 +15,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 const MAX_TRIES: usize = 16;
 const MAX_SELECTOR: usize = 2_000;
 const MAX_FIELDS: usize = 100;
+const NO_SLOT: &str = "a selector cannot hold a placeholder: values of callers are only typed or chosen";
 
 pub(super) fn read(at: &str, tree: &Tree, aliases: &Aliases, findings: &mut Findings) -> Option<Step> {
     if !tree.is_object() {
@@ -125,7 +126,7 @@ impl Reading<'_> {
             }
         }
         if tries.iter().any(|one| has_slot(one)) {
-            return self.wrong(key, "a selector cannot hold a placeholder: values of callers are only typed or chosen");
+            return self.wrong(key, NO_SLOT);
         }
         tries.truncate(MAX_TRIES);
         let known = said(self.tree, "fingerprint").and_then(|known| serde_json::from_value(known.clone()).ok());
@@ -144,6 +145,9 @@ impl Reading<'_> {
         let mut fields = Vec::new();
         for (name, tree) in &schema {
             match field(tree) {
+                Ok(field) if has_slot(&field.selector) => {
+                    return self.wrong(&format!("extract_schema.{name}"), NO_SLOT);
+                }
                 Ok(field) => fields.push((name.as_str().into(), field)),
                 Err(reason) => return self.wrong(&format!("extract_schema.{name}"), reason),
             }

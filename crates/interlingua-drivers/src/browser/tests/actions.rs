@@ -175,7 +175,7 @@ async fn w_25_w_26_typing_replaces_what_was_there_and_options_go_by_value_or_lab
 #[tokio::test]
 async fn w_27_w_32_w_33_waiting_is_for_what_can_be_seen_by_any_selector_and_not_for_ever() {
     let page = html(
-        r#"<div id="x" style="display:none">Found it</div><h2>Title</h2><button aria-label="Close window">x</button>
+        r#"<div id="x" style="display:none">Found it</div><h2>Title</h2><button aria-label="Close window">x</button><label for="n">Name</label><input id="n">
         <script>setTimeout(() => x.style.display = '', 300)</script>"#,
     );
     let (bench, server) = (Bench::new(), Pages::start([("/", page)]).await);
@@ -183,7 +183,7 @@ async fn w_27_w_32_w_33_waiting_is_for_what_can_be_seen_by_any_selector_and_not_
     let peer = bench.site(site(
         &server,
         json!({"seen": [{"action_type": "navigate", "value": "/"}, wait("#x"), wait("//h2[text()='Title']"), wait("text=found IT"),
-            wait("role=button[name=\"Close window\"]"), wait("xpath=//div"), wait("css=h2")],
+            wait("role=button[name=\"Close window\"]"), wait("xpath=//div"), wait("(//h2)[1]"), wait("label=Name"), wait("css=h2")],
             "gone": [{"action_type": "navigate", "value": "/"}, {"action_type": "wait", "wait_condition": "#nowhere-at-all", "timeout": "400ms"}],
             "bad": [{"action_type": "navigate", "value": "/"}, {"action_type": "click", "selector": "a[", "timeout": "400ms"}]}),
     ));
@@ -246,4 +246,60 @@ async fn w_34_dialogs_windows_and_farewells_hold_nothing_up() {
     let finished = peer.try_out("get", json!({})).await.unwrap();
     assert_eq!(structured(&finished)["extracts"]["out"], json!([{"said": "false null"}]));
     assert_eq!(rows(&finished), &json!([{"said": "there"}]));
+}
+
+/// Frames within frames: an end of parsing comes before them, the load event after.
+#[tokio::test]
+async fn w_23_a_page_is_open_when_it_has_loaded() {
+    let frame = |next: &str| html(&format!("<iframe src='{next}'></iframe>"));
+    let top = html(
+        "<iframe src='/1'></iframe><p id='out'>early</p><script>onload = () => out.textContent = 'loaded'</script>",
+    );
+    let pages = [("/", top), ("/1", frame("/2")), ("/2", frame("/3")), ("/3", frame("/4")), ("/4", html("x"))];
+    let (bench, server) = (Bench::new(), Pages::start(pages).await);
+    let read = json!({"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}});
+    let peer = bench.site(site(&server, json!({"get": [{"action_type": "navigate", "value": "/"}, read]})));
+    for _ in 0..3 {
+        assert_eq!(rows(&peer.try_out("get", json!({})).await.unwrap()), &json!([{"said": "loaded"}]));
+    }
+    assert!(server.asked().iter().any(|line| line.starts_with("/4 ")));
+}
+
+#[tokio::test]
+async fn w_17_values_are_typed_as_they_are_whatever_language_they_look_like() {
+    let page = html(
+        "<input id='a'><p id='out'></p><script>a.addEventListener('input', () => out.textContent = a.value)</script>",
+    );
+    let (bench, server) = (Bench::new(), Pages::start([("/", page)]).await);
+    let steps = json!([{"action_type": "navigate", "value": "/"}, {"action_type": "type", "selector": "#a", "value": "{v}"},
+        {"action_type": "extract", "selector": "#out", "extract_schema": {"said": "."}}]);
+    let peer = bench.site(site(&server, json!({"get": steps})));
+    for value in [
+        "'); out.textContent = 'run'; ('",
+        "\"}); fetch('/stolen'); ({\"a\": \"",
+        "${document.title}`",
+        "\\u0027\\",
+        "</script><script>fetch('/stolen')</script>",
+    ] {
+        assert_eq!(rows(&peer.try_out("get", json!({ "v": value })).await.unwrap()), &json!([{ "said": value }]));
+    }
+    assert!(!server.asked().iter().any(|line| line.contains("stolen")), "{:?}", server.asked());
+}
+
+#[tokio::test]
+async fn w_28_an_extract_takes_what_is_there_and_waits_for_nothing() {
+    let page = html(
+        "<p class='now'><b>a</b></p><script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', \"<i class='late'>x</i>\"), 20000)</script>",
+    );
+    let (bench, server) = (Bench::new(), Pages::start([("/", page)]).await);
+    let read = |rows: &str, field: &str| json!({"action_type": "extract", "selector": rows, "extract_schema": {"a": field, "none": ".absent"}});
+    let open = json!({"action_type": "navigate", "value": "/"});
+    let peer = bench
+        .site(site(&server, json!({"get_now": [open, read(".now", "b")], "get_late": [open, read(".late", ".")]})));
+    assert_eq!(
+        rows(&peer.try_out("get_now", json!({})).await.unwrap()),
+        &json!([{"a": "a"}]),
+        "a missing field is left out"
+    );
+    assert_eq!(rows(&peer.try_out("get_late", json!({})).await.unwrap()), &json!([]), "no match is an empty list");
 }

@@ -142,10 +142,19 @@ async fn w_62_a_name_that_comes_to_mean_an_address_inside_is_refused() {
     let base = format!("http://rebind.example:{}", inside.port());
     let actions = json!({"get": [{"action_type": "navigate", "value": "/"}]});
     let here: SocketAddr = ([127, 0, 0, 1], inside.port()).into();
-    let mapped: SocketAddr = ("::ffff:10.0.0.1".parse::<std::net::IpAddr>().unwrap(), inside.port()).into();
-    for address in
-        [here, ([169, 254, 169, 254], 80).into(), ([10, 1, 2, 3], 80).into(), ([100, 64, 0, 1], 80).into(), mapped]
-    {
+    let numbered = |text: &str| SocketAddr::from((text.parse::<std::net::IpAddr>().unwrap(), inside.port()));
+    let (mapped, unique, link_local) = (numbered("::ffff:10.0.0.1"), numbered("fd12::1"), numbered("fe80::1"));
+    for address in [
+        here,
+        ([169, 254, 169, 254], 80).into(),
+        ([10, 1, 2, 3], 80).into(),
+        ([100, 64, 0, 1], 80).into(),
+        ([172, 16, 0, 1], 80).into(),
+        ([192, 168, 1, 1], 80).into(),
+        mapped,
+        unique,
+        link_local,
+    ] {
         let names = Names::saying(vec![vec![address]]);
         let proxy = Proxy::open(Rules::with(&site_at(&base, actions.clone()), names), &background()).await.unwrap();
         assert_eq!(through(&proxy, inside.port()).await, "HTTP/1.1 403 Forbidden", "{address}");
@@ -300,4 +309,101 @@ async fn w_66_what_a_page_says_is_data_of_the_lowest_trust_with_its_source() {
     ));
     let words: Vec<&str> = finished.output.parts.iter().filter_map(|part| part.as_text()).collect();
     assert!(!words.join(" ").contains("Ignore"), "words of the hub are not made of the page's: {words:?}");
+}
+
+#[tokio::test]
+async fn w_60_popups_lead_nowhere_else_and_declared_origins_may_be_asked() {
+    let evil = Pages::start([("/", html("evil"))]).await;
+    let cdn = Pages::start([(
+        "/lib.js",
+        answer("200 OK", "text/javascript", "", "document.getElementById('out').textContent = 'lib'"),
+    )])
+    .await;
+    let page = html(&format!(
+        "<p id='out'></p><button id='go' onclick=\"window.open('{0}/'); window.open('{0}/', '_blank', 'noopener'); out.className = 'opened'\">go</button>\
+        <a id='blank' target='_blank' href='{0}/'>x</a><script src='{1}/lib.js'></script>",
+        evil.base(),
+        cdn.base()
+    ));
+    let (bench, server) = (Bench::new(), Pages::start([("/", page)]).await);
+    let steps = json!([{"action_type": "navigate", "value": "/"}, {"action_type": "wait", "wait_condition": "text=lib"},
+        {"action_type": "click", "selector": "#go"}, {"action_type": "wait", "wait_condition": ".opened"},
+        {"action_type": "click", "selector": "#blank"}, read_out()]);
+    let definition = json!({"interface_id": "s", "name": "S", "base_url": server.base(), "description": "d",
+        "origins": [cdn.base()], "actions": {"get": steps}});
+    let peer = bench.site(read(definition).unwrap());
+    assert_eq!(rows(&peer.try_out("get", json!({})).await.unwrap()), &json!([{"said": "lib"}]));
+    assert_eq!(evil.asked(), Vec::<String>::new());
+    assert!(!cdn.asked().is_empty(), "what the definition declares is asked");
+}
+
+#[tokio::test]
+async fn w_63_a_service_worker_speaks_to_nobody_past_the_door() {
+    let evil = Pages::start([("/", html("x"))]).await;
+    let worker = format!(
+        "self.oninstall = e => e.waitUntil(fetch('{0}/', {{mode: 'no-cors'}}).catch(() => 0)); self.onactivate = () => fetch('{0}/', {{mode: 'no-cors'}})",
+        evil.base()
+    );
+    let page = html(
+        "<p id='out'></p><script>
+        const late = new Promise(done => setTimeout(() => done('late'), 10000));
+        const registered = navigator.serviceWorker ? navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready).then(() => 'ready', () => 'refused') : Promise.resolve('none');
+        Promise.race([registered, late]).then(how => out.textContent = 'worker: ' + how);</script>",
+    );
+    let pages = [("/", page), ("/worker.js", answer("200 OK", "text/javascript", "", &worker))];
+    let (bench, server) = (Bench::new(), Pages::start(pages).await);
+    let wait = json!({"action_type": "wait", "wait_condition": "text=worker:", "timeout": "20s"});
+    let peer = bench.site(site(&server, json!({"get": [{"action_type": "navigate", "value": "/"}, wait, read_out()]})));
+    rows(&peer.try_out("get", json!({})).await.unwrap());
+    assert_eq!(evil.asked(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn w_64_a_file_chooser_opens_nothing_and_holds_nothing_up() {
+    let page = html(
+        "<input id='file' type='file'><button id='go' onclick='file.click()'>go</button><p id='out'></p><script>
+        const show = () => out.textContent = `files ${file.files.length}`;
+        file.addEventListener('change', show); file.addEventListener('cancel', show);
+        document.getElementById('go').addEventListener('click', () => setTimeout(show, 500));</script>",
+    );
+    let (bench, server) = (Bench::new(), Pages::start([("/", page)]).await);
+    let open = json!({"action_type": "navigate", "value": "/"});
+    let wait = json!({"action_type": "wait", "wait_condition": "text=files"});
+    let press = |selector: &str| json!({"action_type": "click", "selector": selector});
+    let name = json!({"action_type": "type", "selector": "#file", "value": "/etc/hostname", "timeout": "1s"});
+    let peer = bench.site(site(
+        &server,
+        json!({"get_by_button": [open, press("#go"), wait, read_out()], "get_by_input": [open, press("#file"), press("#go"), wait, read_out()],
+            "get_by_name": [open, name]}),
+    ));
+    for action in ["get_by_button", "get_by_input"] {
+        assert_eq!(rows(&peer.try_out(action, json!({})).await.unwrap()), &json!([{"said": "files 0"}]), "{action}");
+    }
+    let (refused, code) = fault(peer.try_out("get_by_name", json!({})).await);
+    assert_eq!(code, "not_actionable", "no file is named by typing: {refused}");
+}
+
+/// Two secrets of one length look the same in a picture; two plain values do not.
+#[tokio::test]
+async fn w_67_a_secret_is_masked_in_a_picture_of_the_page() {
+    let page = html("<style>* { caret-color: transparent }</style><input id='a' style='font: 40px monospace'>");
+    let (bench, server) = (Bench::new(), Pages::start([("/", page)]).await);
+    let steps = json!([{"action_type": "navigate", "value": "/"},
+        {"action_type": "type", "selector": "#a", "value": "{v}", "screenshot": true}]);
+    let actions = json!({"get_hidden": {"effects": "reads", "parameters": {"v": {"secret": true}}, "steps": steps},
+        "get_shown": {"effects": "reads", "steps": steps}});
+    let peer = bench.site(site(&server, actions));
+    let picture = async |action: &str, value: &str| {
+        let done = peer.try_out(action, json!({ "v": value })).await.unwrap();
+        let pictures = done.output.parts.iter().filter(|part| part.media.as_deref() == Some("image/jpeg"));
+        let bodies: Vec<_> = pictures.map(|part| format!("{:?}", part.body)).collect();
+        assert_eq!(bodies.len(), 1);
+        bodies[0].clone()
+    };
+    assert_eq!(picture("get_hidden", "hunter2").await, picture("get_hidden", "x8kqwzj").await);
+    assert_ne!(
+        picture("get_shown", "hunter2").await,
+        picture("get_shown", "x8kqwzj").await,
+        "a picture shows what is typed"
+    );
 }

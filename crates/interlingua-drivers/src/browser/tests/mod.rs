@@ -2,6 +2,7 @@
 
 mod actions;
 mod attacks;
+mod bounds;
 mod life;
 mod models;
 mod redesign;

@@ -197,3 +197,14 @@ async fn w_40_w_41_words_nobody_understands_are_filled_in_by_a_model_and_checked
     assert_eq!(said["results"][0]["name"], "Soup", "{said}");
     assert_eq!(said["_meta"]["route"]["skill"], "local/find_recipes", "{said}");
 }
+
+#[tokio::test]
+async fn w_41_a_model_that_never_fits_the_schema_runs_nothing() {
+    let wrong = "call: [{ name: local__find_recipes, arguments: { what: 7 } }]";
+    let lines = format!("replies:\n  - {{ when: something warm, {wrong} }}\n  - {{ when: refused, {wrong} }}\n");
+    let builder = builder().file("recipes/recipes.yaml", super::RECIPES).file("lines.yaml", lines);
+    let models = "models: { default: { provider: scripted, file: ./lines.yaml } }\nhub: { model: default }\n";
+    let hub = builder.config(&format!("tools: {{ directory: ./recipes }}\n{models}")).start().await;
+    let said = hub.post_json("/api/exchanges", &json!({"words": "I fancy something warm tonight"})).await.json();
+    assert_eq!(said["route"]["skill"], "hub/help", "nothing matches: {said}");
+}
