@@ -34,6 +34,43 @@ pub struct Dispatch {
     pub remote: Option<Secret>,
     /// The peer ended its request with a question; this is the answer, and goes on with the same call.
     pub answering: Option<Box<Answering>>,
+    /// The place that [`Peer::place`] gave for it.
+    pub place: Option<Place>,
+}
+
+/// A place at a peer that runs only so many calls at a time, held until it is dropped.
+#[derive(Clone)]
+pub struct Place {
+    _held: Arc<dyn Send + Sync>,
+}
+
+impl Place {
+    /// Dropped with the last clone, `held` gives the place back.
+    pub fn new(held: impl Send + Sync + 'static) -> Place {
+        Place { _held: Arc::new(held) }
+    }
+}
+
+impl std::fmt::Debug for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Place")
+    }
+}
+
+/// How a place is come by.
+pub enum Placing {
+    Now(Place),
+    /// Dropped before it resolves, the place in the line is given up. `Err`: nothing was begun.
+    Later(Pin<Box<dyn Future<Output = Result<Place, Fault>> + Send>>),
+}
+
+impl std::fmt::Debug for Placing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Placing::Now(_) => "Now",
+            Placing::Later(_) => "Later",
+        })
+    }
 }
 
 /// An answer on its way to the peer that asked. A peer that ended its request with several questions gets all answers at
@@ -97,6 +134,13 @@ pub trait Peer: Send + Sync {
     /// the hub may send it again after a crash. That says nothing of a caller who asks twice.
     fn resumes(&self, _skill: &Skill) -> bool {
         false
+    }
+
+    /// A place for a call of this skill, where only so many run at a time. A call that may not be sent twice waits for it before
+    /// the hub writes down that it was sent: a crash meanwhile leaves nothing in doubt. `None`: it needs none, or takes its
+    /// place when it is called.
+    fn place(&self, _skill: &Skill) -> Option<Placing> {
+        None
     }
 
     /// How long a call of it may take when its caller does not say; `None` is what the hub says for all.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::peer::{Calling, Dispatch, Peer, Place, Placing, Reply};
 use interlingua_core::{
     Call, Card, CardFrom, CardSource, Digest, Fault, FaultKind, Feature, Finished, Health, Input, Json, Loss, PeerId,
     RouteClass, Skill, Time,
@@ -85,7 +85,10 @@ impl Local {
         let lent = self.lent.of(&dispatch.call).await?;
         let (files, owner) = (lent.unwrap_or_else(|| self.files.clone()), dispatch.by.owner());
         let name = dispatch.skill.id.skill.clone();
-        let place = self.places.clone().acquire_owned().await.map_err(Fault::internal)?;
+        let place = match dispatch.place {
+            Some(place) => place,
+            None => Place::new(self.places.clone().acquire_owned().await.map_err(Fault::internal)?),
+        };
         let called = tokio::task::spawn_blocking(move || {
             let _place = place;
             files.call(&Local::peer(), name.as_str(), &args, &owner)
@@ -105,6 +108,19 @@ impl Peer for Local {
             Some(_) => Box::pin(async move { self.use_files(dispatch).await }),
             None => Arc::clone(&self.tools).call(dispatch),
         }
+    }
+
+    fn place(&self, skill: &Skill) -> Option<Placing> {
+        if Tool::from_name(skill.id.skill.as_str()).is_none() {
+            return self.tools.place(skill);
+        }
+        let places = self.places.clone();
+        Some(match places.clone().try_acquire_owned() {
+            Ok(place) => Placing::Now(Place::new(place)),
+            Err(_) => Placing::Later(Box::pin(async move {
+                places.acquire_owned().await.map(Place::new).map_err(Fault::internal)
+            })),
+        })
     }
 
     /// Programs and file tools take arguments.

@@ -197,6 +197,24 @@ pub enum Happening {
     Restarted,
 }
 
+/// What will happen by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    Deadline,
+    CancelGrace,
+    Question(QuestionId),
+}
+
+impl From<Due> for Happening {
+    fn from(due: Due) -> Happening {
+        match due {
+            Due::Deadline => Happening::DeadlineReached,
+            Due::CancelGrace => Happening::CancelGraceOver,
+            Due::Question(question) => Happening::QuestionExpired(question),
+        }
+    }
+}
+
 /// A question of the hub's own.
 #[derive(Debug, Clone)]
 pub struct Asking {
@@ -262,17 +280,19 @@ impl Task {
 
     /// The earliest thing that will happen by itself, and when.
     pub fn next_timer(&self) -> Option<(Time, Happening)> {
+        self.next_due().map(|(at, due)| (at, due.into()))
+    }
+
+    /// The same as a word: what happens is large, and is asked for before everything that is waited for.
+    pub fn next_due(&self) -> Option<(Time, Due)> {
         if self.finished().is_some() {
             return None;
         }
-        let deadline = self.deadline().map(|at| (at, Happening::DeadlineReached));
-        let grace =
-            self.cancelling.map(|cancelling| (cancelling.since.after(CANCEL_GRACE), Happening::CancelGraceOver));
-        let question = self
-            .open
-            .values()
-            .min_by_key(|question| question.expires)
-            .map(|question| (question.expires, Happening::QuestionExpired(question.id)));
+        let grace = self.cancelling.map(|cancelling| (cancelling.since.after(CANCEL_GRACE), Due::CancelGrace));
+        let expires = self.open.values().min_by_key(|question| question.expires);
+        let question = expires.map(|question| (question.expires, Due::Question(question.id)));
+        // Of those at the same time the first counts.
+        let deadline = self.deadline().map(|at| (at, Due::Deadline));
         [deadline, grace, question].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
-use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_core::peer::{Calling, Dispatch, Peer, Place, Placing, Reply};
 use interlingua_core::{
     Call, Carried, Digest, Fault, FaultKind, Feature, Input, Loss, Noun, PeerId, Skill, SkillId, SkillName, Version,
 };
@@ -101,7 +101,10 @@ impl CustomTools {
             Fault::hub(FaultKind::NotFound(Noun::Skill), format!("the tool {} is not there any more", key.0))
         })?;
         let input = arguments(&dispatch.call)?;
-        let turn = ready.turn().await?;
+        let turn = match dispatch.place {
+            Some(place) => place,
+            None => Place::new(ready.turn().await?),
+        };
         let environment = allowed(&ready.tool);
         let mut command = command(&ready.tool, &environment, &dispatch.key, dispatch.attempt);
         let group = Group::start(&mut command).await;
@@ -124,6 +127,14 @@ impl CustomTools {
 impl Peer for CustomTools {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move { self.begin(dispatch).await })
+    }
+
+    fn place(&self, skill: &Skill) -> Option<Placing> {
+        let ready = self.shelf().tools.get(&(skill.id.skill.clone(), skill.version.clone())).cloned()?;
+        Some(match Arc::clone(&ready.turns).try_acquire_owned() {
+            Ok(turn) => Placing::Now(Place::new(turn)),
+            Err(_) => Placing::Later(Box::pin(async move { ready.turn().await.map(Place::new) })),
+        })
     }
 
     /// Programs take arguments.

@@ -43,6 +43,49 @@ async fn crash_rounds_lose_no_task_and_double_none() {
     known.check_count(&hub).await;
 }
 
+/// Writes the key of its call, and goes on when it may.
+const GATED: &str = r#"
+name: gated
+description: Waits until it may go on.
+input: { type: object, properties: { key: { type: string } } }
+effects: { writes: true }
+parallel: 1
+timeout: 1m
+command: [sh, -c, 'cat >> "$0/ran"; echo >> "$0/ran"; until [ -e "$0/go" ]; do sleep 0.05; done; echo "{}"', DIRECTORY]
+"#;
+
+#[tokio::test]
+async fn a_task_that_waits_for_its_place_when_the_hub_is_killed_is_done_by_the_next_one_and_once() {
+    let builder = Hub::builder(env!("CARGO_BIN_EXE_interlingua"));
+    let directory = builder.directory().to_owned();
+    let gated = GATED.replace("DIRECTORY", &directory.display().to_string());
+    let mut hub = builder.file("tools/gated.yaml", gated).config("tools: { directory: tools }\n").start().await;
+    let ran = || std::fs::read_to_string(directory.join("ran")).unwrap_or_default();
+    let times = |key: &str| ran().matches(&format!("\"{key}\"")).count();
+    let begin = async |hub: &Hub, key: &str| {
+        crate::support::start(hub, json!({"skill": "local/gated", "arguments": {"key": key}})).await
+    };
+    let first = begin(&hub, "first").await;
+    crate::support::until("the first runs", async || times("first") == 1).await;
+    let mut waiting = Vec::new();
+    for key in ["second", "third", "fourth"] {
+        waiting.push((key, begin(&hub, key).await));
+    }
+    let cancelled = waiting.pop().expect("the fourth").1;
+    crate::support::send(&hub, Method::DELETE, &format!("/api/tasks/{cancelled}"), &[], None).await;
+    crate::support::reaches(&hub, &cancelled, "cancelled").await;
+    hub.kill_9();
+    hub.restart().await;
+    let lost = crate::support::reaches(&hub, &first, "failed").await;
+    assert_eq!(lost["finished"]["fault"]["kind"], "outcome_unknown", "it had begun: {lost}");
+    std::fs::write(directory.join("go"), "").expect("a file");
+    for (key, id) in &waiting {
+        crate::support::reaches(&hub, id, "completed").await;
+        assert_eq!(times(key), 1, "{key}: {}", ran());
+    }
+    assert_eq!((times("first"), times("fourth")), (1, 0), "{}", ran());
+}
+
 async fn start() -> Hub {
     with_note(Hub::builder(env!("CARGO_BIN_EXE_interlingua"))).config(CONFIG).start().await
 }

@@ -79,6 +79,7 @@ fn dispatch(skill: Skill, args: Option<Tree>) -> Dispatch {
         asked: 0,
         remote: None,
         answering: None,
+        place: None,
     }
 }
 

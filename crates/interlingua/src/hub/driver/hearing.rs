@@ -30,6 +30,16 @@ impl Driver {
 
     fn hear(&mut self, news: News) -> Result<VecDeque<Effect>, Fault> {
         let happening = match news {
+            News::Placed(place) => {
+                self.side = Side::Idle;
+                self.place = Some(place);
+                let Some(ready) = self.ready.take() else { return Ok(VecDeque::new()) };
+                self.dispatched(ready)
+            }
+            News::Looked => {
+                self.side = Side::Idle;
+                return Ok(self.task.sent.clone().map(Effect::Reattach).into_iter().collect());
+            }
             News::Entered(permit, calling) => {
                 self.permit = Some(permit);
                 self.side = Side::Calling(calling);

@@ -2,27 +2,39 @@
 
 use std::collections::VecDeque;
 
-use interlingua_core::task::{CANCEL_GRACE, Effect, Happening, Standing};
+use interlingua_core::task::{CANCEL_GRACE, Due, Effect, Happening, Standing};
 use interlingua_core::{CancelWhy, Event, Fault, OnDisconnect, Record, Signal, Time};
 
 use super::Driver;
 use super::side::{self, News, Side};
 
+/// What is waited for while nothing else happens.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Timer {
+    Task(Due),
+    /// A caller that left has not come back.
+    Caller,
+}
+
 impl Driver {
     /// The earliest thing that will happen by itself.
-    pub(super) fn next_timer(&self) -> Option<(Time, Happening)> {
-        let stays_away = self.patience.map(|until| (until, Happening::CallerStayedAway));
-        [self.task.next_timer(), stays_away].into_iter().flatten().min_by_key(|(at, _)| *at)
+    pub(super) fn next_timer(&self) -> Option<(Time, Timer)> {
+        let due = self.task.next_due().map(|(at, due)| (at, Timer::Task(due)));
+        let stays_away = self.patience.map(|until| (until, Timer::Caller));
+        [due, stays_away].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 
-    pub(super) fn time_came(&mut self, happening: Happening) -> Result<VecDeque<Effect>, Fault> {
-        if matches!(happening, Happening::CallerStayedAway) {
-            self.patience = None;
-            if self.has_caller() {
-                return Ok(VecDeque::new());
+    pub(super) fn time_came(&mut self, timer: Timer) -> Result<VecDeque<Effect>, Fault> {
+        match timer {
+            Timer::Task(due) => self.decide(due.into()),
+            Timer::Caller => {
+                self.patience = None;
+                if self.has_caller() {
+                    return Ok(VecDeque::new());
+                }
+                self.decide(Happening::CallerStayedAway)
             }
         }
-        self.decide(happening)
     }
 
     /// Unless somebody came back, or another who sent the same message is still there.
@@ -98,10 +110,16 @@ impl Driver {
         if matches!(self.side, Side::Idle)
             && self.peer_knows_it()
             && let Some(sent) = self.task.sent.clone()
-            && self.dispatch(sent, None, true).await.is_ok()
+            && self.dispatch(sent.clone(), None, true).await.is_ok()
         {
             loop {
                 match self.side.next().await {
+                    News::Looked => {
+                        self.side = Side::Idle;
+                        if self.dispatch(sent.clone(), None, true).await.is_err() {
+                            return false;
+                        }
+                    }
                     News::Entered(permit, calling) => {
                         self.permit = Some(permit);
                         self.side = Side::Calling(calling);
@@ -110,9 +128,12 @@ impl Driver {
                         self.side = Side::Live(exchange);
                         break;
                     }
-                    News::Refused(_) | News::Done(..) | News::Record(_) | News::Checked(..) | News::Ended => {
-                        return false;
-                    }
+                    News::Placed(_)
+                    | News::Refused(_)
+                    | News::Done(..)
+                    | News::Record(_)
+                    | News::Checked(..)
+                    | News::Ended => return false,
                 }
             }
         }

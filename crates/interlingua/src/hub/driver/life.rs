@@ -81,6 +81,7 @@ impl Driver {
     /// message leads to this exchange.
     pub(in crate::hub) fn launch_later(mut self, seen: u64) -> Launch {
         let unique = self.hub.replay_key(&self.task.by, self.connection, &self.task.call);
+        self.unkept = false;
         let effects = std::mem::take(&mut self.unperformed);
         self.launch(effects, unique, seen)
     }

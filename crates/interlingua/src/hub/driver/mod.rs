@@ -21,9 +21,11 @@ mod side;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use interlingua_core::peer::{Place as PeerPlace, Placing};
 use interlingua_core::task::{Effect, Happening, Task, join};
 use interlingua_core::{Entry, Event, Fault, Question, Record, Signal, Time};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::Hub;
@@ -47,6 +49,10 @@ pub(in crate::hub) struct Driver {
     ready: Option<Ready>,
     side: Side,
     permit: Option<Permit>,
+    /// At its peer, until the call is on its way.
+    place: Option<PeerPlace>,
+    /// Until when a peer may tell its skills, where it must be reached again.
+    looks: Option<Instant>,
     /// The question a peer asked by ending its request, until its answer is on the way.
     asked: Option<Question>,
     /// Applied, not yet numbered.
@@ -62,7 +68,8 @@ pub(in crate::hub) struct Driver {
     refused: Option<Fault>,
     /// Its place among what waits, while it has an open question.
     waits: Option<Place>,
-    /// What an exchange that is not kept yet does once it is.
+    /// It is to be kept before it goes on, and what it does then.
+    unkept: bool,
     unperformed: VecDeque<Effect>,
     /// For a peer that is only being reached again.
     unsaid: Option<Signal>,
@@ -98,6 +105,8 @@ impl Driver {
             ready: None,
             side: Side::Idle,
             permit,
+            place: None,
+            looks: None,
             asked: None,
             fresh: Vec::new(),
             history: Vec::new(),
@@ -106,6 +115,7 @@ impl Driver {
             patience: None,
             refused: None,
             waits: None,
+            unkept: false,
             unperformed: VecDeque::new(),
             unsaid: None,
             connection: 0,
@@ -114,14 +124,22 @@ impl Driver {
         }
     }
 
-    /// Dispatches what `prepare` found ready, or asks what it wants to know. Nothing is appended yet.
+    /// Dispatches what `prepare` found ready, or asks what it wants to know. Nothing is appended yet. A call that may not be sent
+    /// twice is dispatched once it has its place at the peer.
     pub(in crate::hub) fn begin(&mut self, prepared: Prepared) -> Result<VecDeque<Effect>, Fault> {
         let happening = match prepared {
             Prepared::Ready(ready) => {
-                let repeatable = ready.skill.effects.idempotent || ready.peer.resumes(&ready.skill);
-                let (route, args) = (ready.route.clone(), ready.args.clone());
-                self.ready = Some(ready);
-                Happening::Dispatch { route, repeatable, args }
+                let place = if is_repeatable(&ready) { None } else { ready.peer.place(&ready.skill) };
+                match place {
+                    Some(Placing::Later(placed)) => {
+                        self.ready = Some(ready);
+                        self.side = Side::Placing(placed);
+                        return Ok(VecDeque::new());
+                    }
+                    Some(Placing::Now(place)) => self.place = Some(place),
+                    None => {}
+                }
+                self.dispatched(ready)
             }
             Prepared::Ask(asking, candidate) => {
                 if let Some(Candidate { skill, others }) = candidate {
@@ -131,6 +149,13 @@ impl Driver {
             }
         };
         self.decide(happening)
+    }
+
+    fn dispatched(&mut self, ready: Ready) -> Happening {
+        let (route, args) = (ready.route.clone(), ready.args.clone());
+        let repeatable = is_repeatable(&ready);
+        self.ready = Some(ready);
+        Happening::Dispatch { route, repeatable, args }
     }
 
     /// A place among what waits, where the exchange is about to ask for the first time. Refused, nothing was asked.
@@ -183,7 +208,7 @@ impl Driver {
 
     /// An exchange that is not kept must be before it goes on: it asks, another skill wants it, or it has become long.
     pub(in crate::hub) fn must_be_kept(&self) -> bool {
-        self.asks() || !self.unperformed.is_empty() || self.history.len() > MAX_UNKEPT
+        self.asks() || self.unkept || self.history.len() > MAX_UNKEPT
     }
 
     /// Gives the fresh records of an exchange not kept their numbers and shows them.
@@ -229,6 +254,7 @@ impl Driver {
     /// Nothing runs at the peer any more.
     fn rest(&mut self) {
         self.side = Side::Idle;
+        self.place = None;
         self.meter.rested(&self.hub.meters);
     }
 
@@ -272,7 +298,7 @@ impl Driver {
             self.commit().await?;
         } else if keep {
             // Another skill than the first may have to be in the journal before it is called.
-            self.unperformed = effects;
+            (self.unkept, self.unperformed) = (true, effects);
             return Ok(VecDeque::new());
         }
         Ok(effects)
@@ -298,7 +324,7 @@ impl Driver {
             Woken::Incoming(incoming) => self.taken(incoming),
             Woken::Peer(news) => (self.heard(news)?, None),
             Woken::Timer => match timer {
-                Some((_, happening)) => (self.time_came(happening)?, None),
+                Some((_, timer)) => (self.time_came(timer)?, None),
                 None => (VecDeque::new(), None),
             },
         };
@@ -330,6 +356,11 @@ impl Driver {
             }
         }
     }
+}
+
+/// Whether it may be sent again under the same key.
+fn is_repeatable(ready: &Ready) -> bool {
+    ready.skill.effects.idempotent || ready.peer.resumes(&ready.skill)
 }
 
 type Answered = (oneshot::Sender<Result<(), Fault>>, Result<(), Fault>);

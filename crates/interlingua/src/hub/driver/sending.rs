@@ -27,7 +27,11 @@ impl Driver {
     ) -> Result<(), Fault> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
-            None => match self.ready_again(reattach).await {
+            None if reattach && self.looks_again() => {
+                self.side = Side::Looking(Box::pin(tokio::time::sleep(LOOK)));
+                return Ok(());
+            }
+            None => match self.hub.ready_again(&self.task) {
                 Ok(ready) => ready,
                 Err(fault) => return self.refuse(fault).await,
             },
@@ -54,6 +58,7 @@ impl Driver {
             asked: self.task.asked,
             remote,
             answering,
+            place: self.place.take(),
         };
         let peer = ready.peer.clone();
         self.meter.dispatched(&ready.skill.id);
@@ -73,14 +78,11 @@ impl Driver {
         Ok(())
     }
 
-    /// The route it took before. A peer that tells its skills anew after a start may not have told them yet: what goes on at it
-    /// under an id is not given up for that.
-    async fn ready_again(&mut self, reattach: bool) -> Result<Ready, Fault> {
-        let until = Instant::now() + SKILLS;
-        while reattach && self.is_to_be_told() && Instant::now() < until {
-            tokio::time::sleep(LOOK).await;
-        }
-        self.hub.ready_again(&self.task)
+    /// A peer that tells its skills anew after a start may not have told them yet: what goes on at it under an id is not given
+    /// up for that. Whatever else happens meanwhile is heard.
+    fn looks_again(&mut self) -> bool {
+        let now = Instant::now();
+        self.is_to_be_told() && now < *self.looks.get_or_insert(now + SKILLS)
     }
 
     /// Its peer is here, and the skill is not.
@@ -135,10 +137,15 @@ impl Driver {
                     }
                 }
             }
-            (Side::Idle | Side::Calling(_) | Side::Queued(_), signal @ Signal::Cancel(_)) if known => {
+            (Side::Idle | Side::Looking(_) | Side::Calling(_) | Side::Queued(_), signal @ Signal::Cancel(_))
+                if known =>
+            {
                 self.tell_when_reached(signal).await
             }
-            (Side::Calling(_) | Side::Queued(_) | Side::Checking(_), Signal::Cancel(_)) => {
+            (
+                Side::Placing(_) | Side::Looking(_) | Side::Calling(_) | Side::Queued(_) | Side::Checking(_),
+                Signal::Cancel(_),
+            ) => {
                 self.rest();
                 self.decided(Happening::CancelGraceOver).await
             }
@@ -154,7 +161,12 @@ impl Driver {
             }
             (Side::Idle, Signal::Cancel(_)) => self.decided(Happening::CancelGraceOver).await,
             (
-                Side::Idle | Side::Calling(_) | Side::Queued(_) | Side::Checking(_),
+                Side::Idle
+                | Side::Placing(_)
+                | Side::Looking(_)
+                | Side::Calling(_)
+                | Side::Queued(_)
+                | Side::Checking(_),
                 Signal::Said { .. } | Signal::Answered { .. },
             ) => Ok(VecDeque::new()),
         }

@@ -2,11 +2,14 @@
 
 use std::future::{poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use interlingua_core::peer::{Calling, Dispatch, Duplex, Exchange, Peer, Reply};
+use interlingua_core::peer::{Calling, Dispatch, Duplex, Exchange, Peer, Place, Reply};
 use interlingua_core::{Fault, FaultKind, Finished, Loss, Raw, Record, Signal};
+
+use tokio::time::Sleep;
 
 use super::super::admission::Permit;
 
@@ -14,6 +17,10 @@ use super::super::admission::Permit;
 pub(super) enum Side {
     /// Nothing is running.
     Idle,
+    /// Waiting for a place at the peer. Nothing was sent.
+    Placing(Placed),
+    /// Waiting for a peer to tell its skills.
+    Looking(Pin<Box<Sleep>>),
     /// Waiting for a place among the running ones.
     Queued(Queued),
     Calling(Calling),
@@ -22,12 +29,16 @@ pub(super) enum Side {
     Checking(Checking),
 }
 
-pub(super) type Checking = std::pin::Pin<Box<dyn Future<Output = News> + Send>>;
-pub(super) type Queued = std::pin::Pin<Box<dyn Future<Output = Result<(Permit, Calling), Fault>> + Send>>;
+pub(super) type Placed = Pin<Box<dyn Future<Output = Result<Place, Fault>> + Send>>;
+pub(super) type Checking = Pin<Box<dyn Future<Output = News> + Send>>;
+pub(super) type Queued = Pin<Box<dyn Future<Output = Result<(Permit, Calling), Fault>> + Send>>;
 
 /// What comes from the peer's side.
 #[expect(clippy::large_enum_variant, reason = "a record is the usual case, and each is moved once")]
 pub(super) enum News {
+    Placed(Place),
+    /// It is time to look for the skill again.
+    Looked,
     Entered(Permit, Calling),
     Began(Exchange),
     Refused(Fault),
@@ -55,6 +66,11 @@ impl Side {
     fn poll_peer(&mut self, cx: &mut Context<'_>) -> Poll<News> {
         match self {
             Side::Idle => Poll::Pending,
+            Side::Placing(placed) => placed.as_mut().poll(cx).map(|placed| match placed {
+                Ok(place) => News::Placed(place),
+                Err(fault) => News::Refused(fault),
+            }),
+            Side::Looking(sleep) => sleep.as_mut().poll(cx).map(|()| News::Looked),
             Side::Queued(queued) => queued.as_mut().poll(cx).map(|entered| match entered {
                 Ok((permit, calling)) => News::Entered(permit, calling),
                 Err(fault) => News::Refused(fault),

@@ -250,6 +250,58 @@ async fn a_cancel_that_a_restart_leads_to_reaches_the_peer() {
     bench.idle().await;
 }
 
+/// A peer that is known and has not told its skills.
+async fn without_skills(bench: &Bench) {
+    let card = Card { peer: "remote".into(), skills: Vec::new(), ..super::card() };
+    bench.hub.register(card, Arc::new(Remote::default())).await.expect("registers");
+}
+
+#[tokio::test]
+async fn a_cancel_is_heard_while_a_peer_is_waited_for_to_tell_its_skills() {
+    let bench = Bench::new(AdmissionLimits::default());
+    let remote = with_remote(&bench).await;
+    let mut running = bench.hub.open(remote_call("work", OnDisconnect::Detach)).await.expect("opens");
+    begun(&mut running).await;
+    let id = running.id();
+    eventually(|| remote.calls.load(Ordering::SeqCst) == 1, || "not called".to_owned()).await;
+    heard_all(&bench.hub, id).await.expect("it has learnt the id");
+    let bench = bench.restarted().await;
+    drop(running);
+    without_skills(&bench).await;
+    assert_eq!(bench.hub.recover().await.expect("recovers"), 1);
+    // The driver looks for the skill for half a minute; a cancel takes no time.
+    let cancelled = bench.hub.signal(owner(), id, Signal::Cancel(CancelWhy::Asked));
+    let cancelled = tokio::time::timeout(Duration::from_secs(5), cancelled).await;
+    cancelled.expect("it is heard at once").expect("cancels");
+    let standing = bench.hub.task(&owner(), id).await.expect("there");
+    assert!(standing.cancelling.is_some() && standing.finished().is_none(), "the peer is told once it is reached");
+    let remote = with_remote(&bench).await;
+    assert!(matches!(ended(&bench.hub, id).await, Outcome::Cancelled { why: CancelWhy::Asked, .. }));
+    assert_eq!((remote.told.load(Ordering::SeqCst), remote.calls.load(Ordering::SeqCst)), (1, 0));
+    bench.idle().await;
+}
+
+#[tokio::test]
+async fn a_cancel_ends_a_task_whose_peer_never_tells_its_skills() {
+    let bench = Bench::new(AdmissionLimits::default());
+    let remote = with_remote(&bench).await;
+    let mut running = bench.hub.open(remote_call("work", OnDisconnect::Detach)).await.expect("opens");
+    begun(&mut running).await;
+    let id = running.id();
+    eventually(|| remote.calls.load(Ordering::SeqCst) == 1, || "not called".to_owned()).await;
+    heard_all(&bench.hub, id).await.expect("it has learnt the id");
+    let bench = bench.restarted().await;
+    drop(running);
+    without_skills(&bench).await;
+    assert_eq!(bench.hub.recover().await.expect("recovers"), 1);
+    bench.hub.signal(owner(), id, Signal::Cancel(CancelWhy::Asked)).await.expect("cancels");
+    tokio::time::pause();
+    tokio::time::advance(interlingua_core::task::CANCEL_GRACE).await;
+    tokio::time::resume();
+    assert!(matches!(ended(&bench.hub, id).await, Outcome::Cancelled { why: CancelWhy::Asked, .. }));
+    bench.idle().await;
+}
+
 #[tokio::test]
 async fn a_cancel_reaches_a_peer_that_ended_its_request_to_ask() {
     let bench = Bench::new(AdmissionLimits::default());
