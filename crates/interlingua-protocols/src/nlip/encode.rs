@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::wire::{CONTROL, ERROR, Message, Submessage};
 use super::{fault, labels, part, render};
+use crate::object::Object;
 
 /// What an answer owes to the form of the message it answers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -348,18 +349,27 @@ fn structured_question(question: &Question) -> Json {
 }
 
 fn structured_route(route: &Route) -> Json {
-    let mut value = json!({"skill": route.skill.to_string(), "class": route.class.as_str(), "why": route.why.as_str()});
-    if let Some(version) = &route.version {
-        value["version"] = (**version).into();
-    }
-    if let Some(args) = &route.args {
-        value["arguments"] = args.tree().clone();
-    }
-    value.into()
+    Object::json(|out| {
+        out.text("skill", &route.skill.to_string());
+        out.text("class", route.class.as_str());
+        out.text("why", route.why.as_str());
+        if let Some(version) = &route.version {
+            out.text("version", version);
+        }
+        if let Some(args) = &route.args {
+            // Written anew: what came with spaces between its members goes without.
+            out.value("arguments", &Json::from_tree(args.tree().clone()));
+        }
+    })
 }
 
 fn structured_losses(losses: &[Loss]) -> Json {
-    let list: interlingua_core::json::Tree =
-        losses.iter().map(|loss| json!({"what": &*loss.what, "kind": loss.kind.as_str()})).collect();
-    json!({"losses": list}).into()
+    Object::json(|out| {
+        out.array("losses", losses, |loss, out| {
+            let mut said = Object::open(out);
+            said.text("what", &loss.what);
+            said.text("kind", loss.kind.as_str());
+            said.finish();
+        });
+    })
 }

@@ -67,6 +67,32 @@ fn n_50_text_leads_and_everything_else_follows_in_order() {
 }
 
 #[test]
+fn the_route_and_the_losses_have_these_bytes() {
+    let route = Route {
+        skill: SkillId::new("p", "s"),
+        version: Some("2 \"beta\"".into()),
+        class: RouteClass::Tool,
+        why: Why::Phrase,
+        args: Some(Json::parse(r#"{ "b" : "ü\u0001", "a": [1, 2.50] }"#.into()).expect("JSON")),
+    };
+    let losses = [Loss::new("call.priority", LossKind::Dropped), Loss::new("output.parts", LossKind::Flattened)];
+    let beside = Beside { route: Some(&route), losses: &losses, ..Beside::NOTHING };
+    let reply = encode::finished(&Finished::completed(Output::default()), &beside, ReplyTo::default()).value;
+    let bytes = reply.submessages.iter().map(|submessage| match &submessage.content {
+        Content::Json(json) => json.as_str(),
+        other => panic!("{other:?}"),
+    });
+    let bytes: Vec<&str> = bytes.collect();
+    assert_eq!(
+        bytes,
+        [
+            r#"{"skill":"p/s","class":"tool","why":"phrase","version":"2 \"beta\"","arguments":{"b":"ü\u0001","a":[1,2.5]}}"#,
+            r#"{"losses":[{"what":"call.priority","kind":"dropped"},{"what":"output.parts","kind":"flattened"}]}"#,
+        ]
+    );
+}
+
+#[test]
 fn structured_results_are_put_into_words_for_people_and_go_along_whole() {
     let rows: Vec<_> = (0..60).map(|n| json!({"flight": format!("F{n}"), "price": n})).collect();
     let output = Output { structured: Some(json!(rows).into()), ..Output::default() };

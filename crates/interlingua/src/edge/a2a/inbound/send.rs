@@ -141,8 +141,12 @@ impl Asking<'_> {
         }
     }
 
-    /// Every part is of a kind the agent's card names (section 3.1.1).
+    /// Every part is of a kind the agent's card names (section 3.1.1). Which these are is looked for only where a part says of
+    /// what kind it is.
     fn takes(&self, send: &Send) -> Result<(), Fault> {
+        if send.message.parts.iter().all(|part| part.media.is_none()) {
+            return Ok(());
+        }
         let modes = cards::input_modes(self);
         match send.message.parts.iter().find(|part| !card::takes(&modes, part)) {
             None => Ok(()),
