@@ -100,7 +100,12 @@ pub struct Holdings {
     /// Sessions of the routing envelope that are not persisted.
     pub envelope_sessions: Arc<Shares>,
     pub mcp_sessions: Arc<Shares>,
+    /// Frames that wait to be sent to AIP clients.
+    pub frames: Arc<Shares>,
 }
+
+/// Room of frames that is always there, beside four frames of the largest size.
+const FRAMES: u64 = 64 << 20;
 
 /// How many bytes each may take.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +113,8 @@ pub struct HoldingLimits {
     pub exchanges: u64,
     pub inboxes: u64,
     pub sessions: u64,
+    /// The largest message. One of this size fits into the share of one caller.
+    pub message: u64,
 }
 
 impl Default for Holdings {
@@ -117,6 +124,7 @@ impl Default for Holdings {
             inboxes: Shares::new(256 << 20),
             envelope_sessions: Shares::new(64 << 20),
             mcp_sessions: Shares::new(64 << 20),
+            frames: Shares::new(5 * FRAMES),
         }
     }
 }
@@ -127,6 +135,7 @@ impl Holdings {
         self.inboxes.resize(limits.inboxes);
         self.envelope_sessions.resize(limits.sessions);
         self.mcp_sessions.resize(limits.sessions);
+        self.frames.resize(limits.message.saturating_mul(ONE_CALLER).saturating_add(FRAMES));
     }
 }
 

@@ -307,7 +307,12 @@ pub(super) fn answer_limits(config: &Config) -> AnswerLimits {
 
 pub(super) fn holding_limits(config: &Config) -> HoldingLimits {
     let limits = &config.limits;
-    HoldingLimits { exchanges: limits.exchanges.0, inboxes: limits.inboxes.0, sessions: limits.sessions.0 }
+    HoldingLimits {
+        exchanges: limits.exchanges.0,
+        inboxes: limits.inboxes.0,
+        sessions: limits.sessions.0,
+        message: limits.body.0,
+    }
 }
 
 /// How many values a message may have.

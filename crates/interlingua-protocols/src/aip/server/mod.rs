@@ -9,6 +9,7 @@
 //! instead of locked out, refused tasks end, a session ends with its device whoever asked for it, commands of a session go
 //! out one after the other. A device of the wider profile that comes back in time takes its sessions up again.
 
+mod away;
 mod clients;
 mod info;
 mod register;
@@ -24,6 +25,7 @@ use interlingua_core::{FaultKind, Json, Text, Time};
 
 use super::link::{Identity, Tongue};
 use super::wire::{ClientKind, ClientMessage, ClientType, Command, CommandResult, ServerMessage};
+use away::Away;
 use clients::{Client, Clients, Gone, Name};
 use say::{End, Stamp};
 
@@ -74,6 +76,8 @@ pub struct Server {
     /// Which id a connection claims that is another's.
     rivals: BTreeMap<Connection, Name>,
     sessions: BTreeMap<Text, Session>,
+    /// Room for the ends of sessions whose askers are away.
+    away: Away,
     /// Devices that left, and until when they are remembered.
     gone: BTreeMap<Text, Gone>,
     /// Devices that were asked how they are, by the id of the question.
@@ -293,6 +297,7 @@ impl Server {
             names: BTreeMap::new(),
             rivals: BTreeMap::new(),
             sessions: BTreeMap::new(),
+            away: Away::default(),
             gone: BTreeMap::new(),
             pulls: BTreeMap::new(),
             timers: BTreeSet::new(),

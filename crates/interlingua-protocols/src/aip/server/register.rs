@@ -166,7 +166,7 @@ impl Server {
         };
         session.asker_away = None;
         client.asked.insert(name.clone());
-        if let Some(frame) = session.ended.take() {
+        if let Some(frame) = session.ended.clone() {
             out.push(Effect::send(client.connection, frame));
             self.remove_session(name);
         } else if session.accepted {

@@ -234,9 +234,10 @@ impl Server {
             }
             // It may come back in time and wants to know; the device is done with it.
             None if session.asker_away.is_some() => {
-                let waits = Session { device: None, ended: Some(frame.clone()), ..session.clone() };
+                let waits = Session { device: None, ..session.clone() };
                 self.remove_session(id);
-                let kept = Session { pending: None, queue: VecDeque::new(), device_away: None, ..waits };
+                let ended = Some(self.away.keep(&waits.of, frame.clone(), stamp));
+                let kept = Session { ended, pending: None, queue: VecDeque::new(), device_away: None, ..waits };
                 self.sessions.insert(id.clone(), kept);
             }
             None => drop(self.remove_session(id)),
@@ -263,6 +264,9 @@ impl Server {
 
     pub(super) fn remove_session(&mut self, id: &Text) -> Option<Session> {
         let session = self.sessions.remove(id)?;
+        if let Some(frame) = &session.ended {
+            self.away.free(&session.of, frame);
+        }
         if let Some(asker) = self.clients.get_mut(session.asker_role, &session.asker) {
             asker.asked.remove(id);
         }

@@ -169,6 +169,26 @@ impl ServerMessage {
             metadata: None,
         }
     }
+
+    /// Bytes of memory that it takes, counted from its texts and its JSON.
+    pub fn weight(&self) -> usize {
+        let texts = [
+            &self.user_request,
+            &self.agent_name,
+            &self.process_name,
+            &self.root_name,
+            &self.error,
+            &self.session_id,
+            &self.task_name,
+            &self.timestamp,
+            &self.response_id,
+        ];
+        let texts: usize = texts.into_iter().flatten().map(|text| text.len()).sum();
+        let lines: usize = self.messages.iter().flatten().map(|line| size_of::<Text>() + line.len()).sum();
+        let actions: usize = self.actions.iter().flatten().map(Command::weight).sum();
+        let json: usize = [&self.result, &self.metadata].into_iter().flatten().map(|json| json.as_bytes().len()).sum();
+        size_of::<ServerMessage>() + texts + lines + actions + json
+    }
 }
 
 /// One thing a device is to do.
@@ -179,6 +199,13 @@ pub struct Command {
     pub parameters: Option<Json>,
     pub tool_type: ToolType,
     pub call_id: Option<Text>,
+}
+
+impl Command {
+    fn weight(&self) -> usize {
+        let parameters = self.parameters.as_ref().map_or(0, |json| json.as_bytes().len());
+        size_of::<Command>() + self.tool_name.len() + parameters + self.call_id.as_ref().map_or(0, |id| id.len())
+    }
 }
 
 /// What came of a [`Command`].

@@ -16,18 +16,17 @@ use interlingua_protocols::aip::link::Identity;
 use interlingua_protocols::aip::server::say::{self, End, Stamp};
 use interlingua_protocols::aip::server::{Asked, Connection, Effect, Happening, Order, Server, Sight, Why};
 use interlingua_protocols::aip::wire::{ClientType, Command, CommandResult, ServerMessage};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, oneshot};
 
 use super::extensions::Extensions;
 use super::inbound::task;
+use super::queue::{self, Inbox, Outbox};
 use super::registrar::Registrar;
 use super::results::Results;
 use super::settings::Settings;
 use super::sight;
+use crate::hub::shares::{self, NoRoom, Shares};
 use crate::hub::{Hub, entropy};
-
-/// How many frames may wait for one connection. A client that reads slower than this is gone.
-const QUEUE: usize = 256;
 
 /// By role, since a device and an orchestrator may have the same id.
 type Askers = HashMap<(ClientType, Text), (Connection, Principal)>;
@@ -74,6 +73,8 @@ pub struct Desk {
 struct State {
     server: Server,
     sockets: HashMap<Connection, Socket>,
+    /// Bytes of the frames that wait for all of them.
+    frames: Arc<Shares>,
     /// Whose each client id is.
     askers: Askers,
     orders: HashMap<u64, Waiting>,
@@ -94,8 +95,10 @@ struct State {
 
 #[derive(Debug)]
 struct Socket {
-    out: mpsc::Sender<Out>,
+    out: Outbox,
     by: Option<Principal>,
+    /// Whose share of the bytes its frames count in.
+    whose: Text,
 }
 
 #[derive(Debug)]
@@ -109,6 +112,7 @@ impl Desk {
         let state = State {
             server: Server::new(settings.rules),
             sockets: HashMap::new(),
+            frames: hub.holdings.frames.clone(),
             askers: HashMap::new(),
             orders: HashMap::new(),
             followed: HashMap::new(),
@@ -244,18 +248,20 @@ impl Desk {
     }
 
     /// A connection that is not known yet.
-    pub(super) fn enter(&self) -> (Connection, mpsc::Receiver<Out>) {
-        let (out, told) = mpsc::channel(QUEUE);
+    pub(super) fn enter(&self) -> (Connection, Inbox) {
+        let (out, told) = queue::queue();
         let mut state = self.state();
         state.numbered += 1;
         let connection = Connection(state.numbered);
-        state.sockets.insert(connection, Socket { out, by: None });
+        let whose = shares::whose(&Principal::anonymous().owner());
+        state.sockets.insert(connection, Socket { out, by: None, whose });
         (connection, told)
     }
 
     /// Who stands behind a connection, now that it said its name.
     pub(super) fn proved(&self, connection: Connection, by: Principal) {
         if let Some(socket) = self.state().sockets.get_mut(&connection) {
+            socket.whose = shares::whose(&by.owner());
             socket.by = Some(by);
         }
     }
@@ -455,12 +461,32 @@ impl State {
         None
     }
 
-    /// One that does not read what it is sent is let go: its queue ends, and its connection with it.
+    /// One that does not read what it is sent is let go: its queue ends, and its connection with it. Where there is no room for
+    /// more bytes it is the one for which most of them wait.
     fn push(&mut self, to: Connection, out: Out) {
-        let full = self.sockets.get(&to).is_some_and(|socket| socket.out.try_send(out).is_err());
-        if full {
+        let Some(socket) = self.sockets.get(&to) else { return };
+        let share = match socket.out.room(&self.frames, &socket.whose, &out) {
+            Ok(share) => share,
+            Err(why) => {
+                let slowest = self.slowest(why, &socket.whose).unwrap_or(to);
+                tracing::info!(event = "slow_client", connection = slowest.0, reason = %why, "it reads too slowly");
+                let Some(cut) = self.sockets.get(&slowest) else { return };
+                cut.out.cut();
+                let share = socket.out.room_of_another(&self.frames, &socket.whose, &out);
+                self.sockets.remove(&slowest);
+                share
+            }
+        };
+        let taken = self.sockets.get(&to).is_none_or(|socket| socket.out.push(out, share));
+        if !taken {
             self.sockets.remove(&to);
         }
+    }
+
+    /// The connection for which most bytes wait, of one caller or of all.
+    fn slowest(&self, why: NoRoom, whose: &Text) -> Option<Connection> {
+        let theirs = self.sockets.iter().filter(|(_, socket)| why == NoRoom::OfAll || socket.whose == *whose);
+        theirs.max_by_key(|(_, socket)| socket.out.bytes()).map(|(connection, _)| *connection)
     }
 }
 

@@ -11,6 +11,7 @@ mod extensions;
 pub mod graph;
 pub mod inbound;
 pub mod outbound;
+mod queue;
 mod registrar;
 mod results;
 mod settings;

@@ -9,6 +9,7 @@ mod layers;
 mod machine;
 mod profile;
 mod register;
+mod slow;
 mod strangers;
 mod tasks;
 mod told;

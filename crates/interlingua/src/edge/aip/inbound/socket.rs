@@ -19,7 +19,6 @@ use interlingua_protocols::aip::server::{self, Happening};
 use interlingua_protocols::aip::wire::{ClientKind, ClientMessage, ClientType, Limits, ServerMessage};
 use interlingua_protocols::aip::{PROFILE, profile};
 use interlingua_protocols::object::Object;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_websockets::{CloseCode, Message as Frame};
 
@@ -28,6 +27,7 @@ use super::entry::{self, Claim, Entered, Pass};
 use super::files::{self, Files, Refused};
 use crate::edge::Shared;
 use crate::edge::aip::desk::{Desk, Out};
+use crate::edge::aip::queue::{Inbox, Waits};
 use crate::edge::aip::{Extensions, PROTOCOL};
 use crate::hub::{Hub, entropy};
 use crate::server::connection::Connection;
@@ -125,7 +125,7 @@ struct Talk {
     desk: Arc<Desk>,
     connection: server::Connection,
     link: Link,
-    told: mpsc::Receiver<Out>,
+    told: Inbox,
     entered: Entered,
     pass: Pass,
     wide: Wide,
@@ -152,11 +152,22 @@ impl Talk {
         let meters = self.hub.meters.protocol(PROTOCOL);
         meters.sockets.increment(1.0);
         let hub = self.hub.clone();
-        let closed = frames::until_ended(&hub, std::future::pending(), self.converse(&mut socket)).await;
+        let cut = self.told.cut();
+        let closed = tokio::select! {
+            biased;
+            () = cut.cancelled() => None,
+            closed = frames::until_ended(&hub, std::future::pending(), self.converse(&mut socket)) => closed,
+        };
         self.gone.cancel();
+        self.told.clear();
         // Whoever waits for this client hears of it at once, not after its goodbye.
         self.desk.left(self.connection);
-        frames::goodbye(socket, closed).await;
+        if cut.is_cancelled() {
+            // It does not read: a goodbye would only keep what is on its way in memory.
+            drop(socket);
+        } else {
+            frames::goodbye(socket, closed).await;
+        }
         meters.sockets.decrement(1.0);
     }
 
@@ -173,7 +184,7 @@ impl Talk {
                     biased;
                     // First: who sends without end must not keep it from being seen.
                     Ok(()) = changes.changed() => self.is_itself_still(),
-                    out = self.told.recv() => self.tell(socket, out).await,
+                    waits = self.told.next() => self.tell(socket, waits).await,
                     arrived = frames::next(socket), if room => match arrived {
                         Ok(arrived) => self.hear(socket, arrived).await,
                         Err(close) => Err(close),
@@ -209,17 +220,18 @@ impl Talk {
         self.early.len() < EARLY && self.early.iter().map(|frame| frame.bytes.len()).sum::<usize>() < EARLY_BYTES
     }
 
-    async fn tell(&mut self, socket: &mut Socket, out: Option<Out>) -> Result<(), Close> {
+    /// What waits counts until it has left.
+    async fn tell(&mut self, socket: &mut Socket, waits: Option<Waits>) -> Result<(), Close> {
+        let Some(Waits { out, weight: _leaves_later }) = waits else { return Err(close(SLOW)) };
         match out {
-            None => Err(close(SLOW)),
-            Some(Out::Close(code)) => Err(close(code)),
-            Some(Out::Probe) => {
+            Out::Close(code) => Err(close(code)),
+            Out::Probe => {
                 self.probed = true;
                 send(socket, Frame::ping(Bytes::new())).await
             }
-            Some(Out::Frame(frame)) => self.say(socket, *frame).await,
-            Some(Out::Foreign(frame)) => send(socket, Frame::text(frame)).await,
-            Some(Out::Admit(who)) => {
+            Out::Frame(frame) => self.say(socket, *frame).await,
+            Out::Foreign(frame) => send(socket, Frame::text(frame)).await,
+            Out::Admit(who) => {
                 if who.role == ClientType::Device {
                     self.desk.registrar.settled().await;
                 }

@@ -4,7 +4,7 @@
 //! that the server refused was never begun; one whose connection went may have happened.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
@@ -35,6 +35,8 @@ use crate::server::large;
 
 /// How much may wait to be said to the connection, and by it.
 const QUEUE: usize = 256;
+/// Bytes of notes that may wait for one task.
+const NOTES: usize = 4 * 1024 * 1024;
 
 /// What the connection is asked for.
 #[derive(Debug)]
@@ -50,7 +52,38 @@ enum Told {
     Refused(Box<ServerMessage>),
     Ended(Box<ServerMessage>),
     Lost,
-    Notes(Vec<Text>),
+    Notes(Noted),
+}
+
+/// Log lines that wait for their task, and the bytes they count for until then.
+#[derive(Debug)]
+struct Noted {
+    lines: Vec<Text>,
+    bytes: usize,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Noted {
+    /// None where so much waits already that these would be too much.
+    fn new(lines: Vec<Text>, waiting: &Arc<AtomicUsize>) -> Option<Noted> {
+        let bytes: usize = lines.iter().map(|line| size_of::<Text>() + line.len()).sum();
+        let fits = |now: usize| now.checked_add(bytes).filter(|then| *then <= NOTES);
+        waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
+        Some(Noted { lines, bytes, waiting: waiting.clone() })
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Who waits for news of a task.
+#[derive(Debug)]
+struct Watching {
+    tell: mpsc::Sender<Told>,
+    notes: Arc<AtomicUsize>,
 }
 
 #[derive(Debug)]
@@ -194,7 +227,8 @@ impl Constellation {
         self.said.try_send(Said::Task(Box::new(frame.value), tell)).map_err(|_| unreachable())?;
         let asked = Held { session, said: self.said.clone(), over: false };
         match told.recv().await {
-            None => Err(unreachable()),
+            // Whoever holds the connection is gone and does not say whether the task had left.
+            None => Ok(Reply::Done(Box::new(asked.over(self.lost())), None)),
             Some(Told::Refused(frame)) => Err(asked.over(self.refused(&frame))),
             Some(Told::Ended(end)) => {
                 let (finished, losses) = asked.over(self.ended(&end, frame.losses));
@@ -220,8 +254,10 @@ impl Constellation {
         let ended = loop {
             match told.recv().await {
                 Some(Told::Accepted) => {}
-                Some(Told::Notes(lines)) => {
-                    decode::notes(&lines, &dispatch.key, &self.name).into_iter().for_each(|event| news.tell(event));
+                Some(Told::Notes(noted)) => {
+                    decode::notes(&noted.lines, &dispatch.key, &self.name)
+                        .into_iter()
+                        .for_each(|event| news.tell(event));
                 }
                 Some(Told::Ended(frame)) => break self.ended(&frame, losses),
                 Some(Told::Refused(frame)) => break (Finished::failed(self.refused(&frame)), losses),
@@ -285,7 +321,7 @@ struct Keeper {
     machine: Orchestrator,
     carrier: Carrier,
     asked: mpsc::Receiver<Said>,
-    watching: HashMap<Text, mpsc::Sender<Told>>,
+    watching: HashMap<Text, Watching>,
     limits: Limits,
     info: Option<Json>,
 }
@@ -303,7 +339,7 @@ impl Keeper {
                     None => break,
                     Some(Said::Task(frame, tell)) => {
                         if let Some(session) = &frame.session_id {
-                            self.watching.insert(session.clone(), tell);
+                            self.watching.insert(session.clone(), Watching { tell, notes: Arc::default() });
                         }
                         Happening::Task(frame)
                     }
@@ -393,8 +429,12 @@ impl Keeper {
                 self.info = Some(info);
                 self.show(hub, Health::Up).await;
             }
-            Effect::Accepted { session } => self.tell(&session, Told::Accepted),
-            Effect::Notes { session, lines } => self.tell(&session, Told::Notes(lines)),
+            Effect::Accepted { session } => {
+                if let Some(watching) = self.watching.get(&session) {
+                    let _ = watching.tell.try_send(Told::Accepted);
+                }
+            }
+            Effect::Notes { session, lines } => self.notes(&session, lines),
             Effect::Refused { session, frame } => self.last(&session, Told::Refused(frame)),
             Effect::Ended { session, frame } => self.last(&session, Told::Ended(frame)),
             Effect::Lost { session } => self.last(&session, Told::Lost),
@@ -402,16 +442,18 @@ impl Keeper {
         Connected::AsBefore
     }
 
-    fn tell(&self, session: &Text, told: Told) {
-        if let Some(watching) = self.watching.get(session) {
-            // A task that falls behind loses notes, not its end: that is a closed channel.
-            let _ = watching.try_send(told);
+    /// A task that falls behind loses notes, not its end: that is a closed channel.
+    fn notes(&self, session: &Text, lines: Vec<Text>) {
+        if let Some(watching) = self.watching.get(session)
+            && let Some(noted) = Noted::new(lines, &watching.notes)
+        {
+            let _ = watching.tell.try_send(Told::Notes(noted));
         }
     }
 
     fn last(&mut self, session: &Text, told: Told) {
         if let Some(watching) = self.watching.remove(session) {
-            let _ = watching.try_send(told);
+            let _ = watching.tell.try_send(told);
         }
     }
 
@@ -434,4 +476,25 @@ impl Keeper {
 enum Connected {
     AsBefore,
     No,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_that_wait_for_a_task_are_bounded_in_bytes() {
+        let waiting = Arc::default();
+        let lines = || vec![Text::from("x".repeat(NOTES / 4)), Text::from("y")];
+        let mut taken: Vec<Noted> = std::iter::from_fn(|| Noted::new(lines(), &waiting)).collect();
+        assert_eq!(taken.len(), 3, "a fourth would be more than may wait");
+        assert!(
+            Noted::new(vec!["x".repeat(2 * NOTES).into()], &Arc::default()).is_none(),
+            "nor is one that is too long"
+        );
+        taken.pop();
+        assert!(Noted::new(lines(), &waiting).is_some(), "one was read");
+        drop(taken);
+        assert_eq!(waiting.load(Ordering::Relaxed), 0);
+    }
 }

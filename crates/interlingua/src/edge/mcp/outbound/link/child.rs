@@ -7,7 +7,7 @@ use interlingua_core::PeerId;
 use interlingua_drivers::child::{Output, Program, Started, Tail};
 use tokio::sync::mpsc;
 
-use super::pipe::{Ears, Pipe};
+use super::pipe::{Ears, Line, Pipe};
 use crate::client::answers::{Answers, Measure};
 use crate::client::lost::Lost;
 use crate::edge::mcp::outbound::changes::Changes;
@@ -57,7 +57,7 @@ async fn pump(
     name: PeerId,
     started: Started,
     ears: Arc<Ears>,
-    mut lines: mpsc::Receiver<Bytes>,
+    mut lines: mpsc::Receiver<Line>,
     (tail, answers): (Tail, Answers),
     stopping: tokio_util::sync::CancellationToken,
 ) {
@@ -65,7 +65,7 @@ async fn pump(
     // Owns the input, so that it is closed when the writing is over.
     let writing = async move {
         while let Some(line) = lines.recv().await {
-            if input.say(&line).await.is_err() {
+            if input.say(&line.bytes).await.is_err() {
                 break;
             }
         }

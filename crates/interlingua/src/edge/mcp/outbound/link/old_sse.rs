@@ -4,13 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{HeaderMap, Response, Uri};
 use interlingua_protocols::sse::{Event, Parser};
 use tokio::sync::mpsc;
 
 use super::Trouble;
-use super::pipe::{Ears, Pipe};
+use super::pipe::{Ears, Line, Pipe};
 use super::streamable::Endpoint;
 use crate::client::answers::Coming;
 use crate::client::lost::Lost;
@@ -66,10 +65,10 @@ impl Stream {
     }
 }
 
-async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, mut lines: mpsc::Receiver<Bytes>) {
+async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, mut lines: mpsc::Receiver<Line>) {
     let writing = async {
         while let Some(line) = lines.recv().await {
-            match endpoint.post(&to, &HeaderMap::new(), line).await {
+            match endpoint.post(&to, &HeaderMap::new(), line.bytes.clone()).await {
                 Ok(response) if accepted(&response) => {}
                 Ok(response) => return format!("it answered HTTP {}", response.status()),
                 Err(trouble) => return trouble.lost().to_string(),

@@ -9,7 +9,7 @@ use interlingua_protocols::mcp::meta::{META, SUBSCRIPTION_ID};
 use interlingua_protocols::mcp::question;
 use interlingua_protocols::members::Members;
 use interlingua_protocols::rpc::{self, Frame, Message, Notification, Request};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::table::Table;
@@ -18,15 +18,17 @@ use crate::client::lost::Lost;
 use crate::edge::mcp::outbound::changes::Changes;
 use crate::server::large;
 
-/// How many messages may wait to be written.
+/// How many messages may wait to be written, and how many bytes they may have together. A call that was given up may have left
+/// its message here.
 const TO_WRITE: usize = 256;
+const BYTES_TO_WRITE: u32 = 64 * 1024 * 1024;
 /// Deeper messages are not read.
 pub(super) const DEPTH: usize = 128;
 
 /// The writing end. When nobody holds it any more, the connection is closed.
 #[derive(Debug)]
 pub(in super::super) struct Pipe {
-    out: mpsc::Sender<Bytes>,
+    out: mpsc::Sender<Line>,
     pub(super) ears: Arc<Ears>,
 }
 
@@ -34,9 +36,22 @@ pub(in super::super) struct Pipe {
 #[derive(Debug)]
 pub(super) struct Ears {
     pub(super) table: Arc<Table>,
-    out: mpsc::WeakSender<Bytes>,
+    out: mpsc::WeakSender<Line>,
+    room: Arc<Semaphore>,
     changes: Arc<Changes>,
     pub(super) closed: CancellationToken,
+}
+
+/// A message that waits to be written, and its room until this is dropped.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) bytes: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
+/// How much room a message takes. The largest takes all of it.
+fn size(bytes: &Bytes) -> u32 {
+    u32::try_from(bytes.len()).unwrap_or(u32::MAX).min(BYTES_TO_WRITE)
 }
 
 impl Drop for Pipe {
@@ -47,10 +62,11 @@ impl Drop for Pipe {
 
 impl Pipe {
     /// The pipe, and what is to be written to it.
-    pub(super) fn new(changes: Arc<Changes>) -> (Arc<Pipe>, mpsc::Receiver<Bytes>) {
+    pub(super) fn new(changes: Arc<Changes>) -> (Arc<Pipe>, mpsc::Receiver<Line>) {
         let (out, lines) = mpsc::channel(TO_WRITE);
         let closed = CancellationToken::new();
-        let ears = Arc::new(Ears { table: Arc::default(), out: out.downgrade(), changes, closed });
+        let room = Arc::new(Semaphore::new(BYTES_TO_WRITE as usize));
+        let ears = Arc::new(Ears { table: Arc::default(), out: out.downgrade(), room, changes, closed });
         (Arc::new(Pipe { out, ears }), lines)
     }
 
@@ -66,15 +82,20 @@ impl Pipe {
         if self.ears.closed.is_cancelled() {
             return Err(Lost::unconnected("the connection is closed"));
         }
+        let bytes = outgoing.body.clone();
+        let sending = async {
+            let room = self.ears.room.clone().acquire_many_owned(size(&bytes)).await.ok()?;
+            self.out.send(Line { bytes, _room: room }).await.ok()
+        };
         tokio::select! {
-            sent = self.out.send(outgoing.body.clone()) => sent.map_err(|_| Lost::unconnected("the connection is closed")),
+            sent = sending => sent.ok_or_else(|| Lost::unconnected("the connection is closed")),
             () = self.ears.closed.cancelled() => Err(Lost::unconnected("the connection is closed")),
         }
     }
 
     /// Without waiting: what must be said from where nobody can wait.
     pub(super) fn mention(&self, outgoing: &Outgoing) {
-        let _ = self.out.try_send(outgoing.body.clone());
+        self.ears.put(&self.out, outgoing.body.clone());
     }
 }
 
@@ -94,13 +115,20 @@ impl Ears {
         }
     }
 
+    /// Where there is room.
+    fn put(&self, out: &mpsc::Sender<Line>, bytes: Bytes) {
+        if let Ok(room) = self.room.clone().try_acquire_many_owned(size(&bytes)) {
+            let _ = out.try_send(Line { bytes, _room: room });
+        }
+    }
+
     fn take(&self, message: Message) {
         match message {
             Message::Response(response) => self.table.answer(response),
             Message::Notification(notification) => self.notified(notification),
             Message::Request(request) => {
                 if let (Some(answer), Some(out)) = (asked(&self.table, request), self.out.upgrade()) {
-                    let _ = out.try_send(answer.body);
+                    self.put(&out, answer.body);
                 }
             }
         }
@@ -160,4 +188,43 @@ pub(in super::super) fn nobody_to_ask(request: &Request) -> Outgoing {
 /// The params of a message about which a request is.
 pub(in super::super) fn cancelled_request(params: &Members) -> Option<rpc::Id> {
     params.get("requestId").as_ref().and_then(rpc::Id::of)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::Poll;
+
+    use super::*;
+
+    fn outgoing(bytes: usize) -> Outgoing {
+        Outgoing { body: vec![b'x'; bytes].into(), ..encode::response(&rpc::Id::number(1), Ok(&Json::empty_object())) }
+    }
+
+    #[tokio::test]
+    async fn what_waits_to_be_written_is_bounded_in_bytes() {
+        let (pipe, mut lines) = Pipe::new(Arc::default());
+        let half = BYTES_TO_WRITE as usize / 2 + 1;
+        pipe.send(&outgoing(half)).await.expect("there is room");
+        {
+            let next = outgoing(half);
+            let mut second = pin!(pipe.send(&next));
+            let pends = std::future::poll_fn(|cx| Poll::Ready(second.as_mut().poll(cx).is_pending())).await;
+            assert!(pends, "a program that does not read has no more sent to it");
+        }
+        // Its call was given up: nothing is left of it.
+        pipe.mention(&outgoing(half));
+        pipe.send(&outgoing(1_000)).await.expect("little has room");
+        let written = lines.recv().await.expect("the first");
+        assert_eq!((written.bytes.len(), lines.len()), (half, 1));
+        drop(written);
+        pipe.send(&outgoing(BYTES_TO_WRITE as usize - 1_000)).await.expect("it was written");
+    }
+
+    #[tokio::test]
+    async fn a_message_larger_than_all_room_is_sent_when_nothing_else_waits() {
+        let (pipe, mut lines) = Pipe::new(Arc::default());
+        pipe.send(&outgoing(BYTES_TO_WRITE as usize + 1)).await.expect("alone");
+        assert_eq!(lines.recv().await.map(|line| line.bytes.len()), Some(BYTES_TO_WRITE as usize + 1));
+    }
 }
