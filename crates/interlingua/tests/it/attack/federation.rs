@@ -56,7 +56,7 @@ async fn attack_an_agent_that_read_a_strangers_words_pays_at_another_hub() {
         let (left, right) = (port::free(), port::free());
         let config = format!("hub: {{ id: right }}\n{}", people(BY_RULES));
         let right_hub = hub_at(right, &config, &rules(forbidden)).await;
-        let peer = Way::A2aRpc.peer(right, "token-of-trusted");
+        let peer = Way::A2aRpc.peer(right, &right_hub.data(), "token-of-trusted");
         let agents = "models: { plans: { provider: scripted, file: ./plans.yaml } }\n\
             agents: { planner: { model: plans, skills: [\"graph/*\", \"local/*\", \"right/*\"], confirm: { writes: allow } } }\n";
         let config = format!(

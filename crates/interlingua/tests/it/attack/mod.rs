@@ -11,6 +11,7 @@ mod disk_kept;
 mod effects;
 mod elsewhere;
 mod failover;
+mod failover_aip;
 mod federation;
 mod forgotten;
 mod held;

@@ -136,51 +136,112 @@ async fn attack_a_caller_chooses_as_what_an_upload_is_understood() {
     }
 }
 
-/// An A2A agent whose card has its one interface there.
-async fn a2a_agent(interface: String) -> Scripted {
+/// The generations of A2A, and the places where a card names an address.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Named {
+    /// The one interface of 1.0.
+    Interface,
+    /// The address of 0.3.
+    Url,
+    /// Another interface of 0.3, beside an address of the agent's own.
+    Additional,
+}
+
+/// An A2A agent whose card names this address.
+async fn a2a_agent(named: Named, address: String) -> Scripted {
     Scripted::web(move |heard, _| {
+        let (text, old) = (json!({"text": "hello"}), json!({"kind": "text", "text": "hello"}));
         if heard.path != "/.well-known/agent-card.json" {
-            return Say::Json(json!({"jsonrpc": "2.0", "id": 1, "result": {"message": {
-                "messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}}}));
+            let result = match named {
+                Named::Interface => json!({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [text]}}),
+                Named::Url | Named::Additional => {
+                    json!({"kind": "message", "messageId": "m", "role": "agent", "parts": [old]})
+                }
+            };
+            return Say::Json(json!({"jsonrpc": "2.0", "id": heard.json()["id"], "result": result}));
         }
-        Say::Json(json!({
+        let mut card = json!({
             "name": "Evil", "description": "Leads elsewhere.", "version": "1", "capabilities": {},
-            "supportedInterfaces": [{"url": interface, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
             "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
             "skills": [{"id": "find", "name": "Find", "description": "Finds.", "tags": []}],
-        }))
+        });
+        let more = match named {
+            Named::Interface => json!({"supportedInterfaces":
+                [{"url": address, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]}),
+            Named::Url => json!({"protocolVersion": "0.3.0", "url": address, "preferredTransport": "JSONRPC"}),
+            Named::Additional => {
+                let own = format!("http://{}/rpc", heard.header("host").unwrap_or_default());
+                json!({"protocolVersion": "0.3.0", "url": own, "preferredTransport": "JSONRPC",
+                    "additionalInterfaces": [{"url": address, "transport": "HTTP+JSON"}]})
+            }
+        };
+        let (card_members, more) = (card.as_object_mut().expect("an object"), more.as_object().expect("an object"));
+        card_members.extend(more.clone());
+        Say::Json(card)
     })
     .await
+}
+
+async fn alice_says_hi(hub: &Hub) -> String {
+    let body = json!({"skill": "evil/chat", "text": "hi"});
+    send(hub, Method::POST, "/api/exchanges", &[("authorization", "Bearer t-alice")], Some(body)).await.text()
 }
 
 #[tokio::test]
 async fn attack_a_card_leads_to_a_neighbour_of_the_agent_or_to_the_hub_itself() {
     let (neighbour, connections) = scripted::counting_listener().await;
     let at = port::free();
-    for target in [neighbour, at] {
-        let agent = a2a_agent(format!("http://{target}/a2a")).await;
-        let url = format!("http://{}", agent.address());
-        let hub = start(&format!("{ALICE}peers: {{ evil: {{ a2a: {{ url: \"{url}\" }} }} }}\n"), at).await;
-        problem(&hub, "evil", &[&format!("http://{target}"), "`peers.evil.origins`"]).await;
-        let body = json!({"skill": "evil/chat", "text": "hi"});
-        let said = send(&hub, Method::POST, "/api/exchanges", &[("authorization", "Bearer t-alice")], Some(body)).await;
-        assert!(!said.text().contains("completed"), "{}", said.text());
-        assert_eq!(connections.load(Ordering::SeqCst), 0);
-        let audit = by_owner(&hub, Method::GET, "/api/audit", None).await.text();
-        assert!(!audit.contains("loop"), "the hub heard from itself: {audit}");
+    for named in [Named::Interface, Named::Url, Named::Additional] {
+        for target in [neighbour, at] {
+            let agent = a2a_agent(named, format!("http://{target}/a2a")).await;
+            let url = format!("http://{}", agent.address());
+            let hub = start(&format!("{ALICE}peers: {{ evil: {{ a2a: {{ url: \"{url}\" }} }} }}\n"), at).await;
+            problem(&hub, "evil", &[&format!("http://{target}"), "`peers.evil.origins`"]).await;
+            let said = alice_says_hi(&hub).await;
+            assert_eq!(said.contains("completed"), named == Named::Additional, "only by an address of its own: {said}");
+            assert_eq!(connections.load(Ordering::SeqCst), 0, "{named:?}");
+            let audit = by_owner(&hub, Method::GET, "/api/audit", None).await.text();
+            assert!(!audit.contains("loop"), "the hub heard from itself: {audit}");
+        }
     }
-    let elsewhere = a2a_agent(String::new()).await;
-    let named = a2a_agent(format!("http://{}/rpc", elsewhere.address())).await;
-    let (url, origin) = (format!("http://{}", named.address()), format!("http://{}", elsewhere.address()));
-    let hub =
-        start(&format!("{ALICE}peers: {{ evil: {{ a2a: {{ url: \"{url}\" }}, origins: [\"{origin}\"] }} }}\n"), at)
+    for named in [Named::Interface, Named::Url] {
+        let elsewhere = a2a_agent(named, String::new()).await;
+        let agent = a2a_agent(named, format!("http://{}/rpc", elsewhere.address())).await;
+        let (url, origin) = (format!("http://{}", agent.address()), format!("http://{}", elsewhere.address()));
+        let yaml = format!("{ALICE}peers: {{ evil: {{ a2a: {{ url: \"{url}\" }}, origins: [\"{origin}\"] }} }}\n");
+        let hub = start(&yaml, at).await;
+        until("an answer from where the operator allows it", async || alice_says_hi(&hub).await.contains("hello"))
             .await;
-    until("an answer from where the operator allows it", async || {
-        let body = json!({"skill": "evil/chat", "text": "hi"});
-        let said = send(&hub, Method::POST, "/api/exchanges", &[("authorization", "Bearer t-alice")], Some(body)).await;
-        said.text().contains("hello")
-    })
-    .await;
+        assert!(!elsewhere.heard().is_empty(), "{named:?}");
+    }
+}
+
+#[tokio::test]
+async fn attack_a_program_that_speaks_mcp_names_addresses_of_a_neighbour_and_of_the_hub() {
+    let (neighbour, connections) = scripted::counting_listener().await;
+    let at = port::free();
+    for target in [neighbour, at] {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/attack/names_addresses.py");
+        let (python, place) = (root().join(".venv/bin/python"), format!("http://{target}"));
+        let args = json!([script, place]);
+        let mcp = format!("mcp: {{ command: \"{}\", args: {args} }}, trust_hints: true", python.display());
+        let hub = start(&format!("{ALICE}peers: {{ evil: {{ {mcp} }} }}\n"), at).await;
+        let alice = [("authorization", "Bearer t-alice")];
+        until("its tool", async || {
+            send(&hub, Method::GET, "/api/skills", &alice, None).await.text().contains("evil/look")
+        })
+        .await;
+        let body = json!({"skill": "evil/look", "arguments": {}});
+        let said = send(&hub, Method::POST, "/api/exchanges", &alice, Some(body)).await;
+        assert!(said.text().contains("/embedded"), "what it names is passed on as text: {}", said.text());
+        // A schema that stands elsewhere is not fetched: nothing fits it, or it does not count.
+        let body = json!({"skill": "evil/refers", "arguments": {"a": 1}});
+        send(&hub, Method::POST, "/api/exchanges", &alice, Some(body)).await;
+        assert_eq!(connections.load(Ordering::SeqCst), 0);
+        let audit = by_owner(&hub, Method::GET, "/api/audit", None).await.json();
+        let own = audit["items"].as_array().into_iter().flatten().filter(|line| line["who"] == "anonymous").count();
+        assert_eq!(own, 0, "the hub heard from itself: {audit}");
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use http::Method;
 use interlingua_testkit::{Answer, Hub, port};
@@ -25,30 +26,38 @@ pub(super) enum Way {
     Nlweb,
     /// Sessions of the older generations of MCP: whoever is between refuses the newest.
     McpSession,
+    /// MCP through the pipes of `interlingua mcp`, which attaches to the other hub's own socket.
+    McpStdio,
+    /// A2A 0.3: whoever is between leaves out of the card what 1.0 has.
+    A2aOld,
 }
 
 /// Those that show a credential of their own, by the newest generation of each protocol.
 pub(super) const WAYS: [Way; 9] =
     [Way::Nlip, Way::NlipCbor, Way::NlipText, Way::Mcp, Way::A2aRpc, Way::A2aHttp, Way::A2aGrpc, Way::Aip, Way::Nlweb];
 
-/// Another, which tells what led to a call as well.
-pub(super) const OLDER: [Way; 1] = [Way::McpSession];
+/// Others, which tell what led to a call as well.
+pub(super) const OLDER: [Way; 3] = [Way::McpSession, Way::McpStdio, Way::A2aOld];
 
 impl Way {
     /// It goes by MCP itself.
     pub(super) fn is_mcp(self) -> bool {
-        matches!(self, Way::Mcp | Way::McpSession)
+        matches!(self, Way::Mcp | Way::McpSession | Way::McpStdio)
     }
 
-    /// The other hub as a peer, shown this token. `at` is where it, or who is between, listens.
-    pub(super) fn peer(self, at: SocketAddr, token: &str) -> String {
+    /// The other hub as a peer, shown this token. `at` is where it, or who is between, listens; `data` is its directory.
+    pub(super) fn peer(self, at: SocketAddr, data: &Path, token: &str) -> String {
         let a2a = |binding: &str| format!("a2a: {{ url: \"http://{at}\", token: {token}, binding: {binding} }}");
         match self {
             Way::Nlip => format!("nlip: {{ url: \"http://{at}/nlip\", token: {token} }}"),
             Way::NlipCbor => format!("nlip: {{ url: \"ws://{at}/nlip/ws\", token: {token} }}"),
             Way::NlipText => format!("nlip: {{ url: \"ws://{at}/nlip/ws/text\", binding: ws-text, token: {token} }}"),
             Way::Mcp | Way::McpSession => format!("mcp: {{ url: \"http://{at}/mcp\", token: {token} }}"),
-            Way::A2aRpc => a2a("jsonrpc"),
+            Way::McpStdio => {
+                let args = json!(["mcp", "--data", data]);
+                format!("mcp: {{ command: \"{}\", args: {args} }}", env!("CARGO_BIN_EXE_interlingua"))
+            }
+            Way::A2aRpc | Way::A2aOld => a2a("jsonrpc"),
             Way::A2aHttp => a2a("http"),
             Way::A2aGrpc => a2a("grpc"),
             Way::Aip => format!("aip: {{ url: \"ws://{at}/ws\", target: local, key: {token} }}"),
@@ -59,10 +68,10 @@ impl Way {
     /// The other hub's tool, as it is called from here.
     pub(super) fn pay(self) -> (&'static str, Value) {
         match self {
-            Way::Mcp | Way::McpSession => ("right/local__pay", json!({})),
+            Way::Mcp | Way::McpSession | Way::McpStdio => ("right/local__pay", json!({})),
             Way::Aip => ("right/do", json!({"request": "please pay"})),
             Way::Nlweb => ("right/ask", json!({"query": "please pay", "site": "local"})),
-            Way::Nlip | Way::NlipCbor | Way::NlipText | Way::A2aRpc | Way::A2aHttp | Way::A2aGrpc => {
+            Way::Nlip | Way::NlipCbor | Way::NlipText | Way::A2aRpc | Way::A2aOld | Way::A2aHttp | Way::A2aGrpc => {
                 ("right/local.pay", json!({}))
             }
         }
@@ -132,7 +141,7 @@ pub(super) async fn pair(way: Way, token: &str, policy: &str, rules: &str) -> (H
     let (left, right) = (port::free(), port::free());
     let right_hub = hub_at(right, &format!("hub: {{ id: right }}\n{}", people(policy)), rules).await;
     let between = Between::of(way, &right_hub).await;
-    let peer = way.peer(between.at.unwrap_or(right), &format!("token-of-{token}"));
+    let peer = way.peer(between.at.unwrap_or(right), &right_hub.data(), &format!("token-of-{token}"));
     // The operator here takes it for harmless: nothing is asked before it reaches the other hub.
     let config =
         format!("hub: {{ id: left }}\n{}peers:\n  right: {{ {peer}, hub: true, effects: reads }}\n", people(""));
@@ -168,10 +177,15 @@ impl Between {
                 let (at, refuses) = without_the_newest(right.address()).await;
                 Between { at: Some(at), _refuses: Some(refuses) }
             }
+            Way::A2aOld => {
+                let (at, leaves_out) = with_an_old_card(right.address()).await;
+                Between { at: Some(at), _refuses: Some(leaves_out) }
+            }
             Way::Nlip
             | Way::NlipCbor
             | Way::NlipText
             | Way::Mcp
+            | Way::McpStdio
             | Way::A2aRpc
             | Way::A2aHttp
             | Way::A2aGrpc
@@ -183,13 +197,25 @@ impl Between {
 
 /// Passes on what an older client says, and answers what only the newest say as a server that does not know it.
 async fn without_the_newest(right: SocketAddr) -> (SocketAddr, Guard) {
+    listening(move |client| passed_on(client, right)).await
+}
+
+/// Passes on everything; of a card only what 0.3 knows.
+async fn with_an_old_card(right: SocketAddr) -> (SocketAddr, Guard) {
+    listening(move |client| with_old_card(client, right)).await
+}
+
+async fn listening<F>(serve: impl Fn(TcpStream) -> F + Send + 'static) -> (SocketAddr, Guard)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let at = listener.local_addr().expect("an address");
     #[expect(clippy::disallowed_methods, reason = "a test's own server, which ends with it")]
     let serving = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             #[expect(clippy::disallowed_methods, reason = "a test's own server, which ends with it")]
-            tokio::spawn(passed_on(stream, right));
+            tokio::spawn(serve(stream));
         }
     });
     (at, Guard(serving))
@@ -201,16 +227,40 @@ async fn passed_on(mut client: TcpStream, right: SocketAddr) {
         let asked: Value = serde_json::from_str(&body).unwrap_or_default();
         let error =
             json!({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no"}}).to_string();
-        let length = error.len();
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
-        let _ = client.write_all(format!("{head}content-length: {length}\r\n\r\n{error}").as_bytes()).await;
-        return;
+        return answer(&mut client, &error).await;
     }
-    let Ok(mut there) = TcpStream::connect(right).await else { return };
-    let request = format!("{head}\r\nconnection: close\r\n\r\n{body}");
-    if there.write_all(request.as_bytes()).await.is_ok() {
+    if let Some(mut there) = sent_on(right, &head, &body).await {
         let _ = tokio::io::copy(&mut there, &mut client).await;
     }
+}
+
+async fn with_old_card(mut client: TcpStream, right: SocketAddr) {
+    let Some((head, body)) = one_request(&mut client).await else { return };
+    let Some(mut there) = sent_on(right, &head, &body).await else { return };
+    if !head.starts_with("GET /.well-known/agent-card.json ") {
+        let _ = tokio::io::copy(&mut there, &mut client).await;
+        return;
+    }
+    let mut all = String::new();
+    let _ = there.read_to_string(&mut all).await;
+    let mut card: Value =
+        all.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok()).unwrap_or_default();
+    if let Some(members) = card.as_object_mut() {
+        members.remove("supportedInterfaces");
+    }
+    answer(&mut client, &card.to_string()).await;
+}
+
+async fn sent_on(right: SocketAddr, head: &str, body: &str) -> Option<TcpStream> {
+    let mut there = TcpStream::connect(right).await.ok()?;
+    let request = format!("{head}\r\nconnection: close\r\n\r\n{body}");
+    there.write_all(request.as_bytes()).await.ok()?;
+    Some(there)
+}
+
+async fn answer(client: &mut TcpStream, json: &str) {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+    let _ = client.write_all(format!("{head}content-length: {}\r\n\r\n{json}", json.len()).as_bytes()).await;
 }
 
 /// Its head without the empty line, and its body.
