@@ -141,6 +141,10 @@ pub struct Confirm {
     /// Absent where a peer asks, and in journals of hubs that did not write it. Boxed for the size of every event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Box<Basis>>,
+    /// The question that this one passes on: the run of an agent or a team asks its caller what a call of its own waits for.
+    /// Never taken from a peer. Boxed for the same reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relays: Option<Box<QuestionId>>,
 }
 
 /// Why this hub asks for an approval, and what it knew when it did.
@@ -195,6 +199,7 @@ impl Confirm {
             parts: Box::default(),
             effects: Effects::unknown(),
             basis: None,
+            relays: None,
         }
     }
 }

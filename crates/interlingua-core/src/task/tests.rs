@@ -68,6 +68,7 @@ fn confirm() -> Happening {
             parts: Box::default(),
             effects: Effects::unknown(),
             basis: None,
+            relays: None,
         }),
         text: "Write the file?".into(),
         expires: Time(5_000),

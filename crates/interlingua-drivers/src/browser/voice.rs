@@ -110,6 +110,7 @@ impl Voice {
             parts: Box::default(),
             effects: asking.skill.effects,
             basis: None,
+            relays: None,
         };
         Question {
             // The task numbers its questions itself.

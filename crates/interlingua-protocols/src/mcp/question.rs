@@ -394,6 +394,7 @@ mod tests {
             parts: Box::default(),
             effects: Effects::unknown(),
             basis: None,
+            relays: None,
         };
         let question = Question { kind: QuestionKind::Confirm(confirm), ..asked(ROOTS, "{}") };
         let asking = encode(&question, Version::LATEST).expect("asked");

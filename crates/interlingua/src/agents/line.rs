@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use interlingua_core::peer::Dispatch;
 use interlingua_core::{
-    Addressee, Answer, ArtifactId, Ask, Call, CancelWhy, Channel, ConversationId, Digest, Entry, Event, Fault,
+    Addressee, Answer, ArtifactId, Ask, Call, CancelWhy, Channel, Confirm, ConversationId, Digest, Entry, Event, Fault,
     FaultKind, Finished, Link, Maker, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind,
     Signal, TaskId, Time,
 };
@@ -218,7 +218,8 @@ impl<'a> Reading<'a> {
             let Some(question) = self.questions.pop_front() else { return };
             if self.line.can_be_asked(&question) {
                 let asked_by = Party::Peer(self.line.name.clone());
-                let put = Question { to: Addressee::Caller, asked_by, resume: None, ..question.clone() };
+                let kind = passed_on(&question);
+                let put = Question { to: Addressee::Caller, asked_by, resume: None, kind, ..question.clone() };
                 self.waiting = Some(Waiting::Asked(question, self.line.desk.ask(put)));
             } else if matches!(question.kind, QuestionKind::Confirm(_)) {
                 self.line.note(format!("waits for approval: {}", question.text));
@@ -261,6 +262,20 @@ async fn answer(waiting: &mut Option<Waiting>) -> Answer {
         Some(Waiting::Nobody(_)) => Answer::Declined,
         // The desk is gone with the caller: nobody will answer.
         Some(Waiting::Asked(_, asked)) => (&mut asked.answer).await.unwrap_or(Answer::Declined),
+    }
+}
+
+/// A request for an approval names the question that it passes on.
+fn passed_on(question: &Question) -> QuestionKind {
+    match question.kind.clone() {
+        QuestionKind::Confirm(confirm) => {
+            QuestionKind::Confirm(Confirm { relays: Some(Box::new(question.id)), ..confirm })
+        }
+        kind @ (QuestionKind::Input { .. }
+        | QuestionKind::Credential { .. }
+        | QuestionKind::Visit { .. }
+        | QuestionKind::Model(_)
+        | QuestionKind::Roots) => kind,
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) async fn inbox(arguments: &DecideArguments) -> Result<Exit, Failure> 
             _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
         };
     }
-    let page = open(&arguments.hub).await?;
+    let page = open(screen, &arguments.hub).await?;
     if screen.json {
         screen.value(&page)?;
     } else if page.items.is_empty() {
@@ -40,11 +40,27 @@ pub(super) async fn inbox(arguments: &DecideArguments) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-async fn open(hub: &HubArguments) -> Result<PageView<QuestionView>, Failure> {
+async fn open(screen: Screen, hub: &HubArguments) -> Result<PageView<QuestionView>, Failure> {
     let mut page: PageView<QuestionView> = all(hub, "/api/confirmations?limit=200").await?;
+    if !screen.json {
+        page.items = one_a_call(page.items);
+    }
     // What expires first is decided first.
     page.items.sort_by(|one, other| one.expires.cmp(&other.expires));
     Ok(page)
+}
+
+/// A person decides a call once. Of several questions about one call the one that a run asks is kept: its task has the result.
+fn one_a_call(mut items: Vec<QuestionView>) -> Vec<QuestionView> {
+    items.sort_by_key(|question| question.asked_by == "hub");
+    let mut covered = BTreeSet::new();
+    items.retain(|question| {
+        let names = [Some(&question.id), question.twin.as_ref()];
+        let is_new = names.iter().flatten().all(|id| !covered.contains(*id));
+        covered.extend(names.into_iter().flatten().cloned());
+        is_new
+    });
+    items
 }
 
 /// Each once, as it comes.
@@ -54,7 +70,7 @@ async fn watch(screen: Screen, arguments: &DecideArguments) -> Result<Exit, Fail
     }
     let mut seen = BTreeSet::new();
     loop {
-        for question in open(&arguments.hub).await?.items {
+        for question in open(screen, &arguments.hub).await?.items {
             if seen.len() >= REMEMBERED {
                 seen.clear();
             }

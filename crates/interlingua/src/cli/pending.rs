@@ -25,6 +25,7 @@ pub(super) fn described(question: &QuestionView) -> String {
     line("whole", (!confirm.parts.is_empty()).then(|| question.text.clone()));
     line("why", (!question.why.is_empty()).then(|| question.why.join(", ").replace('_', " ")));
     line("trust", question.trust.clone().filter(|trust| trust == "peer" || trust == "world"));
+    line("last time", question.confirm.as_ref().map(|_| last(question)));
     line("until", Some(question.expires.clone()));
     line("id", Some(question.id.clone()));
     plain(&lines.join("\n"))
@@ -67,6 +68,13 @@ fn about(question: &QuestionView) -> Option<String> {
         None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
     })
+}
+
+/// What was approved before of the same skill for the same caller.
+fn last(question: &QuestionView) -> String {
+    let Some(last) = &question.last else { return "never approved for this caller".into() };
+    let with = last.arguments.as_ref().map(|arguments| format!(" with {}", folded::arguments(arguments.as_str())));
+    format!("{} by {}{}", last.at, last.by, with.unwrap_or_default())
 }
 
 pub(super) fn arguments(question: &QuestionView) -> Option<String> {

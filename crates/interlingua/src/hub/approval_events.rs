@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use interlingua_core::task::Task;
-use interlingua_core::{Confirm, Decided, Entry, Event, How, Input, Question, QuestionKind};
+use interlingua_core::{Confirm, Decided, Entry, Event, How, Input, Question, QuestionId, QuestionKind, SkillId};
 use tokio::sync::Semaphore;
 
 use super::Hub;
@@ -25,8 +25,15 @@ impl Default for Approvals {
 }
 
 impl Hub {
-    /// Reads from a commit which approvals are pending now and which are decided. `before`: the questions that were open.
-    pub(super) fn note_approvals(&self, task: &Task, before: &[Question], entries: &[Arc<Entry>]) {
+    /// Reads from a commit which approvals are pending now and which are decided, and returns those that were given to calls of
+    /// the task itself. `before`: the questions that were open.
+    pub(super) fn note_approvals(
+        &self,
+        task: &Task,
+        before: &[Question],
+        entries: &[Arc<Entry>],
+    ) -> Vec<(QuestionId, SkillId)> {
+        let mut granted = Vec::new();
         let mut open: Vec<(&Question, &Confirm)> = before.iter().filter_map(approval).collect();
         for event in entries.iter().filter_map(|entry| entry.record.event()) {
             match event {
@@ -39,13 +46,18 @@ impl Hub {
                 }
                 Event::Settled { question, how, decided, .. } => {
                     if let Some(at) = open.iter().position(|(open, _)| open.id == *question) {
-                        told(task, open.swap_remove(at), word(*how), decided.as_deref());
+                        let (asked, confirm) = open.swap_remove(at);
+                        told(task, (asked, confirm), word(*how), decided.as_deref());
+                        if confirm.relays.is_none() && decided.as_ref().is_some_and(|decided| decided.granted) {
+                            granted.push((asked.id, confirm.skill.clone()));
+                        }
                     }
                 }
                 Event::Finished(_) => open.drain(..).for_each(|left| told(task, left, "withdrawn", None)),
                 Event::Started { .. } | Event::Said { .. } | Event::Progress { .. } | Event::Artifact(_) => {}
             }
         }
+        granted
     }
 
     fn tell_pending(&self, task: &Task, question: &Question, confirm: &Confirm) {

@@ -2,6 +2,7 @@
 //!
 //! Whoever neither owns a task nor may approve what it asked learns nothing of it: for them it is not there.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use interlingua_core::ports::is_last;
@@ -13,6 +14,7 @@ use interlingua_core::{
 };
 
 use super::Hub;
+use super::granted::{Granted, relayed};
 use super::live::decoded;
 
 /// How many records of a task are read to learn what became of a question, a page at a time.
@@ -30,6 +32,28 @@ pub struct Pending {
     pub skill: Option<Arc<Skill>>,
     /// What the peer that offers the skill speaks.
     pub protocol: Option<&'static str>,
+    /// Another question about the same call, which is settled by the same answer: of the run that passes it on, or of the call itself.
+    pub twin: Option<QuestionId>,
+    /// The last call of this skill by this caller that was approved.
+    pub last: Option<Granted>,
+}
+
+/// Questions of a list that are about one and the same call.
+#[derive(Debug, Default)]
+pub struct Twins(HashMap<QuestionId, QuestionId>);
+
+impl Twins {
+    /// Only what is in the list is named: whoever may not answer a question learns nothing of it.
+    pub fn among<'a>(questions: impl Iterator<Item = &'a Question> + Clone) -> Twins {
+        let listed: HashSet<QuestionId> = questions.clone().map(|question| question.id).collect();
+        let mut twins = HashMap::new();
+        for question in questions {
+            let Some(below) = relayed(question).filter(|below| listed.contains(below)) else { continue };
+            twins.insert(question.id, *below);
+            twins.entry(*below).or_insert(question.id);
+        }
+        Twins(twins)
+    }
 }
 
 /// The place of a question in the list of approvers: its number among those of its caller, then its age.
@@ -63,11 +87,11 @@ impl std::str::FromStr for Turn {
 }
 
 /// What became of a question.
-struct Ended {
-    question: Question,
+pub(super) struct Ended {
+    pub(super) question: Question,
     how: How,
-    decided: Option<Box<Decided>>,
-    at: Time,
+    pub(super) decided: Option<Box<Decided>>,
+    pub(super) at: Time,
 }
 
 impl Hub {
@@ -84,7 +108,7 @@ impl Hub {
     }
 
     /// An open question with what is known of its call.
-    pub async fn pending(&self, question: Question) -> Result<Pending, Fault> {
+    pub async fn pending(&self, question: Question, twins: &Twins) -> Result<Pending, Fault> {
         let folded = self.live.get(question.id.0).and_then(|live| live.folded());
         let task = match folded {
             Some(task) => task,
@@ -103,7 +127,8 @@ impl Hub {
             | QuestionKind::Model(_)
             | QuestionKind::Roots => (None, None),
         };
-        Ok(Pending { question, task, skill, protocol })
+        let (twin, last) = (twins.0.get(&question.id).copied(), self.last_granted(&question).await?);
+        Ok(Pending { question, task, skill, protocol, twin, last })
     }
 
     /// Why this principal cannot decide a question: each reason is told to those whom it concerns.
@@ -127,7 +152,7 @@ impl Hub {
     }
 
     /// What the task's journal says of a question that is not open.
-    async fn ended(&self, id: QuestionId) -> Result<Option<Ended>, Fault> {
+    pub(super) async fn ended(&self, id: QuestionId) -> Result<Option<Ended>, Fault> {
         let (mut after, mut asked) = (0, None);
         for _ in 0..PAGES {
             let page = self.store.journal.read(Log::Task(id.0), after, PAGE).await?;

@@ -23,6 +23,7 @@ mod driver;
 pub mod entropy;
 mod filled;
 mod fold;
+mod granted;
 pub mod hooks;
 mod index;
 mod large;
@@ -60,6 +61,7 @@ use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use conversations::CONVERSATIONS;
 pub use door::Door;
+pub use granted::Granted;
 pub use large::{between, pieces};
 pub use running::{Running, Settled};
 

@@ -380,6 +380,7 @@ impl Hub {
             parts: parts.into(),
             effects: ready.skill.effects,
             basis: Some(Box::new(basis)),
+            relays: None,
         };
         Ok(Some(Asking {
             to,

@@ -104,6 +104,7 @@ fn hub_asks_for_yes(skill: &str) -> Happening {
         parts: Box::default(),
         effects: Effects::unknown(),
         basis: None,
+        relays: None,
     };
     let kind = QuestionKind::Confirm(confirm);
     Happening::Ask(Asking { to: Addressee::Approvers, kind, text: "Shall I?".into(), expires: EXPIRES })

@@ -70,6 +70,7 @@ fn confirmation(question: QuestionId, to: Addressee) -> Event {
         parts: Box::default(),
         effects,
         basis: None,
+        relays: None,
     };
     Event::Asked(Question {
         id: question,

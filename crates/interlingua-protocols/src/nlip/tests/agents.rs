@@ -285,6 +285,7 @@ fn a_yes_to_another_hub_is_understood_there() {
             parts: Box::default(),
             effects: interlingua_core::Effects::unknown(),
             basis: None,
+            relays: None,
         }),
         text: "Delete?".into(),
         asked_by: Party::Hub,

@@ -172,6 +172,7 @@ fn a_yes_or_no_is_asked_in_words_and_in_structure() {
         parts: Box::default(),
         effects: Effects::unknown(),
         basis: None,
+        relays: None,
     };
     let text = "Delete a? Answer yes or no.";
     let asked = encode::asked(&question(QuestionKind::Confirm(confirm), text), &Beside::NOTHING, ReplyTo::default());

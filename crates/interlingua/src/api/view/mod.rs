@@ -33,7 +33,7 @@ pub use event::{
 pub use fault::{ErrorBody, FaultView, FieldView, RetryView};
 pub use keys::{KeyView, KeysView, RotateRequest, Rotated};
 pub use parts::Tells;
-pub use question::{ChoiceView, ConfirmView, QuestionView};
+pub use question::{ChoiceView, ConfirmView, GrantedView, QuestionView};
 pub use site::SiteSessionView;
 pub use task::{
     AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, ConversationView,

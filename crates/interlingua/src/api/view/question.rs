@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::card::EffectsView;
 use super::content::PartView;
+use crate::hub::Granted;
 use crate::hub::approvals::Pending;
 
 /// Which of the fields are there depends on `kind`. The callee's own state never leaves the hub.
@@ -77,6 +78,37 @@ pub struct QuestionView {
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// In lists of confirmations: another one about the same call, that you may decide as well. An agent's run passes on to its
+    /// caller what its call asks of approvers. The answer to one settles both; the other is then withdrawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
+    /// In lists of confirmations: the last call of this skill by the same caller that was approved. Absent where this is the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<GrantedView>,
+}
+
+/// A call that was approved before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GrantedView {
+    pub task: String,
+    /// When it was approved.
+    pub at: String,
+    /// Who approved it.
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub arguments: Option<Json>,
+}
+
+impl From<&Granted> for GrantedView {
+    fn from(granted: &Granted) -> GrantedView {
+        GrantedView {
+            task: granted.task.to_string(),
+            at: granted.at.to_string(),
+            by: granted.by.to_string(),
+            arguments: granted.arguments.clone(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -178,6 +210,8 @@ impl From<&Pending> for QuestionView {
             title: skill.map(|skill| skill.title.to_string()),
             description: skill.map(|skill| skill.description.to_string()),
             protocol: pending.protocol.map(str::to_owned),
+            twin: pending.twin.map(|twin| twin.to_string()),
+            last: pending.last.as_ref().map(GrantedView::from),
             ..QuestionView::within(&pending.task, &pending.question)
         }
     }

@@ -23,6 +23,7 @@ fn events() -> Vec<Event> {
             parts: Box::default(),
             effects: Effects::unknown(),
             basis: None,
+            relays: None,
         }),
         text: "Book it?".into(),
         asked_by: Party::Hub,

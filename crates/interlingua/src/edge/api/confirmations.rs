@@ -12,12 +12,13 @@ use super::page::{self, Paged};
 use super::{Answered, Asker, answer, tasks};
 use crate::api::view::{ConfirmationRequest, PageView, QuestionView};
 use crate::edge::Shared;
-use crate::hub::approvals::{Pending, Turn};
+use crate::hub::approvals::{Pending, Turn, Twins};
 use crate::server::body;
 
 pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
     let open = shared.hub.open_confirmations(&asker.by);
+    let twins = Twins::among(open.iter().map(|(_, question)| question));
     let after = query.after.as_deref().map(|after| after.parse::<Turn>().map_err(|_| page::bad_cursor()));
     let after = after.transpose()?;
     let rest = open.into_iter().filter(|(turn, _)| after.is_none_or(|after| *turn > after));
@@ -25,7 +26,7 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
     let links = asker.links(&shared);
     let mut items = Vec::with_capacity(questions.len());
     for (_, question) in questions {
-        items.push(links.within(QuestionView::from(&shared.hub.pending(question).await?)));
+        items.push(links.within(QuestionView::from(&shared.hub.pending(question, &twins).await?)));
     }
     answer(StatusCode::OK, &PageView { items, next })
 }
@@ -60,9 +61,10 @@ pub(super) async fn decide(
 /// One that this principal may decide; else why it is not.
 async fn found(shared: &Shared, asker: &Asker, id: &str) -> Result<Pending, Fault> {
     let id = decode::question_id(id)?;
-    let open = shared.hub.open_confirmations(&asker.by).into_iter().find(|(turn, _)| turn.question == id);
-    match open {
-        Some((_, question)) => shared.hub.pending(question).await,
+    let open = shared.hub.open_confirmations(&asker.by);
+    let twins = Twins::among(open.iter().map(|(_, question)| question));
+    match open.into_iter().find(|(turn, _)| turn.question == id) {
+        Some((_, question)) => shared.hub.pending(question, &twins).await,
         None => Err(shared.hub.not_to_decide(&asker.by, id).await),
     }
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use interlingua_core::ports::{Append, Appended, Expected, TaskRoom, TaskRow, Unique};
 use interlingua_core::task::Happening;
 use interlingua_core::{
-    Blob, Body, Digest, Entry, Event, Fault, FaultKind, Finished, Log, Record, TaskId, Time, journal,
+    Blob, Body, Digest, Entry, Event, Fault, FaultKind, Finished, Log, QuestionId, Record, SkillId, TaskId, Time,
+    journal,
 };
 
 use super::super::Hub;
@@ -60,7 +61,8 @@ impl Driver {
         self.hub.note_readers(&self.task, &records).await?;
         let entries = numbered(records, 1, self.task.updated);
         let live = kept.live.clone();
-        self.publish(&live, &entries);
+        let granted = self.publish(&live, &entries);
+        self.hub.note_granted(&live.owner, granted).await;
         self.kept = Some(kept);
         Ok(Keeping::Kept(live))
     }
@@ -77,11 +79,11 @@ impl Driver {
         Ok(())
     }
 
-    /// Shows what was committed, and says which approvals it asks for or decides.
-    fn publish(&self, live: &Live, entries: &[Arc<Entry>]) {
+    /// Shows what was committed, and reports which approvals it asks for or decides; returns those that were given.
+    fn publish(&self, live: &Live, entries: &[Arc<Entry>]) -> Vec<(QuestionId, SkillId)> {
         let before = live.questions();
         live.publish(entries, self.open_questions(), self.liveness());
-        self.hub.note_approvals(&self.task, &before, entries);
+        self.hub.note_approvals(&self.task, &before, entries)
     }
 
     fn enlist(&self, seq: u64) -> Result<Kept, Fault> {
@@ -113,7 +115,8 @@ impl Driver {
         self.hub.note_readers(&self.task, &records).await?;
         let entries = numbered(records, before + 1, self.task.updated);
         if let Some(kept) = &self.kept {
-            self.publish(&kept.live, &entries);
+            let granted = self.publish(&kept.live, &entries);
+            self.hub.note_granted(&kept.live.owner, granted).await;
         }
         if before / SNAPSHOT_EVERY < seq / SNAPSHOT_EVERY {
             self.hub.fold_ahead(self.task.id).await;

@@ -228,3 +228,67 @@ replies:
     reaches(&hub, &task, "completed").await;
     assert_eq!((told(&hub, &task).await.as_str(), wiped(&hub).len()), ("The backup stays.", 1));
 }
+
+/// The run asks its caller, its call asks the approvers: each names the other, and the answer to either settles both.
+#[tokio::test]
+async fn the_two_questions_about_one_call_name_each_other_and_one_answer_settles_both() {
+    let hub = hub().await;
+    for answers_the_run in [true, false] {
+        let run = start(&hub, json!({"skill": "ann/chat", "text": "tidy up"})).await;
+        let asked = question(&hub, &run, "disk").await;
+        let mut open = Vec::new();
+        until("both are listed", async || {
+            open = hub.get("/api/confirmations").await.json()["items"].as_array().cloned().unwrap_or_default();
+            open.len() == 2
+        })
+        .await;
+        let is_run = |question: &&Value| question["id"] == asked["id"];
+        let of_run = open.iter().find(is_run).unwrap_or_else(|| panic!("the run asks: {open:?}"));
+        let of_call = open.iter().find(|question| !is_run(question)).expect("two of them");
+        assert_eq!((&of_run["twin"], &of_call["twin"]), (&of_call["id"], &of_run["id"]), "{open:?}");
+        assert_eq!(of_run["call"], of_call["call"], "the same call: {open:?}");
+        // Who decides on the command line is shown it once.
+        let listed = program(&hub, &["approve"]).await;
+        let table = String::from_utf8_lossy(&listed.stdout).into_owned();
+        assert_eq!(table.matches("local/wipe").count(), 1, "{table}");
+        let decided = if answers_the_run { of_run } else { of_call };
+        let path = format!("/api/confirmations/{}", decided["id"].as_str().expect("an id"));
+        assert_eq!(hub.get(&path).await.json()["twin"], decided["twin"], "also when it is read alone");
+        assert_eq!(hub.post_json(&path, &json!({"approve": true})).await.status, 200);
+        reaches(&hub, &run, "completed").await;
+        assert_eq!(hub.get("/api/confirmations").await.json()["items"], json!([]), "both are settled");
+        // The next time both show what was approved, whichever was answered.
+        let last = |question: &Value| question["last"].clone();
+        match answers_the_run {
+            true => assert!(last(of_run).is_null() && last(of_call).is_null(), "the first time: {open:?}"),
+            false => {
+                assert_eq!(last(of_run), last(of_call), "{open:?}");
+                assert_eq!(last(of_run)["arguments"], json!({"what": "disk"}), "{open:?}");
+            }
+        }
+    }
+    assert_eq!(wiped(&hub), ["disk", "disk"]);
+}
+
+/// Calls with the same arguments have the same digest; each pair is still its own.
+#[tokio::test]
+async fn equal_calls_of_two_runs_are_not_taken_for_one() {
+    let hub = hub().await;
+    for _ in 0..2 {
+        let run = start(&hub, json!({"skill": "ann/chat", "text": "tidy up"})).await;
+        question(&hub, &run, "disk").await;
+    }
+    let mut open = Vec::new();
+    until("all four are listed", async || {
+        open = hub.get("/api/confirmations").await.json()["items"].as_array().cloned().unwrap_or_default();
+        open.len() == 4
+    })
+    .await;
+    for question in &open {
+        let twin = open.iter().find(|other| other["id"] == question["twin"]).unwrap_or_else(|| panic!("{open:?}"));
+        assert_eq!(twin["twin"], question["id"], "{open:?}");
+    }
+    let calls: std::collections::BTreeSet<&str> =
+        open.iter().filter_map(|question| question["call"].as_str()).collect();
+    assert_eq!(calls.len(), 1, "{open:?}");
+}
