@@ -8,7 +8,7 @@ use super::run::{Exhausted, Filled, Machine, Subject};
 use super::token::{Token, said, tokens};
 use super::value::{Clock, Kind, Reading};
 use crate::card::{Phrase, Schema, Skill};
-use crate::id::{SkillId, Text, Version};
+use crate::id::{SkillId, Text, Time, Version};
 use crate::json::{Json, Tree};
 
 /// Over all skills. What is beyond is reported and not compiled.
@@ -187,6 +187,15 @@ impl Matcher {
             },
             Match::One(_) | Match::Several(_) => whole,
         }
+    }
+
+    /// The patterns of which the whole text is a sentence that fills no slot.
+    pub fn spelling(&self, text: &str) -> Vec<Text> {
+        let Some(tokens) = tokens(text) else { return Vec::new() };
+        let ids: Vec<Option<WordId>> = tokens.iter().map(|token| self.vocabulary.get(&token.core)).collect();
+        let found = self.matches(text, &tokens, &ids, Clock::from(Time(0)), None, &|_: &SkillId| true);
+        let found = found.unwrap_or_default().into_iter().filter(|(_, _, filled)| filled.is_empty());
+        found.map(|(_, phrase, _)| phrase.pattern.clone()).collect()
     }
 
     fn best(

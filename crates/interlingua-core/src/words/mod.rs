@@ -46,6 +46,6 @@ pub use field::{choices, form, missing};
 pub(crate) use fold::fold;
 pub use lexicon::{Language, Locale};
 pub use matcher::{BadPhrase, Found, MAX_CANDIDATES, MAX_PHRASES, Match, Matcher, Problem};
-pub use pattern::{BadPattern, Flaw, MAX_PATTERN, MAX_SLOTS};
+pub use pattern::{BadPattern, Flaw, MAX_PATTERN, MAX_SLOTS, sentences};
 pub use token::{MAX_TEXT, MAX_TOKENS};
 pub use value::Clock;

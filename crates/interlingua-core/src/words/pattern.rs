@@ -90,6 +90,32 @@ pub(super) fn parse(pattern: &str) -> Result<Pattern, BadPattern> {
     }
 }
 
+/// How many sentences are spelt out.
+const MAX_SENTENCES: usize = 1_000;
+
+/// The sentences of a pattern that fill no slot, as folded words; at most a thousand. None of a pattern that cannot be read.
+pub fn sentences(pattern: &str) -> Vec<String> {
+    let Ok(pattern) = parse(pattern) else { return Vec::new() };
+    let mut all = spelt(&pattern.nodes);
+    all.retain(|words| !words.is_empty());
+    all.into_iter().map(|words| words.join(" ")).collect()
+}
+
+fn spelt(nodes: &[Node]) -> Vec<Vec<String>> {
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    for node in nodes {
+        let next: Vec<Vec<String>> = match node {
+            Node::Word(word) => vec![vec![word.clone()]],
+            Node::Slot(_) => Vec::new(),
+            Node::Either(ways) => ways.iter().flat_map(|way| spelt(way)).collect(),
+            Node::Maybe(ways) => ways.iter().flat_map(|way| spelt(way)).chain([Vec::new()]).collect(),
+        };
+        let longer = all.iter().flat_map(|words| next.iter().map(|more| [words.as_slice(), more].concat()));
+        all = longer.take(MAX_SENTENCES).collect();
+    }
+    all
+}
+
 /// A slot that one way through the pattern fills twice. `filled` gains the slots that some way fills.
 fn repeated(nodes: &[Node], slots: &[Slot], filled: &mut Vec<Text>) -> Option<Text> {
     for node in nodes {

@@ -130,7 +130,8 @@ fn finish(
         Some(_) | None => problem,
     };
     let found = check::check(&config);
-    let warnings = found.warnings.into_iter().chain(rules.warnings).map(placed).collect();
+    let warnings = found.warnings.into_iter().chain(rules.warnings).chain(phrases::claimed(&config));
+    let warnings = warnings.map(placed).collect();
     let sites = read_sites(&mut config);
     let later = sites.into_iter().chain(phrases::check(&config));
     let problems: Vec<Problem> = found.problems.into_iter().chain(rules.problems).chain(later).map(placed).collect();

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::peers::matches;
 use super::{Config, Peer, Problem, Speaks};
+use crate::hub::reserved;
 
 /// Of one entry, over all languages.
 const MOST: usize = 100;
@@ -108,12 +109,34 @@ fn of_peer(name: &str, peer: &Peer) -> Vec<Problem> {
     problems
 }
 
+/// Phrases of peers that claim a sentence which the hub answers itself.
+pub(super) fn claimed(config: &Config) -> Vec<Problem> {
+    let of_peer = |(name, peer): (&String, &Peer)| {
+        let of_skill = |(pattern, settings): (&String, &super::peers::SkillSettings)| {
+            let claimed = |Placed { phrase, at }: &Placed| {
+                let (matcher, _) = Matcher::compile([&with(phrase, Schema(Json::empty_object()))]);
+                let (_, sentence) = reserved::claimed(&matcher).into_iter().next()?;
+                let text = format!("`{}`: the hub answers `{sentence}` itself", phrase.pattern);
+                Some(Problem::new(format!("peers.{name}.skills.{pattern}.phrases.{at}"), text))
+            };
+            settings.phrases.0.iter().filter_map(claimed).collect::<Vec<_>>()
+        };
+        peer.skills.iter().flat_map(of_skill).collect::<Vec<_>>()
+    };
+    config.peers.iter().flat_map(of_peer).collect()
+}
+
+/// A skill that has this phrase.
+fn with(phrase: &Phrase, input: Schema) -> Skill {
+    let effects = Effects::reads_only(CardFrom::Configuration);
+    let mut skill = Skill::new(SkillId::new("peer", "skill"), SkillKind::Tool, "", input, effects);
+    skill.phrases = vec![phrase.clone()];
+    skill
+}
+
 /// Why a skill with this input cannot have this phrase.
 fn wrong(phrase: &Phrase, input: &Schema) -> Option<String> {
-    let effects = Effects::reads_only(CardFrom::Configuration);
-    let mut skill = Skill::new(SkillId::new("peer", "skill"), SkillKind::Tool, "", input.clone(), effects);
-    skill.phrases = vec![phrase.clone()];
-    let (_, problems) = Matcher::compile([&skill]);
+    let (_, problems) = Matcher::compile([&with(phrase, input.clone())]);
     problems.first().map(|problem| format!("`{}`: {}", phrase.pattern, problem.problem))
 }
 

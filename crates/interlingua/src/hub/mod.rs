@@ -36,6 +36,7 @@ mod prepare;
 mod promises;
 mod recover;
 pub mod registry;
+pub(crate) mod reserved;
 mod running;
 pub mod runs;
 pub mod shares;

@@ -11,6 +11,7 @@ use interlingua_core::{
     Text, Version,
 };
 
+use super::reserved;
 use super::validate::Schemas;
 
 /// Bounds on the catalogue.
@@ -89,11 +90,16 @@ impl Registered {
     }
 }
 
-/// Takes the phrases off a card that its skills cannot have, such as one with a slot that is no argument, and says why of each.
+/// Takes the phrases off a card that its skills cannot have, such as one with a slot that is no argument, and says why of each. One that
+/// claims a sentence of the hub's own stays for what else it says.
 fn left_out(card: &mut Card) -> Vec<Text> {
     let mut said = Vec::new();
     for skill in card.skills.iter_mut().filter(|skill| !skill.phrases.is_empty()) {
-        let (_, problems) = Matcher::compile([&*skill]);
+        let (matcher, problems) = Matcher::compile([&*skill]);
+        for (pattern, sentence) in reserved::claimed(&matcher).into_iter().filter(|_| !reserved::answers(&skill.id)) {
+            tracing::warn!(event = "phrase_reserved", peer = %card.peer, skill = %skill.id, %pattern, sentence);
+            said.push(format!("phrase `{pattern}` of {}: the hub answers `{sentence}` itself", skill.id).into());
+        }
         skill.phrases.retain(|phrase| problems.iter().all(|problem| problem.pattern != phrase.pattern));
         for problem in problems {
             tracing::warn!(event = "phrase_left_out", peer = %card.peer, skill = %skill.id, %problem);

@@ -9,7 +9,7 @@ use interlingua_core::task::Asking;
 use interlingua_core::words::answer::{Consent, FormAnswer, consent, to_form};
 use interlingua_core::words::given::{Unclear, given};
 use interlingua_core::words::rank::{Bar, Ranked, rank, refit};
-use interlingua_core::words::{Language, Locale, Match, fill, say};
+use interlingua_core::words::{Found, Language, Locale, Match, fill, say};
 use interlingua_core::{
     Addressee, Answer, Body, Call, Choice, Fault, FaultKind, Input, Json, KindSet, Noun, Part, PeerId, Principal,
     Question, QuestionKind, Schema, Skill, SkillId, SkillKind, Text, Time, Why, task, words,
@@ -20,6 +20,7 @@ use super::asking::is_ask;
 use super::filled;
 use super::prepare::{Prepared, Ready, no_such_skill, ready};
 use super::registry::Catalogue;
+use super::reserved;
 
 /// The argument under which the answer to "which one?" comes back.
 const CHOSEN: &str = "skill";
@@ -66,6 +67,12 @@ impl Hub {
             let chosen = chosen.parse().map_err(|_| no_words())?;
             return self.meant(catalogue, &spoken, &chosen, &may);
         }
+        if of.is_none()
+            && let Some(found) = self.reserved(catalogue, &spoken, &may)
+        {
+            return found_ready(catalogue, &found.skill, Why::Phrase, overlaid(&found.args, input))
+                .map(Prepared::Ready);
+        }
         match self.matched(catalogue, &spoken, &may) {
             Match::One(found) => {
                 let args = overlaid(&found.args, input);
@@ -87,7 +94,17 @@ impl Hub {
         }
     }
 
-    /// What the phrases say. Where the hub's own are as good as those of a peer, the peer's are meant.
+    /// Sentences that are the hub's own, whatever peers claim them.
+    fn reserved(&self, catalogue: &Catalogue, spoken: &Spoken<'_>, may: &impl Fn(&SkillId) -> bool) -> Option<Found> {
+        let own = |id: &SkillId| reserved::answers(id) && may(id);
+        match catalogue.matcher.match_words(&spoken.text, self.now(), Some(spoken.locale), own) {
+            // With a subject it is a search, and a peer may know better.
+            Match::One(found) => Some(found).filter(|found| found.args == Json::empty_object()),
+            Match::Several(_) | Match::None => None,
+        }
+    }
+
+    /// What the phrases say. Where those of the hub that are not reserved are as good as those of a peer, the peer's are meant.
     fn matched(&self, catalogue: &Catalogue, spoken: &Spoken<'_>, may: &impl Fn(&SkillId) -> bool) -> Match {
         match catalogue.matcher.match_words(&spoken.text, self.now(), Some(spoken.locale), may) {
             Match::Several(mut found) => {

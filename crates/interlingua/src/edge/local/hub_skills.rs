@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::hub::Hub;
 use crate::hub::live::no_such_task;
 use crate::hub::policy::Action;
+use crate::hub::reserved;
 
 pub const PEER: &str = "hub";
 /// How many skills one answer lists.
@@ -84,10 +85,7 @@ fn skills() -> Vec<Skill> {
         }},
     });
     let mut find = skill("find_skills", SkillKind::Tool, FIND, query);
-    find.phrases = phrases(&[
-        ("en", "(find|list|show) [all] skills [(for|about) {query}]"),
-        ("es", "(busca|lista|muestra) [las] habilidades [(de|sobre|para) {query}]"),
-    ]);
+    find.phrases = phrases(&reserved::LIST);
     let help = help_skill();
     let mut echo = skill("echo", SkillKind::Agent, ECHO, anything);
     echo.phrases = phrases(&[("en", "echo {text}"), ("es", "repite {text}")]);
@@ -106,35 +104,9 @@ fn help_skill() -> Skill {
     });
     let mut help = skill("help", SkillKind::Tool, HELP, input);
     help.public = true;
-    help.phrases = phrases(&GREETINGS);
+    help.phrases = phrases(&reserved::HELP);
     help
 }
-
-/// Greetings and questions for help. Languages that the hub does not speak are answered in English.
-const GREETINGS: [(&str, &str); 22] = [
-    ("en", "(help|help me|can you help [me]|i need help)"),
-    ("en", "(hello|hi|hey|greetings) [there]"),
-    ("en", "good (morning|afternoon|evening)"),
-    ("en", "what can you do [for me]"),
-    ("en", "what can I (do|ask|say) [here]"),
-    ("en", "what (are your skills|do you do|do you offer|skills do you have)"),
-    ("en", "(who|what) are you"),
-    ("en", "how does this work"),
-    ("es", "(ayuda|ayúdame|necesito ayuda)"),
-    ("es", "hola"),
-    ("es", "(buenos días|buenas tardes|buenas noches)"),
-    ("es", "qué (puedes|sabes) hacer [por mí]"),
-    ("de", "(hilfe|hilf mir|kannst du mir helfen)"),
-    ("de", "(hallo|guten tag|guten morgen|guten abend)"),
-    ("de", "was (kannst du|kannst du tun|kannst du alles)"),
-    ("fr", "(aide|aide-moi|à l'aide|peux-tu m'aider)"),
-    ("fr", "(bonjour|bonsoir|salut)"),
-    ("fr", "(que|qu'est-ce que tu) (peux-tu faire|sais-tu faire|peux faire|sais faire)"),
-    ("pt", "(ajuda|ajuda-me|me ajude|preciso de ajuda)"),
-    ("pt", "(olá|oi|bom dia|boa tarde|boa noite)"),
-    ("pt", "o que (você pode|você sabe|podes|sabes) fazer"),
-    ("pt", "que (podes|sabes) fazer"),
-];
 
 /// Resolved by the hub to the skill it names, so it never reaches this peer.
 fn call_skill() -> Skill {

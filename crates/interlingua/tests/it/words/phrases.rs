@@ -138,3 +138,17 @@ async fn a_peer_of_any_protocol_can_have_phrases() {
     let answer = said_by(&hub, "api", "cheap seats to Paris").await;
     assert!(answer["questions"][0]["text"].as_str().is_some_and(|text| text.contains("I still need")), "{answer}");
 }
+
+#[tokio::test]
+async fn a_phrase_that_is_the_hubs_own_is_a_warning_with_its_place_and_a_problem_of_its_peer() {
+    let skills = "skills: { get_order: { effects: reads, phrases: [\"help\", \"track order {order_id}\"] } }";
+    let hub = hub(skills).await;
+    let (code, out, err) = ended(&typed_in(&hub, &["check", "interlingua.yaml"]));
+    assert_eq!(code, Some(0), "{out}{err}");
+    let told = "peers.orders.skills.get_order.phrases.0: `help`: the hub answers `help` itself";
+    assert!(err.contains("warning: interlingua.yaml:1:") && err.contains(told), "{err}");
+    let (_, out, err) = ended(&typed(&hub, &["peers"]));
+    assert!(format!("{out}{err}").contains("the hub answers `help` itself"), "{out}{err}");
+    assert_eq!(said_by(&hub, "api", "help").await["route"]["skill"], "hub/help");
+    assert_eq!(said_by(&hub, "api", "track order 1001").await["route"]["skill"], "orders/get_order");
+}
