@@ -16,6 +16,7 @@ use super::answer;
 use super::arguments::{AskArguments, CallArguments, ExchangeArguments, HubArguments, SaveArguments};
 use super::client::{Client, Events, Extras};
 use super::screen::{Screen, plain};
+use super::shown::Shown;
 use super::team::Board;
 use super::{Exit, Failure, meant, save};
 use crate::api::view::{
@@ -105,11 +106,15 @@ async fn exchange(
     }
     let mut watcher = Watcher::new(&client, screen, if options.steps { Notes::Steps } else { Notes::fitting() });
     watcher.save = options.save;
-    let interrupted = tokio::select! {
-        done = watcher.run(&request, &extras) => return done,
-        _ = tokio::signal::ctrl_c() => true,
-    };
-    debug_assert!(interrupted, "the other arm returns");
+    tokio::select! {
+        done = watcher.run(&request, &extras) => {
+            // At a question that it asked.
+            if !done.as_ref().is_err_and(|failure| failure.exit == Exit::Interrupted) {
+                return done;
+            }
+        }
+        _ = tokio::signal::ctrl_c() => {}
+    }
     watcher.cancel().await;
     Err(Failure::new(Exit::Interrupted, "interrupted; the call was cancelled"))
 }
@@ -140,8 +145,8 @@ pub(super) struct Watcher<'a> {
     /// Known once the exchange is kept.
     pub(super) task: Option<String>,
     open: Vec<QuestionView>,
-    /// Of which message pieces were already written.
-    pub(super) streamed: Option<String>,
+    /// What of the answer was already written.
+    pub(super) shown: Shown,
     pub(super) notes: Notes,
     /// What somebody thinks aloud, until the line is whole: the message and its text.
     thinking: Option<(String, String)>,
@@ -166,7 +171,7 @@ impl<'a> Watcher<'a> {
     pub(super) fn new(client: &'a Client, screen: Screen, notes: Notes) -> Watcher<'a> {
         // Hidden by itself where standard error is not a terminal.
         let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-        let (task, open, streamed) = Default::default();
+        let (task, open, shown) = Default::default();
         let (thinking, steps, team, conversation, artifacts) = Default::default();
         let (save, files, unended, unmatched) = Default::default();
         Watcher {
@@ -175,7 +180,7 @@ impl<'a> Watcher<'a> {
             bar,
             task,
             open,
-            streamed,
+            shown,
             notes,
             thinking,
             steps,
@@ -336,7 +341,7 @@ impl<'a> Watcher<'a> {
         }
         self.close_board();
         self.keep_files(&said.parts, None);
-        self.streamed = Some(said.message.clone());
+        self.shown.note(said);
         let end = if said.piece == "delta" { "" } else { "\n" };
         let text = format!("{}{end}", plain(&text));
         self.unended = !text.is_empty() && !text.ends_with('\n');
@@ -437,7 +442,8 @@ impl<'a> Watcher<'a> {
         if std::mem::take(&mut self.unended) {
             self.screen.write("\n")?;
         }
-        let streamed = finished.said.is_some() && finished.said == self.streamed;
+        let streamed = self.shown.answer(finished)
+            || (!finished.parts.is_empty() && finished.parts.iter().all(|part| self.shown.part(part)));
         let mut result = if streamed { String::new() } else { result(finished) };
         if !streamed && result.is_empty() {
             let held = finished.artifacts.iter().filter_map(|artifact| self.artifacts.get(artifact));

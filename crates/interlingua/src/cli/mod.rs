@@ -28,6 +28,7 @@ mod run;
 mod save;
 mod screen;
 mod serve;
+mod shown;
 pub mod sites;
 mod steps;
 mod table;

@@ -59,7 +59,7 @@ impl Watcher<'_> {
     }
 
     pub(super) fn draw(&self) {
-        if !self.team.is_team() || self.streamed.is_some() {
+        if !self.team.is_team() || !self.shown.is_empty() {
             return;
         }
         if let Ok(style) = ProgressStyle::with_template("{msg}") {
@@ -70,7 +70,7 @@ impl Watcher<'_> {
 
     /// The last view stays above the answer.
     pub(super) fn close_board(&mut self) {
-        if self.notes == Notes::Bar && self.team.is_team() && self.streamed.is_none() {
+        if self.notes == Notes::Bar && self.team.is_team() && self.shown.is_empty() {
             self.bar.finish_and_clear();
             self.screen.note(&self.team.draw(self.screen.width()));
             self.team = super::team::Board::default();

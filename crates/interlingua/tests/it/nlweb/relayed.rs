@@ -232,3 +232,45 @@ async fn the_command_line_shows_each_item_as_it_comes() {
     until("the program ends", async || process.ended().is_some()).await;
     assert!(process.output().contains("First"), "{}", process.output());
 }
+
+/// What the program writes to standard output for an answer of this site.
+async fn printed(site: &Scripted) -> String {
+    let hub = asking(site).await;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
+    command.args(["ask", "--peer", "snacks", "spicy snacks", "--hub", &hub.url("")]);
+    command.env("INTERLINGUA_TOKEN", hub.token().expect("a token")).stdin(std::process::Stdio::null());
+    command.env_remove("INTERLINGUA_HUB").env_remove("INTERLINGUA_DATA");
+    let ended = tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("ran");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    String::from_utf8_lossy(&ended.stdout).into_owned()
+}
+
+#[tokio::test]
+async fn the_command_line_shows_what_a_site_streams_once_with_and_without_words_and_in_any_order() {
+    let start = json!({"_meta": {"version": "0.54", "response_type": "Answer"}});
+    let words = json!({"results": [{"@type": "Summary", "text": "Two snacks."}]});
+    let (one, two) = (named("First", 1), named("Second", 2));
+    for (case, pieces) in [
+        ("no words", vec![&start, &two, &one]),
+        ("words at the end", vec![&start, &two, &one, &words]),
+        ("words first", vec![&start, &words, &two, &one]),
+        ("words between", vec![&start, &two, &words, &one]),
+    ] {
+        let pieces: Vec<Value> = pieces.into_iter().cloned().collect();
+        let site = Scripted::http(move |_, _| Say::Stream(pieces.iter().map(Piece::event).collect())).await;
+        let out = printed(&site).await;
+        for (word, times) in [("First", 1), ("Second", 1), ("Two snacks.", usize::from(case != "no words"))] {
+            assert_eq!(out.matches(word).count(), times, "{case}: {word}:\n{out}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_command_line_shows_an_answer_that_comes_whole() {
+    let site = Scripted::http(|_, _| {
+        Say::Json(json!({"_meta": {"response_type": "answer"}, "results": [{"name": "Whole", "index": 1}]}))
+    })
+    .await;
+    let out = printed(&site).await;
+    assert_eq!(out.matches("Whole").count(), 1, "{out}");
+}
