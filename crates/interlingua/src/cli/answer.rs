@@ -1,7 +1,5 @@
 //! A question on the terminal, and its answer to the hub.
 
-use std::io::BufRead;
-
 use interlingua_core::Json;
 use interlingua_core::percent::encoded;
 use interlingua_core::words::folded;
@@ -10,7 +8,7 @@ use serde_json::{Map, Value};
 use super::client::{Client, Extras};
 use super::decide::Decision;
 use super::screen::{Screen, plain};
-use super::{Exit, Failure};
+use super::{Exit, Failure, lines};
 use crate::api::view::{AnswerRequest, QuestionView, SignalRequest, TaskView};
 
 /// What a person can say to a question.
@@ -28,6 +26,10 @@ pub(super) enum Reply {
 pub(super) fn needed(question: &QuestionView) -> Failure {
     let what = plain(&question.text);
     let how = match question.kind.as_str() {
+        // Its text says who can, and how.
+        "confirm" if question.to == "approvers" => {
+            format!("interlingua tasks {}   shows what came of it", question.task)
+        }
         "confirm" => format!("interlingua approve {0}   or   interlingua deny {0}", question.id),
         "visit" => format!("interlingua answer {} --visited   once you have been at the address", question.id),
         "credential" => format!("interlingua answer {} -   with the token on standard input", question.id),
@@ -36,26 +38,22 @@ pub(super) fn needed(question: &QuestionView) -> Failure {
     Failure::new(Exit::Needed, format!("{what}\n  {how}"))
 }
 
-/// Asks on standard error, reads from standard input.
+/// Asks on standard error, reads from the terminal.
 pub(super) fn ask(screen: Screen, question: &QuestionView) -> Result<Reply, Failure> {
     screen.note(&described(question));
-    let mut input = std::io::stdin().lock();
     match question.kind.as_str() {
-        "confirm" => {
-            screen.note("yes or no? [no]");
-            Ok(if affirmative(&line(&mut input)?) { Reply::Yes } else { Reply::No })
-        }
+        "confirm" => Ok(if agrees(screen)? { Reply::Yes } else { Reply::No }),
         "credential" => {
-            screen.note("token (it is shown while you type; an empty line declines):");
-            let token = line(&mut input)?;
+            screen.note("token (an empty line declines):");
+            let token = lines::secret()?;
             Ok(if token.is_empty() { Reply::No } else { Reply::Token(token) })
         }
         "visit" => {
             screen.note("press return once you have been there, or type no");
-            let text = line(&mut input)?;
+            let text = lines::answer()?;
             Ok(if text.is_empty() || affirmative(&text) { Reply::Visited } else { Reply::No })
         }
-        "input" => fill(screen, question, &mut input),
+        "input" => fill(screen, question, &mut lines::answer),
         other => Err(Failure::new(Exit::Needed, format!("this program cannot answer a question of kind {other}"))),
     }
 }
@@ -63,7 +61,9 @@ pub(super) fn ask(screen: Screen, question: &QuestionView) -> Result<Reply, Fail
 pub(super) fn described(question: &QuestionView) -> String {
     let mut text = format!("? {}", question.text);
     if let Some(confirm) = &question.confirm {
-        text.push_str(&format!("\n  {} ({})", confirm.skill, confirm.effects.words()));
+        // Where the question names the call, only what it does is new.
+        let skill = if question.text.contains(&confirm.skill) { "effects:" } else { &confirm.skill };
+        text.push_str(&format!("\n  {skill} {}", confirm.effects.words()));
     }
     if let Some(arguments) = unsaid(question) {
         text.push_str(&format!("\n  {arguments}"));
@@ -88,13 +88,13 @@ pub(super) fn unsaid(question: &QuestionView) -> Option<String> {
 /// A person's yes on the terminal.
 pub(super) fn agrees(screen: Screen) -> Result<bool, Failure> {
     screen.note("yes or no? [no]");
-    Ok(affirmative(&line(&mut std::io::stdin().lock())?))
+    Ok(affirmative(&lines::answer()?))
 }
 
 /// A person's decision; none to leave it as it is.
 pub(super) fn decision(screen: Screen) -> Result<Option<Decision>, Failure> {
     screen.note("approve? y/n [leave it]");
-    let said = line(&mut std::io::stdin().lock())?;
+    let said = lines::answer()?;
     let refused = matches!(said.to_lowercase().as_str(), "n" | "no");
     Ok(if affirmative(&said) { Some(Decision::Approve) } else { refused.then_some(Decision::Deny) })
 }
@@ -103,25 +103,21 @@ fn affirmative(text: &str) -> bool {
     matches!(text.to_lowercase().as_str(), "y" | "yes" | "s" | "sí" | "si")
 }
 
-fn line(input: &mut impl BufRead) -> Result<String, Failure> {
-    let mut text = String::new();
-    match input.read_line(&mut text) {
-        Ok(0) | Err(_) => Err(Failure::new(Exit::Needed, "no answer was given")),
-        Ok(_) => Ok(text.trim().to_owned()),
-    }
-}
-
 /// A choice by number, the fields of the form one by one, or words.
-fn fill(screen: Screen, question: &QuestionView, input: &mut impl BufRead) -> Result<Reply, Failure> {
+fn fill(
+    screen: Screen,
+    question: &QuestionView,
+    line: &mut impl FnMut() -> Result<String, Failure>,
+) -> Result<Reply, Failure> {
     if !question.choices.is_empty() {
         screen.note("number:");
-        let text = line(input)?;
+        let text = line()?;
         let chosen = text.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
         return Ok(Reply::Words(chosen.map_or(text, |choice| choice.id.clone())));
     }
     let form = question.form.as_ref().map(|form| form.tree().clone()).unwrap_or_default();
     let Some(properties) = form.get("properties").and_then(Value::as_object).filter(|fields| !fields.is_empty()) else {
-        return line(input).map(Reply::Words);
+        return line().map(Reply::Words);
     };
     let required: Vec<&str> =
         form.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
@@ -131,7 +127,7 @@ fn fill(screen: Screen, question: &QuestionView, input: &mut impl BufRead) -> Re
         let optional = if required.contains(&name.as_str()) { "" } else { " (optional)" };
         let about = about.map(|about| format!(" – {about}")).unwrap_or_default();
         screen.note(&plain(&format!("{name}{about}{optional}:")));
-        let text = line(input)?;
+        let text = line()?;
         if !text.is_empty() {
             fields.insert(name.clone(), typed(&text, schema));
         }
@@ -168,8 +164,9 @@ pub(super) async fn send(client: &Client, question: &QuestionView, reply: Reply)
 
 #[cfg(test)]
 mod tests {
-    use super::{Reply, Screen, fill, line, typed};
+    use super::{Reply, Screen, described, fill, typed};
     use crate::api::view::{ChoiceView, QuestionView};
+    use crate::cli::Failure;
     use interlingua_core::Json;
     use serde_json::json;
 
@@ -187,6 +184,12 @@ mod tests {
         }
     }
 
+    /// Lines that somebody types.
+    fn says(lines: &'static [&'static str]) -> impl FnMut() -> Result<String, Failure> {
+        let mut lines = lines.iter();
+        move || Ok((*lines.next().unwrap()).to_owned())
+    }
+
     #[test]
     fn what_is_typed_becomes_what_the_schema_wants() {
         assert_eq!(typed("2", &json!({ "type": "integer" })), json!(2));
@@ -198,7 +201,7 @@ mod tests {
     #[test]
     fn a_form_is_filled_in_field_by_field() {
         let form = r#"{"properties":{"city":{"type":"string"},"nights":{"type":"integer"}},"required":["city"]}"#;
-        let reply = fill(Screen { json: true }, &question(Some(form)), &mut "Vienna\n\n".as_bytes()).unwrap();
+        let reply = fill(Screen { json: true }, &question(Some(form)), &mut says(&["Vienna", ""])).unwrap();
         assert_eq!(reply, Reply::Fields(Json::from_tree(json!({ "city": "Vienna" }))));
     }
 
@@ -206,11 +209,24 @@ mod tests {
     fn a_choice_is_taken_by_its_number() {
         let mut asked = question(None);
         asked.choices = ["a", "b"].map(|id| ChoiceView { id: id.into(), text: id.into() }).to_vec();
-        assert_eq!(fill(Screen { json: true }, &asked, &mut "2\n".as_bytes()).unwrap(), Reply::Words("b".into()));
+        assert_eq!(fill(Screen { json: true }, &asked, &mut says(&["2"])).unwrap(), Reply::Words("b".into()));
     }
 
     #[test]
-    fn the_end_of_input_is_no_answer() {
-        assert_eq!(line(&mut "".as_bytes()).unwrap_err().exit.code(), 5);
+    fn a_call_that_the_question_names_and_choices_that_it_lists_are_not_told_again() {
+        let mut asked = question(None);
+        asked.kind = "confirm".into();
+        asked.text = "Shall I run local/erase with {\"what\":\"all\"}?".into();
+        let effects = json!({"reads": false, "writes": false, "destroys": true, "spends": false, "idempotent": false});
+        let confirm = json!({"skill": "local/erase", "arguments": {"what": "all"}, "effects": effects});
+        asked.confirm = Some(serde_json::from_value(confirm).unwrap());
+        assert_eq!(described(&asked), "? Shall I run local/erase with {\"what\":\"all\"}?\n  effects: destroys");
+        asked.text = "Really?".into();
+        assert_eq!(described(&asked), "? Really?\n  local/erase destroys\n  {\"what\":\"all\"}");
+        let mut asked = question(None);
+        asked.choices = ["a", "b"].map(|id| ChoiceView { id: format!("p/{id}"), text: id.into() }).to_vec();
+        assert_eq!(described(&asked), "? Which?\n  1. a\n  2. b");
+        asked.text = "Which?\n1. a (p/a)\n2. b (p/b)".into();
+        assert_eq!(described(&asked), "? Which?\n1. a (p/a)\n2. b (p/b)");
     }
 }

@@ -1,13 +1,14 @@
 //! `chat`: a conversation with one peer, line by line. What it says streams; what it does is told beside it.
 //!
-//! Lines come from a terminal or a pipe; with a pipe the command ends with the last of them, and fails when an answer did.
-//! What begins with a slash is for this program.
+//! Lines come from a terminal, where they can be edited and those said before are at hand, or from a pipe: then the command ends with
+//! the last of them, and fails when an answer did. What begins with a slash is for this program.
 
 use std::io::IsTerminal;
 
 use super::arguments::{ChatArguments, SaveArguments};
 use super::call::{Notes, Watcher};
-use super::client::{Client, Extras};
+use super::client::{self, Client, Extras};
+use super::lines::{Prompt, Typed};
 use super::screen::Screen;
 use super::{Exit, Failure, meant};
 use crate::api::view::ExchangeRequest;
@@ -38,7 +39,8 @@ fn read(line: &str) -> Line<'_> {
     }
 }
 
-const HELP: &str = "/new begins another conversation, /exit leaves, // says a line that begins with a slash";
+const HELP: &str = "/new begins another conversation, /exit or Ctrl-D leaves, // says a line that begins with a slash; \
+                    the arrow keys bring back what you said, and a line that begins with a space is not remembered";
 
 pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
     let screen = Screen { json: arguments.hub.json };
@@ -56,7 +58,11 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
         conversation: arguments.conversation,
         last: Exit::Done,
     };
-    while let Some(line) = next_line(screen, asks) {
+    let mut lines = match asks {
+        true => Lines::Typed(Box::new(Prompt::new(client::data(&arguments.hub))?)),
+        false => Lines::Piped,
+    };
+    while let Some(line) = lines.next(screen) {
         match read(&line) {
             Line::Nothing => {}
             Line::Help => screen.note(HELP),
@@ -80,13 +86,33 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// None at the end. Standard input is not held on to: an answer may ask, and its answer is a line, too.
-fn next_line(screen: Screen, asks: bool) -> Option<String> {
-    if asks {
-        screen.prompt();
+/// Where lines come from.
+enum Lines {
+    Typed(Box<Prompt>),
+    Piped,
+}
+
+impl Lines {
+    /// None at the end. Standard input is not held on to: an answer may ask, and its answer is a line, too.
+    fn next(&mut self, screen: Screen) -> Option<String> {
+        let prompt = match self {
+            Lines::Typed(prompt) => prompt,
+            Lines::Piped => {
+                let mut line = String::new();
+                return std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0).then_some(line);
+            }
+        };
+        loop {
+            match prompt.next() {
+                Typed::Line(line) => {
+                    prompt.remember(screen, &line);
+                    return Some(line);
+                }
+                Typed::Nothing => screen.note("/exit or Ctrl-D leaves"),
+                Typed::End => return None,
+            }
+        }
     }
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0).then_some(line)
 }
 
 /// What goes on between a person and a peer.
@@ -113,13 +139,16 @@ impl Talk<'_> {
         let extras = Extras::default();
         let mut watcher = Watcher::new(self.client, self.screen, Notes::Lines);
         watcher.save = self.save.clone();
-        let done = tokio::select! {
+        let interrupted = || Failure::new(Exit::Interrupted, "interrupted; the answer was cancelled");
+        let mut done = tokio::select! {
             done = watcher.run(&request, &extras) => done,
-            _ = tokio::signal::ctrl_c() => {
-                watcher.cancel().await;
-                Err(Failure::new(Exit::Interrupted, "interrupted; the answer was cancelled"))
-            }
+            _ = tokio::signal::ctrl_c() => Err(interrupted()),
         };
+        // Also at a question that it asked.
+        if done.as_ref().is_err_and(|failure| failure.exit == Exit::Interrupted) {
+            watcher.cancel().await;
+            done = Err(interrupted());
+        }
         if let Some(token) = watcher.conversation.take() {
             self.conversation = Some(token);
         }

@@ -18,6 +18,7 @@ mod doctor;
 mod exit;
 mod ids;
 mod inbox;
+mod lines;
 mod list;
 mod mcp;
 mod meant;

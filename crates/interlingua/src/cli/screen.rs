@@ -46,12 +46,6 @@ impl Screen {
         let _ = writeln!(std::io::stderr().lock(), "{}", visible(text));
     }
 
-    /// Where a person is to type.
-    pub(super) fn prompt(self) {
-        let mut out = std::io::stderr().lock();
-        let _ = write!(out, "> ").and_then(|()| out.flush());
-    }
-
     pub(super) fn complain(self, text: &str) {
         if !text.is_empty() {
             self.note(&format!("error: {text}"));

@@ -169,6 +169,14 @@ fn nearby(named: Option<&Path>) -> Result<Way, Failure> {
     Ok(way)
 }
 
+/// The data directory of the hub that a command talks to, where it is a hub of this machine that was found by it.
+pub(super) fn data(arguments: &HubArguments) -> Option<&Path> {
+    match &arguments.hub {
+        Some(_) => None,
+        None => Some(arguments.data.as_deref().unwrap_or(Path::new(DATA))).filter(|data| is_of_a_hub(data)),
+    }
+}
+
 /// Once a command, however many requests it makes.
 static TOLD: Once = Once::new();
 

@@ -62,6 +62,77 @@ async fn an_approver_sees_who_asks_for_what_by_which_way_and_until_when() {
 }
 
 #[tokio::test]
+async fn an_approver_sees_the_last_call_of_this_skill_by_this_caller_that_was_approved() {
+    let hub = hub("").await;
+    let open = async || by(&hub, "boss", Method::GET, "/api/confirmations", None).await.json()["items"][0].clone();
+    let decide = async |task: &str, approve: bool| {
+        let path = format!("/api/confirmations/{task}.0");
+        assert_eq!(by(&hub, "boss", Method::POST, &path, Some(json!({"approve": approve}))).await.status, 200);
+    };
+    let first = waiting(&hub, "first").await;
+    let listed = open().await;
+    assert!(listed["call"].is_string() && listed.get("last").is_none(), "nothing was approved before: {listed}");
+    let described = err(&typed_by(&hub, "boss", &["approve", &first]));
+    assert!(described.contains("last time  never approved for this caller"), "{described}");
+    reaches(&hub, &first, "completed").await;
+    // What was declined since is no approval, nor is one of another caller.
+    let second = waiting(&hub, "second").await;
+    decide(&second, false).await;
+    reaches(&hub, &second, "failed").await;
+    let others = start(&hub, json!({"skill": "local/erase", "arguments": {"what": "the owner's"}})).await;
+    reaches(&hub, &others, "waiting").await;
+    let theirs = hub.get(&format!("/api/confirmations/{others}.0")).await.json();
+    assert!(theirs["call"].is_string() && theirs.get("last").is_none(), "the Owner had none approved: {theirs}");
+    let yes = json!({"approve": true});
+    assert_eq!(hub.post_json(&format!("/api/confirmations/{others}.0"), &yes).await.status, 200);
+    reaches(&hub, &others, "completed").await;
+    let third = waiting(&hub, "third").await;
+    let (listed, one) = (open().await, format!("/api/confirmations/{third}.0"));
+    let last = &listed["last"];
+    assert_eq!(
+        (&last["task"], &last["by"], &last["arguments"]),
+        (&json!(first), &json!("user:boss"), &json!({"what": "first"})),
+        "{listed}"
+    );
+    let events = hub.get(&format!("/api/tasks/{first}/events?limit=100")).await.json();
+    let settled = events["items"].as_array().and_then(|all| all.iter().find(|event| event["event"] == "settled"));
+    assert_eq!(settled.map(|event| &event["at"]), Some(&last["at"]), "{listed}\n{events}");
+    assert_eq!(&by(&hub, "boss", Method::GET, &one, None).await.json()["last"], last);
+    let described = err(&typed_by(&hub, "boss", &["approve", &third]));
+    assert!(described.contains("by user:boss with {\"what\":\"first\"}"), "{described}");
+    reaches(&hub, &third, "completed").await;
+}
+
+#[tokio::test]
+async fn the_document_of_the_interface_names_every_field_of_a_confirmation() {
+    let hub = hub("").await;
+    let document = hub.get("/api/openapi.json").await.json();
+    let fields = &document["components"]["schemas"]["QuestionView"]["properties"];
+    for field in [
+        "call",
+        "owner",
+        "wire",
+        "trust",
+        "led_by",
+        "why",
+        "asked_at",
+        "policy",
+        "twin",
+        "title",
+        "description",
+        "definition",
+        "peer",
+        "protocol",
+        "last",
+    ] {
+        assert!(fields.get(field).is_some(), "{field}: {fields}");
+    }
+    let last = document["components"]["schemas"]["GrantedView"]["properties"].as_object();
+    let names: Vec<&str> = last.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["task", "at", "by", "arguments"], "{document}");
+}
+
+#[tokio::test]
 async fn a_decision_about_another_call_than_the_one_shown_is_a_conflict() {
     let hub = hub("").await;
     let task = waiting(&hub, "this").await;
@@ -123,6 +194,19 @@ async fn each_refusal_says_why() {
     // Somebody who neither asked nor may approve learns nothing.
     let stranger = by(&hub, "bob", Method::GET, &format!("/api/confirmations/{}.0", "0".repeat(32)), None).await;
     assert_eq!(stranger.status, 404, "{}", stranger.text());
+}
+
+#[tokio::test]
+async fn a_command_that_waits_for_somebody_elses_approval_names_no_command_that_is_refused() {
+    let hub = hub("").await;
+    let call = ["call", "local/erase", "{\"what\":\"all\"}"];
+    let waits = typed_by(&hub, "bob", &call);
+    let told = err(&waits);
+    assert_eq!(code(&waits), Some(5), "{told}");
+    assert!(!told.contains("interlingua approve") && !told.contains("interlingua deny"), "bob may not: {told}");
+    assert!(told.contains("You may not approve it") && told.contains("\n  interlingua tasks "), "{told}");
+    let owner = err(&typed(&hub, &call));
+    assert!(owner.contains("\n  interlingua approve "), "whose hub it is may: {owner}");
 }
 
 #[tokio::test]
