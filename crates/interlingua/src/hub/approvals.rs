@@ -9,8 +9,8 @@ use interlingua_core::ports::is_last;
 use interlingua_core::task::Task;
 use interlingua_core::words::{Language, say};
 use interlingua_core::{
-    Decided, Event, Fault, FaultKind, How, Log, Noun, Principal, Question, QuestionId, QuestionKind, Record, Skill,
-    TaskId, Time,
+    Addressee, Decided, Event, Fault, FaultKind, How, Log, Noun, Party, Principal, Question, QuestionId, QuestionKind,
+    Record, Skill, TaskId, Time,
 };
 
 use super::Hub;
@@ -114,6 +114,7 @@ impl Hub {
             Some(task) => task,
             None => self.fold(question.id.0).await?,
         };
+        let question = for_approver(question, &task);
         let catalogue = self.registry.catalogue();
         let (skill, protocol) = match &question.kind {
             QuestionKind::Confirm(confirm) => {
@@ -180,6 +181,18 @@ impl Hub {
         }
         Ok(None)
     }
+}
+
+/// The caller is told where its call is approved, and by whom. An approver has found it: the question alone is left.
+fn for_approver(question: Question, task: &Task) -> Question {
+    let text = match (&question.kind, &question.asked_by, question.to) {
+        (QuestionKind::Confirm(confirm), Party::Hub, Addressee::Approvers) => {
+            let (language, owner) = (super::words::language_of(&task.call), task.by.owner());
+            say::confirm(language, &owner, &confirm.skill, confirm.args.as_ref(), &confirm.parts).into()
+        }
+        _ => return question,
+    };
+    Question { text, ..question }
 }
 
 pub fn no_such_question() -> Fault {

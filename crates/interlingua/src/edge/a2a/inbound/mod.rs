@@ -242,8 +242,14 @@ impl Asking<'_> {
         while reader.next().await?.is_some() {}
         let ended = self.snapshot(task, View::WHOLE).await?;
         match ended.status.state {
-            TaskState::Canceled => Ok(ended),
-            _ => Err(Fault::caller(FaultKind::AlreadyFinished, "this task ended before it was cancelled")),
+            TaskState::Completed | TaskState::Failed | TaskState::Rejected => {
+                Err(Fault::caller(FaultKind::AlreadyFinished, "this task ended before it was cancelled"))
+            }
+            TaskState::Canceled
+            | TaskState::Submitted
+            | TaskState::Working
+            | TaskState::InputRequired
+            | TaskState::AuthRequired => Ok(ended),
         }
     }
 
