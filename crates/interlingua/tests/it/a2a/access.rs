@@ -166,7 +166,8 @@ async fn a_39_every_operation_on_every_binding_of_both_generations_wants_the_cre
                     json!({"name": format!("tasks/{id}/pushNotificationConfigs/c")})
                 }
                 Method::PushList => json!({"parent": format!("tasks/{id}")}),
-                Method::PushCreate => json!({"parent": format!("tasks/{id}"), "configId": "c"}),
+                Method::PushCreate => json!({"parent": format!("tasks/{id}"), "configId": "c",
+                    "config": {"pushNotificationConfig": {"url": "https://example.com/hook"}}}),
                 Method::List | Method::ExtendedCard => json!({}),
             };
             let refused = Caller::new(&hub, Version::V03).await.all(method, &[unknown], &named).await;
