@@ -47,7 +47,6 @@ async fn a_13_a_task_that_ends_all_the_same_was_not_cancelled_and_the_client_is_
             pieces.push(Piece::Until(Arc::new(tokio::sync::Notify::new())));
             Say::Stream(pieces)
         }
-        "CancelTask" => Say::Json(result(task("COMPLETED"))),
         _ => Say::Json(result(task("COMPLETED"))),
     })
     .await;

@@ -19,7 +19,7 @@ impl Leaves {
         }
         let sent = sent.body(Full::new(body.to_string().into())).expect("a request");
         let mut connection = hub.connect().await;
-        Leaves(tokio::spawn(async move {
+        Leaves(tokio::runtime::Handle::current().spawn(async move {
             // Nobody is there any more when it ends.
             let _ = connection.try_send(sent).await;
         }))
