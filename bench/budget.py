@@ -1,15 +1,9 @@
-"""Where the processor time of one `tools/call` through the hub goes; adds the section `mcp_budget` to docs/benchmarks.md.
+"""Where the processor time of one `tools/call` through the hub goes.
 
-    bench/budget.py HUB
-
-HUB is a hub built with frame pointers, so that every sample has its whole stack:
-
-    RUSTFLAGS="-C force-frame-pointers=yes" cargo build --release --package interlingua --target-dir target/frames
-
-Needs `perf`, and the right to use it. A sample counts for the innermost part of the program on its stack, so that the parts add up.
+The hub is one that `scripts/bench` builds from the same sources with frame pointers (`target/frames`), so that every sample has its whole
+stack. Needs `perf`, and the right to use it. A sample counts for the innermost part of the program on its stack, so that the parts add up.
 """
 
-import argparse
 import collections
 import os
 import re
@@ -17,9 +11,9 @@ import subprocess
 import tempfile
 
 import measure
-import report
-import run
 import servers
+
+HUB = os.path.join(servers.ROOT, "target", "frames", "release", "interlingua")
 
 # The innermost frame that one of these matches says whose work a sample was. The order matters only within one frame.
 PARTS = [
@@ -55,7 +49,10 @@ def part(stack):
 def stacks(recorded):
     """The samples of a recording, each as its frames from the inside out."""
     command = ["perf", "script", "-i", recorded, "-F", "ip,sym", "--no-inline"]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise RuntimeError(f"perf: {ran.stderr.strip()}")
+    text = ran.stdout
     for sample in text.split("\n\n"):
         frames = [line.strip().split(" ", 1)[-1] for line in sample.splitlines() if line.strip()]
         if frames:
@@ -67,27 +64,17 @@ def recorded(hub, seconds, path):
     return subprocess.Popen(command)
 
 
-def mcp_budget(binary, seconds):
-    body, headers = run.mcp_request("tools/call", "say", '"name":"say","arguments":{"text":"said-@N@"},')
+def mcp_budget(options, request):
+    """`request` writes one of MCP."""
+    seconds = max(options.seconds, 3)
+    body, headers = request("tools/call", "say", '"name":"say","arguments":{"text":"said-@N@"},')
     ask = {"connections": 32, "header": headers}
-    with tempfile.TemporaryDirectory() as directory, servers.upstream() as up, servers.mcp_hub(up, binary) as hub:
+    with tempfile.TemporaryDirectory() as directory, servers.upstream() as up, servers.mcp_hub(up, HUB) as hub:
         plain = measure.load(hub, hub.url("/mcp"), body, "said-@N@", seconds=seconds, **ask)
         path = os.path.join(directory, "perf.data")
         with recorded(hub, seconds, path):
             measure.load(hub, hub.url("/mcp"), body, "said-@N@", seconds=seconds, **ask)
         counts = collections.Counter(part(stack) for stack in stacks(path))
-    return {"cpu_us": plain["cpu_us"], "samples": counts}
-
-
-def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("hub")
-    options.add_argument("--seconds", type=float, default=8.0)
-    options = options.parse_args()
-    options.rounds, moment = 1, report.Moment()
-    result = mcp_budget(os.path.abspath(options.hub), options.seconds)
-    report.write({"mcp_budget": report.render("mcp_budget", result, moment, options)})
-
-
-if __name__ == "__main__":
-    main()
+    if not counts:
+        raise RuntimeError("perf took no sample")
+    return {"cpu_us": plain["cpu_us"], "samples": counts, "measured": (1, seconds)}

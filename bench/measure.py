@@ -68,6 +68,12 @@ def resident_bytes(pid):
     return sum(int(one[21]) for one in fields if one) * os.sysconf("SC_PAGE_SIZE")
 
 
+def stored_bytes(directory):
+    """What a hub in this directory has on its disk."""
+    found = [os.path.join(where, name) for where, _, names in os.walk(os.path.join(directory, "data")) for name in names]
+    return sum(os.path.getsize(path) for path in found if os.path.isfile(path))
+
+
 def sync_seconds(directory, count=500):
     """How long this disk takes to append 4 KiB and sync it, one after another."""
     path, times = os.path.join(directory, "sync-probe"), []
@@ -229,7 +235,7 @@ def device(port):
 
 @contextlib.contextmanager
 def replayed(port, what, rate):
-    """Requests of one kind at so many bytes a second, sent by a process of its own; yields what it told in the end."""
+    """So many requests of one kind a second, sent by a process of its own; yields what it told in the end."""
     told = {}
     command = [sys.executable, os.path.join(HERE, "replay.py"), str(port), what, str(rate), servers.TOKENS.get(port, "")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as sender:

@@ -1,9 +1,9 @@
-"""Sends requests at a rate of bytes a second, says READY, and goes on until its input ends; then one line of JSON says what was sent.
+"""Sends so many requests a second, says READY, and goes on until its input ends; then one line of JSON says what was sent.
 
     replay.py PORT KIND RATE [TOKEN]
 
 `hostile`: every seed of every fuzz target at every door of the hub, posted, in frames of a WebSocket and as a message of gRPC.
-`small`: valid messages of a hundred bytes. `sized`: valid messages, each as large as one of the seeds. Heads and handshakes count.
+`small`: valid messages of a hundred bytes. `sized`: valid messages, each as large as one of the seeds, and each as often as that seed.
 Every request has a connection of its own, and who sends does not wait for its answer before the next.
 """
 
@@ -129,7 +129,7 @@ class Sender:
             task.add_done_callback(self.under_way.discard)
             self.told["requests"] += 1
             self.told["bytes"] += len(request)
-            due += len(request) / rate
+            due += 1 / rate
             # Who is late does not catch up: the rate is never above the one that is wanted.
             due = max(due, clock() - 0.1)
             await asyncio.wait([over], timeout=max(0.0, due - clock()))

@@ -4,10 +4,12 @@ import datetime
 import os
 import platform
 import re
+import subprocess
 
 import plots
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = os.path.join(ROOT, "docs", "benchmarks.md")
 
 # One request that calls a built-in tool. `@N@` makes every message id, and so every exchange and session, a new one.
 ENVELOPE = (
@@ -33,7 +35,20 @@ class Moment:
 
     def text(self, rounds, seconds):
         loads = " ".join(f"{one:.1f}" for one in self.load)
-        return f"{rounds} rounds of {seconds:g} s, {self.started:%Y-%m-%d %H:%M} UTC. Load average when it began: {loads}."
+        when = f"{self.started:%Y-%m-%d %H:%M} UTC"
+        return f"Commit {commit()}, {when}, {rounds} rounds of {seconds:g} s. Load average when it began: {loads}."
+
+
+def git(*arguments):
+    ran = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
+    return ran.stdout.strip() if ran.returncode == 0 else None
+
+
+def commit():
+    """What was built: a commit, and whether the sources had changed since. The page itself does not count."""
+    name = git("rev-parse", "--short=10", "HEAD")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/benchmarks*")
+    return "unknown" if name is None else f"{name} with changes" if changed else name
 
 
 def machine():
@@ -49,13 +64,18 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
 
+def spread(one):
+    """The lowest and the highest processor time of the rounds: rows whose spreads overlap are not in an order."""
+    return f"{one['cpu_low']:.1f} to {one['cpu_high']:.1f}"
+
+
 def echo(results):
     rows = []
     for (name, connections), one in sorted(results.items(), key=lambda item: (item[0][1], item[1]["cpu_us"])):
         times = f"{one['cpu_us'] / results['floor', connections]['cpu_us']:.2f}"
         latency = [f"{one[key]:.0f}" for key in ("p50_us", "p90_us", "p99_us")]
-        rows.append([name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", times, f"{one['rss'] / 1048576:.0f}"])
-    head = ["server", "connections", "answers/s", "p50 us", "p90 us", "p99 us", "CPU us each", "times the floor", "memory MiB"]
+        rows.append([name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", spread(one), times, f"{one['rss'] / 1048576:.0f}"])
+    head = ["server", "connections", "answers/s", "p50 us", "p90 us", "p99 us", "CPU us each", "of all rounds", "times the floor", "memory MiB"]
     return f"""## NLIP echo
 
 One small message whose text must come back. Every answer was checked; a run with a single error is no result.
@@ -102,7 +122,9 @@ its row is the cost of the way; `list_directory` reads a directory on a thread o
 def sessions(result):
     return f"""## Idle sessions
 
-{result['count']:,} sessions were opened and left alone: {result['bytes_each']:.0f} bytes of resident memory each.
+{result['count']:,} sessions of the envelope were opened and left alone: {result['bytes_each']:.0f} bytes of resident memory each. A session is in the store and
+not in memory: there, with the rest of what a request leaves behind, it takes {result['stored_each']:,.0f} bytes of disk. (A session of MCP is
+sealed in its own id: the hub holds nothing for one that says nothing more, so there is nothing to measure.)
 """
 
 
@@ -126,14 +148,14 @@ def mcp(results):
     for (name, connections), one in sorted(results.items(), key=lambda item: (item[0][1], item[1]["cpu_us"])):
         times = f"{one['cpu_us'] / results['nginx', connections]['cpu_us']:.2f}"
         latency = [f"{one[key]:.0f}" for key in ("p50_us", "p90_us", "p99_us")]
-        rows.append([name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", times, f"{one['rss'] / 1048576:.0f}"])
-    head = ["through", "connections", "calls/s", "p50 us", "p90 us", "p99 us", "CPU us a call", "times nginx", "memory MiB"]
+        rows.append([name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", spread(one), times, f"{one['rss'] / 1048576:.0f}"])
+    head = ["through", "connections", "calls/s", "p50 us", "p90 us", "p99 us", "CPU us a call", "of all rounds", "times nginx", "memory MiB"]
     return f"""## MCP: `tools/call`
 
 One call of the tool `say`, revision 2026-07-28, every answer checked for its own text. The time of a call is that of the whole
 chain; CPU is the proxy's own, with everything it started (in the row `direct`: the upstream's). nginx and the hyper proxy carry bytes and know
 nothing of MCP; one of them parses and writes the JSON both ways. The hub checks headers, rights, limits and the arguments
-against the tool's schema, writes a line of audit and counts.
+against the tool's schema, writes a line of audit and counts. Rows whose processor times overlap (*of all rounds*) are not in an order.
 
 {table(head, rows)}
 """
@@ -145,7 +167,7 @@ def mcp_budget(result):
     rows = [[name, *share(count)] for name, count in result["samples"].most_common()]
     return f"""## MCP: where the time of a `tools/call` goes
 
-32 connections, the hub built with frame pointers and without link-time optimisation, sampled 997 times a second: {total:,} samples,
+32 connections, the hub built as for the other sections and with frame pointers, sampled 997 times a second: {total:,} samples,
 {result['cpu_us']:.0f} us of processor time a call.
 
 {table(["part", "%", "us a call"], rows)}
@@ -162,26 +184,20 @@ One connection. The hub answers from its cache and does not ask the upstream.
 """
 
 
-def mcp_sessions(result):
-    return f"""## MCP: sessions that nobody closes
-
-{result['count']:,} sessions of the legacy era were opened and left alone: {result['bytes_each']:.0f} bytes of resident memory each.
-"""
-
-
 def a2a(results):
     rows = []
     for (by, case, name, connections), one in sorted(results.items(), key=lambda item: (item[0][:2], item[0][3], item[1]["cpu_us"])):
         ours = results[by, case, "interlingua", connections]["cpu_us"]
         latency = [f"{one[key]:.0f}" for key in ("p50_us", "p90_us", "p99_us")]
-        rows.append([by, case, name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", f"{one['cpu_us'] / ours:.1f}"])
-    head = ["by", "answered with", "agent", "connections", "answers/s", "p50 us", "p90 us", "p99 us", "CPU us each", "times ours"]
+        rows.append([by, case, name, connections, f"{one['rps']:.0f}", *latency, f"{one['cpu_us']:.1f}", spread(one), f"{one['cpu_us'] / ours:.1f}"])
+    head = ["by", "answered with", "agent", "connections", "answers/s", "p50 us", "p90 us", "p99 us", "CPU us each", "of all rounds", "times ours"]
     return f"""## A2A: `SendMessage`
 
-One message of 1.0, every answer checked: answered with a message, and become a task with an artifact that is waited for. The
-hub's tasks are in the journal and synced before they are told of. *In memory* is the same hub, its data directory in a file system
+One message of 1.0, every answer checked: answered with a message, and become a task that is waited for. Every agent does the same for a task: a
+status with words, an artifact of text in two pieces, an artifact with a data part, and the end. The hub's tasks are in the journal and synced before they are told of. *In memory* is the same hub, its data directory in a file system
 that is memory: all that is written is written, and no disk is waited for. Tasks of the official servers, in Python (`a2a-sdk`) and
-in Rust (`a2a-server-lf`), are in their own memory.
+in Rust (`a2a-server-lf`, built with the hub's own release profile), are in their own memory. The hub's allocator is mimalloc, theirs the
+system's.
 
 {table(head, rows)}
 """
@@ -352,7 +368,7 @@ def growth(results):
         return f"{table([what, 'CPU us a call', 'p50 us', 'memory MiB'], rows)}\n\n{plot}"
 
     def open_sessions():
-        names, counts = ["NLIP", "MCP", "A2A"], [count for kind, count in results if kind == "NLIP"]
+        names, counts = ["NLIP", "A2A"], [count for kind, count in results if kind == "NLIP"]
         cost = lambda name, count: results[name, count]["cpu_us"]
         rows = [[f"{count:,}", *(f"{cost(name, count):.1f}" for name in names), f"{results['A2A', count]['rss'] / 1048576:.0f}"] for count in counts]
         lines = {name: [(max(count, 1), cost(name, count)) for count in counts] for name in names}
@@ -369,8 +385,8 @@ up must not cost more the more there are.
 
 {part("peers")}
 
-An echo in each of three protocols through a hub that holds so many sessions of each that nobody closed: sessions of the envelope,
-sessions of MCP's legacy era, contexts of A2A.
+An echo in each of two protocols through a hub that holds so many sessions of each that nobody closed: sessions of the envelope, contexts
+of A2A. (Sessions of MCP's legacy era are sealed in their ids: the hub holds nothing for one that says nothing more.)
 
 {open_sessions()}
 """
@@ -385,12 +401,13 @@ def mixed(result):
     points, total = result["memory"], sum(one["ok"] for one in result["calls"].values())
     chosen = [points[round(number * (len(points) - 1) / 9)] for number in range(10)]
     memory = [[f"{seconds:.0f}", f"{rss / 1048576:.1f}"] for seconds, rss in chosen]
+    verdict = "it cannot be told from none" if abs(result["slope"]) <= result["doubt"] else "it grows" if result["slope"] > 0 else "it shrinks"
     plot = plots.write_even("benchmarks-mixed", "seconds", "resident MiB", {"the hub": [(seconds, rss / 1048576) for seconds, rss in points]})
     return f"""## Mixed load that goes on
 
 Clients of three protocols at once, four connections each, every answer checked: {total:,} calls from one protocol to another through one
-hub. After the first third its memory grew by {result['slope'] / 1024:.0f} KiB a minute (the straight line that fits best), which is
-{result['slope'] * points[-1][0] / 60 * 2 / 3 / 1048576:.2f} MiB over the rest.
+hub. After the first third its memory changed by {result['slope'] / 1024:.0f} KiB a minute, give or take {result['doubt'] / 1024:.0f} (the straight line that fits
+best, and twice its standard error), which is {result['slope'] * points[-1][0] / 60 * 2 / 3 / 1048576:.2f} MiB over the rest: {verdict}.
 
 {table(["caller", "peer", "calls", "a second", "p50 ms", "p99 ms"], rows)}
 
@@ -402,43 +419,64 @@ hub. After the first third its memory grew by {result['slope'] / 1024:.0f} KiB a
 
 def hostile(result):
     names = {None: "nobody", "small": "valid requests, small", "sized": "valid requests, as large as the seeds", "hostile": "every seed at every door"}
-    rows, harmless = [], result["rounds"]["small"]["p99_us"]
+    rows, harmless = [], result["rounds"]["sized"]["p99_us"]
     for kind, name in names.items():
         one, sent = result["rounds"][kind], result["sent"].get(kind, [])
         seconds = sum(told["seconds"] for told in sent) or 1
         rate = lambda what: f"{sum(told[what] for told in sent) / seconds:,.0f}" if sent else "0"
         rows.append([name, rate("requests"), rate("bytes"), f"{one['p50_us']:.0f}", f"{one['p99_us']:.0f}", f"{one['p99_us'] / harmless:.2f}"])
-    head = ["beside them", "requests/s", "bytes/s", "p50 us", "p99 us", "p99, times that beside small valid requests"]
+    head = ["beside them", "requests/s", "bytes/s", "p50 us", "p99 us", "p99, times that beside valid requests as large"]
+    effect = result["effect"]
+    if effect is None:
+        verdict = "Too few rounds to tell the difference from noise."
+    else:
+        half = f"half of the differences lie between {effect['low']:+.0f} and {effect['high']:+.0f} us"
+        verdict = f"In {result['turns']} rounds the p99 beside hostile requests differed by {effect['middle']:+.0f} us (median) from that beside valid ones; {half}: "
+        verdict += "the difference shows." if effect["shows"] else "the difference is below the noise of this machine."
     return f"""## Honest callers beside hostile ones
 
-The NLIP echo over four connections, while somebody else sends {result['rate']:,} bytes a second, each request on a connection of its own:
-every seed of every fuzz target (`fixtures/fuzz`) at fifteen doors (posted, in a frame of a WebSocket, as a message of gRPC), or
-valid requests. Goal: at most twice the p99 that small valid requests of as many bytes leave.
+The NLIP echo over four connections, while somebody else sends {result['rate']:,} requests a second, each on a connection of its own:
+every seed of every fuzz target (`fixtures/fuzz`) at fifteen doors (posted, in a frame of a WebSocket, as a message of gRPC), or as many
+valid requests. Goal: at most twice the p99 that valid requests of the same number and sizes leave.
 
 {table(head, rows)}
+
+{verdict}
 """
 
 
-# The order of the page. `mcp_budget` is made by budget.py, the others by run.py.
-ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "mcp_sessions", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "trust", "site", "program", "cross", "growth", "mixed", "hostile"]
+# The order of the page; run.py makes every one of them.
+ORDER = ["echo", "sizes", "envelope", "sessions", "tasks", "mcp", "mcp_budget", "mcp_lists", "a2a", "a2a_streams", "aip", "aip_devices", "aip_plan", "agents", "trust", "site", "program", "cross", "growth", "mixed", "hostile"]
 
 
-def write(measured):
-    """Replaces what was measured anew and keeps the rest: each section says when it was made, and compares only within itself."""
-    path = os.path.join(ROOT, "docs", "benchmarks.md")
-    kept = sections(path)
+def write(measured, path=PAGE, whole=False):
+    """Replaces what was measured anew and keeps the rest, unless the run was a whole one: each section says of which commit it is and
+    when it was made, and compares only within itself."""
+    kept = {} if whole else sections(path)
     kept.update(measured)
     parts = [
         "# Benchmarks",
-        "Made by `make bench`, or a section of it by `scripts/bench --only SECTION`; the programs are in `bench/`. Compare within a section, "
+        "Made by `make bench`, or a section of it by `scripts/bench --only SECTION`; the programs are in `bench/`. "
+        f"{made(kept)} Compare within a section, "
         "not across machines: the load generator shares the cores with the servers, so processor time for each request says more than "
-        f"answers a second.\n\n{machine()}",
+        "answers a second.\n\nThe hub's limits of calls a second and of calls at once (`limits.rate`, `limits.in_flight`) are lifted in every section, "
+        "because what it is compared with has none; everything else is as it comes: rights, policy, validation, audit, metrics."
+        f"\n\n{machine()}",
     ]
     parts += [f"<!-- {name} -->\n{kept[name].strip()}" for name in ORDER if name in kept]
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w") as file:
         file.write("\n\n".join(parts) + "\n")
     print(f"wrote {os.path.relpath(path, ROOT)}")
+
+
+def made(kept):
+    """Whether all sections are of one build."""
+    found = {name: re.search(r"^Commit ([^,]+),", text, flags=re.MULTILINE) for name, text in kept.items() if name in ORDER}
+    commits = {match.group(1) if match else "unknown" for match in found.values()}
+    missing = [name for name in ORDER if name not in found]
+    told = f"All sections are of commit {commits.pop()}." if len(commits) == 1 else "The sections are of several builds; each says which."
+    return f"{told} Not measured: {', '.join(missing)}." if missing else told
 
 
 def sections(path):

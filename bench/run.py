@@ -2,7 +2,7 @@
 proxies, as an A2A agent beside the official SDKs, as a server of AIP devices beside a bare WebSocket and a Python server of the same
 shape, with agents whose models cost nothing, and with a browser beside Playwright; writes docs/benchmarks.md.
 
-    bench/run.py [--rounds 3] [--seconds 3] [--calls 40] [--only SECTION]...
+    bench/run.py [--rounds 3] [--seconds 3] [--calls 40] [--only SECTION]... [--page FILE]
 
 The servers of a section run side by side and are measured in turn, round after round, so that whatever else the machine does meets
 all of them. Medians are reported. Processor time for each request depends least on the neighbours: trust it most.
@@ -17,6 +17,7 @@ import sys
 import time
 
 import a2a_wire
+import budget
 import driven
 import measure
 import report
@@ -48,7 +49,8 @@ def nlip_urls(started):
 
 def medians(rounds):
     keys = ("rps", "p50_us", "p90_us", "p99_us", "cpu_us", "rss")
-    return {key: statistics.median(one[key] for one in rounds) for key in keys}
+    cpu = [one["cpu_us"] for one in rounds]
+    return {**{key: statistics.median(one[key] for one in rounds) for key in keys}, "cpu_low": min(cpu), "cpu_high": max(cpu)}
 
 
 @section
@@ -101,13 +103,13 @@ def sessions(options):
     with servers.hub(config=WORKSPACE, files=WORKSPACE_FILES) as hub:
         # The first thousand fill pools and caches that have nothing to do with the number of sessions.
         measure.load(hub, hub.url("/nlip/route"), report.SESSION, '"final":true', connections=32, warm=0, seconds=600, requests=1_000)
-        before = measure.resident_bytes(hub.pid)
+        before, stored = measure.resident_bytes(hub.pid), measure.stored_bytes(hub.directory)
         measure.load(
             hub, hub.url("/nlip/route"), report.SESSION, '"final":true',
             connections=32, warm=0, seconds=600, requests=count, first=1_000_000,
         )
-        after = measure.resident_bytes(hub.pid)
-    return {"count": count, "bytes_each": (after - before) / count}
+        after, kept = measure.resident_bytes(hub.pid), measure.stored_bytes(hub.directory)
+    return {"count": count, "bytes_each": (after - before) / count, "stored_each": (kept - stored) / count}
 
 
 @section
@@ -162,6 +164,12 @@ def mcp(options):
 
 
 @section
+def mcp_budget(options):
+    """Where the processor time of such a call goes, in the hub that was built with frame pointers."""
+    return budget.mcp_budget(options, mcp_request)
+
+
+@section
 def mcp_lists(options):
     """`tools/list` of 500 tools, by the upstream itself and from the hub's cache."""
     body, headers = mcp_request("tools/list")
@@ -174,31 +182,18 @@ def mcp_lists(options):
     return {key: medians(rounds) for key, rounds in results.items()}
 
 
-@section
-def mcp_sessions(options):
-    """Memory for each session of the legacy era that is opened and never closed."""
-    count = 10_000
-    body = (
-        '{"jsonrpc":"2.0","id":@N@,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
-        '"clientInfo":{"name":"bench","version":"1"}}}'
-    )
-    headers = ["accept=application/json, text/event-stream"]
-    with servers.upstream() as up, servers.mcp_hub(up) as hub:
-        # The first thousand fill pools and caches that have nothing to do with the number of sessions.
-        opened = {"connections": 32, "warm": 0, "seconds": 600, "header": headers}
-        measure.load(hub, hub.url("/mcp"), body, "protocolVersion", requests=1_000, **opened)
-        before = measure.resident_bytes(hub.pid)
-        measure.load(hub, hub.url("/mcp"), body, "protocolVersion", requests=count, **opened)
-        after = measure.resident_bytes(hub.pid)
-    return {"count": count, "bytes_each": (after - before) / count}
-
-
+# The same events as `work` of the official agents (conformance/a2a/interop/agent.py, conformance/a2a/rust/src/agent.rs): a status with
+# words, an artifact of text in two pieces, one of data, and the end. Theirs repeat the words they were sent, these are as long.
 A2A_SCRIPT = """
 description: Plays a task
 scenes:
-  - play: [ { work: "" }, { artifact: { id: page, part: { text: "said" } } } ]
   - text: slow
     play: [ { work: "" }, { pause: 3600s } ]
+  - play:
+      - work: looking
+      - artifact: { id: page, last: false, part: { text: "one " } }
+      - artifact: { id: page, part: { text: "said-0000000000" } }
+      - artifact: { id: facts, part: { data: { rest: "said-0000000000" } } }
 """
 
 
@@ -207,7 +202,7 @@ ACTS = "scripts: { agent: ./agent.yaml }\nfront_door: agent\n"
 
 @section
 def a2a(options):
-    """A message that is answered with a message, and one that becomes a task with an artifact, by every binding, at 1 and 32
+    """A message that is answered with a message, and one that becomes a task with two artifacts, by every binding, at 1 and 32
     connections."""
     words, script, results = {"message": "echo", "task": "work"}, {"agent.yaml": A2A_SCRIPT}, {}
     with (
@@ -435,19 +430,12 @@ def cross(options):
 @section
 def growth(options):
     """What a call costs a hub that knows many skills, or many peers, or holds many sessions."""
-    initialize = (
-        '{"jsonrpc":"2.0","id":@N@,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
-        '"clientInfo":{"name":"bench","version":"1"}}}'
-    )
     opens = {
         "NLIP": ("/nlip/route", report.SESSION, [], '"final":true'),
-        "MCP": ("/mcp", initialize, ["accept=application/json, text/event-stream"], "protocolVersion"),
         "A2A": ("/a2a", a2a_wire.rpc("open", ""), ["a2a-version=1.0"], "contextId"),
     }
-    tool, headers = mcp_request("tools/call", "hub__echo", '"name":"hub__echo","arguments":{"text":"said-@N@"},')
     calls = {
         "NLIP": ("/nlip", '{"format":"text","subformat":"english","content":"said-@N@"}', [], "said-@N@"),
-        "MCP": ("/mcp", tool, headers, "said-@N@"),
         "A2A": ("/a2a", a2a_wire.rpc("said", ""), ["a2a-version=1.0"], "said-@N@"),
     }
     grown = {**whole.growth(options, mcp_request), **whole.sessions(options, opens, calls)}
@@ -462,7 +450,7 @@ def mixed(options):
 
 @section
 def hostile(options):
-    """Honest callers beside every seed of every fuzz target, and beside harmless requests of as many bytes."""
+    """Honest callers beside every seed of every fuzz target, and beside as many harmless requests of the same sizes."""
     result = strain.hostile(options, message(150), "-end")
     return {**result, "rounds": {kind: medians(rounds) for kind, rounds in result["rounds"].items()}}
 
@@ -479,6 +467,7 @@ def main():
     options.add_argument("--seconds", type=float, default=3.0)
     options.add_argument("--calls", type=int, default=40, help="of each kind, of a website that is driven")
     options.add_argument("--only", action="append", choices=SECTIONS)
+    options.add_argument("--page", default=report.PAGE, help="where the page is written, and kept sections are read from")
     options = options.parse_args()
     measured, failed = {}, []
     for name, run in SECTIONS.items():
@@ -491,7 +480,10 @@ def main():
         except (RuntimeError, OSError) as error:
             failed.append(name)
             print(f"{name} failed: {error}", file=sys.stderr, flush=True)
-        report.write(measured)
+        report.write(measured, options.page)
+    if not options.only:
+        # A whole run leaves nothing on the page that another build has made.
+        report.write(measured, options.page, whole=True)
     sys.exit(f"without figures: {', '.join(failed)}" if failed else 0)
 
 

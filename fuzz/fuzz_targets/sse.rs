@@ -1,8 +1,0 @@
-//! Arbitrary bytes as a stream of server-sent events. The checks are shared with the test that replays the seeds.
-
-#![no_main]
-
-#[path = "../checks/mcp_client.rs"]
-mod checks;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| checks::events(data));
