@@ -14,7 +14,7 @@ demo: ## a journey is planned by peers of five protocols; the hub stays up to be
 tour: ## a hub alone with plain curl: plain words, questions, a yes, kill -9
 	@scripts/tour
 
-test: ## everything that must hold: format, lints, docs, dependency rules, licences, all tests
+test: ## everything that must hold: format, lints, docs, dependency rules, licences, all tests, some seconds of fuzzing (FUZZ_SECONDS)
 	@scripts/test
 
 lint: ## the checks of `make test` that run no test
@@ -29,10 +29,10 @@ conformance: ## list the requirements that no test and no deviation names
 bench: ## measure against a bare echo server, nlip-server and other MCP proxies; rewrites docs/benchmarks.md
 	@scripts/bench
 
-fuzz: ## fuzz every decoder for FUZZ_SECONDS each (default 60); needs the nightly toolchain
+fuzz: ## fuzz every decoder for FUZZ_SECONDS each (default 60); TARGET= for one of them, INPUT= for one input again
 	@scripts/fuzz
 
-soak: ## the long runs: ten minutes of everybody dying, a million finished tasks, an hour of crashes (SOAK_SECONDS)
+soak: ## the long runs: ten minutes of everybody dying, a million finished tasks, an hour of crashes (SOAK_SECONDS), five minutes of fuzzing a target
 	@scripts/soak
 
 coverage: ## line coverage of the tests, as text; skipped where the toolchain has no llvm-tools

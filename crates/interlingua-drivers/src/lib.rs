@@ -10,6 +10,8 @@ pub mod browser;
 pub mod child;
 mod exchange;
 pub mod files;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod jws;
 pub mod keys;
 pub mod local;

@@ -10,6 +10,8 @@ pub mod cli;
 mod client;
 pub mod config;
 pub mod edge;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod hub;
 pub mod server;
 pub mod telemetry;

@@ -1,6 +1,5 @@
 //! What must hold of the A2A codec for any bytes: no panic, and what can be read in a dialect, or as a message of the proto, is
 //! read the same from what it was written as there.
-#![allow(dead_code, reason = "each target uses one of them")]
 
 use bytes::Bytes;
 use interlingua_core::{Json, Time};

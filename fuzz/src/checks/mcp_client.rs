@@ -1,5 +1,4 @@
 //! What must hold of what an MCP server says, for any bytes: no panic, and an event stream is read alike however it is cut.
-#![allow(dead_code, reason = "each target uses one of them")]
 
 use bytes::Bytes;
 use interlingua_core::Time;

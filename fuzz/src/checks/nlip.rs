@@ -1,5 +1,4 @@
 //! What must hold of the NLIP codec for any bytes: no panic, and what it takes it writes back the same.
-#![allow(dead_code, reason = "each target uses one of them")]
 
 use bytes::Bytes;
 use interlingua_core::{HubId, QuestionId, TaskId, Time};

@@ -21,9 +21,13 @@ pub fn read(path: &Path) -> Result<Site, Vec<String>> {
         return Err(named(format!("is larger than {MAX_BYTES} bytes")));
     }
     let json = path.extension().is_some_and(|ending| ending == "json");
-    let tree = if json { from_json(bytes) } else { from_yaml(bytes) }.map_err(named)?;
+    let tree = tree(bytes, json).map_err(named)?;
     site::read(tree)
         .map_err(|problems| problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect())
+}
+
+pub(crate) fn tree(bytes: Vec<u8>, json: bool) -> Result<Tree, String> {
+    if json { from_json(bytes) } else { from_yaml(bytes) }
 }
 
 fn from_json(bytes: Vec<u8>) -> Result<Tree, String> {

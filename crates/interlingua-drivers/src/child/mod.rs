@@ -82,7 +82,7 @@ impl Program {
         };
         Ok(Started {
             input: Input(stdin),
-            output: Output { source: stdout, buffer: BytesMut::new(), searched: 0 },
+            output: Output { source: stdout, lines: Lines::default() },
             notes: Notes { source: stderr, redact: Redact::new(&given) },
             process: Process(group),
         })
@@ -111,9 +111,34 @@ impl Input {
 #[derive(Debug)]
 pub struct Output {
     source: ChildStdout,
+    lines: Lines,
+}
+
+/// Bytes as they come, cut at line ends.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
     buffer: BytesMut,
     /// Up to here there is no line end.
     searched: usize,
+}
+
+impl Lines {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next whole line that is not blank; its end is not part of it.
+    pub(crate) fn next_line(&mut self) -> Option<Bytes> {
+        while let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
+            let line = self.buffer.split_to(self.searched + at + 1).freeze();
+            self.searched = 0;
+            if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
+                return Some(line.slice(..line.len() - 1));
+            }
+        }
+        self.searched = self.buffer.len();
+        None
+    }
 }
 
 /// Why there is no further line.
@@ -128,26 +153,18 @@ pub enum Silent {
 impl Output {
     /// The next whole line that is not blank, of what was read; its end is not part of it.
     pub fn line(&mut self) -> Option<Bytes> {
-        while let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
-            let line = self.buffer.split_to(self.searched + at + 1).freeze();
-            self.searched = 0;
-            if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
-                return Some(line.slice(..line.len() - 1));
-            }
-        }
-        self.searched = self.buffer.len();
-        None
+        self.lines.next_line()
     }
 
     /// How many bytes were read of a line that has not ended. How many there may be is for whoever reads to say.
     pub fn unfinished(&self) -> usize {
-        self.buffer.len()
+        self.lines.buffer.len()
     }
 
     /// Reads more. Take all lines first. Cancel safe.
     pub async fn more(&mut self) -> Result<(), Silent> {
-        self.buffer.reserve(CHUNK);
-        match self.source.read_buf(&mut self.buffer).await? {
+        self.lines.buffer.reserve(CHUNK);
+        match self.source.read_buf(&mut self.lines.buffer).await? {
             0 => Err(Silent::Closed),
             _ => Ok(()),
         }

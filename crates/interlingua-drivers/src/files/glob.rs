@@ -8,7 +8,7 @@ const MAX_PATTERN: usize = 1024;
 const MAX_ALTERNATIVES: usize = 64;
 
 #[derive(Debug, Clone)]
-pub(super) struct Glob {
+pub(crate) struct Glob {
     alternatives: Vec<Vec<Segment>>,
     /// Written without `/` and `**`.
     plain_name: bool,
@@ -30,7 +30,7 @@ enum Token {
 }
 
 impl Glob {
-    pub(super) fn compile(pattern: &str) -> Result<Glob, &'static str> {
+    pub(crate) fn compile(pattern: &str) -> Result<Glob, &'static str> {
         if pattern.is_empty() || pattern.len() > MAX_PATTERN {
             return Err("must have from 1 to 1024 bytes");
         }
@@ -41,14 +41,14 @@ impl Glob {
     }
 
     /// Does the whole path match?
-    pub(super) fn matches(&self, path: &[String]) -> bool {
+    pub(crate) fn matches(&self, path: &[String]) -> bool {
         self.alternatives
             .iter()
             .any(|segments| wild(segments, path, &Segment::is_any_depth, &|segment, name| segment.matches(name)))
     }
 
     /// As an exclusion: a pattern that is one plain name excludes it at any depth.
-    pub(super) fn excludes(&self, path: &[String]) -> bool {
+    pub(crate) fn excludes(&self, path: &[String]) -> bool {
         let last = path.len().saturating_sub(1);
         self.matches(path) || (self.plain_name && self.matches(&path[last..]))
     }

@@ -15,7 +15,7 @@ mod claims;
 mod diff;
 mod edit;
 mod fault;
-mod glob;
+pub(crate) mod glob;
 pub mod lent;
 mod list;
 mod read;

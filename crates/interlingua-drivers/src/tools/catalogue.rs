@@ -164,7 +164,11 @@ fn parse(path: &Path) -> Result<Tree, String> {
     if bytes.len() as u64 > MAX_MANIFEST_BYTES {
         return Err(format!("is larger than {MAX_MANIFEST_BYTES} bytes"));
     }
-    if path.extension().is_some_and(|ending| ending == "json") {
+    tree(bytes, path.extension().is_some_and(|ending| ending == "json"))
+}
+
+pub(crate) fn tree(bytes: Vec<u8>, json: bool) -> Result<Tree, String> {
+    if json {
         let json = Json::parse(bytes.into()).map_err(|error| format!("is not JSON: {error}"))?;
         return Ok(json.tree().clone());
     }

@@ -152,10 +152,10 @@ enum Command {
     WithArguments(Vec<String>),
 }
 
-pub(super) type Problems = Vec<(Option<String>, String)>;
+pub(crate) type Problems = Vec<(Option<String>, String)>;
 
 /// A tool, and what to tell the operator beside it; or only what is wrong. `home` is the manifest's directory.
-pub(super) fn read(tree: Tree, home: &Path, peer: &PeerId) -> Result<(CustomTool, Problems), Problems> {
+pub(crate) fn read(tree: Tree, home: &Path, peer: &PeerId) -> Result<(CustomTool, Problems), Problems> {
     let mut fields = Fields::new(tree).map_err(|reason| vec![(None, reason)])?;
     let name = name(&mut fields);
     let description = fields.text("description", MAX_TEXT);

@@ -34,13 +34,13 @@
 //! refused.
 
 mod aide;
-mod catalogue;
+pub(crate) mod catalogue;
 mod definition;
 mod fields;
-mod manifest;
+pub(crate) mod manifest;
 mod peer;
 mod program;
-mod reply;
+pub(crate) mod reply;
 mod run;
 #[cfg(test)]
 mod tests;

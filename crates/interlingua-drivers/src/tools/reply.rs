@@ -18,7 +18,7 @@ pub enum ReplyForm {
 
 /// One line of [`ReplyForm::Lines`].
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Line {
+pub(crate) enum Line {
     Progress(Event),
     Log(Level, String),
     Result { value: Json, text: Option<String> },
@@ -27,7 +27,7 @@ pub(super) enum Line {
 
 /// Why a line or value is none of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum BadReply {
+pub(crate) enum BadReply {
     #[error("the reply is not JSON: {0}")]
     NotJson(#[from] BadJson),
     #[error("a line of the reply is not an object with one of progress, log, result, error")]
@@ -40,7 +40,7 @@ pub(super) enum BadReply {
     TooLarge { limit: usize },
 }
 
-pub(super) fn value(bytes: Bytes) -> Result<Json, BadReply> {
+pub(crate) fn value(bytes: Bytes) -> Result<Json, BadReply> {
     match bytes.iter().all(u8::is_ascii_whitespace) {
         true => Err(BadReply::NoResult),
         false => Ok(Json::parse(bytes)?),
@@ -52,7 +52,7 @@ pub(super) fn chosen_error(json: &Json) -> Option<String> {
     json.get("error").and_then(error_text)
 }
 
-pub(super) fn line(bytes: Bytes) -> Result<Line, BadReply> {
+pub(crate) fn line(bytes: Bytes) -> Result<Line, BadReply> {
     let json = Json::parse(bytes)?;
     let tree = json.tree();
     let keys = ["progress", "log", "result", "error"].map(|key| tree.get(key));

@@ -45,7 +45,7 @@ mod site_sessions;
 pub mod supervisor;
 #[cfg(test)]
 mod tests;
-mod validate;
+pub(crate) mod validate;
 pub(crate) mod vault;
 mod waiting;
 mod words;

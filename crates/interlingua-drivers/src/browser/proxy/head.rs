@@ -6,17 +6,17 @@ use interlingua_core::site::Address;
 
 /// Start line and headers, as they came.
 #[derive(Debug)]
-pub(super) struct Head<'a> {
+pub(crate) struct Head<'a> {
     start: &'a str,
     headers: Vec<&'a str>,
 }
 
 /// Whom a request is for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Asked {
-    pub(super) tunnel: bool,
-    pub(super) host: String,
-    pub(super) port: u16,
+pub(crate) struct Asked {
+    pub(crate) tunnel: bool,
+    pub(crate) host: String,
+    pub(crate) port: u16,
     /// Path and query.
     rest: String,
 }
@@ -32,7 +32,7 @@ impl fmt::Display for Asked {
 const OWN: [&str; 5] = ["connection", "proxy-connection", "keep-alive", "proxy-authorization", "upgrade"];
 
 impl<'a> Head<'a> {
-    pub(super) fn parse(bytes: &'a [u8]) -> Option<Head<'a>> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Option<Head<'a>> {
         let text = std::str::from_utf8(bytes).ok()?;
         let mut lines = text.trim_end_matches("\r\n").split("\r\n");
         let start = lines.next().filter(|start| !start.is_empty())?;
@@ -40,7 +40,12 @@ impl<'a> Head<'a> {
     }
 
     /// `CONNECT host:port`, or any other method with an absolute address.
-    pub(super) fn asked(&self) -> Option<Asked> {
+    pub(crate) fn asked(&self) -> Option<Asked> {
+        // A server may end a line at either alone (RFC 9112 section 2.2), and read a header or a request that was none here.
+        let ends_early = |line: &&str| line.is_empty() || line.contains(['\r', '\n']);
+        if ends_early(&self.start) || self.headers.iter().any(ends_early) {
+            return None;
+        }
         let mut words = self.start.split(' ');
         let (method, target, version) = (words.next()?, words.next()?, words.next()?);
         if words.next().is_some() || !version.starts_with("HTTP/1.") {
@@ -58,13 +63,13 @@ impl<'a> Head<'a> {
     }
 
     /// For the server itself: without the address before the path, one request only.
-    pub(super) fn forwarded(&self, asked: &Asked) -> Vec<u8> {
+    pub(crate) fn forwarded(&self, asked: &Asked) -> Vec<u8> {
         let method = self.start.split(' ').next().unwrap_or("GET");
         self.written(&format!("{method} {} HTTP/1.1", asked.rest))
     }
 
     /// For the browser: the connection ends with this answer.
-    pub(super) fn answered(&self) -> Vec<u8> {
+    pub(crate) fn answered(&self) -> Vec<u8> {
         self.written(self.start)
     }
 
@@ -106,6 +111,14 @@ mod tests {
         }
         for target in ["0177.0.0.1:80", "a b:1", "x:99999", ""] {
             assert_eq!(asked(&format!("CONNECT {target} HTTP/1.1")), None, "{target}");
+        }
+    }
+
+    #[test]
+    fn attack_w_62_a_line_that_ends_early_hides_no_header_and_no_request() {
+        for hidden in ["X: a\nProxy-Authorization: b", "X: a\rUpgrade: b", "X: a\r\n\r\nGET / HTTP/1.1"] {
+            let head = format!("GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n{hidden}\r\n\r\n");
+            assert_eq!(Head::parse(head.as_bytes()).unwrap().asked(), None, "{hidden:?}");
         }
     }
 

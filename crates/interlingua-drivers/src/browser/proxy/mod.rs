@@ -6,7 +6,7 @@
 //! mind gains nothing. One request for each connection of a plain one: nothing is sent to a server that was meant for
 //! another.
 
-mod head;
+pub(crate) mod head;
 
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;

@@ -93,14 +93,15 @@ fn text(reader: &mut Reader<'_>) -> Result<String, Invalid> {
     Ok(reader.string()?.into_owned())
 }
 
-/// At most what the proto's `int32` holds: a total may be larger.
+/// What the proto's `int32` holds, the nearest to what is given: a total may be larger. One below zero fills 64 bits.
 fn int(reader: &mut Reader<'_>) -> Result<u64, Invalid> {
     let wrong = || Invalid::whole(Problem::NotANumber);
     if reader.kind()? != Is::Number {
         return Err(wrong());
     }
-    let given: u64 = reader.number()?.parse().map_err(|_| wrong())?;
-    Ok(given.min(i32::MAX.unsigned_abs().into()))
+    let given: i128 = reader.number()?.parse().map_err(|_| wrong())?;
+    let held = given.clamp(i32::MIN.into(), i32::MAX.into());
+    i64::try_from(held).map(i64::cast_unsigned).map_err(|_| wrong())
 }
 
 fn entries<'a>(

@@ -151,6 +151,17 @@ fn a_33_a_number_no_double_holds_is_carried_as_text_and_the_rest_as_itself() {
     assert_eq!((data[2].as_f64(), data[5].as_f64(), data[6].as_f64()), (Some(0.1), Some(1e300), Some(1.5e-9)));
 }
 
+/// The proto's numbers have a sign, and fill 64 bits below zero: what may be asked is not for the codec to say.
+#[test]
+fn a_28_a_number_below_zero_is_written_as_it_was_read() {
+    for (given, held) in [("-5", -5), ("0", 0), ("7", 7), ("-9999999999", i32::MIN), ("9999999999", i32::MAX)] {
+        let asked = format!(r#"{{"historyLength":{given}}}"#);
+        let written = proto::request_from_json(Method::List, Version::V1, asked.as_bytes()).expect("it is written");
+        let read = proto::request_to_json(Method::List, Version::V1, &written, 64).expect("it is read");
+        assert_eq!(parsed(&read)["historyLength"], json!(held), "{given}");
+    }
+}
+
 #[test]
 fn a_28_who_does_not_want_to_wait_says_so_in_0_3_by_leaving_it_out() {
     let mut out = Vec::new();

@@ -18,7 +18,7 @@ mod keys;
 mod links;
 mod lists;
 mod messages;
-mod page;
+pub(crate) mod page;
 mod sites;
 mod tasks;
 mod timeline;

@@ -16,7 +16,7 @@
 //! | `{"arguments": {…}}` | before: these instead, if they fit the skill |
 
 mod command;
-mod message;
+pub(crate) mod message;
 mod url;
 
 use std::sync::Arc;

@@ -5,6 +5,6 @@ pub const PROTOCOL: &str = "nlip";
 
 pub mod inbound;
 pub mod outbound;
-pub(in crate::edge) mod uploads;
+pub(crate) mod uploads;
 
 pub(super) use uploads::routes as upload_routes;

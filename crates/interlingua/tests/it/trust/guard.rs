@@ -113,6 +113,36 @@ async fn a_request_with_two_hosts_is_refused() {
     assert_eq!(status, Some(400));
 }
 
+/// The first of two would be judged, and whoever reads the second believes another: neither is taken.
+#[tokio::test]
+async fn attack_a_header_that_is_judged_comes_twice_and_only_the_first_is_harmless() {
+    let hub = Hub::builder(program()).start().await;
+    let body = echo().to_string();
+    let address = hub.address().to_string();
+    let ours = format!("http://{address}");
+    let twice = [
+        ("origin", ours.as_str(), "http://evil.example"),
+        ("sec-fetch-site", "same-origin", "cross-site"),
+        ("content-type", "application/json", "text/plain"),
+    ];
+    for (name, harmless, harmful) in twice {
+        for (second, wanted) in [(None, 200), (Some(harmful), 400)] {
+            let mut head = format!("POST /nlip HTTP/1.1\r\nhost: {address}\r\n{name}: {harmless}\r\n");
+            if let Some(second) = second {
+                head.push_str(&format!("{name}: {second}\r\n"));
+            }
+            if name != "content-type" {
+                head.push_str("content-type: application/json\r\n");
+            }
+            head.push_str(&format!("content-length: {}\r\n{}\r\n{body}", body.len(), hub.bearer_line()));
+            let mut raw = Raw::connect(hub.address()).await;
+            raw.write(head.as_bytes()).await;
+            let (status, text) = raw.read_status().await.expect("an answer");
+            assert_eq!(status, wanted, "{name} {second:?}: {text}");
+        }
+    }
+}
+
 /// A header that is not text cannot be compared with anything: it must not count as one that was not sent.
 /// A proxy that checks the last of two values, and a hub that believes the first, disagree about who asks and from where.
 #[tokio::test]

@@ -7,7 +7,7 @@ mod events;
 mod feed;
 mod grpc;
 mod http;
-mod links;
+pub(crate) mod links;
 mod list;
 #[cfg(test)]
 mod races;

@@ -13,7 +13,7 @@
 //! Deliberately absent: any credential or header of a caller's, redirects, webhooks, and calls sent twice that may have
 //! happened.
 
-mod address;
+pub(crate) mod address;
 mod events;
 mod grpc;
 mod known;

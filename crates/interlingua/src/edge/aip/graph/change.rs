@@ -9,7 +9,7 @@ use interlingua_protocols::members::{Members, elements};
 use interlingua_protocols::object::Object;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     /// The shape of this plan, as far as steps have not begun.
     Towards(Box<Plan>),
     Edits(Vec<Edit>),
@@ -26,7 +26,7 @@ fn refused(text: impl Into<interlingua_core::Text>) -> Fault {
     Fault::caller(FaultKind::InvalidInput, text)
 }
 
-pub(super) fn read(args: Option<&Json>) -> Result<Change, Fault> {
+pub(crate) fn read(args: Option<&Json>) -> Result<Change, Fault> {
     let args = args.map_or_else(Members::absent, Members::of);
     if args.bool("undo") == Some(true) {
         return Ok(Change::Undo);

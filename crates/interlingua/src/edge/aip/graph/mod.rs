@@ -7,7 +7,7 @@
 //! twice. [`run`] drives a plan, [`step`] calls, [`peers`] says who could do what, [`tell`] is what its readers hear, [`change`]
 //! reads edits.
 
-mod change;
+pub(crate) mod change;
 mod peers;
 mod run;
 mod step;

@@ -28,7 +28,7 @@ const BETWEEN: Duration = Duration::from_millis(50);
 
 /// Where in which stream an event stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     task: TaskId,
     seq: u64,
     pub(super) request: Id,
@@ -48,13 +48,18 @@ impl Place {
     }
 
     /// The id of an event of this stream.
-    pub(super) fn at(&self, seq: u64) -> String {
+    pub(crate) fn at(&self, seq: u64) -> String {
         let encoded = |id: &Id| URL_SAFE_NO_PAD.encode(id.as_str());
         let progress = self.progress.as_ref().map(encoded).unwrap_or_default();
         format!("{}.{seq}.{}.{}.{progress}", self.task, letter(self.verb), encoded(&self.request))
     }
 
-    pub(super) fn parse(text: &str) -> Option<Place> {
+    /// The id of the event that it was read from.
+    pub(crate) fn again(&self) -> String {
+        self.at(self.seq)
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Place> {
         let mut parts = text.split('.');
         let (task, seq, verb) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
         let verb = match verb {

@@ -1,0 +1,28 @@
+//! What must hold of the routing envelope for any bytes: what can be read can be written, read again, sent through the Ecma
+//! message and decoded; the rest is refused.
+
+use bytes::Bytes;
+use interlingua_core::{Delivery, Time};
+use interlingua_protocols::envelope::decode::{Manners, decode};
+use interlingua_protocols::envelope::ecma::{from_ecma, to_ecma};
+use interlingua_protocols::envelope::names::Table;
+use interlingua_protocols::envelope::translators::Translators;
+use interlingua_protocols::envelope::wire::{Limits, read};
+
+pub(crate) fn json(data: &[u8]) {
+    let limits = Limits::default();
+    let Ok(carried) = read(&Bytes::copy_from_slice(data), &limits) else { return };
+    let again = read(&carried.value.to_bytes(), &limits).expect("what was written can be read");
+    assert_eq!(again.value, carried.value);
+    let back = from_ecma(&to_ecma(&again.value), &limits).expect("an envelope comes back from its message");
+    assert_eq!(back.value, again.value);
+    let (names, translators) = (Table::default(), Translators::default());
+    let manners = Manners {
+        names: &names,
+        translators: &translators,
+        now: Time(0),
+        delivery: Delivery::Whole,
+        default_timeout: None,
+    };
+    let _ = decode(back.value, &manners);
+}

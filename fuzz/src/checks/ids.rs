@@ -1,0 +1,80 @@
+//! What must hold of ids, cursors, topics and owners for any text: each thing has one spelling, and what is read is written the same.
+
+use interlingua::fuzzing;
+use interlingua::hub::approvals::Turn;
+use interlingua::telemetry::trace::TraceParent;
+use interlingua_core::bus::{Kind, Pattern, topic};
+use interlingua_core::policy::Action;
+use interlingua_core::ports::TaskPhase;
+use interlingua_core::{ConversationId, Digest, Owner, QuestionId, SkillId, Subject, TaskId, Trust};
+use interlingua_protocols::a2a;
+use interlingua_protocols::mcp::decode::List;
+use interlingua_protocols::mcp::headers;
+
+pub(crate) fn text(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    same(text.parse::<TaskId>().ok());
+    same(text.parse::<QuestionId>().ok());
+    same(text.parse::<SkillId>().ok());
+    same(text.parse::<Subject>().ok());
+    if let Ok(owner) = text.parse::<Owner>() {
+        assert_eq!(owner.to_string().parse::<Owner>(), Ok(owner), "an owner is taken for another");
+    }
+    if let Ok(digest) = text.parse::<Digest>() {
+        assert_eq!(digest.to_string(), text.to_ascii_lowercase());
+    }
+    if let Ok(turn) = text.parse::<Turn>() {
+        assert_eq!(turn.to_string().parse::<Turn>(), Ok(turn));
+    }
+    assert!(!ConversationId::from(text).is_unguessable() || text.len() >= 32);
+    assert!(Kind::parse(text).is_none_or(|kind| kind.as_str() == text));
+    assert!(Trust::parse(text).is_none_or(|trust| trust.as_str() == text));
+    assert!(Action::parse(text).is_none_or(|action| action.as_str() == text));
+    assert!(TaskPhase::parse(text).is_none_or(|phase| phase.as_str() == text));
+    let _ = a2a::Version::parse(Some(text));
+    patterns(text);
+    cursors(text);
+    if let Some(trace) = TraceParent::parse(text) {
+        assert_eq!(TraceParent::parse(&trace.text()), Some(trace));
+    }
+    assert_eq!(headers::decode(&headers::encode(text)).as_deref(), Some(text), "a header says something else");
+    let _ = headers::decode(text);
+}
+
+fn same<T: ToString + std::str::FromStr + PartialEq + std::fmt::Debug>(read: Option<T>) {
+    if let Some(read) = read {
+        let written = read.to_string();
+        assert_eq!(written.parse::<T>().ok(), Some(read), "{written}");
+    }
+}
+
+fn patterns(text: &str) {
+    let (pattern, name) = text.split_once('\n').unwrap_or((text, text));
+    let named = topic::named(name);
+    if let Ok(topic) = &named {
+        let own = Pattern::parse(name).expect("a topic is a pattern");
+        assert!(own.covers(topic), "a topic covers itself");
+        assert!(Pattern::parse("**").expect("a pattern").covers(topic));
+    }
+    if let (Ok(pattern), Ok(topic)) = (Pattern::parse(pattern), named) {
+        let _ = pattern.covers(&topic);
+    }
+}
+
+fn cursors(text: &str) {
+    if let Some(again) = fuzzing::event_place(text) {
+        assert_eq!(fuzzing::event_place(&again).as_deref(), Some(&*again), "{text}");
+    }
+    for list in [List::Tools, List::Prompts, List::Resources, List::Templates] {
+        if let Some((after, again)) = fuzzing::list_cursor(list, text) {
+            assert!(after.len() <= text.len());
+            assert_eq!(fuzzing::list_cursor(list, &again).map(|(after, _)| after), Some(after));
+        }
+    }
+    if let Some(again) = fuzzing::task_cursor(text) {
+        assert_eq!(fuzzing::task_cursor(&again).as_deref(), Some(&*again));
+    }
+    if let Some((task, again)) = fuzzing::content_path(text) {
+        assert_eq!(fuzzing::content_path(&again).map(|(task, _)| task), Some(task));
+    }
+}

@@ -1,0 +1,51 @@
+//! What must hold of the records of a store, for any bytes: a record is read the same from what it was written as, and whatever stands
+//! in a journal, its fold ends and can be asked.
+
+use interlingua_core::journal::{Entry, Record, from_bytes, to_bytes};
+use interlingua_core::task::{self, Happening, Task};
+use interlingua_core::{TaskId, Time, agent, bus, graph, team};
+use serde::{Deserialize, Serialize};
+
+/// One record a line, each with the version of its schema before it.
+pub(crate) fn records(data: &[u8]) {
+    let lines = || data.split(|byte| *byte == b'\n').take(64);
+    let tasks: Vec<Entry> = entries(lines().filter_map(read::<Record>));
+    if let Ok(task) = task::fold(TaskId(1), tasks) {
+        asked(&task);
+        let snapshot = serde_json::to_vec(&task).expect("a task can be written");
+        let again: Task = serde_json::from_slice(&snapshot).expect("what was written can be read");
+        assert_eq!(again, task);
+    }
+    let _ = agent::fold(entries(lines().filter_map(read::<agent::Record>)));
+    let _ = team::fold(entries(lines().filter_map(read::<team::Record>)));
+    let _ = graph::fold(TaskId(1), entries(lines().filter_map(read::<graph::Record>)));
+    let mut inbox = bus::Inbox::default();
+    for (seq, record) in (1..).zip(lines().filter_map(read::<bus::inbox::Record>)) {
+        inbox.apply(seq, record);
+    }
+    assert!(inbox.len() <= bus::inbox::MAX_WAITING);
+}
+
+fn read<R: Serialize + for<'de> Deserialize<'de> + PartialEq + std::fmt::Debug>(line: &[u8]) -> Option<R> {
+    let record: R = from_bytes(line).ok()?;
+    let written = to_bytes(&record).expect("a record can be written");
+    let again: R = from_bytes(&written).expect("what was written can be read");
+    assert_eq!(again, record);
+    Some(record)
+}
+
+fn entries<R>(records: impl Iterator<Item = R>) -> Vec<Entry<R>> {
+    (1..).zip(records).map(|(seq, record)| Entry { seq, at: Time(seq), record }).collect()
+}
+
+/// What a hub asks of every task that it finds when it starts.
+fn asked(task: &Task) {
+    let _ = (task.held(), task.phase(), task.next_timer(), task.is_only_dispatched());
+    for what in [Happening::Restarted, Happening::DeadlineReached, Happening::CallerGone, Happening::PeerLost] {
+        let Ok(decision) = task.decide(what, Time(u64::MAX)) else { continue };
+        let mut after = task.clone();
+        for record in &decision.records {
+            after.apply(record, Time(u64::MAX));
+        }
+    }
+}
