@@ -237,6 +237,7 @@ impl Encoder {
             }
         };
         let is_success = status == Status::Success;
+        let original = self.correlation_id.as_deref();
         let result = at.result(status, output.clone().filter(|_| is_success), error.clone(), |meta| {
             if let Some(code) = failure {
                 meta.text("code", code);
@@ -248,11 +249,17 @@ impl Encoder {
         });
         let content = match &at.of {
             Of::Tool(_) => status_content(status, output.as_ref().filter(|_| is_success)),
-            Of::Chat => chat_content(status, &answer.words(), output.as_ref(), error.as_deref()),
+            Of::Chat => chat_content(&answer.words(), output.as_ref(), error.as_deref().zip(failure), original),
         };
+        // R-21: what a model failed in is an error, not a response that was not completed.
+        let is_error = at.of == Of::Chat && !is_success;
         let note = |meta: &mut Object<'_>| output::provenance(meta, route.as_ref(), &artifacts, &finished.usage);
-        let message = self.response(Fill { content, result, note: &note, losses: &losses }, Some(lane), stamp);
+        let mut message = self.response(Fill { content, result, note: &note, losses: &losses }, Some(lane), stamp);
         self.lanes[lane].route = route;
+        if is_error {
+            message.control.message_type = MessageType::Error;
+            message.format = self.format.clone();
+        }
         message
     }
 
@@ -370,13 +377,15 @@ fn status_content(status: Status, result: Option<&Json>) -> Json {
 }
 
 /// R-20: the whole text once more, even if it is empty. R-21: a failure is no completion.
-fn chat_content(status: Status, words: &str, output: Option<&Json>, error: Option<&str>) -> Json {
+fn chat_content(words: &str, output: Option<&Json>, failure: Option<(&str, &str)>, original: Option<&str>) -> Json {
     Object::json(|content| {
         content.bool("partial", false);
-        content.bool("complete", status == Status::Success);
+        content.bool("complete", failure.is_none());
         content.text("content", words);
-        if let Some(error) = error {
+        if let Some((error, code)) = failure {
             content.text("error", error);
+            content.text("code", code);
+            content.text_or_null("original_request", original);
         }
         if let Some(output) = output.filter(|output| !output.as_str().starts_with('"')) {
             content.value("result", output);

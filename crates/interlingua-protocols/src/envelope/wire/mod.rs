@@ -4,6 +4,7 @@
 //! [`read()`] is the only way in and [`Message::to_bytes`] the only way out. Nothing here knows what a message is for; that
 //! is the business of `decode` and `encode`.
 
+mod native;
 mod read;
 mod write;
 

@@ -9,10 +9,11 @@ use bytes::Bytes;
 use interlingua_core::json::{BadJson, DEFAULT_DEPTH, Kind, Reader};
 use interlingua_core::{Carried, Json, Loss, LossKind, Secret, Text};
 
+use super::native::Call;
 use super::{Control, Format, Message, MessageType, SCHEMA_VERSION, Status, Token, ToolCall, ToolResult};
 
 /// Longer names and ids are refused.
-const SHORT: usize = 1024;
+pub(super) const SHORT: usize = 1024;
 /// Longer credentials are refused.
 const CREDENTIAL: usize = 16 * 1024;
 /// More unknown members than this are told as one loss.
@@ -56,7 +57,7 @@ pub enum Invalid {
 }
 
 impl Invalid {
-    fn field(path: &str, problem: &'static str) -> Invalid {
+    pub(super) fn field(path: &str, problem: &'static str) -> Invalid {
         Invalid::Field { path: path.to_owned(), problem }
     }
 
@@ -138,11 +139,13 @@ impl Draft {
                 Ok(())
             }
             "tool_calls" => {
-                self.tool_calls = source.list(reader, "tool_calls", |reader| self.tool_call(reader, source))?;
+                self.tool_calls =
+                    source.list(reader, "tool_calls", |index, reader| self.tool_call(index, reader, source))?;
                 Ok(())
             }
             "tool_results" => {
-                self.tool_results = source.list(reader, "tool_results", |reader| self.tool_result(reader, source))?;
+                self.tool_results =
+                    source.list(reader, "tool_results", |_, reader| self.tool_result(reader, source))?;
                 Ok(())
             }
             "metadata" => {
@@ -208,24 +211,12 @@ impl Draft {
         Ok(())
     }
 
-    fn tool_call(&mut self, reader: &mut Reader<'_>, source: &Source<'_>) -> Result<ToolCall, Invalid> {
-        let (mut id, mut name, mut parameters, mut confirm) = (None, None, None, false);
+    fn tool_call(&mut self, index: usize, reader: &mut Reader<'_>, source: &Source<'_>) -> Result<ToolCall, Invalid> {
+        let mut call = Call::default();
         members(reader, "the call", |key, reader| {
-            match key {
-                "tool_id" => id = text(reader, "tool_id", SHORT)?,
-                "tool_name" => name = text(reader, "tool_name", SHORT)?,
-                "parameters" => parameters = source.parameters(reader)?,
-                "require_confirmation" => keep(&mut confirm, bool(reader, "require_confirmation")?),
-                _ => self.unknown("tool_calls.", key, reader)?,
-            }
-            Ok(())
+            call.member(key, reader, source, &mut |parent, key, reader| self.unknown(parent, key, reader))
         })?;
-        Ok(ToolCall {
-            tool_id: required(id, "tool_id")?,
-            tool_name: required(name, "tool_name")?,
-            parameters: parameters.unwrap_or_else(Json::empty_object),
-            require_confirmation: confirm,
-        })
+        call.into_call(index)
     }
 
     fn tool_result(&mut self, reader: &mut Reader<'_>, source: &Source<'_>) -> Result<ToolResult, Invalid> {
@@ -327,7 +318,7 @@ fn is_json(content_type: &str) -> bool {
 }
 
 /// The frame and what may be taken from it.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     frame: &'a Bytes,
     limits: &'a Limits,
 }
@@ -353,7 +344,7 @@ impl Source<'_> {
     }
 
     /// An object; or its JSON as a string, once or twice, as models write arguments.
-    fn parameters(&self, reader: &mut Reader<'_>) -> Result<Option<Json>, Invalid> {
+    pub(super) fn parameters(&self, reader: &mut Reader<'_>) -> Result<Option<Json>, Invalid> {
         if reader.kind()? != Kind::String {
             return self.object(reader, "parameters", self.limits.parameters);
         }
@@ -384,7 +375,7 @@ impl Source<'_> {
         &self,
         reader: &mut Reader<'_>,
         path: &'static str,
-        mut each: impl FnMut(&mut Reader<'_>) -> Result<T, Invalid>,
+        mut each: impl FnMut(usize, &mut Reader<'_>) -> Result<T, Invalid>,
     ) -> Result<Option<Vec<T>>, Invalid> {
         if !expect(reader, Kind::Array, path, "must be a list")? {
             return Ok(None);
@@ -394,7 +385,7 @@ impl Source<'_> {
             if index >= self.limits.tool_calls {
                 return Err(Invalid::TooLarge { path: path.to_owned(), limit: self.limits.tool_calls });
             }
-            items.push(each(reader).map_err(|invalid| invalid.within(path, index))?);
+            items.push(each(index, reader).map_err(|invalid| invalid.within(path, index))?);
             Ok(())
         })?;
         Ok(Some(items))
@@ -413,7 +404,7 @@ fn expect(reader: &mut Reader<'_>, kind: Kind, path: &str, problem: &'static str
     }
 }
 
-fn members(
+pub(super) fn members(
     reader: &mut Reader<'_>,
     path: &str,
     mut each: impl FnMut(&str, &mut Reader<'_>) -> Result<(), Invalid>,
@@ -424,7 +415,7 @@ fn members(
     Ok(())
 }
 
-fn text(reader: &mut Reader<'_>, path: &str, limit: usize) -> Result<Option<Text>, Invalid> {
+pub(super) fn text(reader: &mut Reader<'_>, path: &str, limit: usize) -> Result<Option<Text>, Invalid> {
     if !expect(reader, Kind::String, path, "must be a string")? {
         return Ok(None);
     }
@@ -435,7 +426,7 @@ fn text(reader: &mut Reader<'_>, path: &str, limit: usize) -> Result<Option<Text
     Ok(Some(text.into()))
 }
 
-fn bool(reader: &mut Reader<'_>, path: &str) -> Result<Option<bool>, Invalid> {
+pub(super) fn bool(reader: &mut Reader<'_>, path: &str) -> Result<Option<bool>, Invalid> {
     if !expect(reader, Kind::Bool, path, "must be true or false")? {
         return Ok(None);
     }
@@ -463,12 +454,12 @@ where
     }
 }
 
-fn required<T>(value: Option<T>, path: &str) -> Result<T, Invalid> {
+pub(super) fn required<T>(value: Option<T>, path: &str) -> Result<T, Invalid> {
     value.ok_or_else(|| Invalid::field(path, "is missing"))
 }
 
 /// Absent leaves the default.
-fn keep<T>(place: &mut T, value: Option<T>) {
+pub(super) fn keep<T>(place: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *place = value;
     }
