@@ -103,7 +103,9 @@ impl Run {
         let text = Some(&reply.text).filter(|text| !text.is_empty());
         let parts = text.map(|text| Part::text(text.clone(), self.own())).into_iter().collect();
         self.push(Message::Agent { parts, calls: reply.calls.clone() });
-        let decides = |name: &Text| self.plan.decisions.iter().any(|tool| tool.name == *name);
+        let plan = &self.plan;
+        let decides =
+            |name: &Text| plan.withheld.contains(name) || plan.decisions.iter().any(|tool| tool.name == *name);
         let judged = !self.plan.decisions.is_empty();
         if judged && (reply.calls.is_empty() || reply.calls.iter().any(|call| decides(&call.name))) {
             self.phase = Phase::Deciding { calls: reply.calls.clone(), text: reply.text.clone() };

@@ -23,6 +23,10 @@ pub struct Plan {
     /// Tools that are decisions: a call of one is not made but handed to whoever runs the agent. With any of these every
     /// answer is handed over, and the run goes on when it is sent back.
     pub decisions: Vec<Offered>,
+    /// Names of decisions that are not offered this time. A call of one is handed over all the same, for whoever judges to say
+    /// what is wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<Text>,
     pub budget: Budget,
     pub price: Price,
     pub consent: Consents,
@@ -43,6 +47,7 @@ impl Plan {
             tools: Vec::new(),
             may_ask: false,
             decisions: Vec::new(),
+            withheld: Vec::new(),
             budget: Budget::default(),
             price: Price::default(),
             consent: Consents::default(),

@@ -12,6 +12,7 @@
 //! | `Effect::Tell` | `Happening::Told` |
 //! | `Effect::Stop` | `Happening::Released`, or a cancellation where it has not decided |
 
+use super::tools::WORKFLOW;
 use super::{Brief, Called, Evaluation, Presentation, Tool, Turn, Workflow, offered_tools};
 use crate::agent::Plan;
 use crate::content::{Part, Trust};
@@ -21,7 +22,10 @@ use crate::model::{Arguments, Message, Offered, ToolCall};
 
 /// The run of a round: the agent with its own skills and budget, the team's rules and tools.
 pub fn seated(agent: &Plan, brief: &Brief) -> (Plan, Vec<Message>) {
-    begin(agent, &brief.rules, &brief.parts, offered_tools(brief))
+    let (mut plan, messages) = begin(agent, &brief.rules, &brief.parts, offered_tools(brief));
+    let withheld = WORKFLOW.into_iter().filter(|name| !plan.decisions.iter().any(|tool| &*tool.name == *name));
+    plan.withheld = withheld.map(Text::from).collect();
+    (plan, messages)
 }
 
 /// The run in which the winner presents. None of its decisions are judged: its text is the answer.

@@ -13,6 +13,9 @@ pub struct Tool {
     pub input: Schema,
 }
 
+/// All that a round can offer.
+pub(super) const WORKFLOW: [&str; 3] = ["new_answer", "vote", "stop"];
+
 /// What a round offers. A vote names its choices, so that a model that obeys schemas cannot choose another.
 pub fn offered_tools(brief: &Brief) -> Vec<Tool> {
     brief.offer.names().iter().filter_map(|name| tool(name, &brief.choices)).collect()

@@ -128,6 +128,18 @@ fn what_is_said_meanwhile_is_read_next_and_keeps_the_run_going() {
 }
 
 #[test]
+fn a_decision_that_is_not_offered_is_handed_over_too() {
+    let vote = model::Offered { name: "vote".into(), description: "".into(), input: Schema(Json::empty_object()) };
+    let mut walk = Walk::with(|plan| {
+        plan.decisions = vec![vote];
+        plan.withheld = vec!["new_answer".into()];
+    });
+    assert!(!walk.prompt().tools.iter().any(|tool| &*tool.name == "new_answer"), "it is not shown");
+    walk.calls(vec![call("n", "new_answer")]);
+    assert!(matches!(&walk.effects[..], [Effect::Decided { .. }]), "{:?}", walk.effects);
+}
+
+#[test]
 fn decisions_are_handed_over_and_can_be_sent_back() {
     let vote = model::Offered { name: "vote".into(), description: "".into(), input: Schema(Json::empty_object()) };
     let mut walk = Walk::with(|plan| plan.decisions = vec![vote]);
