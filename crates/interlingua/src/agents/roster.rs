@@ -249,6 +249,11 @@ fn team(name: &str, team: &config::Team, config: &Config) -> Result<Team, Fault>
     let members = team.agents.iter().map(|member| format!("{member}/*").into());
     let skills = team.agents.iter().filter_map(|member| config.agents.get(member));
     let skills = skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into());
+    if team.nlip == Some(true) {
+        for member in team.agents.iter().filter(|member| !config.agents.contains_key(*member)) {
+            tracing::info!(team = name, %member, "nlip_skipped: this member is no agent of this hub and makes its calls itself");
+        }
+    }
     Ok(Team {
         name: PeerId::from(name),
         title: team.title.clone().unwrap_or_else(|| name.to_owned()),

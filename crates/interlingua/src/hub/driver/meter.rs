@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use interlingua_core::task::Task;
-use interlingua_core::{CancelWhy, Outcome, Party, SkillId};
+use interlingua_core::{CancelWhy, FaultKind, Outcome, Party, SkillId};
 use tracing::Span;
 
 use crate::telemetry::meters::{Meters, Phase, WireMeters};
@@ -63,6 +63,10 @@ impl Meter {
         let outcome = finished.outcome.as_str();
         self.span.record("outcome", outcome);
         match &finished.outcome {
+            // What went wrong inside is told here and nowhere else (H-15).
+            Outcome::Failed(fault) if fault.kind == FaultKind::Internal => {
+                tracing::error!(task = %task.id, error = %fault, cause = ?fault.source, "the exchange failed inside the hub");
+            }
             // The text of a fault may be a peer's own words, so it is not for the log.
             Outcome::Failed(fault) if fault.origin != Party::Caller => {
                 let wire = task.call.origin.wire().map_or("local", |wire| &wire.0);
