@@ -77,15 +77,32 @@ fn s_02_home_is_resolved() {
     assert_eq!(read(&workspace, "~root/.profile").unwrap_err(), FaultKind::Denied);
 }
 
+/// All of them.
+const EXCLUDED: [&str; 13] = [
+    ".massgen",
+    ".gemini",
+    ".env",
+    ".git",
+    "node_modules",
+    "__pycache__",
+    ".venv",
+    "venv",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".DS_Store",
+    "massgen_logs",
+];
+
 #[test]
 fn s_03_excluded_names_are_read_only_outside_a_workspace() {
     let ground = Ground::new();
-    for name in [".git", ".env", "node_modules", "__pycache__", ".venv", "massgen_logs"] {
+    for name in EXCLUDED {
         ground.put(&format!("context/{name}/x.txt"), "x").put(&format!("work/{name}/x.txt"), "x");
     }
     let workspace = ground.open(&[RootSpec::context(ground.path("context"), Permission::Write)]);
     write(&workspace, &ground.spelt("context/plain.txt"), "x").unwrap();
-    for name in [".git", ".env", "node_modules", "__pycache__", ".venv", "massgen_logs"] {
+    for name in EXCLUDED {
         let path = ground.spelt(&format!("context/{name}/new.txt"));
         assert_eq!(write(&workspace, &path, "x").unwrap_err(), FaultKind::Denied, "{name}");
         assert_eq!(read(&workspace, &ground.spelt(&format!("context/{name}/x.txt"))).unwrap(), "x");

@@ -101,7 +101,10 @@ async fn answer_complaint(socket: &mut WebSocketFrames) -> Option<String> {
     let Some((first, payload)) = first_data(socket).await else { return Some("a close without a word".to_owned()) };
     let text = String::from_utf8_lossy(&payload).into_owned();
     if first & 0x0F == 0x2 {
-        return (!text.contains("messagetype") || !text.contains("error")).then(|| format!("not an error: {text}"));
+        // Keys and values as CBOR writes short text strings, by hand.
+        let said = [(b"\x6bmessagetype\x65error".as_slice()), b"\x66format\x64text", b"\x69subformat\x67english"];
+        let has = |bytes: &[u8]| payload.windows(bytes.len()).any(|window| window == bytes);
+        return (!said.iter().all(|bytes| has(bytes))).then(|| format!("not an error in English text: {text}"));
     }
     match serde_json::from_slice(&payload) {
         Ok(body) => nlip_complaint(&body),

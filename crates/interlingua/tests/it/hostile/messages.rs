@@ -72,6 +72,35 @@ async fn n_48_the_cost_of_submessages_grows_with_their_number_only() {
     assert!(many < 24 * few, "{FEW} cost {few} ns, eight times as many {many} ns");
 }
 
+/// As above: bytes of one routed message, from reading over the tool to writing.
+#[tokio::test]
+async fn r_42_the_cost_of_routing_grows_with_the_size_of_a_message_only() {
+    const FEW: usize = 20_000;
+    let hub = hub().await;
+    let mut number = 0;
+    let mut cost = async |items: usize| {
+        let mut least = u64::MAX;
+        for _ in 0..3 {
+            number += 1;
+            let data: Vec<serde_json::Value> = (0..items).map(|at| serde_json::json!({"at": at})).collect();
+            let message = serde_json::json!({
+                "control": {"message_type": "request", "message_id": format!("m{number}")},
+                "tool_calls": [{"tool_id": "t", "tool_name": "mcp__hub__echo", "parameters": {"data": data}}],
+            });
+            let before = worked(&hub);
+            let answer = hub.post_json("/nlip/route", &message).await;
+            least = least.min(worked(&hub) - before);
+            let result = &answer.json()[0]["tool_results"][0];
+            assert_eq!(result["status"], "success", "{:.300}", answer.text());
+            assert_eq!(result["result"]["data"].as_array().map(Vec::len), Some(items));
+        }
+        least
+    };
+    cost(FEW).await;
+    let (few, many) = (cost(FEW).await, cost(8 * FEW).await);
+    assert!(many < 24 * few, "{FEW} items cost {few} ns, eight times as many {many} ns");
+}
+
 #[tokio::test]
 async fn n_47_a_body_over_the_limit_gets_413_and_one_at_the_limit_is_no_5xx() {
     let hub = hub().await;

@@ -45,12 +45,27 @@ async fn ask(hub: &Hub, message: &Value) -> Value {
     reply
 }
 
-/// Posts a message that must be refused, with an error message.
+/// Posts a message that must be refused as none, with an error message.
 async fn refused(hub: &Hub, message: &Value) -> Answer {
     let answer = hub.post_json("/nlip", message).await;
-    assert!((400..500).contains(&answer.status), "{message} was not refused: {} {}", answer.status, answer.text());
+    assert_eq!(answer.status, 422, "{message}: {}", answer.text());
     assert_eq!(interlingua_testkit::hostile::nlip_complaint(&answer.json()), None, "{}", answer.text());
     answer
+}
+
+/// A message that asks `hub/echo` to say these parts again.
+fn echo(parts: &[Value]) -> Value {
+    let call = json!({"format": "structured", "subformat": "json", "label": "interlingua-call",
+        "content": {"skill": "hub/echo"}});
+    with(text("again, please"), &[std::slice::from_ref(&call), parts].concat())
+}
+
+/// What comes back of these parts: everything of the reply but tokens.
+async fn echoed(hub: &Hub, parts: &[Value]) -> Vec<Value> {
+    let mut reply = ask(hub, &echo(parts)).await;
+    let below = reply.as_object_mut().and_then(|reply| reply.remove("submessages"));
+    let below = below.and_then(|parts| parts.as_array().cloned()).unwrap_or_default();
+    std::iter::once(reply).chain(below.into_iter().filter(|part| part["format"] != "token")).collect()
 }
 
 fn tokens(reply: &Value) -> Vec<Value> {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{ask, hub, text, token, tokens, with};
+use super::{ask, echoed, hub, text, token, tokens, with};
 
 #[tokio::test]
 async fn n_25_a_conversation_token_comes_back_exactly() {
@@ -29,9 +29,12 @@ async fn n_27_all_of_several_tokens_come_back_and_none_is_altered() {
 
 #[tokio::test]
 async fn n_28_an_authentication_token_of_somebody_else_comes_back() {
-    let sent = token("authentication_partner", "not-ours");
-    let reply = ask(&hub().await, &with(text("hello"), std::slice::from_ref(&sent))).await;
-    assert!(tokens(&reply).contains(&sent), "{reply}");
+    let hub = hub().await;
+    for kind in ["authentication", "authentication_partner"] {
+        let sent = token(kind, "not-ours");
+        let reply = ask(&hub, &with(text("hello"), std::slice::from_ref(&sent))).await;
+        assert!(tokens(&reply).contains(&sent), "{reply}");
+    }
 }
 
 #[tokio::test]
@@ -58,9 +61,12 @@ async fn n_31_the_label_of_a_token_comes_back_with_it() {
 #[tokio::test]
 async fn n_32_what_only_looks_like_a_token_is_left_alone() {
     let lookalike = json!({"format": "text", "subformat": "conversational english", "content": "keep me"});
-    let reply = ask(&hub().await, &with(text("hello"), &[lookalike, token("conversation", "T")])).await;
+    let hub = hub().await;
+    let reply = ask(&hub, &with(text("hello"), &[lookalike.clone(), token("conversation", "T")])).await;
     assert_eq!(tokens(&reply).iter().filter(|one| one["content"] == "T").count(), 1, "{reply}");
     assert!(tokens(&reply).iter().all(|one| one["content"] != "keep me"), "{reply}");
+    let kept = echoed(&hub, &[lookalike.clone(), token("conversation", "T")]).await;
+    assert!(kept.iter().any(|part| part["content"] == "keep me" && part["format"] == "text"), "{kept:?}");
 }
 
 #[tokio::test]

@@ -94,6 +94,8 @@ async fn n_56_bad_cbor_is_answered_in_cbor() {
     let (first, payload) = socket.read().await.expect("an answer");
     assert_eq!(first, 0x82, "a whole binary message: {}", String::from_utf8_lossy(&payload));
     assert!(contains(&payload, &entry("messagetype", &short("error"))), "{payload:?}");
+    assert!(contains(&payload, &entry("format", &short("text"))), "{payload:?}");
+    assert!(contains(&payload.to_ascii_lowercase(), &entry("subformat", &short("english"))), "{payload:?}");
     // The socket is still good.
     socket.send(Fin::Last, Opcode::Binary, &cbor_message(&short("t"), "conversation", "token")).await;
     assert_eq!(socket.read().await.expect("an answer").0, 0x82);
@@ -104,12 +106,14 @@ async fn n_55_the_json_end_point_answers_in_text() {
     let (_hub, mut socket) = open("/nlip/ws/text").await;
     let sent = token("conversation", "over-text");
     let picture = serde_json::json!({"format": "binary", "subformat": "image/png", "content": "iVBORw0KGgo="});
-    let message = with(text("hello"), &[sent.clone(), picture]);
+    let message = super::echo(&[sent.clone(), picture.clone()]);
     socket.send(Fin::Last, Opcode::Text, message.to_string().as_bytes()).await;
     let (first, payload) = socket.read().await.expect("an answer");
     assert_eq!(first, 0x81, "a whole text message");
     let reply: Value = serde_json::from_slice(&payload).expect("JSON");
     assert!(tokens(&reply).contains(&sent), "{reply}");
+    let parts = reply["submessages"].as_array().cloned().unwrap_or_default();
+    assert!(parts.contains(&picture), "bytes are base64 in JSON: {reply}");
 }
 
 #[tokio::test]
