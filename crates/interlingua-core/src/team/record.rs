@@ -85,30 +85,6 @@ pub enum Record {
     Finished(Verdict),
 }
 
-impl Record {
-    /// How a coordination message of this meaning is called outside.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Record::Begun(_) => "coordination.begin",
-            Record::RoundBegun { .. } | Record::RoundRestarted { .. } => "coordination.round",
-            Record::Answered { .. } => "coordination.answer",
-            Record::Voted { .. } => "coordination.vote",
-            Record::VoteIgnored { .. } => "coordination.vote_ignored",
-            Record::Refused { .. } => "coordination.refused",
-            Record::Informed { .. } => "coordination.update",
-            Record::Noticed { .. } => "coordination.notice",
-            Record::Denied { .. } => "coordination.denied",
-            Record::Stopped { .. } => "coordination.stop",
-            Record::Killed { .. } => "coordination.killed",
-            Record::Spent { .. } => "coordination.usage",
-            Record::Chosen(_) => "coordination.present",
-            Record::Presented { .. } => "coordination.presented",
-            Record::Restarted { .. } => "coordination.restart",
-            Record::Finished(_) => "coordination.end",
-        }
-    }
-}
-
 /// For whom, and for which of its answers: the last one the voter had seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {

@@ -313,21 +313,6 @@ fn three_agent_example() {
 }
 
 #[test]
-fn h_20_coordination_is_spoken_of_in_named_messages() {
-    let mut play = Play::ruled(&["ann"], |rules| rules.restarts = 1);
-    let mut names: Vec<&str> = Vec::new();
-    let mut heard = |records: Vec<Record>| names.extend(records.iter().map(Record::name));
-    heard(play.answers(A, "Paris"));
-    heard(play.votes(A, "agent1"));
-    heard(play.presents("Paris."));
-    let again = Evaluation::Restart { reason: "too short".into(), instructions: "say more".into() };
-    heard(play.happen(Happening::Evaluated(again)));
-    for name in ["coordination.answer", "coordination.vote", "coordination.present", "coordination.restart"] {
-        assert!(names.contains(&name), "{name} in {names:?}");
-    }
-}
-
-#[test]
 fn h_21_members_keep_the_order_they_were_registered_in() {
     let plan = plan(&["zoe", "max", "ann"]);
     let written = to_bytes(&Record::Begun(Box::new(plan.clone()))).expect("bytes");

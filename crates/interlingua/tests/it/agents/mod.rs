@@ -10,6 +10,7 @@ mod journey;
 mod program;
 mod providers;
 mod routed;
+mod table;
 mod talking;
 mod teams;
 mod trust;

@@ -79,22 +79,89 @@ async fn it_answers_as_a_site_of_nlweb() {
     }
 }
 
-#[tokio::test]
-async fn h_01_chat_by_the_routing_envelope_is_chat() {
-    let hub = hub(HELLO, "front_door: ann\n").await;
-    let request = json!({
-        "control": {"message_type": "request", "message_id": "e1"},
+/// A chat by the routing envelope.
+fn routed(id: &str) -> Value {
+    json!({
+        "control": {"message_type": "request", "message_id": id},
         "content": {"messages": [{"role": "user", "content": "hello"}]},
-    });
-    let answer = hub.post_json("/nlip/route", &request).await.json();
-    let said: Vec<&Value> = answer.as_array().expect("responses").iter().map(|message| &message["content"]).collect();
-    let direct = says(&hub, "hello").await.json();
-    assert!(said.iter().any(|content| content.to_string().contains(&words(&direct))), "{answer}");
-    assert!(answer.to_string().contains("\"response\"") && !answer.to_string().contains("\"error\":\""), "{answer}");
+    })
+}
+
+/// All messages of a chat that streams.
+async fn streamed(hub: &interlingua_testkit::Hub, id: &str) -> Vec<Value> {
+    let (_connection, mut stream) = streaming(hub, Method::POST, "/nlip/route", &[], Some(routed(id))).await;
+    let mut messages = Vec::new();
+    while let Some(data) = stream.next().await {
+        messages.push(serde_json::from_str(&data).expect("JSON"));
+    }
+    messages
 }
 
 #[tokio::test]
-async fn what_it_says_streams_word_by_word_and_the_end_repeats_none_of_it() {
+async fn h_01_chat_by_the_routing_envelope_is_chat() {
+    let hub = hub(HELLO, "front_door: ann\n").await;
+    let answer = hub.post_json("/nlip/route", &routed("e1")).await.json();
+    let direct = says(&hub, "hello").await.json();
+    let [response] = answer.as_array().expect("responses").as_slice() else { panic!("{answer}") };
+    assert_eq!(response["control"]["message_type"], "response", "{answer}");
+    assert_eq!(response["content"], json!({"partial": false, "complete": true, "content": words(&direct)}), "{answer}");
+}
+
+#[tokio::test]
+async fn r_21_a_model_that_fails_is_an_error_and_no_completion_follows() {
+    for lines in [
+        "replies: [{ events: [{ text: 'It is ' }], again: true }]",
+        "replies: [{ events: [{ fail: { status: 400 } }], again: true }]",
+    ] {
+        let hub = hub(lines, "front_door: ann\n").await;
+        let messages = streamed(&hub, "e1").await;
+        let whole = hub.post_json("/nlip/route", &routed("e2")).await;
+        assert_eq!(whole.status, 200, "it was accepted and then failed: {}", whole.text());
+        let whole = whole.json();
+        for (last, request) in [(messages.last().expect("messages"), "e1"), (&whole[0], "e2")] {
+            assert_eq!(last["control"]["message_type"], "error", "{last}");
+            assert_eq!(last["control"]["correlation_id"], request, "{last}");
+            assert_eq!(last["content"]["complete"], false, "{last}");
+            assert_eq!(last["content"]["original_request"], request, "{last}");
+            assert!(last["content"]["code"].is_string() && last["content"]["error"].is_string(), "{last}");
+        }
+        let complete = |message: &&Value| message["content"]["complete"] == true;
+        assert_eq!(
+            messages.iter().filter(complete).count()
+                + whole.as_array().expect("a list").iter().filter(complete).count(),
+            0
+        );
+        let said: String =
+            messages.iter().filter_map(|message| message["content"]["content"].as_str()).take(1).collect();
+        assert!(lines.contains(&said), "what was said is not lost: {messages:?}");
+    }
+}
+
+#[tokio::test]
+async fn h_04_a_model_s_calls_are_told_and_run_and_are_never_empty_text() {
+    let lines = r#"
+replies:
+  - { when: hello, say: "Let me count. ", call: [{ name: local__steps }, { name: local__fails }] }
+  - { when: out of paper, say: "Two, and no paper." }
+"#;
+    let hub = hub(lines, "front_door: ann\n").await;
+    let messages = streamed(&hub, "e1").await;
+    let notes: String = messages.iter().map(|message| message["metadata"]["progress"].to_string()).collect();
+    assert!(notes.contains("calls local/"), "{messages:?}");
+    for message in &messages {
+        let content = &message["content"];
+        assert_ne!(content["content"], "", "{message}");
+        assert_ne!(content["stream_chunk"], "", "{message}");
+        let typed = ["partial", "stream_chunk"].iter().any(|key| content.get(key).is_some());
+        assert!(typed || message["metadata"]["progress"].is_object(), "a message says what it is: {message}");
+    }
+    let last = messages.last().expect("messages");
+    assert_eq!(last["metadata"]["usage"]["calls"], 2, "none is lost: {last}");
+    assert_eq!(last["content"]["content"], "Two, and no paper.", "{last}");
+}
+
+#[tokio::test]
+async fn h_03_what_it_says_streams_word_by_word_and_the_end_repeats_none_of_it() {
     let hub = hub(HELLO, "").await;
     let body = json!({"skill": "ann/chat", "text": "hello"});
     let (_connection, mut stream) = streaming(&hub, Method::POST, "/api/exchanges", &[], Some(body)).await;
@@ -144,21 +211,27 @@ async fn an_agent_that_was_configured_later_is_there_and_one_that_went_is_not() 
 }
 
 #[tokio::test]
-async fn r_20_a_chat_that_streams_is_pieces_and_then_one_completion() {
+async fn r_20_h_03_a_chat_that_streams_is_pieces_and_then_one_completion() {
     let hub = hub(HELLO, "front_door: ann\n").await;
-    let request = json!({
-        "control": {"message_type": "request", "message_id": "e2"},
-        "content": {"messages": [{"role": "user", "content": "hello"}]},
-    });
-    let (_connection, mut stream) = streaming(&hub, Method::POST, "/nlip/route", &[], Some(request)).await;
-    let mut contents = Vec::new();
-    while let Some(data) = stream.next().await {
-        let message: Value = serde_json::from_str(&data).expect("JSON");
-        contents.push(message["content"].clone());
+    let messages = streamed(&hub, "e2").await;
+    let (last, pieces) = messages.split_last().expect("responses");
+    for piece in pieces.iter().map(|piece| &piece["content"]) {
+        assert_eq!(
+            (&piece["partial"], piece["content"].as_str().is_some_and(|text| !text.is_empty())),
+            (&json!(true), true)
+        );
     }
-    let (last, pieces) = contents.split_last().expect("responses");
-    let said: String =
-        pieces.iter().filter(|piece| piece["partial"] == true).filter_map(|piece| piece["content"].as_str()).collect();
-    assert_eq!(said, "Good morning, what is it?", "{contents:?}");
-    assert_eq!((&last["partial"], &last["complete"]), (&json!(false), &json!(true)), "{last}");
+    let said: String = pieces.iter().filter_map(|piece| piece["content"]["content"].as_str()).collect();
+    assert_eq!(said, "Good morning, what is it?", "{messages:?}");
+    // The whole once more, marked as what it is: whoever joins the pieces leaves it out.
+    assert_eq!(last["content"], json!({"partial": false, "complete": true, "content": said}), "{last}");
+    assert_eq!(last["metadata"]["final"], true, "{last}");
+}
+
+#[tokio::test]
+async fn r_20_a_model_that_says_nothing_is_completed_with_nothing() {
+    let hub = hub("replies: [{ events: [{ end: done }], again: true }]", "front_door: ann\n").await;
+    let messages = streamed(&hub, "e3").await;
+    let contents: Vec<&Value> = messages.iter().map(|message| &message["content"]).collect();
+    assert_eq!(contents, [&json!({"partial": false, "complete": true, "content": ""})], "{messages:?}");
 }

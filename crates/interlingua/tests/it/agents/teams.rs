@@ -47,7 +47,7 @@ async fn asked(hub: &Hub) -> Value {
 }
 
 #[tokio::test]
-async fn three_agents_answer_vote_and_the_winner_presents() {
+async fn h_12_calls_of_a_team_s_own_tools_reach_its_coordinator_three_answer_vote_and_the_winner_presents() {
     let hub = builder("").start().await;
     let answer = asked(&hub).await;
     assert_eq!(answer["state"], "completed", "{answer}");
@@ -64,14 +64,14 @@ async fn a_winners_answer_that_is_reused_needs_no_more_of_its_model() {
 }
 
 #[tokio::test]
-async fn one_that_fails_is_out_and_the_others_go_on() {
+async fn c_10_one_that_fails_is_out_and_the_others_go_on() {
     let hub = builder("").file("cid.yaml", "replies: [{ events: [{ text: 'I ' }], again: true }]").start().await;
     let answer = asked(&hub).await;
     assert_eq!(words(&answer), "It is forty-two, said bob.", "{answer}");
 }
 
 #[tokio::test]
-async fn when_all_fail_the_team_fails_and_says_so() {
+async fn c_17_when_all_fail_and_nobody_has_answered_the_team_fails_and_says_so() {
     let broken = "replies: [{ events: [{ text: 'I ' }], again: true }]";
     let hub = builder("").file("ann.yaml", broken).file("bob.yaml", broken).file("cid.yaml", broken).start().await;
     let answer = asked(&hub).await;
@@ -111,7 +111,7 @@ async fn a_member_may_be_any_peer_that_can_be_talked_to() {
 }
 
 #[tokio::test]
-async fn a_team_that_is_cancelled_keeps_the_answers_there_are() {
+async fn c_18_a_team_that_is_cancelled_keeps_the_answers_there_are() {
     let slow = "replies: [{ events: [{ wait: 600000 }], again: true }]";
     let hub = builder("").file("cid.yaml", slow).start().await;
     let task = start(&hub, json!({"skill": "panel/chat", "text": "What is the answer?"})).await;

@@ -107,6 +107,23 @@ async fn c_04_files_behind_an_answer_outlive_kill_9_and_are_read_by_who_comes_la
 }
 
 #[tokio::test]
+async fn c_18_a_team_that_is_cancelled_keeps_the_files_there_are_answered_for_or_not() {
+    let slow = ANN.replace(
+        "{ when: read-only, call:",
+        "{ when: read-only, events: [{ wait: 600000 }] }\n  - { when: never, call:",
+    );
+    let hub = builder().file("ann.yaml", slow).start().await;
+    let task = begun(&hub).await;
+    let run = hub.data().join("teams").join(&task);
+    let (partial, kept) = (run.join("members/agent1/plan.txt"), behind(&hub, &task, "agent2.1/plan.txt"));
+    until("both have written", async || partial.exists() && kept.exists()).await;
+    hub.post_json(&format!("/api/tasks/{task}/signals"), &json!({"cancel": true})).await;
+    reaches(&hub, &task, "cancelled").await;
+    let read = |path: &PathBuf| fs::read_to_string(path).unwrap_or_default();
+    assert_eq!((read(&partial).as_str(), read(&kept).as_str()), ("the plan of ann", "the plan of bob"));
+}
+
+#[tokio::test]
 async fn a_team_can_be_told_to_work_in_one_place() {
     let config = CONFIG.replace("agents: [ann, bob] }", "agents: [bob], workspaces: shared, ending: reuse }");
     let lines = BOB.replace("agent_id: agent2", "agent_id: agent1");

@@ -243,7 +243,7 @@ impl Peer for Bench {
                     let count = self.count("write");
                     completed(json!({ "count": count }))
                 }
-                "gate" => {
+                "gate" | "gate_writing" => {
                     self.gate.acquire().await.expect("the gate stands").forget();
                     completed(args.tree().clone())
                 }
@@ -321,7 +321,7 @@ fn card() -> Card {
         skills: ["say", "public", "gate", "hang", "fail", "is_error", "broken", "stream"]
             .map(|name| skill(name, reads))
             .into_iter()
-            .chain(["write", "hang_writing"].map(|name| skill(name, writes)))
+            .chain(["write", "hang_writing", "gate_writing"].map(|name| skill(name, writes)))
             .collect(),
         resources: Vec::new(),
         sources: Vec::new(),

@@ -117,11 +117,23 @@ async fn r_14_a_notification_has_no_answer_and_is_noted_in_its_session() {
     assert_eq!((answer.status, answer.body.len()), (202, 0));
     let now = route.hub().now();
     assert_eq!(route.hub().store.records.count("session", now).await.expect("counts"), 1, "the session was made");
+    let noted = marks(&route).await;
+    let again = within(message("notification", "n1b"), "s1");
+    assert_eq!((noted > 0, route.send(&again).await.status), (true, 202));
+    assert_eq!(marks(&route).await, 2 * noted, "each is appended to the messages of its session");
     let without = route.send(&message("notification", "n2")).await;
     assert_eq!((without.status, without.body.len()), (202, 0));
     assert_eq!(route.hub().store.records.count("session", now).await.expect("counts"), 1, "without one: no effect");
     let asked = within(call("m1", "say", json!({})), "s1");
     assert_eq!(one(&route.send(&asked).await)["token"]["conversation_turn"], 1, "a notification is no turn");
+}
+
+/// How many bytes the one session has of its messages.
+async fn marks(route: &Route) -> usize {
+    let items = route.hub().store.records.list("session", None, 10, route.hub().now()).await.expect("lists");
+    let session: Value = serde_json::from_slice(&items[0].value).expect("JSON");
+    let digits = session["recent"].as_str().expect("marks").trim_end_matches('=').len();
+    digits * 3 / 4
 }
 
 #[tokio::test]
@@ -132,6 +144,8 @@ async fn r_15_a_response_given_to_the_router_is_an_error_and_leaves_no_trace() {
     }
     let now = route.hub().now();
     assert_eq!(route.hub().store.records.count("session", now).await.expect("counts"), 0);
+    // Its id was not taken either: a request under it is a new one.
+    assert_eq!(one(&route.send(&within(call("m1", "write", json!({})), "s1")).await)["content"]["status"], "success");
 }
 
 #[tokio::test]
@@ -152,6 +166,49 @@ async fn r_38_what_exceeds_a_limit_is_refused_and_nothing_runs() {
 }
 
 #[tokio::test]
+async fn r_38_parameters_content_metadata_and_contexts_have_limits_of_their_own() {
+    let route = Route::start("").await;
+    let megabytes = |count: usize| json!("x".repeat(count << 20));
+    let parameters = call("m1", "say", json!({"n": megabytes(5)}));
+    let mut content = call("m2", "say", json!({}));
+    content["content"] = json!({"n": megabytes(17)});
+    let mut metadata = call("m3", "say", json!({}));
+    metadata["metadata"] = json!({"n": megabytes(17)});
+    for asked in [parameters, content, metadata] {
+        assert_eq!(refused(&route.send(&asked).await), (413, "too_large".into()));
+    }
+    assert_eq!(route.bench.count("say"), 0);
+    let mut context = within(call("m4", "say", json!({})), "s1");
+    context["metadata"]["context"] = json!({"n": "x".repeat(20_000)});
+    let told = one(&route.send(&context).await);
+    assert_eq!(told["metadata"]["losses"], json!([{"what": "metadata.context", "kind": "dropped"}]));
+}
+
+#[tokio::test]
+async fn r_38_so_many_requests_are_pending_and_no_more() {
+    let route = Route::start("limits: { in_flight: 1, queue: 1 }").await;
+    let gate = |id: &str| call(id, "gate", json!({"n": id}));
+    let (running, waiting, beyond) = (gate("m1"), gate("m2"), gate("m3"));
+    let hub = route.hub();
+    let (first, second, third) = tokio::join!(
+        route.send(&running),
+        async {
+            route.bench.begun("gate", 1).await;
+            route.send(&waiting).await
+        },
+        async {
+            super::kit::until("one waits", || hub.admission.load().1 == 1).await;
+            let answer = route.send(&beyond).await;
+            route.bench.gate.add_permits(2);
+            answer
+        }
+    );
+    assert_eq!(refused(&third), (429, "busy".into()));
+    assert_eq!((first.status, second.status), (200, 200));
+    assert_eq!(route.bench.order(), [json!("m1"), json!("m2")], "what was refused did not run");
+}
+
+#[tokio::test]
 async fn r_39_who_asks_is_proven_by_the_auth_token_or_the_header_and_decisions_are_written_down() {
     let route =
         Route::start("access: { tokens: [{ name: ada, token: ada-token-0123456789, skills: [bench/say] }] }").await;
@@ -169,12 +226,30 @@ async fn r_39_who_asks_is_proven_by_the_auth_token_or_the_header_and_decisions_a
     assert_eq!(route.bench.count("write"), 0);
 
     asked["control"]["auth_token"] = "ilg_0000".into();
+    let before = tracked(&route).await;
     let wrong = within(asked, "s9");
-    assert_eq!(refused(&route.send(&wrong).await), (401, "unauthenticated".into()));
+    for answer in [route.send(&wrong).await, route.send_anonymous(&wrong).await] {
+        assert_eq!(refused(&answer), (401, "unauthenticated".into()));
+    }
+    let bearer = [("authorization", "Bearer ilg_0000")];
+    let header = within(call("m3", "write", json!({})), "s9");
+    assert_eq!(route.send_with(&header, &bearer).await.status, 401);
+    assert_eq!(tracked(&route).await, before, "neither a session nor a request of theirs is kept");
+    assert_eq!(route.bench.count("write"), 0);
 
     let lines = audit(&route).await;
     assert!(lines.contains("user:ada") && lines.contains("bench/say"), "{lines}");
-    assert!(!lines.contains("ada-token"), "{lines}");
+    assert!(lines.contains("unauthenticated"), "{lines}");
+    assert!(!lines.contains("ada-token") && !lines.contains("ilg_0000"), "{lines}");
+}
+
+/// How many sessions and requests are kept, and how many are under way.
+async fn tracked(route: &Route) -> (u64, usize, usize) {
+    let hub = route.hub();
+    let sessions = hub.store.records.count("session", hub.now()).await.expect("counts");
+    let every = interlingua_core::ports::Changed { limit: 100, ..Default::default() };
+    let requests = hub.store.journal.changed(every).await.expect("lists").len();
+    (sessions, requests, hub.live.count())
 }
 
 /// The audit's lines, newest first.
@@ -208,6 +283,34 @@ async fn h_15_causes_stay_in_the_hub() {
     let response = one(&answer);
     assert_eq!(response["tool_results"][0]["status"], "error");
     assert_eq!(response["tool_results"][0]["metadata"]["code"], "internal");
+}
+
+/// What is logged on this thread, where all of the hub runs.
+#[derive(Clone, Default)]
+struct Lines(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("no test panicked").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn h_15_details_go_to_the_log() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+    let _here = tracing::subscriber::set_default(subscriber);
+    let route = Route::start("").await;
+    let answer = route.send(&call("m1", "broken", json!({}))).await;
+    assert!(!answer.text().contains("/secret/path"), "{}", answer.text());
+    let logged = String::from_utf8(lines.0.lock().expect("no test panicked").clone()).expect("text");
+    assert!(logged.contains("/secret/path"), "{logged}");
 }
 
 #[tokio::test]

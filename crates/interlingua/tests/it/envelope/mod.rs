@@ -8,4 +8,5 @@ mod messages;
 mod parallel;
 mod sessions;
 mod settings;
+mod times;
 mod tools;

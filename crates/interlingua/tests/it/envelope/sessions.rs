@@ -30,10 +30,32 @@ async fn r_16_a_message_of_the_session_is_known_again() {
     assert_eq!(one(&route.send(&asked).await)["token"]["conversation_turn"], 1, "it was counted before");
     let other = within(call("m2", "say", json!({})), "s1");
     assert_eq!(one(&route.send(&other).await)["token"]["conversation_turn"], 2);
+    let elsewhere = within(call("m1", "say", json!({})), "s2");
+    assert_eq!(one(&route.send(&elsewhere).await)["token"]["conversation_turn"], 1, "messages are those of a session");
 }
 
 #[tokio::test]
-async fn r_17_a_request_that_is_answered_is_not_pending_any_more() {
+async fn r_16_a_request_is_found_by_its_id_while_it_is_under_way_and_when_it_is_done() {
+    let route = Route::start("").await;
+    let asked = within(call("m1", "gate_writing", json!({"n": 1})), "s1");
+    let hub = route.hub();
+    let (first, second) = tokio::join!(route.send(&asked), async {
+        route.bench.begun("gate_writing", 1).await;
+        let again = route.send(&asked);
+        let release = async {
+            // Both are in the door by then; a second run would wait for a permit that nobody gives.
+            super::kit::until("one task of both", || hub.live.count() == 1).await;
+            route.bench.gate.add_permits(1);
+        };
+        tokio::join!(again, release).0
+    });
+    assert_eq!(one(&first)["content"], one(&second)["content"]);
+    assert_eq!(one(&route.send(&asked).await)["content"], one(&first)["content"]);
+    assert_eq!(route.bench.count("gate_writing"), 1);
+}
+
+#[tokio::test]
+async fn r_17_h_08_a_request_that_is_answered_is_not_pending_any_more() {
     let route = Route::start("").await;
     for n in 0..120 {
         let asked = within(call(&format!("m{n}"), if n % 2 == 0 { "say" } else { "write" }, json!({})), "s1");

@@ -45,6 +45,7 @@ async fn r_32_a_translator_that_is_off_refuses_its_calls_alone() {
         let calls = [("a", disabled, json!({})), ("b", "mcp__hub__find_skills", json!({}))];
         let responses = list(&route.send(&calling("m1", &calls)).await);
         assert_eq!(responses[0]["content"]["code"], "disabled", "{key}: {}", responses[0]);
+        assert_eq!(responses[0]["control"]["message_type"], "error", "{key}");
         let text = responses[0]["content"]["error"].as_str().expect("a text");
         assert!(text.starts_with("translator disabled"), "{text}");
         let other = &responses[1]["tool_results"][0]["status"];

@@ -71,6 +71,8 @@ async fn r_09_a_tools_failure_is_a_response_and_the_protocols_an_error() {
     assert_eq!(refused(&route.send(&twice).await), (400, "malformed".into()));
     twice["tool_calls"] = Value::Null;
     assert_eq!(refused(&route.send(&twice).await), (400, "malformed".into()));
+    let off = Route::start("nlip: { translation: { mcp_enabled: false } }").await;
+    assert_eq!(refused(&off.send(&call("m3", "say", json!({}))).await), (422, "disabled".into()), "no translator");
 }
 
 #[tokio::test]
@@ -147,6 +149,53 @@ async fn r_25_a_result_says_where_it_came_from() {
 }
 
 #[tokio::test]
+async fn r_25_r_22_calls_in_every_native_form_are_the_same_call() {
+    let route = Route::start("").await;
+    let (name, arguments) = ("mcp__bench__say", json!({"n": 5}));
+    let written = arguments.to_string();
+    let forms = [
+        ("c1", json!({"type": "tool_use", "id": "c1", "name": name, "input": arguments})),
+        ("c2", json!({"type": "tool_use", "id": "c2", "name": name, "input": arguments, "parameters": arguments})),
+        ("c3", json!({"id": "c3", "type": "function", "function": {"name": name, "arguments": written}})),
+        ("c4", json!({"type": "function_call", "id": "fc", "call_id": "c4", "name": name, "arguments": written})),
+        ("call_0", json!({"function": {"name": name, "arguments": arguments}, "parameters": arguments, "options": {}})),
+        ("call_0", json!({"tool_name": name, "parameters": arguments, "options": {"require_confirmation": false}})),
+    ];
+    for (at, (id, form)) in forms.iter().enumerate() {
+        let mut asked = call(&format!("m{at}"), "say", json!({}));
+        asked["tool_calls"] = json!([form]);
+        let response = one(&route.send(&asked).await);
+        let result = &response["tool_results"][0];
+        assert_eq!((&result["tool_id"], &result["tool_name"]), (&json!(id), &json!(name)), "{form}: {response}");
+        assert_eq!((&result["status"], &result["result"]), (&json!("success"), &arguments), "{form}: {response}");
+        assert_eq!(response["metadata"]["losses"], Value::Null, "{form}: {response}");
+    }
+    assert_eq!(route.bench.count("say"), forms.len());
+    let mut careful = call("m9", "say", json!({}));
+    careful["tool_calls"] =
+        json!([{"tool_name": name, "parameters": arguments, "options": {"require_confirmation": true}}]);
+    assert_eq!(one(&route.send(&careful).await)["tool_results"][0]["status"], "pending");
+}
+
+#[tokio::test]
+async fn r_25_a_native_call_that_says_two_things_is_refused() {
+    let route = Route::start("").await;
+    let name = "mcp__bench__say";
+    for form in [
+        json!({"id": "c", "name": name, "function": {"name": "mcp__bench__write"}}),
+        json!({"id": "c", "name": name, "input": {"n": 1}, "parameters": {"n": 2}}),
+        json!({"id": "c", "type": "web_search_call", "name": name}),
+        json!({"id": "c", "type": "tool_use", "input": {}}),
+        json!({"tool_name": name, "parameters": {}}),
+    ] {
+        let mut asked = call("m1", "say", json!({}));
+        asked["tool_calls"] = json!([form]);
+        assert_eq!(refused(&route.send(&asked).await), (400, "malformed".into()), "{form}");
+    }
+    assert_eq!((route.bench.count("say"), route.bench.count("write")), (0, 0));
+}
+
+#[tokio::test]
 async fn r_34_a_request_that_takes_too_long_is_a_timeout_and_its_tool_is_stopped() {
     let route = Route::start("").await;
     let mut asked = call("m1", "hang", json!({}));
@@ -207,6 +256,16 @@ async fn h_05_a_call_that_must_not_run_twice_is_written_down_before_it_runs() {
     let again = one(&route.send(&call("m1", "write", json!({}))).await);
     assert_eq!(again["content"]["result"], json!({"count": 1}), "the result outlived the process");
     assert_eq!(route.bench.count("write"), 0);
+    // Sessions likewise, in the store or in memory as configured.
+    for (yaml, stored) in [("", 1), ("nlip: { tokens: { persist_context_tokens: false } }", 0)] {
+        let route = Route::start(yaml).await;
+        for turn in 1..=2 {
+            let asked = within(call(&format!("m{turn}"), "say", json!({})), "s1");
+            assert_eq!(one(&route.send(&asked).await)["token"]["conversation_turn"], turn);
+        }
+        let now = route.hub().now();
+        assert_eq!(route.hub().store.records.count("session", now).await.expect("counts"), stored, "{yaml}");
+    }
 }
 
 #[tokio::test]

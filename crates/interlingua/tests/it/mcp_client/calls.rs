@@ -170,3 +170,23 @@ async fn serve_takes_servers_from_its_command_line() {
     listed(&hub, "near").await;
     assert_eq!(said(&call(&hub, "near/echo", json!({"text": "hi"})).await), "hi");
 }
+
+#[tokio::test]
+async fn r_23_what_a_tool_server_reports_as_an_error_is_one_by_the_routing_envelope_and_its_content_the_result() {
+    let everywhere = Everywhere::all().await;
+    for name in &everywhere.names {
+        let routed = async |tool: &str| {
+            let asked = super::enveloped(&format!("{name}__{tool}"));
+            everywhere.hub.post_json("/nlip/route", &asked).await.json()[0]["tool_results"][0].clone()
+        };
+        let failed = routed("fails").await;
+        assert_eq!((&failed["status"], &failed["result"]), (&json!("error"), &Value::Null), "{name}: {failed}");
+        assert_eq!(failed["metadata"]["partial"], "out of paper", "{name}: {failed}");
+        let broken = routed("breaks").await;
+        assert_eq!((&broken["status"], &broken["result"]), (&json!("error"), &Value::Null), "{name}: {broken}");
+        let done = routed("reads").await;
+        assert_eq!((&done["status"], &done["result"]), (&json!("success"), &json!("done")), "{name}: {done}");
+        let object = routed("structured").await;
+        assert_eq!((&object["status"], &object["result"]), (&json!("success"), &json!({"n": 1})), "{name}: {object}");
+    }
+}

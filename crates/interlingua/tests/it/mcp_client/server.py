@@ -39,6 +39,8 @@ TOOLS = [
     {"name": "reads", "inputSchema": schema(), "annotations": {"readOnlyHint": True}},
     {"name": "once", "inputSchema": schema()},
     {"name": "fails", "inputSchema": schema()},
+    {"name": "structured", "inputSchema": schema()},
+    {"name": "breaks", "inputSchema": schema()},
     {"name": "pid", "inputSchema": schema()},
     {"name": "die", "inputSchema": schema()},
     {"name": "die_reading", "inputSchema": schema(), "annotations": {"readOnlyHint": True}},
@@ -139,6 +141,10 @@ def call(params, caller, request):
         return text("done")
     if name == "fails":
         return text("out of paper", isError=True)
+    if name == "structured":
+        return {**text("", structuredContent={"n": 1}), "content": []}
+    if name == "breaks":
+        raise Failure(-32603, "the printer is on fire")
     if name == "pid":
         return text(str(os.getpid()))
     if name == "meta":

@@ -72,6 +72,35 @@ fn h_23_every_performance_claim_names_its_benchmark_and_machine() {
     assert!(page.lines().any(is_measured), "the page of figures has none");
 }
 
+/// What was measured of the routing envelope is below what is asked for; how it grows is in `hostile/messages.rs`.
+#[test]
+fn r_42_the_measured_cost_of_a_routed_message_is_below_ten_milliseconds_and_a_session_below_a_kilobyte() {
+    let page = fs::read_to_string(root_file("docs/benchmarks.md")).expect("the page that `make bench` writes");
+    let section = |name: &str| {
+        let begin = page.find(&format!("<!-- {name} -->")).unwrap_or_else(|| panic!("no section {name}"));
+        page[begin..].split("\n<!-- ").next().unwrap_or_default().to_owned()
+    };
+    let envelope = section("envelope");
+    let mut rows = envelope.lines().filter(|line| line.starts_with('|'));
+    let cells = |row: &str| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    let head = cells(rows.next().expect("a table"));
+    let column =
+        |name: &str| head.iter().position(|cell| cell.starts_with(name)).unwrap_or_else(|| panic!("no {name}"));
+    let (tool, median, work) = (column("tool"), column("p50 us"), column("CPU us each"));
+    let echoes: Vec<Vec<String>> = rows.map(cells).filter(|row| row[tool] == "echo").collect();
+    assert!(!echoes.is_empty(), "{envelope}");
+    for row in echoes {
+        for at in [median, work] {
+            let microseconds: f64 = row[at].replace(',', "").parse().expect("a figure");
+            assert!(microseconds < 10_000.0, "{}: {row:?}", head[at]);
+        }
+    }
+    let sessions = section("sessions");
+    let before = sessions.split(" bytes of resident memory each").next().unwrap_or_default();
+    let bytes = before.split_whitespace().next_back().and_then(|bytes| bytes.replace(',', "").parse::<u64>().ok());
+    assert!(bytes.is_some_and(|bytes| bytes <= 1024), "{sessions}");
+}
+
 /// Bounds in milliseconds that the hub keeps, and nobody measured.
 const BOUNDS: &[&str] = &["Lines are written within 200 ms"];
 
