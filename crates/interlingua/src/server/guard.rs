@@ -26,7 +26,7 @@ use crate::telemetry::meters::Phase;
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The headers that decide whether a request is taken, and in whose name. Each is sent once (RFC 9110 section 5.3).
-const JUDGED: [HeaderName; 8] = [
+static JUDGED: [HeaderName; 8] = [
     HOST,
     ORIGIN,
     HeaderName::from_static("sec-fetch-site"),
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn attack_a_header_that_is_judged_does_not_come_twice() {
         let guard = Guard { hosts: Vec::new(), loopback_only: true };
-        for name in JUDGED {
+        for name in &JUDGED {
             // What the guard would let in, and behind it what it would not.
             let (good, bad) = match name.as_str() {
                 "host" => ("localhost", "evil.example"),
@@ -223,9 +223,9 @@ mod tests {
             };
             let mut map = HeaderMap::new();
             map.insert(HOST, http::HeaderValue::from_static("localhost"));
-            map.insert(&name, http::HeaderValue::from_static(good));
+            map.insert(name, http::HeaderValue::from_static(good));
             assert_eq!(guard.judge(&Method::POST, "/mcp", None, &map).map_err(|fault| fault.kind), Ok(()), "{name}");
-            map.append(&name, http::HeaderValue::from_static(bad));
+            map.append(name, http::HeaderValue::from_static(bad));
             let judged = guard.judge(&Method::POST, "/mcp", None, &map).map_err(|fault| fault.kind);
             assert_eq!(judged, Err(FaultKind::Malformed), "{name}");
         }
