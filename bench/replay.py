@@ -4,7 +4,8 @@
 
 `hostile`: every seed of every fuzz target at every door of the hub, posted, in frames of a WebSocket and as a message of gRPC.
 `small`: valid messages of a hundred bytes. `sized`: valid messages, each as large as one of the seeds, and each as often as that seed.
-Every request has a connection of its own, and who sends does not wait for its answer before the next.
+They come in a random order, so that a short run has its share of all of them. Every request has a connection of its own, and who sends
+does not wait for its answer before the next.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ import base64
 import json
 import os
 import pathlib
+import random
 import struct
 import sys
 
@@ -89,12 +91,15 @@ def requests(kind, host):
     if kind == "small":
         return [posted(host, "/nlip", "application/json", valid(100))]
     if kind == "sized":
-        return [posted(host, "/nlip", "application/json", valid(len(seed))) for seed in seeds()]
+        sized = [posted(host, "/nlip", "application/json", valid(len(seed))) for seed in seeds()]
+        random.shuffle(sized)
+        return sized
     hostile = []
     for seed in seeds():
         hostile += [posted(host, *door, seed) for door in POSTED]
         hostile += [framed(host, *door, seed) for door in SOCKETS]
         hostile += [called(host, path, seed) for path in CALLS]
+    random.shuffle(hostile)
     return hostile
 
 

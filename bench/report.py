@@ -418,7 +418,7 @@ best, and twice its standard error), which is {result['slope'] * points[-1][0] /
 
 
 def hostile(result):
-    names = {None: "nobody", "small": "valid requests, small", "sized": "valid requests, as large as the seeds", "hostile": "every seed at every door"}
+    names = {None: "nobody", "small": "valid requests, small", "sized": "valid requests, as large as the seeds", "hostile": "seeds of all fuzz targets at every door"}
     rows, harmless = [], result["rounds"]["sized"]["p99_us"]
     for kind, name in names.items():
         one, sent = result["rounds"][kind], result["sent"].get(kind, [])
@@ -436,7 +436,7 @@ def hostile(result):
     return f"""## Honest callers beside hostile ones
 
 The NLIP echo over four connections, while somebody else sends {result['rate']:,} requests a second, each on a connection of its own:
-every seed of every fuzz target (`fixtures/fuzz`) at fifteen doors (posted, in a frame of a WebSocket, as a message of gRPC), or as many
+seeds of every fuzz target (`fixtures/fuzz`), in a random order, at fifteen doors (posted, in a frame of a WebSocket, as a message of gRPC), or as many
 valid requests. Goal: at most twice the p99 that valid requests of the same number and sizes leave.
 
 {table(head, rows)}

@@ -36,10 +36,19 @@ pub enum Addressee {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum QuestionKind {
-    Input { form: Schema, choices: Vec<Choice> },
-    Confirm(Confirm),
-    Credential { scheme: Text, scopes: Vec<Text> },
-    Visit { url: WebLink },
+    Input {
+        form: Schema,
+        choices: Vec<Choice>,
+    },
+    /// Boxed for the size of every event.
+    Confirm(Box<Confirm>),
+    Credential {
+        scheme: Text,
+        scopes: Vec<Text>,
+    },
+    Visit {
+        url: WebLink,
+    },
     Model(ModelRequest),
     Roots,
 }
@@ -138,13 +147,13 @@ pub struct Confirm {
     pub args: Option<Json>,
     pub parts: Box<[Part]>,
     pub effects: Effects,
-    /// Absent where a peer asks, and in journals of hubs that did not write it. Boxed for the size of every event.
+    /// Absent where a peer asks, and in journals of hubs that did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Box<Basis>>,
     /// The question that this one passes on: the run of an agent or a team asks its caller what a call of its own waits for.
-    /// Never taken from a peer. Boxed for the same reason.
+    /// Never taken from a peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relays: Option<Box<QuestionId>>,
+    pub relays: Option<QuestionId>,
 }
 
 /// Why this hub asks for an approval, and what it knew when it did.

@@ -61,7 +61,7 @@ fn dispatched(repeatable: bool) -> Task {
 fn confirm() -> Happening {
     Happening::Ask(Asking {
         to: Addressee::Approvers,
-        kind: QuestionKind::Confirm(Confirm {
+        kind: QuestionKind::Confirm(Box::new(Confirm {
             call: Digest::of(b"call"),
             skill: skill(),
             args: None,
@@ -69,7 +69,7 @@ fn confirm() -> Happening {
             effects: Effects::unknown(),
             basis: None,
             relays: None,
-        }),
+        })),
         text: "Write the file?".into(),
         expires: Time(5_000),
     })

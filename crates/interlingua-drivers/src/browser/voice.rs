@@ -116,7 +116,7 @@ impl Voice {
             // The task numbers its questions itself.
             id: QuestionId(asking.task, 0),
             to: asking.to,
-            kind: QuestionKind::Confirm(confirm),
+            kind: QuestionKind::Confirm(confirm.into()),
             text: text.into(),
             asked_by: Party::Peer(self.id.clone()),
             expires: asking.now.after(WAITING),

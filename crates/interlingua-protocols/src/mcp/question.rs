@@ -244,7 +244,7 @@ fn other(method: &str, params: &Members, peer: &PeerId) -> Option<(QuestionKind,
             let (asked, message) = (approval(params)?, params.text("message")?);
             let (shown, skill) = (asked.json()?.digest(), asked.text("skill"));
             let confirm = Confirm::asked_by(peer, shown, skill.as_deref(), asked.get("arguments"));
-            Some((QuestionKind::Confirm(confirm), (&*message).into()))
+            Some((QuestionKind::Confirm(confirm.into()), (&*message).into()))
         }
         ELICIT => {
             let form = Schema(params.get("requestedSchema").filter(Json::is_object)?);
@@ -396,7 +396,7 @@ mod tests {
             basis: None,
             relays: None,
         };
-        let question = Question { kind: QuestionKind::Confirm(confirm), ..asked(ROOTS, "{}") };
+        let question = Question { kind: QuestionKind::Confirm(confirm.into()), ..asked(ROOTS, "{}") };
         let asking = encode(&question, Version::LATEST).expect("asked");
         assert_eq!(asking.params.tree()["requestedSchema"]["required"], json!(["approve"]));
         let answer = |text: &str| decode_answer(&question, &members(text));

@@ -269,7 +269,7 @@ async fn answer(waiting: &mut Option<Waiting>) -> Answer {
 fn passed_on(question: &Question) -> QuestionKind {
     match question.kind.clone() {
         QuestionKind::Confirm(confirm) => {
-            QuestionKind::Confirm(Confirm { relays: Some(Box::new(question.id)), ..confirm })
+            QuestionKind::Confirm(Box::new(Confirm { relays: Some(question.id), ..*confirm }))
         }
         kind @ (QuestionKind::Input { .. }
         | QuestionKind::Credential { .. }

@@ -49,8 +49,8 @@ impl Twins {
         let mut twins = HashMap::new();
         for question in questions {
             let Some(below) = relayed(question).filter(|below| listed.contains(below)) else { continue };
-            twins.insert(question.id, *below);
-            twins.entry(*below).or_insert(question.id);
+            twins.insert(question.id, below);
+            twins.entry(below).or_insert(question.id);
         }
         Twins(twins)
     }

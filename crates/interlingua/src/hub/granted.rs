@@ -62,10 +62,10 @@ impl Hub {
 
     /// Who makes the call: a run that passes a question on asks about a call of its own, not of its caller's.
     fn owner_of_call(&self, id: QuestionId, confirm: &Confirm) -> Option<Owner> {
-        let (mut id, mut relays) = (id, confirm.relays.clone());
+        let (mut id, mut relays) = (id, confirm.relays);
         for _ in 0..MAX_DEPTH {
             let Some(below) = relays.take() else { break };
-            id = *below;
+            id = below;
             let questions = self.live.get(id.0).map(|live| live.questions()).unwrap_or_default();
             relays = questions.into_iter().find(|question| question.id == id).and_then(|question| relayed(&question));
         }
@@ -74,9 +74,9 @@ impl Hub {
 }
 
 /// The question that this one passes on.
-pub(super) fn relayed(question: &Question) -> Option<Box<QuestionId>> {
+pub(super) fn relayed(question: &Question) -> Option<QuestionId> {
     match &question.kind {
-        QuestionKind::Confirm(confirm) => confirm.relays.clone(),
+        QuestionKind::Confirm(confirm) => confirm.relays,
         QuestionKind::Input { .. }
         | QuestionKind::Credential { .. }
         | QuestionKind::Visit { .. }

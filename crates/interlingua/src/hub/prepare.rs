@@ -384,7 +384,7 @@ impl Hub {
         };
         Ok(Some(Asking {
             to,
-            kind: QuestionKind::Confirm(confirm),
+            kind: QuestionKind::Confirm(confirm.into()),
             text: text.into(),
             expires: self.question_expires(),
         }))

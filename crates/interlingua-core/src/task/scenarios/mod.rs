@@ -106,7 +106,7 @@ fn hub_asks_for_yes(skill: &str) -> Happening {
         basis: None,
         relays: None,
     };
-    let kind = QuestionKind::Confirm(confirm);
+    let kind = QuestionKind::Confirm(confirm.into());
     Happening::Ask(Asking { to: Addressee::Approvers, kind, text: "Shall I?".into(), expires: EXPIRES })
 }
 

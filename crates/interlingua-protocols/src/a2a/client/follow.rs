@@ -404,7 +404,7 @@ impl Following {
             "confirm" => {
                 let shown = Json::from_tree(told.clone()).digest();
                 let args = told.get("arguments").map(|arguments| Json::from_tree(arguments.clone()));
-                Some(QuestionKind::Confirm(Confirm::asked_by(&self.teller.peer, shown, text("skill"), args)))
+                Some(QuestionKind::Confirm(Confirm::asked_by(&self.teller.peer, shown, text("skill"), args).into()))
             }
             _ => None,
         }

@@ -75,7 +75,7 @@ fn confirmation(question: QuestionId, to: Addressee) -> Event {
     Event::Asked(Question {
         id: question,
         to,
-        kind: QuestionKind::Confirm(confirm),
+        kind: QuestionKind::Confirm(confirm.into()),
         text: "Write a?".into(),
         asked_by: Party::Hub,
         expires: NOW,

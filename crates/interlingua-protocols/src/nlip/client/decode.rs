@@ -212,7 +212,7 @@ impl Leg {
             "input" => QuestionKind::Input { form: form(content), choices: choices(content) },
             "confirm" => {
                 let args = content.get("arguments").map(|arguments| Json::from_tree(arguments.clone()));
-                QuestionKind::Confirm(Confirm::asked_by(&self.peer, content.digest(), text("skill"), args))
+                QuestionKind::Confirm(Confirm::asked_by(&self.peer, content.digest(), text("skill"), args).into())
             }
             "credential" => {
                 let scopes = content.get("scopes").and_then(|scopes| scopes.as_array());

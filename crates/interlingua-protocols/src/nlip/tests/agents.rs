@@ -278,7 +278,7 @@ fn a_yes_to_another_hub_is_understood_there() {
     let question = interlingua_core::Question {
         id: QuestionId(TaskId(9), 0),
         to: interlingua_core::Addressee::Caller,
-        kind: QuestionKind::Confirm(interlingua_core::Confirm {
+        kind: QuestionKind::Confirm(Box::new(interlingua_core::Confirm {
             call: Digest::of(b"c"),
             skill: SkillId::new("files", "delete"),
             args: None,
@@ -286,7 +286,7 @@ fn a_yes_to_another_hub_is_understood_there() {
             effects: interlingua_core::Effects::unknown(),
             basis: None,
             relays: None,
-        }),
+        })),
         text: "Delete?".into(),
         asked_by: Party::Hub,
         expires: NOW,

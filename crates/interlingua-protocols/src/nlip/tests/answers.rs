@@ -175,7 +175,8 @@ fn a_yes_or_no_is_asked_in_words_and_in_structure() {
         relays: None,
     };
     let text = "Delete a? Answer yes or no.";
-    let asked = encode::asked(&question(QuestionKind::Confirm(confirm), text), &Beside::NOTHING, ReplyTo::default());
+    let asked =
+        encode::asked(&question(QuestionKind::Confirm(confirm.into()), text), &Beside::NOTHING, ReplyTo::default());
     assert_eq!(asked.first, Submessage::text(text));
     let content = &shown(&asked)["submessages"][0];
     assert_eq!(content["label"], "interlingua-question");

@@ -16,7 +16,7 @@ fn events() -> Vec<Event> {
     let question = Question {
         id: QuestionId(TaskId(7), 1),
         to: interlingua_core::Addressee::Approvers,
-        kind: QuestionKind::Confirm(Confirm {
+        kind: QuestionKind::Confirm(Box::new(Confirm {
             call: Digest::of(b"x"),
             skill: SkillId::new("hotels", "book"),
             args: Some(json("{\"nights\":2}")),
@@ -24,7 +24,7 @@ fn events() -> Vec<Event> {
             effects: Effects::unknown(),
             basis: None,
             relays: None,
-        }),
+        })),
         text: "Book it?".into(),
         asked_by: Party::Hub,
         expires: Time(1_700_000_000_000),

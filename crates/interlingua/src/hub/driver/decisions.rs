@@ -20,7 +20,7 @@ pub(super) fn of(task: &Task, record: &Record) -> Option<AuditLine> {
         }
         Record::Emitted { event: Event::Asked(question), .. } => {
             let QuestionKind::Confirm(confirm) = &question.kind else { return None };
-            (confirm, task.by.owner().to_string(), "asked")
+            (&**confirm, task.by.owner().to_string(), "asked")
         }
         Record::Emitted { event: Event::Settled { question, how, .. }, .. } => {
             let outcome = match how {

@@ -27,7 +27,7 @@ impl Driver {
                     }
                     Party::Peer(_) | Party::Hub | Party::Caller => (question.text, confirm.skill.clone()),
                 };
-                Question { kind: QuestionKind::Confirm(Confirm { skill, ..confirm }), text, ..question }
+                Question { kind: QuestionKind::Confirm(Box::new(Confirm { skill, ..*confirm })), text, ..question }
             }
             (kind, _) => Question { kind, ..question },
         };

@@ -281,7 +281,7 @@ impl NlwebPeer {
             && ask.id == APPROVAL
         {
             let shown = Digest::of_fields([text.as_bytes(), ask.text.as_bytes()]);
-            return QuestionKind::Confirm(Confirm::asked_by(&self.name, shown, None, None));
+            return QuestionKind::Confirm(Confirm::asked_by(&self.name, shown, None, None).into());
         }
         let mut properties = serde_json::Map::new();
         for ask in asks {
