@@ -4,8 +4,8 @@ use http::Method;
 use interlingua_testkit::Hub;
 use serde_json::{Value, json};
 
-use super::{Client, commands, constellation, device, task};
-use crate::support::{builder, send, until};
+use super::{Client, constellation, device, task};
+use crate::support::{builder, logged, send, until};
 
 /// One message is 1 MiB; of the 68 MiB that may wait for all clients a quarter may be one caller's.
 const CONFIG: &str = "
@@ -15,8 +15,7 @@ aip: { list_tools: 0s, heartbeat: 10m }
 confirm: { unknown: allow }
 access:
   tokens:
-    - { name: ann, token: ilg_ann, skills: [anns/*, busy/*], register: true }
-    - { name: bob, token: ilg_bob, skills: [busy/*], register: true }
+    - { name: ann, token: ilg_ann, skills: [anns/*, local/*], register: true }
 ";
 /// Bytes of each result or argument.
 const LARGE: usize = 900 * 1024;
@@ -46,42 +45,40 @@ fn of_kind(frames: &[Value], kind: &str) -> usize {
     frames.iter().filter(|frame| frame["type"] == kind).count()
 }
 
+/// Gives a large result as soon as it may.
+const GROW: &str = r#"
+name: grow
+description: Grows.
+phrases: { en: [please grow] }
+effects: { reads: true, idempotent: true }
+parallel: 60
+command: [sh, -c, 'until [ -e "$0/go" ]; do sleep 0.1; done; printf "{\"x\":\"%0900000d\"}" 0', DIRECTORY]
+"#;
+
 #[tokio::test]
 async fn attack_an_orchestrator_has_large_results_sent_and_does_not_read_them() {
-    let hub = hub().await;
-    let mut busy = connected(&hub, "bob", device("busy")).await;
-    let mut ann = connected(&hub, "ann", constellation("gal@busy", "busy")).await;
+    let builder = builder();
+    let directory = builder.directory().to_owned();
+    let grow = GROW.replace("DIRECTORY", &directory.display().to_string());
+    let hub = builder.file("tools/grow.yaml", grow).config(CONFIG).start().await;
+    let mut ann = connected(&hub, "ann", constellation("gal@local", "local")).await;
     for number in 0..MANY {
-        ann.say(task("busy", &format!("s{number}"), &commands(&["look"]))).await;
+        ann.say(task("local", &format!("s{number}"), "please grow")).await;
+        ann.hear_a("heartbeat").await;
     }
-    let large = "x".repeat(LARGE);
-    let (mut answered, mut over) = (0, 0);
-    while over < MANY {
-        let frame = busy.hear().await;
-        match frame["type"].as_str() {
-            Some("command") => {
-                let call = &frame["actions"][0]["call_id"];
-                let result =
-                    json!([{"status": "success", "error": null, "result": large, "namespace": "T", "call_id": call}]);
-                busy.results(&frame, result).await;
-                answered += 1;
-            }
-            Some("task_end") => over += 1,
-            _ => {}
-        }
-    }
-    // The device reads, so it stays, whatever else waits.
-    busy.is_quiet("device").await;
+    std::fs::write(directory.join("go"), "").expect("a file");
+    // Nothing is read until the hub has had enough of it.
+    logged(&hub, &["slow_client"]).await;
     let told = rest(&mut ann).await;
     let ends = of_kind(&told, "task_end");
-    assert!(ends < MANY, "{ends} of {answered} results waited for a client that does not read");
+    assert!(ends < MANY, "{ends} of {MANY} results waited for a client that does not read");
 }
 
 #[tokio::test]
 async fn attack_a_device_is_sent_large_arguments_and_does_not_read_them() {
     let hub = hub().await;
     let mut anns = connected(&hub, "ann", device("anns")).await;
-    let ann = [("x-api-key", "ilg_ann")];
+    let ann = [("authorization", "Bearer ilg_ann")];
     let large = json!([{"tool_name": "keep", "parameters": {"text": "x".repeat(LARGE)}}]).to_string();
     let mut tasks = Vec::new();
     for _ in 0..MANY {
