@@ -18,16 +18,18 @@ async fn attack_a_call_forbidden_by_protocol_is_passed_on_by_each_protocol_a_hub
         let (left, right, _between) = pair(way, "bob", BY_RULES, &rules("context.protocol == \"mcp\"")).await;
         if !way.is_mcp() {
             let said = by_mcp(&left, way).await;
-            assert!(!came_through(&right).await, "{way:?}: what came in by MCP came in by MCP: {said}");
+            assert!(!came_through(&left, &right).await, "{way:?}: what came in by MCP came in by MCP: {said}");
         }
         let task = begin(&left, way, "api").await;
         if way.is_mcp() {
             let end = ended(&left, way, &task).await;
-            assert!(!came_through(&right).await, "by MCP itself: {end}");
+            assert!(!came_through(&left, &right).await, "by MCP itself: {end}");
             continue;
         }
-        until(&format!("{way:?}: by a way that no rule forbids it comes through"), async || came_through(&right).await)
-            .await;
+        until(&format!("{way:?}: by a way that no rule forbids it comes through"), async || {
+            came_through(&left, &right).await
+        })
+        .await;
     }
 }
 
@@ -36,9 +38,9 @@ async fn attack_a_call_that_a_stranger_led_to_is_wrapped_by_another_hub() {
     for way in WAYS.into_iter().chain(OLDER) {
         let (left, right, _between) = pair(way, "bob", BY_RULES, &rules("context.provenance == \"world\"")).await;
         let end = ended(&left, way, &begin(&left, way, "api; trust=world").await).await;
-        assert!(!came_through(&right).await, "{way:?}: {end}");
+        assert!(!came_through(&left, &right).await, "{way:?}: {end}");
         begin(&left, way, "api").await;
-        until(&format!("{way:?}: a caller's own words come through"), async || came_through(&right).await).await;
+        until(&format!("{way:?}: a caller's own words come through"), async || came_through(&left, &right).await).await;
     }
 }
 

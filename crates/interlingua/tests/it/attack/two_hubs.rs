@@ -329,7 +329,8 @@ pub(super) async fn ended(hub: &Hub, way: Way, task: &str) -> Value {
     last
 }
 
-/// It was carried out, or waits for approval there, as plain words that change something do.
-pub(super) async fn came_through(right: &Hub) -> bool {
-    paid(right) > 0 || !open(right, "boss").await.is_empty()
+/// It was carried out, or waits for approval there, as plain words that change something do; where the credential may approve, the
+/// request for it is relayed to the approvers here.
+pub(super) async fn came_through(left: &Hub, right: &Hub) -> bool {
+    paid(right) > 0 || !open(right, "boss").await.is_empty() || !open(left, "boss").await.is_empty()
 }
