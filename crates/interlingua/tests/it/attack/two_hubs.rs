@@ -236,6 +236,8 @@ async fn passed_on(mut client: TcpStream, right: SocketAddr) {
 
 async fn with_old_card(mut client: TcpStream, right: SocketAddr) {
     let Some((head, body)) = one_request(&mut client).await else { return };
+    // Only who speaks 0.3 is shown what 0.3 knows.
+    let head = head.replace("a2a-version: 1.0", "a2a-version: 0.3");
     let Some(mut there) = sent_on(right, &head, &body).await else { return };
     if !head.starts_with("GET /.well-known/agent-card.json ") {
         let _ = tokio::io::copy(&mut there, &mut client).await;
