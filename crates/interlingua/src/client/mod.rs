@@ -12,6 +12,7 @@
 pub(crate) mod answers;
 pub(crate) mod credentials;
 pub(crate) mod ended;
+pub(crate) mod follow;
 pub(crate) mod guard;
 pub(crate) mod health;
 pub(crate) mod http;

@@ -98,15 +98,18 @@ async fn fetch(
         found(&shared.hub, &by, &sealed).await.map_err(|fault| fault.told_to(&by))
     };
     match found.await {
-        Ok((info, media)) => {
-            let mut response = Response::new(Body::from_stream(pieces(shared.hub.store.blobs.clone(), info.digest)));
-            let headers = response.headers_mut();
-            contain(headers, media.as_deref());
-            headers.insert(CONTENT_LENGTH, HeaderValue::from(info.len));
-            response
-        }
+        Ok((info, media)) => respond(&shared.hub, info, media.as_deref()),
         Err(fault) => Shape::Api.refuse(&fault),
     }
+}
+
+/// Stored content as a body, contained: a browser shows nothing of it as a page of the hub's.
+pub(in crate::edge) fn respond(hub: &Hub, info: BlobInfo, media: Option<&str>) -> Response {
+    let mut response = Response::new(Body::from_stream(pieces(hub.store.blobs.clone(), info.digest)));
+    let headers = response.headers_mut();
+    contain(headers, media);
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(info.len));
+    response
 }
 
 async fn found(hub: &Hub, by: &Principal, sealed: &str) -> Result<(BlobInfo, Option<String>), Fault> {

@@ -6,9 +6,10 @@ use bytes::Bytes;
 use http::Method;
 use http_body_util::Full;
 use interlingua_testkit::{Answer, Hub, request};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{builder, send, until};
+use super::{by, register, waiting};
+use crate::support::{builder, until};
 
 /// A mebibyte for each caller.
 const CALLERS: &str = "
@@ -31,11 +32,6 @@ async fn hub() -> Hub {
     builder().config(CALLERS).start().await
 }
 
-async fn by(hub: &Hub, name: &str, method: Method, path: &str, body: Option<Value>) -> Answer {
-    let bearer = format!("Bearer {name}-token");
-    send(hub, method, path, &[("authorization", &bearer)], body).await
-}
-
 /// The one fault of a caller who keeps too much.
 fn is_refused(answer: &Answer) {
     assert_eq!(answer.status, 413, "{:.300}", answer.text());
@@ -56,20 +52,6 @@ async fn ages(hub: &mut Hub) {
 async fn message(hub: &Hub, name: &str, to: &str) -> Answer {
     let event = json!({"message_type": "event", "to_agent": to, "content": {"fill": fill()}});
     by(hub, name, Method::POST, "/api/messages", Some(event)).await
-}
-
-async fn register(hub: &Hub, agent: &str) {
-    let agent = json!({"agent_id": agent, "name": "Ann's", "description": "Reads.", "owner": "ann",
-        "contact": "https://ann.example/", "capabilities": [
-            {"name": "read", "description": "Reads what it gets.", "input_schema": {"type": "object"}}]});
-    let registered = by(hub, "ann", Method::POST, "/api/agents", Some(agent)).await;
-    assert_eq!(registered.status, 201, "{}", registered.text());
-}
-
-async fn waiting(hub: &Hub, agent: &str) -> Vec<String> {
-    let listed = by(hub, "ann", Method::GET, &format!("/api/messages?agent={agent}"), None).await.json();
-    let items = listed["items"].as_array().cloned().unwrap_or_default();
-    items.iter().map(|item| item["message_id"].as_str().expect("an id").to_owned()).collect()
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use http::Method;
 use interlingua_testkit::{Answer, Hub};
 use serde_json::{Value, json};
 
+use super::{by, register, waiting};
 use crate::support::{builder, send, until};
 
 const CALLERS: &str = "
@@ -28,11 +29,6 @@ command: [sh, -c, 'x=$(head -c 25000 /dev/zero | tr "\0" x); for n in $(seq 20);
 
 async fn hub(yaml: &str) -> Hub {
     builder().file("tools/talks.yaml", TALKS).config(&format!("{CALLERS}{yaml}")).start().await
-}
-
-async fn by(hub: &Hub, name: &str, method: Method, path: &str, body: Option<Value>) -> Answer {
-    let bearer = format!("Bearer {name}-token");
-    send(hub, method, path, &[("authorization", &bearer)], body).await
 }
 
 /// What a gauge of bytes shows.
@@ -87,20 +83,6 @@ async fn attack_a_caller_holds_memory_with_sessions_that_are_not_persisted() {
     assert_eq!(context(&hers), json!({"city": "Lisbon"}), "nobody else's");
     let bytes = held(&hub, "interlingua_session_bytes ").await;
     assert!(bytes > 0.9 * 1_048_576.0 && bytes <= 1.1 * 1_048_576.0, "eve and strangers have a quarter each: {bytes}");
-}
-
-async fn register(hub: &Hub, agent: &str) {
-    let agent = json!({"agent_id": agent, "name": "Ann's", "description": "Reads.", "owner": "ann",
-        "contact": "https://ann.example/", "capabilities": [
-            {"name": "read", "description": "Reads what it gets.", "input_schema": {"type": "object"}}]});
-    let registered = by(hub, "ann", Method::POST, "/api/agents", Some(agent)).await;
-    assert_eq!(registered.status, 201, "{}", registered.text());
-}
-
-async fn waiting(hub: &Hub, agent: &str) -> Vec<String> {
-    let listed = by(hub, "ann", Method::GET, &format!("/api/messages?agent={agent}"), None).await.json();
-    let items = listed["items"].as_array().cloned().unwrap_or_default();
-    items.iter().map(|item| item["message_id"].as_str().expect("an id").to_owned()).collect()
 }
 
 #[tokio::test]

@@ -8,8 +8,8 @@ use axum::response::Response;
 use axum::routing::put;
 use axum::{Extension, Router};
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use interlingua_core::Fault;
 use interlingua_core::ports::{BlobInfo, Blobs};
 use interlingua_protocols::nlip::json::{self, Keys};
@@ -17,12 +17,10 @@ use interlingua_protocols::nlip::wire::{Message, Submessage};
 
 use super::multipart::{Multipart, boundary};
 use super::{Stored, Upload, fill, find, nothing, reserve, used};
-use crate::edge::Shared;
+use crate::edge::{Shared, content};
 use crate::hub::artifacts::Arrived;
-use crate::hub::pieces;
 use crate::server::body;
 use crate::server::connection::Connection;
-use crate::server::contained::contain;
 use crate::server::shape::{self, Shape};
 
 pub(in crate::edge) fn routes() -> Router<Arc<Shared>> {
@@ -119,7 +117,7 @@ async fn fetch(
     headers: HeaderMap,
 ) -> Response {
     match opened(&shared, &connection, &id, &headers).await {
-        Ok(stored) => send(&shared, &stored),
+        Ok(Stored { digest, len, media }) => content::respond(&shared.hub, BlobInfo { digest, len }, media.as_deref()),
         Err(fault) => Shape::Nlip.refuse(&fault),
     }
 }
@@ -128,13 +126,4 @@ async fn opened(shared: &Shared, connection: &Connection, id: &str, headers: &He
     let by = shared.authenticate(connection, headers, &[])?;
     let found = find(&shared.hub, &by, id).await.and_then(|(upload, _)| upload.stored.ok_or_else(nothing));
     found.map_err(|fault| fault.told_to(&by))
-}
-
-fn send(shared: &Shared, stored: &Stored) -> Response {
-    let pieces = pieces(shared.hub.store.blobs.clone(), stored.digest);
-    let mut response = Response::new(Body::from_stream(pieces));
-    let headers = response.headers_mut();
-    contain(headers, stored.media.as_deref());
-    headers.insert(CONTENT_LENGTH, HeaderValue::from(stored.len));
-    response
 }
