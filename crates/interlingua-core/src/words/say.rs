@@ -139,12 +139,14 @@ pub fn approver_has_to(language: Language, task: TaskId, hub: Option<&str>) -> S
     }
 }
 
-/// For a client that is held no longer by a call that waits for approvers: it was not run, and where its result will be.
-pub fn not_run_yet(question: &str, task: TaskId) -> String {
-    format!(
-        "This has not been run yet: it waits for an approval. {question} Once it is approved, `hub/await` with the task {task} gives \
-         its result, and so does `interlingua tasks {task}`."
-    )
+/// For a client that is held no longer by a call that waits for approvers: it was not run, and where its result will be. `later`: what
+/// else gives this very client the result, such as a tool that it can call.
+pub fn not_run_yet(question: &str, task: TaskId, later: Option<&str>) -> String {
+    let later = match later {
+        Some(later) => format!("{later} gives its result, and so does `interlingua tasks {task}`"),
+        None => format!("`interlingua tasks {task}` shows its result"),
+    };
+    format!("This has not been run yet: it waits for an approval. {question} Once it is approved, {later}.")
 }
 
 /// A call waits for an approver of another hub: in that hub's own words, marked as such.

@@ -160,7 +160,12 @@ pub enum Method {
     Discover,
     Initialize(Initialize),
     Ping,
-    List { list: List, cursor: Option<Text> },
+    /// `whole`: a hub asks, which searches for itself.
+    List {
+        list: List,
+        cursor: Option<Text>,
+        whole: bool,
+    },
     Call(Invoke),
     Prompt(Invoke),
     Read(Read),
@@ -233,7 +238,8 @@ pub fn decode(method: &str, params: &Members, version: Version) -> Result<Method
         return Err(Refused::params("`params` must be an object"));
     }
     let modern = version.is_modern();
-    let list = |list| Ok(Method::List { list, cursor: text(params, "cursor") });
+    let whole = || params.object(meta::META).is_some_and(|meta| meta.bool(meta::WHOLE) == Some(true));
+    let list = |list| Ok(Method::List { list, cursor: text(params, "cursor"), whole: whole() });
     match method {
         "tools/list" => list(List::Tools),
         "prompts/list" => list(List::Prompts),

@@ -40,6 +40,8 @@ pub const TASK: &str = "interlingua/task";
 pub const CONFIRM: &str = "interlingua/confirm";
 /// A tool that its hub has from another hub.
 pub const IMPORTED: &str = "interlingua/imported";
+/// A hub asks for a list: all of it, and not how to search it.
+pub const WHOLE: &str = "interlingua/whole";
 /// Annotations of a content block, for the way through the model.
 pub const ANNOTATIONS: &str = "interlingua/annotations";
 

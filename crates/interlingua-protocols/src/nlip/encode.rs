@@ -293,7 +293,9 @@ impl<'a> Reply<'a> {
 fn question_text(question: &Question) -> Text {
     let text = &question.text;
     if question.to == Addressee::Approvers {
-        return say::not_run_yet(text, question.id.0).into();
+        let task = question.id.0;
+        let later = format!("a message with `{}` and `{{\"task\": \"{task}\"}}`", labels::TASK);
+        return say::not_run_yet(text, task, Some(&later)).into();
     }
     match &question.kind {
         QuestionKind::Input { choices, .. }

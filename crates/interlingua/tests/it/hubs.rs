@@ -224,3 +224,38 @@ async fn what_another_hub_lost_is_told_on_through_every_protocol() {
         assert!(losses.contains(&lost), "{wire:?}: {losses:?}");
     }
 }
+
+/// A list that is too long for a model is a search for it; a hub is told all of it, as far as its credential reaches.
+#[tokio::test]
+async fn a_hub_behind_a_hub_tells_it_every_tool_over_mcp_however_many_there_are() {
+    let tokens = "access: { tokens: [{ name: outer, token: outer-token, skills: [\"local/steps\", \"local/slow\", \"hub/*\"] }] }";
+    let inner = format!("tools: {{ directory: ./tools }}\nmcp: {{ search_above: 1 }}\n{tokens}\n");
+    let inner = builder().known_owner().config(&inner).start().await;
+    let model = crate::mcp::Modern::new(&inner).result("tools/list", json!({})).await;
+    let names: Vec<&Value> = model["tools"].as_array().into_iter().flatten().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["hub__call_skill", "hub__find_skills"], "a model searches: {model}");
+    let url = inner.url("/mcp");
+    let outer = format!(
+        "peers:\n  all: {{ mcp: {{ url: \"{url}\", token: {OWNER_TOKEN} }}, hub: true }}\n  \
+         some: {{ mcp: {{ url: \"{url}\", token: outer-token }} }}\n"
+    );
+    let outer = builder().config(&outer).start().await;
+    let of = |known: &[String], peer: &str| -> Vec<String> {
+        let own = known.iter().filter_map(|id| id.strip_prefix(peer)?.strip_prefix('/').map(str::to_owned));
+        own.collect()
+    };
+    let mut known = Vec::new();
+    until("both are listed", async || {
+        known = skills(&outer).await;
+        !of(&known, "all").is_empty() && !of(&known, "some").is_empty()
+    })
+    .await;
+    for tool in ["steps", "slow", "erase", "fails"] {
+        assert!(of(&known, "all").iter().any(|name| name.ends_with(tool)), "{tool}: {known:?}");
+    }
+    let some = of(&known, "some");
+    assert!(some.len() == 2 && some.iter().all(|name| name.ends_with("steps") || name.ends_with("slow")), "{known:?}");
+    let steps = known.iter().find(|id| id.starts_with("all/") && id.ends_with("steps")).expect("just seen");
+    let done = call(&outer, steps, json!({})).await;
+    assert_eq!(done["finished"]["outcome"], "completed", "{done}");
+}

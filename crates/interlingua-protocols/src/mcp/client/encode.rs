@@ -57,6 +57,8 @@ pub struct Manner<'a> {
     /// May it answer with a receipt? The hub waits for whoever cannot hold one, except where the caller speaks the same
     /// version and did not say so: then the server decides as it would without a hub.
     pub receipts: bool,
+    /// Asks a hub for all of a list, however long it is. Other servers do not know the word.
+    pub whole: bool,
 }
 
 impl Manner<'_> {
@@ -73,6 +75,7 @@ impl Manner<'_> {
             key: None,
             progress: false,
             receipts: true,
+            whole: false,
         }
     }
 
@@ -103,12 +106,15 @@ impl Manner<'_> {
             if let Some(key) = self.key.filter(|_| self.hub) {
                 meta.text(meta::MESSAGE_ID, key.as_str());
             }
+            if self.whole {
+                meta.bool(meta::WHOLE, true);
+            }
             self.pass_on(meta);
         });
     }
 
     fn says_anything(&self) -> bool {
-        self.progress || self.trace.is_some() || self.via.is_some() || self.meta.is_some()
+        self.whole || self.progress || self.trace.is_some() || self.via.is_some() || self.meta.is_some()
     }
 
     /// What the caller wrote and the hub does not own.

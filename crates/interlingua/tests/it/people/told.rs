@@ -106,6 +106,57 @@ async fn an_mcp_client_that_cannot_ask_is_told_the_command_and_held_no_longer_th
     assert!(said.contains("erased"), "{said}");
 }
 
+/// Calls a tool by this name there, as boss.
+async fn calls(hub: &Hub, path: &str, name: &str, arguments: Value) -> String {
+    let mut body = called();
+    body["params"]["name"] = name.into();
+    body["params"]["arguments"] = arguments;
+    let names = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", name)];
+    post(hub, "boss", path, &names, body).await
+}
+
+/// The names of the tools that boss is listed there.
+async fn listed(hub: &Hub, path: &str) -> String {
+    let mut body = called();
+    body["method"] = "tools/list".into();
+    let names = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
+    post(hub, "boss", path, &names, body).await
+}
+
+/// Wherever an MCP client is told of a tool that gives it the result later, it can call that tool by that name; where there is none it
+/// is told of none.
+#[tokio::test]
+async fn an_mcp_client_is_told_of_the_tool_that_it_can_call_there_for_the_result_and_of_no_other() {
+    let view = "views: { one: { allow: [\"local/erase\"] }, two: { allow: [\"local/erase\", \"hub/await\"] } }";
+    for (names, hub_tools, path, tool, expected) in [
+        ("prefixed", "search", "/mcp", "local__erase", Some(("hub__await", false))),
+        ("prefixed", "off", "/mcp", "local__erase", Some(("hub__await", false))),
+        ("prefixed", "all", "/mcp", "local__erase", Some(("hub__await", true))),
+        ("bare", "all", "/mcp", "erase", Some(("await", true))),
+        ("prefixed", "search", "/mcp/one", "local__erase", None),
+        ("prefixed", "search", "/mcp/two", "local__erase", Some(("hub__await", true))),
+        ("prefixed", "search", "/agents/local/mcp", "erase", None),
+    ] {
+        let case = format!("{names} {hub_tools} {path}");
+        let mcp = format!("mcp: {{ approval_wait: 1s, names: {names}, hub_tools: {hub_tools}, {view} }}\n");
+        let hub = hub(&mcp).await;
+        let said = calls(&hub, path, tool, json!({"what": "all"})).await;
+        let task = pending(&hub).await;
+        assert!(said.contains("This has not been run yet") && said.contains(&task), "{case}: {said}");
+        let named = said.split("the tool `").nth(1).and_then(|rest| rest.split('`').next());
+        let is_listed = !said.contains("which is not listed");
+        assert_eq!(named.map(|name| (name, is_listed)), expected, "{case}: {said}");
+        let Some((name, is_listed)) = expected else { continue };
+        let all = listed(&hub, path).await;
+        assert_eq!(all.contains(&format!("\"name\":\"{name}\"")), is_listed, "{case}: {all}");
+        let approved = hub.post_json(&format!("/api/confirmations/{task}.0"), &json!({"approve": true})).await;
+        assert_eq!(approved.status, 200, "{}", approved.text());
+        crate::support::reaches(&hub, &task, "completed").await;
+        let result = calls(&hub, path, name, json!({"task": task})).await;
+        assert!(result.contains("erased"), "{case}: {result}");
+    }
+}
+
 #[tokio::test]
 async fn an_mcp_client_without_the_right_to_approve_is_told_who_has_it() {
     let hub = hub("mcp: { approval_wait: 1s }\n").await;

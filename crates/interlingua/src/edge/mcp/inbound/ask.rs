@@ -18,6 +18,7 @@ use interlingua_protocols::object::Object;
 
 use super::going::{About, Asks, Called, Ended, Going, answered};
 use super::listing::{Entry, Listing};
+use super::own::Shown;
 use super::state::State;
 use super::views::with_fixed;
 use super::{SERVER, Scope, Spelling, artifacts};
@@ -63,6 +64,7 @@ impl Asker {
             shared: self.shared.clone(),
             by: self.by.clone(),
             said: self.said.clone(),
+            scope: self.scope.clone(),
             spelling: Spelling(listing.mode),
             asks: self.asks,
             verb,
@@ -104,7 +106,7 @@ impl Asker {
                 self.encoder().empty(&mut out);
                 Reply::Now(Ok(out))
             }
-            Method::List { list, cursor } => self.list(list, cursor.as_deref()),
+            Method::List { list, cursor, whole } => self.list(list, cursor.as_deref(), whole),
             Method::Call(invoke) => self.tool(invoke, params, header).await,
             Method::Prompt(invoke) => self.prompt(invoke, params).await,
             Method::Read(read) => self.read(read, params).await,
@@ -122,9 +124,14 @@ impl Asker {
         }
     }
 
-    fn list(&self, list: decode::List, cursor: Option<&str>) -> Reply {
-        let listing = self.listing();
-        match listing.page(&self.shared.hub, &self.by, list, cursor, &self.shared.mcp.settings()) {
+    fn list(&self, list: decode::List, cursor: Option<&str>, whole: bool) -> Reply {
+        let (listing, settings) = (self.listing(), self.shared.mcp.settings());
+        let shown = match list {
+            decode::List::Tools if whole => listing.whole(&settings),
+            decode::List::Tools => listing.shown(&self.shared.hub, &self.by, &settings),
+            decode::List::Prompts | decode::List::Resources | decode::List::Templates => Shown::All,
+        };
+        match listing.page(&self.shared.hub, &self.by, list, cursor, shown) {
             Err(fault) => self.refuse(&fault),
             Ok((items, next)) => {
                 let cache = Cache { ttl_ms: LIST_TTL_MS, public: self.by.is_anonymous() };

@@ -22,7 +22,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::state::State;
-use super::{SERVER, Spelling, artifacts};
+use super::{SERVER, Scope, Spelling, artifacts};
 use crate::edge::Shared;
 use crate::hub::audit::lost::Leg;
 use crate::hub::{Running, entropy};
@@ -47,6 +47,8 @@ pub(super) struct About {
     pub(super) shared: Arc<Shared>,
     pub(super) by: Principal,
     pub(super) said: Said,
+    /// The part of the hub that the client sees.
+    pub(super) scope: Scope,
     pub(super) spelling: Spelling,
     pub(super) asks: Asks,
     pub(super) verb: Verb,
@@ -128,6 +130,16 @@ impl Addresses for About {
 }
 
 impl About {
+    /// How the client gets the result of a task later, where it can: by the hub's own tool, under the name that it has for this client.
+    fn later(&self, task: TaskId) -> Option<String> {
+        let (hub, desk) = (&self.shared.hub, &self.shared.mcp);
+        let settings = desk.settings();
+        let (name, is_listed) =
+            desk.listings.now(hub, &self.scope, &settings).waiting_tool(hub, &self.by, &settings)?;
+        let unlisted = if is_listed { "" } else { ", which is not listed and can be called all the same," };
+        Some(format!("the tool `{name}`{unlisted} with the arguments `{{\"task\": \"{task}\"}}`"))
+    }
+
     pub(super) fn encoder(&self) -> Encoder<'_> {
         Encoder { version: self.said.version, server: SERVER, addresses: self }
     }
@@ -462,7 +474,11 @@ impl Going {
     async fn not_yet(&mut self) -> Ended {
         let Some((question, _)) = self.pending.take() else { return self.receipt().await };
         match self.running.hand_out().await {
-            Ok(task) => self.about.refuse(&Fault::caller(FaultKind::Unanswered, say::not_run_yet(&question, task))),
+            Ok(task) => {
+                let later = self.about.later(task);
+                let text = say::not_run_yet(&question, task, later.as_deref());
+                self.about.refuse(&Fault::caller(FaultKind::Unanswered, text))
+            }
             Err(fault) => self.about.refuse(&fault),
         }
     }

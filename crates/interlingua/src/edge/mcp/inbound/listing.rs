@@ -189,7 +189,7 @@ impl Listing {
         by: &Principal,
         list: List,
         cursor: Option<&str>,
-        settings: &Settings,
+        shown: Shown,
     ) -> Result<(Vec<&[u8]>, Option<String>), Fault> {
         let entries = self.list(list);
         let from = match cursor {
@@ -200,10 +200,6 @@ impl Listing {
             }
         };
         let (policy, now) = (hub.policy.load(), hub.now());
-        let shown = match list {
-            List::Tools => self.shown(hub, by, settings),
-            List::Prompts | List::Resources | List::Templates => Shown::All,
-        };
         let may = |entry: &&Entry| self.has(shown, entry) && policy.allows(by, Action::List, &entry.skill, now);
         let mut page: Vec<&Entry> = entries[from..].iter().filter(may).take(PAGE + 1).collect();
         let more = page.len() > PAGE;
@@ -212,16 +208,20 @@ impl Listing {
         Ok((page.into_iter().map(Entry::json).collect(), next))
     }
 
+    /// Which tools the list has, however many there are. A hub that reads this one has no model whose context they would fill.
+    pub(super) fn whole(&self, settings: &Settings) -> Shown {
+        match (&self.scope, settings.hub_tools) {
+            (Scope::Peer(_) | Scope::View(_), _) | (Scope::All, HubTools::All) => Shown::All,
+            (Scope::All, HubTools::Off | HubTools::Search) => Shown::Others,
+        }
+    }
+
     /// Which tools the list of this principal has. Whoever may not search is shown everything that they may see.
     pub(super) fn shown(&self, hub: &Hub, by: &Principal, settings: &Settings) -> Shown {
-        let whole = match (&self.scope, settings.hub_tools) {
-            (Scope::Peer(_) | Scope::View(_), _) => return Shown::All,
-            (Scope::All, HubTools::Off) => return Shown::Others,
-            (Scope::All, HubTools::Search) => Shown::Others,
-            (Scope::All, HubTools::All) => Shown::All,
-        };
+        let whole = self.whole(settings);
         let above = settings.search_above;
-        if self.tools.len() <= above {
+        let searched = matches!(self.scope, Scope::All) && settings.hub_tools != HubTools::Off;
+        if !searched || self.tools.len() <= above {
             return whole;
         }
         let (policy, now) = (hub.policy.load(), hub.now());
@@ -231,6 +231,16 @@ impl Listing {
         };
         let too_many = seen(whole).take(above.saturating_add(1)).count() > above;
         if too_many && seen(Shown::Search).count() == SEARCH.len() { Shown::Search } else { whole }
+    }
+
+    /// The tool that waits for a task, where this principal can call it here, and whether it is listed to them.
+    pub(super) fn waiting_tool(&self, hub: &Hub, by: &Principal, settings: &Settings) -> Option<(Text, bool)> {
+        let waits = |entry: &&Entry| (entry.skill.id.peer.as_str(), entry.skill.id.skill.as_str()) == ("hub", "await");
+        let entry = self.tools.iter().filter(waits).find(|entry| entry.fixed.is_none())?;
+        let (policy, now) = (hub.policy.load(), hub.now());
+        let may = |action: Action| policy.allows(by, action, &entry.skill, now);
+        let is_listed = || self.has(self.shown(hub, by, settings), entry) && may(Action::List);
+        may(Action::Call).then(|| (entry.key.clone(), is_listed()))
     }
 
     fn has(&self, shown: Shown, entry: &Entry) -> bool {

@@ -151,6 +151,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
         shared: arrived.shared.clone(),
         by: within.by.clone(),
         said: Said { progress: place.progress.clone(), log: Some(within.memory.level()), ..said },
+        scope: arrived.scope.clone(),
         spelling: Spelling(mode),
         asks: Asks::AsRequests,
         verb: place.verb,

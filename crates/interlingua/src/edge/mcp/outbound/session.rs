@@ -88,13 +88,15 @@ impl Session {
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let at = cursor.take();
-            let result = self
-                .ask(list.method(), |params| {
+            let outgoing = {
+                let manner = Manner { whole: list == List::Tools, ..Manner::own(self.version) };
+                encode::request(self.next_id(), list.method(), &manner, |params| {
                     if let Some(cursor) = &at {
                         params.text("cursor", cursor);
                     }
                 })
-                .await?;
+            };
+            let result = ask(&self.link, &outgoing, PATIENCE).await?;
             let Some((page, next)) = list::page(list, &result) else {
                 return Err(Lost::broken(format!("{} has no list", list.method())).into());
             };

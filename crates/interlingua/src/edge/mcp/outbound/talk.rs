@@ -226,6 +226,7 @@ impl Talk {
             key: Some(&self.dispatch.key),
             progress: true,
             receipts: encode::takes_receipts(call, session.version),
+            whole: false,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::hub::{Hub, Running};
 pub(super) fn waits(question: &Question) -> Option<Text> {
     match question.to {
         Addressee::Caller => None,
-        Addressee::Approvers => Some(say::not_run_yet(&question.text, question.id.0).into()),
+        Addressee::Approvers => Some(say::not_run_yet(&question.text, question.id.0, None).into()),
     }
 }
 
@@ -37,7 +37,10 @@ impl Pending {
             return Pending::Told(Box::new(Finished::failed(Fault::caller(FaultKind::Unanswered, note))));
         }
         match promise::give(hub, by, running, &asked.manner()).await {
-            Ok(token) => Pending::Promised { token, note },
+            Ok(token) => {
+                let note = format!("{note} So does `/await` with this promise.").into();
+                Pending::Promised { token, note }
+            }
             Err(fault) => Pending::Refused(fault),
         }
     }
