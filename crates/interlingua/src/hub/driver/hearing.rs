@@ -96,6 +96,10 @@ impl Driver {
                 Happening::PeerLost
             }
         };
+        self.decide_heard(happening)
+    }
+
+    fn decide_heard(&mut self, happening: Happening) -> Result<VecDeque<Effect>, Fault> {
         let decided = self.decide(happening).and_then(|effects| {
             // What ends here is let go of at once.
             if self.task.finished().is_none() {
