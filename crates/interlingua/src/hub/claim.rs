@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
 use interlingua_core::task::Task;
-use interlingua_core::{Fault, FaultKind, Json, Noun, Principal, QuestionKind, Skill, TaskId};
+use interlingua_core::{Ask, Fault, FaultKind, Json, Noun, Principal, QuestionKind, Skill, Target, TaskId};
 use tokio::sync::watch;
 
 use super::Hub;
 use super::audit::AuditLine;
 use super::policy::Policy;
+use super::prepare::Ready;
 
 /// The rules in force, and word of every other set of them.
 #[derive(Debug, Default)]
@@ -77,7 +78,7 @@ impl Claim {
         self.replaced.mark_unchanged();
         // What is over tells nothing new.
         self.lost |= task.finished().is_none() && !self.hub.still_allows(&self.by, task);
-        if self.lost { Err(Fault::caller(FaultKind::Denied, "the rules do not allow this any more")) } else { Ok(()) }
+        if self.lost { Err(not_any_more()) } else { Ok(()) }
     }
 
     /// As [`Claim::settle`], of a kept exchange; `folded` is as it stands, where that is known.
@@ -106,6 +107,10 @@ impl Claim {
     }
 }
 
+fn not_any_more() -> Fault {
+    Fault::caller(FaultKind::Denied, "the rules do not allow this any more")
+}
+
 /// As [`Claim::due`]; never, where nobody has a claim.
 pub(super) async fn due(claim: &mut Option<Claim>) {
     match claim {
@@ -118,9 +123,17 @@ impl Hub {
     /// Do the rules allow this principal a call that was begun? One that waits for a yes is the one that was shown; one that
     /// waits for arguments is asked about when it has them.
     pub fn still_allows(&self, by: &Principal, task: &Task) -> bool {
-        let Some((skill, args)) = self.begun(task) else { return true };
+        self.begun(task).is_none_or(|(skill, args)| self.permits(by, task, &skill, args.as_ref()))
+    }
+
+    /// The same of a call that has waited for its place at the peer and is about to be sent.
+    pub(super) fn allows_now(&self, task: &Task, ready: &Ready) -> Result<(), Fault> {
+        if self.permits(&task.by, task, &ready.skill, ready.args.as_ref()) { Ok(()) } else { Err(not_any_more()) }
+    }
+
+    fn permits(&self, by: &Principal, task: &Task, skill: &Skill, args: Option<&Json>) -> bool {
         let by = super::prepare::acting(by, &task.call);
-        let allowed = self.policy.load().judge(&by, &task.call, &skill, args.as_ref(), self.now()).allows();
+        let allowed = self.policy.load().judge(&by, &task.call, skill, args, self.now()).allows();
         if !allowed {
             let line = AuditLine::new("authorize", by.owner()).on(&skill.id).task(task.id).call(&task.call);
             self.audit.write(line.refused(FaultKind::Denied));
@@ -128,7 +141,7 @@ impl Hub {
         allowed
     }
 
-    /// What was sent, or is about to be.
+    /// What was sent, or is about to be: what an approver was shown, or what the call names and waits for a place at its peer with.
     fn begun(&self, task: &Task) -> Option<(Arc<Skill>, Option<Json>)> {
         if let Ok(ready) = self.ready_again(task) {
             return Some((ready.skill, ready.args));
@@ -140,8 +153,14 @@ impl Hub {
             | QuestionKind::Visit { .. }
             | QuestionKind::Model(_)
             | QuestionKind::Roots => None,
-        })?;
-        let skill = self.registry.catalogue().skill(&shown.skill, None)?.clone();
-        Some((skill, shown.args.clone()))
+        });
+        let catalogue = self.registry.catalogue();
+        match (shown, &task.call.ask) {
+            (Some(shown), _) => Some((catalogue.skill(&shown.skill, None)?.clone(), shown.args.clone())),
+            (None, Ask::Invoke { target: Target::Skill(skill, version), input }) if task.open.is_empty() => {
+                Some((catalogue.skill(skill, version.as_ref())?.clone(), input.args.clone()))
+            }
+            (None, _) => None,
+        }
     }
 }

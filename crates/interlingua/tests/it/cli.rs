@@ -165,15 +165,22 @@ fn a_fault_ends_the_command_with_its_exit_code() {
     }
 }
 
+/// What approvers are asked says itself who can approve it, and how; what the caller is asked does not.
 #[test]
 fn a_question_without_a_terminal_ends_with_5_and_says_how_to_go_on() {
-    let asked = "event: asked\nid: 1\ndata: {\"id\":\"00000000000000000000000000000007.1\",\"task\":\"00000000000000000000000000000007\",\"kind\":\"confirm\",\"to\":\"approvers\",\"text\":\"Delete it?\",\"asked_by\":\"hub\",\"expires\":\"2026-01-01T00:00:00.000Z\"}\n\n";
-    let (url, serving) = hub(&[("200 OK", SSE, asked)]);
-    let waiting = interlingua(&["call", "a/delete", "--hub", &url]);
-    assert_eq!(code(&waiting), 5);
-    let expected = "error: Delete it?\n  interlingua approve 00000000000000000000000000000007.1   or   interlingua deny 00000000000000000000000000000007.1\n";
-    assert_eq!(err(&waiting), expected);
-    serving.join().unwrap();
+    let id = "00000000000000000000000000000007";
+    let caller = format!("  interlingua approve {id}.1   or   interlingua deny {id}.1\n");
+    let approvers = format!("  interlingua tasks {id}   shows what came of it\n");
+    for (to, how) in [("caller", caller), ("approvers", approvers)] {
+        let asked = format!(
+            "event: asked\nid: 1\ndata: {{\"id\":\"{id}.1\",\"task\":\"{id}\",\"kind\":\"confirm\",\"to\":\"{to}\",\"text\":\"Delete it?\",\
+             \"asked_by\":\"hub\",\"expires\":\"2026-01-01T00:00:00.000Z\"}}\n\n"
+        );
+        let (url, serving) = hub(&[("200 OK", SSE, &asked)]);
+        let waiting = interlingua(&["call", "a/delete", "--hub", &url]);
+        assert_eq!((code(&waiting), err(&waiting)), (5, format!("error: Delete it?\n{how}")), "{to}");
+        serving.join().unwrap();
+    }
 }
 
 #[test]

@@ -34,7 +34,11 @@ impl Driver {
                 self.side = Side::Idle;
                 self.place = Some(place);
                 let Some(ready) = self.ready.take() else { return Ok(VecDeque::new()) };
-                self.dispatched(ready)
+                // It may have waited for long.
+                match self.hub.allows_now(&self.task, &ready) {
+                    Ok(()) => self.dispatched(ready),
+                    Err(fault) => Happening::Refused(fault),
+                }
             }
             News::Looked => {
                 self.side = Side::Idle;

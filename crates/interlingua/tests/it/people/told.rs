@@ -60,9 +60,11 @@ async fn nlip_envelope_a2a_and_nlweb_name_the_approver_and_the_id() {
         }
         assert!(seen.contains(&for_others(&hub, &task)), "{path}: {seen}");
         assert!(!seen.contains("interlingua approve"), "{path}: bob may not: {seen}");
-        let approver = hub.get("/api/confirmations").await.json()["items"][0]["text"].clone();
-        let asked = "Shall I run local/erase for user:bob with {\"what\":\"all\"}? Answer yes or no.";
-        assert_eq!(approver, asked, "{path}: an approver is asked, and not told that somebody else has to approve");
+        // An approver is asked, and not told that somebody else has to approve.
+        let asked = hub.get("/api/confirmations").await.json()["items"][0]["text"].as_str().map(str::to_owned);
+        let asked = asked.expect("a text");
+        assert!(asked.starts_with("Shall I run local/erase for user:bob with {\"what\":\"all\"}"), "{path}: {asked}");
+        assert!(asked.ends_with("? Answer yes or no."), "{path}: {asked}");
         logged(&hub, &["approval_pending", "local/erase", &task, "user:bob"]).await;
     }
 }

@@ -13,6 +13,7 @@ use interlingua_core::{
 use interlingua_protocols::aip::encode;
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::plan::commands;
+use interlingua_protocols::aip::server::LATE;
 use interlingua_protocols::aip::server::say::End;
 use interlingua_protocols::aip::wire::{Command, CommandResult, ResultStatus};
 
@@ -90,7 +91,8 @@ async fn listed(
         };
         all.extend(given.results);
         if let Some(error) = error {
-            let (mut finished, losses) = peer.failed(FaultKind::PeerFailed, error);
+            let kind = if *error == *LATE { FaultKind::Deadline } else { FaultKind::PeerFailed };
+            let (mut finished, losses) = peer.failed(kind, error);
             finished.output = results(&all);
             return (finished, losses);
         }
