@@ -11,7 +11,8 @@ import sys
 from a2a.helpers import new_raw_part, new_text_message, new_text_part
 from a2a.types import Part
 from google.protobuf.json_format import MessageToDict
-from scenes import ANSWER, BACK_BYTES, BACK_LINK, BYTES, FAILURE, PIECES, QUESTION, REPORT, SLOW
+from notes import note
+from scenes import ANSWER, BACK_BYTES, BACK_LINK, BYTES, FAILURE, PAUSE, PIECES, QUESTION, REPORT, SLOW
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "a2a/interop"))
 from host import Worded, serve  # noqa: E402
@@ -38,6 +39,7 @@ class Theatre(Worded):
                 last = number == len(PIECES) - 1
                 part = [new_text_part(piece)]
                 await updater.add_artifact(part, artifact_id="song", name="song", append=number > 0, last_chunk=last)
+                await asyncio.sleep(PAUSE)
             await updater.complete()
         elif scene == "question":
             await updater.requires_input(says(QUESTION))
@@ -45,6 +47,7 @@ class Theatre(Worded):
             await updater.failed(says(FAILURE))
         elif scene == "slow":
             await updater.start_work(says("this takes long"))
+            note("begun")
             await asyncio.sleep(SLOW)
         elif scene == "large":
             await self.gives(updater, "picture", new_raw_part(BYTES, media_type="image/png"))
@@ -52,6 +55,10 @@ class Theatre(Worded):
             await self.gives(updater, "report", new_text_part(REPORT))
         else:
             await updater.complete(says(f"heard {scene}"))
+
+    async def cancel(self, context, event_queue):
+        note("cancelled")
+        await super().cancel(context, event_queue)
 
     async def gives(self, updater, name, part):
         await updater.add_artifact([part], artifact_id=name, name=name, last_chunk=True)

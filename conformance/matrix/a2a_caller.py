@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import json
 import os
 import sys
 import uuid
@@ -51,7 +52,7 @@ class Heard:
             await self.parts(said["message"].get("parts", []))
             return False
         if update.HasField("artifact_update"):
-            seen.pieces += 1
+            seen.pieces.append(json.dumps(said["artifactUpdate"]))
             await self.artifact(said["artifactUpdate"]["artifact"])
             return False
         if update.HasField("task"):
@@ -60,7 +61,7 @@ class Heard:
                 await self.artifact(artifact)
             status = said["task"]["status"]
         else:
-            seen.pieces += 1
+            seen.pieces.append(json.dumps(said["statusUpdate"]))
             status = said["statusUpdate"]["status"]
         state = status["state"]
         seen.outcome, seen.unsure = ENDS.get(state, "completed"), state not in ENDS and state != "TASK_STATE_COMPLETED"

@@ -21,7 +21,8 @@ class Seen:
         self.unsure = False
         self.task = None
         self.question = None
-        self.pieces = 0
+        # What came before the end, each as it was told.
+        self.pieces = []
         self.texts, self.data, self.blobs, self.names, self.losses = [], [], [], [], []
 
     def blob(self, content):

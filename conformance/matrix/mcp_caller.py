@@ -69,8 +69,8 @@ async def main():
             arguments = {command["argument"]: command["words"]} if command["agent"] else command["arguments"]
             meta = {"interlingua/deadline": command["deadline"]} if command.get("deadline") else None
 
-            async def told(_progress, _total, _message):
-                seen.pieces += 1
+            async def told(progress, total, message):
+                seen.pieces.append(f"{progress} of {total}: {message}")
 
             name = f"{command['peer']}__{command['skill']}"
             try:

@@ -14,8 +14,9 @@ import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
+from notes import note
 from pydantic import BaseModel
-from scenes import ANSWER, BACK_BYTES, BACK_LINK, BYTES, FAILURE, PIECES, QUESTION, REPORT, SLOW
+from scenes import ANSWER, BACK_BYTES, BACK_LINK, BYTES, FAILURE, PAUSE, PIECES, QUESTION, REPORT, SLOW
 
 server = MCPServer("matrix", log_level="ERROR")
 READS = types.ToolAnnotations(read_only_hint=True)
@@ -38,6 +39,7 @@ def answer() -> str:
 async def stream(ctx: Context) -> str:
     for number, piece in enumerate(PIECES, 1):
         await ctx.report_progress(number, len(PIECES), piece)
+        await asyncio.sleep(PAUSE)
     return "".join(PIECES)
 
 
@@ -53,7 +55,12 @@ def failure() -> str:
 
 @server.tool(description="Take hours.", annotations=READS)
 async def slow() -> str:
-    await asyncio.sleep(SLOW)
+    note("begun")
+    try:
+        await asyncio.sleep(SLOW)
+    except asyncio.CancelledError:
+        note("stopped")
+        raise
     return "at last"
 
 

@@ -65,4 +65,5 @@ def serve(program, host, port):
         initialize_config(config)
         import nlweb_network.server
 
-        web.run_app(nlweb_network.server.create_app(), host=host, port=port, print=None)
+        # Whoever goes away is noticed: the work for them is ended.
+        web.run_app(nlweb_network.server.create_app(), host=host, port=port, print=None, handler_cancellation=True)

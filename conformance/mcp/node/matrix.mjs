@@ -29,7 +29,7 @@ client.setRequestHandler('elicitation/create', async ({ params }) => {
 
 function nothingYet() {
   return {
-    outcome: 'completed', fault: null, task: null, question: null, pieces: 0,
+    outcome: 'completed', fault: null, task: null, question: null, pieces: [],
     texts: [], data: [], blobs: [], names: [], losses: []
   };
 }
@@ -79,8 +79,8 @@ async function call(command, seen, signal) {
     arguments: command.agent ? { [command.argument]: command.words } : command.arguments
   };
   if (command.deadline) params._meta = { 'interlingua/deadline': command.deadline };
-  const onprogress = () => {
-    seen.pieces += 1;
+  const onprogress = ({ progress, total, message }) => {
+    seen.pieces.push(`${progress} of ${total}: ${message}`);
   };
   const options = { signal, onprogress, timeout: PATIENCE };
   await read(await asked.run({ seen, answer: command.answer }, () => client.callTool(params, options)), seen);

@@ -144,6 +144,27 @@ pub enum Body {
     },
 }
 
+impl Body {
+    /// Which of them it is, as losses name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Body::Text { .. } => "text",
+            Body::Data(_) => "data",
+            Body::Blob(_) => "blob",
+            Body::Link => "link",
+            Body::Code { .. } => "code",
+            Body::Place { .. } => "place",
+            Body::Other { .. } => "other",
+        }
+    }
+}
+
+/// That these parts are dropped on a way (`input`, `output`): one loss for each kind, in alphabetical order.
+pub fn lost_parts<'a>(way: &str, parts: impl IntoIterator<Item = &'a Part>) -> Vec<Loss> {
+    let kinds: std::collections::BTreeSet<&str> = parts.into_iter().map(|part| part.body.kind()).collect();
+    kinds.into_iter().map(|kind| Loss::new(format!("{way}.parts.{kind}"), LossKind::Dropped)).collect()
+}
+
 /// Above this many bytes a blob is always [`Blob::Stored`].
 pub const INLINE_LIMIT: usize = 256 * 1024;
 
@@ -253,25 +274,26 @@ impl Input {
 
     /// What is lost of this input, as its caller gave it, to somebody who takes arguments and nothing else. Words alone were read
     /// for the arguments that are in them.
-    pub fn lost_beside_arguments(&self) -> Option<Loss> {
-        let lost = match self.args {
-            Some(_) => !self.parts.is_empty(),
-            None => self.parts.iter().any(|part| part.as_text().is_none()),
-        };
-        lost.then(|| Loss::new("input.parts", LossKind::Dropped))
+    pub fn lost_beside_arguments(&self) -> Vec<Loss> {
+        let is_lost = |part: &&Part| self.args.is_some() || part.as_text().is_none();
+        let mut losses = lost_parts("input", self.parts.iter().filter(is_lost));
+        losses.extend(self.lost_marks());
+        losses
     }
 
     /// What is lost of it to somebody who takes words and nothing else.
     pub fn lost_beside_words(&self) -> Vec<Loss> {
-        let mut losses = Vec::new();
-        if self.parts.iter().any(|part| part.as_text().is_none()) {
-            losses.push(Loss::new("input.parts", LossKind::Dropped));
-        }
+        let mut losses = self.lost_but_words();
         if self.args.is_some() && !self.parts.is_empty() {
             losses.push(Loss::new("input.args", LossKind::Dropped));
         }
         losses.extend(self.lost_marks());
         losses
+    }
+
+    /// The parts that are not text, by their kinds.
+    pub fn lost_but_words(&self) -> Vec<Loss> {
+        lost_parts("input", self.parts.iter().filter(|part| part.as_text().is_none()))
     }
 
     /// What is lost of it to somebody who is shown the content of parts, and not what stands beside it.
@@ -333,11 +355,15 @@ mod tests {
     #[test]
     fn what_of_an_input_somebody_has_no_use_for_is_named() {
         let words = Input::text("do it");
-        assert_eq!((words.lost_beside_arguments(), words.lost_beside_words()), (None, Vec::new()), "words are read");
+        assert_eq!(
+            (words.lost_beside_arguments(), words.lost_beside_words()),
+            (Vec::new(), Vec::new()),
+            "words are read"
+        );
         let arguments = Input::args(json!({"fast": true}).into());
-        assert_eq!((arguments.lost_beside_arguments(), arguments.lost_beside_words()), (None, Vec::new()));
+        assert_eq!((arguments.lost_beside_arguments(), arguments.lost_beside_words()), (Vec::new(), Vec::new()));
         let mut both = Input { args: arguments.args, ..words };
-        assert_eq!(both.lost_beside_arguments(), Some(Loss::new("input.parts", LossKind::Dropped)));
+        assert_eq!(names(&both.lost_beside_arguments()), ["input.parts.text"]);
         assert_eq!(names(&both.lost_beside_words()), ["input.args"]);
         let mut french = Part::text("deux", Provenance::caller()).labelled("price");
         if let Body::Text { language, .. } = &mut french.body {
@@ -345,9 +371,12 @@ mod tests {
         }
         both.parts.push(french);
         both.parts.push(Part::new(Body::Link, Provenance::caller()));
-        let lost = ["input.parts", "input.args", "input.parts.label", "input.parts.language"];
+        let lost = ["input.parts.link", "input.args", "input.parts.label", "input.parts.language"];
         assert_eq!(names(&both.lost_beside_words()), lost);
+        let lost = ["input.parts.link", "input.parts.text", "input.parts.label", "input.parts.language"];
+        assert_eq!(names(&both.lost_beside_arguments()), lost, "each kind by its name");
         let picture = Input::parts(vec![Part::new(Body::Link, Provenance::caller())]);
-        assert!(picture.lost_beside_arguments().is_some(), "no argument is read from what is not text");
+        let lost = picture.lost_beside_arguments();
+        assert_eq!(names(&lost), ["input.parts.link"], "no argument is read from what is not text");
     }
 }

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 pub struct Pages {
     port: u16,
     asked: Arc<Mutex<Vec<String>>>,
+    closed: Arc<Mutex<Vec<String>>>,
     serving: tokio::task::JoinHandle<()>,
 }
 
@@ -20,8 +21,22 @@ impl Drop for Pages {
     }
 }
 
-/// Answers by path: the whole response after the version.
-type Answers = HashMap<String, String>;
+/// What is at a path.
+#[derive(Debug, Clone)]
+pub enum Page {
+    /// The whole response after the version.
+    Answer(String),
+    /// Nothing, ever: the connection is held until whoever asked closes it, which is counted.
+    Held,
+}
+
+impl From<String> for Page {
+    fn from(answer: String) -> Page {
+        Page::Answer(answer)
+    }
+}
+
+type Answers = HashMap<String, Page>;
 
 /// A page.
 pub fn html(body: &str) -> String {
@@ -35,15 +50,16 @@ pub fn answer(status: &str, media: &str, headers: &str, body: &str) -> String {
 
 impl Pages {
     /// Serves these pages on a free port.
-    pub async fn start<const N: usize>(pages: [(&str, String); N]) -> Pages {
-        let pages: Arc<Answers> = Arc::new(pages.into_iter().map(|(path, page)| (path.to_owned(), page)).collect());
+    pub async fn start<const N: usize>(pages: [(&str, impl Into<Page>); N]) -> Pages {
+        let pages: Arc<Answers> =
+            Arc::new(pages.into_iter().map(|(path, page)| (path.to_owned(), page.into())).collect());
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("it works on loopback");
         let port = listener.local_addr().expect("it works on loopback").port();
-        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-        let log = Arc::clone(&asked);
+        let (asked, closed): (Arc<Mutex<Vec<String>>>, Arc<Mutex<Vec<String>>>) = Default::default();
+        let (log, gone) = (Arc::clone(&asked), Arc::clone(&closed));
         let serving = tokio::runtime::Handle::current().spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
-                let (pages, log) = (Arc::clone(&pages), Arc::clone(&log));
+                let (pages, log, gone) = (Arc::clone(&pages), Arc::clone(&log), Arc::clone(&gone));
                 tokio::runtime::Handle::current().spawn(async move {
                     let mut head = Vec::new();
                     let mut chunk = [0; 4096];
@@ -58,13 +74,20 @@ impl Pages {
                     let path = target.split('?').next().unwrap_or("/").to_owned();
                     let cookie = head.lines().find(|line| line.to_ascii_lowercase().starts_with("cookie:"));
                     log.lock().expect("it works on loopback").push(format!("{target} {}", cookie.unwrap_or_default()));
-                    let page =
-                        pages.get(&path).cloned().unwrap_or_else(|| answer("404 Not Found", "text/plain", "", "no"));
-                    let _ = stream.write_all(format!("HTTP/1.1 {page}").as_bytes()).await;
+                    let none = || answer("404 Not Found", "text/plain", "", "no").into();
+                    match pages.get(&path).cloned().unwrap_or_else(none) {
+                        Page::Answer(page) => {
+                            let _ = stream.write_all(format!("HTTP/1.1 {page}").as_bytes()).await;
+                        }
+                        Page::Held => {
+                            while matches!(stream.read(&mut chunk).await, Ok(1..)) {}
+                            gone.lock().expect("it works on loopback").push(path);
+                        }
+                    }
                 });
             }
         });
-        Pages { port, asked, serving }
+        Pages { port, asked, closed, serving }
     }
 
     /// Where it is, without a path.
@@ -79,5 +102,10 @@ impl Pages {
     /// Every request so far: target and cookie.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().expect("it works on loopback").clone()
+    }
+
+    /// How often a page that is held was given up by whoever asked for it.
+    pub fn closed(&self, path: &str) -> usize {
+        self.closed.lock().expect("it works on loopback").iter().filter(|gone| *gone == path).count()
     }
 }

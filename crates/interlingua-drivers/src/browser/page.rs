@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use bytes::Bytes;
+use interlingua_core::INLINE_LIMIT;
 use interlingua_core::json::Tree;
 use serde::Deserialize;
 use serde_json::json;
@@ -263,13 +264,18 @@ impl Page {
         Ok(())
     }
 
-    /// What can be seen now, as JPEG.
+    /// What can be seen now, as JPEG; one that is too large to travel along is taken again, in less quality.
     pub(super) async fn picture(&mut self) -> Option<Bytes> {
+        let picture = self.taken(60).await?;
+        if picture.len() <= INLINE_LIMIT { Some(picture) } else { self.taken(15).await }
+    }
+
+    async fn taken(&mut self, quality: u8) -> Option<Bytes> {
         #[derive(Deserialize)]
         struct Taken {
             data: String,
         }
-        let how = json!({"format": "jpeg", "quality": 60, "optimizeForSpeed": true});
+        let how = json!({"format": "jpeg", "quality": quality, "optimizeForSpeed": true});
         let taken = self.chromium.link.ask::<Taken>(Some(&self.session), "Page.captureScreenshot", how);
         let taken = tokio::time::timeout(PICTURE, taken).await.ok()?.ok()?;
         base64::engine::general_purpose::STANDARD.decode(taken.data).ok().map(Bytes::from)

@@ -139,7 +139,7 @@ impl Peer for CustomTools {
 
     /// Programs take arguments.
     fn loses(&self, call: &Call) -> Vec<Loss> {
-        call.input().and_then(Input::lost_beside_arguments).into_iter().collect()
+        call.input().map(Input::lost_beside_arguments).unwrap_or_default()
     }
 }
 

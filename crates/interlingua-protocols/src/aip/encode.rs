@@ -2,7 +2,7 @@
 
 use interlingua_core::{
     Ask, Body, Call, CancelWhy, Carried, Channel, Event, Finished, Json, Loss, LossKind, Outcome, Output, Part,
-    Priority, Text,
+    Priority, Text, lost_parts,
 };
 
 use super::link::Tongue;
@@ -48,8 +48,9 @@ fn cancelled(why: CancelWhy) -> Text {
 /// address here that a client could fetch.
 fn value(output: &Output, losses: &mut Vec<Loss>) -> Option<Json> {
     let texts: Vec<&str> = output.parts.iter().filter_map(written).collect();
-    if texts.len() < output.parts.len() && output.structured.is_none() {
-        losses.push(Loss::new("output.parts", LossKind::Dropped));
+    losses.extend(lost_parts("output", output.parts.iter().filter(|part| written(part).is_none())));
+    if output.parts.iter().any(|part| part.label.is_some() && written(part).is_some()) {
+        losses.push(Loss::new("output.parts.label", LossKind::Dropped));
     }
     if output.parts.iter().any(|part| part.uri.is_some() && part.body != Body::Link) {
         losses.push(Loss::new("output.parts.uri", LossKind::Dropped));
@@ -118,9 +119,7 @@ pub fn task(call: &Call, client_id: Text, target: Text, session: Text, task_name
     let mut request = String::new();
     if let Ask::Invoke { input, .. } = &call.ask {
         request.push_str(&input.words());
-        if input.parts.iter().any(|part| part.as_text().is_none()) {
-            losses.push(Loss::new("input.parts", LossKind::Dropped));
-        }
+        losses.extend(input.lost_but_words());
         if let Some(args) = &input.args {
             losses.push(Loss::new("input.args", LossKind::Flattened));
             request.push_str(if request.is_empty() { "" } else { "\n" });

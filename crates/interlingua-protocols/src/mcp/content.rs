@@ -283,8 +283,8 @@ impl Writer<'_> {
     fn free(&self, part: &Part, block: &mut Object<'_>) {
         self.annotations(part, block);
         let free = part.meta.0.as_ref().map(Members::of);
-        // A link says its name itself.
-        let name = part.name.as_deref().filter(|_| part.body != Body::Link);
+        // A link says its name itself. A label is a name, too.
+        let name = part.name.as_deref().or(part.label.as_deref()).filter(|_| part.body != Body::Link);
         write_meta(free.as_ref(), name, block);
     }
 

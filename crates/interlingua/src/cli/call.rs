@@ -223,10 +223,9 @@ impl<'a> Watcher<'a> {
             self.conversation.clone_from(&view.conversation);
             self.screen.value(&view)?;
             self.unmatched = view.route.as_ref().is_some_and(|route| route.why == LAST_RESORT);
-            return Ok(match &view.finished {
-                Some(finished) => self.ended(finished),
-                None => Exit::Needed,
-            });
+            let Some(finished) = &view.finished else { return Ok(Exit::Needed) };
+            self.keep(finished).await?;
+            return Ok(self.ended(finished));
         }
         let events = self.client.post_events("/api/exchanges", request, extras).await?;
         self.run_out(events).await
@@ -237,7 +236,7 @@ impl<'a> Watcher<'a> {
         loop {
             if let Some(finished) = self.follow(&mut events).await? {
                 self.last_steps().await?;
-                return self.finish(&finished);
+                return self.finish(&finished).await;
             }
             self.settle().await?;
             let Some(task) = &self.task else {
@@ -431,10 +430,18 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    fn finish(&mut self, finished: &FinishedView) -> Result<Exit, Failure> {
+    /// Saves the files of the result, if that is wanted.
+    async fn keep(&mut self, finished: &FinishedView) -> Result<(), Failure> {
+        let mut files = std::mem::take(&mut self.files);
+        files.extend(finished.parts.iter().cloned());
+        save::fetch_and_save(self.client, self.screen, &self.save, files).await
+    }
+
+    async fn finish(&mut self, finished: &FinishedView) -> Result<Exit, Failure> {
         if self.screen.json {
             let last = serde_json::json!({"step": "outcome", "data": finished});
             self.screen.say(&last.to_string())?;
+            self.keep(finished).await?;
             return Ok(self.ended(finished));
         }
         self.close_board();
@@ -454,8 +461,7 @@ impl<'a> Watcher<'a> {
         if !result.is_empty() && !told {
             self.screen.say(&result)?;
         }
-        self.files.extend(finished.parts.iter().cloned());
-        save::save(self.screen, &self.save, &self.files)?;
+        self.keep(finished).await?;
         match finished.outcome {
             OutcomeView::Completed => Ok(self.ended(finished)),
             OutcomeView::Failed => {

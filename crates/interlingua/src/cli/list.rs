@@ -86,8 +86,8 @@ pub(super) async fn tasks(arguments: &TasksArguments) -> Result<Exit, Failure> {
     } else {
         screen.say(&described(&task))?
     }
-    let parts = task.finished.as_ref().map(|finished| finished.parts.as_slice()).unwrap_or_default();
-    save::save(screen, &arguments.save, parts)?;
+    let parts = task.finished.map(|finished| finished.parts).unwrap_or_default();
+    save::fetch_and_save(&client, screen, &arguments.save, parts).await?;
     Ok(Exit::Done)
 }
 

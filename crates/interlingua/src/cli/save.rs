@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::arguments::SaveArguments;
+use super::client::Client;
 use super::screen::{Screen, plain};
 use super::{Exit, Failure};
 use crate::api::view::{PartKind, PartView};
@@ -17,14 +18,31 @@ use crate::api::view::{PartKind, PartView};
 const LONGEST: usize = 100;
 const ENDING: usize = 12;
 
+/// Saves what these parts hold, and says where. What is too large to travel along is fetched from the hub first.
+pub(super) async fn fetch_and_save(
+    client: &Client,
+    screen: Screen,
+    arguments: &SaveArguments,
+    mut parts: Vec<PartView>,
+) -> Result<(), Failure> {
+    if arguments.save.is_none() {
+        return Ok(());
+    }
+    for part in parts.iter_mut().filter(|part| part.kind == PartKind::Blob && part.base64.is_none()) {
+        if let Some(url) = &part.url {
+            part.base64 = Some(STANDARD.encode(client.bytes(url).await?));
+        }
+    }
+    save(screen, arguments, &parts)
+}
+
 /// Saves what these parts hold, and says where.
-pub(super) fn save(screen: Screen, arguments: &SaveArguments, parts: &[PartView]) -> Result<(), Failure> {
+fn save(screen: Screen, arguments: &SaveArguments, parts: &[PartView]) -> Result<(), Failure> {
     let Some(folder) = &arguments.save else { return Ok(()) };
     let mut saved = Vec::new();
     for part in parts.iter().filter(|part| part.kind == PartKind::Blob) {
         let Some(encoded) = &part.base64 else {
-            let place = part.url.as_deref().map(|url| format!(": {url}")).unwrap_or_default();
-            screen.note(&plain(&format!("{} is too large to travel along and stays at the hub{place}", shown(part))));
+            screen.note(&plain(&format!("{} stays at the hub, which tells no address for it", shown(part))));
             continue;
         };
         let bytes =

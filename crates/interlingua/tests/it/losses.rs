@@ -88,7 +88,14 @@ const MCP: &[&str] = &["part.code.language: flattened", "part.place: flattened",
 const A2A: &[&str] = &["part.code: flattened", "part.place: flattened", "part.other: flattened"];
 const LABEL: &[&str] = &["output.parts.label: dropped"];
 const EXTRA: &[&str] = &["message.extra: dropped"];
-const PARTS: &[&str] = &["output.parts: dropped"];
+const PARTS: &[&str] = &["output.parts.code: dropped", "output.parts.other: dropped", "output.parts.place: dropped"];
+/// Beside these its bytes, for which that wire has no place.
+const AND_BYTES: &[&str] = &[
+    "output.parts.blob: dropped",
+    "output.parts.code: dropped",
+    "output.parts.other: dropped",
+    "output.parts.place: dropped",
+];
 
 const ROWS: [Row; 17] = [
     Row { caller: Caller::Nlip, wire: "nlip/1", peer: "forger", lost: LABEL },
@@ -104,7 +111,7 @@ const ROWS: [Row; 17] = [
     Row { caller: Caller::A2aGrpc, wire: "a2a/1.0", peer: "rich", lost: A2A },
     Row { caller: Caller::A2aStream, wire: "a2a/1.0", peer: "rich", lost: A2A },
     Row { caller: Caller::A2aOlder, wire: "a2a/0.3", peer: "rich", lost: A2A },
-    Row { caller: Caller::Aip, wire: "aip/ufo", peer: "rich", lost: PARTS },
+    Row { caller: Caller::Aip, wire: "aip/ufo", peer: "rich", lost: AND_BYTES },
     Row { caller: Caller::Nlweb, wire: "nlweb/0.55", peer: "rich", lost: PARTS },
     Row { caller: Caller::NlwebStream, wire: "nlweb/0.1", peer: "rich", lost: PARTS },
     Row { caller: Caller::NlwebSeveral, wire: "nlweb/0.1", peer: "rich", lost: PARTS },

@@ -219,6 +219,10 @@ impl Encoder {
         if at.collected.is_cut() {
             at.lost.push(Loss::new("finished.output", LossKind::Dropped));
         }
+        // What they hold is told; that it is one thing with a name is not, unless it can be fetched.
+        if at.found_at.is_none() && !finished.output.artifacts.is_empty() {
+            at.lost.push(Loss::new("output.artifacts", LossKind::Dropped));
+        }
         let losses = [losses, &at.lost].concat();
         at.lost.append(&mut self.arrived);
         let collected = std::mem::take(&mut at.collected);
@@ -239,6 +243,7 @@ impl Encoder {
         let is_success = status == Status::Success;
         let original = self.correlation_id.as_deref();
         let result = at.result(status, output.clone().filter(|_| is_success), error.clone(), |meta| {
+            answer.beside(meta);
             if let Some(code) = failure {
                 meta.text("code", code);
                 // A failed call has no result; what it had so far is told beside it.

@@ -1,7 +1,8 @@
 //! What a call gave, as one JSON value.
 //!
-//! Structured output goes as it is. Text alone is a string, blocks joined by newlines. Anything else is an object
-//! with the text as `output` and every piece in `blocks`.
+//! Structured output goes as it is; files and whatever else stands beside it are told in `metadata`. Text alone is a string, blocks
+//! joined by newlines. Anything else, and text that has a name, is an object with the text as `output` and every piece in
+//! `blocks`.
 
 use std::collections::BTreeSet;
 
@@ -37,6 +38,9 @@ enum Source {
 #[derive(Debug)]
 enum Block {
     Text(String),
+    /// Text with a name or a label, and the block that has both.
+    Named(String, Vec<u8>),
+    Data(Vec<u8>),
     Other(Vec<u8>),
 }
 
@@ -131,21 +135,36 @@ impl Answer {
     /// What a person would read.
     pub(super) fn words(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_str()),
-            Block::Other(_) => None,
+            Block::Text(text) | Block::Named(text, _) => Some(text.as_str()),
+            Block::Data(_) | Block::Other(_) => None,
         });
         texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What the value does not hold: beside structured output that is all but text and data.
+    pub(super) fn beside(&self, meta: &mut Object<'_>) {
+        let is_beside = |block: &&Block| matches!(block, Block::Other(_));
+        let beside: Vec<&Block> = self.blocks.iter().filter(is_beside).collect();
+        if self.structured.is_some() && !beside.is_empty() {
+            meta.array("blocks", beside, Block::write);
+        }
     }
 }
 
 impl Block {
     fn of(part: &Part) -> Block {
-        match part.as_text() {
-            Some(text) => Block::Text(text.to_owned()),
-            None => {
-                let mut block = Vec::new();
-                write_block(part, &mut block);
-                Block::Other(block)
+        let block = || {
+            let mut block = Vec::new();
+            write_block(part, &mut block);
+            block
+        };
+        let is_named = part.name.is_some() || part.label.is_some() || part.uri.is_some();
+        match &part.body {
+            Body::Text { text, .. } if is_named => Block::Named(text.to_string(), block()),
+            Body::Text { text, .. } => Block::Text(text.to_string()),
+            Body::Data(_) => Block::Data(block()),
+            Body::Blob(_) | Body::Link | Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => {
+                Block::Other(block())
             }
         }
     }
@@ -153,7 +172,7 @@ impl Block {
     fn len(&self) -> usize {
         match self {
             Block::Text(text) => text.len(),
-            Block::Other(json) => json.len(),
+            Block::Named(_, json) | Block::Data(json) | Block::Other(json) => json.len(),
         }
     }
 
@@ -165,7 +184,7 @@ impl Block {
                 block.text("text", text);
                 block.finish();
             }
-            Block::Other(json) => out.extend_from_slice(json),
+            Block::Named(_, json) | Block::Data(json) | Block::Other(json) => out.extend_from_slice(json),
         }
     }
 }

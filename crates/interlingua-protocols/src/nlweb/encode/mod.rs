@@ -7,6 +7,7 @@ mod stream;
 use interlingua_core::json::Tree;
 use interlingua_core::{
     Blob, Body, CancelWhy, Fault, Finished, Loss, LossKind, Outcome, Output, Part, Question, QuestionKind, Route, Text,
+    lost_parts,
 };
 use serde_json::{Map, json};
 
@@ -139,9 +140,9 @@ pub fn lost(output: &Output) -> Vec<Loss> {
         Body::Blob(Blob::Stored { .. }) | Body::Link => part.uri.is_some(),
         Body::Code { .. } | Body::Place { .. } | Body::Other { .. } => false,
     };
-    let mut losses = Vec::new();
-    if !output.parts.iter().all(has_place) {
-        losses.push(Loss::new("output.parts", LossKind::Dropped));
+    let mut losses = lost_parts("output", output.parts.iter().filter(|part| !has_place(part)));
+    if output.parts.iter().any(|part| part.label.is_some() && part.as_text().is_some()) {
+        losses.push(Loss::new("output.parts.label", LossKind::Dropped));
     }
     // The address of a row is a member of the row itself.
     if output.parts.iter().any(|part| part.uri.is_some() && part.as_data().is_some()) {

@@ -6,8 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use interlingua_core::json::Tree;
 use interlingua_core::team::{self, Effect, Happening, Ready, Record, Seat, Verdict, What, fold};
-use interlingua_core::{Event, Fault, Finished, MessageId, Part, Provenance, Signal};
+use interlingua_core::{Event, Fault, Finished, Input, MessageId, Part, Provenance, Signal, Text};
 use tokio::sync::mpsc;
 
 use super::Team;
@@ -61,7 +62,7 @@ impl Engine {
         let (state, effects) = if entries.is_empty() {
             let mut plan = team.plan.clone();
             let input = line.call.input();
-            plan.task = input.map(|input| input.words().as_ref().into()).unwrap_or_default();
+            plan.task = input.map(asked).unwrap_or_default();
             plan.trust = input.map_or(plan.trust, |input| input.trust);
             if let Some(grounds) = &team.grounds {
                 grounds.assign(line.task, &mut plan);
@@ -233,5 +234,14 @@ async fn until(timer: Option<tokio::time::Instant>) {
     match timer {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
+    }
+}
+
+/// What a team is asked: the words; of a caller that has only arguments, the `message` among them, or all of them.
+fn asked(input: &Input) -> Text {
+    let words = input.words();
+    match &input.args {
+        Some(args) if words.is_empty() => args.get("message").and_then(Tree::as_str).unwrap_or(args.as_str()).into(),
+        Some(_) | None => words.as_ref().into(),
     }
 }

@@ -29,6 +29,8 @@ use crate::server::owner_token;
 
 /// No answer to a command is larger, streams aside.
 const LIMIT: usize = 64 << 20;
+/// No file of a result is larger.
+const LARGEST: usize = 1 << 30;
 /// Where a hub keeps its data when nobody says otherwise.
 const DATA: &str = "data";
 
@@ -66,6 +68,13 @@ impl Client {
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         let answer = self.send(Method::GET, path, None, "application/json", &Extras::default()).await?;
         read(&answer.whole(LIMIT).await?)
+    }
+
+    /// The bytes at an address that this hub told. Only its path counts: no other host is asked.
+    pub(super) async fn bytes(&self, address: &str) -> Result<Vec<u8>, Failure> {
+        let uri = uri(address)?;
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        self.send(Method::GET, path, None, "*/*", &Extras::default()).await?.whole(LARGEST).await
     }
 
     pub(super) async fn post<T: DeserializeOwned>(

@@ -113,7 +113,7 @@ impl Watcher {
                             self.told(part.tree())?;
                         }
                     }
-                    EventView::Finished(finished) => return self.finish(&finished),
+                    EventView::Finished(finished) => return self.finish(client, &finished).await,
                     EventView::Asked(question) => self.aside(&format!("waits for an answer: {}", question.text)),
                     EventView::Started(_) | EventView::Progress(_) | EventView::Artifact(_) | EventView::Settled(_) => {
                     }
@@ -143,7 +143,7 @@ impl Watcher {
         Ok(())
     }
 
-    fn finish(&mut self, finished: &FinishedView) -> Result<Exit, Failure> {
+    async fn finish(&mut self, client: &Client, finished: &FinishedView) -> Result<Exit, Failure> {
         self.bar.finish_and_clear();
         let plan = finished.structured.as_ref().map(Json::tree);
         if self.screen.json {
@@ -153,7 +153,7 @@ impl Watcher {
             self.board.become_plan(plan);
             self.screen.say(&self.board.draw(self.screen.width()))?;
         }
-        save::save(self.screen, &self.save, &finished.parts)?;
+        save::fetch_and_save(client, self.screen, &self.save, finished.parts.clone()).await?;
         match finished.outcome {
             OutcomeView::Completed => Ok(Exit::Done),
             OutcomeView::Failed => {

@@ -110,14 +110,14 @@ async fn whole(mut running: Running, conversation: &str, links: &Links) -> Answe
 
 /// What is told at the end of an exchange besides its outcome.
 #[derive(Default)]
-struct Heard {
-    route: Option<Route>,
-    said: Vec<Event>,
-    losses: Vec<Loss>,
+pub(super) struct Heard {
+    pub(super) route: Option<Route>,
+    pub(super) said: Vec<Event>,
+    pub(super) losses: Vec<Loss>,
 }
 
 impl Heard {
-    async fn listen(&mut self, running: &mut Running) -> Result<Settled, Fault> {
+    pub(super) async fn listen(&mut self, running: &mut Running) -> Result<Settled, Fault> {
         while let Some(entry) = running.next().await? {
             let Record::Emitted { event, losses, .. } = &entry.record else { continue };
             self.losses.extend(losses.iter().cloned());

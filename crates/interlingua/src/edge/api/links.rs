@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interlingua_core::{Digest, Principal};
+use interlingua_core::{Digest, Part, Principal};
 
 use crate::api::view::{PartView, Tells};
 use crate::edge::content;
@@ -20,6 +20,13 @@ impl Links {
     /// The same view, with an address wherever it tells content that is kept.
     pub(super) fn within<T: Tells>(&self, mut view: T) -> T {
         view.each_part(&mut |part| self.fill(part));
+        view
+    }
+
+    /// A part as they are shown it.
+    pub(super) fn of(&self, part: &Part) -> PartView {
+        let mut view = PartView::from(part);
+        self.fill(&mut view);
         view
     }
 

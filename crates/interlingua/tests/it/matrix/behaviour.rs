@@ -1,8 +1,8 @@
-//! What a callee may do, what it is asked for it, and when a caller has seen it done.
+//! What a callee may do, and what it is asked for it.
 
 use serde_json::{Value, json};
 
-use super::seen::Seen;
+use super::reasons::Reason;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Behaviour {
@@ -38,6 +38,26 @@ impl Behaviour {
             Behaviour::Deadline => "Deadline",
             Behaviour::Large => "Large and binary content",
             Behaviour::Artifact => "Artifact",
+        }
+    }
+
+    /// What a plain tick says, for the page.
+    pub(super) fn means(self) -> &'static str {
+        match self {
+            Behaviour::Answer => "the answer arrives",
+            Behaviour::Stream => "at least two pieces arrive before the end, in their order",
+            Behaviour::Question => "what the callee asks arrives, the answer goes back, and the call goes on with it",
+            Behaviour::Failure => "the call fails, with the callee's own words (“out of paper”)",
+            Behaviour::Cancel => {
+                "the caller gives up in its protocol's way; the callee's program notes that it was told, or that its work was ended"
+            }
+            Behaviour::Deadline => {
+                "the caller gives two seconds for what takes hours: the call fails by its deadline, and the callee notes the end of its work"
+            }
+            Behaviour::Large => {
+                "300,000 bytes that are not UTF-8 (of a site: a picture of its page, more than 100 KiB) arrive, compared byte for byte"
+            }
+            Behaviour::Artifact => "a result arrives under the name that the callee gave it",
         }
     }
 
@@ -77,6 +97,38 @@ pub(super) enum Door {
     Tool,
 }
 
+/// Who asks, where something is asked on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asker {
+    Callee,
+    /// For a yes to the call, before it is made.
+    Hub,
+}
+
+/// What is large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Bytes, as such.
+    Bytes,
+    /// The same bytes in base64, in a text or a JSON value.
+    AsText,
+    /// A picture of a page.
+    Picture,
+    /// A long text, and bytes that stay behind.
+    Words,
+}
+
+/// Where a result has its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// Beside its content.
+    Beside,
+    /// In its content, which is an object.
+    Within,
+    /// In an artifact that the hub keeps and the result tells the id of.
+    Kept,
+}
+
 /// What a callee is asked, and what is to come of it.
 #[derive(Debug, Clone)]
 pub(super) struct Scene {
@@ -86,21 +138,22 @@ pub(super) struct Scene {
     pub(super) words: String,
     /// What must be read in the end.
     pub(super) says: &'static str,
+    /// What comes before the end, in this order.
+    pub(super) pieces: &'static [&'static str],
     /// What must be asked on the way, and what is answered.
     pub(super) asks: &'static str,
+    pub(super) asker: Asker,
     pub(super) answer: &'static str,
     pub(super) content: Content,
     /// What an artifact is called.
     pub(super) name: &'static str,
+    pub(super) named: Named,
+    /// Why the callee cannot do it. It is tried all the same, and must not be seen.
+    pub(super) lacks: Option<Reason>,
+    /// Why the callee's own words are not told; what is told in their place.
+    pub(super) hidden: Option<(Reason, &'static str)>,
     /// What the caller calls this call, where its wire has a place for it: sent again, it is the same call.
     pub(super) key: Option<String>,
-}
-
-/// Of the scene that gives something large.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Content {
-    Bytes,
-    Text,
 }
 
 impl Scene {
@@ -125,12 +178,22 @@ impl Scene {
                 Behaviour::Cancel | Behaviour::Deadline | Behaviour::Large => "",
                 Behaviour::Artifact => "page one",
             },
+            pieces: &["one", "two", "three"],
             asks: "Which day?",
+            asker: Asker::Callee,
             answer: "Tuesday",
             content: Content::Bytes,
             name: "report",
+            named: Named::Beside,
+            lacks: None,
+            hidden: None,
             key: None,
         }
+    }
+
+    /// The same, of somebody who cannot do it.
+    pub(super) fn lacking(self, why: Reason) -> Scene {
+        Scene { lacks: Some(why), ..self }
     }
 
     /// The call as a program is told to make it.
@@ -155,91 +218,12 @@ pub(super) fn bytes() -> Vec<u8> {
     (0..300_000_u32).map(|n| u8::try_from(n * 7 % 251).expect("a byte")).collect()
 }
 
+/// The same where there is only text.
+pub(super) fn bytes_as_text() -> String {
+    use base64::Engine;
+    let encoded = base64::engine::general_purpose::STANDARD.encode(bytes());
+    format!("data:application/octet-stream;base64,{encoded}")
+}
+
 /// How often the words of a long text are said: more than travels inline, less than a member of a team may answer.
 pub(super) const TIMES: usize = 16_000;
-
-pub(super) fn long() -> String {
-    "a long answer, ".repeat(TIMES)
-}
-
-/// How much of a scene a caller can see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sight {
-    /// All of it.
-    Full,
-    /// What came in pieces comes as one.
-    Whole,
-    /// The question is asked of somebody else.
-    Elsewhere,
-    /// Nobody can be asked: the call fails and says so.
-    Unanswered,
-    /// Content or name of the result has no place, and is declared lost.
-    Lost,
-    /// The address of what is embedded has no place, and is declared lost.
-    Addressless,
-    /// It is no part of the answer; whoever follows the task sees it.
-    Aside,
-}
-
-/// Whether a caller saw what it was to see; what is missing, if not.
-pub(super) fn judge(on: Behaviour, scene: &Scene, sight: Sight, seen: &Seen) -> Result<(), String> {
-    let want = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
-    let outcome = |wanted: &str| want(seen.outcome == wanted, &format!("no outcome `{wanted}`"));
-    // Pieces may come in lines of their own.
-    let said = || seen.words().split_whitespace().collect::<Vec<_>>().join(" ");
-    let says = || want(said().contains(scene.says), &format!("nobody says `{}`", scene.says));
-    let completed = || outcome("completed").and_then(|()| says());
-    match on {
-        Behaviour::Answer => completed(),
-        Behaviour::Stream => {
-            completed()?;
-            // Neighbours may be joined on the way: one piece before the end is what can be counted on.
-            want(sight != Sight::Full || seen.pieces >= 1, "nothing came before the end")
-        }
-        Behaviour::Question if sight == Sight::Unanswered => outcome("failed"),
-        Behaviour::Question => {
-            let asked = seen.question.as_deref().unwrap_or_default();
-            want(asked.contains(scene.asks), &format!("nobody asks `{}`", scene.asks))?;
-            completed()
-        }
-        Behaviour::Failure => {
-            outcome("failed")?;
-            let told = format!("{} {}", seen.words(), seen.fault.as_deref().unwrap_or_default());
-            want(told.contains(scene.says), &format!("nobody says `{}`", scene.says))
-        }
-        Behaviour::Cancel => want(matches!(&*seen.outcome, "cancelled" | "left"), "it was not given up"),
-        Behaviour::Deadline => {
-            outcome("failed")?;
-            let fault = seen.fault.as_deref().unwrap_or_default();
-            // Whoever notices first, hub or callee: that is what it is called.
-            want(fault.contains("deadline"), &format!("the fault is `{fault}`"))
-        }
-        Behaviour::Large if sight == Sight::Lost => {
-            outcome("completed")?;
-            want(seen.losses.iter().any(|loss| loss == "output.parts dropped"), "the loss is not declared")
-        }
-        Behaviour::Large => {
-            outcome("completed")?;
-            match scene.content {
-                Content::Bytes => want(seen.bytes().any(|blob| blob == bytes()), "the bytes did not arrive"),
-                Content::Text => {
-                    let times = seen.words().matches("a long answer").count();
-                    want(times >= TIMES, &format!("only {times} of {TIMES} words arrived"))
-                }
-            }
-        }
-        Behaviour::Artifact if sight == Sight::Aside => completed(),
-        Behaviour::Artifact if sight == Sight::Addressless => {
-            completed()?;
-            want(seen.losses.iter().any(|loss| loss == "output.parts.uri dropped"), "the loss is not declared")
-        }
-        Behaviour::Artifact if sight == Sight::Lost => {
-            completed()?;
-            want(seen.losses.iter().any(|loss| loss == "output.artifacts dropped"), "the loss is not declared")
-        }
-        Behaviour::Artifact => {
-            completed()?;
-            want(seen.names.iter().any(|name| name.contains(scene.name)), "it has no name")
-        }
-    }
-}

@@ -18,8 +18,8 @@ pub(super) struct Seen {
     pub(super) task: Option<String>,
     /// The first question that was asked.
     pub(super) question: Option<String>,
-    /// How many things came before the end.
-    pub(super) pieces: usize,
+    /// What came before the end, each as it was told.
+    pub(super) pieces: Vec<String>,
     pub(super) texts: Vec<String>,
     pub(super) data: Vec<Value>,
     /// In base64.
@@ -57,6 +57,33 @@ impl Seen {
         for loss in losses.as_array().into_iter().flatten() {
             let text = |key: &str| loss[key].as_str().unwrap_or_default();
             self.losses.push(format!("{} {}", text("what"), text("kind")));
+        }
+    }
+
+    /// How the hub's own interface says that something ended.
+    pub(super) fn finished(&mut self, finished: &Value) {
+        self.outcome = finished["outcome"].as_str().unwrap_or_default().to_owned();
+        if let Some(kind) = finished["fault"]["kind"].as_str() {
+            self.fault = Some(format!("{kind}: {}", finished["fault"]["message"]));
+        }
+        for part in finished["parts"].as_array().into_iter().flatten() {
+            self.part(part);
+        }
+        for artifact in finished["artifacts"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            self.names.push(artifact.to_owned());
+        }
+        if !finished["structured"].is_null() {
+            self.data.push(finished["structured"].clone());
+        }
+    }
+
+    /// A part in the hub's own form.
+    pub(super) fn part(&mut self, part: &Value) {
+        self.texts.extend(part["text"].as_str().map(str::to_owned));
+        self.blobs.extend(part["base64"].as_str().map(str::to_owned));
+        self.names.extend(["name", "label", "uri"].iter().filter_map(|key| part[*key].as_str()).map(str::to_owned));
+        if !part["data"].is_null() {
+            self.data.push(part["data"].clone());
         }
     }
 

@@ -132,7 +132,7 @@ impl Peer for DevicePeer {
 
     /// Its tools take arguments, and its `do` takes words.
     fn loses(&self, call: &Call) -> Vec<Loss> {
-        call.input().and_then(Input::lost_beside_arguments).into_iter().collect()
+        call.input().map(Input::lost_beside_arguments).unwrap_or_default()
     }
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {

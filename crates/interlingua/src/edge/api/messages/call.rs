@@ -2,15 +2,16 @@
 
 use interlingua_core::bus::{Kind, Message, said};
 use interlingua_core::{
-    Ask, Body, Call, Delivery, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Missing, OnDisconnect, Outcome,
+    Ask, Body, Call, Delivery, Fault, FaultKind, Finished, Inbound, Input, Json, Loss, Missing, OnDisconnect, Outcome,
     Part, PeerId, Provenance, Request, SkillId, Target, TaskId, Wire, collect,
 };
 use serde_json::{Value, json};
 
-use super::super::PROTOCOL;
 use super::super::decode::{ANSWERABLE, hop_of, wrong};
+use super::super::links::Links;
+use super::super::{PROTOCOL, exchanges};
 use super::post::{Post, failed, no_such_agent};
-use crate::api::view::{MessageView, QuestionView};
+use crate::api::view::{LossView, MessageView, QuestionView};
 use crate::hub::policy::Action;
 use crate::hub::{Running, Settled};
 
@@ -19,6 +20,27 @@ struct Heard {
     by: Option<PeerId>,
     content: Json,
     task: Option<TaskId>,
+    losses: Vec<Loss>,
+    /// By their ids.
+    artifacts: Vec<String>,
+}
+
+impl Heard {
+    /// What is told beside the content: the task, where it is kept, its artifacts, and what could not be carried.
+    fn metadata(&self) -> Option<Json> {
+        let mut told = serde_json::Map::new();
+        if let Some(task) = self.task {
+            told.insert("task".into(), task.to_string().into());
+        }
+        if !self.artifacts.is_empty() {
+            told.insert("artifacts".into(), self.artifacts.clone().into());
+        }
+        if !self.losses.is_empty() {
+            let views: Vec<LossView> = self.losses.iter().map(LossView::from).collect();
+            told.insert("losses".into(), serde_json::to_value(views).unwrap_or_default());
+        }
+        (!told.is_empty()).then(|| Json::from_tree(Value::Object(told)))
+    }
 }
 
 impl Post {
@@ -26,11 +48,12 @@ impl Post {
         let (from, id, to) = (message.from.to_string(), message.id.to_string(), message.to.clone());
         let level = interlingua_protocols::a2a::ext::level(message.priority);
         let call = self.called(message)?;
-        let heard = listen(self.open(call).await?).await?;
+        let heard = listen(self.open(call).await?, &self.links).await?;
+        let metadata = heard.metadata();
         let by = heard.by.or(to).map_or_else(|| "hub".to_owned(), |peer| peer.to_string());
         let mut response = self.response(&by, Some(from), Some(id), &heard.content);
         response.priority = Some(level);
-        response.metadata = heard.task.map(|task| json!({"task": task.to_string()}).into());
+        response.metadata = metadata;
         Ok(response)
     }
 
@@ -102,45 +125,59 @@ fn in_words(content: &Json) -> Input {
 }
 
 /// Reads an exchange to its end or its first question.
-async fn listen(mut running: Running) -> Result<Heard, Fault> {
-    let (mut by, mut said) = (None, Vec::new());
-    let settled = running.settle(|event| match event {
-        Event::Started(route) => by = Some(route.skill.peer.clone()),
-        Event::Said { .. } => said.push(event.clone()),
-        Event::Progress { .. } | Event::Artifact(_) | Event::Asked(_) | Event::Settled { .. } | Event::Finished(_) => {}
-    });
-    let content = match settled.await? {
+async fn listen(mut running: Running, links: &Links) -> Result<Heard, Fault> {
+    let (mut heard, mut artifacts) = (exchanges::Heard::default(), Vec::new());
+    let content = match heard.listen(&mut running).await? {
         Settled::Asked(question) => {
             let question = serde_json::to_value(QuestionView::from(&*question)).map_err(Fault::internal)?;
             json!({"status": "pending", "question": question}).into()
         }
-        Settled::Finished(finished) => outcome(&finished, collect(&finished, &said)),
+        Settled::Finished(finished) => {
+            artifacts.extend(finished.output.artifacts.iter().map(ToString::to_string));
+            outcome(&finished, &collect(&finished, &heard.said), links)
+        }
     };
-    Ok(Heard { by, content, task: running.is_kept().then(|| running.id()) })
+    let by = heard.route.map(|route| route.skill.peer.clone());
+    Ok(Heard { by, content, task: running.is_kept().then(|| running.id()), losses: heard.losses, artifacts })
 }
 
-fn outcome(finished: &Finished, parts: Vec<Part>) -> Json {
+fn outcome(finished: &Finished, parts: &[Part], links: &Links) -> Json {
     match &finished.outcome {
         Outcome::Failed(fault) => failed(fault),
         Outcome::Cancelled { why, .. } => {
             json!({"status": "error", "error": format!("cancelled: {}", why.as_str()), "kind": "cancelled"}).into()
         }
-        Outcome::Completed => json!({"status": "success", "result": result(finished, parts)}).into(),
+        Outcome::Completed => json!({"status": "success", "result": result(finished, parts, links)}).into(),
     }
 }
 
-/// What was said as data, where that is all; else what obeys the skill's schema; else the words.
-fn result(finished: &Finished, mut parts: Vec<Part>) -> Value {
-    if let [Part { body: Body::Data(data), .. }] = parts.as_slice() {
+/// What was said as data, where that is all; else what obeys the skill's schema; else the words. Files, links and whatever else
+/// stands among the parts, or has a name, is told as a list of all parts.
+fn result(finished: &Finished, parts: &[Part], links: &Links) -> Value {
+    let structured = finished.output.structured.as_ref();
+    if !parts.iter().all(is_plain) {
+        let told = |value: &Json| parts.iter().any(|part| part.as_data() == Some(value));
+        let more = structured.filter(|value| !told(value));
+        let more = more.map(|value| Part::new(Body::Data(value.clone()), Provenance::hub()));
+        let views = parts.iter().chain(&more).map(|part| links.of(part));
+        return serde_json::to_value(views.collect::<Vec<_>>()).unwrap_or_default();
+    }
+    if let [Part { body: Body::Data(data), .. }] = parts {
         return data.tree().clone();
     }
-    if let Some(structured) = &finished.output.structured {
+    if let Some(structured) = structured {
         return structured.tree().clone();
     }
     let texts: Option<Vec<&str>> = parts.iter().map(Part::as_text).collect();
     if let Some(texts) = texts {
         return Value::String(texts.join("\n"));
     }
-    let views = parts.drain(..).map(|part| crate::api::view::PartView::from(&part));
+    let views = parts.iter().map(|part| links.of(part));
     serde_json::to_value(views.collect::<Vec<_>>()).unwrap_or_default()
+}
+
+/// Text or data that nobody named.
+fn is_plain(part: &Part) -> bool {
+    let is_named = part.name.is_some() || part.label.is_some() || part.uri.is_some();
+    matches!(part.body, Body::Text { .. } | Body::Data(_)) && !is_named
 }

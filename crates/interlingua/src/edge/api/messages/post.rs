@@ -16,6 +16,7 @@ use serde_json::json;
 use super::super::Asker;
 use super::super::artifacts::{shared_by, view};
 use super::super::decode::{fit, wrong};
+use super::super::links::Links;
 use crate::api::view::{FaultView, MessageKind, MessageView, ShareRequest};
 use crate::edge::Shared;
 use crate::hub::bus::Agent;
@@ -33,11 +34,14 @@ pub(super) struct Post {
     pub(super) by: Principal,
     pub(super) connection: u64,
     pub(super) headers: Arc<HeaderMap>,
+    /// Addresses that they can fetch.
+    pub(super) links: Links,
 }
 
 impl Post {
     pub(super) fn new(shared: Arc<Shared>, asker: Asker, headers: HeaderMap) -> Post {
-        Post { shared, by: asker.by, connection: asker.connection.id, headers: Arc::new(headers) }
+        let links = asker.links(&shared);
+        Post { shared, by: asker.by, connection: asker.connection.id, headers: Arc::new(headers), links }
     }
 
     /// One of several: a refusal is its answer, and stops no other.

@@ -381,9 +381,7 @@ impl Wanted {
             words.join(" ")
         };
         let mut losses = input.lost_marks();
-        if input.parts.iter().any(|part| part.as_text().is_none()) {
-            losses.push(Loss::new("input.parts", LossKind::Dropped));
-        }
+        losses.extend(input.lost_but_words());
         Ok(Wanted {
             text,
             site: arg("site"),

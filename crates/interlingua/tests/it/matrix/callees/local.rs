@@ -1,22 +1,26 @@
 //! Programs beside the hub, each with a manifest.
 
-use super::super::behaviour::{Behaviour, Content, Scene};
-use super::super::reasons::{self, Reason};
+use std::path::Path;
 
-pub(super) fn scene(on: Behaviour) -> Result<Scene, Reason> {
+use super::super::behaviour::{Asker, Behaviour, Content, Scene, bytes_as_text};
+use super::super::reasons;
+
+pub(super) fn scene(on: Behaviour) -> Scene {
     let scene = Scene::tool("local", on);
     match on {
-        Behaviour::Artifact => Err(reasons::TOOL_NO_ARTIFACTS),
-        Behaviour::Large => Ok(Scene { content: Content::Text, ..scene }),
+        Behaviour::Artifact => scene.lacking(reasons::TOOL_NO_NAMES),
+        Behaviour::Large => Scene { content: Content::AsText, ..scene },
+        Behaviour::Stream => Scene { pieces: &["step 1", "step 2", "step 3"], ..scene },
         // What destroys is asked about before it is done.
-        Behaviour::Question => Ok(Scene { asks: "local/question", answer: "yes", says: "forty-two", ..scene }),
-        Behaviour::Answer | Behaviour::Stream | Behaviour::Failure | Behaviour::Cancel | Behaviour::Deadline => {
-            Ok(scene)
+        Behaviour::Question => {
+            Scene { asks: "local/question", asker: Asker::Hub, answer: "yes", says: "forty-two", ..scene }
         }
+        Behaviour::Answer | Behaviour::Failure | Behaviour::Cancel | Behaviour::Deadline => scene,
     }
 }
 
-pub(super) fn files() -> Vec<(&'static str, String)> {
+/// The manifests, and what the programs need. `notes`: where each that takes hours writes its number.
+pub(in super::super) fn files(notes: &Path) -> Vec<(&'static str, String)> {
     let tool = |on: Behaviour, effects: &str, reply: &str, script: &str| {
         format!(
             "name: {}\ndescription: {1}\nphrases: {{ en: [{1}] }}\neffects: {{ {effects} }}\nreply: {reply}\ntimeout: 10m\ncommand: [sh, -c, '{script}']\n",
@@ -25,21 +29,24 @@ pub(super) fn files() -> Vec<(&'static str, String)> {
         )
     };
     let reads = "reads: true";
-    let counts = r#"for n in 1 2 3; do echo "{\"progress\":{\"done\":$n,\"total\":3,\"note\":\"step $n\"}}"; done; echo "{\"result\":{\"said\":\"one two three\"}}""#;
-    let long = r#"printf "{\"said\":\""; yes "a long answer, " | head -16000 | tr -d "\n"; printf "\"}""#;
+    let says = |text: &str| format!(r#"echo "{{\"said\":\"{text}\"}}""#);
+    let counts = r#"for n in 1 2 3; do echo "{\"progress\":{\"done\":$n,\"total\":3,\"note\":\"step $n\"}}"; sleep 0.25; done; echo "{\"result\":{\"said\":\"one two three\"}}""#;
+    let hours = format!("echo $$ >> {}; exec sleep 600", notes.display());
     vec![
-        ("tools/answer.yaml", tool(Behaviour::Answer, reads, "value", r#"echo "{\"said\":\"forty-two\"}""#)),
+        ("tools/answer.yaml", tool(Behaviour::Answer, reads, "value", &says("forty-two"))),
         ("tools/stream.yaml", tool(Behaviour::Stream, reads, "lines", counts)),
-        (
-            "tools/question.yaml",
-            tool(Behaviour::Question, "destroys: true", "value", r#"echo "{\"said\":\"forty-two\"}""#),
-        ),
+        ("tools/question.yaml", tool(Behaviour::Question, "destroys: true", "value", &says("forty-two"))),
         (
             "tools/failure.yaml",
             tool(Behaviour::Failure, reads, "value", r#"echo "{\"error\":\"out of paper\"}"; exit 1"#),
         ),
-        ("tools/slow.yaml", tool(Behaviour::Cancel, reads, "value", "exec sleep 600")),
-        ("tools/large.yaml", tool(Behaviour::Large, reads, "value", long)),
+        ("tools/slow.yaml", tool(Behaviour::Cancel, reads, "value", &hours)),
+        ("tools/large.yaml", tool(Behaviour::Large, reads, "value", "cat picture.json")),
+        ("tools/picture.json", serde_json::json!({"picture": bytes_as_text()}).to_string()),
+        (
+            "tools/artifact.yaml",
+            tool(Behaviour::Artifact, reads, "value", r#"echo "{\"name\":\"report\",\"content\":\"page one\"}""#),
+        ),
         ("tools/richest.yaml", RICHEST.to_owned()),
     ]
 }

@@ -1,20 +1,20 @@
-//! Those who are called. Each says how it is asked for a scene, or why its protocol has none.
+//! Those who are called. Each says how it is asked for a scene, and what it lacks.
 
 mod a2a;
 mod agent;
 mod aip;
-mod local;
+pub(super) mod local;
 mod mcp;
 mod nlip;
 mod nlweb;
-mod site;
+pub(super) mod site;
 mod team;
 
-use super::behaviour::{Behaviour, Scene};
-use super::reasons::Reason;
+use super::behaviour::{Behaviour, Content, Scene};
+use super::page::{Mark, Word};
+use super::reasons;
 
-pub(super) use aip::Device;
-pub(super) use site::{definition, pages};
+pub(super) use aip::{Device, frame};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Callee {
@@ -59,19 +59,25 @@ impl Callee {
     /// Whose program it is.
     pub(super) fn program(self) -> &'static str {
         match self {
-            Callee::Nlip => "`nlip-server` 0.1.3",
-            Callee::Mcp => "`mcp` 2.3 (Python)",
-            Callee::A2a => "`a2a-sdk` 1.3",
-            Callee::Aip => "frames as UFO's device sends them",
-            Callee::Nlweb => "`nlweb-core`, `nlweb-network` 0.7",
-            Callee::Site => "a page in Chromium",
-            Callee::Local => "a program beside the hub",
-            Callee::Agent => "an agent of the hub, its model a script",
-            Callee::Team => "a team of the hub, its member's model a script",
+            Callee::Nlip => "others': `nlip-server` 0.1.3; ours is a watch for connections that close",
+            Callee::Mcp => "others': `mcp` 2.3 (Python)",
+            Callee::A2a => "others': `a2a-sdk` 1.3",
+            Callee::Aip => {
+                "ours: frames as UFO's device sends them (tools told by `list_tools`, every member written); for files a second device in the profile `aip-1`. UFO's own classes run in `conformance/aip/ufo.py`, not here"
+            }
+            Callee::Nlweb => {
+                "others': `nlweb-core`, `nlweb-network` 0.7; ours are retrieval, scores, and the hooks that ask, send results one by one and fail"
+            }
+            Callee::Site => "ours: pages in Chromium, driven by the hub",
+            Callee::Local => "ours: a program beside the hub",
+            Callee::Agent => "ours: an agent of the hub; its model is a script that speaks as OpenAI's do",
+            Callee::Team => {
+                "ours: a team of three agents of the hub, who answer and vote; their models are such scripts"
+            }
         }
     }
 
-    pub(super) fn scene(self, on: Behaviour) -> Result<Scene, Reason> {
+    pub(super) fn scene(self, on: Behaviour) -> Scene {
         match self {
             Callee::Nlip => nlip::scene(on),
             Callee::Mcp => mcp::scene(on),
@@ -84,9 +90,30 @@ impl Callee {
             Callee::Team => team::scene(on),
         }
     }
-}
 
-/// Files that the hub's configuration needs, and the configuration of those who live in the hub.
-pub(super) fn files() -> Vec<(&'static str, String)> {
-    [local::files(), agent::files(), team::files()].concat()
+    /// What a tick has beside it because of this callee, whoever calls.
+    pub(super) fn marked(self, on: Behaviour, mark: Mark) -> Mark {
+        match (self, on) {
+            (Callee::Nlip, Behaviour::Cancel | Behaviour::Deadline) => mark.with(Word::Closed, reasons::NLIP_NO_CANCEL),
+            (Callee::Nlweb, Behaviour::Cancel | Behaviour::Deadline) => {
+                mark.with(Word::Closed, reasons::NLWEB_NO_CANCEL)
+            }
+            (Callee::Site, Behaviour::Question) => mark.with(Word::HubAsks, reasons::SITE_NO_QUESTIONS),
+            (Callee::Local, Behaviour::Question) => mark.with(Word::HubAsks, reasons::TOOL_NO_QUESTIONS),
+            (Callee::Aip, Behaviour::Large) => mark.with(Word::AsText, reasons::AIP_BYTES_AS_TEXT),
+            (Callee::Nlweb, Behaviour::Large) => mark.with(Word::AsText, reasons::NLWEB_BYTES_AS_TEXT),
+            (Callee::Local, Behaviour::Large) => mark.with(Word::AsText, reasons::TOOL_BYTES_AS_TEXT),
+            (Callee::Aip, Behaviour::Artifact) => mark.with(Word::Ours, reasons::AIP_FILES),
+            (_, Behaviour::Failure) => match self.scene(on).hidden {
+                Some((reason, _)) => mark.with(Word::Hidden, reason),
+                None => mark,
+            },
+            _ => mark,
+        }
+    }
+
+    /// Whether what is large are bytes, as such.
+    pub(super) fn gives_bytes(self) -> bool {
+        matches!(self.scene(Behaviour::Large).content, Content::Bytes | Content::Picture)
+    }
 }

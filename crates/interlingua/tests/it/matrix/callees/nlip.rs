@@ -1,16 +1,18 @@
 //! An agent on the reference server, in Python.
 
 use super::super::behaviour::{Behaviour, Scene};
-use super::super::reasons::{self, Reason};
+use super::super::reasons;
 
-pub(super) fn scene(on: Behaviour) -> Result<Scene, Reason> {
+pub(super) fn scene(on: Behaviour) -> Scene {
+    let scene = Scene::worded("desk", "chat", "message", on);
     match on {
-        Behaviour::Stream => Err(reasons::NLIP_ONE_REPLY),
-        Behaviour::Question => Err(reasons::NLIP_ASKS_IN_WORDS),
-        Behaviour::Artifact => Err(reasons::NLIP_NO_ARTIFACTS),
-        Behaviour::Failure => Ok(Scene { says: "desk", ..Scene::worded("desk", "chat", "message", on) }),
-        Behaviour::Answer | Behaviour::Cancel | Behaviour::Deadline | Behaviour::Large => {
-            Ok(Scene::worded("desk", "chat", "message", on))
-        }
+        Behaviour::Stream => scene.lacking(reasons::NLIP_ONE_REPLY),
+        Behaviour::Question => scene.lacking(reasons::NLIP_ASKS_IN_WORDS),
+        Behaviour::Answer
+        | Behaviour::Failure
+        | Behaviour::Cancel
+        | Behaviour::Deadline
+        | Behaviour::Large
+        | Behaviour::Artifact => scene,
     }
 }

@@ -6,6 +6,7 @@ use interlingua_testkit::WebSocket;
 use serde_json::{Value, json};
 
 use super::super::behaviour::{Behaviour, Scene};
+use super::super::callees::frame;
 use super::super::seen::Seen;
 use super::super::stage::Stage;
 
@@ -26,9 +27,9 @@ pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
     read(stage, &end, seen).await
 }
 
-pub(super) async fn give_up(stage: &Stage, scene: &Scene) -> Seen {
+pub(super) async fn give_up(stage: &Stage, scene: &Scene, begun: impl Future<Output = ()>) -> Seen {
     let socket = begin(stage, scene, Behaviour::Cancel).await;
-    stage.at_work().await;
+    begun.await;
     drop(socket);
     Seen::new("left")
 }
@@ -44,27 +45,37 @@ async fn begin(stage: &Stage, scene: &Scene, on: Behaviour) -> WebSocket {
     static TURN: AtomicU64 = AtomicU64::new(0);
     let turn = TURN.fetch_add(1, Ordering::Relaxed);
     let mut socket = stage.hub.websocket("/ws").await;
+    let name = format!("matrix{turn}");
+    let id = format!("{name}@{}", scene.peer);
     let mut metadata = json!({
-        "type": "constellation_client", "task_name": "matrix", "targeted_device_id": scene.peer, "version": "2.0",
+        "type": "constellation_client", "task_name": name, "targeted_device_id": scene.peer,
+        "capabilities": ["task_distribution", "session_management", "device_coordination"], "version": "2.0",
     });
     if on == Behaviour::Deadline {
         metadata["profile"] = json!("aip-1");
     }
-    let register = json!({
-        "type": "register", "status": "ok", "client_type": "constellation", "client_id": format!("matrix{turn}@{}", scene.peer),
-        "target_id": scene.peer, "metadata": metadata,
-    });
-    socket.send_text(register.to_string()).await;
+    let of = json!({"client_type": "constellation", "client_id": id, "target_id": scene.peer});
+    let said = |more: Value| {
+        let mut said = of.clone();
+        said.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        frame(&said)
+    };
+    socket.send_text(said(json!({"type": "register", "status": "ok", "metadata": metadata}))).await;
     let ack = socket.next_json().await;
     assert_eq!(ack["status"], "ok", "{ack}");
+    // It asks what it has before it, as UFO's manager does.
+    let info = format!("device_info_{}_1794724087.88", scene.peer);
+    socket.send_text(said(json!({"type": "device_info_request", "status": "ok", "request_id": info}))).await;
+    let told = socket.next_json().await;
+    assert_eq!((&told["type"], &told["response_id"]), (&json!("device_info_response"), &json!(info)), "{told}");
     let mut task = json!({
-        "type": "task", "status": "continue", "client_type": "constellation", "target_id": scene.peer,
-        "session_id": format!("matrix@{turn}"), "task_name": format!("galaxy/matrix/{turn}"), "request": scene.words,
+        "type": "task", "status": "continue", "session_id": format!("{name}@t1"), "task_name": format!("galaxy/{name}/t1"),
+        "request": scene.words,
     });
     if on == Behaviour::Deadline {
         task["metadata"] = json!({"timeout_ms": TIMEOUT_MS});
     }
-    socket.send_text(task.to_string()).await;
+    socket.send_text(said(task)).await;
     socket
 }
 

@@ -1,13 +1,14 @@
 //! The program itself, from a script: no terminal.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use interlingua_testkit::Process;
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 
 use super::super::behaviour::{Behaviour, DEADLINE, Door, Scene};
 use super::super::seen::Seen;
-use super::super::stage::Stage;
+use super::super::stage::{Stage, base64};
 use crate::support::until;
 
 fn command(stage: &Stage, arguments: &[&str]) -> Command {
@@ -17,7 +18,7 @@ fn command(stage: &Stage, arguments: &[&str]) -> Command {
         .env("INTERLINGUA_TOKEN", stage.hub.token().expect("a token"))
         .env_remove("INTERLINGUA_HUB")
         .env_remove("INTERLINGUA_DATA");
-    command.stdin(std::process::Stdio::null());
+    command.stdin(Stdio::null());
     command
 }
 
@@ -46,16 +47,15 @@ pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
     match on {
         Behaviour::Stream => streamed(stage, scene).await,
         Behaviour::Question => questioned(stage, scene).await,
-        Behaviour::Deadline => whole(stage, scene, &["--json", "--deadline", DEADLINE]).await,
-        Behaviour::Answer | Behaviour::Failure | Behaviour::Cancel | Behaviour::Large | Behaviour::Artifact => {
-            whole(stage, scene, &["--json"]).await
-        }
+        Behaviour::Deadline => whole(stage, scene, &["--deadline", DEADLINE]).await,
+        Behaviour::Large | Behaviour::Artifact => saved(stage, scene).await,
+        Behaviour::Answer | Behaviour::Failure | Behaviour::Cancel => whole(stage, scene, &[]).await,
     }
 }
 
-pub(super) async fn give_up(stage: &Stage, scene: &Scene) -> Seen {
+pub(super) async fn give_up(stage: &Stage, scene: &Scene, begun: impl Future<Output = ()>) -> Seen {
     let mut process = Process::start(calling(stage, scene, &[]));
-    stage.at_work().await;
+    begun.await;
     let interrupt = Command::new("kill").args(["-INT", &process.id().to_string()]).status();
     assert!(interrupt.expect("it runs").success(), "{}", process.output());
     let mut status = None;
@@ -68,17 +68,39 @@ pub(super) async fn give_up(stage: &Stage, scene: &Scene) -> Seen {
     Seen::new(if interrupted { "left" } else { "broken" })
 }
 
-/// Each line beside the answer is a piece.
+/// Both outputs are read as they come: each time something is there is a piece.
 async fn streamed(stage: &Stage, scene: &Scene) -> Seen {
-    let output = run(calling(stage, scene, &[])).await;
-    let mut seen = Seen::new(if output.status.success() { "completed" } else { "failed" });
-    seen.texts.push(String::from_utf8_lossy(&output.stdout).into_owned());
-    seen.pieces = String::from_utf8_lossy(&output.stderr).lines().filter(|line| line.contains('·')).count();
+    let mut command = tokio::process::Command::from(calling(stage, scene, &[]));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program runs");
+    let (mut said, mut aside) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
+    let (mut seen, mut text) = (Seen::default(), Vec::new());
+    let (mut told, mut noted) = ([0; 4096], [0; 4096]);
+    let (mut says, mut notes) = (true, true);
+    while says || notes {
+        let piece = tokio::select! {
+            count = said.read(&mut told), if says => {
+                let piece = &told[..count.expect("it is read")];
+                says = !piece.is_empty();
+                text.extend_from_slice(piece);
+                piece
+            }
+            count = aside.read(&mut noted), if notes => {
+                let piece = &noted[..count.expect("it is read")];
+                notes = !piece.is_empty();
+                piece
+            }
+        };
+        seen.pieces.push(String::from_utf8_lossy(piece).into_owned());
+    }
+    let status = child.wait().await.expect("it ends");
+    seen.outcome = if status.success() { "completed" } else { "failed" }.to_owned();
+    seen.texts.push(String::from_utf8_lossy(&text).into_owned());
     seen
 }
 
 async fn whole(stage: &Stage, scene: &Scene, more: &[&str]) -> Seen {
-    let output = run(calling(stage, scene, more)).await;
+    let output = run(calling(stage, scene, &[more, &["--json"]].concat())).await;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut seen = Seen::new("failed");
     let Ok(view) = serde_json::from_str::<Value>(&said) else {
@@ -88,15 +110,33 @@ async fn whole(stage: &Stage, scene: &Scene, more: &[&str]) -> Seen {
     };
     seen.lost(&view["losses"]);
     seen.task = view["task"].as_str().map(str::to_owned);
-    read(stage, &view["finished"], &mut seen).await;
+    seen.finished(&view["finished"]);
+    seen
+}
+
+/// What a result holds is saved as files, which are read.
+async fn saved(stage: &Stage, scene: &Scene) -> Seen {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut seen = whole(stage, scene, &["--save", &folder.path().display().to_string()]).await;
+    // Only files count.
+    seen.blobs.clear();
+    for file in std::fs::read_dir(folder.path()).expect("a folder") {
+        let file = file.expect("a file");
+        seen.names.push(file.file_name().to_string_lossy().into_owned());
+        seen.blobs.push(base64(&std::fs::read(file.path()).expect("it can be read")));
+    }
     seen
 }
 
 /// The question ends the program with 5; it is answered as its last line says, and the task is looked at.
 async fn questioned(stage: &Stage, scene: &Scene) -> Seen {
     let output = run(calling(stage, scene, &["--json"])).await;
-    assert_eq!(output.status.code(), Some(5), "{}", String::from_utf8_lossy(&output.stderr));
-    let view: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let view: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    if output.status.code() != Some(5) {
+        let mut seen = Seen { fault: Some(String::from_utf8_lossy(&output.stderr).into_owned()), ..Seen::default() };
+        seen.finished(&view["finished"]);
+        return seen;
+    }
     let question = &view["questions"][0];
     let id = question["id"].as_str().expect("an id");
     let task = question["task"].as_str().expect("a task").to_owned();
@@ -117,33 +157,9 @@ async fn questioned(stage: &Stage, scene: &Scene) -> Seen {
         !shown["finished"].is_null()
     })
     .await;
-    read(stage, &shown["finished"], &mut seen).await;
+    seen.finished(&shown["finished"]);
     // What was streamed is kept with the events of the task, and not said again at its end.
     let events = stage.hub.get(&format!("/api/tasks/{task}/events")).await;
     seen.texts.push(events.text());
     seen
-}
-
-async fn read(stage: &Stage, finished: &Value, seen: &mut Seen) {
-    seen.outcome = finished["outcome"].as_str().unwrap_or_default().to_owned();
-    if let Some(kind) = finished["fault"]["kind"].as_str() {
-        seen.fault = Some(format!("{kind}: {}", finished["fault"]["message"]));
-    }
-    for part in finished["parts"].as_array().into_iter().flatten() {
-        seen.texts.extend(part["text"].as_str().map(str::to_owned));
-        seen.blobs.extend(part["base64"].as_str().map(str::to_owned));
-        seen.names.extend(["name", "uri"].iter().filter_map(|key| part[*key].as_str()).map(str::to_owned));
-        if !part["data"].is_null() {
-            seen.data.push(part["data"].clone());
-        }
-        if let Some(digest) = part["sha256"].as_str() {
-            stage.stored(digest, seen).await;
-        }
-    }
-    for artifact in finished["artifacts"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        seen.names.push(artifact.to_owned());
-    }
-    if !finished["structured"].is_null() {
-        seen.data.push(finished["structured"].clone());
-    }
 }

@@ -5,15 +5,14 @@ use serde_json::Value;
 
 use super::super::behaviour::{Behaviour, Scene};
 use super::super::seen::Seen;
-use super::super::stage::Stage;
 
 pub(super) async fn call(driver: &Driver, scene: &Scene, on: Behaviour) -> Seen {
     seen(driver.call(scene.command(on)).await)
 }
 
-pub(super) async fn give_up(driver: &Driver, stage: &Stage, scene: &Scene) -> Seen {
+pub(super) async fn give_up(driver: &Driver, scene: &Scene, begun: impl Future<Output = ()>) -> Seen {
     let pending = driver.begin(scene.command(Behaviour::Cancel));
-    stage.at_work().await;
+    begun.await;
     driver.give_up(pending.id);
     seen(pending.seen().await)
 }

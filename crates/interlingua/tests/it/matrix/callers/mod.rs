@@ -1,18 +1,24 @@
 //! Those who call. Each says how much of a scene it can see, calls in its own way, and gives up in its own way.
 
 mod aip;
+mod bus;
 mod cli;
 mod driven;
+mod envelope;
 mod nlweb;
 
-use super::behaviour::{Behaviour, Scene, Sight};
+use super::behaviour::{Asker, Behaviour, Scene};
 use super::callees::Callee;
+use super::judge::Sight;
+use super::page::{Mark, Word};
 use super::reasons::{self, Reason};
 use super::seen::Seen;
 use super::stage::Stage;
 
 pub(super) use aip::asked as asked_by_aip;
+pub(super) use bus::message as message_of_bus;
 pub(super) use cli::said as run_cli;
+pub(super) use envelope::calling as envelope_of;
 pub(super) use nlweb::kept as kept_by_nlweb;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,16 +29,35 @@ pub(super) enum Caller {
     A2a,
     Aip,
     Nlweb,
+    Envelope,
+    Bus,
     Cli,
 }
 
 impl Caller {
-    pub(super) const ALL: [Caller; 7] =
-        [Caller::Nlip, Caller::Mcp, Caller::McpTypeScript, Caller::A2a, Caller::Aip, Caller::Nlweb, Caller::Cli];
+    pub(super) const ALL: [Caller; 9] = [
+        Caller::Nlip,
+        Caller::Mcp,
+        Caller::McpTypeScript,
+        Caller::A2a,
+        Caller::Aip,
+        Caller::Nlweb,
+        Caller::Envelope,
+        Caller::Bus,
+        Caller::Cli,
+    ];
 
     /// One for each wire.
-    pub(super) const WIRES: [Caller; 6] =
-        [Caller::Nlip, Caller::Mcp, Caller::A2a, Caller::Aip, Caller::Nlweb, Caller::Cli];
+    pub(super) const WIRES: [Caller; 8] = [
+        Caller::Nlip,
+        Caller::Mcp,
+        Caller::A2a,
+        Caller::Aip,
+        Caller::Nlweb,
+        Caller::Envelope,
+        Caller::Bus,
+        Caller::Cli,
+    ];
 
     pub(super) fn title(self) -> &'static str {
         match self {
@@ -42,6 +67,8 @@ impl Caller {
             Caller::A2a => "A2A",
             Caller::Aip => "AIP",
             Caller::Nlweb => "NLWeb",
+            Caller::Envelope => "Envelope",
+            Caller::Bus => "Bus",
             Caller::Cli => "CLI",
         }
     }
@@ -49,79 +76,154 @@ impl Caller {
     /// Whose program it is.
     pub(super) fn program(self) -> &'static str {
         match self {
-            Caller::Nlip => "`nlip-sdk` 0.1.3, over HTTP",
-            Caller::Mcp => "`mcp` 2.3 (Python), revision 2026-07-28",
-            Caller::McpTypeScript => "`@modelcontextprotocol/client` 2.4, revision 2026-07-28",
-            Caller::A2a => "`a2a-sdk` 1.3, JSON-RPC of 1.0",
-            Caller::Aip => "frames as UFO's constellation sends them",
-            Caller::Nlweb => "requests of version 0.55; a stream as the first generation asks for it",
-            Caller::Cli => "`interlingua call` and `interlingua ask`",
+            Caller::Nlip => {
+                "half others': messages are made by `nlip-sdk` 0.1.3; ours send them over HTTP and read the replies"
+            }
+            Caller::Mcp => "others': `mcp` 2.3 (Python), revision 2026-07-28",
+            Caller::McpTypeScript => "others': `@modelcontextprotocol/client` 2.4, revision 2026-07-28",
+            Caller::A2a => "others': `a2a-sdk` 1.3, JSON-RPC of 1.0",
+            Caller::Aip => {
+                "ours: frames as UFO's constellation sends them, every member written. UFO's own classes run in `conformance/aip/ufo.py`, not here"
+            }
+            Caller::Nlweb => {
+                "ours: requests of version 0.55, a stream as the first generation asks for it (no registry has a client)"
+            }
+            Caller::Envelope => {
+                "ours: messages as MassGen's schema writes them, to `/nlip/route` (MassGen itself sends none over a wire)"
+            }
+            Caller::Bus => "ours: messages of an agent to `/api/messages`",
+            Caller::Cli => "ours: `interlingua call` and `interlingua ask`",
         }
     }
 
-    /// How much it can see of what this callee does, and why not more.
-    pub(super) fn sight(self, callee: Callee, on: Behaviour) -> (Sight, Option<Reason>) {
-        let tells_in_text = matches!(callee, Callee::A2a | Callee::Agent | Callee::Team);
-        let gives_bytes = matches!(callee, Callee::Nlip | Callee::Mcp | Callee::A2a);
-        let asks_for_a_yes = matches!(callee, Callee::Site | Callee::Local);
-        match (self, on) {
-            (Caller::Nlip, Behaviour::Stream) => (Sight::Whole, Some(reasons::NLIP_ONE_REPLY)),
-            (Caller::Aip, Behaviour::Stream) => (Sight::Whole, Some(reasons::AIP_ONE_RESULT)),
-            (Caller::Mcp | Caller::McpTypeScript, Behaviour::Stream) if tells_in_text => {
-                (Sight::Whole, Some(reasons::MCP_NO_DELTAS))
+    /// Who gives up with this word.
+    pub(super) fn leaves(self) -> &'static str {
+        match self {
+            Caller::A2a | Caller::Nlweb => "cancelled",
+            Caller::Nlip
+            | Caller::Mcp
+            | Caller::McpTypeScript
+            | Caller::Aip
+            | Caller::Envelope
+            | Caller::Bus
+            | Caller::Cli => "left",
+        }
+    }
+
+    /// Why its protocol does not say a deadline, and how it is said all the same.
+    fn deadline(self) -> Option<Reason> {
+        match self {
+            Caller::Nlip => Some(reasons::NLIP_DEADLINE),
+            Caller::Mcp | Caller::McpTypeScript => Some(reasons::MCP_DEADLINE),
+            Caller::A2a => Some(reasons::A2A_DEADLINE),
+            Caller::Aip => Some(reasons::AIP_DEADLINE),
+            Caller::Nlweb => Some(reasons::NLWEB_DEADLINE),
+            Caller::Bus => Some(reasons::BUS_DEADLINE),
+            // `control.timeout`, and `--deadline`.
+            Caller::Envelope | Caller::Cli => None,
+        }
+    }
+
+    /// How much it sees of what this callee does, and what the page says of it.
+    pub(super) fn expected(self, callee: Callee, on: Behaviour) -> (Sight, Mark) {
+        if let Some(reason) = callee.scene(on).lacks {
+            return (Sight::Absent, Mark::never(reason));
+        }
+        let (sight, mark) = self.sees(callee, on);
+        (sight, if mark.is_tick() { callee.marked(on, mark) } else { mark })
+    }
+
+    fn sees(self, callee: Callee, on: Behaviour) -> (Sight, Mark) {
+        let tick = Mark::tick;
+        match on {
+            Behaviour::Stream => match self.joins(callee) {
+                Some(reason) => (Sight::Whole, tick().with(Word::Whole, reason)),
+                None => (Sight::Full, tick()),
+            },
+            Behaviour::Question => self.is_asked(callee),
+            Behaviour::Deadline => match self.deadline() {
+                Some(reason) => (Sight::Full, tick().with(Word::Ours, reason)),
+                None => (Sight::Full, tick()),
+            },
+            Behaviour::Large if self == Caller::Aip && callee.gives_bytes() => {
+                (Sight::Less("output.parts.blob dropped"), tick().with(Word::Less, reasons::AIP_ONE_VALUE))
             }
-            (Caller::Nlweb, Behaviour::Stream) if tells_in_text => (Sight::Whole, Some(reasons::NLWEB_TEXT_AT_THE_END)),
-            (Caller::Cli, Behaviour::Stream) if tells_in_text => (Sight::Whole, Some(reasons::CLI_ONE_TEXT)),
-            (Caller::Aip, Behaviour::Question) if asks_for_a_yes => (Sight::Elsewhere, Some(reasons::AIP_NO_QUESTIONS)),
-            (Caller::Aip, Behaviour::Question) => (Sight::Unanswered, Some(reasons::AIP_NO_QUESTIONS)),
-            (Caller::Aip, Behaviour::Large) if gives_bytes => (Sight::Lost, Some(reasons::AIP_ONE_VALUE)),
-            (Caller::A2a, Behaviour::Artifact) => (Sight::Full, None),
-            (_, Behaviour::Artifact) if callee == Callee::Team => (Sight::Aside, Some(reasons::TEAM_PAPERS)),
-            // What an MCP server embeds is content under an address, which is no artifact and has no place here.
-            (Caller::Aip, Behaviour::Artifact) if callee == Callee::Mcp => {
-                (Sight::Addressless, Some(reasons::AIP_NO_ADDRESS))
+            Behaviour::Artifact => self.names(callee),
+            Behaviour::Answer | Behaviour::Failure | Behaviour::Cancel | Behaviour::Large => (Sight::Full, tick()),
+        }
+    }
+
+    /// Why pieces come as one.
+    fn joins(self, callee: Callee) -> Option<Reason> {
+        let tells_in_text = matches!(callee, Callee::A2a | Callee::Agent);
+        match self {
+            Caller::Nlip => Some(reasons::NLIP_ONE_REPLY),
+            Caller::Aip => Some(reasons::AIP_ONE_RESULT),
+            Caller::Bus => Some(reasons::BUS_ONE_REPLY),
+            Caller::Mcp | Caller::McpTypeScript if tells_in_text => Some(reasons::MCP_NO_DELTAS),
+            Caller::Cli if callee == Callee::A2a => Some(reasons::CLI_WHOLE_ARTIFACTS),
+            Caller::Envelope if callee == Callee::A2a => Some(reasons::ENVELOPE_WHOLE_ARTIFACTS),
+            Caller::Nlweb if tells_in_text => Some(reasons::NLWEB_TEXT_AT_THE_END),
+            Caller::Mcp | Caller::McpTypeScript | Caller::Nlweb | Caller::A2a | Caller::Envelope | Caller::Cli => None,
+        }
+    }
+
+    fn is_asked(self, callee: Callee) -> (Sight, Mark) {
+        let elsewhere = |reason| (Sight::Full, Mark::tick().with(Word::Elsewhere, reason));
+        match self {
+            Caller::Aip if callee.scene(Behaviour::Question).asker == Asker::Hub => {
+                elsewhere(reasons::AIP_NO_QUESTIONS)
             }
-            (Caller::Aip, Behaviour::Artifact) => (Sight::Lost, Some(reasons::AIP_NO_ARTIFACTS)),
-            (Caller::Nlweb, Behaviour::Artifact) if callee != Callee::Mcp => {
-                (Sight::Lost, Some(reasons::NLWEB_NO_ARTIFACTS))
+            Caller::Aip => (Sight::Unanswered, Mark::never(reasons::AIP_NO_QUESTIONS)),
+            Caller::Cli => elsewhere(reasons::CLI_NO_TERMINAL),
+            Caller::Bus => elsewhere(reasons::BUS_ASKS),
+            Caller::Nlip | Caller::Mcp | Caller::McpTypeScript | Caller::A2a | Caller::Nlweb | Caller::Envelope => {
+                (Sight::Full, Mark::tick())
             }
-            (Caller::Cli, Behaviour::Question) => (Sight::Elsewhere, Some(reasons::CLI_NO_TERMINAL)),
-            (
-                Caller::Nlip
-                | Caller::Mcp
-                | Caller::McpTypeScript
-                | Caller::A2a
-                | Caller::Aip
-                | Caller::Nlweb
-                | Caller::Cli,
-                _,
-            ) => (Sight::Full, None),
+        }
+    }
+
+    fn names(self, callee: Callee) -> (Sight, Mark) {
+        let less = |loss, reason| (Sight::Less(loss), Mark::tick().with(Word::Less, reason));
+        match (self, callee) {
+            (Caller::A2a, Callee::Team) => (Sight::Full, Mark::tick()),
+            (_, Callee::Team) => (Sight::Absent, Mark::never(reasons::TEAM_PAPERS)),
+            (Caller::Aip, Callee::Mcp) => less("output.parts.uri dropped", reasons::AIP_NO_ADDRESS),
+            (Caller::Aip, Callee::A2a) => less("output.artifacts dropped", reasons::AIP_NO_NAMES),
+            (Caller::Aip, Callee::Site) => less("output.parts.blob dropped", reasons::AIP_NO_NAMES),
+            (Caller::Aip, Callee::Nlip) => less("output.parts.label dropped", reasons::AIP_NO_NAMES),
+            (Caller::Nlweb, Callee::Nlip) => less("output.parts.label dropped", reasons::NLWEB_TEXT_AT_THE_END),
+            (Caller::Envelope, Callee::A2a) => less("output.artifacts dropped", reasons::ENVELOPE_ONE_VALUE),
+            (Caller::Nlweb, Callee::A2a) => less("output.artifacts dropped", reasons::NLWEB_NO_ARTIFACTS),
+            _ => (Sight::Full, Mark::tick()),
         }
     }
 
     /// Calls, and answers what is asked.
     pub(super) async fn call(self, stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
         match self {
-            Caller::Nlip => driven::call(&stage.nlip, scene, on).await,
-            Caller::Mcp => driven::call(&stage.mcp, scene, on).await,
-            Caller::McpTypeScript => driven::call(&stage.typescript, scene, on).await,
-            Caller::A2a => driven::call(&stage.a2a, scene, on).await,
+            Caller::Nlip | Caller::Mcp | Caller::McpTypeScript | Caller::A2a => {
+                driven::call(stage.driver(self).expect("its program was started"), scene, on).await
+            }
             Caller::Aip => aip::call(stage, scene, on).await,
             Caller::Nlweb => nlweb::call(stage, scene, on).await,
+            Caller::Envelope => envelope::call(stage, scene, on).await,
+            Caller::Bus => bus::call(stage, scene, on).await,
             Caller::Cli => cli::call(stage, scene, on).await,
         }
     }
 
-    /// Calls, and gives up once the hub is at work.
-    pub(super) async fn give_up(self, stage: &Stage, scene: &Scene) -> Seen {
+    /// Calls, and gives up once it has `begun`.
+    pub(super) async fn give_up(self, stage: &Stage, scene: &Scene, begun: impl Future<Output = ()>) -> Seen {
         match self {
-            Caller::Nlip => driven::give_up(&stage.nlip, stage, scene).await,
-            Caller::Mcp => driven::give_up(&stage.mcp, stage, scene).await,
-            Caller::McpTypeScript => driven::give_up(&stage.typescript, stage, scene).await,
-            Caller::A2a => driven::give_up(&stage.a2a, stage, scene).await,
-            Caller::Aip => aip::give_up(stage, scene).await,
-            Caller::Nlweb => nlweb::give_up(stage, scene).await,
-            Caller::Cli => cli::give_up(stage, scene).await,
+            Caller::Nlip | Caller::Mcp | Caller::McpTypeScript | Caller::A2a => {
+                driven::give_up(stage.driver(self).expect("its program was started"), scene, begun).await
+            }
+            Caller::Aip => aip::give_up(stage, scene, begun).await,
+            Caller::Nlweb => nlweb::give_up(stage, scene, begun).await,
+            Caller::Envelope => envelope::give_up(stage, scene, begun).await,
+            Caller::Bus => bus::give_up(stage, scene, begun).await,
+            Caller::Cli => cli::give_up(stage, scene, begun).await,
         }
     }
 }

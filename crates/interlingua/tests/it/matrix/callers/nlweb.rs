@@ -25,8 +25,9 @@ pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
     read(stage, &said, seen).await
 }
 
-pub(super) async fn give_up(stage: &Stage, scene: &Scene) -> Seen {
+pub(super) async fn give_up(stage: &Stage, scene: &Scene, begun: impl Future<Output = ()>) -> Seen {
     let promised = asked(stage, scene, &scene.words, Value::Null, Behaviour::Cancel).await;
+    begun.await;
     let cancelled = awaited(stage, &promised, "cancel").await;
     let said = kept(stage, cancelled).await;
     read(stage, &said, Seen::default()).await
@@ -66,9 +67,14 @@ async fn streamed(stage: &Stage, scene: &Scene) -> Seen {
     for line in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
         let message: Value = serde_json::from_str(line).expect("JSON");
         match message["message_type"].as_str().unwrap_or_default() {
-            "intermediate_message" => seen.pieces += 1,
+            "intermediate_message" => seen.pieces.push(line.to_owned()),
             "error" => seen.outcome = "failed".to_owned(),
             "losses" => seen.lost(&message["losses"]),
+            // Results come as they are found.
+            "result_batch" => {
+                seen.pieces.push(line.to_owned());
+                seen.data.push(message);
+            }
             _ => seen.data.push(message),
         }
     }
@@ -86,6 +92,9 @@ async fn read(stage: &Stage, said: &Value, mut seen: Seen) -> Seen {
     }
     for item in said["results"].as_array().into_iter().flatten() {
         seen.names.extend(item["name"].as_str().map(str::to_owned));
+        // What is small enough stands in the address itself.
+        let within = item["contentUrl"].as_str().or(item["url"].as_str()).and_then(|url| url.split_once(";base64,"));
+        seen.blobs.extend(within.map(|(_, encoded)| encoded.to_owned()));
         seen.data.push(item.clone());
     }
     stage.fetch(&mut seen).await;

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::super::behaviour::Door;
-use super::super::callers::{Caller, asked_by_aip, kept_by_nlweb, run_cli};
+use super::super::callers::{Caller, asked_by_aip, envelope_of, kept_by_nlweb, message_of_bus, run_cli};
 use super::super::stage::Stage;
 use super::callees::Listener;
 use super::{DATA, Held, PARTS, TEXT};
@@ -18,7 +18,7 @@ pub(super) fn says(caller: Caller, to: &Listener) -> Vec<Held> {
         Caller::Nlip => [TEXT, DATA].into_iter().chain(PARTS).collect(),
         // Bytes are refused where a card does not take them.
         Caller::A2a => [TEXT, DATA].into_iter().chain(PARTS.into_iter().filter(|(what, _)| *what != "bytes")).collect(),
-        Caller::Mcp | Caller::McpTypeScript | Caller::Cli => by_name(),
+        Caller::Mcp | Caller::McpTypeScript | Caller::Cli | Caller::Envelope | Caller::Bus => by_name(),
         Caller::Aip | Caller::Nlweb => to.heard_in_words(),
     }
 }
@@ -30,6 +30,14 @@ pub(super) async fn say(caller: Caller, stage: &Stage, to: &Listener) -> Value {
         Caller::A2a => by_a2a(stage, to).await,
         Caller::Aip => asked_by_aip(stage, to.peer, to.words()).await,
         Caller::Nlweb => by_nlweb(stage, to).await,
+        Caller::Envelope => {
+            let message = envelope_of(to.peer, to.skill, &arguments(to));
+            stage.hub.post_json("/nlip/route", &message).await.json()
+        }
+        Caller::Bus => {
+            let message = message_of_bus(to.peer, to.skill, arguments(to));
+            stage.hub.post_json("/api/messages", &message).await.json()
+        }
         Caller::Cli => by_cli(stage, to).await,
     }
 }

@@ -39,19 +39,26 @@ fn look(value: &Value, found: &mut Vec<Loss>) {
     }
 }
 
-/// Does this loss tell of what is missing on this way?
+/// Does this loss tell of what is missing on this way? By its kind: that something else was dropped excuses nothing.
 pub(super) fn covers(loss: &Loss, way: &str, missing: &str) -> bool {
-    let of_it = match missing {
+    let kind = match missing {
         "bytes" => "blob",
         "extension" => "other",
         other => other,
     };
-    let within = loss.what.strip_prefix(way).and_then(|rest| rest.strip_prefix('.'));
-    match within {
-        Some("parts") => true,
-        Some("args") => matches!(missing, "data" | "text"),
-        Some("artifacts" | "structured") => way == "output",
-        Some(inner) => inner == format!("parts.{of_it}"),
-        None => loss.what == format!("part.{of_it}"),
+    // Arguments are data.
+    let as_arguments = missing == "data" && loss.what == format!("{way}.args");
+    loss.what == format!("{way}.parts.{kind}") || loss.what == format!("part.{kind}") || as_arguments
+}
+
+#[test]
+fn a_loss_excuses_its_own_kind_alone() {
+    let lost = |what: &str| Loss { what: what.to_owned(), kind: "dropped".to_owned() };
+    assert!(covers(&lost("input.parts.blob"), "input", "bytes") && covers(&lost("part.code"), "input", "code"));
+    for what in ["input.parts", "input.parts.link", "output.parts.blob", "output.artifacts", "output.structured"] {
+        assert!(!covers(&lost(what), "input", "bytes"), "{what}");
     }
+    assert!(
+        !covers(&lost("output.artifacts"), "output", "bytes") && !covers(&lost("output.structured"), "output", "link")
+    );
 }

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use self::callees::Listener;
 use self::losses::covers;
-use super::AT_ONCE;
 use super::callees::Callee;
 use super::callers::Caller;
+use super::page;
+use super::play::AT_ONCE;
 use super::red::{tell, unbroken};
 use super::stage::Stage;
 
@@ -36,17 +37,50 @@ const BACK: [Held; 2] = [("bytes", "a2FwcGEtYnl0ZXM="), ("link", "https://lambda
 
 /// What of the message arrived, and what was declared lost.
 #[derive(Debug, Clone)]
-pub(super) struct Carried {
-    pub(super) caller: &'static str,
-    pub(super) callee: &'static str,
-    pub(super) said: Vec<&'static str>,
-    pub(super) missing: Vec<&'static str>,
-    pub(super) missing_back: Vec<&'static str>,
-    pub(super) losses: Vec<String>,
+struct Carried {
+    caller: &'static str,
+    callee: &'static str,
+    said: Vec<&'static str>,
+    missing: Vec<&'static str>,
+    missing_back: Vec<&'static str>,
+    losses: Vec<String>,
 }
 
-/// Every pair, several at a time.
-pub(super) async fn carried(stage: &Stage) -> Vec<Result<Carried, String>> {
+/// Every pair of a wire and a callee, and the section of the page.
+pub(super) async fn played() {
+    let stage = Stage::set(&[], "").await;
+    let carried = carried(&stage).await;
+    let wrong: Vec<String> = carried.iter().filter_map(|row| row.as_ref().err().cloned()).collect();
+    assert!(wrong.is_empty(), "{} pairs:\n{}", wrong.len(), wrong.join("\n"));
+    let carried: Vec<Carried> = carried.into_iter().flatten().collect();
+    page::holds("The richest message", &written(&carried));
+}
+
+const HEAD: &str = "\
+All that a caller can say in one message (text in two languages, a label, data, bytes, a link, code, a place, an extension), to those
+who tell back what they heard, with bytes and a link beside it where they can. The messages are written by the tests themselves, not by
+the SDKs above. Whatever is missing is declared lost by its kind: a declaration excuses no other kind. Who knows no names chooses a
+tool by words, which then are not told back.
+
+| from | to | says | does not arrive | does not come back | declared |
+|---|---|---|---|---|---|
+";
+
+fn written(carried: &[Carried]) -> String {
+    let mut text = String::from(HEAD);
+    let listed = |list: &[String]| if list.is_empty() { "–".to_owned() } else { list.join(", ") };
+    for row in carried {
+        let [said, there, back] = [&row.said, &row.missing, &row.missing_back]
+            .map(|list| listed(&list.iter().map(ToString::to_string).collect::<Vec<_>>()));
+        let declared = listed(&row.losses);
+        let line = format!("| {} | {} | {said} | {there} | {back} | {declared} |\n", row.caller, row.callee);
+        text += &line;
+    }
+    text
+}
+
+/// Several at a time.
+async fn carried(stage: &Stage) -> Vec<Result<Carried, String>> {
     let pairs = Caller::WIRES.into_iter().flat_map(|caller| Callee::ALL.map(|callee| (caller, callee)));
     let said = pairs.map(|(caller, callee)| async move {
         let listener = Listener::of(callee);

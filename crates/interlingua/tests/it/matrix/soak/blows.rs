@@ -106,13 +106,7 @@ impl Plan {
 }
 
 /// Strikes, and mends it after a pause; the hub excepted, whose callers are still to notice.
-pub(super) async fn strike(
-    blow: Blow,
-    stage: &Stage,
-    peers: &mut [Peer],
-    device: &mut Option<Device>,
-    pause: Duration,
-) {
+pub(super) async fn strike(blow: Blow, stage: &Stage, peers: &mut [Peer], devices: &mut Vec<Device>, pause: Duration) {
     match blow {
         Blow::Nothing => {}
         Blow::Killed(peer) => {
@@ -126,9 +120,9 @@ pub(super) async fn strike(
             peers[peer].process().wake();
         }
         Blow::Left => {
-            drop(device.take());
+            devices.clear();
             tokio::time::sleep(pause).await;
-            *device = Some(Device::join(&stage.hub).await);
+            *devices = stage.devices_anew().await;
         }
         Blow::Browser => browsers(stage.hub.id()).into_iter().take(1).for_each(kill_by_id),
         Blow::Hub => kill_by_id(stage.hub.id()),

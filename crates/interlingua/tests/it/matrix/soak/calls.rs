@@ -8,9 +8,10 @@ use futures_util::FutureExt;
 use interlingua_testkit::Random;
 use tokio_util::sync::CancellationToken;
 
-use super::super::behaviour::{Behaviour, Scene, judge};
+use super::super::behaviour::{Behaviour, Named, Scene};
 use super::super::callees::Callee;
 use super::super::callers::Caller;
+use super::super::judge::Trial;
 use super::super::seen::Seen;
 use super::super::stage::Stage;
 
@@ -64,14 +65,14 @@ const WISHES: [Behaviour; 20] = [
 impl Call {
     /// `calm`: only what ends the same way each time, however many others call.
     pub(super) fn drawn(number: usize, random: &mut Random, calm: bool) -> Call {
-        let (caller, callee) = (one(&Caller::WIRES, random), one(&Callee::ALL, random));
+        let (caller, callee) = (one(&super::CALLERS, random), one(&Callee::ALL, random));
         let wish = one(&WISHES, random);
         // Whoever approves for this caller might approve for another.
         let disturbs = caller == Caller::Aip && wish == Behaviour::Question;
         let gives_up = calm && wish == Behaviour::Cancel;
-        let possible = callee.scene(wish).is_ok() && !disturbs && !gives_up;
+        let possible = callee.scene(wish).lacks.is_none() && !disturbs && !gives_up;
         let on = if possible { wish } else { Behaviour::Answer };
-        let scene = callee.scene(on).expect("everybody can answer");
+        let scene = callee.scene(on);
         let key = matches!(caller, Caller::A2a | Caller::Cli).then(|| format!("soak-{number}"));
         Call { caller, callee, on, scene: Scene { key, ..scene } }
     }
@@ -85,7 +86,7 @@ impl Call {
     pub(super) async fn play(self, stage: &Stage, dead: &CancellationToken) -> Played {
         let playing = async {
             match self.on {
-                Behaviour::Cancel => self.caller.give_up(stage, &self.scene).await,
+                Behaviour::Cancel => self.caller.give_up(stage, &self.scene, stage.at_work()).await,
                 _ => self.caller.call(stage, &self.scene, self.on).await,
             }
         };
@@ -106,9 +107,16 @@ impl Call {
     }
 
     /// Whether all came as it had to.
-    pub(super) fn judge(&self, seen: &Seen) -> Result<(), String> {
-        let (sight, _) = self.caller.sight(self.callee, self.on);
-        judge(self.on, &self.scene, sight, seen)
+    pub(super) async fn judge(&self, stage: &Stage, seen: &Seen) -> Result<(), String> {
+        let (sight, _) = self.caller.expected(self.callee, self.on);
+        let mut seen = seen.clone();
+        if self.scene.named == Named::Kept {
+            stage.fetch_kept(&mut seen).await;
+        }
+        let bytes = if self.on == Behaviour::Large { stage.large(&self.scene).await } else { Vec::new() };
+        let (scene, leaves) = (&self.scene, self.caller.leaves());
+        Trial { on: self.on, scene, sight, seen: &seen, bytes: &bytes, leaves }
+            .judge()
             .map_err(|missing| format!("{}: {missing}\n    {}", self.title(), seen.shown()))
     }
 

@@ -28,6 +28,7 @@ use self::tally::Tally;
 use self::vitals::{Vitals, browsers};
 use super::behaviour::{Behaviour, Door};
 use super::callees::Callee;
+use super::callers::Caller;
 use super::stage::Stage;
 
 /// What is under way takes no longer than this, whoever hangs.
@@ -35,6 +36,8 @@ const CONFIG: &str = "limits: { deadline: 60s }\n";
 /// How long something may go on that nobody waits for any more, before it is called off.
 const GOES_ON: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 8;
+/// One for each protocol of others, and the program.
+const CALLERS: [Caller; 6] = [Caller::Nlip, Caller::Mcp, Caller::A2a, Caller::Aip, Caller::Nlweb, Caller::Cli];
 /// How long anything may take to come back, or to come to its end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -65,7 +68,7 @@ struct Soak {
 
 impl Soak {
     async fn begin(seed: u64) -> Soak {
-        let mut stage = Stage::with(CONFIG).await;
+        let mut stage = Stage::set(&CALLERS, CONFIG).await;
         let peers = std::mem::take(&mut stage.peers);
         let mut soak = Soak {
             stage,
@@ -87,19 +90,19 @@ impl Soak {
     async fn round(&mut self, blow: Blow, calls: usize) {
         let calls: Vec<Call> = (0..calls).map(|_| self.drawn(blow)).collect();
         let (after, pause) = (self.random.below(AT_ONCE as u64), Duration::from_millis(self.random.below(2_500)));
-        let mut device = self.stage.device.take();
+        let mut devices = std::mem::take(&mut self.stage.devices);
         let children = browsers(self.stage.hub.id());
         let (stage, peers, dead) = (&self.stage, &mut self.peers, CancellationToken::new());
         let played = stream::iter(calls.into_iter().map(|call| call.play(stage, &dead))).buffer_unordered(AT_ONCE);
         let struck = async {
             tokio::time::sleep(Duration::from_millis(after * 200)).await;
-            blows::strike(blow, stage, peers, &mut device, pause).await;
+            blows::strike(blow, stage, peers, &mut devices, pause).await;
             if blow == Blow::Hub {
                 dead.cancel();
             }
         };
         let (played, ()) = tokio::join!(played.collect::<Vec<Played>>(), struck);
-        self.stage.device = device;
+        self.stage.devices = devices;
         if blow == Blow::Hub {
             self.hub_comes_back(&children).await;
         }
@@ -118,7 +121,7 @@ impl Soak {
 
     async fn hub_comes_back(&mut self, browsers: &[u32]) {
         self.no_panic();
-        self.stage.restart().await;
+        self.stage.restart(&CALLERS).await;
         self.vitals.clear();
         if !vitals::gone(browsers).await {
             self.wrong.push("the browser of the hub that was killed goes on".to_owned());
@@ -133,7 +136,7 @@ impl Soak {
     /// Waits until every callee answers the simplest question: whoever was away is back.
     async fn everybody_answers(&mut self) {
         for callee in Callee::ALL {
-            let scene = callee.scene(Behaviour::Answer).expect("everybody can answer");
+            let scene = callee.scene(Behaviour::Answer);
             let skill = format!("{}/{}", scene.peer, scene.skill);
             let body = match scene.door {
                 Door::Words(_) => json!({"skill": skill, "text": scene.words}),
@@ -154,7 +157,7 @@ impl Soak {
     async fn note(&mut self, played: &Played, blow: Blow) {
         self.tally.call(&played.call, &played.seen);
         if blow == Blow::Nothing
-            && let Err(missing) = played.call.judge(&played.seen)
+            && let Err(missing) = played.call.judge(&self.stage, &played.seen).await
         {
             self.wrong.push(format!("nothing happened, and yet {missing}"));
         }

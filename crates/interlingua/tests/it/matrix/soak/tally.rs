@@ -70,11 +70,11 @@ impl Tally {
 
     fn table(&self, out: &mut String) {
         let cells = |name: &str, cells: Vec<String>| format!("{name:<16}{}\n", cells.concat());
-        let head = Caller::WIRES.map(|caller| format!("{:>7}", caller.title()));
+        let head = super::CALLERS.map(|caller| format!("{:>7}", caller.title()));
         out.push_str(&cells("", head.to_vec()));
         for callee in Callee::ALL {
             let count = |caller| self.calls.get(&(caller, callee)).copied().unwrap_or(0);
-            let row = Caller::WIRES.map(|caller| format!("{:>7}", count(caller)));
+            let row = super::CALLERS.map(|caller| format!("{:>7}", count(caller)));
             out.push_str(&cells(callee.title(), row.to_vec()));
         }
     }
