@@ -48,7 +48,8 @@ def calls(name, **arguments):
 def replies(asked):
     """The pieces of an answer: in a team an answer, then a vote; else the words themselves."""
     leads = asked.model in ("ann", FIRST)
-    if leads and asked.scene == "question" and "Tuesday" not in asked.text:
+    # Where nobody can be asked, the tool for it is not offered: then it asks in its answer.
+    if leads and asked.scene == "question" and "Tuesday" not in asked.text and "ask_user" in asked.tools:
         return calls("ask_user", question=QUESTION)
     if leads and asked.scene == "large" and not asked.has_used_a_tool() and "toolbox__large" in asked.tools:
         return calls("toolbox__large")

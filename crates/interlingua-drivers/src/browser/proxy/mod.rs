@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use interlingua_core::reach::is_public;
 use interlingua_core::site::{Origin, Site};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot};
 
@@ -205,20 +205,37 @@ async fn serve(mut browser: TcpStream, rules: &Rules) -> std::io::Result<()> {
     if asked.tunnel {
         browser.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
         server.write_all(&rest).await?;
-    } else {
-        server.write_all(&head.forwarded(&asked)).await?;
-        server.write_all(&rest).await?;
-        // The answer says that the connection ends with it, whatever the server thinks.
-        return relay(&mut browser, &mut server).await;
+        return tunnel(&mut browser, &mut server).await;
     }
-    copy_bidirectional(&mut browser, &mut server).await.map(|_| ())
+    server.write_all(&head.forwarded(&asked)).await?;
+    server.write_all(&rest).await?;
+    relay(&mut browser, &mut server).await
 }
 
-/// Both ways at once: a request's body may still be on its way when the answer begins.
+/// A browser closes a connection as a whole, never its sending side alone. So where it ends, the request is given up, and the server
+/// is told by the end of its connection: one that never answers would hold its place here otherwise, long after its page is gone.
+async fn tunnel(browser: &mut TcpStream, server: &mut TcpStream) -> std::io::Result<()> {
+    let (mut from_browser, mut to_browser) = browser.split();
+    let (mut from_server, mut to_server) = server.split();
+    let up = copy(&mut from_browser, &mut to_server);
+    let down = async {
+        copy(&mut from_server, &mut to_browser).await?;
+        to_browser.shutdown().await
+    };
+    tokio::pin!(up, down);
+    tokio::select! {
+        given_up = &mut up => given_up.map(drop),
+        // What the server sent last is on its way; the browser closes when it has read it.
+        done = &mut down => done.and(up.await.map(drop)),
+    }
+}
+
+/// The same for one plain request. The answer says that the connection ends with it, whatever the server thinks.
 async fn relay(browser: &mut TcpStream, server: &mut TcpStream) -> std::io::Result<()> {
     let (mut from_browser, mut to_browser) = browser.split();
     let (mut from_server, mut to_server) = server.split();
-    let up = async { tokio::io::copy(&mut from_browser, &mut to_server).await };
+    // A request's body may still be on its way when the answer begins.
+    let up = copy(&mut from_browser, &mut to_server);
     let down = async {
         if let Some((head, rest)) = read_head(&mut from_server).await? {
             match Head::parse(&head) {
@@ -226,15 +243,13 @@ async fn relay(browser: &mut TcpStream, server: &mut TcpStream) -> std::io::Resu
                 None => to_browser.write_all(&head).await?,
             }
             to_browser.write_all(&rest).await?;
-            tokio::io::copy(&mut from_server, &mut to_browser).await?;
+            copy(&mut from_server, &mut to_browser).await?;
         }
         to_browser.shutdown().await
     };
-    tokio::pin!(up, down);
     tokio::select! {
-        done = &mut down => done,
-        // The browser has sent all it had to; the answer is still to come.
-        _ = &mut up => down.await,
+        done = down => done,
+        given_up = up => given_up.map(drop),
     }
 }
 

@@ -13,8 +13,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
 use super::{Bench, background, fault, rows, site, site_at};
-use crate::browser::proxy::{Looking, Lookup, Proxy, Rules};
-use interlingua_testkit::pages::{Pages, answer, html};
+use crate::browser::proxy::{Looking, Lookup, Proxy, Rules, System};
+use interlingua_testkit::pages::{Page, Pages, answer, html};
 
 #[tokio::test]
 async fn w_60_w_61_a_page_leads_nowhere_else() {
@@ -193,6 +193,24 @@ async fn w_63_peer_connections_send_nothing_past_the_door() {
     assert_eq!(rows(&peer.try_out("get", json!({})).await.unwrap()), &json!([{"said": "done:"}]));
     let mut heard = [0; 64];
     assert!(listener.try_recv(&mut heard).is_err(), "a packet left the browser by another way");
+}
+
+#[tokio::test]
+async fn attack_a_site_that_never_answers_holds_no_connection_of_a_page_that_is_gone() {
+    let server = Pages::start([("/held", Page::Held)]).await;
+    let actions = json!({"get": [{"action_type": "navigate", "value": "/"}]});
+    let proxy =
+        Proxy::open(Rules::with(&site_at(&server.base(), actions), System::lookup()), &background()).await.unwrap();
+    let (host, held) = (format!("127.0.0.1:{}", server.port()), "GET /held HTTP/1.1\r\nHost: x\r\n\r\n");
+    let plain = held.replace("/held", &format!("{}/held", server.base()));
+    let tunnel = format!("CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n\r\n{held}");
+    for (gone, request) in [(1, plain), (2, tunnel)] {
+        let mut browser = TcpStream::connect(proxy.address()).await.unwrap();
+        browser.write_all(request.as_bytes()).await.unwrap();
+        until("the site is asked", || server.asked().len() == gone).await;
+        drop(browser);
+        until("the site sees that it is given up", || server.closed("/held") == gone).await;
+    }
 }
 
 /// A server that answers every request with this head and then without end, as long as somebody reads.

@@ -52,7 +52,7 @@ impl Behaviour {
                 "the caller gives up in its protocol's way; the callee's program notes that it was told, or that its work was ended"
             }
             Behaviour::Deadline => {
-                "the caller gives two seconds for what takes hours: the call fails by its deadline, and the callee notes the end of its work"
+                "the caller gives seconds for what takes hours: the call fails by its deadline, and the callee notes the end of its work"
             }
             Behaviour::Large => {
                 "300,000 bytes that are not UTF-8 (of a site: a picture of its page, more than 100 KiB) arrive, compared byte for byte"
@@ -154,6 +154,8 @@ pub(super) struct Scene {
     pub(super) hidden: Option<(Reason, &'static str)>,
     /// What the caller calls this call, where its wire has a place for it: sent again, it is the same call.
     pub(super) key: Option<String>,
+    /// What a caller gives a callee that needs hours, in seconds.
+    pub(super) seconds: u32,
 }
 
 impl Scene {
@@ -188,7 +190,13 @@ impl Scene {
             lacks: None,
             hidden: None,
             key: None,
+            seconds: PATIENCE[0],
         }
+    }
+
+    /// The deadline as it is written.
+    pub(super) fn deadline(&self) -> String {
+        format!("{}s", self.seconds)
     }
 
     /// The same, of somebody who cannot do it.
@@ -205,13 +213,14 @@ impl Scene {
         json!({
             "peer": self.peer, "skill": self.skill, "agent": agent, "argument": argument, "words": self.words,
             "arguments": {}, "answer": self.answer, "stream": matches!(on, Behaviour::Stream | Behaviour::Cancel),
-            "deadline": (on == Behaviour::Deadline).then_some(DEADLINE), "key": self.key,
+            "deadline": (on == Behaviour::Deadline).then(|| self.deadline()), "key": self.key,
         })
     }
 }
 
-/// What a caller gives a callee that needs hours.
-pub(super) const DEADLINE: &str = "2s";
+/// Seconds that a caller gives a callee that needs hours. One that struck before the callee had begun (a browser on a busy
+/// machine) shows nothing of the callee, so the next one is given.
+pub(super) const PATIENCE: [u32; 4] = [2, 8, 30, 90];
 
 /// What the large scenes give.
 pub(super) fn bytes() -> Vec<u8> {

@@ -130,7 +130,7 @@ impl Trial<'_> {
         self.outcome("completed")?;
         let arrived = match self.scene.content {
             Content::Bytes | Content::Picture | Content::Words => self.seen.bytes().any(|blob| blob == self.bytes),
-            Content::AsText => self.encoded().is_some_and(|decoded| decoded == self.bytes),
+            Content::AsText => self.encoded(),
         };
         if self.scene.content == Content::Words {
             let times = self.seen.words().matches("a long answer").count();
@@ -146,13 +146,13 @@ impl Trial<'_> {
         }
     }
 
-    /// The bytes that stand in a text behind `base64,`.
-    fn encoded(&self) -> Option<Vec<u8>> {
-        let words = self.seen.words();
-        let (_, encoded) = words.split_once("base64,")?;
+    /// Do the bytes stand in a text behind `base64,`? Beside the value there may be a line for people that shortens it.
+    fn encoded(&self) -> bool {
         let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
-        let end = encoded.find(|c| !is_base64(c)).unwrap_or(encoded.len());
-        STANDARD.decode(&encoded[..end]).ok()
+        self.seen.words().split("base64,").skip(1).any(|encoded| {
+            let end = encoded.find(|c| !is_base64(c)).unwrap_or(encoded.len());
+            STANDARD.decode(&encoded[..end]).is_ok_and(|decoded| decoded == self.bytes)
+        })
     }
 
     fn artifact(&self) -> Verdict {

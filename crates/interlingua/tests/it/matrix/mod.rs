@@ -5,7 +5,7 @@
 //! [`reasons`] says why. One test plays one caller, on a stage of its own, and holds its section of `docs/matrix.md`:
 //!
 //! ```text
-//! MATRIX=write cargo nextest run -p interlingua --test it -E 'test(/^matrix::calls/) | test(/^matrix::page/)'
+//! MATRIX=write cargo nextest run --workspace -E 'test(/^matrix::calls/) | test(/^matrix::page/)'
 //! ```
 
 mod behaviour;

@@ -1,8 +1,9 @@
 //! Plays every cell of one caller.
 
+use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
 
-use super::behaviour::{Behaviour, Named, Scene};
+use super::behaviour::{Behaviour, Named, PATIENCE, Scene};
 use super::callees::Callee;
 use super::callers::Caller;
 use super::judge::{Sight, Trial};
@@ -30,9 +31,11 @@ struct Play<'a> {
 pub(super) async fn row(caller: Caller) {
     let stage = Stage::set(&[caller], "").await;
     let mut cells = at_once(&stage, caller).await;
+    let play = |callee, on| Play { stage: &stage, caller, callee, on };
+    let cut = Callee::ALL.map(|callee| Box::pin(play(callee, Behaviour::Deadline).cut_short()));
+    cells.extend(join_all(cut).await);
     for callee in Callee::ALL {
-        let play = Play { stage: &stage, caller, callee, on: Behaviour::Cancel };
-        cells.push(play.given_up().await);
+        cells.push(play(callee, Behaviour::Cancel).given_up().await);
     }
     let wrong: Vec<String> = cells.iter().filter_map(|cell| cell.as_ref().err().cloned()).collect();
     let hub = stage.hub.log();
@@ -42,9 +45,9 @@ pub(super) async fn row(caller: Caller) {
     page::holds(&format!("{} calls", caller.title()), &page::calls(caller, &cells));
 }
 
-/// Everything but giving up, several at a time.
+/// What ends by itself, several at a time.
 async fn at_once(stage: &Stage, caller: Caller) -> Vec<Played> {
-    let others = Behaviour::ALL.into_iter().filter(|on| *on != Behaviour::Cancel);
+    let others = Behaviour::ALL.into_iter().filter(|on| !matches!(on, Behaviour::Cancel | Behaviour::Deadline));
     let all = others.flat_map(|on| Callee::ALL.map(|callee| Play { stage, caller, callee, on }));
     stream::iter(all.map(Play::played)).buffered(AT_ONCE).collect().await
 }
@@ -54,18 +57,33 @@ impl Play<'_> {
         let Play { stage, caller, callee, on } = self;
         let scene = callee.scene(on);
         let (sight, mark) = caller.expected(callee, on);
-        let ended = stage.ended(callee);
         let mut seen = unbroken(self.title(), caller.call(stage, &scene, on)).await?;
         if on == Behaviour::Artifact && scene.named == Named::Kept {
             stage.fetch_kept(&mut seen).await;
         }
         self.judged(&scene, sight, &seen).await?;
-        if on == Behaviour::Deadline {
-            self.ends(ended, &seen).await?;
-        }
         // What was lost before a failure depends on how far the call came.
-        let ends_well = !matches!(on, Behaviour::Failure | Behaviour::Deadline);
-        Ok(self.cell(mark, if ends_well { seen.losses } else { Vec::new() }))
+        Ok(self.cell(mark, if on == Behaviour::Failure { Vec::new() } else { seen.losses }))
+    }
+
+    /// The caller gives seconds, enough for the callee to begin; each time the call fails by its deadline. What the callee began, it
+    /// notes the end of.
+    async fn cut_short(self) -> Played {
+        let Play { stage, caller, callee, on } = self;
+        let (sight, mark) = caller.expected(callee, on);
+        let (begun, ended) = (stage.begun(callee), stage.ended(callee));
+        for seconds in PATIENCE {
+            let scene = Scene { seconds, ..callee.scene(on) };
+            let seen = unbroken(self.title(), caller.call(stage, &scene, on)).await?;
+            self.judged(&scene, sight, &seen).await?;
+            stage.idle().await;
+            if stage.begun(callee) > begun {
+                let times = stage.begun(callee) - begun;
+                self.ends(ended, times, &seen).await?;
+                return Ok(self.cell(mark, Vec::new()));
+            }
+        }
+        Err(format!("{}: the callee did not begin in {PATIENCE:?} seconds", self.title()))
     }
 
     /// One after the other: what the hub and the callee have under way is then the call that is given up. The caller leaves in its
@@ -79,7 +97,7 @@ impl Play<'_> {
         let at_work = until("the callee begins", async || stage.begun(callee) > begun);
         let seen = unbroken(self.title(), caller.give_up(stage, &scene, at_work)).await?;
         self.judged(&scene, sight, &seen).await?;
-        self.ends(ended, &seen).await?;
+        self.ends(ended, 1, &seen).await?;
         stage.idle().await;
         if stage.begun(callee) != begun + 1 {
             return Err(self.wrong("it was begun more than once", &seen));
@@ -90,13 +108,13 @@ impl Play<'_> {
         Ok(self.cell(mark, Vec::new()))
     }
 
-    /// The callee itself notes, once, that its work is ended.
-    async fn ends(self, before: usize, seen: &Seen) -> Result<(), String> {
-        let noted = until("the callee notes it", async || self.stage.ended(self.callee) > before);
+    /// The callee itself notes that its work is ended, once for each time that it began.
+    async fn ends(self, before: usize, times: usize, seen: &Seen) -> Result<(), String> {
+        let noted = until("the callee notes it", async || self.stage.ended(self.callee) >= before + times);
         unbroken(self.title(), noted).await?;
         match self.stage.ended(self.callee) - before {
-            1 => Ok(()),
-            times => Err(self.wrong(&format!("it was ended {times} times"), seen)),
+            ended if ended == times => Ok(()),
+            ended => Err(self.wrong(&format!("it was begun {times} times and ended {ended} times"), seen)),
         }
     }
 

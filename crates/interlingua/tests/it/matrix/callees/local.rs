@@ -45,7 +45,7 @@ pub(in super::super) fn files(notes: &Path) -> Vec<(&'static str, String)> {
         ("tools/picture.json", serde_json::json!({"picture": bytes_as_text()}).to_string()),
         (
             "tools/artifact.yaml",
-            tool(Behaviour::Artifact, reads, "value", r#"echo "{\"name\":\"report\",\"content\":\"page one\"}""#),
+            tool(Behaviour::Artifact, reads, "value", r#"echo "{\"content\":\"page one\",\"file\":\"report\"}""#),
         ),
         ("tools/richest.yaml", RICHEST.to_owned()),
     ]

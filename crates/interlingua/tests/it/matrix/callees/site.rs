@@ -26,12 +26,12 @@ const PATIENCE_MS: u64 = 120_000;
 /// What the page that takes hours asks its server for, and never gets.
 pub(in super::super) const HELD: &str = "/held";
 
-/// Pixels that do not compress, the same each time.
-const NOISE: &str = "<style>body { margin: 0 }</style><p id='out'>page one</p><canvas id='noise' width='640' height='480'></canvas><script>
-const paper = noise.getContext('2d'), image = paper.createImageData(640, 480);
+/// Pixels that do not compress, the same each time: more than 100 KiB, less than what is taken again in less quality.
+const NOISE: &str = "<style>body { margin: 0 }</style><p id='out'>page one</p><canvas id='noise' width='560' height='420'></canvas><script>
+const paper = noise.getContext('2d'), image = paper.createImageData(560, 420);
 for (let n = 0, state = 7; n < image.data.length; n++) {
-  state = (state * 1103515245 + 12345) % 2147483648;
-  image.data[n] = n % 4 === 3 ? 255 : state >> 16;
+  state = Math.imul(state, 1103515245) + 12345 | 0;
+  image.data[n] = n % 4 === 3 ? 255 : state >> 16 & 255;
 }
 paper.putImageData(image, 0, 0);
 document.body.insertAdjacentHTML('beforeend', '<p id=\"painted\">done</p>');

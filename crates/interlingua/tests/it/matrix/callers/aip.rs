@@ -10,9 +10,6 @@ use super::super::callees::frame;
 use super::super::seen::Seen;
 use super::super::stage::Stage;
 
-/// Long enough to begin, short for what takes hours.
-const TIMEOUT_MS: u64 = 2_000;
-
 pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
     let mut socket = begin(stage, scene, on).await;
     let mut seen = Seen::default();
@@ -73,7 +70,7 @@ async fn begin(stage: &Stage, scene: &Scene, on: Behaviour) -> WebSocket {
         "request": scene.words,
     });
     if on == Behaviour::Deadline {
-        task["metadata"] = json!({"timeout_ms": TIMEOUT_MS});
+        task["metadata"] = json!({"timeout_ms": scene.seconds * 1000});
     }
     socket.send_text(said(task)).await;
     socket

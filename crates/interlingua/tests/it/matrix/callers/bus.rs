@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::super::behaviour::{Behaviour, DEADLINE, Door, Scene};
+use super::super::behaviour::{Behaviour, Door, Scene};
 use super::super::seen::Seen;
 use super::super::stage::Stage;
 use crate::support::send;
@@ -25,7 +25,9 @@ fn request(scene: &Scene) -> Value {
 }
 
 pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
-    let headers: &[(&str, &str)] = if on == Behaviour::Deadline { &[("interlingua-deadline", DEADLINE)] } else { &[] };
+    let deadline = scene.deadline();
+    let headers = [("interlingua-deadline", deadline.as_str())];
+    let headers = if on == Behaviour::Deadline { &headers[..] } else { &[] };
     let answer = send(&stage.hub, Method::POST, "/api/messages", headers, Some(request(scene))).await;
     let said = answer.json();
     let mut seen = Seen { task: said["metadata"]["task"].as_str().map(str::to_owned), ..Seen::default() };

@@ -6,7 +6,7 @@ use interlingua_testkit::Process;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 
-use super::super::behaviour::{Behaviour, DEADLINE, Door, Scene};
+use super::super::behaviour::{Behaviour, Door, Scene};
 use super::super::seen::Seen;
 use super::super::stage::{Stage, base64};
 use crate::support::until;
@@ -47,7 +47,7 @@ pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
     match on {
         Behaviour::Stream => streamed(stage, scene).await,
         Behaviour::Question => questioned(stage, scene).await,
-        Behaviour::Deadline => whole(stage, scene, &["--deadline", DEADLINE]).await,
+        Behaviour::Deadline => whole(stage, scene, &["--deadline", &scene.deadline()]).await,
         Behaviour::Large | Behaviour::Artifact => saved(stage, scene).await,
         Behaviour::Answer | Behaviour::Failure | Behaviour::Cancel => whole(stage, scene, &[]).await,
     }

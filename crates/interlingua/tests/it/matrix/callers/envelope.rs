@@ -10,9 +10,6 @@ use super::super::seen::Seen;
 use super::super::stage::Stage;
 use crate::support::{events, send};
 
-/// In seconds.
-const TIMEOUT: u32 = 2;
-
 fn message() -> Value {
     static TURN: AtomicU64 = AtomicU64::new(0);
     let id = format!("matrix-{}-{}", std::process::id(), TURN.fetch_add(1, Ordering::Relaxed));
@@ -46,7 +43,7 @@ pub(super) async fn call(stage: &Stage, scene: &Scene, on: Behaviour) -> Seen {
     let mut asked = request(scene);
     match on {
         Behaviour::Stream => return streamed(stage, &asked).await,
-        Behaviour::Deadline => asked["control"]["timeout"] = TIMEOUT.into(),
+        Behaviour::Deadline => asked["control"]["timeout"] = scene.seconds.into(),
         _ => {}
     }
     let said = route(stage, &asked).await;
@@ -97,7 +94,8 @@ async fn read(stage: &Stage, last: &Value, mut seen: Seen) -> Seen {
     if seen.outcome == "failed" {
         let text = if result["error"].is_string() { &result["error"] } else { &last["content"]["error"] };
         let code = &result["metadata"]["code"];
-        seen.fault = Some(format!("{}: {}", code.as_str().unwrap_or_default(), text.as_str().unwrap_or_default()));
+        let kind = if code == "timeout" { "deadline" } else { code.as_str().unwrap_or_default() };
+        seen.fault = Some(format!("{kind}: {}", text.as_str().unwrap_or_default()));
     }
     match &result["result"] {
         Value::String(text) => seen.texts.push(text.clone()),

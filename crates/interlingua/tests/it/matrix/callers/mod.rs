@@ -174,6 +174,10 @@ impl Caller {
             Caller::Aip if callee.scene(Behaviour::Question).asker == Asker::Hub => {
                 elsewhere(reasons::AIP_NO_QUESTIONS)
             }
+            // Their models know that nobody can be asked, and ask in words.
+            Caller::Aip if matches!(callee, Callee::Agent | Callee::Team) => {
+                (Sight::Absent, Mark::never(reasons::AIP_NO_QUESTIONS))
+            }
             Caller::Aip => (Sight::Unanswered, Mark::never(reasons::AIP_NO_QUESTIONS)),
             Caller::Cli => elsewhere(reasons::CLI_NO_TERMINAL),
             Caller::Bus => elsewhere(reasons::BUS_ASKS),

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::super::behaviour::{Behaviour, DEADLINE, Scene};
+use super::super::behaviour::{Behaviour, Scene};
 use super::super::seen::Seen;
 use super::super::stage::Stage;
 use crate::support::send;
@@ -49,7 +49,9 @@ async fn asked(stage: &Stage, scene: &Scene, words: &str, session: Value, on: Be
     if !session.is_null() {
         body["meta"]["session_context"] = session;
     }
-    let headers: &[(&str, &str)] = if on == Behaviour::Deadline { &[("interlingua-deadline", DEADLINE)] } else { &[] };
+    let deadline = scene.deadline();
+    let headers = [("interlingua-deadline", deadline.as_str())];
+    let headers = if on == Behaviour::Deadline { &headers[..] } else { &[] };
     send(&stage.hub, Method::POST, "/ask", headers, Some(body)).await.json()
 }
 

@@ -16,8 +16,12 @@ pub(super) fn says(caller: Caller, to: &Listener) -> Vec<Held> {
     let by_name = || if to.is_tool() { to.heard_in_arguments() } else { vec![TEXT] };
     match caller {
         Caller::Nlip => [TEXT, DATA].into_iter().chain(PARTS).collect(),
-        // Bytes are refused where a card does not take them.
-        Caller::A2a => [TEXT, DATA].into_iter().chain(PARTS.into_iter().filter(|(what, _)| *what != "bytes")).collect(),
+        // Bytes are refused where a card does not take them; code, places and extensions are no parts of A2A.
+        Caller::A2a => {
+            let held = if to.is_tool() { to.heard_in_arguments() } else { vec![TEXT, DATA] };
+            let beside = PARTS.into_iter().filter(|(what, _)| ["language", "label", "link"].contains(what));
+            held.into_iter().chain(beside).collect()
+        }
         Caller::Mcp | Caller::McpTypeScript | Caller::Cli | Caller::Envelope | Caller::Bus => by_name(),
         Caller::Aip | Caller::Nlweb => to.heard_in_words(),
     }
@@ -79,7 +83,7 @@ async fn by_mcp(stage: &Stage, to: &Listener) -> Value {
     Modern::new(&stage.hub).call(&name, arguments(to)).await
 }
 
-/// Code, places and extensions are no parts of A2A: it says them as data. One object of data alone is the arguments.
+/// One object of data alone is the arguments, a list is data.
 async fn by_a2a(stage: &Stage, to: &Listener) -> Value {
     let ours = "urn:interlingua:hub:1";
     let mut parts = vec![
@@ -87,16 +91,12 @@ async fn by_a2a(stage: &Stage, to: &Listener) -> Value {
         json!({"text": "deux", "metadata": {ours: {"language": "french", "label": "beta-label"}}}),
         json!({"url": "https://epsilon.example/"}),
     ];
-    let rest = json!(["zeta_code()", "eta street", "theta-other"]);
     let mut message = json!({"messageId": format!("richest-{}", to.peer), "role": "ROLE_USER"});
     if to.is_tool() {
         message["metadata"] = json!({ours: {"skill": to.skill}});
         parts.push(json!({"data": arguments(to)}));
-        // Where arguments take no data, it is said beside them.
-        parts.push(json!({"text": format!("{rest}, gamma-data")}));
     } else {
-        parts.push(json!({"data": {"held": "gamma-data"}}));
-        parts.push(json!({"data": {"rest": rest}}));
+        parts.push(json!({"data": ["gamma-data"]}));
     }
     message["parts"] = parts.into();
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
