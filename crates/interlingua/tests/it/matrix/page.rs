@@ -166,8 +166,7 @@ fn titles() -> Vec<String> {
 }
 
 const PAGE: &str = "docs/matrix.md";
-const WRITE: &str =
-    "MATRIX=write cargo nextest run --workspace -E 'test(/^matrix::calls/) | test(/^matrix::page/)'";
+const WRITE: &str = "MATRIX=write cargo nextest run --workspace -E 'test(/^matrix::calls/) | test(/^matrix::page/)'";
 
 fn text() -> String {
     std::fs::read_to_string(root().join(PAGE)).unwrap_or_default()
