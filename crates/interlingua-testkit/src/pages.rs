@@ -10,8 +10,8 @@ use tokio::net::TcpListener;
 #[derive(Debug)]
 pub struct Pages {
     port: u16,
-    asked: Arc<Mutex<Vec<String>>>,
-    closed: Arc<Mutex<Vec<String>>>,
+    asked: Lines,
+    closed: Lines,
     serving: tokio::task::JoinHandle<()>,
 }
 
@@ -37,6 +37,7 @@ impl From<String> for Page {
 }
 
 type Answers = HashMap<String, Page>;
+type Lines = Arc<Mutex<Vec<String>>>;
 
 /// A page.
 pub fn html(body: &str) -> String {
@@ -55,7 +56,7 @@ impl Pages {
             Arc::new(pages.into_iter().map(|(path, page)| (path.to_owned(), page.into())).collect());
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("it works on loopback");
         let port = listener.local_addr().expect("it works on loopback").port();
-        let (asked, closed): (Arc<Mutex<Vec<String>>>, Arc<Mutex<Vec<String>>>) = Default::default();
+        let (asked, closed) = (Lines::default(), Lines::default());
         let (log, gone) = (Arc::clone(&asked), Arc::clone(&closed));
         let serving = tokio::runtime::Handle::current().spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {

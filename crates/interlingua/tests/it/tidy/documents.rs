@@ -132,11 +132,17 @@ fn is_figure(line: &str) -> bool {
         let word = word.trim_start_matches(['(', '~', '<', '>']);
         let rest = word.trim_start_matches(number);
         let begins = word.starts_with(|letter: char| letter.is_ascii_digit());
-        let next = || words.get(at + 1).is_some_and(|next| unit(next));
+        let next = || words.get(at + 1).is_some_and(|next| unit(next)) || is_rate(&words[at + 1..]);
         // A limit of the configuration.
         let set = at > 0 && words[at - 1].ends_with("rate:");
         begins && !set && (unit(rest) || (rest.is_empty() && next()))
     })
+}
+
+/// What follows a number: `requests a second`, `calls per second`.
+fn is_rate(words: &[&str]) -> bool {
+    matches!(words, [_, "a" | "per" | "each", second, ..] if second.trim_end_matches(['.', ',', ';', ')', ':']) == "second")
+        && !words[0].ends_with(',')
 }
 
 /// A row of a table with at least three numbers.
@@ -147,9 +153,17 @@ fn is_measured(line: &str) -> bool {
 
 #[test]
 fn figures_are_told_from_words() {
-    for figure in
-        ["It takes 40 µs, mostly.", "40 ms", "(40ms)", "3x", "93.9 % of it", "about 1,200 requests/s", "900/s"]
-    {
+    for figure in [
+        "It takes 40 µs, mostly.",
+        "40 ms",
+        "(40ms)",
+        "3x",
+        "93.9 % of it",
+        "about 1,200 requests/s",
+        "900/s",
+        "90,000 requests a second.",
+        "7 calls per second",
+    ] {
         assert!(is_figure(figure), "{figure}");
     }
     for none in [
@@ -159,6 +173,7 @@ fn figures_are_told_from_words() {
         "`limits.rate: 5/m`",
         "rate: 200/s",
         "at 64 MiB",
+        "60 seconds, a second more",
     ] {
         assert!(!is_figure(none), "{none}");
     }
