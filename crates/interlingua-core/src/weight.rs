@@ -39,8 +39,9 @@ impl Signal {
     pub fn weight(&self) -> usize {
         match self {
             Signal::Said { input, .. } | Signal::Answered { answer: Answer::Given(input), .. } => input.weight(),
+            Signal::Answered { answer: Answer::Token(token), .. } => token.value().map_or(0, <[u8]>::len),
             Signal::Answered {
-                answer: Answer::Granted | Answer::Token(_) | Answer::Visited | Answer::Declined | Answer::Dismissed,
+                answer: Answer::Granted | Answer::Visited | Answer::Declined | Answer::Dismissed,
                 ..
             }
             | Signal::Cancel(_) => 0,

@@ -11,9 +11,11 @@ use interlingua_core::{
     journal,
 };
 use metrics::Counter;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::claim::{self, Claim};
+use super::driver::busy;
+use super::shares::{Share, Shares, whose};
 
 /// How many committed entries are kept in memory for readers that keep up; the others read the journal.
 const RECENT: usize = 256;
@@ -21,6 +23,8 @@ const RECENT: usize = 256;
 const RECENT_BYTES: u64 = 1 << 20;
 /// How many signals may wait for one task.
 const MAX_SIGNALS: usize = 64;
+/// How many bytes of them without a share of the room that exchanges have: a short answer finds its task however full that is.
+const FREE_SIGNALS: usize = 16 * 1024;
 /// How many kept exchanges may be alive at once.
 pub const MAX_LIVE: usize = 100_000;
 /// How many entries a reader fetches from the journal at once.
@@ -32,8 +36,15 @@ const GOES_ON_LATER: &str = "this task stopped here; it goes on after the hub's 
 /// Something for the driver of a kept exchange.
 #[derive(Debug)]
 pub enum Incoming {
-    Signal { by: Principal, standing: Standing, signal: Signal, reply: oneshot::Sender<Result<(), Fault>> },
+    Signal { by: Principal, standing: Standing, signal: Signal, reply: oneshot::Sender<Result<(), Fault>>, room: Room },
     CallerGone,
+}
+
+/// What a signal takes of memory until its task hears it.
+#[derive(Debug)]
+pub enum Room {
+    Free(OwnedSemaphorePermit),
+    Share(Share),
 }
 
 /// How far a task's journal is committed.
@@ -61,6 +72,8 @@ pub struct Live {
     pub conversation: Option<ConversationId>,
     slow_readers: Counter,
     signals: mpsc::Sender<Incoming>,
+    free: Arc<Semaphore>,
+    shares: Arc<Shares>,
     head: watch::Sender<Head>,
     recent: Mutex<Recent>,
     questions: Mutex<Vec<Question>>,
@@ -99,18 +112,21 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Live {
-    /// `seq`: how far its journal is committed already.
+    /// `seq`: how far its journal is committed already. `shares`: where long signals count that wait for it.
     pub fn new(
         id: TaskId,
         owner: Owner,
         conversation: Option<ConversationId>,
         seq: u64,
         slow_readers: Counter,
+        shares: Arc<Shares>,
     ) -> (Arc<Live>, mpsc::Receiver<Incoming>) {
         let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
         let head = watch::Sender::new(Head { seq, state: Liveness::Running });
+        let free = Arc::new(Semaphore::new(FREE_SIGNALS));
         let (recent, questions, callers) = Default::default();
-        let live = Live { id, owner, conversation, slow_readers, signals, head, recent, questions, callers };
+        let live =
+            Live { id, owner, conversation, slow_readers, signals, free, shares, head, recent, questions, callers };
         (Arc::new(live), incoming)
     }
 
@@ -177,12 +193,23 @@ impl Live {
     }
 
     pub async fn signal(&self, by: Principal, standing: Standing, signal: Signal) -> Result<(), Fault> {
+        let room = self.room(&by, &signal)?;
         let (reply, answered) = oneshot::channel();
         let full = |_| Fault::hub(FaultKind::Busy, "too many signals wait for this task");
-        self.signals.try_send(Incoming::Signal { by, standing, signal, reply }).map_err(full)?;
+        self.signals.try_send(Incoming::Signal { by, standing, signal, reply, room }).map_err(full)?;
         answered
             .await
             .unwrap_or_else(|_| Err(Fault::caller(FaultKind::AlreadyFinished, "this task has already finished")))
+    }
+
+    /// Whoever says more than is free holds it in a share of their own.
+    fn room(&self, by: &Principal, signal: &Signal) -> Result<Room, Fault> {
+        let bytes = signal.weight();
+        let few = u32::try_from(bytes).ok();
+        match few.and_then(|bytes| self.free.clone().try_acquire_many_owned(bytes).ok()) {
+            Some(free) => Ok(Room::Free(free)),
+            None => self.shares.take(&whose(&by.owner()), bytes as u64).map(Room::Share).map_err(busy),
+        }
     }
 
     /// A caller holds it, until it lets go or leaves.

@@ -14,7 +14,7 @@ use interlingua_core::{Fault, FaultKind, Health, Log, MessageId, Owner, PeerId, 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use super::held::Held;
+use super::held::{Held, Room, Way};
 use crate::hub::Hub;
 use crate::hub::shares::Share;
 
@@ -37,32 +37,23 @@ type Answer<T> = oneshot::Sender<Result<T, Fault>>;
 enum Command {
     Take {
         input: Input,
+        /// Of what it brings.
+        room: Option<Room>,
         done: Answer<()>,
     },
     /// What the agent tells of a request it works on, before it answers.
-    Tell {
-        message: Box<Message>,
-        done: Answer<()>,
-    },
+    Tell { message: Box<Message>, room: Share, done: Answer<()> },
     /// Puts a request, and hears what comes of it.
-    Ask {
-        message: Box<Message>,
-        until: Time,
-        told: mpsc::Sender<Heard>,
-        done: Answer<()>,
-    },
+    Ask { message: Box<Message>, room: Room, until: Time, told: mpsc::Sender<Heard>, done: Answer<()> },
     /// Hears of a request that waits already; false when it is unknown.
-    Attach {
-        id: MessageId,
-        told: mpsc::Sender<Heard>,
-        done: Answer<bool>,
-    },
+    Attach { id: MessageId, told: mpsc::Sender<Heard>, done: Answer<bool> },
 }
 
 /// The way to one inbox. Cloning shares it.
 #[derive(Debug, Clone)]
 pub struct Handle {
     commands: mpsc::Sender<Command>,
+    way: Way,
     shelf: Arc<Shelf>,
 }
 
@@ -116,25 +107,34 @@ impl Handle {
 
     /// A message that wants no answer.
     pub async fn put(&self, message: Message, until: Time) -> Result<(), Fault> {
+        let room = Some(self.room(&message).await?);
         let input = Input::Put { message: Box::new(message), until };
-        self.send(|done| Command::Take { input, done }).await
+        self.send(|done| Command::Take { input, room, done }).await
+    }
+
+    /// A message that is known already takes none for long: it waits once.
+    async fn room(&self, message: &Message) -> Result<Room, Fault> {
+        let known = self.shelf.look(|inbox| inbox.fate(&message.id) != Fate::Unknown);
+        if known { self.way.enter(message).await } else { self.way.take(message).map(Room::from) }
     }
 
     /// What the agent says: an answer, or something about a request it works on.
     pub async fn said(&self, message: Message) -> Result<(), Fault> {
         match message.kind {
             Kind::Response => {
+                let room = Some(self.way.enter(&message).await?);
                 let input = Input::Answer(Box::new(message));
-                self.send(|done| Command::Take { input, done }).await
+                self.send(|done| Command::Take { input, room, done }).await
             }
             Kind::Request | Kind::Event | Kind::Query | Kind::Artifact => {
-                self.send(|done| Command::Tell { message: Box::new(message), done }).await
+                let room = self.way.take(&message)?;
+                self.send(|done| Command::Tell { message: Box::new(message), room, done }).await
             }
         }
     }
 
     pub async fn read(&self, id: MessageId) -> Result<(), Fault> {
-        self.send(|done| Command::Take { input: Input::Read(id), done }).await
+        self.send(|done| Command::Take { input: Input::Read(id), room: None, done }).await
     }
 
     /// Does a request with this id wait?
@@ -161,8 +161,9 @@ impl Handle {
     }
 
     pub(super) async fn ask(&self, message: Message, until: Time) -> Result<mpsc::Receiver<Heard>, Fault> {
+        let room = self.room(&message).await?;
         let (told, hears) = mpsc::channel(MAX_TOLD);
-        self.send(|done| Command::Ask { message: Box::new(message), until, told, done }).await?;
+        self.send(|done| Command::Ask { message: Box::new(message), room, until, told, done }).await?;
         Ok(hears)
     }
 
@@ -176,7 +177,7 @@ impl Handle {
     /// Nobody waits for the answer any more. What cannot be said now is left to the message's own end.
     pub(super) fn withdraw(&self, id: MessageId) {
         let (done, _) = oneshot::channel();
-        let _ = self.commands.try_send(Command::Take { input: Input::Withdraw(id), done });
+        let _ = self.commands.try_send(Command::Take { input: Input::Withdraw(id), room: None, done });
     }
 
     /// Whatever waited for the one who had this name before is not for the one who has it now.
@@ -190,7 +191,7 @@ impl Handle {
             ids
         };
         for id in self.shelf.look(waiting) {
-            self.send(|done| Command::Take { input: Input::Withdraw(id), done }).await?;
+            self.send(|done| Command::Take { input: Input::Withdraw(id), room: None, done }).await?;
         }
         Ok(())
     }
@@ -277,7 +278,8 @@ pub(super) async fn open(hub: &Arc<Hub>, name: &PeerId) -> Result<Handle, Fault>
     }
     // Retention may have taken the last records; their numbers are not used again.
     seq = seq.max(hub.store.journal.last(log(name)).await?);
-    let held = Held::by(&inbox, &hub.holdings.inboxes);
+    let way = Way::new(&hub.holdings.inboxes);
+    let held = Held::by(&inbox, way.clone());
     let shelf = Arc::new(Shelf {
         inbox: Mutex::new(inbox),
         changed: watch::Sender::new(seq),
@@ -297,7 +299,7 @@ pub(super) async fn open(hub: &Arc<Hub>, name: &PeerId) -> Result<Handle, Fault>
         stuck: None,
     };
     hub.supervisor.run_until_stop(driver.run(waiting, shelf.readers.subscribe()));
-    Ok(Handle { commands, shelf })
+    Ok(Handle { commands, way, shelf })
 }
 
 struct Driver {
@@ -351,7 +353,7 @@ impl Driver {
     }
 
     async fn expire(&mut self) {
-        let Err(fault) = self.take(Input::Clock).await else {
+        let Err(fault) = self.take(Input::Clock, None).await else {
             if self.stuck.take().is_some() {
                 tracing::info!(event = "inbox_expiry_stored", agent = %self.name, "expired messages are removed again");
             }
@@ -375,17 +377,17 @@ impl Driver {
 
     async fn obey(&mut self, command: Command) {
         match command {
-            Command::Take { input, done } => drop(done.send(self.take(input).await)),
-            Command::Ask { message, until, told, done } => {
+            Command::Take { input, room, done } => drop(done.send(self.take(input, room).await)),
+            Command::Ask { message, room, until, told, done } => {
                 let id = message.id.clone();
-                let taken = self.take(Input::Put { message, until }).await;
+                let taken = self.take(Input::Put { message, until }, Some(room)).await;
                 if taken.is_ok() {
                     self.listen(id, told);
                 }
                 drop(done.send(taken));
             }
             Command::Attach { id, told, done } => drop(done.send(Ok(self.listen(id, told)))),
-            Command::Tell { message, done } => drop(done.send(self.tell(*message))),
+            Command::Tell { message, room, done } => drop(done.send(self.tell(*message, room))),
         }
     }
 
@@ -407,23 +409,23 @@ impl Driver {
         true
     }
 
-    fn tell(&mut self, message: Message) -> Result<(), Fault> {
+    fn tell(&mut self, message: Message, room: Share) -> Result<(), Fault> {
         let nothing = || Fault::caller(FaultKind::NotFound(interlingua_core::Noun::Resource), "no such request waits");
         let id = MessageId(message.correlation.clone().ok_or_else(nothing)?);
         let told = self.heard.get(&id).ok_or_else(nothing)?;
-        let room = Some(self.held.told(&message)?);
-        told.try_send(Heard { message, _room: room }).map_err(|error| match error {
+        told.try_send(Heard { message, _room: Some(room) }).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => Fault::hub(FaultKind::Busy, "too much is said of this request"),
             mpsc::error::TrySendError::Closed(_) => nothing(),
         })
     }
 
     /// Decides, writes, and shows what was written.
-    async fn take(&mut self, input: Input) -> Result<(), Fault> {
+    async fn take(&mut self, input: Input, room: Option<Room>) -> Result<(), Fault> {
         let gone = || Fault::hub(FaultKind::Internal, "the hub is shutting down");
         let hub = self.hub.upgrade().ok_or_else(gone)?;
         let now = hub.now();
-        let wanted = self.shelf.look(|inbox| self.held.room_for(&input, inbox))?;
+        let share = room.and_then(|room| room.share);
+        let wanted = self.shelf.look(|inbox| self.held.room_for(&input, share, inbox))?;
         let records = self.shelf.look(|inbox| inbox.decide(input, now))?;
         if records.is_empty() {
             return Ok(());

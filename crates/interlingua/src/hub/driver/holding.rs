@@ -94,7 +94,7 @@ impl Driver {
     }
 }
 
-fn busy(no_room: NoRoom) -> Fault {
+pub(in crate::hub) fn busy(no_room: NoRoom) -> Fault {
     let text = match no_room {
         NoRoom::OfOne => "your exchanges hold as much of the hub's memory as one caller's may",
         NoRoom::OfAll => "exchanges hold as much of the hub's memory as they may",

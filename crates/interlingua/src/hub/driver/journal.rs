@@ -88,7 +88,8 @@ impl Driver {
 
     fn enlist(&self, seq: u64) -> Result<Kept, Fault> {
         let (conversation, slow) = (self.task.call.conversation.clone(), self.hub.meters.slow_readers.clone());
-        let (live, incoming) = Live::new(self.task.id, self.task.by.owner(), conversation, seq, slow);
+        let (owner, shares) = (self.task.by.owner(), self.hub.holdings.exchanges.clone());
+        let (live, incoming) = Live::new(self.task.id, owner, conversation, seq, slow, shares);
         self.hub.live.insert(&live)?;
         Ok(Kept { hub: self.hub.clone(), live, incoming })
     }

@@ -35,6 +35,7 @@ use super::live::{Incoming, Live, Liveness};
 use super::prepare::{Candidate, Prepared, Ready};
 use super::waiting::Place;
 use holding::Holding;
+pub(in crate::hub) use holding::busy;
 pub(in crate::hub) use life::{Launch, Launched};
 use meter::Meter;
 use notes::Notes;
@@ -347,7 +348,9 @@ impl Driver {
     fn taken(&mut self, incoming: Incoming) -> (VecDeque<Effect>, Option<Answered>) {
         match incoming {
             Incoming::CallerGone => (self.caller_gone(), None),
-            Incoming::Signal { by, standing, signal, reply } => {
+            Incoming::Signal { by, standing, signal, reply, room } => {
+                // It waits no longer: from here on its task holds it.
+                drop(room);
                 let held = self.hold_signal(&signal);
                 match held.and_then(|()| self.decide(Happening::Signal { by, standing, signal })) {
                     Ok(effects) => (effects, Some((reply, Ok(())))),
