@@ -20,6 +20,8 @@ use crate::object::Object;
 const QUEUE: usize = 256;
 /// Results that are kept, in case their COMMAND comes again.
 const KEPT: usize = 256;
+/// Bytes of the COMMANDs that wait, and of the results that are kept besides the newest.
+const MOST: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
 pub struct Device {
@@ -248,20 +250,21 @@ impl Device {
             *told = true;
             return out.push(Effect::Send(Box::new(results.clone())));
         }
-        if self.queue.len() >= QUEUE {
-            let results = frame.actions.as_deref().unwrap_or_default().iter().map(|action| CommandResult {
-                status: ResultStatus::Failure,
-                error: Some("too much waits to be done here".into()),
-                result: None,
-                namespace: None,
-                call_id: action.call_id.clone(),
-            });
-            let mut message = encode::results(frame.session_id, Some(response), frame.status, results.collect(), &[]);
+        if !self.has_room(&frame) {
+            let ids = frame.actions.iter().flatten().map(|action| action.call_id.clone());
+            let results = without_result(ids, "too much waits to be done here");
+            let mut message = encode::results(frame.session_id, Some(response), frame.status, results, &[]);
             message.client_id = Some(self.id.clone());
             return self.send(message, out);
         }
         self.queue.push_back(frame);
         self.next(out);
+    }
+
+    /// One that waits alone may be as long as any.
+    fn has_room(&self, frame: &ServerMessage) -> bool {
+        let waiting: usize = self.queue.iter().map(ServerMessage::weight).sum();
+        self.queue.len() < QUEUE && (self.queue.is_empty() || waiting + frame.weight() <= MOST)
     }
 
     /// One at a time, in the order they came.
@@ -295,7 +298,28 @@ impl Device {
         if self.line.is_ready() {
             self.tell(out);
         }
+        self.make_room();
         self.next(out);
+    }
+
+    /// Of what was done before the newest it is only kept that it was done, where there is more than may be kept. What the server
+    /// was told goes first.
+    fn make_room(&mut self) {
+        let newest = self.done.len().saturating_sub(1);
+        let mut bytes: usize = self.done.iter().take(newest).map(|(_, results, _)| results.weight()).sum();
+        for first in [true, false] {
+            for (_, results, _) in self.done.iter_mut().take(newest).filter(|(_, _, told)| *told == first) {
+                if bytes <= MOST {
+                    return;
+                }
+                let before = results.weight();
+                let ids = results.action_results.iter().flatten().map(|result| result.call_id.clone());
+                results.action_results =
+                    Some(without_result(ids, "it was done, and its result was too large to be kept"));
+                results.metadata = None;
+                bytes = bytes.saturating_sub(before) + results.weight();
+            }
+        }
     }
 
     /// Sends results that the server has not been told.
@@ -352,4 +376,17 @@ impl Device {
         }));
         self.send(message, out);
     }
+}
+
+/// What is said of actions of which nothing else can be.
+fn without_result(ids: impl Iterator<Item = Option<Text>>, why: &str) -> Vec<CommandResult> {
+    let error = Some(Text::from(why));
+    let failed = |call_id| CommandResult {
+        status: ResultStatus::Failure,
+        error: error.clone(),
+        result: None,
+        namespace: None,
+        call_id,
+    };
+    ids.map(failed).collect()
 }

@@ -126,6 +126,24 @@ impl ClientMessage {
             metadata: None,
         }
     }
+
+    /// Bytes of memory that it takes, counted from its texts and its JSON.
+    pub fn weight(&self) -> usize {
+        let texts = [
+            &self.session_id,
+            &self.task_name,
+            &self.client_id,
+            &self.target_id,
+            &self.request,
+            &self.timestamp,
+            &self.request_id,
+            &self.prev_response_id,
+            &self.error,
+        ];
+        let results: usize = self.action_results.iter().flatten().map(CommandResult::weight).sum();
+        let metadata = self.metadata.as_ref().map_or(0, |json| json.as_bytes().len());
+        size_of::<ClientMessage>() + long(texts) + results + metadata
+    }
 }
 
 /// From the server to a device or a constellation.
@@ -183,11 +201,10 @@ impl ServerMessage {
             &self.timestamp,
             &self.response_id,
         ];
-        let texts: usize = texts.into_iter().flatten().map(|text| text.len()).sum();
         let lines: usize = self.messages.iter().flatten().map(|line| size_of::<Text>() + line.len()).sum();
         let actions: usize = self.actions.iter().flatten().map(Command::weight).sum();
         let json: usize = [&self.result, &self.metadata].into_iter().flatten().map(|json| json.as_bytes().len()).sum();
-        size_of::<ServerMessage>() + texts + lines + actions + json
+        size_of::<ServerMessage>() + long(texts) + lines + actions + json
     }
 }
 
@@ -201,10 +218,15 @@ pub struct Command {
     pub call_id: Option<Text>,
 }
 
+/// Bytes of these texts together.
+fn long<'a>(texts: impl IntoIterator<Item = &'a Option<Text>>) -> usize {
+    texts.into_iter().flatten().map(|text| text.len()).sum()
+}
+
 impl Command {
     fn weight(&self) -> usize {
         let parameters = self.parameters.as_ref().map_or(0, |json| json.as_bytes().len());
-        size_of::<Command>() + self.tool_name.len() + parameters + self.call_id.as_ref().map_or(0, |id| id.len())
+        size_of::<Command>() + self.tool_name.len() + parameters + long([&self.call_id])
     }
 }
 
@@ -216,4 +238,11 @@ pub struct CommandResult {
     pub result: Option<Json>,
     pub namespace: Option<Text>,
     pub call_id: Option<Text>,
+}
+
+impl CommandResult {
+    fn weight(&self) -> usize {
+        let result = self.result.as_ref().map_or(0, |json| json.as_bytes().len());
+        size_of::<CommandResult>() + long([&self.error, &self.namespace, &self.call_id]) + result
+    }
 }

@@ -1,5 +1,6 @@
 //! A device and an orchestrator against the real server, in memory, with connections that break.
 
+mod bounds;
 mod herd;
 mod loss;
 

@@ -31,6 +31,9 @@ use tools::{Done, Tools};
 /// How often the machine is looked at.
 const LOOK: Duration = Duration::from_secs(5);
 
+/// COMMANDs run one at a time: what came of one waits until it is taken, and whoever brings the next waits for that.
+const RESULTS: usize = 1;
+
 /// What a device is.
 #[derive(Debug)]
 pub struct Join {
@@ -90,7 +93,7 @@ impl Device {
         let instance = uuid_v4(entropy::bits()).into();
         let platform = account.platform.as_str().into();
         let info = info(&join.id, &account);
-        let (done, finished) = mpsc::channel(64);
+        let (done, finished) = mpsc::channel(RESULTS);
         Ok(Device {
             machine: device::Device::new(join.id.as_str().into(), instance, tongue, line, info, platform),
             carrier: Carrier::new(place),

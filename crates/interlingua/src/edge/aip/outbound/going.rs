@@ -58,6 +58,10 @@ impl Duplex for Going {
         if self.over {
             return Poll::Ready(None);
         }
+        // What was told is taken before there is more of it: no more waits than the work tells in one turn.
+        if let Poll::Ready(Some(record)) = self.news.poll_recv(cx) {
+            return Poll::Ready(Some(record));
+        }
         if self.ended.is_none()
             && let Poll::Ready(ended) = self.work.as_mut().poll(cx)
         {
