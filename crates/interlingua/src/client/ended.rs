@@ -26,7 +26,9 @@ impl Ended {
             (Why::Refused, _) => {
                 Ended::Refused(fault(FaultKind::Unreachable, "is at an address that this hub does not call"))
             }
-            (Why::TooLarge, _) => Ended::Failed(fault(FaultKind::BadReply, "answered with more than is read")),
+            (Why::TooLarge, _) => {
+                Ended::Failed(fault(FaultKind::BadReply, "answered with more than is read (limits.body)"))
+            }
             (Why::Slow, _) => Ended::Failed(fault(FaultKind::BadReply, "began an answer and did not end it in time")),
             (Why::Busy, _) => Ended::Failed(Fault::hub(
                 FaultKind::Busy,

@@ -337,9 +337,16 @@ async fn attack_a_program_writes_a_line_without_end_or_byte_by_byte() {
     let hub = Hub::builder(env!("CARGO_BIN_EXE_interlingua")).file("evil.py", SERVER).config(yaml).start().await;
     listed(&hub).await;
     let before = memory(&hub);
-    for (tool, why) in [("flood", "a line of more than 2097152 bytes"), ("drip", "did not end in time")] {
+    for (tool, why, told) in [
+        (
+            "flood",
+            "a line of more than 2097152 bytes (limits.body)",
+            "evil answered with more than is read (limits.body)",
+        ),
+        ("drip", "did not end in time", "evil began an answer and did not end it in time"),
+    ] {
         let answer = called(&hub, &json!({"skill": format!("evil/{tool}"), "arguments": {}})).await;
-        assert!(!answer.to_string().contains("deadline"), "{tool}: {answer}");
+        assert!(answer.to_string().contains(told), "{tool}: {answer}");
         logged(&hub, &[why]).await;
         until(&format!("after {tool} the next call works"), async || {
             called(&hub, &json!({"skill": "evil/look", "arguments": {}})).await.to_string().contains("fine")

@@ -8,7 +8,7 @@ use interlingua_drivers::child::{Output, Program, Started, Tail};
 use tokio::sync::mpsc;
 
 use super::pipe::{Ears, Line, Pipe};
-use crate::client::answers::{Answers, Measure};
+use crate::client::answers::{Answers, Measure, too_large};
 use crate::client::lost::Lost;
 use crate::edge::mcp::outbound::changes::Changes;
 use crate::hub::supervisor::Supervisor;
@@ -81,7 +81,10 @@ async fn pump(
         loop {
             let line = match heard(&mut output, &mut measure).await {
                 Ok(line) => line,
-                Err(lost) => return (lost.to_string(), spoke),
+                Err(lost) => {
+                    ears.fails(&lost);
+                    return (lost.to_string(), spoke);
+                }
             };
             if ears.hear(&line) {
                 (garbage, spoke) = (0, true);
@@ -120,7 +123,7 @@ async fn heard(output: &mut Output, measure: &mut Measure) -> Result<Bytes, Lost
         }
         let (unfinished, most) = (output.unfinished(), measure.most());
         if unfinished > most {
-            return Err(Lost::broken(format!("a line of more than {most} bytes")));
+            return Err(too_large(format!("a line of more than {most} bytes (limits.body)")));
         }
         measure.more(unfinished, output.more()).await?.map_err(Lost::broken)?;
     }

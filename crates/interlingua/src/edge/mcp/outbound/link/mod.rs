@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::lost::Lost;
 use crate::hub::SignIn;
-use pipe::Pipe;
+use pipe::{Ears, Pipe};
 use streamable::{Events, Streamable};
 use table::Place;
 
@@ -141,8 +141,8 @@ pub(super) struct Calls {
 
 #[derive(Debug)]
 enum Source {
-    /// By the connection's one way; the token says when that is closed.
-    Pipe(CancellationToken),
+    /// By the connection's one way, which may close.
+    Pipe(Arc<Ears>),
     /// It was answered at once.
     Answered(Option<Message>),
     Events(Box<Events>),
@@ -154,14 +154,14 @@ impl Calls {
         let Place { events, response, .. } = &mut self.place;
         match &mut self.source {
             Source::Answered(message) => message.take().ok_or_else(|| Lost::broken("it was answered already")),
-            Source::Pipe(closed) => tokio::select! {
+            Source::Pipe(ears) => tokio::select! {
                 biased;
                 event = events.next() => Ok(event),
                 answered = response => match answered {
                     Ok(response) => Ok(Message::Response(response)),
-                    Err(_) => Err(Lost::broken("the connection was closed before there was an answer")),
+                    Err(_) => Err(ears.lost()),
                 },
-                () = closed.cancelled() => Err(Lost::broken("the connection was closed before there was an answer")),
+                () = ears.closed.cancelled() => Err(ears.lost()),
             },
             Source::Events(stream) => tokio::select! {
                 biased;

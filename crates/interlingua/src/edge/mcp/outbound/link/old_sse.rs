@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::Trouble;
 use super::pipe::{Ears, Line, Pipe};
 use super::streamable::Endpoint;
-use crate::client::answers::Coming;
+use crate::client::answers::{Coming, too_large};
 use crate::client::lost::Lost;
 use crate::edge::mcp::outbound::changes::Changes;
 
@@ -48,7 +48,7 @@ impl Stream {
 
     async fn next(&mut self) -> Result<Event, Lost> {
         loop {
-            if let Some(mut event) = self.parser.take().map_err(Lost::broken)? {
+            if let Some(mut event) = self.parser.take().map_err(too_large)? {
                 event.data = self.body.whole(event.data)?;
                 return Ok(event);
             }
@@ -81,7 +81,10 @@ async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, 
             match stream.next().await {
                 Ok(event) if matches!(event.kind.as_str(), "" | "message") => drop(ears.hear(&event.data)),
                 Ok(_) => {}
-                Err(lost) => return lost.to_string(),
+                Err(lost) => {
+                    ears.fails(&lost);
+                    return lost.to_string();
+                }
             }
         }
     };

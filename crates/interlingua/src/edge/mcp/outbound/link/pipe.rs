@@ -1,6 +1,6 @@
 //! A connection on which everything comes by one way: a program's pipes, or the event stream of a server of 2024.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use interlingua_core::{Json, Owner};
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::table::Table;
 use super::{Calls, Source, Trouble};
-use crate::client::lost::Lost;
+use crate::client::lost::{Begun, Lost, Why};
 use crate::edge::mcp::outbound::changes::Changes;
 use crate::server::large;
 
@@ -40,6 +40,8 @@ pub(super) struct Ears {
     room: Arc<Semaphore>,
     changes: Arc<Changes>,
     pub(super) closed: CancellationToken,
+    /// What went wrong with the last thing that came.
+    failed: OnceLock<Why>,
 }
 
 /// A message that waits to be written, and its room until this is dropped.
@@ -66,7 +68,8 @@ impl Pipe {
         let (out, lines) = mpsc::channel(TO_WRITE);
         let closed = CancellationToken::new();
         let room = Arc::new(Semaphore::new(BYTES_TO_WRITE as usize));
-        let ears = Arc::new(Ears { table: Arc::default(), out: out.downgrade(), room, changes, closed });
+        let (table, out_again, failed) = (Arc::default(), out.downgrade(), OnceLock::new());
+        let ears = Arc::new(Ears { table, out: out_again, room, changes, closed, failed });
         (Arc::new(Pipe { out, ears }), lines)
     }
 
@@ -74,7 +77,7 @@ impl Pipe {
         let id = outgoing.id.unwrap_or_default();
         let place = self.ears.table.enter(id, owner).ok_or(Trouble::TooMany)?;
         self.send(outgoing).await?;
-        Ok(Calls { place, source: Source::Pipe(self.ears.closed.clone()) })
+        Ok(Calls { place, source: Source::Pipe(self.ears.clone()) })
     }
 
     /// A pipe that closes meanwhile may have been written to.
@@ -155,6 +158,19 @@ impl Ears {
         }
     }
 
+    /// What comes cannot be read on. It is taken for the answer to the one call in flight; of several, nobody knows to which.
+    pub(super) fn fails(&self, lost: &Lost) {
+        if self.table.count() == 1 {
+            let _ = self.failed.set(lost.why);
+        }
+    }
+
+    /// Why a call has no answer, once this is closed.
+    pub(super) fn lost(&self) -> Lost {
+        let why = self.failed.get().copied().unwrap_or(Why::Connection);
+        Lost::new(Begun::Perhaps, why, "the connection was closed before there was an answer")
+    }
+
     /// Nothing more is written or heard.
     pub(super) fn close(&self) {
         self.closed.cancel();
@@ -226,5 +242,19 @@ mod tests {
         let (pipe, mut lines) = Pipe::new(Arc::default());
         pipe.send(&outgoing(BYTES_TO_WRITE as usize + 1)).await.expect("alone");
         assert_eq!(lines.recv().await.map(|line| line.bytes.len()), Some(BYTES_TO_WRITE as usize + 1));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_to_the_only_call_that_waits_and_to_none_of_several() {
+        let lost = Lost::new(Begun::Perhaps, Why::TooLarge, "a line without end");
+        let (pipe, _lines) = Pipe::new(Arc::default());
+        let enter = |id| pipe.ears.table.enter(id, Some(Owner(Arc::new([])))).expect("a place");
+        let (first, second) = (enter(1), enter(2));
+        pipe.ears.fails(&lost);
+        assert_eq!(pipe.ears.lost().why, Why::Connection, "whose answer was it?");
+        drop(second);
+        pipe.ears.fails(&lost);
+        assert_eq!(pipe.ears.lost().why, Why::TooLarge);
+        drop(first);
     }
 }

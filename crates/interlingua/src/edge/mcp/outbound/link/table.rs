@@ -117,6 +117,7 @@ impl Table {
         Some(Place { table: self.clone(), id, events, response: answered })
     }
 
+    /// Those of callers.
     pub(super) fn count(&self) -> usize {
         self.lock().values().filter(|waiter| waiter.owner.is_some()).count()
     }
