@@ -140,4 +140,8 @@ async fn m_43_a_view_shows_what_it_chose_under_its_own_names_with_its_own_argume
     let mut nowhere = Modern::new(&hub);
     nowhere.path = "/mcp/other";
     assert_eq!(nowhere.ask("tools/list", json!({})).await.status, 404);
+    for method in [Method::GET, Method::DELETE] {
+        let other = send(&hub, method.clone(), "/mcp/other", &[], None).await;
+        assert_eq!(error(&other), (404, -32600), "{method}: {}", other.text());
+    }
 }

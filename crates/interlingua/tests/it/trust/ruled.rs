@@ -136,3 +136,52 @@ async fn what_runs_on_a_socket_ends_with_the_rule_it_stands_on_and_the_socket_do
     let told = heard(&mut nlip).await;
     assert!(told.contains(super::WORD), "what she may still call: {told}");
 }
+
+/// One at a time, each until the test lets it go, and each leaves a line.
+fn holds(directory: &std::path::Path) -> String {
+    let directory = directory.display();
+    format!(
+        "name: hold\ndescription: Holds on.\nphrases: {{ en: [\"hold on\"] }}\neffects: {{ reads: true }}\nparallel: 1\n\
+         command: [sh, -c, 'echo x >> {directory}/held; while [ ! -e {directory}/go ]; do sleep 0.02; done; echo \"{{}}\"']\n"
+    )
+}
+
+/// Which skill plain words are for stands in no call: it is judged again when its place is had.
+#[tokio::test]
+async fn attack_plain_words_that_wait_for_a_place_outlive_the_rule_that_allowed_them() {
+    let builder = builder().file("tokens.yaml", BOTH).file("rules.cedar", BOTH_MAY).config(CONFIG);
+    let directory = builder.directory().to_owned();
+    let hub = builder.file("tools/hold.yaml", holds(&directory)).start().await;
+    let held = || std::fs::read_to_string(directory.join("held")).unwrap_or_default().lines().count();
+    let exchange = async |who: &str, body: Value| {
+        let bearer = format!("Bearer ilg_{who}");
+        send(&hub, Method::POST, "/api/exchanges", &[("authorization", &bearer)], Some(body)).await.text()
+    };
+    let bobs = exchange("bob", json!({"skill": "local/hold"}));
+    let his_runs = || until("his call to run", async || held() == 1);
+    let words = async {
+        his_runs().await;
+        exchange("ann", json!({"words": "hold on"})).await
+    };
+    let asks = async {
+        his_runs().await;
+        let call = json!({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"name": "hub__ask",
+            "arguments": {"query": "hold on"}, "_meta": meta(json!({}))}});
+        let headers = [ANN, ("mcp-protocol-version", MODERN), ("mcp-method", "tools/call"), ("mcp-name", "hub__ask")];
+        send(&hub, Method::POST, "/mcp", &headers, Some(call)).await.text()
+    };
+    let rules = async {
+        // Both of hers wait behind it.
+        judged(&hub, 2).await;
+        hub.write("rules.cedar", BOB_MAY);
+        // Until the rule is there this waits, too.
+        let named = exchange("ann", json!({"skill": "local/hold"})).await;
+        assert!(named.contains(RULES) || named.contains("not_found"), "{named}");
+        std::fs::write(directory.join("go"), "").expect("written");
+    };
+    let (bobs, words, asks, ()) = tokio::join!(bobs, words, asks, rules);
+    assert!(bobs.contains("completed"), "{bobs}");
+    assert!(words.contains(RULES), "her words: {words}");
+    assert!(asks.contains(RULES), "hub/ask: {asks}");
+    assert_eq!(held(), 1, "only his was done");
+}
