@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::call::{Call, Raw};
 use crate::card::Skill;
+use crate::content::Input;
 use crate::event::{Answer, Finished, Signal};
 use crate::fault::Fault;
 use crate::id::{MessageId, TaskId, Text, Time, Uri};
@@ -146,6 +147,12 @@ pub trait Peer: Send + Sync {
     /// How long a call of it may take when its caller does not say; `None` is what the hub says for all.
     fn patience(&self) -> Option<Duration> {
         None
+    }
+
+    /// Would its agent look for the one of its tools that these words mean, and do nothing else with them? Then the hub does so
+    /// itself, which can ask the speaker for what the words lack.
+    fn leaves_words(&self, _input: &Input) -> bool {
+        false
     }
 
     /// What of this call, as its caller made it, it has no use for: told as lost with the outcome. What a wire loses on the way

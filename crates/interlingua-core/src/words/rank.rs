@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::field::{field, required};
 use super::given::is_figures;
-use super::lexicon::any_has;
+use super::lexicon::{Lexicon, any_has};
 use super::matcher::{MAX_CANDIDATES, without_courtesy};
 use super::token::tokens;
 use super::value::Kind;
@@ -52,6 +52,17 @@ pub fn rank(hits: &[Hit], bar: Bar) -> Ranked {
         Some((score, skill)) if clear(*score) => Ranked::One(skill.clone()),
         Some(_) => Ranked::Several(hits.into_iter().map(|(_, skill)| skill).take(MAX_CANDIDATES).collect()),
     }
+}
+
+/// What a sentence is about: its words without those that any wish to be shown something has, and without its numbers. `None`
+/// when nothing is left.
+pub fn subject(text: &str) -> Option<String> {
+    let lists: [fn(&Lexicon) -> &'static [&'static str]; 3] =
+        [|lexicon| lexicon.showing, |lexicon| lexicon.little, |lexicon| lexicon.asking];
+    let tokens = tokens(text)?;
+    let tells = |word: &&str| !is_figures(word) && !lists.iter().any(|list| any_has(list, word));
+    let told: Vec<&str> = without_courtesy(&tokens).iter().map(|token| token.core.as_str()).filter(tells).collect();
+    Some(told.join(" ")).filter(|told| !told.trim().is_empty())
 }
 
 /// What a sentence says of the skill it means, beside what the index finds in it.

@@ -292,7 +292,9 @@ impl Hub {
         if !visible {
             return Err(hidden());
         }
-        match agent_of(catalogue, peer).filter(|skill| self.may_call(by, skill)) {
+        let agent = agent_of(catalogue, peer).filter(|skill| self.may_call(by, skill));
+        let words_are_ours = call.input().is_some_and(|input| leaves_words(catalogue, peer, input));
+        match agent.filter(|_| !words_are_ours) {
             Some(skill) => {
                 let args = call.input().and_then(|input| input.args.clone());
                 ready(catalogue, &skill, Why::Named, args).map(Prepared::Ready).ok_or_else(hidden)
@@ -525,6 +527,11 @@ fn hold_to_reading(ready: &Ready) -> Result<(), Fault> {
 fn agent_of(catalogue: &Catalogue, peer: &PeerId) -> Option<Arc<Skill>> {
     let agents = catalogue.newest().filter(|skill| skill.id.peer == *peer && skill.kind == SkillKind::Agent);
     agents.min_by_key(|skill| skill.id.skill.as_str() != "chat").cloned()
+}
+
+/// Does this peer have the hub find the tool that words mean?
+pub(super) fn leaves_words(catalogue: &Catalogue, peer: &PeerId, input: &Input) -> bool {
+    catalogue.peers.get(peer).is_some_and(|registered| registered.peer.leaves_words(input))
 }
 
 pub(super) fn ready(catalogue: &Catalogue, skill: &Arc<Skill>, why: Why, args: Option<Json>) -> Option<Ready> {

@@ -2,13 +2,14 @@
 //! instead of a guess.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use interlingua_core::audit::arguments::{Keep, kept};
 use interlingua_core::task::Asking;
 use interlingua_core::words::answer::{Consent, FormAnswer, consent, to_form};
 use interlingua_core::words::given::{Unclear, given};
-use interlingua_core::words::rank::{Bar, Ranked, rank, refit};
+use interlingua_core::words::rank::{Bar, Ranked, rank, refit, subject};
 use interlingua_core::words::{Found, Language, Locale, Match, fill, say};
 use interlingua_core::{
     Addressee, Answer, Body, Call, Choice, Fault, FaultKind, Input, Json, KindSet, Noun, Part, PeerId, Principal,
@@ -18,7 +19,7 @@ use interlingua_core::{
 use super::Hub;
 use super::asking::is_ask;
 use super::filled;
-use super::prepare::{Prepared, Ready, no_such_skill, ready};
+use super::prepare::{Prepared, Ready, leaves_words, no_such_skill, ready};
 use super::registry::Catalogue;
 use super::reserved;
 
@@ -28,6 +29,8 @@ const CHOSEN: &str = "skill";
 const PARAMETER: &str = "parameter_meant";
 /// How many hits of the full-text index are looked at.
 const MAX_HITS: usize = 32;
+/// The same where they are only compared with those that would be offered.
+const MAX_RELATED: usize = 1_000;
 /// How many skills of a peer a refusal names.
 const MAX_NAMED: usize = 16;
 /// What answers a greeting, and what answers when nothing fits.
@@ -57,11 +60,13 @@ impl Hub {
         let locale = Locale::detect(input.parts.iter().find_map(language), &text);
         let spoken = Spoken { call, input, text, locale };
         let may = |id: &SkillId| {
+            let leads_back =
+                |skill: &Skill| skill.kind == SkillKind::Agent && leaves_words(catalogue, &skill.id.peer, input);
             of.is_none_or(|peer| id.peer == *peer)
                 // Words are not led to what only takes words elsewhere.
                 && !id.is_call_skill()
                 && !is_ask(id)
-                && catalogue.skill(id, None).is_some_and(|skill| self.may_call(by, skill))
+                && catalogue.skill(id, None).is_some_and(|skill| !leads_back(skill) && self.may_call(by, skill))
         };
         if let Some(chosen) = chosen(input) {
             let chosen = chosen.parse().map_err(|_| no_words())?;
@@ -156,7 +161,20 @@ impl Hub {
         hits.retain(|hit| hit.skill.parse().is_ok_and(|id| may(&id)));
         refit(&mut hits, text, |id| catalogue.skill(id, None).map(|skill| &**skill));
         let bar = Bar { threshold: self.settings.load().match_threshold, ..Bar::default() };
-        Ok(rank(&hits, bar))
+        match rank(&hits, bar) {
+            Ranked::Several(skills) => self.related(text, skills).await,
+            clear @ (Ranked::One(_) | Ranked::None) => Ok(clear),
+        }
+    }
+
+    /// Of several, those that know a word of what the sentence is about: that they list or show something too is no reason to be
+    /// offered.
+    async fn related(&self, text: &str, mut skills: Vec<SkillId>) -> Result<Ranked, Fault> {
+        let Some(subject) = subject(text) else { return Ok(Ranked::Several(skills)) };
+        let known: HashSet<Text> =
+            self.store.index.search(&subject, MAX_RELATED).await?.into_iter().map(|hit| hit.skill).collect();
+        skills.retain(|skill| known.contains(skill.to_string().as_str()));
+        Ok(if skills.is_empty() { Ranked::None } else { Ranked::Several(skills) })
     }
 
     /// A skill with what the sentence gives it; what is unclear there is asked first. An agent is given the words themselves.
@@ -308,27 +326,6 @@ impl Hub {
 }
 
 impl Hub {
-    /// The tool of this peer that words mean, and what they say of its arguments; `None` when they mean none, or several.
-    pub async fn tool_for(
-        &self,
-        by: &Principal,
-        peer: &PeerId,
-        input: &Input,
-    ) -> Result<Option<(SkillId, Json)>, Fault> {
-        let (catalogue, text) = (self.registry.catalogue(), input.words());
-        let may = |id: &SkillId| {
-            let tool = catalogue.skill(id, None).filter(|skill| skill.kind == SkillKind::Tool);
-            id.peer == *peer && tool.is_some_and(|skill| self.may_call(by, skill))
-        };
-        if let Match::One(found) = catalogue.matcher.match_words(&text, self.now(), None, may) {
-            return Ok(Some((found.skill, found.args)));
-        }
-        let Ranked::One(id) = self.ranked(&catalogue, &text, &may).await? else { return Ok(None) };
-        let given = catalogue.skill(&id, None).map(|skill| given(skill, &text, input.args.as_ref(), None));
-        // What is unclear is not asked here: the tool says what it lacks.
-        Ok(given.map(|given| (id, given.args)))
-    }
-
     /// Do these words name one skill beyond doubt, by a phrase of it?
     pub fn names_a_skill(&self, by: &Principal, input: &Input) -> bool {
         let catalogue = self.registry.catalogue();

@@ -106,4 +106,5 @@ pub(super) static LEXICON: Lexicon = Lexicon {
     ],
     negations: &["not", "no", "without", "except", "never", "non", "nor", "don't", "doesn't", "isn't", "aren't"],
     asking: &["what", "what's", "which", "who", "when", "where", "how", "is", "are", "does", "has", "did", "was"],
+    showing: &["list", "show", "display", "see", "view", "get", "find", "give", "tell"],
 };

@@ -107,4 +107,5 @@ pub(super) static LEXICON: Lexicon = Lexicon {
     ],
     negations: &["no", "sin", "ni", "nunca", "excepto", "salvo"],
     asking: &["que", "cual", "cuales", "quien", "cuando", "donde", "como", "cuanto", "cuantos", "esta", "hay"],
+    showing: &["lista", "listar", "muestra", "mostrar", "ver", "dame", "busca", "buscar", "encuentra"],
 };

@@ -146,6 +146,8 @@ pub(super) struct Lexicon {
     pub(super) negations: &'static [&'static str],
     /// Begin a question.
     pub(super) asking: &'static [&'static str],
+    /// Ask for something to be shown, and say nothing of what.
+    pub(super) showing: &'static [&'static str],
 }
 
 /// Is this word in the list of any language spoken here?
@@ -186,6 +188,7 @@ mod tests {
                 lexicon.little,
                 lexicon.negations,
                 lexicon.asking,
+                lexicon.showing,
             ];
             for word in listed.chain(pairs).chain(numbers).chain(lists.into_iter().flatten()) {
                 assert_eq!(fold(word), *word);

@@ -4,7 +4,7 @@ use super::*;
 use crate::event::Why;
 use crate::id::Text;
 use crate::ports::Hit;
-use crate::words::rank::{Bar, Ranked, rank, refit};
+use crate::words::rank::{Bar, Ranked, rank, refit, subject};
 
 fn hits(scores: &[(&str, f64)]) -> Vec<Hit> {
     scores.iter().map(|(skill, score)| Hit { skill: (*skill).into(), score: *score }).collect()
@@ -67,6 +67,15 @@ fn a_number_in_the_sentence_is_for_a_skill_that_requires_one_and_a_question_look
     assert_eq!(first("list 5 orders", [0.5, 0.5, 0.9]), one("orders/list_orders"));
     assert_eq!(first("cancel order 1001", [0.5, 0.9, 0.5]), one("orders/cancel_order"));
     assert!(matches!(first("order 1001", [0.8, 0.8, 0.8]), Ranked::Several(_)), "nothing is guessed");
+}
+
+#[test]
+fn what_a_sentence_is_about_is_neither_that_it_wants_to_see_it_nor_a_number() {
+    assert_eq!(subject("please list the open orders").as_deref(), Some("open orders"));
+    assert_eq!(subject("muéstrame los pedidos: lista de pedidos").as_deref(), Some("muestrame pedidos pedidos"));
+    for nothing in ["", "show me all of it", "get 1001", "what is there to see?"] {
+        assert!(subject(nothing).is_none_or(|about| about == "there"), "{nothing}: {:?}", subject(nothing));
+    }
 }
 
 #[test]

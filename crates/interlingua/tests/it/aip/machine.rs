@@ -20,6 +20,10 @@ fn device(url: &str, id: &str, more: &[&str]) -> Device {
     let greet = "name: greet\ndescription: Greets.\ninput: { type: object, properties: { who: { type: string } } }\n\
                  effects: { reads: true, idempotent: true }\ncommand: [sh, -c, 'cat']\n";
     std::fs::write(tools.join("greet.yaml"), greet).expect("a file");
+    let press = "name: press\ndescription: Presses the button.\ninput: { type: object, required: [times], properties: \
+                 { times: { type: integer }, pace: { type: string, enum: [slow, fast] } } }\n\
+                 effects: { reads: true, idempotent: true }\ncommand: [sh, -c, 'cat']\n";
+    std::fs::write(tools.join("press.yaml"), press).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
     command.current_dir(directory.path()).env_remove("INTERLINGUA_TOKEN").env_remove("INTERLINGUA_DATA");
     command.args(["device", "--hub", url, "--id", id]).args(more);
@@ -100,4 +104,40 @@ async fn p_48_p_49_a_device_that_is_turned_away_waits_twice_as_long_each_time() 
         assert!(waited >= least * 0.8, "it came again after {waited} s");
         last = next;
     }
+}
+
+/// The same as words to any other peer: what they say is used, what they lack is asked for, and the answer completes the call.
+#[tokio::test]
+async fn words_to_a_device_use_what_they_say_and_ask_for_what_they_lack() {
+    let hub = hub("key: s3cret, devices: { box: { effects: reads } }").await;
+    let _device = device(&format!("ws://{}", hub.address()), "box", &["--key", "s3cret"]);
+    is_up(&hub, "box").await;
+    let ask = |words: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_interlingua"));
+        command.args(["ask", "--peer", "box", words, "--data"]).arg(hub.data()).stdin(std::process::Stdio::null());
+        let done = command.output().expect("the program runs");
+        (done.status.code(), String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned())
+    };
+    let (code, said) = ask("press the button 3 times, fast");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("\"times\":3") && said.contains("\"pace\":\"fast\""), "{said}");
+    let (code, said) = ask("list files in .");
+    assert_eq!(code, Some(5), "{said}");
+    assert!(said.contains("path") && said.contains("interlingua answer"), "{said}");
+    let asked = json!({"peer": "box", "text": "press the button"});
+    let asked = hub.post_json("/api/exchanges", &asked).await.json();
+    let question = &asked["questions"][0];
+    assert!(question["text"].as_str().is_some_and(|text| text.contains("times")), "{asked}");
+    let task = question["task"].as_str().expect("a task");
+    let answer = json!({"answer": {"question": question["id"], "text": "4"}});
+    hub.post_json(&format!("/api/tasks/{task}/signals"), &answer).await;
+    let done = crate::support::reaches(&hub, task, "completed").await;
+    assert!(done.to_string().contains("\"times\":4"), "{done}");
+    // Told by the name of its skill, the words are led the same way; nobody is asked there.
+    let told = json!({"skill": "box/do", "arguments": {"request": "press the button 5 times"}});
+    let done = hub.post_json("/api/exchanges", &told).await.json();
+    assert_eq!(done["finished"]["structured"]["times"], 5, "{done}");
+    let (code, said) = ask("bake a cake");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("press"), "it says what there is: {said}");
 }

@@ -64,3 +64,14 @@ async fn what_nobody_described_waits_for_an_approval_that_shows_the_arguments() 
     assert_eq!(code, Some(5), "{err}");
     assert!(err.contains("Shall I run orders/cancel_order for owner with {\"order_id\":1001}"), "{err}");
 }
+
+/// Choices are offered only where they have to do with what was said: that something can be listed here is none.
+#[tokio::test]
+async fn words_that_nothing_here_is_about_are_told_so_and_no_choices_are_offered() {
+    let hub = Hub::start(env!("CARGO_BIN_EXE_interlingua"), "").await;
+    for words in ["list open orders", "show open invoices of Paris"] {
+        let (code, out, err) = ended(&typed(&hub, &["ask", words]));
+        assert_eq!(code, Some(1), "{words}: {out}{err}");
+        assert!(out.contains("I found no skill for that"), "{words}: {out}{err}");
+    }
+}

@@ -12,6 +12,7 @@ use interlingua_core::{
     Call, CancelWhy, Fault, FaultKind, Finished, Input, Json, Loss, MessageId, Party, PeerId, Text, uuid_v4,
 };
 use interlingua_protocols::aip::discover::ToolKey;
+use interlingua_protocols::aip::plan::commands;
 use interlingua_protocols::aip::server::Happening;
 use interlingua_protocols::aip::server::say::End;
 use interlingua_protocols::aip::wire::{Command, ResultStatus, Status, ToolType};
@@ -25,6 +26,8 @@ use crate::hub::{Hub, entropy};
 
 /// The skill that takes words.
 pub(in crate::edge::aip) const DO: &str = "do";
+/// The argument of it that has them.
+pub(super) const REQUEST: &str = "request";
 /// How long a device may take to say what tools it has.
 const LISTING: Duration = Duration::from_secs(10);
 
@@ -94,7 +97,10 @@ impl DevicePeer {
     }
 
     async fn tool(self: Arc<Self>, hub: Arc<Hub>, tool: ToolKey, dispatch: Dispatch, news: News) -> Ended {
-        let within = self.desk.session_of(&hub, &dispatch).await;
+        let within = match self.desk.opened(&dispatch.call.id) {
+            Some(session) => Some(session),
+            None => self.desk.session_of(&hub, &dispatch).await,
+        };
         let mut own = None;
         let session = match within {
             Some(session) => session,
@@ -133,6 +139,14 @@ impl Peer for DevicePeer {
     /// Its tools take arguments, and its `do` takes words.
     fn loses(&self, call: &Call) -> Vec<Loss> {
         call.input().map(Input::lost_beside_arguments).unwrap_or_default()
+    }
+
+    fn leaves_words(&self, input: &Input) -> bool {
+        let words = input.words();
+        let is_told = input.args.as_ref().is_some_and(|args| args.get(REQUEST).is_some());
+        let planned = || self.desk.settings().planner.is_some();
+        let listed = || commands(&words, |tool| self.tool_type(tool)).is_some();
+        !is_told && !words.trim().is_empty() && !self.tools.is_empty() && !planned() && !listed()
     }
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {

@@ -1,12 +1,12 @@
 //! A task told in words, at a device: what is done, by whom it is planned.
 //!
 //! A list of commands is done as it stands. Otherwise the configured planner, an agent like any other, is given the words and
-//! calls the device's tools as it calls any skill; without one, the words must fit one of the tools, and a human yes is asked
-//! for unless it only reads.
+//! calls the device's tools as it calls any skill; without one, the words must fit one of the tools, as words to a peer without an
+//! agent do.
 
 use std::sync::Arc;
 
-use interlingua_core::peer::Dispatch;
+use interlingua_core::peer::{Dispatch, Peer};
 use interlingua_core::{
     Ask, Event, FaultKind, Finished, Inbound, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text,
 };
@@ -17,7 +17,7 @@ use interlingua_protocols::aip::server::LATE;
 use interlingua_protocols::aip::server::say::End;
 use interlingua_protocols::aip::wire::{Command, CommandResult, ResultStatus};
 
-use super::device::{DevicePeer, Own};
+use super::device::{DevicePeer, Own, REQUEST};
 use super::going::{Ended, News};
 use crate::hub::Hub;
 
@@ -49,7 +49,7 @@ pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch
 
 fn request(dispatch: &Dispatch) -> String {
     let Some(input) = dispatch.call.input() else { return String::new() };
-    let given = input.args.as_ref().and_then(|args| args.get("request")?.as_str());
+    let given = input.args.as_ref().and_then(|args| args.get(REQUEST)?.as_str());
     given.map_or_else(|| input.words().into_owned(), str::to_owned)
 }
 
@@ -128,24 +128,17 @@ async fn planned(
     child(peer, hub, dispatch, Some(session), Target::Peer(planner.clone()), Input::text(&told), news).await
 }
 
-/// The tool that the words mean. Changing something because words seem to say so needs a human yes.
+/// The tool that the words mean, as the hub finds it for whoever speaks to this device.
 async fn matched(peer: &Arc<DevicePeer>, hub: &Arc<Hub>, dispatch: &Dispatch, request: &str, news: &News) -> Ended {
-    match hub.tool_for(&dispatch.by, &peer.name, &Input::text(request)).await {
-        Err(fault) => (Finished::failed(fault), Vec::new()),
-        Ok(None) => peer.failed(FaultKind::Unanswered, nothing_fits(&peer.tool_names())),
-        Ok(Some((skill, args))) => {
-            let target = Target::Skill(skill, None);
-            child(peer, hub, dispatch, None, target, Input::args(args), news).await
-        }
+    let input = Input::text(request);
+    match peer.leaves_words(&input) {
+        true => child(peer, hub, dispatch, None, Target::Peer(peer.name.clone()), input, news).await,
+        false => peer.failed(FaultKind::Unanswered, NO_TOOLS),
     }
 }
 
-fn nothing_fits(tools: &[&str]) -> String {
-    let known = if tools.is_empty() { "it has told of no tools".to_owned() } else { tools.join(", ") };
-    format!(
-        "no planner is configured, and the words fit none of the device's tools ({known}); a list of commands is done as it stands"
-    )
-}
+const NO_TOOLS: &str =
+    "no planner is configured, and the device has told of no tools; a list of commands is done as it stands";
 
 /// A call on behalf of this one: in its caller's name, within its time, and gone when it goes.
 async fn child(
@@ -157,14 +150,9 @@ async fn child(
     input: Input,
     news: &News,
 ) -> Ended {
-    let changes = match &target {
-        Target::Skill(id, _) => changes_something(hub, id),
-        Target::Capability(_) | Target::Peer(_) | Target::Words => false,
-    };
     let (id, ask) = (format!("{}-plan", dispatch.task), Ask::Invoke { target, input });
     let mut call = dispatch.call.child(dispatch.task, &hub.id, Maker::Device, id, ask);
     call.limits.deadline = dispatch.call.limits.deadline;
-    call.limits.confirm = changes;
     let request = Request { by: dispatch.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
     let mut running = match hub.open(request).await {
         Ok(running) => running,
@@ -204,8 +192,4 @@ fn whole(finished: &Finished, said: &[Event]) -> Finished {
     whole.output.parts = interlingua_core::collect(finished, said);
     whole.output.said = None;
     whole
-}
-
-fn changes_something(hub: &Hub, id: &SkillId) -> bool {
-    hub.registry.catalogue().skill(id, None).is_none_or(|skill| !skill.effects.only_read())
 }
