@@ -154,10 +154,13 @@ impl Edge {
 }
 
 impl Plan {
-    /// Names are unique, edges lead from one step to another, and no step waits for itself in the end.
+    /// There are steps, names are unique, edges lead from one step to another, and no step waits for itself in the end.
     pub fn check(&self) -> Result<(), Fault> {
         if self.nodes.len() > MAX_NODES || self.edges.len() > MAX_EDGES {
             return Err(Fault::caller(FaultKind::TooLarge, "the plan has too many steps or edges"));
+        }
+        if self.nodes.is_empty() {
+            return Err(refused("the plan has no steps: `tasks` has them").field("tasks", "must not be empty"));
         }
         let mut nodes = BTreeSet::new();
         for (index, node) in self.nodes.iter().enumerate() {

@@ -45,8 +45,8 @@ const HELP: &str = "/new begins another conversation, /exit or Ctrl-D leaves, //
 pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
     let screen = Screen { json: arguments.hub.json };
     let asks = std::io::stdin().is_terminal() && !screen.json;
+    meant::known_peer(&arguments.hub, &arguments.peer).await?;
     if asks {
-        meant::known_peer(&arguments.hub, &arguments.peer).await?;
         screen.note(&format!("talking to {}; /help", arguments.peer));
     }
     let client = Client::new(&arguments.hub)?;

@@ -1,5 +1,5 @@
-//! `check`: is this configuration right? Or this definition of a website, or this manifest of a tool: which of them a file is,
-//! its keys say.
+//! `check`: is this configuration right? Or this definition of a website, this plan, or this manifest of a tool: which of them a
+//! file is, its keys say.
 
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use interlingua_drivers::tools::read_manifest;
 use serde_json::json;
 
 use super::arguments::CheckArguments;
+use super::run::plan;
 use super::screen::Screen;
 use super::{Exit, Failure};
 use crate::config::{self, Overrides, Problem, Rejected};
@@ -30,6 +31,10 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         Err(rejected) if has(&rejected, "interface_id") => definition(&arguments.file, screen),
+        Err(rejected) if has(&rejected, "tasks") => {
+            let problems: Vec<String> = plan::problem(&arguments.file).into_iter().collect();
+            told(screen, &arguments.file, "plan; `interlingua run` works through it", &problems, &[])
+        }
         Err(rejected) if has(&rejected, "name") && has(&rejected, "description") => manifest(&arguments.file, screen),
         Err(rejected) => {
             if screen.json {

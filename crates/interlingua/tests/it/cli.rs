@@ -91,6 +91,14 @@ fn a_configuration_is_checked_with_exit_codes_0_and_3() {
 }
 
 #[test]
+fn a_plan_is_checked_as_a_plan() {
+    let path = format!("{}/../../examples/plan.yaml", env!("CARGO_MANIFEST_DIR"));
+    let checked = interlingua(&["check", &path]);
+    let said = format!("{path} is a valid plan; `interlingua run` works through it\n");
+    assert_eq!((code(&checked), out(&checked)), (0, said), "{}", err(&checked));
+}
+
+#[test]
 fn the_hubs_that_conformance_kits_meet_can_be_started() {
     for name in ["a2a-tck.yaml", "a2a-tck-off.yaml", "a2a-tck-03.yaml"] {
         let path = format!("{}/../../conformance/{name}", env!("CARGO_MANIFEST_DIR"));

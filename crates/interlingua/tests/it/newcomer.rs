@@ -176,6 +176,7 @@ async fn the_commands_of_the_documents_end_well() {
 async fn what_is_typed_wrong_is_answered_with_what_was_meant() {
     let (hub, home) = (hub().await, home());
     hub.write("bad.yaml", "peers: { desk: { nlip: { ulr: \"http://127.0.0.1:9/nlip\" } } }\n");
+    hub.write("circle.yaml", "tasks: { a: {} }\ndependencies: [{ from_task_id: a, to_task_id: a }]\n");
     hub.write("tool.yaml", "name: say\ndescription: Says it.\neffects: readz\ncommand: echo\n");
     for (line, code, told) in [
         ("interlingua sereve", 2, "'serve'"),
@@ -187,8 +188,14 @@ async fn what_is_typed_wrong_is_answered_with_what_was_meant() {
         ("interlingua call local/read_file @nowhere.json", 2, "there is no file nowhere.json"),
         ("interlingua call local/read_file '{\"pth\": 1}'", 2, "\n  \"path\" is a required property"),
         ("echo hello | interlingua chat nobody", 2, "no peer 'nobody'\n  `interlingua peers`"),
+        ("interlingua chat nobody </dev/null", 2, "no peer 'nobody'\n  `interlingua peers`"),
         ("interlingua ask --peer loacl 'what is there?'", 2, "did you mean local?"),
         ("interlingua check tool.yaml", 3, "tool.yaml: `effects`"),
+        ("interlingua run tool.yaml", 2, "tool.yaml is no plan: it has no `tasks`; a plan looks like this"),
+        ("interlingua run circle.yaml", 2, "circle.yaml is no plan: "),
+        ("echo '{\"tasks\": {}}' | interlingua run -", 2, "the plan has no steps"),
+        ("interlingua call graph/run '{\"plan\": {}}'", 2, "the plan has no steps"),
+        ("interlingua check circle.yaml", 3, "circle.yaml: "),
         ("interlingua skills --hub http://127.0.0.1:1", 4, "interlingua serve"),
         ("interlingua ask 'write hello to a.txt'", 5, "interlingua approve"),
         ("interlingua connect claude", 2, "claude-desktop"),

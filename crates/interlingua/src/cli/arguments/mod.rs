@@ -110,12 +110,13 @@ by `target_device_id`, `device_type` or `task_data: { capability: … }`. Ctrl-C
     Explain(ExplainArguments),
     /// Verify, export or redact the record of decisions
     Audit(AuditArguments),
-    /// Check a configuration, a website's definition or a tool's manifest, and say all that is wrong with it
+    /// Check a configuration, a website's definition, a tool's manifest or a plan, and say all that is wrong with it
     #[command(after_help = "\
 Examples:
   interlingua check hub.yaml            every problem with its line, column and what was meant
   interlingua check airline.yaml        the definition of a website alone
   interlingua check tool.yaml           the manifest of a tool
+  interlingua check plan.yaml           a plan for `interlingua run`
   interlingua check --json hub.yaml     the same for programs
 
 Exit code 3 when something is wrong.")]

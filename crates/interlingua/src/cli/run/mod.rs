@@ -4,9 +4,9 @@
 //! of JSON, the last one with the whole plan. Ctrl-C cancels it.
 
 mod board;
+pub(super) mod plan;
 
-use std::io::{IsTerminal, Read};
-use std::path::Path;
+use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use interlingua_core::Json;
@@ -19,15 +19,13 @@ use super::client::{Client, Extras};
 use super::screen::{Screen, plain};
 use super::{Exit, Failure, save};
 use crate::api::view::{EventView, ExchangeRequest, FinishedView, OutcomeView, TaskView};
-use crate::config::{self, Span};
+use crate::config::Span;
 
-/// No plan is larger than the default body of a request.
-const PLAN: u64 = 64 << 20;
 /// A plan may take longer than a call.
 const DEADLINE: Span = Span::hours(24);
 
 pub(super) async fn run(arguments: RunArguments) -> Result<Exit, Failure> {
-    let plan = read(&arguments.plan)?;
+    let plan = plan::read(&arguments.plan)?;
     let mut given = json!({ "plan": plan });
     if let Some(width) = arguments.width {
         given["width"] = width.into();
@@ -55,26 +53,6 @@ pub(super) async fn run(arguments: RunArguments) -> Result<Exit, Failure> {
             let _ = client.delete(&format!("/api/tasks/{}", encoded(&task.id))).await;
             Err(Failure::new(Exit::Interrupted, "interrupted; the plan was cancelled"))
         }
-    }
-}
-
-/// A plan in YAML or JSON, from a file or from standard input.
-fn read(path: &Path) -> Result<Value, Failure> {
-    let bad = |message: String| Failure::new(Exit::Usage, message);
-    let shown = path.display();
-    let text = if path == Path::new("-") {
-        let mut text = String::new();
-        let read = std::io::stdin().lock().take(PLAN).read_to_string(&mut text);
-        read.map_err(|error| bad(format!("cannot read standard input: {}", error.kind())))?;
-        text
-    } else {
-        std::fs::read_to_string(path).map_err(|error| bad(config::unreadable(path, &error)))?
-    };
-    let plan: Value = serde_saphyr::from_str(&text).map_err(|error| bad(format!("{shown} is no plan: {error}")))?;
-    if plan.is_object() {
-        Ok(plan)
-    } else {
-        Err(bad(format!("{shown} is no plan: expected `tasks` and `dependencies`")))
     }
 }
 
