@@ -245,6 +245,13 @@
     return el.readOnly ? { why: 'readonly' } : null;
   }
 
+  // A picture shows nothing of what it holds: dots for letters, and nothing at all of what has no letters of its own. It stays
+  // where it is and can be used.
+  function hide(el) {
+    const [name, value] = typed.includes(el.type) || el.localName === 'select' ? ['mask', 'linear-gradient(#0000 0 0)'] : ['-webkit-text-security', 'disc'];
+    el.style.setProperty(name, value, 'important');
+  }
+
   // A label stands for its control.
   const control = el => (el.localName === 'label' && el.control) || el;
 
@@ -282,6 +289,7 @@
       const el = control(r.el), seen = print(el);
       el.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
       el.focus();
+      if (a.secret) hide(el);
       if (el.localName === 'input' && typed.includes(el.type)) {
         el.value = a.text;
         if (a.text && !el.value) return { ok: false, why: 'value', by: el.type };
@@ -290,7 +298,6 @@
         return { ok: true, insert: false, used: r.used, print: seen };
       }
       if (el.select) el.select(); else el.ownerDocument.getSelection().selectAllChildren(el);
-      if (a.secret) el.style.setProperty('-webkit-text-security', 'disc', 'important');
       return { ok: true, insert: true, used: r.used, print: seen };
     },
 
@@ -307,6 +314,7 @@
       if (!r.ok) return r;
       const el = control(r.el), seen = print(el);
       el.focus();
+      if (a.secret) hide(el);
       pick(el).selected = true;
       el.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
       el.dispatchEvent(new Event('change', { bubbles: true }));

@@ -124,7 +124,7 @@ impl<'a> Player<'a> {
             }
             Doing::Select { from, option } => {
                 let hand = Hand { number, at: from, kind: "select", parameter: option.parameter.as_ref(), step, until };
-                self.ready(&hand, "choose", json!({"text": option.value})).await.map(|_| ())
+                self.ready(&hand, "choose", json!({"text": option.value, "secret": option.secret})).await.map(|_| ())
             }
             Doing::Wait(at) => {
                 let hand = Hand { number, at, kind: "", parameter: None, step, until };

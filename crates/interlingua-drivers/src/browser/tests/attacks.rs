@@ -401,27 +401,48 @@ async fn w_64_a_file_chooser_opens_nothing_and_holds_nothing_up() {
     assert_eq!(code, "not_actionable", "no file is named by typing: {refused}");
 }
 
-/// Two secrets of one length look the same in a picture; two plain values do not.
+/// Of whatever kind the field is: two secrets of one length look the same in a picture; two plain values do not.
 #[tokio::test]
 async fn w_67_a_secret_is_masked_in_a_picture_of_the_page() {
-    let page = html("<style>* { caret-color: transparent }</style><input id='a' style='font: 40px monospace'>");
-    let (bench, server) = (Bench::new(), Pages::start([("/", page)]).await);
-    let steps = json!([{"action_type": "navigate", "value": "/"},
-        {"action_type": "type", "selector": "#a", "value": "{v}", "screenshot": true}]);
-    let actions = json!({"get_hidden": {"effects": "reads", "parameters": {"v": {"secret": true}}, "steps": steps},
-        "get_shown": {"effects": "reads", "steps": steps}});
-    let peer = bench.site(site(&server, actions));
-    let picture = async |action: &str, value: &str| {
-        let done = peer.try_out(action, json!({ "v": value })).await.unwrap();
-        let pictures = done.output.parts.iter().filter(|part| part.media.as_deref() == Some("image/jpeg"));
-        let bodies: Vec<_> = pictures.map(|part| format!("{:?}", part.body)).collect();
-        assert_eq!(bodies.len(), 1);
-        bodies[0].clone()
-    };
-    assert_eq!(picture("get_hidden", "hunter2").await, picture("get_hidden", "x8kqwzj").await);
-    assert_ne!(
-        picture("get_shown", "hunter2").await,
-        picture("get_shown", "x8kqwzj").await,
-        "a picture shows what is typed"
-    );
+    let style = "<style>* { caret-color: transparent; font: 40px monospace }</style>";
+    let input = |kind: &str| html(&format!("{style}<input id='a' type='{kind}'>"));
+    let options = "<option>nothing<option>hunter2<option>x8kqwzj";
+    let fields = [
+        ("text", input("text"), "type", ["hunter2", "x8kqwzj"]),
+        ("search", input("search"), "type", ["hunter2", "x8kqwzj"]),
+        ("tel", input("tel"), "type", ["5551234", "5559876"]),
+        ("url", input("url"), "type", ["http://a", "http://b"]),
+        ("email", input("email"), "type", ["a@bcd.ef", "x@yzu.vw"]),
+        ("number", input("number"), "type", ["1234567", "7654321"]),
+        ("date", input("date"), "type", ["1990-04-17", "1971-12-30"]),
+        ("time", input("time"), "type", ["04:17", "21:39"]),
+        ("month", input("month"), "type", ["1990-04", "1971-12"]),
+        ("week", input("week"), "type", ["1990-W04", "1971-W52"]),
+        ("datetime-local", input("datetime-local"), "type", ["1990-04-17T04:17", "1971-12-30T21:39"]),
+        ("color", input("color"), "type", ["#ff0000", "#0000ff"]),
+        ("range", input("range"), "type", ["10", "90"]),
+        ("textarea", html(&format!("{style}<textarea id='a'></textarea>")), "type", ["hunter2", "x8kqwzj"]),
+        ("editable", html(&format!("{style}<p id='a' contenteditable>text</p>")), "type", ["hunter2", "x8kqwzj"]),
+        ("select", html(&format!("{style}<select id='a'>{options}</select>")), "select", ["hunter2", "x8kqwzj"]),
+    ];
+    let bench = Bench::new();
+    for (kind, page, does, [one, other]) in fields {
+        let server = Pages::start([("/", page)]).await;
+        let steps = json!([{"action_type": "navigate", "value": "/"},
+            {"action_type": does, "selector": "#a", "value": "{v}", "screenshot": true}]);
+        let actions = json!({"get_hidden": {"effects": "reads", "parameters": {"v": {"secret": true}}, "steps": steps},
+            "get_shown": {"effects": "reads", "steps": steps}});
+        let peer = bench.site(site(&server, actions));
+        let picture = async |action: &str, value: &str| {
+            let done = peer.try_out(action, json!({ "v": value })).await.unwrap();
+            let pictures = done.output.parts.iter().filter(|part| part.media.as_deref() == Some("image/jpeg"));
+            let bodies: Vec<_> = pictures.map(|part| format!("{:?}", part.body)).collect();
+            assert_eq!(bodies.len(), 1);
+            bodies[0].clone()
+        };
+        let same = picture("get_hidden", one).await == picture("get_hidden", other).await;
+        assert!(same, "{kind}: a picture tells two secrets apart");
+        let shown = picture("get_shown", one).await != picture("get_shown", other).await;
+        assert!(shown, "{kind}: a picture shows what is typed");
+    }
 }
