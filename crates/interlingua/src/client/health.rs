@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::lost::{Lost, Why};
 use super::retry::jittered;
 use crate::hub::Hub;
+use crate::hub::supervisor::round;
 
 const FAILURES: u32 = 3;
 const FIRST_HOLD: Duration = Duration::from_secs(1);
@@ -272,7 +273,7 @@ pub(crate) fn watch<P: Probed>(hub: &Arc<Hub>, peer: &Arc<P>) {
             if !is_registered(&hub, &peer) {
                 return;
             }
-            peer.probe(&hub).await;
+            round("probe", peer.probe(&hub)).await;
             let pause = peer.breaker().pause();
             drop((hub, peer));
             tokio::time::sleep(pause / 2 + jittered(pause / 2)).await;

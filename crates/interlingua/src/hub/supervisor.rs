@@ -2,8 +2,10 @@
 //! ends alone; where it was is told by [`crate::telemetry::panics`].
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -51,6 +53,14 @@ impl Supervisor {
         self.stopping.cancel();
         self.tracker.close();
         tokio::time::timeout(patience, self.tracker.wait()).await.is_ok()
+    }
+}
+
+/// One round of work that is done again and again: when it panics it ends alone, and the next one runs. What it leaves half done
+/// is behind locks that are taken on when poisoned, or in the store, whose changes are whole.
+pub async fn round(what: &'static str, work: impl Future<Output = ()>) {
+    if AssertUnwindSafe(work).catch_unwind().await.is_err() {
+        tracing::error!(event = "round_panicked", what, "background work panicked; its next round runs all the same");
     }
 }
 

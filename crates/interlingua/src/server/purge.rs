@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config;
 use crate::hub::Hub;
+use crate::hub::supervisor::round;
 
 /// How often the rules are applied.
 const EVERY: Duration = Duration::from_secs(600);
@@ -98,9 +99,12 @@ impl Purging {
         let mut ticks = tokio::time::interval(EVERY);
         loop {
             ticks.tick().await;
-            if let Err(error) = self.apply().await {
-                tracing::error!(%error, "retention rules could not be applied");
-            }
+            round("retention", async {
+                if let Err(error) = self.apply().await {
+                    tracing::error!(event = "retention_failed", %error, "retention rules could not be applied");
+                }
+            })
+            .await;
         }
     }
 
@@ -110,9 +114,10 @@ impl Purging {
         let store = &self.hub.store;
         if let Some(Leap { at, newest }) = self.leap {
             tracing::warn!(
+                event = "clock_leap",
                 clock = %at,
                 %newest,
-                "clock_leap: the clock was far past the newest record; nothing is removed by age until it has gone on for a day"
+                "the clock was far past the newest record; nothing is removed by age until it has gone on for a day"
             );
             // Counts and bytes hold all the same. At the beginning of time nothing is old.
             store.journal.retain(rules(&kept), Time(0)).await?;
@@ -153,7 +158,58 @@ fn rules(kept: &config::Retention) -> Retention {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use bytes::Bytes;
+    use interlingua_core::Digest;
+    use interlingua_core::ports::{BlobInfo, BlobWriter, Blobs, Pending};
+    use interlingua_drivers::keys::Keyring;
+    use interlingua_drivers::store::{Embedded, Options};
+    use tokio::sync::Notify;
+
     use super::*;
+    use crate::hub::Settings;
+    use crate::hub::admission::AdmissionLimits;
+
+    /// Panics when it is first tidied up.
+    #[derive(Default)]
+    struct Brittle {
+        rounds: AtomicUsize,
+        again: Notify,
+    }
+
+    impl Blobs for Brittle {
+        fn create(&self) -> Pending<'_, Box<dyn BlobWriter>> {
+            Box::pin(std::future::pending())
+        }
+        fn info(&self, _: Digest) -> Pending<'_, Option<BlobInfo>> {
+            Box::pin(std::future::pending())
+        }
+        fn read(&self, _: Digest, _: u64, _: usize) -> Pending<'_, Bytes> {
+            Box::pin(std::future::pending())
+        }
+        fn retain(&self, _: u64) -> Pending<'_, u64> {
+            assert_ne!(self.rounds.fetch_add(1, Ordering::Relaxed), 0, "the first round panics");
+            self.again.notify_one();
+            Box::pin(std::future::ready(Ok(0)))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn h_19_a_round_that_panics_is_followed_by_the_next() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (store, blobs) =
+            (Embedded::open(dir.path(), Options::default()).expect("opens"), Arc::new(Brittle::default()));
+        let ports = Store { blobs: blobs.clone(), ..store.ports() };
+        let keys = Arc::new(Keyring::from_text(&"07".repeat(32)).expect("a key"));
+        let hub = Hub::new("test".into(), ports, keys, AdmissionLimits::default(), Settings::default());
+        let rules = Arc::new(ArcSwap::from_pointee(config::Retention::default()));
+        let purging = Purging::start(&hub, rules, None, dir.path()).await.expect("starts");
+        tokio::select! {
+            () = purging.run() => panic!("it runs on"),
+            () = blobs.again.notified() => {}
+        }
+    }
 
     const DAY: Duration = Duration::from_secs(24 * 3600);
 

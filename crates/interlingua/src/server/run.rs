@@ -37,6 +37,7 @@ use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::audit::KeepArguments;
 use crate::hub::limits::LimitRule;
 use crate::hub::shares::HoldingLimits;
+use crate::hub::supervisor::round;
 use crate::hub::{FrontDoor, Hub, Settings, Unknown, entropy};
 use crate::telemetry::meters;
 
@@ -142,7 +143,7 @@ impl Server {
         edge::register(&shared, config).await?;
         let taken = hub.recover().await?;
         if taken > 0 {
-            tracing::info!(tasks = taken, "took up unfinished tasks");
+            tracing::info!(event = "tasks_taken_up", tasks = taken, "took up unfinished tasks");
         }
         shared.push.resume(&shared).await?;
         retire::resume(&shared).await?;
@@ -169,7 +170,10 @@ impl Server {
     /// Lets what runs end, then closes the store.
     pub async fn stop(self) {
         if !self.hub.stop(STOP_PATIENCE).await {
-            tracing::warn!("some exchanges did not end in time; they go on after the next start");
+            tracing::warn!(
+                event = "exchanges_not_ended",
+                "some exchanges did not end in time; they go on after the next start"
+            );
         }
         self.store.close().await;
     }
@@ -397,7 +401,10 @@ async fn observe(shared: Arc<Shared>) {
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        shared.observe();
-        shared.prometheus.run_upkeep();
+        round("gauges", async {
+            shared.observe();
+            shared.prometheus.run_upkeep();
+        })
+        .await;
     }
 }
