@@ -111,13 +111,17 @@ pub fn which_one(language: Language, candidates: &[(SkillId, Text)]) -> String {
 pub fn confirm(language: Language, owner: &Owner, skill: &SkillId, args: Option<&Json>, parts: &[Part]) -> String {
     let (owner, skill) = (folded::name(&owner.to_string()), folded::name(&skill.to_string()));
     let args = args.map(|args| folded::arguments(args.as_str()));
-    let parts = folded::parts(parts);
-    let (run, whose, with, saying, end) = match language {
-        English => ("Shall I run", "for", "with", "saying", "? Answer yes or no."),
-        Spanish => ("¿Ejecuto", "para", "con", "diciendo", "? Responde sí o no."),
+    let is_silent = !parts.is_empty() && parts.iter().all(|part| part.as_text() == Some(""));
+    let (run, whose, with, saying, nothing, end) = match language {
+        English => ("Shall I run", "for", "with", "saying", ", without any text", "? Answer yes or no."),
+        Spanish => ("¿Ejecuto", "para", "con", "diciendo", ", sin ningún texto", "? Responde sí o no."),
     };
     let args = args.map(|args| format!(" {with} {args}")).unwrap_or_default();
-    let parts = parts.map(|parts| format!(", {saying} {parts}")).unwrap_or_default();
+    let parts = match folded::parts(parts) {
+        _ if is_silent => nothing.to_owned(),
+        Some(parts) => format!(", {saying} {parts}"),
+        None => String::new(),
+    };
     format!("{run} {skill} {whose} {owner}{args}{parts}{end}")
 }
 

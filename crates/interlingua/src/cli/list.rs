@@ -65,13 +65,20 @@ pub(super) async fn skills(arguments: &SkillsArguments) -> Result<Exit, Failure>
 pub(super) async fn tasks(arguments: &TasksArguments) -> Result<Exit, Failure> {
     let Some(id) = &arguments.id else {
         let filter = arguments.state.as_ref().map(|state| format!("&state={state}")).unwrap_or_default();
-        let page: PageView<TaskView> = all(&arguments.hub, &format!("/api/tasks?limit=200{filter}")).await?;
+        let mut page: PageView<TaskView> = all(&arguments.hub, &format!("/api/tasks?limit=200{filter}")).await?;
+        let found = page.items.len();
+        page.items.retain(|task| arguments.all || stands_alone(task));
         let mut table = Table::new(&["task", "state", "updated", "caller", "skill", "waits for"]);
         for task in &page.items {
             let (id, skill) = (ids::short(&task.id), task.skill.as_deref().unwrap_or("-"));
             table.row([&*id, &task.state, &briefly(&task.updated), &task.owner, skill, &waits_for(task)]);
         }
-        return show(&arguments.hub, &page, &table);
+        let exit = show(&arguments.hub, &page, &table)?;
+        let hidden = found - page.items.len();
+        if hidden > 0 && !arguments.hub.json {
+            Screen::people().note(&format!("{hidden} more that those above led to: --all"));
+        }
+        return Ok(exit);
     };
     let client = Client::new(&arguments.hub)?;
     let id = ids::task(&arguments.hub, id).await?;
@@ -89,6 +96,12 @@ pub(super) async fn tasks(arguments: &TasksArguments) -> Result<Exit, Failure> {
     let parts = task.finished.map(|finished| finished.parts).unwrap_or_default();
     save::fetch_and_save(&client, screen, &arguments.save, parts).await?;
     Ok(Exit::Done)
+}
+
+/// Was it asked for itself, or does it wait for somebody? The rest are steps of another: rounds of a team, calls of an agent or a
+/// plan.
+fn stands_alone(task: &TaskView) -> bool {
+    task.parent.is_none() || !task.questions.is_empty()
 }
 
 /// What a task waits for: an approval of which arguments, or an answer to which question.

@@ -62,6 +62,20 @@ async fn problems_of_a_peer_name_the_program_or_the_address_and_the_cause() {
     assert_eq!((status, &unseen["error"]["kind"]), (404, &json!("not_found")), "{unseen}");
 }
 
+/// However often it was started: what the last start of it said.
+#[tokio::test]
+async fn a_program_that_dies_again_and_again_is_shown_with_what_it_said_last() {
+    let dies = "echo started >> starts; echo 'Traceback (most recent call last):' >&2; echo 'KeyError: 7' >&2; exit 1";
+    let config = format!("peers: {{ brittle: {{ mcp: {{ command: sh, args: [-c, {dies:?}] }} }} }}\n");
+    let hub = builder().config(&config).start().await;
+    let starts = hub.directory().join("starts");
+    let count = || std::fs::read_to_string(&starts).map_or(0, |text| text.lines().count());
+    until("it was started three times", async || count() >= 3).await;
+    until("what it said is shown", async || problems(&hub, "brittle").await.contains("KeyError: 7")).await;
+    let shown = problems(&hub, "brittle").await;
+    assert_eq!(shown.matches("Traceback").count(), 1, "{shown}");
+}
+
 #[tokio::test]
 async fn a_tool_put_into_the_hubs_own_directory_is_offered() {
     let hub = builder().config("").start().await;

@@ -76,6 +76,9 @@ pub struct TasksArguments {
     /// Only those in this state
     #[arg(long, value_parser = ["accepted", "running", "waiting", "completed", "failed", "cancelled"], conflicts_with = "id")]
     pub state: Option<String>,
+    /// Also those that another task led to: rounds of a team, calls of an agent, steps of a plan
+    #[arg(long, conflicts_with = "id")]
+    pub all: bool,
     /// Cancel it
     #[arg(long, requires = "id")]
     pub cancel: bool,

@@ -57,6 +57,26 @@ async fn h_12_calls_of_a_team_s_own_tools_reach_its_coordinator_three_answer_vot
 }
 
 #[tokio::test]
+async fn tasks_lists_what_was_asked_for_and_with_all_what_that_led_to() {
+    let hub = builder("").start().await;
+    asked(&hub).await;
+    let listed = |more: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_interlingua"));
+        let done = command.arg("tasks").args(more).arg("--data").arg(hub.data()).output().expect("the program runs");
+        assert!(done.status.success(), "{done:?}");
+        (String::from_utf8_lossy(&done.stdout).into_owned(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let (tasks, told) = listed(&[]);
+    assert_eq!(tasks.lines().count(), 2, "a head and the team: {tasks}");
+    assert!(tasks.contains("panel/chat") && told.contains("--all"), "{tasks}{told}");
+    let (all, _) = listed(&["--all"]);
+    assert!(all.contains("panel/chat") && all.contains("bob/chat") && all.lines().count() > 4, "{all}");
+    let (json, _) = listed(&["--json"]);
+    let page: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(page["items"].as_array().map(Vec::len), Some(1), "{page}");
+}
+
+#[tokio::test]
 async fn a_winners_answer_that_is_reused_needs_no_more_of_its_model() {
     let hub = builder(", ending: reuse").start().await;
     let answer = asked(&hub).await;

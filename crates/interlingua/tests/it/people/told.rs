@@ -53,6 +53,9 @@ async fn nlip_envelope_a2a_and_nlweb_name_the_approver_and_the_id() {
         until("its phrase", async || hub.get("/api/skills?limit=200").await.text().contains("erase {what}")).await;
         let said = post(&hub, "bob", path, headers, body).await;
         let task = pending(&hub).await;
+        let asked = hub.get("/api/confirmations").await.text();
+        assert!(!asked.contains(r#"saying \"\""#), "an empty text is no saying: {asked}");
+        assert!(path != "/nlip" || asked.contains("without any text?"), "{asked}");
         let mut seen = said.clone();
         if path == "/a2a" {
             let get = json!({"jsonrpc": "2.0", "id": 2, "method": "GetTask", "params": {"id": task}});

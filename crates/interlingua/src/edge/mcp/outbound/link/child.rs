@@ -47,6 +47,7 @@ pub(in super::super) async fn start(
     supervisor: &Supervisor,
 ) -> Result<Arc<Pipe>, Lost> {
     let started = program.start().await.map_err(|error| Lost::unconnected(NotStarted::of(program, &error)))?;
+    tail.clear();
     let (pipe, lines) = Pipe::new(changes);
     let (said, stopping) = ((tail.clone(), answers.clone()), supervisor.stopping().clone());
     supervisor.run(pump(name.clone(), started, pipe.ears.clone(), lines, said, stopping));
