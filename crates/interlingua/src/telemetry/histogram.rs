@@ -38,8 +38,11 @@ impl Histogram {
         self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    /// In the text format of Prometheus; `label` is one pair, or empty.
+    /// In the text format of Prometheus; `label` is one pair, or empty. Nothing is told of a label under which nothing was timed.
     pub fn render(&self, name: &str, label: &str, to: &mut String) {
+        if !label.is_empty() && self.counts.iter().all(|count| count.load(Ordering::Relaxed) == 0) {
+            return;
+        }
         let comma = if label.is_empty() { "" } else { "," };
         let mut below = 0;
         for (count, (_, bound)) in self.counts.iter().zip(BOUNDS) {

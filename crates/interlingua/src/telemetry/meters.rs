@@ -138,8 +138,10 @@ impl std::fmt::Debug for Meters {
 }
 
 impl Meters {
-    /// Resolves every handle; every series is then shown from the start, at zero.
+    /// Resolves every handle. What has no labels is shown from the start, at zero.
     pub fn register() -> Meters {
+        let (version, os, arch) = (env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
+        gauge!("interlingua_build_info", "version" => version, "os" => os, "arch" => arch).set(1.0);
         let config_current = gauge!("interlingua_config_current");
         config_current.set(1.0);
         Meters {
@@ -172,7 +174,7 @@ impl Meters {
 
     /// Everything as text: what the recorder of the process holds, and this hub's own times.
     pub fn render(&self, recorder: &PrometheusHandle) -> String {
-        let mut text = recorder.render();
+        let mut text = counted(&recorder.render());
         let name = "interlingua_phase_seconds";
         histogram::head(name, "time in each phase of an exchange", &mut text);
         for (phase, times) in Phase::ALL.iter().zip(&self.phases) {
@@ -250,8 +252,7 @@ pub struct WireMeters {
     pub duration: Histogram,
     /// Frames that were no message of this protocol.
     pub invalid: Counter,
-    /// Long-lived sockets of this protocol that are open.
-    pub sockets: Gauge,
+    protocol: &'static str,
 }
 
 impl std::fmt::Debug for WireMeters {
@@ -268,8 +269,13 @@ impl WireMeters {
             outcomes: LABELS.map(ended),
             duration: Histogram::default(),
             invalid: counter!("interlingua_invalid_frames_total", "protocol" => protocol),
-            sockets: gauge!("interlingua_sockets", "protocol" => protocol),
+            protocol,
         }
+    }
+
+    /// Long-lived sockets of this protocol that are open; shown where there was one.
+    pub fn sockets(&self) -> Gauge {
+        gauge!("interlingua_sockets", "protocol" => self.protocol)
     }
 
     /// An exchange ended, or was refused with a fault of this kind.
@@ -345,7 +351,23 @@ pub(super) fn failed(kind: FaultKind) -> usize {
     }
 }
 
+/// Without the counters that stand at zero under labels which were prepared for them: nothing was counted there yet.
+fn counted(text: &str) -> String {
+    let (mut kept, mut is_counter) = (String::with_capacity(text.len()), false);
+    for line in text.lines() {
+        if let Some(about) = line.strip_prefix("# TYPE ") {
+            is_counter = about.ends_with(" counter");
+        }
+        if !(is_counter && line.ends_with("} 0")) {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
 fn describe() {
+    metrics::describe_gauge!("interlingua_build_info", "1; its labels say which program this is");
     metrics::describe_gauge!("interlingua_exchanges_in_flight", "exchanges that run now");
     metrics::describe_gauge!("interlingua_queue_length", "calls that wait for a place");
     metrics::describe_gauge!("interlingua_tasks_live", "kept exchanges that are not done");

@@ -77,7 +77,12 @@ async fn metrics_count_by_protocol_and_outcome_and_time_every_phase() {
     let hub = hub("{}\n").await;
     let completed = "interlingua_exchanges_total{protocol=\"nlip\",outcome=\"completed\"}";
     let not_found = "interlingua_exchanges_total{protocol=\"nlip\",outcome=\"not_found\"}";
-    assert_eq!(metric(&hub, completed).await, Some(0.0), "shown before the first call");
+    assert_eq!(metric(&hub, completed).await, None, "nothing was counted there yet");
+    let fresh = hub.get("/metrics").await.text();
+    assert!(fresh.contains("interlingua_build_info{version=\""), "{fresh}");
+    assert!(fresh.contains("\ninterlingua_calls_shed_total 0\n"), "{fresh}");
+    let zeros = fresh.lines().filter(|line| line.ends_with("} 0") && !line.contains("_bucket{")).count();
+    assert!(zeros < 20, "{zeros} series that were never touched:\n{fresh}");
     for _ in 0..3 {
         assert_eq!(hub.post_json("/nlip", &call("hub/echo", &json!({"a": 1}))).await.status, 200);
     }

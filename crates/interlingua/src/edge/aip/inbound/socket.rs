@@ -150,7 +150,7 @@ fn close(code: u16) -> Close {
 impl Talk {
     async fn run(mut self, mut socket: Socket) {
         let meters = self.hub.meters.protocol(PROTOCOL);
-        meters.sockets.increment(1.0);
+        meters.sockets().increment(1.0);
         let hub = self.hub.clone();
         let cut = self.told.cut();
         let closed = tokio::select! {
@@ -168,7 +168,7 @@ impl Talk {
         } else {
             frames::goodbye(socket, closed).await;
         }
-        meters.sockets.decrement(1.0);
+        meters.sockets().decrement(1.0);
     }
 
     async fn converse(&mut self, socket: &mut Socket) -> Close {

@@ -150,7 +150,7 @@ impl Session {
     /// `pass`: what the socket was opened with; none when that was taken back since.
     async fn run(mut self, mut socket: Socket, pass: Option<Pass>) {
         let meters = self.shared.hub.meters.protocol(PROTOCOL);
-        meters.sockets.increment(1.0);
+        meters.sockets().increment(1.0);
         let shared = self.shared.clone();
         let taken_back = async {
             if let Some(pass) = pass {
@@ -159,7 +159,7 @@ impl Session {
         };
         let closed = frames::until_ended(&shared.hub, taken_back, self.converse(&mut socket)).await;
         frames::goodbye(socket, closed).await;
-        meters.sockets.decrement(1.0);
+        meters.sockets().decrement(1.0);
     }
 
     /// Until the socket is closed: by the other side (`None`), or for a reason of ours.
