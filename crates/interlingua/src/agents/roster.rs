@@ -251,7 +251,7 @@ fn team(name: &str, team: &config::Team, config: &Config) -> Result<Team, Fault>
     let skills = skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into());
     if team.nlip == Some(true) {
         for member in team.agents.iter().filter(|member| !config.agents.contains_key(*member)) {
-            tracing::info!(team = name, %member, "nlip_skipped: this member is no agent of this hub and makes its calls itself");
+            tracing::info!(event = "nlip_skipped", team = name, %member, "no agent of this hub: it makes its calls itself");
         }
     }
     Ok(Team {

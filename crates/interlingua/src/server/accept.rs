@@ -92,7 +92,7 @@ impl Failures {
     fn count(&mut self, error: &std::io::Error) {
         self.untold += 1;
         if self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
-            tracing::warn!(%error, times = self.untold, "connections could not be accepted");
+            tracing::warn!(event = "connections_not_accepted", %error, times = self.untold, "connections could not be accepted");
             (self.untold, self.told) = (0, Some(Instant::now()));
         }
     }

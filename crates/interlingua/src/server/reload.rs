@@ -59,12 +59,12 @@ impl Server {
             Ok(changes) => {
                 meters.config_reloads.increment(1);
                 meters.config_current.set(1.0);
-                tracing::info!(changed = changes.live.join(" "), "configuration applied");
+                tracing::info!(event = "config_applied", changed = changes.live.join(" "), "configuration applied");
             }
             Err(fault) => {
                 meters.config_reload_failures.increment(1);
                 meters.config_current.set(0.0);
-                tracing::error!(error = %fault, "configuration not applied; the one before it stays");
+                tracing::error!(event = "config_refused", error = %fault, "configuration not applied; the one before it stays");
             }
         }
         applied

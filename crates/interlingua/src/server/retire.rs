@@ -29,7 +29,7 @@ const PASSES: usize = 16;
 pub(super) async fn resume(shared: &Arc<Shared>) -> Result<(), Fault> {
     let hub = &shared.hub;
     if is_marked(hub).await? {
-        tracing::info!("old keys are being taken out: goes on with it");
+        tracing::info!(event = "keys_retiring", "old keys are being taken out: goes on with it");
         begin(shared);
     }
     Ok(())
@@ -39,7 +39,10 @@ pub(super) async fn resume(shared: &Arc<Shared>) -> Result<(), Fault> {
 pub async fn retire(shared: &Arc<Shared>) -> Result<Held, Fault> {
     let hub = &shared.hub;
     if shared.keys.held().ring.len() < 2 {
-        return Err(Fault::caller(FaultKind::Conflict, "there is one key: make a new one first"));
+        return Err(Fault::caller(
+            FaultKind::Conflict,
+            "there is no old key to delete: `interlingua keys rotate` makes a new one",
+        ));
     }
     hub.store.records.put(KIND, MARK, Bytes::from_static(b"1"), None, Expect::Anything, hub.now()).await?;
     begin(shared);
@@ -57,8 +60,11 @@ async fn work(shared: Arc<Shared>) {
         let done = take_out(&shared).await;
         shared.keys.retiring.store(false, Ordering::Release);
         match done {
-            Ok(()) => tracing::info!("all keys but the newest are taken out"),
-            Err(error) => return tracing::error!(%error, "old keys are not taken out: the next start tries again"),
+            Ok(()) => tracing::info!(event = "keys_retired", "all keys but the newest are taken out"),
+            Err(error) => {
+                let event = "keys_not_retired";
+                return tracing::error!(event, %error, "old keys are not taken out: the next start tries again");
+            }
         }
         // Who asked again just before the end has left a mark, and nobody who sees it.
         if !is_marked(&shared.hub).await.unwrap_or(false) || shared.keys.retiring.swap(true, Ordering::AcqRel) {

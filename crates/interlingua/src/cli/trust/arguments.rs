@@ -228,7 +228,7 @@ pub struct ForgetArguments {
 Examples:
   interlingua keys list                            which keys there are, never what they are
   interlingua keys rotate                          a new key seals from now on; the hub runs on
-  interlingua keys retire                          seals anew what old keys sealed, takes them out
+  interlingua keys retire                          seals anew what old keys sealed, then deletes those
   interlingua keys rotate --owner-token            a new token for the Owner; the old one is refused
   interlingua keys rotate --audit                  a new key signs the audit; old records verify
   interlingua keys rotate --outer outer.key        a new outer key, first in this file
@@ -258,11 +258,14 @@ Examples:
   interlingua keys rotate --outer outer.key    a new outer key, first in the file that
                                                `store.encryption` names")]
     Rotate(RotateArguments),
-    /// Take the old ones out, once what they sealed is sealed by the newest
+    /// Delete the old ones, once what they sealed is sealed by the newest
     #[command(after_help = "\
 Examples:
-  interlingua keys retire
-  interlingua keys list       says how far it is: one key is left when it is done")]
+  interlingua keys retire     begins; the hub goes on with it by itself, also after a restart
+  interlingua keys list       says how far it is: how much each old key still seals
+
+Outer keys and keys that signed the audit stay. Tokens of conversations and sessions, receipts and
+cursors of pages that a deleted key made are refused.")]
     Retire(HubArguments),
 }
 

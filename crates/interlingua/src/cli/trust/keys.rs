@@ -46,14 +46,20 @@ async fn rotate(arguments: RotateArguments) -> Result<Exit, Failure> {
     show(screen, &view)
 }
 
+const RETIRING: &str = "the hub seals anew, with its newest key, what the old ones sealed, and then deletes the old ones. It goes on by \
+                        itself, also after a restart; it is done when `interlingua keys list` names none that `is being taken out`";
+const RETIRED: &str = "what the old keys sealed is sealed by the newest, and the old keys are deleted";
+const WORTHLESS: &str = "what an old key made and the hub only handed out (tokens of conversations and sessions, receipts, cursors of \
+                         pages) is refused once that key is deleted";
+
 async fn retire(hub: &HubArguments) -> Result<Exit, Failure> {
     let client = Client::new(hub)?;
     client.delete("/api/keys/old").await?;
     let view: KeysView = client.get("/api/keys").await?;
     let screen = Screen { json: hub.json };
     if !screen.json {
-        screen.note("it goes on in the background; it is done when `interlingua keys list` shows one key");
-        screen.note("tokens of conversations that an old key made count no more from then on");
+        screen.note(if view.retiring { RETIRING } else { RETIRED });
+        screen.note(WORTHLESS);
     }
     show(screen, &view)
 }

@@ -157,7 +157,10 @@ impl Hub {
     async fn kept_audit_key(&self) -> Result<Option<Written>, Fault> {
         let Some(item) = self.store.records.get(KIND, NAME, self.now()).await? else { return Ok(None) };
         let Ok(plain) = self.keys.open(KIND, NAME.as_bytes(), &item.value) else {
-            tracing::error!("the audit's key does not open any more: another one signs from here on");
+            tracing::error!(
+                event = "audit_key_unreadable",
+                "the audit's key does not open any more: another one signs from here on"
+            );
             return Ok(None);
         };
         serde_json::from_slice(&plain).map(Some).map_err(Fault::internal)

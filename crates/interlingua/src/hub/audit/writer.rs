@@ -85,6 +85,8 @@ struct Batch {
     next: Option<Arc<Signing>>,
     /// What the lines took while they waited.
     bytes: u64,
+    /// When the last line was decided, of this page or the one before it.
+    latest: Option<Time>,
 }
 
 impl Batch {
@@ -96,18 +98,18 @@ impl Batch {
                     let bytes = weight(&line);
                     match refusals.pass(*line) {
                         Some(line) => {
-                            self.add(&line);
+                            self.add(line);
                             self.bytes += bytes;
                         }
                         None => waiting.remove(bytes),
                     }
                 }
                 Told::Flush(reply) => {
-                    self.add_all(&refusals.so_far());
+                    self.add_all(refusals.so_far());
                     self.waiting.push(reply);
                 }
                 Told::Sign(reply) => {
-                    self.add_all(&refusals.so_far());
+                    self.add_all(refusals.so_far());
                     self.waiting.push(reply);
                     self.sign = true;
                 }
@@ -119,14 +121,18 @@ impl Batch {
         }
     }
 
-    fn add(&mut self, line: &AuditLine) {
-        if let Err(error) = self.lines.add(line, entropy::bits()) {
+    /// Times never go back from one line to the next: one that two threads decided at once, or that tells what was counted until
+    /// now, is no older than the line before it.
+    fn add(&mut self, mut line: AuditLine) {
+        line.at = self.latest.map_or(line.at, |latest| line.at.max(latest));
+        self.latest = Some(line.at);
+        if let Err(error) = self.lines.add(&line, entropy::bits()) {
             tracing::error!(%error, "an audit line could not be spelled");
         }
     }
 
-    fn add_all(&mut self, lines: &[AuditLine]) {
-        lines.iter().for_each(|line| self.add(line));
+    fn add_all(&mut self, lines: Vec<AuditLine>) {
+        lines.into_iter().for_each(|line| self.add(line));
     }
 
     fn is_empty(&self) -> bool {
@@ -173,7 +179,7 @@ impl Writer {
                 Ok(_) => batch.take(&mut taken, &mut self.refusals, &self.waiting),
                 Err(_) => {}
             }
-            batch.add_all(&self.refusals.due(self.clock.now()));
+            batch.add_all(self.refusals.due(self.clock.now()));
             if batch.is_empty() {
                 continue;
             }
@@ -192,7 +198,7 @@ impl Writer {
             }
             self.write(&mut batch).await;
         }
-        batch.add_all(&self.refusals.so_far());
+        batch.add_all(self.refusals.so_far());
         self.write(&mut batch).await;
         self.sign().await;
     }
@@ -202,7 +208,7 @@ impl Writer {
         if dropped > self.told_dropped {
             let missing = dropped - self.told_dropped;
             let line = AuditLine { at: self.clock.now(), ..AuditLine::new("missing", "hub") };
-            batch.add(&line.on(format!("{missing} lines")).outcome("not written"));
+            batch.add(line.on(format!("{missing} lines")).outcome("not written"));
             self.told_dropped = dropped;
         }
         let count = batch.lines.len();
@@ -258,7 +264,7 @@ impl Writer {
         if !self.cut
             && let Err(error) = keep(&*self.records, &checkpoint).await
         {
-            tracing::warn!(%error, "the newest checkpoint of the audit is not kept beside it");
+            tracing::warn!(event = "audit_checkpoint_not_kept", %error, "the newest checkpoint of the audit is not kept beside it");
         }
         true
     }
@@ -305,7 +311,7 @@ impl Writer {
             Err(error) => {
                 // It may be there all the same: the next page looks.
                 self.head = None;
-                tracing::error!(%error, "audit lines could not be written");
+                tracing::error!(event = "audit_not_written", %error, "audit lines could not be written");
                 false
             }
         }
@@ -316,7 +322,9 @@ impl Writer {
         if self.head.is_none() {
             match self.looked_up().await {
                 Ok(head) => self.head = Some(head),
-                Err(error) => tracing::error!(%error, "the end of the audit cannot be read"),
+                Err(error) => {
+                    tracing::error!(event = "audit_unreadable", %error, "the end of the audit cannot be read")
+                }
             }
         }
         self.head
@@ -333,6 +341,7 @@ impl Writer {
             self.cut = !removed && there != Some(checkpoint.head);
             if self.cut {
                 tracing::error!(
+                    event = "audit_cut",
                     record = checkpoint.record,
                     "the audit does not hold what was signed: `interlingua audit verify` says more"
                 );

@@ -223,6 +223,27 @@ async fn a_call_is_proposed_approved_executed_and_returned_in_the_audit() {
     assert_eq!(told.last().map(|(what, how)| (what.as_str(), how.as_str())), Some(("return", "peer_failed")));
 }
 
+/// Equal refusals are counted, and what was counted is told later: the line of it stands where it is written.
+#[tokio::test]
+async fn lines_are_in_the_order_of_their_times_whoever_was_refused_how_often() {
+    let hub = hub("").await;
+    for name in ["nobody/one", "nobody/two", "nobody/three"] {
+        for _ in 0..3 {
+            call(&hub, "bob", json!({"skill": name, "arguments": {}})).await;
+        }
+    }
+    for _ in 0..5 {
+        echo(&hub, "ann").await;
+    }
+    let (code, shown) = audit(hub.directory(), &["show", "--json"]);
+    assert_eq!(code, Some(0), "{shown}");
+    let page: Value = serde_json::from_str(&shown).expect("JSON");
+    let items = page["items"].as_array().expect("a list");
+    assert!(items.iter().any(|line| line["times"] == 2), "{shown}");
+    let times: Vec<&str> = items.iter().filter_map(|line| line["at"].as_str()).collect();
+    assert!(times.len() > 10 && times.is_sorted_by(|newer, older| newer >= older), "{times:#?}");
+}
+
 #[tokio::test]
 async fn a_name_somebody_chose_makes_no_line() {
     let hub = hub("").await;

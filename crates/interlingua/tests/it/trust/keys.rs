@@ -267,13 +267,18 @@ async fn old_keys_are_taken_out_once_what_they_sealed_is_sealed_anew_also_throug
     let context = json!({"city": CANARY});
     rotations::context(&hub, "m1", context.clone()).await;
     let one = run(&hub, &["keys", "retire"]);
-    assert!(!one.status.success() && String::from_utf8_lossy(&one.stderr).contains("one key"), "{one:?}");
+    assert!(
+        !one.status.success() && String::from_utf8_lossy(&one.stderr).contains("there is no old key to delete"),
+        "{one:?}"
+    );
     assert!(run(&hub, &["keys", "rotate"]).status.success());
     assert!(sealed_by(&hub, 1).await > 40 && ring(&hub).await == 2);
     let listed = run(&hub, &["keys", "list"]);
     assert!(String::from_utf8_lossy(&listed.stdout).contains("opens what it sealed"), "{listed:?}");
     let begun = run(&hub, &["keys", "retire"]);
     assert!(begun.status.success(), "{begun:?}");
+    let told = String::from_utf8_lossy(&begun.stderr).into_owned();
+    assert!(told.contains("delete") && told.contains("receipts") && told.contains("is refused once"), "{told}");
     // Wherever it has come to.
     hub.kill_9();
     hub.restart().await;
