@@ -97,6 +97,17 @@ async fn r_18_the_same_message_again_is_the_kept_result_and_another_under_its_id
     assert_eq!(route.bench.count("write"), 1);
 }
 
+/// As `conformance/deviations.md` says of R-18.
+#[tokio::test]
+async fn the_same_message_of_a_call_that_only_reads_is_made_again() {
+    let route = Route::start("").await;
+    for n in [1, 1, 2] {
+        let said = one(&route.send(&within(call("m1", "say", json!({"n": n})), "s1")).await);
+        assert_eq!(said["content"], json!({"status": "success", "result": {"n": n}}));
+    }
+    assert_eq!(route.bench.count("say"), 3);
+}
+
 #[tokio::test]
 async fn r_19_each_block_is_streamed_and_the_last_response_has_all_that_is_no_log() {
     let route = Route::start("").await;
