@@ -36,7 +36,13 @@ const GOES_ON_LATER: &str = "this task stopped here; it goes on after the hub's 
 /// Something for the driver of a kept exchange.
 #[derive(Debug)]
 pub enum Incoming {
-    Signal { by: Principal, standing: Standing, signal: Signal, reply: oneshot::Sender<Result<(), Fault>>, room: Room },
+    Signal {
+        by: Principal,
+        standing: Standing,
+        signal: Signal,
+        reply: oneshot::Sender<Result<(), Fault>>,
+        room: Box<Room>,
+    },
     CallerGone,
 }
 
@@ -193,7 +199,7 @@ impl Live {
     }
 
     pub async fn signal(&self, by: Principal, standing: Standing, signal: Signal) -> Result<(), Fault> {
-        let room = self.room(&by, &signal)?;
+        let room = Box::new(self.room(&by, &signal)?);
         let (reply, answered) = oneshot::channel();
         let full = |_| Fault::hub(FaultKind::Busy, "too many signals wait for this task");
         self.signals.try_send(Incoming::Signal { by, standing, signal, reply, room }).map_err(full)?;
