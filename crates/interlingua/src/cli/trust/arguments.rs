@@ -228,7 +228,7 @@ pub struct ForgetArguments {
 Examples:
   interlingua keys list                            which keys there are, never what they are
   interlingua keys rotate                          a new key seals from now on; the hub runs on
-  interlingua keys retire                          seals anew what old keys sealed, then deletes those
+  interlingua keys retire                          re-encrypts with the newest, deletes the old ones
   interlingua keys rotate --owner-token            a new token for the Owner; the old one is refused
   interlingua keys rotate --audit                  a new key signs the audit; old records verify
   interlingua keys rotate --outer outer.key        a new outer key, first in this file

@@ -1,8 +1,12 @@
 //! A server that is a program of the hub's own (stdio): one JSON message a line each way.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::FusedFuture;
 use interlingua_core::PeerId;
 use interlingua_drivers::child::{Output, Program, Started, Tail};
 use tokio::sync::mpsc;
@@ -15,6 +19,9 @@ use crate::hub::supervisor::Supervisor;
 
 /// Lines in a row that are no messages: then it is no server.
 const MAX_GARBAGE: u32 = 100;
+/// What a program writes to its standard error as it ends is read before anybody hears that it ended. Another that it started may
+/// hold that open.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Why a program does not run, with the name of what is missing.
 #[derive(Debug, thiserror::Error)]
@@ -71,9 +78,10 @@ async fn pump(
             }
         }
     };
-    let noting = notes.keep(&tail, |line| tracing::debug!(peer = %name, line, "standard error"));
+    let noting = notes.keep(&tail, |line| tracing::debug!(peer = %name, line, "standard error")).fuse();
+    let mut noting = pin!(noting);
     let beside = async {
-        tokio::join!(writing, noting);
+        tokio::join!(writing, noting.as_mut());
         // A program may close its input or its standard error and go on.
         std::future::pending::<()>().await;
     };
@@ -100,6 +108,9 @@ async fn pump(
     };
     tokio::select! {
         (why, spoke) = reading => {
+            if !noting.is_terminated() {
+                let _ = tokio::time::timeout(LAST_WORDS, noting.as_mut()).await;
+            }
             let last = tail.lines().pop().unwrap_or_default();
             // One that never spoke is tried again and again: `peer_unreachable` says so once.
             match spoke {
