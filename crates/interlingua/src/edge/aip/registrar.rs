@@ -34,6 +34,8 @@ pub(super) struct Registrar {
     /// Somebody came, left or is forgotten.
     urgent: Notify,
     shown: watch::Sender<u64>,
+    /// The same of what words find.
+    indexed: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -83,6 +85,7 @@ impl Default for Registrar {
             changed: Notify::new(),
             urgent: Notify::new(),
             shown: watch::Sender::new(0),
+            indexed: watch::Sender::new(0),
         }
     }
 }
@@ -194,9 +197,18 @@ impl Registrar {
 
     /// Waits until all that was noted so far is shown.
     pub(super) async fn settled(&self) {
+        self.reached(&self.shown).await;
+    }
+
+    /// Waits until all that was noted so far can be found by words.
+    pub(super) async fn found(&self) {
+        self.reached(&self.indexed).await;
+    }
+
+    async fn reached(&self, count: &watch::Sender<u64>) {
         let noted = self.known().noted;
-        let mut shown = self.shown.subscribe();
-        let _ = tokio::time::timeout(PATIENCE, shown.wait_for(|shown| *shown >= noted)).await;
+        let mut count = count.subscribe();
+        let _ = tokio::time::timeout(PATIENCE, count.wait_for(|count| *count >= noted)).await;
     }
 }
 
@@ -222,6 +234,7 @@ impl Desk {
             if let Err(fault) = hub.register_all(changes, placed).await {
                 tracing::error!(error = %fault, "devices could not be shown as peers");
             }
+            self.registrar.indexed.send_replace(noted);
         }
     }
 

@@ -131,6 +131,10 @@ async fn words_that_fit_a_tool_lead_to_it_and_what_writes_waits_for_a_yes() {
     assert_eq!(command["actions"][0]["tool_name"], "erase");
     device.does(&command).await;
     assert_eq!(client.hear_a("task_end").await["status"], "completed");
+    client.say(task("dev1", "s3", "bakes a cake")).await;
+    let refused = client.hear_a("error").await;
+    let error = refused["error"].as_str().unwrap_or_default();
+    assert!(error.contains("it has: erase, look, type_text"), "{refused}");
 }
 
 #[tokio::test]

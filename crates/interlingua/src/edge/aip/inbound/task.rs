@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Loss, Part, Principal, Record, Request, Signal, SkillId,
-    Wire,
+    CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Loss, Noun, Part, PeerId, Principal, Record, Request,
+    Signal, SkillId, Wire,
 };
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::server::say::End;
@@ -13,6 +13,7 @@ use interlingua_protocols::aip::{WIRE, decode, encode, fault};
 use tokio::sync::oneshot;
 
 use crate::edge::aip::desk::Desk;
+use crate::edge::aip::sight::sees;
 use crate::hub::audit::lost::Leg;
 use crate::hub::{Hub, Running, entropy};
 
@@ -28,15 +29,16 @@ pub(in crate::edge::aip) async fn follow(
     connection: u64,
     mut stop: oneshot::Receiver<Why>,
 ) {
-    // A device that has just come in may not be shown yet.
-    desk.registrar.settled().await;
+    // The words may be for a tool of a device that has just come in.
+    desk.registrar.found().await;
     let Asked { session, target, .. } = &asked;
     let peer = desk.registrar.name(target).map_or_else(|| target.clone(), |name| name.0);
     let call = {
-        let addressed = Asked { target: peer, ..asked.clone() };
+        let addressed = Asked { target: peer.clone(), ..asked.clone() };
         decode::task(&addressed, entropy::message_id(), desk.settings().rules.grace, hub.now())
     };
     let id = call.id.clone();
+    let peer = PeerId(peer);
     desk.opening(id.clone(), session.clone());
     let opened = hub.open(Request { by: by.clone(), connection, inbound: Inbound::Call(Box::new(call)) }).await;
     let mut running = match opened {
@@ -44,7 +46,9 @@ pub(in crate::edge::aip) async fn follow(
         Err(refused) => {
             desk.opened(&id);
             desk.let_go(session);
-            let error = fault::refusal(&refused, target, session);
+            // UFO's words for a device that is not there are for one that this orchestrator may not know of, too.
+            let fits_nothing = refused.kind == FaultKind::NotFound(Noun::Skill) && sees(&hub, &by, &peer);
+            let error = if fits_nothing { refused.public.clone() } else { fault::refusal(&refused, target, session) };
             desk.remember(&asked, &by, &End::failed(error.clone()));
             return desk.step(Happening::Refused { session: session.clone(), error, kind: refused.kind });
         }
