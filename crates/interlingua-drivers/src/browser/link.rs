@@ -170,7 +170,10 @@ impl Link {
             }
             searched = buffer.len();
             if buffer.len() > MAX_MESSAGE {
-                tracing::warn!("a message of the browser is too large");
+                tracing::warn!(
+                    event = "browser_message_too_large",
+                    "a message of the browser is too large: its connection is closed"
+                );
                 return;
             }
             buffer.reserve(CHUNK);

@@ -29,7 +29,7 @@ impl Drawn {
     fn next(&mut self) -> u128 {
         if self.used == DRAWN {
             if aws_lc_rs::rand::fill(&mut self.bytes).is_err() {
-                tracing::error!("the random generator failed");
+                tracing::error!(event = "random_failed", "the system's random generator failed");
             }
             self.used = 0;
         }

@@ -23,7 +23,10 @@ pub fn prometheus() -> PrometheusHandle {
             let recorder = recorder();
             let handle = recorder.handle();
             if metrics::set_global_recorder(recorder).is_err() {
-                tracing::warn!("this process already records metrics elsewhere");
+                tracing::warn!(
+                    event = "metrics_not_installed",
+                    "this process already has a metrics recorder; /metrics stays empty"
+                );
             }
             describe();
             handle

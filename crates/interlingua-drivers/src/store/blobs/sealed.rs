@@ -134,7 +134,7 @@ pub(super) fn content_len(file: u64) -> u64 {
 }
 
 fn damaged() -> StoreFault {
-    tracing::error!("a blob in the store does not open");
+    tracing::error!(event = "blob_unreadable", "stored content cannot be decrypted");
     StoreFault::Damaged("a blob: it was not sealed by this hub, for this, or was altered".into())
 }
 

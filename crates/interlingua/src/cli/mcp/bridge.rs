@@ -183,7 +183,10 @@ impl Bridge {
     /// Of the bridge's own words there are few; a client that reads none of them loses them first.
     fn write(&self, message: &[u8]) {
         if self.out.try_send(line(message)).is_err() {
-            tracing::warn!("the client does not read what it is told");
+            tracing::warn!(
+                event = "mcp_client_stalled",
+                "the client does not read its input; messages to it are dropped"
+            );
         }
     }
 

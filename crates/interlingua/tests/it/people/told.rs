@@ -128,8 +128,8 @@ async fn listed(hub: &Hub, path: &str) -> String {
     post(hub, "boss", path, &names, body).await
 }
 
-/// Wherever an MCP client is told of a tool that gives it the result later, it can call that tool by that name; where there is none it
-/// is told of none.
+/// Wherever an MCP client is told of a tool that gives it the result later, it can call that tool by that
+/// name. Without such a tool nothing is said of one.
 #[tokio::test]
 async fn an_mcp_client_is_told_of_the_tool_that_it_can_call_there_for_the_result_and_of_no_other() {
     let view = "views: { one: { allow: [\"local/erase\"] }, two: { allow: [\"local/erase\", \"hub/await\"] } }";

@@ -65,7 +65,7 @@ async fn what_nobody_described_waits_for_an_approval_that_shows_the_arguments() 
     assert!(err.contains("Shall I run orders/cancel_order for owner with {\"order_id\":1001}"), "{err}");
 }
 
-/// Choices are offered only where they have to do with what was said: that something can be listed here is none.
+/// Choices are offered only where they are about what was said. That something else can be listed is no reason.
 #[tokio::test]
 async fn words_that_nothing_here_is_about_are_told_so_and_no_choices_are_offered() {
     let hub = Hub::start(env!("CARGO_BIN_EXE_interlingua"), "").await;

@@ -209,7 +209,9 @@ impl<'a> Configs<'a> {
                 match (task, self.open(&item.key, &item.value)) {
                     (Some(task), Ok(kept)) if kept.stands == Stands::Telling => found.push((task, kept, item.revision)),
                     (Some(_), Ok(_)) => {}
-                    (None, _) | (_, Err(_)) => tracing::warn!("a push configuration cannot be read"),
+                    (None, _) | (_, Err(_)) => {
+                        tracing::warn!(event = "webhook_unreadable", "a stored webhook cannot be read")
+                    }
                 }
                 after = Some(item.key.to_string());
             }
