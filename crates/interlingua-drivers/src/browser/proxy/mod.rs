@@ -224,7 +224,7 @@ async fn tunnel(browser: &mut TcpStream, server: &mut TcpStream) -> std::io::Res
     };
     tokio::pin!(up, down);
     tokio::select! {
-        given_up = &mut up => given_up.map(drop),
+        sent = &mut up => if reads_no_more(&sent) { down.await } else { sent.map(drop) },
         // What the server sent last is on its way; the browser closes when it has read it.
         done = &mut down => done.and(up.await.map(drop)),
     }
@@ -247,10 +247,16 @@ async fn relay(browser: &mut TcpStream, server: &mut TcpStream) -> std::io::Resu
         }
         to_browser.shutdown().await
     };
+    tokio::pin!(up, down);
     tokio::select! {
-        done = down => done,
-        given_up = up => given_up.map(drop),
+        done = &mut down => done,
+        sent = &mut up => if reads_no_more(&sent) { down.await } else { sent.map(drop) },
     }
+}
+
+/// The server has closed its side and is sent nothing more: what it said before may still be on its way.
+fn reads_no_more(sent: &std::io::Result<u64>) -> bool {
+    sent.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// The head of a message with its empty line, and what came after it. `None`: it ended before, or is too long.
