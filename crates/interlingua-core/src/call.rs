@@ -1,31 +1,18 @@
-//! What comes in: calls, signals, and the manners of whoever sent them.
+//! A call: what is asked for, of whom, and what its caller can take.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::card::Card;
-use crate::content::{Input, Meta, Party, Trust, base64_bytes};
-use crate::event::{Signal, Why};
+use crate::content::{Input, Meta, Party, Trust};
+use crate::event::Why;
 use crate::fault::{Fault, FaultKind};
-use crate::id::{
-    ConversationId, GroupId, HubId, Media, MessageId, PeerId, SkillId, TaskId, Text, Time, Uri, Version, WatchId,
-};
+use crate::id::{ConversationId, HubId, Media, MessageId, PeerId, SkillId, TaskId, Text, Time, Uri, Version};
 use crate::json::Json;
 use crate::origin::{Chosen, Maker, Origin};
 use crate::principal::Principal;
-use crate::query::{Notice, Query, Watch};
 use crate::question::{KindSet, QuestionKind};
-use crate::secret::Secret;
-
-/// What a decoder returns. It proves nothing about who asks.
-#[derive(Debug)]
-pub struct Decoded {
-    pub inbound: Inbound,
-    pub credentials: Vec<Secret>,
-}
 
 /// What the hub's one door takes. Made only by `authenticate`, or for a child call from its parent's chain.
 #[derive(Debug)]
@@ -33,35 +20,7 @@ pub struct Request {
     pub by: Principal,
     /// Names the connection within this hub: an Anonymous caller's idempotency keys count only there.
     pub connection: u64,
-    pub inbound: Inbound,
-}
-
-#[derive(Debug)]
-pub enum Inbound {
-    Call(Box<Call>),
-    /// Several in one frame. They share a [`Group`] unless they are independent.
-    Calls(Vec<Call>),
-    Signal {
-        to: Handle,
-        signal: Signal,
-    },
-    Query(Query),
-    Watch(Watch),
-    Unwatch(WatchId),
-    Register(Card),
-    Notice(Notice),
-}
-
-/// How a wire names what is running.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Handle {
-    Task(TaskId),
-    /// State the hub handed out to be brought back.
-    Sealed(Bytes),
-    /// An id of this connection.
-    Request(Text),
-    /// Whatever is waiting in this conversation.
-    Conversation(ConversationId),
+    pub call: Box<Call>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,7 +33,6 @@ pub struct Call {
     pub conversation: Option<ConversationId>,
     /// The agent, team or graph run that calls: its scope, budget and cancellation apply.
     pub parent: Option<TaskId>,
-    pub group: Option<Group>,
     pub caller: Caller,
     pub limits: Limits,
     pub via: Option<Via>,
@@ -97,7 +55,6 @@ impl Call {
             ask,
             conversation: None,
             parent: None,
-            group: None,
             caller: Caller::default(),
             limits: Limits::default(),
             via: None,
@@ -219,25 +176,9 @@ pub enum Target {
     Words,
 }
 
-/// Calls that came in one frame.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Group {
-    pub id: GroupId,
-    pub index: u16,
-    pub of: u16,
-    pub run: Run,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Run {
-    Together,
-    InOrder { stop_on_failure: bool },
-}
-
 /// What this caller can take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
-    pub delivery: Delivery,
     pub can_answer: KindSet,
     pub missing: Missing,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -261,16 +202,8 @@ impl Caller {
 
 impl Default for Caller {
     fn default() -> Self {
-        Caller { delivery: Delivery::Whole, can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new() }
+        Caller { can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new() }
     }
-}
-
-/// Block until done or asked; events as they come; an id at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Delivery {
-    Whole,
-    Stream,
-    Receipt,
 }
 
 /// A required argument is absent: ask, or `InvalidInput`.
@@ -410,11 +343,27 @@ impl Wire {
     }
 }
 
-/// A frame beside its parsed view. `owned`: spans of what the hub owns in it, always rewritten or removed.
+/// What a peer wrote, beside what the model has of it: for another that speaks the same wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raw {
     pub wire: Wire,
-    #[serde(with = "base64_bytes")]
-    pub bytes: Bytes,
-    pub owned: Vec<(u32, u32)>,
+    #[serde(rename = "bytes", with = "base64_json")]
+    pub json: Json,
+}
+
+/// Journals have it as it was written, in Base64.
+mod base64_json {
+    use serde::de::Error as _;
+    use serde::{Deserializer, Serializer};
+
+    use crate::content::base64_bytes;
+    use crate::json::Json;
+
+    pub(super) fn serialize<S: Serializer>(json: &Json, to: S) -> Result<S::Ok, S::Error> {
+        base64_bytes::serialize(json.as_bytes(), to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Json, D::Error> {
+        serde_json::from_slice(&base64_bytes::deserialize(from)?).map_err(D::Error::custom)
+    }
 }

@@ -55,9 +55,7 @@ id! {
     ConversationId,
     MessageId,
     ArtifactId,
-    GroupId,
     TopicId,
-    WatchId,
     /// A step of a plan.
     NodeId,
     /// What makes one step wait for another.

@@ -67,19 +67,12 @@ pub enum LossKind {
     Flattened,
     Approximated,
     AnsweredByHub,
-    Unordered,
 }
 
 impl LossKind {
     /// The kind of this spelling.
     pub fn named(name: &str) -> Option<LossKind> {
-        let all = [
-            LossKind::Dropped,
-            LossKind::Flattened,
-            LossKind::Approximated,
-            LossKind::AnsweredByHub,
-            LossKind::Unordered,
-        ];
+        let all = [LossKind::Dropped, LossKind::Flattened, LossKind::Approximated, LossKind::AnsweredByHub];
         all.into_iter().find(|kind| kind.as_str() == name)
     }
 
@@ -89,7 +82,6 @@ impl LossKind {
             LossKind::Flattened => "flattened",
             LossKind::Approximated => "approximated",
             LossKind::AnsweredByHub => "answered_by_hub",
-            LossKind::Unordered => "unordered",
         }
     }
 }

@@ -30,7 +30,7 @@ impl Call {
             Ask::Read { uri, .. } => uri.len(),
             Ask::Complete { argument, typed, known, .. } => argument.len() + typed.len() + json(known),
         };
-        let raw = self.raw.as_ref().map_or(0, |raw| raw.bytes.len());
+        let raw = self.raw.as_ref().map_or(0, |raw| raw.json.as_bytes().len());
         asked + self.meta.0.as_ref().map_or(0, json) + raw
     }
 }
@@ -73,7 +73,9 @@ impl Record {
             + match self {
                 Record::Accepted { .. } | Record::Sent(_) | Record::Selected(_) => 0,
                 Record::Received { signal, .. } => signal.weight(),
-                Record::Emitted { event, raw, .. } => event.weight() + raw.as_ref().map_or(0, |raw| raw.bytes.len()),
+                Record::Emitted { event, raw, .. } => {
+                    event.weight() + raw.as_ref().map_or(0, |raw| raw.json.as_bytes().len())
+                }
             }
     }
 }

@@ -11,7 +11,7 @@ use interlingua_core::json::{BadJson, Problem, Reader, Spelling, spell};
 /// The canonical bytes of a value that was checked.
 pub fn canonical(json: &Json) -> Result<Vec<u8>, BadJson> {
     let mut out = Vec::with_capacity(json.as_bytes().len());
-    spell::<Jcs>(&mut Reader::new(json.as_bytes(), usize::MAX)?, &mut out)?;
+    spell::<Jcs>(&mut Reader::of(json), &mut out)?;
     Ok(out)
 }
 

@@ -60,9 +60,7 @@ impl Members {
 
     /// Opens a value that was checked before.
     pub fn of(json: &Json) -> Members {
-        let bytes = json.as_bytes();
-        let read = Reader::new(bytes, usize::MAX).and_then(|mut reader| Members::read(bytes, &mut reader));
-        read.unwrap_or_else(|_| Members::absent())
+        Members::read(json.as_bytes(), &mut Reader::of(json)).unwrap_or_else(|_| Members::absent())
     }
 
     pub fn is_absent(&self) -> bool {
@@ -171,9 +169,8 @@ impl Members {
 /// The elements of a list that was checked before; `None` when it is not one.
 pub fn elements(json: &Json) -> Option<Vec<Json>> {
     let bytes = json.as_bytes();
-    let mut reader = Reader::new(bytes, usize::MAX).ok()?;
     let mut elements = Vec::new();
-    let read = reader.array::<BadJson>(|_, reader| {
+    let read = Reader::of(json).array::<BadJson>(|_, reader| {
         elements.push(Json::slice(bytes, reader.skip()?));
         Ok(())
     });

@@ -11,8 +11,8 @@ use interlingua::hub::Settled;
 use interlingua::server::run::Server;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::{
-    Ask, Call, CardFrom, Effects, Finished, Inbound, Input, Output, Part, Principal, Proof, Provenance, Request,
-    Schema, Skill, SkillId, SkillKind, Target,
+    Ask, Call, CardFrom, Effects, Finished, Input, Output, Part, Principal, Proof, Provenance, Request, Schema, Skill,
+    SkillId, SkillKind, Target,
 };
 
 /// Says a text backwards.
@@ -54,7 +54,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let input = Input::args(serde_json::json!({"text": "interlingua"}).into());
     let call = Box::new(Call::new("embed-1", interlingua_core::Origin::program(), Ask::Invoke { target, input }));
     let by = Principal::hub_owner(Proof::InProcess);
-    let mut running = server.hub.open(Request { by, connection: 0, inbound: Inbound::Call(call) }).await?;
+    let mut running = server.hub.open(Request { by, connection: 0, call }).await?;
     if let Settled::Finished(finished) = running.settle(|_| {}).await? {
         let answer = finished.output.parts.iter().find_map(Part::as_text).unwrap_or_default();
         assert_eq!(answer, "augnilretni");

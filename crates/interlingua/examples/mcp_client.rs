@@ -17,8 +17,8 @@ use interlingua::config::{Config, Overrides, load_text};
 use interlingua::hub::{Hub, Settled};
 use interlingua::server::run::Server;
 use interlingua_core::{
-    Answer, Ask, Call, Card, Health, Inbound, Input, KindSet, PeerId, Principal, Proof, Question, QuestionKind,
-    Request, Schema, Skill, SkillId, SkillKind, Target,
+    Answer, Ask, Call, Card, Health, Input, KindSet, PeerId, Principal, Proof, Question, QuestionKind, Request, Schema,
+    Skill, SkillId, SkillKind, Target,
 };
 use interlingua_testkit::browser;
 use serde_json::{Map, Value, json};
@@ -180,7 +180,7 @@ async fn call(hub: &Arc<Hub>, name: &str, arguments: Value) -> Result<Value, Fai
     let mut call = Call::new(format!("client-{name}"), interlingua_core::Origin::program(), ask);
     call.caller.can_answer = KindSet::INPUT.with(KindSet::VISIT).with(KindSet::MODEL).with(KindSet::ROOTS);
     let by = Principal::hub_owner(Proof::InProcess);
-    let request = Request { by: by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
+    let request = Request { by: by.clone(), connection: 0, call: Box::new(call) };
     let mut running = hub.open(request).await?;
     for _ in 0..ROUNDS {
         match running.settle(|_| {}).await? {

@@ -14,9 +14,7 @@ use interlingua::config::{Overrides, without_file};
 use interlingua::hub::Settled;
 use interlingua::server::run::Server;
 use interlingua_core::model::{Event, Model, Prompt, Speaking, Speech, Stop};
-use interlingua_core::{
-    Ask, Call, Channel, Event as Told, Inbound, Input, Part, Principal, Proof, Request, SkillId, Target,
-};
+use interlingua_core::{Ask, Call, Channel, Event as Told, Input, Part, Principal, Proof, Request, SkillId, Target};
 
 /// Counts the words it was told.
 struct Counter;
@@ -56,7 +54,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ask::Invoke { target, input: Input::text("to be or not to be") },
     ));
     let by = Principal::hub_owner(Proof::InProcess);
-    let mut running = server.hub.open(Request { by, connection: 0, inbound: Inbound::Call(call) }).await?;
+    let mut running = server.hub.open(Request { by, connection: 0, call }).await?;
     let mut answer = String::new();
     let hear = |told: &Told| {
         if let Told::Said { channel: Channel::Answer, parts, .. } = told {

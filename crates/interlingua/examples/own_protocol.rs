@@ -14,8 +14,7 @@ use interlingua::config::{Overrides, without_file};
 use interlingua::hub::{Hub, Settled, entropy};
 use interlingua::server::run::Server;
 use interlingua_core::{
-    Ask, Call, Fault, FaultKind, Finished, Inbound, Input, Json, Outcome, Part, Principal, Proof, Request, SkillId,
-    Target, Wire,
+    Ask, Call, Fault, FaultKind, Finished, Input, Json, Outcome, Part, Principal, Proof, Request, SkillId, Target, Wire,
 };
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -52,8 +51,8 @@ fn refused(fault: &Fault) -> String {
 
 /// One line, through the door. To drop `running` before its end is to leave: the call is cancelled then.
 async fn answer(hub: &Arc<Hub>, by: &Principal, line: &str) -> Result<String, Fault> {
-    let inbound = Inbound::Call(Box::new(decode(line)?));
-    let mut running = hub.open(Request { by: by.clone(), connection: 0, inbound }).await?;
+    let call = Box::new(decode(line)?);
+    let mut running = hub.open(Request { by: by.clone(), connection: 0, call }).await?;
     Ok(match running.settle(|_| {}).await? {
         Settled::Finished(finished) => encode(&finished),
         Settled::Asked(question) => format!("ask {}", question.text),

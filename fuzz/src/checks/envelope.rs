@@ -2,7 +2,7 @@
 //! message and decoded; the rest is refused.
 
 use bytes::Bytes;
-use interlingua_core::{Delivery, Time};
+use interlingua_core::Time;
 use interlingua_protocols::envelope::decode::{Manners, decode};
 use interlingua_protocols::envelope::ecma::{from_ecma, to_ecma};
 use interlingua_protocols::envelope::names::Table;
@@ -17,12 +17,6 @@ pub(crate) fn json(data: &[u8]) {
     let back = from_ecma(&to_ecma(&again.value), &limits).expect("an envelope comes back from its message");
     assert_eq!(back.value, again.value);
     let (names, translators) = (Table::default(), Translators::default());
-    let manners = Manners {
-        names: &names,
-        translators: &translators,
-        now: Time(0),
-        delivery: Delivery::Whole,
-        default_timeout: None,
-    };
+    let manners = Manners { names: &names, translators: &translators, now: Time(0), default_timeout: None };
     let _ = decode(back.value, &manners);
 }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub use count::{Count, VALUE_BYTES};
-pub use reader::{BadJson, DEFAULT_DEPTH, Kind, MOST_VALUES, Problem, Reader, most_values, set_most_values};
+pub use reader::{BadJson, DEFAULT_DEPTH, Kind, MAX_DEPTH, MOST_VALUES, Problem, Reader, most_values, set_most_values};
 pub use write::{Spelling, spell, write_string};
 
 use crate::digest::Digest;
@@ -64,6 +64,11 @@ impl Json {
         Json { raw: frame.slice(span.0..span.1), made: OnceLock::new() }
     }
 
+    /// A value that this program wrote.
+    pub fn written(text: Vec<u8>) -> Json {
+        Json { raw: text.into(), made: OnceLock::new() }
+    }
+
     pub fn from_tree(tree: Tree) -> Json {
         // Writing a tree of strings, numbers and maps with string keys has no way to fail.
         let raw = serde_json::to_vec(&tree).unwrap_or_else(|_| b"null".to_vec());
@@ -97,7 +102,7 @@ impl Json {
     /// The parsed value, made once. A number that does not survive the trip through `i64`, `u64` or `f64` is text here, so
     /// that a schema or rule that compares it fails closed.
     pub fn tree(&self) -> &Tree {
-        &self.made.get_or_init(|| Made::of(tree::tree(&self.raw))).tree
+        &self.made.get_or_init(|| Made::of(tree::tree(self))).tree
     }
 
     pub fn get(&self, key: &str) -> Option<&Tree> {
@@ -124,7 +129,7 @@ impl Json {
 
     fn canonical_digest(&self) -> Digest {
         let mut canonical = Vec::with_capacity(self.raw.len());
-        write::canonical(&self.raw, &mut canonical);
+        write::canonical(self, &mut canonical);
         Digest::of(&canonical)
     }
 }
@@ -153,6 +158,8 @@ impl PartialEq for Json {
     }
 }
 
+impl Eq for Json {}
+
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let raw: &RawValue = serde_json::from_slice(&self.raw).map_err(serde::ser::Error::custom)?;
@@ -164,6 +171,9 @@ impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(d)?;
         let text: Box<str> = raw.into();
-        Ok(Json { raw: Bytes::from(text.into_string()), made: OnceLock::new() })
+        // A key that is there twice means one thing to one reader and another to the next.
+        let json = Json { raw: Bytes::from(text.into_string()), made: OnceLock::new() };
+        Reader::whatever_its_size(&json.raw).skip().map_err(serde::de::Error::custom)?;
+        Ok(json)
     }
 }

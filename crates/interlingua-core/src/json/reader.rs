@@ -1,12 +1,19 @@
 //! A pull reader over bytes. It checks what it passes: grammar (RFC 8259), UTF-8, depth, number of values, duplicate keys (compared after
-//! unescaping), lone surrogates.
+//! unescaping), lone surrogates. A value that was checked before is only walked: nothing in it is checked again.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use smallvec::SmallVec;
+
+use super::Json;
+
 /// Deeper input is refused, whatever its size.
 pub const DEFAULT_DEPTH: usize = 128;
+
+/// No configuration allows deeper input.
+pub const MAX_DEPTH: usize = 1_024;
 
 /// A message of more values is refused, whatever its size: what is made of them takes many times their bytes. This many, unless
 /// [`set_most_values`] says otherwise.
@@ -73,11 +80,13 @@ pub enum Kind {
     Object,
 }
 
-/// Reads one value after another from `text`. A clone looks ahead.
+/// Reads one value after another. A clone looks ahead.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
-    text: &'a str,
+    bytes: &'a [u8],
     at: usize,
+    /// Was all of it checked before?
+    checked: bool,
     depth: usize,
     /// How many more values may come.
     values: usize,
@@ -85,13 +94,27 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Checks UTF-8 at once (a byte order mark is passed over); `depth` levels of arrays and objects are allowed, and [`most_values`] in
-    /// them. Without a bound of its depth it was checked before: then the number of its values has none either.
+    /// them.
     pub fn new(bytes: &'a [u8], depth: usize) -> Result<Reader<'a>, BadJson> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| BadJson { at: error.valid_up_to(), problem: Problem::NotUtf8 })?;
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let values = if depth == usize::MAX { usize::MAX } else { most_values() };
-        Ok(Reader { text, at, depth, values })
+        Ok(Reader { bytes, at, checked: false, depth, values: most_values() })
+    }
+
+    /// Over text whose size is no question: it was kept, or comes from a document that was bounded as a whole.
+    pub(super) fn whatever_its_size(text: &'a [u8]) -> Reader<'a> {
+        Reader { bytes: text, at: 0, checked: false, depth: MAX_DEPTH, values: usize::MAX }
+    }
+
+    /// Over a value that was checked when it came.
+    pub fn of(json: &'a Json) -> Reader<'a> {
+        Reader::written(json.as_bytes())
+    }
+
+    /// Over text that this program wrote, or checked.
+    pub fn written(text: &'a [u8]) -> Reader<'a> {
+        Reader { bytes: text, at: 0, checked: true, depth: usize::MAX, values: usize::MAX }
     }
 
     /// Where the reader stands, in bytes.
@@ -99,8 +122,9 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    fn bytes(&self) -> &'a [u8] {
-        self.text.as_bytes()
+    /// A part of the input as text. It is UTF-8: that was checked first, here or when the value came.
+    fn text(&self, from: usize, to: usize) -> Result<&'a str, BadJson> {
+        std::str::from_utf8(&self.bytes[from..to]).map_err(|_| BadJson { at: from, problem: Problem::NotUtf8 })
     }
 
     fn bad<T>(&self, problem: Problem) -> Result<T, BadJson> {
@@ -108,14 +132,14 @@ impl<'a> Reader<'a> {
     }
 
     fn space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes().get(self.at) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
             self.at += 1;
         }
     }
 
     fn next_byte(&mut self) -> Result<u8, BadJson> {
         self.space();
-        match self.bytes().get(self.at) {
+        match self.bytes.get(self.at) {
             Some(&byte) => Ok(byte),
             None => self.bad(Problem::Ends),
         }
@@ -145,7 +169,7 @@ impl<'a> Reader<'a> {
     /// Nothing but white space may be left.
     pub fn end(&mut self) -> Result<(), BadJson> {
         self.space();
-        if self.at < self.text.len() { self.bad(Problem::Trailing) } else { Ok(()) }
+        if self.at < self.bytes.len() { self.bad(Problem::Trailing) } else { Ok(()) }
     }
 
     /// Calls `each` with every key; it must read exactly one value.
@@ -166,7 +190,7 @@ impl<'a> Reader<'a> {
                 };
                 self.one_more()?;
                 let key = self.string()?;
-                if !keys.insert(key.clone()) {
+                if !self.checked && !keys.insert(key.clone()) {
                     return Err(BadJson { at, problem: Problem::DuplicateKey }.into());
                 }
                 self.take(b':')?;
@@ -236,14 +260,14 @@ impl<'a> Reader<'a> {
         self.take(b'"')?;
         let start = self.at;
         self.plain()?;
-        if self.bytes()[self.at] == b'"' {
-            let text = &self.text[start..self.at];
+        if self.bytes[self.at] == b'"' {
+            let text = self.text(start, self.at)?;
             self.at += 1;
             return Ok(Cow::Borrowed(text));
         }
-        let mut text = String::from(&self.text[start..self.at]);
+        let mut text = String::from(self.text(start, self.at)?);
         loop {
-            match self.bytes()[self.at] {
+            match self.bytes[self.at] {
                 b'"' => {
                     self.at += 1;
                     return Ok(Cow::Owned(text));
@@ -252,16 +276,16 @@ impl<'a> Reader<'a> {
             }
             let start = self.at;
             self.plain()?;
-            text.push_str(&self.text[start..self.at]);
+            text.push_str(self.text(start, self.at)?);
         }
     }
 
     /// Passes bytes up to a quote or backslash.
     fn plain(&mut self) -> Result<(), BadJson> {
-        let rest = &self.bytes()[self.at..];
+        let rest = &self.bytes[self.at..];
         match rest.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20) {
             None => {
-                self.at = self.text.len();
+                self.at = self.bytes.len();
                 self.bad(Problem::Ends)
             }
             Some(offset) => {
@@ -272,7 +296,7 @@ impl<'a> Reader<'a> {
     }
 
     fn escape(&mut self) -> Result<char, BadJson> {
-        let Some(&byte) = self.bytes().get(self.at + 1) else { return self.bad(Problem::Ends) };
+        let Some(&byte) = self.bytes.get(self.at + 1) else { return self.bad(Problem::Ends) };
         let simple = match byte {
             b'"' => '"',
             b'\\' => '\\',
@@ -293,7 +317,7 @@ impl<'a> Reader<'a> {
         let first = self.hex(self.at + 2)?;
         let (code, length) = match first {
             0xD800..=0xDBFF => {
-                let pair = self.bytes().get(self.at + 6..self.at + 8) == Some(b"\\u");
+                let pair = self.bytes.get(self.at + 6..self.at + 8) == Some(b"\\u");
                 let second = if pair { self.hex(self.at + 8)? } else { 0 };
                 if !(0xDC00..=0xDFFF).contains(&second) {
                     return self.bad(Problem::LoneSurrogate);
@@ -312,7 +336,7 @@ impl<'a> Reader<'a> {
     }
 
     fn hex(&self, at: usize) -> Result<u32, BadJson> {
-        let Some(digits) = self.bytes().get(at..at + 4) else { return self.bad(Problem::Ends) };
+        let Some(digits) = self.bytes.get(at..at + 4) else { return self.bad(Problem::Ends) };
         digits.iter().try_fold(0, |code, &digit| match (digit as char).to_digit(16) {
             Some(value) => Ok(code * 16 + value),
             None => self.bad(Problem::BadEscape),
@@ -332,7 +356,7 @@ impl<'a> Reader<'a> {
     }
 
     fn word(&mut self, word: &str) -> Result<(), BadJson> {
-        if !self.text[self.at..].starts_with(word) {
+        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
             return self.bad(Problem::Unexpected);
         }
         self.at += word.len();
@@ -342,7 +366,7 @@ impl<'a> Reader<'a> {
     /// A number, as written.
     pub fn number(&mut self) -> Result<&'a str, BadJson> {
         self.space();
-        let bytes = self.bytes();
+        let bytes = self.bytes;
         let start = self.at;
         let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
         let digits = |mut at: usize| {
@@ -372,29 +396,94 @@ impl<'a> Reader<'a> {
             at = exponent;
         }
         self.at = at;
-        Ok(&self.text[start..at])
+        self.text(start, at)
     }
 
-    /// Passes one value, checking it; returns its span.
+    /// Passes one value, checking it unless that was done; returns its span.
     pub fn skip(&mut self) -> Result<(usize, usize), BadJson> {
         self.space();
         let start = self.at;
+        if self.checked {
+            self.pass_checked()?
+        } else {
+            self.pass()?
+        }
+        Ok((start, self.at))
+    }
+
+    fn pass(&mut self) -> Result<(), BadJson> {
         match self.kind()? {
             Kind::Null => self.null()?,
             Kind::Bool => drop(self.bool()?),
             Kind::Number => drop(self.number()?),
-            Kind::String => drop(self.string()?),
-            Kind::Array => self.array::<BadJson>(|_, reader| reader.skip().map(drop))?,
-            Kind::Object => self.object::<BadJson>(|_, reader| reader.skip().map(drop))?,
+            Kind::String => self.pass_string()?,
+            Kind::Array => self.array::<BadJson>(|_, reader| reader.pass())?,
+            Kind::Object => self.object::<BadJson>(|_, reader| reader.pass())?,
         }
-        Ok((start, self.at))
+        Ok(())
+    }
+
+    /// Passes a string and checks it, without making anything of it.
+    fn pass_string(&mut self) -> Result<(), BadJson> {
+        self.take(b'"')?;
+        loop {
+            self.plain()?;
+            if self.bytes[self.at] == b'"' {
+                self.at += 1;
+                return Ok(());
+            }
+            self.escape()?;
+        }
+    }
+
+    /// Passes a value that was checked before: only its end is looked for.
+    fn pass_checked(&mut self) -> Result<(), BadJson> {
+        let mut open = 0_usize;
+        loop {
+            match self.next_byte()? {
+                b'"' => self.pass_checked_string()?,
+                b'{' | b'[' => {
+                    open += 1;
+                    self.at += 1;
+                }
+                b'}' | b']' if open == 0 => return self.bad(Problem::Unexpected),
+                b'}' | b']' => {
+                    open -= 1;
+                    self.at += 1;
+                }
+                b',' | b':' => self.at += 1,
+                _word => {
+                    let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
+                    let rest = &self.bytes[self.at..];
+                    self.at += rest.iter().position(ends).unwrap_or(rest.len());
+                }
+            }
+            if open == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn pass_checked_string(&mut self) -> Result<(), BadJson> {
+        self.at += 1;
+        loop {
+            let rest = &self.bytes[self.at.min(self.bytes.len())..];
+            match rest.iter().position(|&byte| byte == b'"' || byte == b'\\') {
+                None => return self.bad(Problem::Ends),
+                Some(offset) if rest[offset] == b'"' => {
+                    self.at += offset + 1;
+                    return Ok(());
+                }
+                Some(offset) => self.at += offset + 2,
+            }
+        }
     }
 }
 
 /// The keys seen so far in one object.
 #[derive(Default)]
 struct Keys<'a> {
-    few: Vec<Cow<'a, str>>,
+    few: SmallVec<[Cow<'a, str>; FEW_KEYS]>,
     many: Option<HashSet<Cow<'a, str>>>,
 }
 
@@ -407,9 +496,12 @@ impl<'a> Keys<'a> {
         if self.few.contains(&key) {
             return false;
         }
-        self.few.push(key);
-        if self.few.len() > FEW_KEYS {
-            self.many = Some(self.few.drain(..).collect());
+        if self.few.len() == FEW_KEYS {
+            let mut many: HashSet<Cow<'a, str>> = self.few.drain(..).collect();
+            many.insert(key);
+            self.many = Some(many);
+        } else {
+            self.few.push(key);
         }
         true
     }

@@ -31,8 +31,8 @@ fn more_values_than_may_be_are_refused_wherever_they_are() {
         (list(MOST_VALUES / 2), |count| (0..count).map(|n| format!("\"{n}\":0")).collect::<Vec<_>>().join(","));
     assert_eq!(problem(format!("[{half},{half}]").as_bytes()), Problem::TooMany);
     assert_eq!(problem(format!("{{{}}}", members(MOST_VALUES + 1)).as_bytes()), Problem::TooMany);
-    let checked = Reader::new(list(MOST_VALUES + 1).as_bytes(), usize::MAX).and_then(|mut reader| reader.skip());
-    assert!(checked.is_ok(), "what was checked before is read as it is");
+    let checked = Json::written(list(MOST_VALUES + 1).into_bytes());
+    assert!(Reader::of(&checked).skip().is_ok(), "what was checked before is read as it is");
 }
 
 #[test]
@@ -96,7 +96,7 @@ proptest! {
         let json = Json::parse(Bytes::from(text)).unwrap();
         prop_assert_eq!(json.tree(), &tree);
         let mut canonical = Vec::new();
-        write::canonical(json.as_bytes(), &mut canonical);
+        write::canonical(&json, &mut canonical);
         prop_assert_eq!(serde_json::from_slice::<Tree>(&canonical).unwrap(), tree);
     }
 
@@ -117,4 +117,42 @@ fn what_is_to_stay_does_not_keep_the_frame_it_came_in() {
     assert_eq!((alone.as_str(), &alone), (r#"{"a": 1}"#, &slice));
     drop(slice);
     assert!(frame.is_unique(), "nobody else holds the frame");
+}
+
+/// A value that was checked is walked to the same places as one that is checked on the way.
+#[test]
+fn a_checked_value_is_walked_to_the_same_places() {
+    let text =
+        r#" {"a" : [1, {"b":"\\\"]}"} , -2.5e3 ], "c\n": {} , "d":[[],[true ,null]], "e":"\u00e9\ud83d\ude00" } "#;
+    let json = Json::parse(Bytes::from_static(text.as_bytes())).expect("JSON");
+    let spans = |mut reader: Reader<'_>| {
+        let mut found = Vec::new();
+        let read = reader.object::<BadJson>(|key, reader| {
+            found.push((key.into_owned(), reader.skip()?));
+            Ok(())
+        });
+        read.map(|()| found)
+    };
+    let checked = spans(Reader::of(&json)).expect("an object");
+    assert_eq!(checked, spans(Reader::new(json.as_bytes(), 8).expect("UTF-8")).expect("an object"));
+    assert_eq!(checked.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["a", "c\n", "d", "e"]);
+}
+
+/// Whoever reads a value from a document with serde gets one that was checked, too.
+#[test]
+fn a_value_from_a_document_has_no_key_twice() {
+    assert!(serde_json::from_str::<Json>(r#"{"a":{"b":1,"c":2}}"#).is_ok());
+    let twice = serde_json::from_str::<Json>(r#"{"a":{"b":1,"b":2}}"#);
+    assert!(twice.is_err_and(|error| error.to_string().contains("the same key twice")));
+}
+
+proptest::proptest! {
+    /// Cut anywhere, the walk over what claims to be checked ends in an error or a span within the text.
+    #[test]
+    fn a_walk_over_anything_stays_within_the_text(text in "[\\[\\]{}\",:\\\\ a0-9]{0,40}") {
+        let claimed = Json::written(text.clone().into_bytes());
+        if let Ok((from, to)) = Reader::of(&claimed).skip() {
+            proptest::prop_assert!(from <= to && to <= text.len());
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Trees of JSON values. A number that no type holds well enough to be written back the same becomes its text.
 
-use super::Tree;
 use super::reader::{BadJson, Kind, Reader};
+use super::{Json, Tree};
 
 impl Reader<'_> {
     /// One value as a tree.
@@ -57,7 +57,7 @@ fn significant(text: &str) -> usize {
     mantissa.filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count()
 }
 
-/// The tree of bytes that were checked before.
-pub(super) fn tree(checked: &[u8]) -> Tree {
-    Reader::new(checked, usize::MAX).and_then(|mut reader| reader.tree()).unwrap_or(Tree::Null)
+/// The tree of a checked value.
+pub(super) fn tree(checked: &Json) -> Tree {
+    Reader::of(checked).tree().unwrap_or(Tree::Null)
 }

@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 
+use super::Json;
 use super::reader::{BadJson, Kind, Problem, Reader};
 
 /// What one canonical form differs in from another.
@@ -83,11 +84,9 @@ impl Spelling for Ours {
     }
 }
 
-/// Bytes that were checked before, as the hub compares them.
-pub(super) fn canonical(checked: &[u8], out: &mut Vec<u8>) {
-    if let Ok(mut reader) = Reader::new(checked, usize::MAX) {
-        let _ = spell::<Ours>(&mut reader, out);
-    }
+/// A checked value, as the hub compares them.
+pub(super) fn canonical(checked: &Json, out: &mut Vec<u8>) {
+    let _ = spell::<Ours>(&mut Reader::of(checked), out);
 }
 
 /// A JSON string with the shortest escapes.

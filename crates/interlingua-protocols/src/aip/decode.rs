@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use interlingua_core::{
-    Ask, Call, Caller, CancelWhy, Carried, Channel, Deadline, DeadlineBy, Delivery, Event, Fault, FaultKind, Finished,
-    Group, GroupId, Input, Json, KindSet, Level, Limits, MessageId, Meta, Missing, OnDisconnect, Outcome, Output, Part,
-    Party, PeerId, Piece, Provenance, Run, SkillId, Target, Text, Time, Trace, Usage, Wire,
+    Ask, Call, Caller, CancelWhy, Carried, Channel, Deadline, DeadlineBy, Event, Fault, FaultKind, Finished, Input,
+    Json, KindSet, Level, Limits, MessageId, Meta, Missing, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece,
+    Provenance, SkillId, Target, Text, Time, Trace, Usage, Wire,
 };
 
 use super::link::Tongue;
@@ -22,12 +22,7 @@ pub fn task(asked: &Asked, message: MessageId, grace: Duration, now: Time) -> Ca
     let input = if text.is_empty() { Input::parts(Vec::new()) } else { Input::text(text) };
     let mut call =
         Call::new(message, came(), Ask::Invoke { target: Target::Peer(asked.target.as_ref().into()), input });
-    call.caller = Caller {
-        delivery: Delivery::Receipt,
-        can_answer: KindSet::NONE,
-        missing: Missing::Refuse,
-        accepts: Vec::new(),
-    };
+    call.caller = Caller { can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new() };
     let said = asked.message.metadata.as_ref().map_or_else(Members::absent, Members::of);
     let timeout = profile::timeout(asked.message.metadata.as_ref()).filter(|_| asked.tongue == Tongue::Profile);
     call.limits = Limits {
@@ -67,8 +62,6 @@ pub fn commands(
     now: Time,
 ) -> Vec<Result<Call, CommandResult>> {
     let actions = frame.actions.as_deref().unwrap_or_default();
-    let id = GroupId::from(frame.response_id.as_deref().unwrap_or_default());
-    let of = u16::try_from(actions.len()).unwrap_or(u16::MAX);
     let timeout = profile::timeout(frame.metadata.as_ref());
     let each = |(index, action): (usize, &super::wire::Command)| {
         let Some(skill) = skill(&action.tool_name) else {
@@ -82,8 +75,6 @@ pub fn commands(
         };
         let input = Input::args(action.parameters.clone().unwrap_or_else(Json::empty_object));
         let mut call = Call::new(message(index), came(), Ask::Invoke { target: Target::Skill(skill, None), input });
-        let index = u16::try_from(index).unwrap_or(u16::MAX);
-        call.group = Some(Group { id: id.clone(), index, of, run: Run::InOrder { stop_on_failure: true } });
         call.limits.deadline = timeout.map(|span| Deadline { at: now.after(span), set_by: DeadlineBy::Caller });
         Ok(call)
     };

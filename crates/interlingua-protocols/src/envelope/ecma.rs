@@ -278,8 +278,7 @@ pub fn carried(envelope: &Message, limits: &nlip::Limits) -> Option<nlip::Messag
 /// The bytes of one member, as they stand: a tree would not keep numbers as they were written.
 fn member(object: &Json, name: &str) -> Option<Bytes> {
     let mut found = None;
-    let mut reader = Reader::new(object.as_bytes(), usize::MAX).ok()?;
-    let read = reader.object::<BadJson>(|key, reader| {
+    let read = Reader::of(object).object::<BadJson>(|key, reader| {
         let span = reader.skip()?;
         if key == name {
             found = Some(object.as_bytes().slice(span.0..span.1));

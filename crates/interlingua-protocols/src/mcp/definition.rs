@@ -51,7 +51,7 @@ fn text(members: &Members, key: &str) -> Option<Text> {
 }
 
 fn raw(json: &Json, wire: &Wire) -> Option<Raw> {
-    Some(Raw { wire: wire.clone(), bytes: json.as_bytes().clone(), owned: Vec::new() })
+    Some(Raw { wire: wire.clone(), json: json.clone() })
 }
 
 /// The skill behind a prompt of this name.
@@ -139,7 +139,7 @@ fn listed(peer: &PeerId, json: &Json, version: Version, key: &str, template: boo
 /// The definition as this protocol's server wrote it, when one did.
 fn original(raw: Option<&Raw>) -> Option<Members> {
     let raw = raw.filter(|raw| is_ours(&raw.wire))?;
-    Json::parse(raw.bytes.clone()).ok().map(|json| Members::of(&json))
+    Some(Members::of(&raw.json))
 }
 
 /// Is it nothing that a hub takes from another hub? What every hub has of its own, and what that hub took from a third, is not

@@ -16,6 +16,7 @@
 //! What a peer defined or answered in this protocol keeps its bytes, so that a caller of this protocol reads what was
 //! written, with only what the hub owns in it changed: names, addresses, ids.
 
+pub mod call;
 pub mod capabilities;
 pub mod client;
 pub mod content;

@@ -49,9 +49,7 @@ impl Topic {
             return Err(bad("must be an object"));
         }
         let mut found = Found::default();
-        // The content was checked, depth and all, when the message was read.
-        let mut reader = Reader::new(content.as_bytes(), usize::MAX)?;
-        reader.object(|key, reader| found.take(&key, content, reader))?;
+        Reader::of(content).object(|key, reader| found.take(&key, content, reader))?;
         let Found { wish, after, content, readers } = found;
         match wish.ok_or_else(|| bad("one of subscribe, unsubscribe, publish is required"))? {
             (Verb::Subscribe, pattern) => Ok(Topic::Subscribe { pattern, after }),

@@ -10,8 +10,7 @@
 use bytes::Bytes;
 use interlingua_core::json::{BadJson, Reader};
 use interlingua_core::{
-    Ask, Call, Caller, Delivery, Input, Json, KindSet, Missing, OnDisconnect, Part, PeerId, Provenance, Role, Target,
-    Text, Turn,
+    Ask, Call, Caller, Input, Json, KindSet, Missing, OnDisconnect, Part, PeerId, Provenance, Role, Target, Text, Turn,
 };
 
 use super::form;
@@ -277,7 +276,6 @@ impl Asked {
         let input = Input { history: self.prev.iter().map(turn).collect(), ..Input::text(&self.text) };
         let mut call = Call::new(id, self.dialect.wire(), Ask::Invoke { target, input });
         call.caller = Caller {
-            delivery: if self.streaming { Delivery::Stream } else { Delivery::Whole },
             can_answer: KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT),
             missing: Missing::Question,
             accepts: Vec::new(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use interlingua_core::agent::{Calling, ToolResult, child};
 use interlingua_core::{
-    Ask, Call, Event, Fault, FaultKind, Finished, Inbound, Input, Outcome, Part, Party, Provenance, Request, SkillKind,
-    Target, Time, Trust,
+    Ask, Call, Event, Fault, FaultKind, Finished, Input, Outcome, Part, Party, Provenance, Request, SkillKind, Target,
+    Time, Trust,
 };
 
 use super::line::{Line, Reading};
@@ -45,8 +45,8 @@ impl Errands {
         let (line, by) = (&self.line, &self.line.through);
         let (call, mut routed) = self.routed(self.child(calling))?;
         let call = self.spoken(call);
-        let inbound = Inbound::Call(Box::new(call));
-        let running = line.hub.open(Request { by: by.clone(), connection: 0, inbound }).await?;
+        let call = Box::new(call);
+        let running = line.hub.open(Request { by: by.clone(), connection: 0, call }).await?;
         let hear = |event: &Event| {
             if let Some(routed) = &mut routed {
                 routed.hear(event, &line.hub);

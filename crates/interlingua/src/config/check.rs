@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use interlingua_core::SkillId;
+use interlingua_core::json::MAX_DEPTH;
 use interlingua_drivers::tools::Aide;
 use interlingua_protocols::aip::wire::{ClientKind, ServerKind};
 use rustls::pki_types::pem::PemObject;
@@ -23,8 +24,6 @@ pub fn is_reserved(name: &str) -> bool {
 /// No longer name of a peer fits into every spelling of its skills.
 const NAME: usize = 50;
 
-/// Deeper messages than this are nobody's.
-const DEPTH: u16 = 1024;
 /// How many values a message may have: with fewer nothing works, more take more memory than there is.
 const VALUES: std::ops::RangeInclusive<u32> = 1_000..=100_000_000;
 
@@ -119,7 +118,7 @@ fn pem(file: &Path, error: &rustls::pki_types::pem::Error) -> String {
 
 fn numbers(config: &Config, found: &mut Found) {
     let (limits, router) = (&config.limits, &config.nlip.router);
-    let deep = (1..=DEPTH).contains(&limits.depth);
+    let deep = (1..=MAX_DEPTH).contains(&usize::from(limits.depth));
     found.require(deep, "limits.depth", "expected a whole number from 1 to 1024");
     let many = VALUES.contains(&limits.values);
     found.require(many, "limits.values", "expected a whole number from 1000 to 100000000");

@@ -122,15 +122,7 @@ impl Hub {
 
     fn fresh(&self, by: &Principal, id: &ConversationId) -> Conversation {
         let expires = self.now().after(self.settings.load().conversations);
-        Conversation {
-            id: id.clone(),
-            owner: by.owner(),
-            turn: 0,
-            legs: Vec::new(),
-            context: None,
-            identified: false,
-            expires,
-        }
+        Conversation { id: id.clone(), owner: by.owner(), turn: 0, identified: false, expires }
     }
 
     /// A page of conversations this principal may see, after a key, and the key to go on after. An Anonymous caller has its

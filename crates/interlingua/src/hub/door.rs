@@ -1,24 +1,20 @@
-//! The one door: `open` takes a call from a proven principal, and the admission layer stands around it.
+//! Opens an exchange: a call from a proven principal is admitted, prepared and started.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use interlingua_core::ports::Unique;
 use interlingua_core::task::Task;
 use interlingua_core::{
-    Ask, Call, Completes, Deadline, DeadlineBy, Digest, Fault, FaultKind, Inbound, Json, Principal, Request, Target,
-    TaskId, Time,
+    Ask, Call, Completes, Deadline, DeadlineBy, Digest, Fault, FaultKind, Json, Principal, Request, Target, TaskId,
+    Time,
 };
-use tower::{Layer, Service};
 use tracing::Instrument;
 
 use super::Hub;
-use super::admission::{Admission, Permit};
+use super::admission::Permit;
 use super::audit::AuditLine;
 use super::claim::Claim;
-use super::clock::Clock;
 use super::driver::{Driver, Launched};
 use super::entropy;
 use super::live::Reader;
@@ -32,9 +28,8 @@ impl Hub {
     pub async fn open(self: &Arc<Self>, mut request: Request) -> Result<Running, Fault> {
         let since = Instant::now();
         let (span, wire) = self.begin(&mut request);
-        let trace = if let Inbound::Call(call) = &request.inbound { call.trace.clone() } else { None };
-        let layer = AdmissionLayer { admission: self.admission.clone(), clock: self.clock };
-        let opened = layer.layer(Door(self.clone())).call(request).instrument(span).await;
+        let trace = request.call.trace.clone();
+        let opened = Box::pin(self.admit_and_start(request)).instrument(span).await;
         if let Err(fault) = &opened {
             wire.refused(fault.kind, since.elapsed());
             if fault.kind == FaultKind::Busy {
@@ -50,9 +45,7 @@ impl Hub {
     /// The exchange's span, and the meters of what it came in by. From here on the call carries the context of that span,
     /// and a deadline.
     fn begin(&self, request: &mut Request) -> (tracing::Span, Arc<WireMeters>) {
-        let Inbound::Call(call) = &mut request.inbound else {
-            return (tracing::Span::none(), self.meters.of_call(None));
-        };
+        let call = &mut request.call;
         let default = || Deadline { at: self.now().after(self.settings.load().deadline), set_by: DeadlineBy::Hub };
         call.limits.deadline.get_or_insert_with(default);
         let wire = call.origin.wire().map_or("local", |wire| &wire.0);
@@ -61,15 +54,32 @@ impl Hub {
         (begun.span, self.meters.of_call(call.origin.wire()))
     }
 
-    /// Inside the admission layer.
-    async fn opened(self: Arc<Self>, request: Request, permit: Option<Permit>) -> Result<Running, Fault> {
-        let Request { by, connection, inbound } = request;
-        let Inbound::Call(mut call) = inbound else {
-            return Err(Fault::hub(FaultKind::Internal, "only calls come through this door"));
-        };
+    async fn admit_and_start(self: &Arc<Self>, request: Request) -> Result<Running, Fault> {
+        let permit = self.enter(&request).await?;
+        self.start(request, permit).await
+    }
+
+    /// Rate, deadline in the queue, concurrency and load shedding, in that order.
+    async fn enter(&self, Request { by, call, .. }: &Request) -> Result<Permit, Fault> {
+        let deadline = call.limits.deadline;
+        if deadline.is_some_and(|deadline| deadline.at <= self.clock.now()) {
+            return Err(Fault::caller(FaultKind::Deadline, "the deadline had passed when the call arrived"));
+        }
+        self.admission.check_rate(by)?;
+        if call.parent.is_some() {
+            return Ok(self.admission.enter_for_parent());
+        }
+        let entering = self.admission.enter(call.limits.priority);
+        let Some(deadline) = deadline else { return entering.await };
+        let entered = tokio::time::timeout_at(self.clock.instant(deadline.at), entering).await;
+        entered.unwrap_or_else(|_| Err(passed_in_the_queue(deadline)))
+    }
+
+    async fn start(self: &Arc<Self>, request: Request, permit: Permit) -> Result<Running, Fault> {
+        let Request { by, connection, mut call } = request;
         self.audit.caught_up().await?;
         self.put_in_words(&by, &mut call)?;
-        let claim = Claim::new(&self, &by);
+        let claim = Claim::new(self, &by);
         let now = self.now();
         let id = entropy::task_id();
         let prepared = self.prepare(&by, &call, id, None).await;
@@ -86,7 +96,7 @@ impl Hub {
         let unique = keep.then(|| self.replay_key(&by, connection, &call)).flatten();
         laps.done(Phase::Replay);
         let task = Task::accepted(id, by, call, now);
-        let mut driver = Driver::new(self.clone(), task, permit);
+        let mut driver = Driver::new(self.clone(), task, Some(permit));
         driver.connection = connection;
         if let Prepared::Ask(..) = prepared {
             driver.take_place()?;
@@ -95,13 +105,13 @@ impl Hub {
         if !keep && !driver.asks() {
             driver.show();
             driver.perform(effects).await?;
-            return Ok(Running::inline(self, driver, claim));
+            return Ok(Running::inline(self.clone(), driver, claim));
         }
         match driver.launch(effects, unique, 0).await? {
-            Launched::Kept(reader) => Ok(Running::kept(self, reader.claimed(claim))),
+            Launched::Kept(reader) => Ok(Running::kept(self.clone(), reader.claimed(claim))),
             Launched::Exists(task) => {
                 let reader = self.replay(task).claimed(claim);
-                Ok(Running::kept(self, reader))
+                Ok(Running::kept(self.clone(), reader))
             }
         }
     }
@@ -165,95 +175,6 @@ fn asked(ask: &Ask) -> Option<String> {
         },
         Ask::Complete { of: Completes::Skill(id), .. } => Some(id.to_string()),
         Ask::Read { peer, .. } | Ask::Complete { of: Completes::Template(peer, _), .. } => Some(peer.to_string()),
-    }
-}
-
-/// The hub as a service.
-#[derive(Debug, Clone)]
-pub struct Door(pub Arc<Hub>);
-
-/// A request that was let in, with its place.
-#[derive(Debug)]
-pub struct Admitted {
-    request: Request,
-    permit: Permit,
-}
-
-type Opening = Pin<Box<dyn Future<Output = Result<Running, Fault>> + Send>>;
-
-impl Service<Admitted> for Door {
-    type Response = Running;
-    type Error = Fault;
-    type Future = Opening;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, admitted: Admitted) -> Opening {
-        let hub = self.0.clone();
-        Box::pin(hub.opened(admitted.request, Some(admitted.permit)))
-    }
-}
-
-/// Rate, deadline in the queue, concurrency and shedding, in that order.
-#[derive(Debug, Clone)]
-pub(super) struct AdmissionLayer {
-    admission: Arc<Admission>,
-    clock: Clock,
-}
-
-impl<S> Layer<S> for AdmissionLayer {
-    type Service = Gate<S>;
-
-    fn layer(&self, inner: S) -> Gate<S> {
-        Gate { layer: self.clone(), inner }
-    }
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Gate<S> {
-    layer: AdmissionLayer,
-    inner: S,
-}
-
-impl<S> Service<Request> for Gate<S>
-where
-    S: Service<Admitted, Response = Running, Error = Fault, Future = Opening> + Clone + Send + 'static,
-{
-    type Response = Running;
-    type Error = Fault;
-    type Future = Opening;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request) -> Opening {
-        let (AdmissionLayer { admission, clock }, mut inner) = (self.layer.clone(), self.inner.clone());
-        Box::pin(async move {
-            let Inbound::Call(call) = &request.inbound else {
-                return Err(Fault::hub(FaultKind::Internal, "only calls come through this door"));
-            };
-            let (deadline, priority) = (call.limits.deadline, call.limits.priority);
-            if deadline.is_some_and(|deadline| deadline.at <= clock.now()) {
-                return Err(Fault::caller(FaultKind::Deadline, "the deadline had passed when the call arrived"));
-            }
-            admission.check_rate(&request.by)?;
-            if call.parent.is_some() {
-                let permit = admission.enter_for_parent();
-                return inner.call(Admitted { request, permit }).await;
-            }
-            let entering = admission.enter(priority);
-            let permit = match deadline {
-                None => entering.await?,
-                Some(deadline) => match tokio::time::timeout_at(clock.instant(deadline.at), entering).await {
-                    Ok(permit) => permit?,
-                    Err(_) => return Err(passed_in_the_queue(deadline)),
-                },
-            };
-            inner.call(Admitted { request, permit }).await
-        })
     }
 }
 

@@ -61,7 +61,6 @@ use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use conversations::CONVERSATIONS;
-pub use door::Door;
 pub use granted::Granted;
 pub use large::{between, pieces};
 pub use running::{Running, Settled};

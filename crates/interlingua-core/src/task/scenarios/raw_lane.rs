@@ -4,7 +4,7 @@ use super::*;
 use crate::call::{Raw, Wire};
 
 fn raw(bytes: &'static [u8]) -> Option<Raw> {
-    Some(Raw { wire: Wire("wire/1".into()), bytes: Bytes::from_static(bytes), owned: vec![(6, 7)] })
+    Some(Raw { wire: Wire("wire/1".into()), json: Json::parse(Bytes::from_static(bytes)).expect("JSON") })
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn scenario_08_the_bytes_of_an_answer_are_kept_as_they_came() {
     walk.on(Happening::Peer { event: finished, losses: Vec::new(), raw: raw(original) });
     let last: Record = from_bytes(&walk.journal.last().expect("records").1).expect("readable");
     let Record::Emitted { raw: Some(kept), .. } = last else { panic!("{last:?}") };
-    assert_eq!(&kept.bytes[..], original);
+    assert_eq!(&kept.json.as_bytes()[..], original);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use interlingua_core::bus::Kind;
 use interlingua_core::{
-    Ask, Call, Caller, Carried, ConversationId, Delivery, Input, Json, KindSet, Limits, Loss, LossKind, MessageId,
-    Meta, Missing, OnDisconnect, PeerId, Priority, Provenance, SkillId, Target, Text, Time, Trust,
+    Ask, Call, Caller, Carried, ConversationId, Input, Json, KindSet, Limits, Loss, LossKind, MessageId, Meta, Missing,
+    OnDisconnect, PeerId, Priority, Provenance, SkillId, Target, Text, Time, Trust,
 };
 
 use super::Version;
@@ -107,11 +107,6 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
     call.conversation = within.map(ConversationId);
     call.meta = Meta(meta);
     call.caller = Caller {
-        delivery: match context.wants {
-            Wants::Answer => Delivery::Whole,
-            Wants::Receipt => Delivery::Receipt,
-            Wants::Stream => Delivery::Stream,
-        },
         can_answer: KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT),
         missing: Missing::Question,
         accepts: configuration.accepts,

@@ -70,7 +70,6 @@ fn to_json(schema: &Schema, message: &[u8], depth: usize) -> Result<Bytes, Inval
 /// The JSON was checked when it came or was written here: its depth is no question any more.
 fn from_json(schema: &Schema, json: &[u8]) -> Result<Bytes, Invalid> {
     let mut out = Vec::with_capacity(json.len());
-    let mut reader = Reader::new(json, usize::MAX)?;
-    write::message(schema, &mut reader, &mut Writer::new(&mut out))?;
+    write::message(schema, &mut Reader::written(json), &mut Writer::new(&mut out))?;
     Ok(out.into())
 }

@@ -12,13 +12,8 @@ use crate::object::Object;
 /// `signatures` never.
 pub(super) fn view(schema: &Schema, json: &Json) -> Result<Json, Invalid> {
     let mut out = Vec::with_capacity(json.as_bytes().len());
-    let mut reader = Reader::new(json.as_bytes(), usize::MAX)?;
-    message(schema, &mut reader, &mut out)?;
-    whole(out)
-}
-
-fn whole(out: Vec<u8>) -> Result<Json, Invalid> {
-    Ok(Json::parse_within(out.into(), usize::MAX)?)
+    message(schema, &mut Reader::of(json), &mut out)?;
+    Ok(Json::written(out))
 }
 
 fn message(schema: &Schema, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Invalid> {
@@ -156,12 +151,11 @@ fn copy(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Invalid> {
 
 /// Without any empty text, list or object, and without nulls, at any depth: what the official Python SDK signs.
 pub(super) fn pruned(json: &Json) -> Result<Json, Invalid> {
-    let mut reader = Reader::new(json.as_bytes(), usize::MAX)?;
     let mut out = Vec::with_capacity(json.as_bytes().len());
-    if !prune(&mut reader, &mut out)? {
+    if !prune(&mut Reader::of(json), &mut out)? {
         out.extend_from_slice(b"{}");
     }
-    whole(out)
+    Ok(Json::written(out))
 }
 
 /// Whether something was written.

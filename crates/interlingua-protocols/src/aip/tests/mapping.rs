@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_core::{
-    Ask, Call, CancelWhy, Card, Delivery, Event, Fault, FaultKind, Feature, Finished, Input, Json, LossKind, MessageId,
-    Noun, OnDisconnect, Outcome, Output, Part, Party, PeerId, Priority, Provenance, Run, SkillId, Target, Time,
+    Ask, Call, CancelWhy, Card, Event, Fault, FaultKind, Feature, Finished, Input, Json, LossKind, MessageId, Noun,
+    OnDisconnect, Outcome, Output, Part, Party, PeerId, Priority, Provenance, SkillId, Target, Time,
 };
 
 use crate::aip::link::Tongue;
@@ -51,7 +51,6 @@ fn a_task_is_a_kept_call_of_its_target_in_words_that_cannot_be_asked_back() {
     assert!(matches!(&call.ask, Ask::Invoke { target: Target::Peer(peer), .. } if peer.as_str() == "dev1"));
     assert_eq!(call.input().expect("input").words(), "tidy up");
     assert!(call.limits.keep && !call.id_given);
-    assert_eq!(call.caller.delivery, Delivery::Receipt);
     assert_eq!(call.limits.on_disconnect, OnDisconnect::Cancel);
     assert_eq!(call.via.expect("hubs passed").hubs.len(), 2);
     assert_eq!(call.trace.expect("a trace").parent.as_deref(), Some("00-1"));
@@ -71,8 +70,7 @@ fn p_44_a_command_at_a_device_is_a_group_in_order_that_stops_at_a_failure() {
     let skill = |tool: &str| Some(SkillId::new("local", tool));
     let calls = decode::commands(&command, |index| MessageId::from(format!("m{index}")), skill, NOW);
     let calls: Vec<Call> = calls.into_iter().map(|call| call.expect("known")).collect();
-    let group = calls[1].group.as_ref().expect("a group");
-    assert_eq!((group.index, group.of, group.run), (1, 2, Run::InOrder { stop_on_failure: true }));
+    assert_eq!(calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["m0", "m1"]);
     assert_eq!(calls[1].input().expect("input").args.as_ref().map(Json::as_str), Some("{}"));
     let finished = [
         Finished::completed(Output::default()),

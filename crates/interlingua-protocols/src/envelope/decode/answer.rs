@@ -5,12 +5,12 @@
 //! or `declined: true`. The id names the question and with it the task.
 
 use interlingua_core::json::Tree;
-use interlingua_core::{Answer, Fault, FaultKind, Handle, Input, Json, MessageId, Noun, QuestionId, Secret, Signal};
+use interlingua_core::{Answer, Fault, FaultKind, Input, Json, MessageId, Noun, QuestionId, Secret, Signal, TaskId};
 
 use crate::envelope::wire::Message;
 
 /// The signal a message brings, if it brings one.
-pub(super) fn decode(message: &Message) -> Result<Option<(Handle, Signal)>, Fault> {
+pub(super) fn decode(message: &Message) -> Result<Option<(TaskId, Signal)>, Fault> {
     let (asked, answer) = match (message.metadata.get("confirmation"), message.metadata.get("answer")) {
         (None, None) => return Ok(None),
         (Some(confirmation), None) => (confirmation, approval(confirmation)?),
@@ -19,7 +19,7 @@ pub(super) fn decode(message: &Message) -> Result<Option<(Handle, Signal)>, Faul
     };
     let question = question(asked)?;
     let message = MessageId(message.control.message_id.clone());
-    Ok(Some((Handle::Task(question.0), Signal::Answered { question, message, answer })))
+    Ok(Some((question.0, Signal::Answered { question, message, answer })))
 }
 
 /// What is not an id of ours names nothing: the same answer as for one nobody knows.

@@ -13,9 +13,8 @@ mod chat;
 use std::time::Duration;
 
 use interlingua_core::{
-    Ask, Call, Caller, Carried, ConversationId, Deadline, DeadlineBy, Delivery, Fault, FaultKind, Feature, Group,
-    GroupId, Handle, HubId, Inbound, Input, Json, KindSet, Limits, Loss, LossKind, Meta, Missing, Notice, OnDisconnect,
-    Part, Provenance, Run, Secret, Signal, Text, Time, TopicId, Trace, Via, Wire,
+    Ask, Call, Caller, Carried, ConversationId, Deadline, DeadlineBy, Fault, FaultKind, Feature, HubId, Input, Json,
+    KindSet, Limits, Loss, LossKind, Meta, Missing, OnDisconnect, Secret, Signal, TaskId, Text, Time, Trace, Via, Wire,
 };
 
 use super::names::Names;
@@ -36,14 +35,13 @@ pub struct Manners<'a> {
     pub names: &'a dyn Names,
     pub translators: &'a Translators,
     pub now: Time,
-    pub delivery: Delivery,
     /// Holds when a message has no `control.timeout`.
     pub default_timeout: Option<Duration>,
 }
 
 impl std::fmt::Debug for Manners<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Manners").field("now", &self.now).field("delivery", &self.delivery).finish_non_exhaustive()
+        f.debug_struct("Manners").field("now", &self.now).finish_non_exhaustive()
     }
 }
 
@@ -63,7 +61,7 @@ pub enum Wants {
     Tools(Vec<Routed>),
     Chat(Box<Call>),
     Answer {
-        to: Handle,
+        to: TaskId,
         signal: Signal,
     },
     /// No answer. With a session it is noted there and published under the session's name.
@@ -96,23 +94,6 @@ impl Tool {
         let text = |key| meta.get(key).and_then(|value| value.as_str()).map(Text::from);
         let marks = meta.get("marks").cloned().map_or_else(Json::empty_object, Json::from_tree);
         Some(Tool { id: text("tool_id")?, name: text("tool_name")?, marks })
-    }
-}
-
-impl Wants {
-    /// As the hub's door takes it. Refused calls stay behind; a notification without a session wants nothing.
-    pub fn into_inbound(self) -> Option<Inbound> {
-        match self {
-            Wants::Tools(routed) => {
-                Some(Inbound::Calls(routed.into_iter().filter_map(|it| it.call.ok()).map(|call| *call).collect()))
-            }
-            Wants::Chat(call) => Some(Inbound::Call(call)),
-            Wants::Answer { to, signal } => Some(Inbound::Signal { to, signal }),
-            Wants::Noted { session, content } => {
-                let part = Part::new(interlingua_core::Body::Data(content), Provenance::caller());
-                session.map(|session| Inbound::Notice(Notice::Published(TopicId(session), vec![part])))
-            }
-        }
     }
 }
 
@@ -166,10 +147,10 @@ fn tools(message: &Message, calls: &[ToolCall], manners: &Manners<'_>) -> Result
             return Err(Fault::caller(FaultKind::Malformed, text));
         }
     }
-    Ok(calls.iter().enumerate().map(|(index, call)| routed(message, index, calls.len(), call, manners)).collect())
+    Ok(calls.iter().map(|call| routed(message, call, manners)).collect())
 }
 
-fn routed(message: &Message, index: usize, of: usize, call: &ToolCall, manners: &Manners<'_>) -> Routed {
+fn routed(message: &Message, call: &ToolCall, manners: &Manners<'_>) -> Routed {
     let named = manners.names.named(&call.tool_name);
     // Whose a known tool is, the registry says; for an unknown one the spelling is all there is (H-13).
     let translator = match &named {
@@ -186,17 +167,10 @@ fn routed(message: &Message, index: usize, of: usize, call: &ToolCall, manners: 
         let id = format!("{}/{}", message.control.message_id, call.tool_id);
         let mut opened = opened(message, manners, &id, ask);
         opened.limits.confirm = call.require_confirmation;
-        opened.group = Some(group(&message.control.message_id, index, of));
         opened.meta = caller_meta(message, Some(&tool));
         Box::new(opened)
     });
     Routed { tool, call }
-}
-
-/// The limit of tool calls keeps both numbers far below what they can hold.
-fn group(message_id: &Text, index: usize, of: usize) -> Group {
-    let number = |size: usize| u16::try_from(size).unwrap_or(u16::MAX);
-    Group { id: GroupId(message_id.clone()), index: number(index), of: number(of), run: Run::Together }
 }
 
 /// A call with the manners of this wire. Its id is the caller's and so an idempotency key (R-18, H-11).
@@ -204,8 +178,7 @@ fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call 
     let mut call = Call::new(id, WIRE, ask);
     call.id_given = true;
     call.conversation = message.token.session_id.clone().map(ConversationId);
-    call.caller =
-        Caller { delivery: manners.delivery, can_answer: CAN_ANSWER, missing: Missing::Refuse, accepts: Vec::new() };
+    call.caller = Caller { can_answer: CAN_ANSWER, missing: Missing::Refuse, accepts: Vec::new() };
     call.limits = Limits {
         deadline: deadline(message.control.timeout, manners),
         priority: priority::decode(message.control.priority),

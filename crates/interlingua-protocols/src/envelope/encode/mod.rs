@@ -12,8 +12,7 @@ mod output;
 mod question;
 
 use interlingua_core::{
-    Channel, Delivery, Event, Fault, Finished, Json, Loss, LossKind, Outcome, Piece, Question, Route, Text, Time,
-    uuid_v4,
+    Channel, Event, Fault, Finished, Json, Loss, LossKind, Outcome, Piece, Question, Route, Text, Time, uuid_v4,
 };
 
 use super::decode::Tool;
@@ -41,6 +40,13 @@ impl Stamp {
 pub enum Of {
     Tool(Tool),
     Chat,
+}
+
+/// Does the caller take events as they come, or one answer?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    Whole,
+    Stream,
 }
 
 /// Answers one request.

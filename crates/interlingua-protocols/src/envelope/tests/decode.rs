@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Answer, Ask, Call, DeadlineBy, Delivery, FaultKind, Feature, Handle, Inbound, KindSet, Missing, Notice, Noun,
-    OnDisconnect, Priority, QuestionId, Role, Run, Secret, Signal, SkillId, Target, TaskId, Via,
+    Answer, Ask, Call, DeadlineBy, FaultKind, Feature, KindSet, Missing, Noun, OnDisconnect, Priority, QuestionId,
+    Role, Secret, Signal, SkillId, Target, TaskId, Via,
 };
 use serde_json::json;
 
@@ -34,15 +34,13 @@ fn r_05_request_without_tool_calls_is_an_error() {
 }
 
 #[test]
-fn r_07_every_tool_call_becomes_a_call_of_one_group() {
+fn r_07_every_tool_call_becomes_a_call() {
     let calls = json!({"tool_calls": [call("t1", "read_file"), call("t2", "mcp__search__web_search")]});
     let routed = routed(calls);
     let calls: Vec<&Call> = routed.iter().map(|it| &**it.call.as_ref().expect("resolved")).collect();
     let skills = [SkillId::new("files", "read_file"), SkillId::new("search", "web_search")];
     for (index, (call, skill)) in calls.iter().zip(skills).enumerate() {
-        let group = call.group.as_ref().expect("grouped");
-        assert_eq!((group.id.as_str(), usize::from(group.index), group.of), ("m1", index, 2));
-        assert_eq!(group.run, Run::Together);
+        assert_eq!(call.id.as_str(), format!("m1/t{}", index + 1));
         let Ask::Invoke { target, input } = &call.ask else { panic!("{call:?}") };
         assert_eq!(target, &Target::Skill(skill, None));
         assert_eq!(input.args.as_ref().expect("args").tree(), &json!({"path": "a.txt"}));
@@ -54,7 +52,7 @@ fn r_08_an_unknown_tool_refuses_its_own_call_alone() {
     let routed = routed(json!({"tool_calls": [call("t1", "no_such"), call("t2", "read_file")]}));
     assert_eq!(routed[0].call.as_ref().expect_err("refused").kind, FaultKind::NotFound(Noun::Skill));
     let second = routed[1].call.as_ref().expect("resolved");
-    assert_eq!(second.group.as_ref().map(|group| (group.index, group.of)), Some((1, 2)));
+    assert_eq!(second.id.as_str(), "m1/t2");
 }
 
 #[test]
@@ -62,15 +60,13 @@ fn r_14_a_notification_is_noted_under_its_session() {
     let noted = |session: Tree| {
         let changes = json!({"control": {"message_type": "notification"}, "token": {"session_id": session},
             "content": {"event": "x"}});
-        decode_whole(changes).expect("decodable").value.wants.into_inbound()
-    };
-    match noted(json!("s9")) {
-        Some(Inbound::Notice(Notice::Published(topic, parts))) => {
-            assert_eq!((topic.as_str(), parts.len()), ("s9", 1));
+        match decode_whole(changes).expect("decodable").value.wants {
+            Wants::Noted { session, content } => (session, content),
+            other => panic!("{other:?}"),
         }
-        other => panic!("{other:?}"),
-    }
-    assert!(noted(Tree::Null).is_none());
+    };
+    assert_eq!(noted(json!("s9")), (Some("s9".into()), json!({"event": "x"}).into()));
+    assert_eq!(noted(Tree::Null).0, None);
 }
 
 #[test]
@@ -111,8 +107,7 @@ fn r_32_a_disabled_translator_refuses_its_tools_alone() {
         let mut translators = Translators::default();
         assert!(translators.switch(name, false));
         let changes = json!({"tool_calls": [call("1", spelt), call("2", other)]});
-        let Wants::Tools(routed) = decode_with(changes, &translators, Delivery::Whole).expect("decodable").value.wants
-        else {
+        let Wants::Tools(routed) = decode_with(changes, &translators).expect("decodable").value.wants else {
             panic!("no calls")
         };
         let fault = routed[0].call.as_ref().expect_err("refused");
@@ -127,8 +122,7 @@ fn r_34_timeout_is_the_callers_deadline_and_the_default_the_hubs() {
     let deadline = |timeout: Tree, default_timeout: Option<Duration>| {
         let translators = Translators::default();
         let (names, _) = Table::build(&translators, super::registry());
-        let manners =
-            Manners { names: &names, translators: &translators, now: NOW, delivery: Delivery::Whole, default_timeout };
+        let manners = Manners { names: &names, translators: &translators, now: NOW, default_timeout };
         let message = message(json!({"control": {"timeout": timeout}, "tool_calls": [call("t", "read_file")]}));
         match decode(message, &manners).expect("decodable").value.wants {
             Wants::Tools(mut routed) => routed.remove(0).call.expect("resolved").limits.deadline,
@@ -157,9 +151,9 @@ fn r_35_a_confirmation_answers_the_question_it_names() {
     let question = QuestionId(TaskId(7), 2);
     for (approve, expected) in [(true, Answer::Granted), (false, Answer::Declined)] {
         let changes = json!({"metadata": {"confirmation": {"id": question.to_string(), "approve": approve}}});
-        match decode_whole(changes).expect("decodable").value.wants.into_inbound() {
-            Some(Inbound::Signal { to, signal: Signal::Answered { question: named, message, answer } }) => {
-                assert_eq!((to, named, message.as_str()), (Handle::Task(TaskId(7)), question, "m1"));
+        match decode_whole(changes).expect("decodable").value.wants {
+            Wants::Answer { to, signal: Signal::Answered { question: named, message, answer } } => {
+                assert_eq!((to, named, message.as_str()), (TaskId(7), question, "m1"));
                 assert_eq!(answer, expected);
             }
             other => panic!("{other:?}"),
@@ -224,8 +218,8 @@ fn r_39_the_auth_token_is_a_credential_and_no_content() {
     let changes = json!({"control": {"auth_token": "sesame"}, "tool_calls": [call("t", "read_file")]});
     let decoded = decode_whole(changes).expect("decodable").value;
     assert_eq!(decoded.credentials, [Secret::new("sesame")]);
-    let Some(Inbound::Calls(calls)) = decoded.wants.into_inbound() else { panic!("no calls") };
-    let kept = serde_json::to_string(&calls[0]).expect("a call can be kept");
+    let Wants::Tools(routed) = decoded.wants else { panic!("no calls") };
+    let kept = serde_json::to_string(routed[0].call.as_ref().expect("resolved")).expect("a call can be kept");
     for secret in ["sesame", "c1", "st1"] {
         assert!(!kept.contains(secret), "{kept}");
     }
@@ -235,7 +229,7 @@ fn r_39_the_auth_token_is_a_credential_and_no_content() {
 fn r_41_a_caller_that_leaves_cancels() {
     let call = one(json!({"tool_calls": [call("t", "read_file")]}));
     assert_eq!(call.limits.on_disconnect, OnDisconnect::Cancel);
-    assert_eq!((call.caller.missing, call.caller.delivery), (Missing::Refuse, Delivery::Whole));
+    assert_eq!(call.caller.missing, Missing::Refuse);
     assert!(call.caller.can_answer.has(KindSet::CONFIRM) && call.caller.can_answer.has(KindSet::INPUT));
     assert_eq!(call.conversation.as_ref().map(|id| id.as_str()), Some("s1"));
 }

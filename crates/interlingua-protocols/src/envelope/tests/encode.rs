@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Addressee, ArtifactId, Blob, Body, CancelWhy, CardFrom, Channel, Chunk, Confirm, Delivery, Digest, Effects, Event,
-    Fault, FaultKind, Finished, Json, Level, Loss, LossKind, MessageId, Noun, Output, Part, Party, Piece, Provenance,
+    Addressee, ArtifactId, Blob, Body, CancelWhy, CardFrom, Channel, Chunk, Confirm, Digest, Effects, Event, Fault,
+    FaultKind, Finished, Json, Level, Loss, LossKind, MessageId, Noun, Output, Part, Party, Piece, Provenance,
     Question, QuestionId, QuestionKind, SkillId, TaskId, Text,
 };
 use serde_json::json;
 
 use super::{NOW, call, decode_whole, message, stamp, tree};
 use crate::envelope::decode::{Tool, Wants, disabled};
-use crate::envelope::encode::{Encoder, Of, refuse};
+use crate::envelope::encode::{Delivery, Encoder, Of, refuse};
 use crate::envelope::wire::{Head, Message};
 
 fn head() -> Head {

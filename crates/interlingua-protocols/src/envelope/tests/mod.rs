@@ -11,7 +11,7 @@ mod wire;
 
 use bytes::Bytes;
 use interlingua_core::json::Tree;
-use interlingua_core::{Carried, Delivery, Fault, SkillId, Text, Time};
+use interlingua_core::{Carried, Fault, SkillId, Text, Time};
 use serde_json::json;
 
 use super::decode::{Decoded, Manners, Routed, Wants};
@@ -68,19 +68,15 @@ pub(super) fn registry() -> Vec<(SkillId, Text)> {
     ]
 }
 
-pub(super) fn decode_with(
-    changes: Tree,
-    translators: &Translators,
-    delivery: Delivery,
-) -> Result<Carried<Decoded>, Fault> {
+pub(super) fn decode_with(changes: Tree, translators: &Translators) -> Result<Carried<Decoded>, Fault> {
     let (names, collisions) = Table::build(translators, registry());
     assert_eq!(collisions, []);
-    let manners = Manners { names: &names, translators, now: NOW, delivery, default_timeout: None };
+    let manners = Manners { names: &names, translators, now: NOW, default_timeout: None };
     super::decode::decode(message(changes), &manners)
 }
 
 pub(super) fn decode_whole(changes: Tree) -> Result<Carried<Decoded>, Fault> {
-    decode_with(changes, &Translators::default(), Delivery::Whole)
+    decode_with(changes, &Translators::default())
 }
 
 pub(super) fn routed(changes: Tree) -> Vec<Routed> {

@@ -26,13 +26,7 @@ fn corpus() -> Vec<(String, Bytes)> {
 fn files_named_bad_are_refused_and_the_others_survive_every_way() {
     let translators = Translators::default();
     let (names, _) = Table::build(&translators, registry());
-    let manners = Manners {
-        names: &names,
-        translators: &translators,
-        now: super::NOW,
-        delivery: interlingua_core::Delivery::Whole,
-        default_timeout: None,
-    };
+    let manners = Manners { names: &names, translators: &translators, now: super::NOW, default_timeout: None };
     let corpus = corpus();
     assert!(corpus.len() >= 20);
     for (name, frame) in corpus {

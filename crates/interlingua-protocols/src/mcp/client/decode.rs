@@ -228,7 +228,7 @@ impl Leg {
     fn raw(&self, result: &Members) -> Option<Raw> {
         let json = result.json()?;
         let claims = result.object(META).is_some_and(|meta| meta.iter().any(|(key, _)| key.starts_with(meta::OURS)));
-        (!claims).then(|| Raw { wire: self.version.wire(), bytes: json.as_bytes().clone(), owned: Vec::new() })
+        (!claims).then(|| Raw { wire: self.version.wire(), json: json.clone() })
     }
 
     /// What `tasks/get` says.

@@ -314,8 +314,8 @@ fn write_unknown(call: &Call, params: &mut Object<'_>) {
         "cursor",
     ];
     let raw = call.raw.as_ref().filter(|raw| is_ours(&raw.wire));
-    let Some(json) = raw.and_then(|raw| Json::parse(raw.bytes.clone()).ok()) else { return };
-    for (key, value) in Members::of(&json).iter().filter(|(key, _)| !KNOWN.contains(key)) {
+    let Some(json) = raw.map(|raw| &raw.json) else { return };
+    for (key, value) in Members::of(json).iter().filter(|(key, _)| !KNOWN.contains(key)) {
         params.value(key, &value);
     }
 }

@@ -411,7 +411,7 @@ fn write_input_requests(questions: &[Question], version: Version, result: &mut O
 /// A result as a server of this protocol wrote it. A version that cannot carry all of it gets it from the model instead.
 fn original(raw: Option<&Raw>, version: Version) -> Option<Members> {
     let raw = raw.filter(|raw| is_ours(&raw.wire) && version.has_structured())?;
-    Json::parse(raw.bytes.clone()).ok().map(|json| Members::of(&json)).filter(Members::is_object)
+    Some(Members::of(&raw.json)).filter(Members::is_object)
 }
 
 /// A list being written.

@@ -63,7 +63,8 @@ impl Encoder<'_> {
     }
 
     fn each(&self, list: &Json, out: &mut Vec<u8>, mut write: impl FnMut(&Json, &mut Vec<u8>)) {
-        match elements(list).filter(|_| self.addresses.rewrites()) {
+        let read = if self.addresses.rewrites() { elements(list) } else { None };
+        match read {
             None => out.extend_from_slice(list.as_bytes()),
             Some(items) => {
                 let mut blocks = Blocks::open(out);

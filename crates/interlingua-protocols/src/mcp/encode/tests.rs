@@ -39,7 +39,7 @@ fn written<T>(write: impl FnOnce(&mut Vec<u8>) -> T) -> String {
 }
 
 fn raw(text: &str, wire: &'static str) -> Raw {
-    Raw { wire: Wire(wire.into()), bytes: Bytes::copy_from_slice(text.as_bytes()), owned: Vec::new() }
+    Raw { wire: Wire(wire.into()), json: Json::parse(Bytes::copy_from_slice(text.as_bytes())).expect("JSON") }
 }
 
 fn by() -> Party {

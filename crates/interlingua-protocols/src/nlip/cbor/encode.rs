@@ -86,9 +86,9 @@ impl Writer {
     /// so that neither can fail.
     fn json(&mut self, json: &Json) {
         let mut sizes = Vec::new();
-        let counted = read(json).and_then(|mut reader| count(&mut reader, &mut sizes));
+        let counted = count(&mut Reader::of(json), &mut sizes);
         let mut sizes = sizes.into_iter();
-        let written = counted.and_then(|()| self.value(&mut read(json)?, &mut sizes));
+        let written = counted.and_then(|()| self.value(&mut Reader::of(json), &mut sizes));
         debug_assert!(written.is_ok(), "checked JSON is read again");
     }
 
@@ -129,10 +129,6 @@ impl Writer {
             None => self.text(text),
         }
     }
-}
-
-fn read(json: &Json) -> Result<Reader<'_>, BadJson> {
-    Reader::new(json.as_bytes(), usize::MAX)
 }
 
 /// The sizes of arrays and objects, each before those inside it.

@@ -3,7 +3,7 @@
 //! no token ever reaches another agent.
 
 use bytes::Bytes;
-use interlingua_core::{Json, Secret, Token};
+use interlingua_core::{Json, Secret, Text};
 
 use crate::nlip::tokens;
 use crate::nlip::wire::{Content, Format, Message, Submessage};
@@ -11,6 +11,16 @@ use crate::nlip::wire::{Content, Format, Message, Submessage};
 /// An agent that wants more kept than this is not answered with less: the reply that brings it is refused.
 const TOKENS: usize = 1_000;
 const BYTES: usize = 1 << 20;
+
+/// One of them, as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Token {
+    pub name: Text,
+    pub value: Secret,
+    pub label: Option<Text>,
+    /// Made by this hub.
+    pub mine: bool,
+}
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TokenJar {

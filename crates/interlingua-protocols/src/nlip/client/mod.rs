@@ -13,7 +13,7 @@ use serde_json::json;
 
 pub use decode::{GoesOn, Leg, Replied};
 pub use encode::Tongue;
-pub use jar::{JarFull, TokenJar};
+pub use jar::{JarFull, Token, TokenJar};
 
 /// The one skill every agent has: to be spoken to.
 pub const CHAT: &str = "chat";

@@ -7,9 +7,8 @@
 mod ours;
 
 use interlingua_core::{
-    Ask, Body, Call, Caller, Carried, ConversationId, Delivery, Group, GroupId, HubId, Inbound, Input, KindSet, Loss,
-    LossKind, MessageId, Missing, Page, Part, PeerId, Provenance, Query, Run, Secret, Target, TaskId, Text, Time,
-    Trust, Wire,
+    Ask, Body, Call, Caller, Carried, ConversationId, HubId, Input, KindSet, Loss, LossKind, MessageId, Missing, Part,
+    PeerId, Provenance, Secret, Signal, Target, TaskId, Text, Time, Trust, Wire,
 };
 
 use super::invalid::{Invalid, Problem};
@@ -67,8 +66,16 @@ pub struct Incoming {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly every message is the large one, and each is moved once")]
 pub enum Meaning {
-    /// Something for the hub's door.
-    Ask(Inbound),
+    Call(Box<Call>),
+    /// Several in one message.
+    Calls(Vec<Call>),
+    /// To a task of the caller's.
+    Signal {
+        to: TaskId,
+        signal: Signal,
+    },
+    /// What can be called: everywhere, or at one peer.
+    Skills(Option<PeerId>),
     /// Something about events on topics.
     Topic(Topic),
     /// How a task of the caller's stands, or that it is not wanted any more.
@@ -80,9 +87,13 @@ pub enum Meaning {
     /// It brings credentials and asks nothing else: the answer to an open question for them, if there is one.
     Credentials,
     /// Only source code, at a door where nobody reads it (clause 5.3).
-    Unread { language: Text },
+    Unread {
+        language: Text,
+    },
     /// The peer says that something failed on its side.
-    Report { text: Text },
+    Report {
+        text: Text,
+    },
     /// Nothing is asked: the answer only shows that it came.
     Remark,
 }
@@ -161,7 +172,7 @@ struct Said<'a> {
 impl Said<'_> {
     fn meaning(self, ours: Ours, mut parts: Vec<Part>, credentials: &[Secret]) -> Result<Meaning, Invalid> {
         if let Some(answer) = ours.answer {
-            return Ok(Meaning::Ask(answer.signal(self.context.message.clone(), credentials)?));
+            return answer.signal(self.context.message.clone(), credentials);
         }
         if let Some(topic) = ours.topic {
             return Ok(Meaning::Topic(topic));
@@ -172,7 +183,7 @@ impl Said<'_> {
         let history = take_history(&mut parts);
         let input = Input { args: None, parts, history, trust: Trust::Caller };
         if !ours.calls.is_empty() {
-            return self.calls(ours.calls, input).map(Meaning::Ask);
+            return self.calls(ours.calls, input);
         }
         let words = input.words();
         if let Some(wish) = self.wish(&words) {
@@ -192,7 +203,7 @@ impl Said<'_> {
             Door::Peer(peer) => Target::Peer(peer.clone()),
         };
         let id = self.context.message.clone();
-        Ok(Meaning::Ask(Inbound::Call(Box::new(self.call(id, target, input)))))
+        Ok(Meaning::Call(Box::new(self.call(id, target, input))))
     }
 
     /// At a peer's own door plain words are for the peer.
@@ -211,8 +222,8 @@ impl Said<'_> {
         match (wish, &self.context.door) {
             (Wish::Upload, _) => Meaning::Upload,
             (Wish::Credentials, _) => Meaning::Identify,
-            (Wish::Skills, Door::Front) => Meaning::Ask(Inbound::Query(Query::Skills(Page::default()))),
-            (Wish::Skills, Door::Peer(peer)) => Meaning::Ask(Inbound::Query(Query::Card(peer.clone()))),
+            (Wish::Skills, Door::Front) => Meaning::Skills(None),
+            (Wish::Skills, Door::Peer(peer)) => Meaning::Skills(Some(peer.clone())),
         }
     }
 
@@ -233,7 +244,7 @@ impl Said<'_> {
         })
     }
 
-    fn calls(&self, calls: Vec<ours::NamedCall>, input: Input) -> Result<Inbound, Invalid> {
+    fn calls(&self, calls: Vec<ours::NamedCall>, input: Input) -> Result<Meaning, Invalid> {
         let of = u16::try_from(calls.len()).map_err(|_| Invalid::whole(Problem::BadCall("too many in one message")))?;
         let mut made = Vec::with_capacity(calls.len());
         for (index, named) in (0..of).zip(calls) {
@@ -246,15 +257,13 @@ impl Said<'_> {
             let id = named.id.unwrap_or_else(minted);
             let mut call = self.call(id, target, Input { args: Some(named.arguments), ..input.clone() });
             call.id_given = given;
-            call.group =
-                (of > 1).then(|| Group { id: GroupId(self.context.message.0.clone()), index, of, run: Run::Together });
             made.push(call);
         }
         Ok(match made.pop() {
-            Some(only) if made.is_empty() => Inbound::Call(Box::new(only)),
+            Some(only) if made.is_empty() => Meaning::Call(Box::new(only)),
             last => {
                 made.extend(last);
-                Inbound::Calls(made)
+                Meaning::Calls(made)
             }
         })
     }
@@ -266,7 +275,6 @@ impl Said<'_> {
         self.hop.apply(&mut call);
         call.conversation.clone_from(&self.conversation);
         call.caller = Caller {
-            delivery: Delivery::Whole,
             can_answer: KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT),
             missing: Missing::Question,
             accepts: Vec::new(),

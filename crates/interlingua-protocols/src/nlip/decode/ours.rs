@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use interlingua_core::json::{Kind, Reader};
 use interlingua_core::{
-    Answer, Handle, Inbound, Input, Json, MessageId, Part, Provenance, QuestionId, Secret, Signal, SkillId, SkillName,
-    Target, TaskId, Text, Via,
+    Answer, Input, Json, MessageId, Part, Provenance, QuestionId, Secret, Signal, SkillId, SkillName, Target, TaskId,
+    Text, Via,
 };
 
-use super::{Door, TaskWish};
+use super::{Door, Meaning, TaskWish};
 use crate::hop::{self, Hop};
 use crate::nlip::invalid::{Invalid, Problem};
 use crate::nlip::labels;
@@ -184,14 +184,14 @@ impl Answered {
         Ok(Answered { question: question.ok_or_else(|| bad_answer("id is required"))?, answer })
     }
 
-    pub(super) fn signal(self, message: MessageId, credentials: &[Secret]) -> Result<Inbound, Invalid> {
+    pub(super) fn signal(self, message: MessageId, credentials: &[Secret]) -> Result<Meaning, Invalid> {
         let answer = match (self.answer, credentials.first()) {
             (Some(answer), _) => answer,
             (None, Some(credential)) => Answer::Token(credential.clone()),
             (None, None) => return Err(bad_answer("one of answer, approve, decline, visited, dismiss is required")),
         };
         let signal = Signal::Answered { question: self.question, message, answer };
-        Ok(Inbound::Signal { to: Handle::Task(self.question.0), signal })
+        Ok(Meaning::Signal { to: self.question.0, signal })
     }
 }
 
@@ -212,9 +212,7 @@ fn members(
     if !content.is_object() {
         return Err(not_object());
     }
-    // The content was checked, depth and all, when the message was read.
-    let mut reader = Reader::new(content.as_bytes(), usize::MAX)?;
-    reader.object(|key: Cow<'_, str>, reader| each(&key, reader))
+    Reader::of(content).object(|key: Cow<'_, str>, reader| each(&key, reader))
 }
 
 fn string(reader: &mut Reader<'_>, problem: impl Fn() -> Invalid) -> Result<Text, Invalid> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use interlingua_core::{
     Answer, Ask, Blob, Body, Call, Digest, Fault, FaultKind, Finished, Input, Loss, LossKind, Noun, Outcome, Part,
-    Party, Provenance, QuestionId, QuestionKind, Retry, Role, Secret, Skill, SkillId, Target, TaskId, Token, Turn,
+    Party, Provenance, QuestionId, QuestionKind, Retry, Role, Secret, Skill, SkillId, Target, TaskId, Turn,
 };
 use serde_json::json;
 
@@ -74,7 +74,7 @@ fn a_jar_is_kept_with_its_conversation() {
     jar.present("mine");
     let bytes = Submessage::new(Format::Token, "raw", Content::Bytes(Bytes::from_static(b"\"7\"")));
     jar.absorb(&Message::text("hi").with(bytes).with(Submessage::token("text", "7"))).unwrap();
-    let kept: Vec<Token> = jar.to_tokens();
+    let kept: Vec<crate::nlip::client::Token> = jar.to_tokens();
     assert_eq!(TokenJar::from_tokens(&kept), jar);
     assert!(!format!("{kept:?} {jar:?}").contains("mine\""), "no content in a log");
 }
@@ -96,7 +96,7 @@ fn n_69_tokens_stay_on_their_leg() {
         {"format":"token","subformat":"authentication","content":"callers-secret"},
         {"format":"token","subformat":"conversation","content":"callers-talk"}]}"#,
     );
-    let Meaning::Ask(interlingua_core::Inbound::Call(call)) = caller.meaning else { panic!("a call") };
+    let Meaning::Call(call) = caller.meaning else { panic!("a call") };
     let (one, two) = (jar(REPLY), TokenJar::default());
     let to_one = client::encode::call(&call, Tongue::Plain, &one, &NoAddresses).unwrap().value;
     let to_two = client::encode::call(&call, Tongue::Plain, &two, &NoAddresses).unwrap().value;
@@ -156,9 +156,7 @@ fn n_72_history_goes_out_labelled_and_is_history_again_at_the_other_end() {
     let (out, _) = sent(&chat(input), Tongue::Plain);
     let labels: Vec<_> = out.submessages.iter().map(|said| said.label.as_deref().unwrap()).collect();
     assert_eq!(labels, ["user:1", "assistant:2", "user:3"]);
-    let Meaning::Ask(interlingua_core::Inbound::Call(call)) = incoming(&written(&out)).meaning else {
-        panic!("a call")
-    };
+    let Meaning::Call(call) = incoming(&written(&out)).meaning else { panic!("a call") };
     let input = call.input().unwrap();
     assert_eq!(input.words(), "and now?");
     assert_eq!(input.history.iter().map(|turn| turn.role).collect::<Vec<_>>(), [Role::User, Role::Agent, Role::User]);
@@ -297,9 +295,7 @@ fn a_yes_to_another_hub_is_understood_there() {
     let Replied::Asked(passed_on) = client::decode::reply(shown, &leg(Tongue::Hub)).value else { panic!("a question") };
     let yes =
         client::encode::answer(&passed_on, &Answer::Granted, &mut TokenJar::default(), &NoAddresses).unwrap().value;
-    let Meaning::Ask(interlingua_core::Inbound::Signal { signal, .. }) = incoming(&written(&yes)).meaning else {
-        panic!("an answer")
-    };
+    let Meaning::Signal { signal, .. } = incoming(&written(&yes)).meaning else { panic!("an answer") };
     let interlingua_core::Signal::Answered { question: id, answer, .. } = signal else { panic!("an answer") };
     assert_eq!((id, answer), (question.id, Answer::Granted));
 }

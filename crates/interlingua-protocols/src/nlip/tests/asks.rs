@@ -1,8 +1,8 @@
 //! What messages ask of the hub.
 
 use interlingua_core::{
-    Answer, Ask, Blob, Body, Call, Delivery, Handle, Inbound, KindSet, Loss, LossKind, Missing, OnDisconnect, Query,
-    Role, Run, Secret, Signal, SkillId, Target, TaskId, Via,
+    Answer, Ask, Blob, Body, Call, KindSet, Loss, LossKind, Missing, OnDisconnect, Role, Secret, Signal, SkillId,
+    Target, TaskId, Via,
 };
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn control(text: &str) -> String {
 
 fn call(text: &str) -> Call {
     match incoming(text).meaning {
-        Meaning::Ask(Inbound::Call(call)) => *call,
+        Meaning::Call(call) => *call,
         other => panic!("a call, not {other:?}"),
     }
 }
@@ -39,7 +39,7 @@ fn n_01_words_at_the_front_door_are_a_call_with_this_wires_manners() {
     let call = call(&with(""));
     assert_eq!(target_and_words(&call), (&Target::Words, "hi".into()));
     assert_eq!((call.id.as_str(), call.id_given), ("m1", false));
-    assert_eq!((call.caller.delivery, call.caller.missing), (Delivery::Whole, Missing::Question));
+    assert_eq!(call.caller.missing, Missing::Question);
     assert!(call.caller.can_answer.has(KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL)));
     assert_eq!((call.limits.on_disconnect, call.limits.keep), (OnDisconnect::Cancel, false));
 }
@@ -47,7 +47,7 @@ fn n_01_words_at_the_front_door_are_a_call_with_this_wires_manners() {
 #[test]
 fn words_at_a_peers_door_are_for_that_peer() {
     let meaning = at(Door::Peer("p".into()), &with("")).unwrap().value.meaning;
-    let Meaning::Ask(Inbound::Call(call)) = meaning else { panic!("a call") };
+    let Meaning::Call(call) = meaning else { panic!("a call") };
     assert_eq!(target_and_words(&call).0, &Target::Peer("p".into()));
 }
 
@@ -131,7 +131,7 @@ fn n_24_source_code_in_a_language_nobody_reads_is_answered_in_words() {
 /// What goes back of these tokens.
 fn echoed(tokens: &[String]) -> Vec<Submessage> {
     let read = incoming(&with(&tokens.join(",")));
-    let Meaning::Ask(Inbound::Call(call)) = read.meaning else { panic!("a call") };
+    let Meaning::Call(call) = read.meaning else { panic!("a call") };
     assert_eq!(call.input().unwrap().parts.len(), 1, "a token is never a part");
     read.reply.echo
 }
@@ -189,7 +189,7 @@ fn n_32_only_tokens_are_tokens() {
     );
     let read = incoming(&text);
     assert_eq!(read.reply.echo.len(), 1);
-    let Meaning::Ask(Inbound::Call(call)) = read.meaning else { panic!("a call") };
+    let Meaning::Call(call) = read.meaning else { panic!("a call") };
     assert_eq!(call.input().unwrap().words(), "hi\nso");
 }
 
@@ -198,7 +198,7 @@ fn our_own_conversation_token_is_known_by_its_name_and_not_echoed() {
     let read = incoming(&with(&[token("conversation_H", "\"C1\""), token("conversation_other", "\"C2\"")].join(",")));
     assert_eq!(read.conversation, Some("C1".into()));
     assert_eq!(read.reply.echo.len(), 1);
-    let Meaning::Ask(Inbound::Call(call)) = read.meaning else { panic!("a call") };
+    let Meaning::Call(call) = read.meaning else { panic!("a call") };
     assert_eq!(call.conversation, Some("C1".into()));
 }
 
@@ -235,7 +235,7 @@ fn n_37_a_request_for_an_upload_address_is_found_in_english_and_spanish() {
     for text in ["hello", "what is uploadable?", "largest sender"] {
         assert!(!matches!(incoming(&control(text)).meaning, Meaning::Upload), "{text}");
     }
-    assert!(matches!(incoming(&with("")).meaning, Meaning::Ask(_)), "only a control message asks it");
+    assert!(matches!(incoming(&with("")).meaning, Meaning::Call(_)), "only a control message asks it");
 }
 
 #[test]
@@ -259,13 +259,13 @@ fn an_application_may_read_control_messages_its_own_way() {
 fn what_it_can_do_is_a_query() {
     for text in ["What can you do?", "¿Qué puedes hacer?", "list your skills"] {
         let text = format!(r#"{{"format":"text","subformat":"english","content":"{text}"}}"#);
-        assert!(matches!(incoming(&text).meaning, Meaning::Ask(Inbound::Query(Query::Skills(_)))), "{text}");
+        assert!(matches!(incoming(&text).meaning, Meaning::Skills(None)), "{text}");
         let meaning = at(Door::Peer("p".into()), &text).unwrap().value.meaning;
-        assert!(matches!(meaning, Meaning::Ask(Inbound::Call(_))), "a peer answers for itself");
+        assert!(matches!(meaning, Meaning::Call(_)), "a peer answers for itself");
     }
-    assert!(matches!(incoming(&control("your capabilities?")).meaning, Meaning::Ask(Inbound::Query(_))));
+    assert!(matches!(incoming(&control("your capabilities?")).meaning, Meaning::Skills(None)));
     let meaning = at(Door::Peer("p".into()), &control("what can you do")).unwrap().value.meaning;
-    assert!(matches!(meaning, Meaning::Ask(Inbound::Query(Query::Card(peer))) if peer.as_str() == "p"));
+    assert!(matches!(meaning, Meaning::Skills(Some(peer)) if peer.as_str() == "p"));
 }
 
 fn called(members: &str) -> String {
@@ -281,19 +281,13 @@ fn a_call_by_name_keeps_its_arguments_byte_for_byte() {
     assert_eq!(target, &Target::Skill(SkillId::new("a", "b"), Some("2".into())));
     assert_eq!(input.args.as_ref().unwrap().as_str(), r#"{"n": 1.10,"z":12345678901234567890123}"#);
     assert_eq!((made.id.as_str(), made.id_given), ("k1", true));
-    assert_eq!(made.group, None);
 }
 
 #[test]
-fn several_calls_are_a_group_that_runs_together() {
+fn several_calls_stand_in_one_message() {
     let list = [called(r#"{"skill":"a/b"}"#), called(r#"{"capability":"translate"}"#)].join(",");
-    let Meaning::Ask(Inbound::Calls(calls)) = incoming(&with(&list)).meaning else { panic!("calls") };
-    let seats: Vec<_> = calls.iter().map(|call| call.group.clone().unwrap()).collect();
-    assert_eq!(
-        seats.iter().map(|group| (group.index, group.of, group.run)).collect::<Vec<_>>(),
-        [(0, 2, Run::Together), (1, 2, Run::Together)]
-    );
-    assert_eq!(calls[0].id.as_str(), "m1/0");
+    let Meaning::Calls(calls) = incoming(&with(&list)).meaning else { panic!("calls") };
+    assert_eq!(calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["m1/0", "m1/1"]);
     let Ask::Invoke { target, input } = &calls[1].ask else { panic!("a capability") };
     assert_eq!((target, input.args.as_ref().unwrap().as_str()), (&Target::Capability("translate".into()), "{}"));
 }
@@ -315,8 +309,8 @@ fn an_answer_names_its_question() {
             r#"{{"format":"structured","subformat":"json","label":"interlingua-answer","content":{{"id":"{task}.2",{members}}}}}"#
         );
         match incoming(&with(&text)).meaning {
-            Meaning::Ask(Inbound::Signal { to, signal: Signal::Answered { question, message, answer } }) => {
-                assert_eq!((to, question.to_string()), (Handle::Task(task), format!("{task}.2")));
+            Meaning::Signal { to, signal: Signal::Answered { question, message, answer } } => {
+                assert_eq!((to, question.to_string()), (task, format!("{task}.2")));
                 assert_eq!(message.as_str(), "m1");
                 answer
             }
@@ -341,7 +335,7 @@ fn a_token_beside_the_id_of_a_question_is_the_answer() {
         TaskId(1),
         token("authentication", "\"s\"")
     ));
-    let Meaning::Ask(Inbound::Signal { signal: Signal::Answered { answer, .. }, .. }) = incoming(&text).meaning else {
+    let Meaning::Signal { signal: Signal::Answered { answer, .. }, .. } = incoming(&text).meaning else {
         panic!("an answer")
     };
     assert_eq!(answer, Answer::Token(Secret::new("s")));

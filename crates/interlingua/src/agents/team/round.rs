@@ -5,8 +5,8 @@ use std::sync::Arc;
 use interlingua_core::agent::child;
 use interlingua_core::team::{Brief, Evaluation, FINAL, Presentation, Ready, Seat, What, read_plain};
 use interlingua_core::{
-    Ask, Call, Channel, Event, Fault, FaultKind, Finished, Inbound, Input, MessageId, Outcome, Part, PeerId, Piece,
-    Provenance, Request, Target, Text, Time, Trust,
+    Ask, Call, Channel, Event, Fault, FaultKind, Finished, Input, MessageId, Outcome, Part, PeerId, Piece, Provenance,
+    Request, Target, Text, Time, Trust,
 };
 use tokio::sync::mpsc;
 
@@ -58,7 +58,7 @@ impl Table {
 
     async fn open(&self, call: Call) -> Result<Running, Fault> {
         let by = self.line.through.clone();
-        self.line.hub.open(Request { by, connection: 0, inbound: Inbound::Call(Box::new(call)) }).await
+        self.line.hub.open(Request { by, connection: 0, call: Box::new(call) }).await
     }
 
     /// An agent of this hub in a sitting, to the end of its exchange.

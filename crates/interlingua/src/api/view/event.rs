@@ -162,7 +162,7 @@ pub struct UsageView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LossView {
     pub what: String,
-    /// `dropped`, `flattened`, `approximated`, `answered_by_hub` or `unordered`.
+    /// `dropped`, `flattened`, `approximated` or `answered_by_hub`.
     pub kind: String,
 }
 

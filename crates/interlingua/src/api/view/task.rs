@@ -78,8 +78,6 @@ pub struct ConversationView {
     pub owner: String,
     /// How many exchanges it had.
     pub turn: u64,
-    /// Who takes part besides the hub.
-    pub with: Vec<String>,
     pub expires: String,
 }
 
@@ -247,7 +245,6 @@ impl From<&Conversation> for ConversationView {
             id: conversation.id.to_string(),
             owner: conversation.owner.to_string(),
             turn: conversation.turn,
-            with: conversation.legs.iter().map(|leg| super::party(&leg.with)).collect(),
             expires: conversation.expires.to_string(),
         }
     }

@@ -3,9 +3,8 @@
 use bytes::Bytes;
 use http::HeaderMap;
 use interlingua_core::{
-    Answer, Ask, Call, CancelWhy, ConversationId, Deadline, DeadlineBy, Delivery, Fault, FaultKind, Input, Json,
-    KindSet, Missing, OnDisconnect, Part, PeerId, Priority, Provenance, QuestionId, Secret, Signal, SkillId, Target,
-    Time, Wire,
+    Answer, Ask, Call, CancelWhy, ConversationId, Deadline, DeadlineBy, Fault, FaultKind, Input, Json, KindSet,
+    Missing, OnDisconnect, Part, PeerId, Priority, Provenance, QuestionId, Secret, Signal, SkillId, Target, Time, Wire,
 };
 use interlingua_protocols::hop::Headers;
 use serde::de::DeserializeOwned;
@@ -79,10 +78,9 @@ pub(super) fn call(
     call.caller.can_answer = ANSWERABLE;
     call.caller.missing = missing;
     call.limits.confirm = request.confirm;
-    (call.caller.delivery, call.limits.on_disconnect, call.limits.keep) = match manner {
-        Manner::Whole => (Delivery::Whole, OnDisconnect::Cancel, false),
-        Manner::Stream => (Delivery::Stream, OnDisconnect::Cancel, false),
-        Manner::Receipt => (Delivery::Receipt, OnDisconnect::Detach, true),
+    (call.limits.on_disconnect, call.limits.keep) = match manner {
+        Manner::Whole | Manner::Stream => (OnDisconnect::Cancel, false),
+        Manner::Receipt => (OnDisconnect::Detach, true),
     };
     Ok(call)
 }

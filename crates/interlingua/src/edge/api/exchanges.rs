@@ -6,9 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use interlingua_core::{
-    ConversationId, Event, Fault, FaultKind, Inbound, Loss, Principal, Record, Request, Route, collect,
-};
+use interlingua_core::{ConversationId, Event, Fault, FaultKind, Loss, Principal, Record, Request, Route, collect};
 
 use super::decode::{self, Manner};
 use super::links::Links;
@@ -52,8 +50,8 @@ pub(super) async fn opened(
     let conversation = joined(shared, asker, request.conversation.as_deref(), decode::key(headers)?).await?;
     let token = hub.conversation_token(&asker.by, &conversation)?;
     let call = decode::call(request, Some(conversation), headers, manner, hub.now())?;
-    let inbound = Inbound::Call(Box::new(call));
-    let request = Request { by: asker.by.clone(), connection: asker.connection.id, inbound };
+    let call = Box::new(call);
+    let request = Request { by: asker.by.clone(), connection: asker.connection.id, call };
     Ok((hub.open(request).await?, token))
 }
 

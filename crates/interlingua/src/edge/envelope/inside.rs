@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
-use interlingua_core::{Ask, Call, Delivery, Event, Fault, FaultKind, Json, Principal, SkillId, Target, Text};
+use interlingua_core::{Ask, Call, Event, Fault, FaultKind, Json, Principal, SkillId, Target, Text};
 use interlingua_protocols::envelope::decode::{self, Decoded, Manners, Routed as Decision, Wants};
-use interlingua_protocols::envelope::encode::{Encoder, Of, Stamp};
+use interlingua_protocols::envelope::encode::{Delivery, Encoder, Of, Stamp};
 use interlingua_protocols::envelope::names::Names;
 use interlingua_protocols::envelope::wire::{
     self, Control, Format, Limits, Message, MessageType, Status, Token, ToolCall, ToolResult,
@@ -47,13 +47,8 @@ impl Routing {
         let message = travelled(&message)?;
         let now = hub.now();
         let names = Visible { table: &made.table, hub, catalogue: &catalogue, by, now };
-        let manners = Manners {
-            names: &names,
-            translators: &made.translators,
-            now,
-            delivery: Delivery::Whole,
-            default_timeout: settings.default_timeout,
-        };
+        let manners =
+            Manners { names: &names, translators: &made.translators, now, default_timeout: settings.default_timeout };
         let Decoded { head, wants, .. } = decode::decode(message, &manners)?.value;
         let Wants::Tools(mut decided) = wants else { return Err(odd()) };
         let Decision { tool, call: routed } = decided.pop().ok_or_else(odd)?;

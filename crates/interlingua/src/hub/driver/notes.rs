@@ -46,7 +46,7 @@ impl Notes {
             return None;
         }
         // As it came it may be longer than what was left of it.
-        let raw = raw.filter(|raw| raw.bytes.len() <= LONGEST);
+        let raw = raw.filter(|raw| raw.json.as_bytes().len() <= LONGEST);
         Some((event, losses, raw))
     }
 

@@ -159,10 +159,8 @@ async fn a_caller_that_may_come_back_is_waited_for_and_then_not() {
     let patient = |after| {
         let mut request = kept("talk", json!({"n": 1}));
         let at = bench.hub.now().after(DAY);
-        if let Inbound::Call(call) = &mut request.inbound {
-            call.limits.on_disconnect = OnDisconnect::CancelAfter(after);
-            call.limits.deadline = Some(Deadline { at, set_by: DeadlineBy::Caller });
-        }
+        request.call.limits.on_disconnect = OnDisconnect::CancelAfter(after);
+        request.call.limits.deadline = Some(Deadline { at, set_by: DeadlineBy::Caller });
         request
     };
     let mut running = bench.hub.open(patient(Duration::from_secs(3600))).await.expect("opens");
@@ -191,9 +189,7 @@ async fn a_caller_that_may_come_back_is_waited_for_and_then_not() {
 
     // One that was not kept is, for as long.
     let mut unkept = patient(Duration::ZERO);
-    if let Inbound::Call(call) = &mut unkept.inbound {
-        call.limits.keep = false;
-    }
+    unkept.call.limits.keep = false;
     let running = bench.hub.open(unkept).await.expect("opens");
     let id = running.id();
     drop(running);
@@ -320,9 +316,7 @@ async fn the_second_run_of_a_message_is_cancelled_at_a_peer_that_ended_its_reque
     let remote = with_remote(&bench).await;
     let named = || {
         let mut request = remote_call("ask_again", OnDisconnect::Detach);
-        if let Inbound::Call(call) = &mut request.inbound {
-            (call.id, call.id_given, call.limits.keep) = ("m1".into(), true, false);
-        }
+        (request.call.id, request.call.id_given, request.call.limits.keep) = ("m1".into(), true, false);
         request
     };
     let mut first = bench.hub.open(named()).await.expect("opens");
@@ -347,9 +341,7 @@ async fn a_peer_that_panics_leaves_an_outcome_at_once_kept_or_not() {
     for (keep, mut request) in
         requests().into_iter().map(|r| (true, r)).chain(requests().into_iter().map(|r| (false, r)))
     {
-        if let Inbound::Call(call) = &mut request.inbound {
-            call.limits.keep = keep;
-        }
+        request.call.limits.keep = keep;
         let mut running = bench.hub.open(request).await.expect("opens");
         let Outcome::Failed(fault) = outcome(&mut running).await.outcome else { panic!("it must fail") };
         assert_eq!(fault.kind, FaultKind::OutcomeUnknown, "it writes, and may have written");
@@ -368,7 +360,7 @@ async fn an_anonymous_callers_key_counts_on_its_connection_and_until_the_hub_end
     let named = |connection| {
         let mut call = call("write", json!({}));
         (call.id, call.id_given) = ("k".into(), true);
-        Request { by: Principal::anonymous(), connection, inbound: Inbound::Call(call) }
+        Request { by: Principal::anonymous(), connection, call }
     };
     let open = async |hub: &Arc<Hub>, connection| {
         let mut running = hub.open(named(connection)).await.expect("opens");

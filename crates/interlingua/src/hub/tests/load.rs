@@ -105,10 +105,8 @@ async fn callers_that_leave_at_any_moment_leave_nothing_behind() {
             3 => kept("talk", json!({"n": 3})),
             _ => plain("talk"),
         };
-        if let Inbound::Call(call) = &mut request.inbound
-            && n % 2 == 0
-        {
-            call.limits.on_disconnect = OnDisconnect::Cancel;
+        if n % 2 == 0 {
+            request.call.limits.on_disconnect = OnDisconnect::Cancel;
         }
         crowd.spawn(async move {
             abandoned_after(n % 13, async {

@@ -201,7 +201,7 @@ fn call(name: &str, args: serde_json::Value) -> Box<Call> {
 }
 
 fn request(call: Box<Call>) -> Request {
-    Request { by: owner(), connection: 1, inbound: Inbound::Call(call) }
+    Request { by: owner(), connection: 1, call }
 }
 
 async fn outcome(running: &mut Running) -> Finished {

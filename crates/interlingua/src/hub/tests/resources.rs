@@ -55,7 +55,7 @@ fn by(by: Principal, ask: Ask) -> Request {
     Request {
         by,
         connection: 1,
-        inbound: Inbound::Call(Box::new(Call::new(entropy::message_id(), interlingua_core::Origin::program(), ask))),
+        call: Box::new(Call::new(entropy::message_id(), interlingua_core::Origin::program(), ask)),
     }
 }
 

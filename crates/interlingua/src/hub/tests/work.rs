@@ -227,5 +227,5 @@ pub(super) fn kept(skill: &str, args: Value) -> Request {
 }
 
 pub(super) fn request(call: Box<Call>) -> Request {
-    Request { by: owner(), connection: 1, inbound: Inbound::Call(call) }
+    Request { by: owner(), connection: 1, call }
 }

@@ -5,6 +5,7 @@
 mod architecture;
 mod commands;
 mod documents;
+mod model;
 mod pins;
 mod requirements;
 mod runs;

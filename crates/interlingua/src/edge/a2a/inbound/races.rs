@@ -12,9 +12,9 @@ use futures_util::future::join_all;
 use http_body_util::BodyExt;
 use interlingua_core::peer::{Calling, Dispatch, Duplex, Peer, Reply};
 use interlingua_core::{
-    Ask, Call, CancelWhy, Card, CardFrom, Chunk, Effects, Event, Fault, FaultKind, Finished, Health, Inbound, Input,
-    Outcome, Output, Part, Principal, Proof, Provenance, Record, Request, RouteClass, Schema, Signal, Skill, SkillId,
-    SkillKind, Target, TaskId, Time,
+    Ask, Call, CancelWhy, Card, CardFrom, Chunk, Effects, Event, Fault, FaultKind, Finished, Health, Input, Outcome,
+    Output, Part, Principal, Proof, Provenance, Record, Request, RouteClass, Schema, Signal, Skill, SkillId, SkillKind,
+    Target, TaskId, Time,
 };
 use interlingua_drivers::keys::Keyring;
 use interlingua_drivers::store::{Embedded, Options};
@@ -126,7 +126,7 @@ impl Bench {
         let mut call = Box::new(Call::new(entropy::message_id(), interlingua_core::Origin::program(), ask));
         call.limits.keep = true;
         call.limits.on_disconnect = interlingua_core::OnDisconnect::Detach;
-        let request = Request { by: owner(), connection: 1, inbound: Inbound::Call(call) };
+        let request = Request { by: owner(), connection: 1, call };
         let mut running = self.hub.open(request).await.expect("opens");
         running.keep().await.expect("is kept")
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input,
-    Json, Loss, MessageId, Part, Record, Request, Signal, SkillId, TaskId, collect,
+    Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input, Json,
+    Loss, MessageId, Part, Record, Request, Signal, SkillId, TaskId, collect,
 };
 use interlingua_protocols::a2a::card;
 use interlingua_protocols::a2a::decode::{Context, Door, Meaning, Wants, decode};
@@ -178,8 +178,7 @@ impl Asking<'_> {
         if let interlingua_core::Ask::Invoke { input, .. } = &mut call.ask {
             hub.store_large(&mut input.parts).await?;
         }
-        let request =
-            Request { by: self.by.clone(), connection: self.arrived.connection.id, inbound: Inbound::Call(call) };
+        let request = Request { by: self.by.clone(), connection: self.arrived.connection.id, call };
         let running = hub.open(request).await?;
         Ok(Begun::Called(Box::new(Opened { running, view, context: Some(context), losses })))
     }

@@ -1,7 +1,6 @@
 //! What is known of an agent: its card as it was last read, what of it can be used, and what cannot. Kept in records, so that a
 //! hub that starts again can call the agent, and go on with what it left there, before it has read the card anew.
 
-use bytes::Bytes;
 use interlingua_core::peer::Vouched;
 use interlingua_core::ports::Expect;
 use interlingua_core::{
@@ -25,7 +24,7 @@ const KEY_HEADER: &str = "x-api-key";
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) card: AgentCard,
-    raw: Bytes,
+    json: Json,
     /// By which the agent knows whether its card has changed since.
     pub(super) etag: Option<String>,
     /// Who signed it, and the keys that were fetched to see that.
@@ -67,8 +66,7 @@ impl Known {
     pub(super) fn read(shown: Shown, reader: &Reader<'_>) -> Result<Known, Text> {
         let Reader { peer, address, a2a, trust } = *reader;
         let Shown { card: json, etag, sets } = shown;
-        let raw = json.as_bytes().clone();
-        let card = decode(&raw, DEPTH).map_err(unusable)?;
+        let card = decode(json.as_bytes(), DEPTH).map_err(unusable)?;
         let vouched = trust.judge(&json, &sets)?;
         let mut problems = card.problems.clone();
         problems.extend(trust.problem(vouched.as_ref()));
@@ -87,7 +85,7 @@ impl Known {
         }
         let skills = if usable { skills } else { Vec::new() };
         let lines = if usable { lines } else { Vec::new() };
-        Ok(Known { card, raw, etag, vouched, sets, lines, credentials, skills, problems })
+        Ok(Known { card, json, etag, vouched, sets, lines, credentials, skills, problems })
     }
 
     /// One that was taken before is not for that reason taken now.
@@ -98,15 +96,14 @@ impl Known {
     }
 
     pub(super) async fn keep(&self, key: &str, hub: &Hub) -> Result<(), Fault> {
-        let card = Json::parse_within(self.raw.clone(), DEPTH).map_err(Fault::internal)?;
-        let written = Written { etag: self.etag.clone(), card, keys: self.sets.clone() };
+        let written = Written { etag: self.etag.clone(), card: self.json.clone(), keys: self.sets.clone() };
         let written = serde_json::to_vec(&written).map_err(Fault::internal)?;
         hub.store.records.put(KIND, key, written.into(), None, Expect::Anything, hub.now()).await?;
         Ok(())
     }
 
     pub(super) fn is_same(&self, other: &Known) -> bool {
-        self.raw == other.raw && self.vouched == other.vouched
+        self.json.as_bytes() == other.json.as_bytes() && self.vouched == other.vouched
     }
 
     /// What the hub shows of it.
@@ -116,12 +113,11 @@ impl Known {
         let title = config.title.as_deref().map_or_else(|| self.card.name.clone(), Text::from);
         let description = config.description.as_deref().map_or_else(|| self.card.description.clone(), Text::from);
         let version = self.card.interfaces.first().map(|interface| interface.version.wire());
-        let raw =
-            version.filter(|_| self.card.signed).map(|wire| Raw { wire, bytes: self.raw.clone(), owned: Vec::new() });
+        let raw = version.filter(|_| self.card.signed).map(|wire| Raw { wire, json: self.json.clone() });
         Card {
             provider: self.card.provider.clone(),
             version: self.card.version.clone(),
-            sources: vec![CardSource { from: CardFrom::Manifest, digest: Digest::of(&self.raw) }],
+            sources: vec![CardSource { from: CardFrom::Manifest, digest: Digest::of(self.json.as_bytes()) }],
             raw,
             ..unknown_card(name, title, description, skills, health, seen)
         }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use interlingua_core::{
-    Call, CancelWhy, Channel, Event, Fault, Finished, Inbound, Json, Link, Part, Party, PeerId, Principal, Proof,
-    Request, Skill, SkillId, SkillName, Subject, Text, Wire,
+    Call, CancelWhy, Channel, Event, Fault, Finished, Json, Link, Part, Party, PeerId, Principal, Proof, Request,
+    Skill, SkillId, SkillName, Subject, Text, Wire,
 };
 use interlingua_protocols::aip::wire::{CommandResult, ResultStatus, ServerMessage, ToolType};
 use interlingua_protocols::aip::{WIRE, decode, discover, encode};
@@ -134,7 +134,7 @@ impl Tools {
     }
 
     async fn call(&self, call: Call, lines: &mut Vec<Text>) -> Result<(Named, Finished), Fault> {
-        let request = Request { by: self.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
+        let request = Request { by: self.by.clone(), connection: 0, call: Box::new(call) };
         let mut running = self.hub.open(request).await?;
         let mut said = Vec::new();
         while let Some(entry) = running.next().await? {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use interlingua_core::graph::{Ending, Node};
 use interlingua_core::{
-    Ask, Call, CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Input, Json, Maker, MessageId, OnDisconnect,
-    Origin, Outcome, Part, PeerId, Principal, Request, Signal, SkillId, Target, TaskId, Text,
+    Ask, Call, CancelWhy, Event, Fault, FaultKind, Finished, Input, Json, Maker, MessageId, OnDisconnect, Origin,
+    Outcome, Part, PeerId, Principal, Request, Signal, SkillId, Target, TaskId, Text,
 };
 
 use crate::hub::{Hub, Running};
@@ -41,7 +41,7 @@ impl Caller {
         call.limits.deadline = None;
         call.limits.keep = true;
         call.limits.on_disconnect = OnDisconnect::Detach;
-        let request = Request { by: self.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
+        let request = Request { by: self.by.clone(), connection: 0, call: Box::new(call) };
         let running = self.hub.open(request).await?;
         let mut held = Held { caller: self, running, over: false };
         let mut said = Vec::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use interlingua_core::{
-    Ask, Call, Event, Fault, FaultKind, Finished, Inbound, Input, Principal, Request, SkillId, Target, Wire,
+    Ask, Call, Event, Fault, FaultKind, Finished, Input, Principal, Request, SkillId, Target, Wire,
 };
 use interlingua_protocols::aip::custom::Custom;
 use interlingua_protocols::aip::link::{Identity, Tongue};
@@ -98,8 +98,8 @@ impl Sender {
         let input = Input::args(custom.arguments());
         let ask = Ask::Invoke { target: Target::Skill(skill, None), input };
         let call = Call::new(entropy::message_id(), Wire(WIRE.into()), ask);
-        let inbound = Inbound::Call(Box::new(call));
-        let request = Request { by: self.by.clone(), connection: self.connection.0, inbound };
+        let call = Box::new(call);
+        let request = Request { by: self.by.clone(), connection: self.connection.0, call };
         let mut running = self.hub.open(request).await?;
         let mut said: Vec<Event> = Vec::new();
         let settled = running

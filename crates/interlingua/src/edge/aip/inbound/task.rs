@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    CancelWhy, Event, Fault, FaultKind, Finished, Inbound, Loss, Noun, Part, PeerId, Principal, Record, Request,
-    Signal, SkillId, Wire,
+    CancelWhy, Event, Fault, FaultKind, Finished, Loss, Noun, Part, PeerId, Principal, Record, Request, Signal,
+    SkillId, Wire,
 };
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::server::say::End;
@@ -40,7 +40,7 @@ pub(in crate::edge::aip) async fn follow(
     let id = call.id.clone();
     let peer = PeerId(peer);
     desk.opening(id.clone(), session.clone());
-    let opened = hub.open(Request { by: by.clone(), connection, inbound: Inbound::Call(Box::new(call)) }).await;
+    let opened = hub.open(Request { by: by.clone(), connection, call: Box::new(call) }).await;
     let mut running = match opened {
         Ok(running) => running,
         Err(refused) => {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use interlingua_core::peer::{Dispatch, Peer};
 use interlingua_core::{
-    Ask, Event, FaultKind, Finished, Inbound, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text,
+    Ask, Event, FaultKind, Finished, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text,
 };
 use interlingua_protocols::aip::encode;
 use interlingua_protocols::aip::link::Tongue;
@@ -153,7 +153,7 @@ async fn child(
     let (id, ask) = (format!("{}-plan", dispatch.task), Ask::Invoke { target, input });
     let mut call = dispatch.call.child(dispatch.task, &hub.id, Maker::Device, id, ask);
     call.limits.deadline = dispatch.call.limits.deadline;
-    let request = Request { by: dispatch.by.clone(), connection: 0, inbound: Inbound::Call(Box::new(call)) };
+    let request = Request { by: dispatch.by.clone(), connection: 0, call: Box::new(call) };
     let mut running = match hub.open(request).await {
         Ok(running) => running,
         Err(fault) => return (Finished::failed(fault), Vec::new()),

@@ -2,8 +2,8 @@
 
 use interlingua_core::bus::{Kind, Message, said};
 use interlingua_core::{
-    Ask, Body, Call, Delivery, Fault, FaultKind, Finished, Inbound, Input, Json, Loss, Missing, OnDisconnect, Outcome,
-    Part, PeerId, Provenance, Request, SkillId, Target, TaskId, Wire, collect,
+    Ask, Body, Call, Fault, FaultKind, Finished, Input, Json, Loss, Missing, OnDisconnect, Outcome, Part, PeerId,
+    Provenance, Request, SkillId, Target, TaskId, Wire, collect,
 };
 use serde_json::{Value, json};
 
@@ -60,7 +60,6 @@ impl Post {
     /// A call that nobody waits for; its task.
     pub(super) async fn start(&self, message: Message) -> Result<TaskId, Fault> {
         let mut call = self.called(message)?;
-        call.caller.delivery = Delivery::Receipt;
         (call.limits.on_disconnect, call.limits.keep) = (OnDisconnect::Detach, true);
         let mut running = self.open(call).await?;
         let task = running.keep().await?;
@@ -69,8 +68,8 @@ impl Post {
     }
 
     async fn open(&self, call: Call) -> Result<Running, Fault> {
-        let inbound = Inbound::Call(Box::new(call));
-        self.shared.hub.open(Request { by: self.by.clone(), connection: self.connection, inbound }).await
+        let call = Box::new(call);
+        self.shared.hub.open(Request { by: self.by.clone(), connection: self.connection, call }).await
     }
 
     fn called(&self, message: Message) -> Result<Call, Fault> {

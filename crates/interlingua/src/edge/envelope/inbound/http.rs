@@ -14,8 +14,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::StreamExt;
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
-use interlingua_core::Delivery;
-use interlingua_protocols::envelope::encode::{self, Stamp};
+use interlingua_protocols::envelope::encode::{self, Delivery, Stamp};
 use interlingua_protocols::envelope::wire::Message;
 
 use super::lanes::{Answering, Whole, log};

@@ -9,8 +9,8 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt};
 use interlingua_core::json::Tree;
 use interlingua_core::{
-    Call, Event, Fault, FaultKind, Finished, Inbound, Json, MessageId, Output, Principal, Record, Request, Secret,
-    Signal, TaskId,
+    Call, Event, Fault, FaultKind, Finished, Json, MessageId, Output, Principal, Record, Request, Secret, Signal,
+    TaskId,
 };
 use interlingua_protocols::envelope::decode::WIRE;
 use interlingua_protocols::envelope::encode::{Encoder, Stamp};
@@ -202,7 +202,7 @@ impl Way {
             }
             Lane::Waiting(call) => {
                 let (by, connection) = (self.by.clone(), self.connection);
-                match self.hub.open(Request { by, connection, inbound: Inbound::Call(call) }).await {
+                match self.hub.open(Request { by, connection, call }).await {
                     Ok(running) => Some(self.read(running).await),
                     Err(fault) => Some((Step::Refused(fault), Lane::Over)),
                 }

@@ -14,11 +14,10 @@ use interlingua_core::journal::{self, Log};
 use interlingua_core::json::Tree;
 use interlingua_core::ports::{Append, Expected};
 use interlingua_core::{
-    Call, Carried, ConversationId, Delivery, Fault, FaultKind, Handle, Json, Loss, MessageId, Noun, Principal, Secret,
-    Signal, TaskId, Time, TopicId,
+    Call, Carried, ConversationId, Fault, Json, Loss, MessageId, Principal, Secret, Signal, TaskId, Time, TopicId,
 };
 use interlingua_protocols::envelope::decode::{self, Decoded, Manners, Tool, Wants};
-use interlingua_protocols::envelope::encode::{Encoder, Of};
+use interlingua_protocols::envelope::encode::{Delivery, Encoder, Of};
 use interlingua_protocols::envelope::fault;
 use interlingua_protocols::envelope::wire::{self, Head, Limits, Message, MessageType};
 use interlingua_protocols::hop;
@@ -177,7 +176,6 @@ impl Exchange {
             names: &names,
             translators: &made.translators,
             now,
-            delivery: self.delivery,
             default_timeout: self.settings.default_timeout,
         };
         decode::decode(message, &manners)
@@ -200,11 +198,8 @@ impl Exchange {
     }
 
     /// A yes or an answer: it goes to its task, and what the task does then is the response.
-    async fn signalled(&self, by: &Principal, to: Handle, signal: Signal) -> (Of, Lane) {
+    async fn signalled(&self, by: &Principal, task: TaskId, signal: Signal) -> (Of, Lane) {
         let hub = &self.shared.hub;
-        let Handle::Task(task) = to else {
-            return (Of::Chat, Lane::Refused(Fault::caller(FaultKind::NotFound(Noun::Task), "no such task")));
-        };
         let of = match hub.task(by, task).await {
             Ok(kept) => Tool::of(&kept.call).map_or(Of::Chat, Of::Tool),
             Err(_) => Of::Chat,

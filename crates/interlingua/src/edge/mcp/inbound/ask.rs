@@ -4,17 +4,15 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    Answer, Ask, Call, Caller, Completes, Delivery, Fault, FaultKind, Finished, Inbound, Input, Json, Limits, Meta,
-    Missing, Noun, OnDisconnect, Output, Part, Party, PeerId, Principal, Provenance, Question, Raw, Request, Signal,
-    SkillKind, Target, Text,
+    Answer, Ask, Completes, Fault, FaultKind, Finished, Input, Json, Noun, OnDisconnect, Output, Party, PeerId,
+    Principal, Question, Request, Signal, SkillKind, Target, Text,
 };
+use interlingua_protocols::mcp::call::{Manner, spoken};
 use interlingua_protocols::mcp::decode::{self, Complete, Filter, Invoke, Method, Read, Reference, Refused, Said};
-use interlingua_protocols::mcp::definition::{CONVERSATION, MESSAGE};
 use interlingua_protocols::mcp::encode::{ARTIFACTS, Beside, Cache, Encoder, input_key};
 use interlingua_protocols::mcp::fault::Verb;
-use interlingua_protocols::mcp::{fault, headers, meta, question};
+use interlingua_protocols::mcp::{fault, headers, question};
 use interlingua_protocols::members::Members;
-use interlingua_protocols::object::Object;
 
 use super::going::{About, Asks, Called, Ended, Going, answered};
 use super::listing::{Entry, Listing};
@@ -298,33 +296,13 @@ impl Asker {
         conversation: Option<interlingua_core::ConversationId>,
         params: &Members,
     ) -> Reply {
-        let said = &self.said;
-        let id = said.message.clone().unwrap_or_else(entropy::message_id);
-        let mut call = Call::new(id, said.version.wire(), ask);
-        call.id_given = said.message.is_some();
-        call.conversation = conversation;
-        call.caller = Caller {
-            delivery: Delivery::Whole,
-            can_answer: said.client.kinds(),
-            missing: Missing::Refuse,
-            accepts: Vec::new(),
-        };
-        call.limits = Limits {
-            deadline: said.deadline,
-            priority: said.priority,
-            on_disconnect: if about.detached { OnDisconnect::Detach } else { self.on_disconnect },
+        let manner = Manner {
+            conversation,
             confirm: about.confirm,
-            ..Limits::default()
+            on_disconnect: if about.detached { OnDisconnect::Detach } else { self.on_disconnect },
         };
-        call.via.clone_from(&said.via);
-        if let Some(origin) = &said.origin {
-            call.told(origin);
-        }
-        call.trace.clone_from(&said.trace);
-        call.meta = passed_meta(said);
-        call.raw = unknown_params(params, &said.version.wire());
-        let request =
-            Request { by: self.by.clone(), connection: self.connection.id, inbound: Inbound::Call(Box::new(call)) };
+        let call = self.said.call(entropy::message_id, ask, manner, params);
+        let request = Request { by: self.by.clone(), connection: self.connection.id, call: Box::new(call) };
         match self.shared.hub.open(request).await {
             Ok(running) => Reply::Going(Box::new(Going::new(about, running))),
             Err(fault) => Reply::Now(about.refuse(&fault)),
@@ -364,25 +342,6 @@ fn called(method: &'static str, name: &Text, args: Option<&Json>) -> Called {
     Called { method, name: name.clone(), args: args.cloned() }
 }
 
-/// What was said to an agent, and the token of its conversation. Words alone are words; other arguments stay what they are.
-fn spoken(args: Option<Json>) -> (Input, Option<String>) {
-    let members = args.as_ref().map(Members::of).unwrap_or(Members::absent());
-    let token = members.text(CONVERSATION).map(std::borrow::Cow::into_owned);
-    let rest = members.len() - usize::from(members.has(CONVERSATION));
-    if let (Some(text), 1) = (members.text(MESSAGE), rest) {
-        return (Input::parts(vec![Part::text(&*text, Provenance::caller())]), token);
-    }
-    let args = args.map(|args| match token {
-        None => args,
-        Some(_) => Object::json(|object| {
-            for (key, value) in members.iter().filter(|(key, _)| *key != CONVERSATION) {
-                object.value(key, &value);
-            }
-        }),
-    });
-    (Input { args, ..Input::parts(Vec::new()) }, token)
-}
-
 /// Answers to what was not asked yet; no more of them than a task may have questions.
 fn brought(responses: &Members) -> Vec<(String, Json)> {
     const MOST: usize = 16;
@@ -404,37 +363,4 @@ pub(super) fn sorted(open: Vec<Question>, responses: &Members) -> Result<Sorted,
         }
     }
     Ok((given, left))
-}
-
-/// What a peer of the same protocol is told of a client's `_meta`: what is neither the protocol's nor ours, the level from
-/// which it wants log lines, and whether it can hold a receipt.
-fn passed_meta(said: &Said) -> Meta {
-    if said.log.is_none() && !said.client.tasks {
-        return Meta(said.free.clone());
-    }
-    Meta(Some(Object::json(|object| {
-        if let Some(free) = &said.free {
-            object.splice(free);
-        }
-        if let Some(level) = said.log {
-            object.text(meta::LOG_LEVEL, decode::level_name(level));
-        }
-        if said.client.tasks {
-            object.object(meta::TASKS, |_| {});
-        }
-    })))
-}
-
-/// Parameters this hub does not know travel beside the call, to a peer of the same protocol.
-fn unknown_params(params: &Members, wire: &interlingua_core::Wire) -> Option<Raw> {
-    let known = ["name", "uri", "arguments", meta::META, "requestState", "inputResponses", "task"];
-    if params.keys().all(|key| known.contains(&key)) {
-        return None;
-    }
-    let span = |key: &&str| {
-        let (from, to) = params.span(key)?;
-        Some((u32::try_from(from).ok()?, u32::try_from(to).ok()?))
-    };
-    let owned = known.iter().filter_map(span).collect();
-    Some(Raw { wire: wire.clone(), bytes: params.json()?.as_bytes().clone(), owned })
 }

@@ -55,14 +55,14 @@ impl Pins {
     pub(super) fn compare(&mut self, skills: &mut Vec<Skill>, rule: McpChanges, problems: &mut Vec<Text>) -> bool {
         let mut new = false;
         skills.retain(|skill| {
-            let Some(definition) = skill.raw.as_ref().and_then(|raw| Json::parse(raw.bytes.clone()).ok()) else {
+            let Some(definition) = skill.raw.as_ref().map(|raw| &raw.json) else {
                 return true;
             };
             let name = skill.id.skill.as_str();
             match self.0.get(name) {
-                Some(pinned) if *pinned == definition => return true,
+                Some(pinned) if pinned == definition => return true,
                 Some(pinned) if rule != McpChanges::Accept => {
-                    let what = difference(&Members::of(pinned), &Members::of(&definition));
+                    let what = difference(&Members::of(pinned), &Members::of(definition));
                     let refused = rule == McpChanges::Refuse;
                     let then =
                         if refused { "it is not offered until `changes: accept` takes it" } else { "look at it" };
@@ -76,7 +76,7 @@ impl Pins {
                 problems.push(format!("`{name}` is not offered: {MAX_PINS} definitions are pinned already").into());
                 return false;
             }
-            self.0.insert(name.to_owned(), definition);
+            self.0.insert(name.to_owned(), definition.clone());
             new = true;
             true
         });
@@ -115,8 +115,7 @@ mod tests {
         let definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
         let input = Schema(json!({"type": "object"}).into());
         let mut skill = Skill::new(SkillId::new("p", name), SkillKind::Tool, description, input, Effects::unknown());
-        let bytes = Json::from(definition).as_bytes().clone();
-        skill.raw = Some(Raw { wire: Wire("mcp/2025-11-25".into()), bytes, owned: Vec::new() });
+        skill.raw = Some(Raw { wire: Wire("mcp/2025-11-25".into()), json: definition.into() });
         skill
     }
 

@@ -14,8 +14,8 @@ use std::time::Duration;
 use ::http::HeaderMap;
 use interlingua_core::words::{Locale, say};
 use interlingua_core::{
-    Answer, Call, CancelWhy, Carried, ConversationId, Fault, FaultKind, Inbound, Loss, MessageId, PeerId, Principal,
-    Query, Question, QuestionKind, Request, Route, Secret, Signal, TaskId,
+    Answer, Call, CancelWhy, Carried, ConversationId, Fault, FaultKind, Loss, MessageId, PeerId, Principal, Question,
+    QuestionKind, Request, Route, Secret, Signal, TaskId,
 };
 use interlingua_protocols::hop::Headers;
 use interlingua_protocols::nlip::decode::{Context, Door, Incoming, Meaning, TaskWish, WIRE, decode};
@@ -166,7 +166,7 @@ impl Exchange<'_> {
             return self.answered(by, question, Answer::Token(secret), message, after, owed).await;
         }
         match meaning {
-            Meaning::Ask(Inbound::Signal { to, signal }) => match self.outward(signal, &credentials) {
+            Meaning::Signal { to, signal } => match self.outward(signal, &credentials) {
                 Ok(signal) => self.signal(by, to, signal, owed).await,
                 Err(fault) => owed.refused(fault),
             },
@@ -236,12 +236,11 @@ impl Exchange<'_> {
 
     async fn act(&self, meaning: Meaning, by: Principal, conversation: ConversationId, owed: Owed) -> Reply {
         match meaning {
-            Meaning::Ask(Inbound::Call(call)) => self.call(by, call, conversation, owed).await,
-            Meaning::Ask(Inbound::Calls(calls)) => self.calls(by, calls, conversation, owed).await,
-            Meaning::Ask(Inbound::Query(Query::Skills(_))) => self.skills(&by, None, owed),
-            Meaning::Ask(Inbound::Query(Query::Card(peer))) => self.skills(&by, Some(&peer), owed),
-            // The decoder makes no other of a message, and topics were heard of before.
-            Meaning::Ask(_) | Meaning::Topic(_) => owed.refused(Fault::caller(
+            Meaning::Call(call) => self.call(by, call, conversation, owed).await,
+            Meaning::Calls(calls) => self.calls(by, calls, conversation, owed).await,
+            Meaning::Skills(of) => self.skills(&by, of.as_ref(), owed),
+            // Both were heard of before.
+            Meaning::Signal { .. } | Meaning::Topic(_) => owed.refused(Fault::caller(
                 FaultKind::Unsupported(interlingua_core::Feature::Operation),
                 "that cannot be asked here",
             )),
@@ -281,7 +280,7 @@ impl Exchange<'_> {
     /// The hub's door, with what the call refers to at hand.
     async fn open(&self, by: Principal, mut call: Box<Call>) -> Result<Running, Fault> {
         uploads::resolve(&self.shared.hub, &by, &mut call).await?;
-        let request = Request { by, connection: self.connection.id, inbound: Inbound::Call(call) };
+        let request = Request { by, connection: self.connection.id, call };
         self.shared.hub.open(request).await
     }
 
@@ -324,11 +323,8 @@ impl Exchange<'_> {
     }
 
     /// An answer that names its question.
-    async fn signal(&self, by: Principal, to: interlingua_core::Handle, signal: Signal, owed: Owed) -> Reply {
+    async fn signal(&self, by: Principal, task: TaskId, signal: Signal, owed: Owed) -> Reply {
         let hub = &self.shared.hub;
-        let interlingua_core::Handle::Task(task) = to else {
-            return owed.refused(crate::hub::live::no_such_task());
-        };
         let after = hub.live.get(task).map_or(0, |live| live.seq());
         if let Err(fault) = hub.signal(by.clone(), task, signal).await {
             return owed.refused(fault);
@@ -454,8 +450,8 @@ impl Exchange<'_> {
 /// The id that the other side gave its message, where it asks for something.
 fn given_id(meaning: &Meaning) -> Option<&MessageId> {
     let first = match meaning {
-        Meaning::Ask(Inbound::Call(call)) => Some(&**call),
-        Meaning::Ask(Inbound::Calls(calls)) => calls.first(),
+        Meaning::Call(call) => Some(&**call),
+        Meaning::Calls(calls) => calls.first(),
         _ => None,
     };
     first.filter(|call| call.id_given).map(|call| &call.id)

@@ -11,9 +11,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use interlingua_core::ports::{Expect, Records};
-use interlingua_core::{Digest, Fault, Owner, PeerId, Secret, Text, Time, Token};
+use interlingua_core::{Digest, Fault, Owner, PeerId, Secret, Text, Time};
 use interlingua_drivers::keys::Keyring;
-use interlingua_protocols::nlip::client::TokenJar;
+use interlingua_protocols::nlip::client::{Token, TokenJar};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, Zeroizing};
 

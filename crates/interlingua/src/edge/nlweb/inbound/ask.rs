@@ -10,8 +10,8 @@ use futures_util::future::join_all;
 use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use interlingua_core::{
-    Answer, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Inbound, Input, Loss, PeerId,
-    Principal, Question, Record, Request, Route, Signal, Text,
+    Answer, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input, Loss, PeerId, Principal,
+    Question, Record, Request, Route, Signal, Text,
 };
 use interlingua_protocols::hop::Headers;
 use interlingua_protocols::nlweb::decode::{self, Arrived};
@@ -227,8 +227,8 @@ impl Asker<'_> {
         let headers = Headers::read(|name| self.headers.get(name)?.to_str().ok());
         let hop = headers.decode(hub.now()).map_err(|bad| Fault::caller(FaultKind::Malformed, bad.to_string()))?;
         hop.apply(&mut call);
-        let inbound = Inbound::Call(Box::new(call));
-        hub.open(Request { by: by.clone(), connection: self.connection.id, inbound }).await
+        let call = Box::new(call);
+        hub.open(Request { by: by.clone(), connection: self.connection.id, call }).await
     }
 
     /// All of them at once; the first failure if none can be asked.
