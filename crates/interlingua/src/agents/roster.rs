@@ -19,7 +19,7 @@ use super::team::{Grounds, Team, TeamPeer};
 use super::voice::{Models, Voice, micro};
 use crate::config::{self, Config};
 use crate::edge::{Shared, local};
-use crate::hub::policy::{Action, matches};
+use crate::hub::policy::matches;
 use crate::hub::{Hub, Unknown};
 
 /// The skill of every agent.
@@ -223,14 +223,14 @@ impl Agent {
 
     /// What it is and may do in a run for this principal, as the hub is now. What the principal may not call is not there.
     pub(super) fn plan(&self, hub: &Hub, through: &Principal, may_ask: bool) -> Plan {
-        let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
+        let visible = hub.visible(through);
         let wanted = |id: &SkillId| {
             let own = id.peer == self.name;
             let indirect = INDIRECT.contains(&(id.peer.as_str(), id.skill.as_str()));
             !own && !indirect && self.scopes.iter().any(|pattern| matches(pattern, id))
         };
-        let mine = catalogue.newest().filter(|skill| policy.allows(through, Action::Call, skill, now));
-        let mine: Vec<&Skill> = mine.map(|skill| &**skill).filter(|skill| skill.kind != SkillKind::Prompt).collect();
+        let mine: Vec<&Skill> =
+            visible.callable().map(|skill| &**skill).filter(|skill| skill.kind != SkillKind::Prompt).collect();
         let mut tools = offer(mine.iter().copied(), wanted);
         if tools.len() > MAX_TOOLS {
             tracing::warn!(agent = %self.name, skills = tools.len(), "more skills than a model is shown; the rest is left out");

@@ -47,6 +47,7 @@ pub mod supervisor;
 mod tests;
 pub(crate) mod validate;
 pub(crate) mod vault;
+pub mod visible;
 mod waiting;
 mod words;
 

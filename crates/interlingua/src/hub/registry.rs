@@ -142,6 +142,13 @@ impl Catalogue {
         self.skills.values().filter_map(|versions| versions.first())
     }
 
+    /// The same of one peer.
+    pub fn newest_of(&self, peer: &PeerId) -> impl Iterator<Item = &Arc<Skill>> {
+        let first = SkillId::new(peer.clone(), "");
+        let own = move |(id, _): &(&SkillId, &Vec<Arc<Skill>>)| id.peer == first.peer;
+        self.skills.range(SkillId::new(peer.clone(), "")..).take_while(own).filter_map(|(_, versions)| versions.first())
+    }
+
     fn rebuilt(mut self) -> Catalogue {
         self.generation += 1;
         self.skills.clear();

@@ -24,8 +24,8 @@ use crate::edge::Shared;
 use crate::edge::agents::{self, Shown, forget};
 use crate::hub::Hub;
 use crate::hub::bus::{Agent, Reach, Registration};
-use crate::hub::policy::Action;
-use crate::hub::registry::{Catalogue, Registered};
+use crate::hub::registry::Registered;
+use crate::hub::visible::Visible;
 use crate::server::body;
 
 /// No card is longer.
@@ -38,11 +38,11 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
     let query: AgentsPaged = page::query(&uri)?;
     let limit = query.limit();
     let search = Search { skill: query.skill, tag: query.tag, provider: query.provider, words: query.q };
-    let catalogue = shared.hub.registry.catalogue();
+    let visible = shared.hub.visible(&asker.by);
     let after = query.after.as_deref().unwrap_or_default();
-    let peers = catalogue.peers.values().filter(|peer| peer.card.peer.as_str() > after);
+    let peers = visible.peers().filter(|peer| peer.card.peer.as_str() > after);
     let found = peers.filter_map(|peer| {
-        let skills = seen(&shared, &asker.by, &catalogue, peer)?;
+        let skills = seen(&shared, &asker.by, &visible, peer)?;
         let view = view(&shared, &asker.by, peer, &skills);
         let wanted = query.registered.is_none_or(|registered| view.registered == registered);
         (wanted && search.fits(&peer.card, skills.iter().map(|skill| &**skill))).then_some(view)
@@ -56,20 +56,16 @@ pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(i
 }
 
 fn found(shared: &Shared, by: &Principal, id: &PeerId) -> Option<AgentView> {
-    let catalogue = shared.hub.registry.catalogue();
-    let peer = catalogue.peers.get(id)?;
-    let skills = seen(shared, by, &catalogue, peer)?;
+    let visible = shared.hub.visible(by);
+    let peer = visible.peers().find(|peer| peer.card.peer == *id)?;
+    let skills = seen(shared, by, &visible, peer)?;
     Some(view(shared, by, peer, &skills))
 }
 
 /// The skills of a peer that this principal may see. Of its own agent it sees all; a peer with none to see is not there.
-fn seen(shared: &Shared, by: &Principal, catalogue: &Catalogue, peer: &Registered) -> Option<Vec<Arc<Skill>>> {
-    let (policy, now) = (shared.hub.policy.load(), shared.hub.now());
+fn seen(shared: &Shared, by: &Principal, visible: &Visible<'_>, peer: &Registered) -> Option<Vec<Arc<Skill>>> {
     let own = shared.hub.bus.speaks_for(by, peer.card.peer.as_str());
-    let newest = peer.card.skills.iter().filter_map(|skill| catalogue.skill(&skill.id, None));
-    let mut skills: Vec<Arc<Skill>> =
-        newest.filter(|skill| own || policy.allows(by, Action::List, skill, now)).cloned().collect();
-    skills.dedup_by(|a, b| a.id == b.id);
+    let skills = visible.offered_by(peer, own);
     (own || by.is_hub_owner() || !skills.is_empty()).then_some(skills)
 }
 

@@ -14,30 +14,28 @@ use super::{Answered, Asker, answer, no_such_conversation, nothing};
 use crate::agents;
 use crate::api::view::{ConversationView, PageView, PeerView, SkillView};
 use crate::edge::Shared;
-use crate::hub::policy::Action;
-use crate::hub::registry::{Catalogue, Registered};
+use crate::hub::registry::Registered;
 
 /// How many skills a search ranks.
 const RANKED: usize = 1_000;
 
 pub(super) async fn peers(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
-    let catalogue = shared.hub.registry.catalogue();
-    let mut visible: BTreeMap<&str, usize> = BTreeMap::new();
-    for skill in listed(&shared, &asker.by, &catalogue) {
-        *visible.entry(skill.id.peer.as_str()).or_default() += 1;
-    }
+    let visible = shared.hub.visible(&asker.by);
     let after = query.after.as_deref().unwrap_or_default();
-    let peers = catalogue.peers.values().filter(|registered| registered.card.peer.as_str() > after);
-    let peers = peers.filter_map(|peer| view(&asker.by, peer, visible.get(peer.card.peer.as_str()).copied()));
+    let peers = visible.peers().filter(|peer| peer.card.peer.as_str() > after);
+    let peers = peers.filter_map(|peer| {
+        let skills = visible.skills_of(Some(&peer.card.peer)).count();
+        view(&asker.by, peer, skills)
+    });
     let (items, next) = page::cut(peers, query.limit(), |peer: &PeerView| peer.name.clone());
     answer(StatusCode::OK, &PageView { items, next })
 }
 
 /// A peer with nothing that this principal may see is seen by the Owner alone, and so is what there is to mend.
-fn view(by: &Principal, peer: &Registered, skills: Option<usize>) -> Option<PeerView> {
+fn view(by: &Principal, peer: &Registered, skills: usize) -> Option<PeerView> {
     let owner = by.is_hub_owner();
-    if skills.is_none() && !owner {
+    if skills == 0 && !owner {
         return None;
     }
     let problems = peer.problems.iter().filter(|_| owner).map(ToString::to_string).collect();
@@ -47,25 +45,15 @@ fn view(by: &Principal, peer: &Registered, skills: Option<usize>) -> Option<Peer
         Some(Vouched::Verified(key)) => Some(key.to_string()),
         Some(Vouched::Unsigned | Vouched::Unknown | Vouched::Altered) | None => None,
     };
-    let (skills, shown) = (skills.unwrap_or_default(), PeerView::from(&*peer.card));
+    let shown = PeerView::from(&*peer.card);
     let protocol = peer.peer.speaks().map_or_else(|| shown.protocol.clone(), str::to_owned);
     Some(PeerView { skills, problems, standing, signature, signed_by, protocol, ..shown })
 }
 
-/// Newest versions that this principal may see, in order of name.
-fn listed<'a>(
-    shared: &Shared,
-    by: &'a Principal,
-    catalogue: &'a Catalogue,
-) -> impl Iterator<Item = &'a Arc<Skill>> + 'a {
-    let (policy, now) = (shared.hub.policy.load_full(), shared.hub.now());
-    catalogue.newest().filter(move |skill| policy.allows(by, Action::List, skill, now))
-}
-
 pub(super) async fn skills(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
     let query: Searched = page::query(&uri)?;
-    let catalogue = shared.hub.registry.catalogue();
-    let skills = listed(&shared, &asker.by, &catalogue);
+    let visible = shared.hub.visible(&asker.by);
+    let skills = visible.skills();
     let words = query.query.as_deref().map(str::trim).filter(|words| !words.is_empty());
     let (items, next) = match words {
         None => {

@@ -46,7 +46,7 @@ impl Routing {
         let message = message(&call, spelt(&made, &skill), args, timeout);
         let message = travelled(&message)?;
         let now = hub.now();
-        let names = Visible { table: &made.table, hub, catalogue: &catalogue, by, now };
+        let names = Visible { table: &made.table, seen: hub.visible(by), by };
         let manners =
             Manners { names: &names, translators: &made.translators, now, default_timeout: settings.default_timeout };
         let Decoded { head, wants, .. } = decode::decode(message, &manners)?.value;

@@ -7,16 +7,15 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use interlingua_core::{Fault, FaultKind, Noun, Principal, Skill, Target, Text, Time};
+use interlingua_core::{Fault, FaultKind, Noun, Principal, Skill, Target, Text};
 use interlingua_drivers::files;
 use interlingua_protocols::envelope::names::{Named, Names, Table};
 use interlingua_protocols::envelope::translators::{Translator, Translators};
 
 use super::settings::Settings;
 use crate::config;
-use crate::hub::Hub;
-use crate::hub::policy::Action;
 use crate::hub::registry::Catalogue;
+use crate::hub::visible;
 
 /// The peer whose tools run inside the hub.
 const LOCAL: &str = "local";
@@ -127,10 +126,8 @@ fn translator_of(skill: &Skill, plugs: &[Plug]) -> Text {
 /// The table as one principal sees it.
 pub(super) struct Visible<'a> {
     pub(super) table: &'a Table,
-    pub(super) hub: &'a Hub,
-    pub(super) catalogue: &'a Catalogue,
+    pub(super) seen: visible::Visible<'a>,
     pub(super) by: &'a Principal,
-    pub(super) now: Time,
 }
 
 impl Names for Visible<'_> {
@@ -143,8 +140,6 @@ impl Names for Visible<'_> {
             Err(_) => return Err(hidden()),
         };
         let Target::Skill(id, version) = &named.target else { return Ok(named) };
-        let skill = self.catalogue.skill(id, version.as_ref()).ok_or_else(hidden)?;
-        let allowed = self.hub.policy.load().allows(self.by, Action::Call, skill, self.now);
-        if allowed { Ok(named) } else { Err(hidden()) }
+        if self.seen.skill(id, version.as_ref()).is_some() { Ok(named) } else { Err(hidden()) }
     }
 }

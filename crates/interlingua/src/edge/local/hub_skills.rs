@@ -5,14 +5,13 @@ use std::sync::{Arc, Weak};
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::words::{Locale, menu, say};
 use interlingua_core::{
-    Ask, CancelWhy, CardFrom, Effects, Event, Fault, FaultKind, Finished, Input, Noun, Output, Part, Phrase, Principal,
-    Provenance, Question, Schema, Signal, Skill, SkillId, SkillKind,
+    Ask, CancelWhy, CardFrom, Effects, Event, Fault, FaultKind, Finished, Input, Noun, Output, Part, PeerId, Phrase,
+    Principal, Provenance, Question, Schema, Signal, Skill, SkillId, SkillKind,
 };
 use serde_json::json;
 
 use crate::hub::Hub;
 use crate::hub::live::no_such_task;
-use crate::hub::policy::Action;
 use crate::hub::reserved;
 
 pub const PEER: &str = "hub";
@@ -202,8 +201,7 @@ fn echo(input: Input) -> Output {
 
 /// What the caller may call, newest versions only.
 fn listed(hub: &Hub, by: &Principal) -> Vec<Arc<Skill>> {
-    let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
-    catalogue.newest().filter(|skill| policy.allows(by, Action::List, skill, now)).cloned().collect()
+    hub.visible(by).skills().cloned().collect()
 }
 
 async fn find_skills(hub: &Hub, by: &Principal, input: &Input) -> Result<Output, Fault> {
@@ -297,11 +295,8 @@ fn help(hub: &Hub, by: &Principal, input: &Input) -> Output {
     let language = Locale::detect(None, &input.words()).language;
     let argument = |name: &str| input.args.as_ref().and_then(|args| args.get(name));
     let of = argument("peer").and_then(serde_json::Value::as_str);
-    let (policy, now) = (hub.policy.load(), hub.now());
-    let mut skills = listed(hub, by);
-    skills.retain(|skill| of.is_none_or(|peer| skill.id.peer.as_str() == peer));
-    skills.retain(|skill| policy.allows(by, Action::Call, skill, now));
-    let skills: Vec<&Skill> = skills.iter().map(|skill| &**skill).collect();
+    let (of, visible) = (of.map(PeerId::from), hub.visible(by));
+    let skills: Vec<&Skill> = visible.skills_of(of.as_ref()).map(|skill| &**skill).collect();
     let unmatched = argument("unmatched").and_then(serde_json::Value::as_bool).unwrap_or_default();
     let said = match unmatched {
         true => menu::nothing_fits(language, &skills),

@@ -12,7 +12,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use interlingua_core::policy::Action;
 use interlingua_core::{Link, Principal, Proof, Skill};
 use interlingua_protocols::object::Object;
 
@@ -72,15 +71,14 @@ pub(crate) fn challenge(shared: &Shared, path: &str, response: &mut Response) {
 /// The scopes that would let somebody with an issuer's token call this, when only they are missing.
 pub(crate) fn missing_scopes(shared: &Shared, by: &Principal, skill: &Skill) -> Vec<String> {
     let [link] = by.links() else { return Vec::new() };
-    let (policy, now) = (shared.hub.policy.load(), shared.hub.now());
-    if link.proof != Proof::Jwt || policy.allows(by, Action::Call, skill, now) {
+    if link.proof != Proof::Jwt || shared.hub.visible(by).calls(skill) {
         return Vec::new();
     }
     let rules = shared.access.rules();
     let helps = |reaches: &[String]| {
         let more = reaches.iter().map(|reach| interlingua_core::Text::from(reach.as_str()));
         let scopes = link.scopes.iter().cloned().chain(more).collect();
-        policy.allows(&Principal::new(Link { scopes, ..link.clone() }), Action::Call, skill, now)
+        shared.hub.visible(&Principal::new(Link { scopes, ..link.clone() })).calls(skill)
     };
     rules.issuers.scopes().filter(|(_, reaches)| helps(reaches)).map(|(scope, _)| scope.to_owned()).collect()
 }

@@ -16,7 +16,6 @@ use super::send::{Skill, peer_of};
 use super::{Arrived, Asking};
 use crate::edge::Shared;
 use crate::hub::FrontDoor;
-use crate::hub::policy::Action;
 use crate::server::shape::{self, Shape};
 
 /// How long a card may be used without asking again.
@@ -56,15 +55,7 @@ fn http_date(time: Time) -> String {
 
 /// What this reader may call of the agent, and as what the card lists it.
 fn skills(asking: &Asking<'_>) -> Vec<Skill> {
-    let hub = &asking.shared().hub;
-    let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
-    let of = card_of(asking);
-    catalogue
-        .newest()
-        .filter(|skill| of.as_ref().is_none_or(|peer| skill.id.peer == *peer))
-        .filter(|skill| policy.allows(&asking.by, Action::List, skill, now))
-        .cloned()
-        .collect()
+    asking.shared().hub.visible(&asking.by).skills_of(card_of(asking).as_ref()).cloned().collect()
 }
 
 /// The peer whose card this is: of the address, or the one at the front door.

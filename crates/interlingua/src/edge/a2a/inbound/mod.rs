@@ -41,7 +41,6 @@ use super::signing::KEYS;
 use crate::edge::Shared;
 use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::live::no_such_task;
-use crate::hub::policy::Action;
 use crate::server::access::Shown;
 
 pub fn routes() -> Router<Arc<Shared>> {
@@ -188,9 +187,7 @@ impl Asking<'_> {
 
     /// What of a peer may be called, may be known to be there.
     fn sees(&self, peer: &PeerId) -> bool {
-        let hub = &self.shared().hub;
-        let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
-        catalogue.newest().any(|skill| skill.id.peer == *peer && policy.allows(&self.by, Action::List, skill, now))
+        self.shared().hub.visible(&self.by).has_peer(peer)
     }
 
     /// A task of this agent's that is theirs; anything else is not there.

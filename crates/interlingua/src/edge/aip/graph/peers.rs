@@ -7,14 +7,11 @@ use interlingua_core::{Card, Health, PeerId, Principal, RouteClass, Text};
 use interlingua_protocols::members::Members;
 
 use crate::hub::Hub;
-use crate::hub::policy::Action;
 
 /// A device does one thing at a time; anybody else many.
 const MANY: u32 = 64;
 
 pub(super) fn known(hub: &Hub, by: &Principal, graph: &Graph) -> Peers {
-    let catalogue = hub.registry.catalogue();
-    let (policy, now) = (hub.policy.load(), hub.now());
     let wanted: BTreeSet<&PeerId> = graph
         .steps()
         .filter_map(|step| match &step.node.want {
@@ -25,12 +22,11 @@ pub(super) fn known(hub: &Hub, by: &Principal, graph: &Graph) -> Peers {
     let anyone = |want: &Want| *want == Want::Any { capability: None, platform: None };
     let open_to_all = graph.steps().any(|step| anyone(&step.node.want));
     let mut peers = Peers::default();
-    for (id, registered) in &catalogue.peers {
-        let card = &registered.card;
-        let may = card.skills.iter().any(|skill| policy.allows(by, Action::Call, skill, now));
+    for registered in hub.visible(by).callable_peers() {
+        let (card, id) = (&registered.card, &registered.card.peer);
         // A step that anyone may do is a device's: that is what plans were made for.
         let device = card.class == RouteClass::Device;
-        if may && (device || wanted.contains(id) || !open_to_all) {
+        if device || wanted.contains(id) || !open_to_all {
             peers.insert(id.clone(), candidate(card));
         }
     }

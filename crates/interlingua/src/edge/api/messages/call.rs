@@ -12,7 +12,6 @@ use super::super::links::Links;
 use super::super::{PROTOCOL, exchanges};
 use super::post::{Post, failed, no_such_agent};
 use crate::api::view::{LossView, MessageView, QuestionView};
-use crate::hub::policy::Action;
 use crate::hub::{Running, Settled};
 
 /// How an exchange ended for whoever waits for it.
@@ -107,11 +106,7 @@ impl Post {
 
     pub(super) fn sees(&self, peer: &PeerId) -> bool {
         let hub = &self.shared.hub;
-        let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
-        hub.bus.speaks_for(&self.by, peer.as_str())
-            || catalogue.peers.get(peer).is_some_and(|peer| {
-                peer.card.skills.iter().any(|skill| policy.allows(&self.by, Action::List, skill, now))
-            })
+        hub.bus.speaks_for(&self.by, peer.as_str()) || hub.visible(&self.by).has_peer(peer)
     }
 }
 

@@ -171,7 +171,7 @@ impl Exchange {
         let hub = &self.shared.hub;
         let catalogue = hub.registry.catalogue();
         let made = self.shared.routing.spellings.of(&catalogue, &self.settings);
-        let names = Visible { table: &made.table, hub, catalogue: &catalogue, by, now };
+        let names = Visible { table: &made.table, seen: hub.visible(by), by };
         let manners = Manners {
             names: &names,
             translators: &made.translators,

@@ -140,11 +140,6 @@ impl Asker {
         }
     }
 
-    fn may_call(&self, skill: &interlingua_core::Skill) -> bool {
-        let hub = &self.shared.hub;
-        hub.policy.load().allows(&self.by, crate::hub::policy::Action::Call, skill, hub.now())
-    }
-
     async fn tool(&self, invoke: Invoke, params: &Members, header: Option<Header<'_>>) -> Reply {
         let listing = self.listing();
         let about = self.about(&listing, Verb::Call, called("tools/call", &invoke.name, invoke.args.as_ref()));
@@ -153,7 +148,7 @@ impl Asker {
             Err(fault) => return Reply::Now(about.refuse(&fault)),
         };
         // What nobody may call is not there, in the same words as what never was.
-        if self.by.is_anonymous() && !self.may_call(&entry.skill) {
+        if self.by.is_anonymous() && !self.shared.hub.visible(&self.by).calls(&entry.skill) {
             let none = Fault::caller(FaultKind::NotFound(Noun::Skill), format!("Unknown tool: {}", invoke.name));
             return Reply::Now(about.refuse(&none));
         }

@@ -12,7 +12,6 @@ use super::listing::Listing;
 use super::own::{SEARCH, Shown};
 use super::{Scope, Settings};
 use crate::hub::Hub;
-use crate::hub::policy::Action;
 
 /// How many peers are named.
 const MAX_NAMED: usize = 20;
@@ -46,10 +45,9 @@ impl Listing {
 
     /// The peers of the configuration that are up, as far as this list shows them to this principal under their own names.
     fn peers_up(&self, hub: &Hub, by: &Principal, settings: &Settings) -> BTreeSet<PeerId> {
-        let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
+        let visible = hub.visible(by);
         let is_up = |peer: &PeerId| {
-            let registered = catalogue.peers.get(peer);
-            registered.is_some_and(|registered| match registered.card.health {
+            hub.health_of(peer).is_some_and(|health| match health {
                 Health::Up | Health::Slow => true,
                 Health::Starting | Health::Down { .. } => false,
             })
@@ -57,11 +55,7 @@ impl Listing {
         let mut up = BTreeSet::new();
         for entry in self.entries().filter(|entry| !self.renamed.contains_key(&entry.key)) {
             let peer = &entry.skill.id.peer;
-            if settings.named.contains(peer)
-                && !up.contains(peer)
-                && is_up(peer)
-                && policy.allows(by, Action::List, &entry.skill, now)
-            {
+            if settings.named.contains(peer) && !up.contains(peer) && is_up(peer) && visible.lists(&entry.skill) {
                 up.insert(peer.clone());
             }
         }

@@ -18,7 +18,6 @@ use super::views::{Renamed, View};
 use super::{Scope, Settings, Spelling};
 use crate::config::HubTools;
 use crate::hub::Hub;
-use crate::hub::policy::Action;
 use crate::hub::registry::{Catalogue, READ_RESOURCE, Registered};
 
 /// How many bytes of parts of the catalogue are kept ready.
@@ -199,8 +198,8 @@ impl Listing {
                 entries.partition_point(|entry| *entry.key <= *after)
             }
         };
-        let (policy, now) = (hub.policy.load(), hub.now());
-        let may = |entry: &&Entry| self.has(shown, entry) && policy.allows(by, Action::List, &entry.skill, now);
+        let visible = hub.visible(by);
+        let may = |entry: &&Entry| self.has(shown, entry) && visible.lists(&entry.skill);
         let mut page: Vec<&Entry> = entries[from..].iter().filter(may).take(PAGE + 1).collect();
         let more = page.len() > PAGE;
         page.truncate(PAGE);
@@ -224,10 +223,10 @@ impl Listing {
         if !searched || self.tools.len() <= above {
             return whole;
         }
-        let (policy, now) = (hub.policy.load(), hub.now());
+        let visible = hub.visible(by);
         let seen = |shown: Shown| {
             let entries = self.tools.iter().filter(move |entry| self.has(shown, entry));
-            entries.filter(|entry| policy.allows(by, Action::List, &entry.skill, now))
+            entries.filter(|entry| visible.lists(&entry.skill))
         };
         let too_many = seen(whole).take(above.saturating_add(1)).count() > above;
         if too_many && seen(Shown::Search).count() == SEARCH.len() { Shown::Search } else { whole }
@@ -237,10 +236,9 @@ impl Listing {
     pub(super) fn waiting_tool(&self, hub: &Hub, by: &Principal, settings: &Settings) -> Option<(Text, bool)> {
         let waits = |entry: &&Entry| (entry.skill.id.peer.as_str(), entry.skill.id.skill.as_str()) == ("hub", "await");
         let entry = self.tools.iter().filter(waits).find(|entry| entry.fixed.is_none())?;
-        let (policy, now) = (hub.policy.load(), hub.now());
-        let may = |action: Action| policy.allows(by, action, &entry.skill, now);
-        let is_listed = || self.has(self.shown(hub, by, settings), entry) && may(Action::List);
-        may(Action::Call).then(|| (entry.key.clone(), is_listed()))
+        let visible = hub.visible(by);
+        let is_listed = || self.has(self.shown(hub, by, settings), entry) && visible.lists(&entry.skill);
+        visible.calls(&entry.skill).then(|| (entry.key.clone(), is_listed()))
     }
 
     fn has(&self, shown: Shown, entry: &Entry) -> bool {

@@ -28,7 +28,6 @@ pub(super) use self::topics::{Ear, Listening};
 use super::uploads;
 use crate::edge::Shared;
 use crate::hub::audit::lost::Leg;
-use crate::hub::policy::Action;
 use crate::hub::{Running, Settled, entropy};
 use crate::server::connection::Connection;
 use crate::telemetry::meters::Phase;
@@ -435,15 +434,8 @@ impl Exchange<'_> {
 
     /// What this principal may call, of one peer or of all, as text and as data.
     fn skills(&self, by: &Principal, of: Option<&PeerId>, owed: Owed) -> Reply {
-        let hub = &self.shared.hub;
-        let (catalogue, policy, now) = (hub.registry.catalogue(), hub.policy.load(), hub.now());
-        let skills: Vec<Arc<interlingua_core::Skill>> = catalogue
-            .newest()
-            .filter(|skill| of.is_none_or(|peer| skill.id.peer == *peer))
-            .filter(|skill| policy.allows(by, Action::List, skill, now))
-            .cloned()
-            .collect();
-        Reply::of(discover::skills(skills.iter().map(|skill| &**skill), &owed.tokens, owed.to))
+        let visible = self.shared.hub.visible(by);
+        Reply::of(discover::skills(visible.skills_of(of).map(|skill| &**skill), &owed.tokens, owed.to))
     }
 }
 
