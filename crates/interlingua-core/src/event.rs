@@ -124,7 +124,6 @@ pub enum CancelWhy {
     /// Something earlier in the same batch or graph failed.
     EarlierFailed,
     Superseded,
-    ShuttingDown,
 }
 
 impl CancelWhy {
@@ -134,7 +133,6 @@ impl CancelWhy {
             CancelWhy::Disconnected => "disconnected",
             CancelWhy::EarlierFailed => "an earlier step failed",
             CancelWhy::Superseded => "superseded",
-            CancelWhy::ShuttingDown => "the hub is shutting down",
         }
     }
 }
@@ -176,7 +174,6 @@ pub enum Why {
     Named,
     OnlyOne,
     BestClass,
-    BestHealth,
     FrontDoor,
     Phrase,
     Ranked,
@@ -190,7 +187,6 @@ impl Why {
             Why::Named => "named",
             Why::OnlyOne => "only_one",
             Why::BestClass => "best_class",
-            Why::BestHealth => "best_health",
             Why::FrontDoor => "front_door",
             Why::Phrase => "phrase",
             Why::Ranked => "ranked",

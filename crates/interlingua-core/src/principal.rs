@@ -95,7 +95,6 @@ pub enum Proof {
     Jwt,
     Certificate,
     InProcess,
-    Vouched(HubId),
 }
 
 /// Whose a task, key, seal or artifact is: the subjects of the chain, without proofs, scopes or expiry, so a refreshed

@@ -214,7 +214,6 @@ fn proof(proof: &Proof) -> &'static str {
         Proof::Jwt => "jwt",
         Proof::Certificate => "certificate",
         Proof::InProcess => "in_process",
-        Proof::Vouched(_) => "vouched",
     }
 }
 

@@ -220,8 +220,6 @@ pub fn route(language: Language, skill: &SkillId, why: Why) -> String {
         (Spanish, Why::OnlyOne) => "nadie más puede hacerlo",
         (English, Why::BestClass) => "it is the most direct way",
         (Spanish, Why::BestClass) => "es la vía más directa",
-        (English, Why::BestHealth) => "it is in the best health",
-        (Spanish, Why::BestHealth) => "es la que mejor responde",
         (English, Why::FrontDoor) => "it is the front door",
         (Spanish, Why::FrontDoor) => "es la puerta de entrada",
         (English, Why::Phrase) => "your words are one of its phrases",

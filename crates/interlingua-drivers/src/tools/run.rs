@@ -273,10 +273,7 @@ fn finished(tool: &CustomTool, ending: Ending, redact: &Redact) -> Finished {
         Ending::Exited(status, said) => fault(FaultKind::PeerFailed, why_failed(name, status, said, redact)),
         Ending::BadReply(bad) => fault(FaultKind::BadReply, format!("{name}: {bad}")),
         Ending::TimedOut => fault(FaultKind::Deadline, format!("{name} took more than {:?}", tool.limits.timeout)),
-        Ending::Cancelled(why) => {
-            let by = if why == CancelWhy::ShuttingDown { Party::Hub } else { Party::Caller };
-            Finished::cancelled(by, why)
-        }
+        Ending::Cancelled(why) => Finished::cancelled(Party::Caller, why),
         Ending::Lost(error) => Finished::failed(Fault::internal(error)),
     }
 }

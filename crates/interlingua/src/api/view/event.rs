@@ -61,7 +61,7 @@ pub struct RouteView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     pub class: String,
-    /// `named`, `only_one`, `best_class`, `best_health`, `front_door`, `phrase`, `ranked`, `failover` or `last_resort`.
+    /// `named`, `only_one`, `best_class`, `front_door`, `phrase`, `ranked`, `failover` or `last_resort`.
     pub why: String,
     /// What plain words were found to say of its arguments, without secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -146,6 +146,14 @@ async fn a_moment(run: usize) {
     }
 }
 
+/// Waits until the task has so many records, or is over.
+async fn records(hub: &Hub, task: TaskId, least: usize) {
+    let least = u64::try_from(least).expect("a small number");
+    while hub.live.get(task).is_some_and(|live| live.seq() < least) {
+        tokio::task::yield_now().await;
+    }
+}
+
 async fn all(mut feed: Feed) -> Vec<Told> {
     let mut told = Vec::new();
     while let Some(next) = feed.next().await.expect("goes on") {
@@ -188,6 +196,7 @@ async fn a_18_in_a_thousand_subscriptions_nothing_is_lost_and_nothing_told_twice
         let runs = (0..AT_ONCE).map(|run| async move {
             let task = bench.begun("talk").await;
             a_moment(batch + run).await;
+            records(&bench.hub, task, run % (PIECES + 3)).await;
             let told = all(bench.subscribed(task).await).await;
             let seen = match &told[0].update {
                 Update::Task(task) => task.artifacts.iter().map(|artifact| artifact.parts.len()).sum::<usize>(),

@@ -172,15 +172,7 @@ impl Telling {
                     held.updated.push(uri);
                 }
             }
-            Heard::Notice(
-                Notice::Changed(..)
-                | Notice::Updated(..)
-                | Notice::Up(_)
-                | Notice::Down(..)
-                | Notice::Card(_)
-                | Notice::Telemetry(..)
-                | Notice::Published(..),
-            ) => {}
+            Heard::Notice(Notice::Changed(..) | Notice::Updated(..) | Notice::Card(_) | Notice::Telemetry(..)) => {}
         }
         Some(())
     }
