@@ -84,7 +84,7 @@ fn oauth(scenario: &str, context: &Value) -> Value {
 async fn sign_in(hub: &Arc<Hub>) {
     let mut seen = Vec::new();
     loop {
-        let new = hub.sign_ins.waiting().into_iter().map(|waiting| waiting.url).find(|url| !seen.contains(url));
+        let new = hub.sign_ins().waiting().into_iter().map(|waiting| waiting.url).find(|url| !seen.contains(url));
         match new {
             Some(url) if seen.len() < SIGN_INS => {
                 let page = browser::sign_in(&url).await;
@@ -109,7 +109,7 @@ async fn exercise(hub: &Arc<Hub>, scenario: &str, context: &Value) -> Result<(),
 async fn found(hub: &Arc<Hub>, scenario: &str) -> Result<(), Failure> {
     let peer = PeerId::from(PEER);
     let holds = async |what: fn(&Card) -> bool| {
-        while !hub.registry.catalogue().peers.get(&peer).is_some_and(|known| what(&known.card)) {
+        while !hub.registry().catalogue().peers.get(&peer).is_some_and(|known| what(&known.card)) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -125,7 +125,7 @@ async fn found(hub: &Arc<Hub>, scenario: &str) -> Result<(), Failure> {
 fn calls(hub: &Arc<Hub>, scenario: &str, context: &Value) -> Vec<(String, Value)> {
     if scenario == "json-schema-2020-12-preservation" {
         // What was listed goes back to the server, which looks whether anything is missing.
-        let catalogue = hub.registry.catalogue();
+        let catalogue = hub.registry().catalogue();
         let listed = catalogue.skill(&SkillId::new(PEER, "json_schema_2020_12_tool"), None);
         let schema = listed.map_or(Value::Null, |skill| schema(&skill.input));
         return vec![("json_schema_echo".to_owned(), json!({ "schema": schema }))];
@@ -134,7 +134,7 @@ fn calls(hub: &Arc<Hub>, scenario: &str, context: &Value) -> Vec<(String, Value)
         let name = |call: &Value| call["name"].as_str().unwrap_or_default().to_owned();
         return named.iter().map(|call| (name(call), without_nulls(&call["arguments"]))).collect();
     }
-    let catalogue = hub.registry.catalogue();
+    let catalogue = hub.registry().catalogue();
     let tools = catalogue.newest().filter(|skill| skill.id.peer.as_str() == PEER && skill.kind == SkillKind::Tool);
     tools.map(|skill| (skill.id.skill.to_string(), arguments(skill))).collect()
 }

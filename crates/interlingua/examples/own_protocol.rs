@@ -76,7 +76,7 @@ async fn converse(hub: Arc<Hub>, stream: TcpStream) -> std::io::Result<()> {
 async fn accept(hub: Arc<Hub>, listener: TcpListener) {
     while let Ok((stream, _)) = listener.accept().await {
         let talking = hub.clone();
-        hub.supervisor.run_until_stop(async move {
+        hub.supervisor().run_until_stop(async move {
             let _ = converse(talking, stream).await;
         });
     }
@@ -90,7 +90,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = Server::start(&without_file(&overrides).map_err(|rejected| rejected.render())?.config).await?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    server.hub.supervisor.run_until_stop(accept(server.hub.clone(), listener));
+    server.hub.supervisor().run_until_stop(accept(server.hub.clone(), listener));
 
     let mut caller = BufReader::new(TcpStream::connect(address).await?);
     for (line, expected) in [

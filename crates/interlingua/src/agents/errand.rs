@@ -88,7 +88,7 @@ impl Errands {
     /// Another agent is talked to, in a conversation of its own.
     fn spoken(&self, mut call: Call) -> Call {
         let Ask::Invoke { target: Target::Skill(skill, _), input } = &mut call.ask else { return call };
-        let catalogue = self.line.hub.registry.catalogue();
+        let catalogue = self.line.hub.catalogue();
         if catalogue.skill(skill, None).map(|skill| skill.kind) == Some(SkillKind::Agent) {
             call.conversation = Some(self.line.conversation_with(skill.peer.as_str()));
             *input = self.words(input.clone());

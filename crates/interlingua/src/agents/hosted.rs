@@ -39,7 +39,7 @@ impl Hosted {
         let base = if base.ends_with('/') { base.to_owned() } else { format!("{base}/") };
         let uri: Uri = base.parse().map_err(|_| Fault::hub(FaultKind::InvalidInput, "base_url is no URL"))?;
         let pool =
-            Pool::new(tls::config(&Trust::of(None, &uri))?, &hub.supervisor, Reach::address(hub, &uri), &hub.answers);
+            Pool::new(tls::config(&Trust::of(None, &uri))?, hub.supervisor(), Reach::address(hub, &uri), hub.answers());
         Ok(Hosted { provider, model: model.to_owned(), base, key, pool })
     }
 

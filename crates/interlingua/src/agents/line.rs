@@ -58,7 +58,7 @@ impl Line {
 
     /// A call of the run as it goes through the door. An id that is the same after a restart finds the same exchange.
     pub(super) fn child(&self, id: MessageId, ask: Ask) -> Call {
-        let mut call = self.call.child(self.task, &self.hub.id, self.maker, id, ask);
+        let mut call = self.call.child(self.task, self.hub.id(), self.maker, id, ask);
         call.limits.replay = Some(REMEMBERED);
         call.caller.can_answer = self.call.caller.can_answer;
         call
@@ -245,11 +245,11 @@ impl<'a> Reading<'a> {
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
         let hub = &self.line.hub;
-        if self.over || !self.running.is_kept() || hub.supervisor.stopping().is_cancelled() {
+        if self.over || !self.running.is_kept() || hub.stopping().is_cancelled() {
             return;
         }
         let (hub, by, id) = (hub.clone(), self.line.through.clone(), self.running.id());
-        hub.clone().supervisor.run(async move {
+        hub.clone().spawn(async move {
             // One that has ended by itself needs nothing more.
             let _ = hub.signal(by, id, Signal::Cancel(CancelWhy::Superseded)).await;
         });

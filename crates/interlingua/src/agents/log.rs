@@ -76,7 +76,7 @@ impl RunLog {
                 beside: 0,
                 share: None,
             };
-            match self.hub.store.journal.append(append).await {
+            match self.hub.journal().append(append).await {
                 Ok(_) => break,
                 Err(StoreFault::Full(_)) => tokio::time::sleep(FULL_STORE_WAIT).await,
                 Err(fault) => {
@@ -87,7 +87,7 @@ impl RunLog {
         }
         self.seq += self.unwritten.len() as u64;
         self.unwritten.clear();
-        self.hub.runs.appended(self.task);
+        self.hub.run_appended(self.task);
         Ok(())
     }
 }
@@ -97,7 +97,7 @@ async fn written<R: DeserializeOwned>(hub: &Hub, task: TaskId) -> Result<Vec<Ent
     let mut entries: Vec<Entry<R>> = Vec::new();
     loop {
         let after = entries.last().map_or(0, |entry| entry.seq);
-        let page = hub.store.journal.read(Log::Run(task), after, PAGE).await?;
+        let page = hub.journal().read(Log::Run(task), after, PAGE).await?;
         if page.is_empty() {
             return Ok(entries);
         }

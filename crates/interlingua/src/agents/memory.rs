@@ -29,7 +29,7 @@ impl Memory {
     }
 
     pub(super) async fn recall(&self, hub: &Hub) -> Result<Vec<Turn>, Fault> {
-        let found = hub.store.records.get(KIND, &self.key, hub.now()).await?;
+        let found = hub.records(KIND).get(&self.key).await?;
         let turns = found.map(|item| serde_json::from_slice(&item.value)).transpose();
         turns.map(Option::unwrap_or_default).map_err(Fault::internal)
     }
@@ -38,7 +38,7 @@ impl Memory {
     pub(super) async fn keep(&self, hub: &Hub, asked: &[Part], answered: &[Part]) -> Result<(), Fault> {
         for _ in 0..TRIES {
             let now = hub.now();
-            let found = hub.store.records.get(KIND, &self.key, now).await?;
+            let found = hub.records(KIND).get(&self.key).await?;
             let (mut turns, expect) = match &found {
                 None => (Vec::new(), Expect::Absent),
                 Some(item) => {
@@ -49,8 +49,8 @@ impl Memory {
             turns.push(Turn { role: Role::User, parts: asked.to_vec() });
             turns.push(Turn { role: Role::Agent, parts: answered.to_vec() });
             let value = fitted(turns)?;
-            let expires = now.after(hub.settings.load().conversations);
-            let put = hub.store.records.put(KIND, &self.key, value, Some(expires), expect, now);
+            let expires = now.after(hub.settings().conversations);
+            let put = hub.records(KIND).put(&self.key, value, Some(expires), expect);
             match put.await {
                 Ok(_) => return Ok(()),
                 Err(StoreFault::Moved { .. }) => {}
@@ -63,12 +63,12 @@ impl Memory {
 
 /// Removes what the agents of this hub remember of a conversation; whether there was anything.
 pub(crate) async fn forget(hub: &Hub, owner: &Owner, conversation: &ConversationId) -> Result<bool, Fault> {
-    let catalogue = hub.registry.catalogue();
+    let catalogue = hub.catalogue();
     let agents = catalogue.newest().filter(|skill| skill.kind == SkillKind::Agent).map(|skill| &skill.id.peer);
     let mut found = false;
     for agent in agents {
         let Memory { key } = Memory::of(agent, owner, conversation);
-        found |= hub.store.records.take(KIND, &key, hub.now()).await?.is_some();
+        found |= hub.records(KIND).take(&key).await?.is_some();
     }
     Ok(found)
 }

@@ -110,7 +110,7 @@ pub async fn enlist(shared: &Arc<Shared>, recruit: Recruit, model: Arc<dyn Model
     let Recruit { name, instructions, skills } = recruit;
     let config = config::Agent { instructions, skills, ..config::Agent::of(&name) };
     let routes = Routes { shared: Arc::downgrade(shared), agent: None, hub: false, timeout: None };
-    let unknown = match shared.hub.settings.load().unknown {
+    let unknown = match shared.hub.settings().unknown {
         Unknown::ByModel | Unknown::Ask => config::Consent::Ask,
         Unknown::Allow => config::Consent::Allow,
     };
@@ -127,7 +127,7 @@ async fn enter(hub: &Arc<Hub>, agent: Arc<Agent>) -> Result<(), Fault> {
 impl Roster {
     /// Adds every agent, or replaces it whole. Runs under way end by what they began with.
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
-        hub.models.store(Arc::new(self.models));
+        hub.models().store(Arc::new(self.models));
         for agent in self.agents {
             enter(hub, agent).await?;
         }

@@ -107,7 +107,7 @@ impl Reach {
     /// To what configuration names.
     pub(crate) fn configured(hub: &Hub, named: impl IntoIterator<Item = Origin>) -> Reach {
         let named = named.into_iter().filter(Origin::is_literal).collect();
-        Reach { private: Private::Allowed, listeners: hub.listeners.clone(), named, beside: None }
+        Reach { private: Private::Allowed, listeners: hub.listeners().clone(), named, beside: None }
     }
 
     /// To this address of the configuration, and no other.
@@ -117,7 +117,7 @@ impl Reach {
 
     /// To what others name.
     pub(crate) fn chosen(hub: &Hub, private: Private) -> Reach {
-        Reach { private, listeners: hub.listeners.clone(), named: Arc::default(), beside: None }
+        Reach { private, listeners: hub.listeners().clone(), named: Arc::default(), beside: None }
     }
 
     /// To what a server names: one that is itself inside may name its own address there, and no other.

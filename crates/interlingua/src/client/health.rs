@@ -181,7 +181,7 @@ pub(crate) trait Probed: Peer + 'static {
     fn note(&self, hub: &Hub, went: Went) {
         let Some(health) = self.breaker().note(went, Instant::now(), hub.now()) else { return };
         tracing::info!(event = "peer_health", peer = %self.name(), health = word(health));
-        if let Err(fault) = hub.registry.set_health(self.name(), health) {
+        if let Err(fault) = hub.set_health(self.name(), health) {
             tracing::error!(peer = %self.name(), error = %fault, "its health could not be shown");
         }
     }
@@ -238,7 +238,7 @@ pub(crate) async fn knocked<P: Probed>(
     };
     peer.note(hub, went);
     if peer.troubled(why.clone())
-        && let Err(fault) = hub.registry.set_problems(peer.name(), why.into_iter())
+        && let Err(fault) = hub.set_problems(peer.name(), why.into_iter())
     {
         tracing::error!(peer = %peer.name(), error = %fault, "its problems could not be shown");
     }
@@ -259,7 +259,7 @@ pub(crate) fn told(at: &Uri) -> String {
 /// An address of this peer, or one that it named, is not called: whoever looks after the hub is told why, and what to set.
 pub(crate) fn refused(hub: &Hub, peer: &PeerId, why: &str) {
     tracing::warn!(event = "peer.address_refused", %peer, why, "an address is not called");
-    if let Err(fault) = hub.registry.set_problems(peer, std::iter::once(why.into())) {
+    if let Err(fault) = hub.set_problems(peer, std::iter::once(why.into())) {
         tracing::error!(%peer, error = %fault, "its problems could not be shown");
     }
 }
@@ -267,7 +267,7 @@ pub(crate) fn refused(hub: &Hub, peer: &PeerId, why: &str) {
 /// Probes a peer for as long as it is registered.
 pub(crate) fn watch<P: Probed>(hub: &Arc<Hub>, peer: &Arc<P>) {
     let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
-    hub.supervisor.run_until_stop(async move {
+    hub.spawn_until_stop(async move {
         loop {
             let (Some(hub), Some(peer)) = (known.upgrade(), watched.upgrade()) else { return };
             if !is_registered(&hub, &peer) {
@@ -283,7 +283,7 @@ pub(crate) fn watch<P: Probed>(hub: &Arc<Hub>, peer: &Arc<P>) {
 
 /// Another may stand under its name by now.
 pub(crate) fn is_registered<P: Probed>(hub: &Hub, peer: &Arc<P>) -> bool {
-    let catalogue = hub.registry.catalogue();
+    let catalogue = hub.catalogue();
     catalogue
         .peers
         .get(peer.name())

@@ -71,7 +71,7 @@ impl Place {
         // HTTP/2 has another way to open a WebSocket; here it is always the upgrade of HTTP/1.1.
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         let reach = Reach::address(hub, &uri);
-        Ok(Place { uri, tls: TlsConnector::from(Arc::new(tls)), secure, answers: hub.answers.clone(), reach })
+        Ok(Place { uri, tls: TlsConnector::from(Arc::new(tls)), secure, answers: hub.answers().clone(), reach })
     }
 
     async fn open(self) -> std::io::Result<Socket> {

@@ -43,25 +43,25 @@ pub(crate) struct Held {
 
 fn bound(hub: &Hub, by: &Principal) -> Vec<u8> {
     let owner = by.owner().to_string();
-    Digest::of_fields([hub.id.as_str().as_bytes(), owner.as_bytes()]).0.to_vec()
+    Digest::of_fields([hub.id().as_str().as_bytes(), owner.as_bytes()]).0.to_vec()
 }
 
 /// The last step of an address, for this caller, as long as conversations are kept.
 pub(crate) fn seal(hub: &Hub, by: &Principal, digest: &Digest, media: Option<&str>) -> Option<String> {
-    let until = hub.now().after(hub.settings.load().conversations);
+    let until = hub.now().after(hub.settings().conversations);
     let media = media.filter(|media| media.len() <= MAX_MEDIA).unwrap_or_default();
     let mut plain = Vec::with_capacity(40 + media.len());
     plain.extend_from_slice(&digest.0);
     plain.extend_from_slice(&until.0.to_be_bytes());
     plain.extend_from_slice(media.as_bytes());
-    let sealed = hub.keys.seal(PURPOSE, &bound(hub, by), &plain).ok()?;
+    let sealed = hub.keys().seal(PURPOSE, &bound(hub, by), &plain).ok()?;
     Some(URL_SAFE_NO_PAD.encode(sealed))
 }
 
 /// `None`: altered, somebody else's, or too old.
 pub(crate) fn open(hub: &Hub, by: &Principal, sealed: &str) -> Option<Held> {
     let sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
-    let plain = hub.keys.open(PURPOSE, &bound(hub, by), &sealed).ok()?;
+    let plain = hub.keys().open(PURPOSE, &bound(hub, by), &sealed).ok()?;
     let (digest, rest) = plain.split_first_chunk::<32>()?;
     let (until, media) = rest.split_first_chunk::<8>()?;
     let media = std::str::from_utf8(media).ok()?;
@@ -105,7 +105,7 @@ async fn fetch(
 
 /// Stored content as a body, contained: a browser shows nothing of it as a page of the hub's.
 pub(in crate::edge) fn respond(hub: &Hub, info: BlobInfo, media: Option<&str>) -> Response {
-    let mut response = Response::new(Body::from_stream(pieces(hub.store.blobs.clone(), info.digest)));
+    let mut response = Response::new(Body::from_stream(pieces(hub.blobs().clone(), info.digest)));
     let headers = response.headers_mut();
     contain(headers, media);
     headers.insert(CONTENT_LENGTH, HeaderValue::from(info.len));
@@ -115,6 +115,6 @@ pub(in crate::edge) fn respond(hub: &Hub, info: BlobInfo, media: Option<&str>) -
 async fn found(hub: &Hub, by: &Principal, sealed: &str) -> Result<(BlobInfo, Option<String>), Fault> {
     let nothing = || Fault::caller(FaultKind::NotFound(Noun::Resource), "there is no such content");
     let held = open(hub, by, sealed).ok_or_else(nothing)?;
-    let info = hub.store.blobs.info(held.digest).await?.ok_or_else(nothing)?;
+    let info = hub.blobs().info(held.digest).await?.ok_or_else(nothing)?;
     Ok((info, held.media))
 }

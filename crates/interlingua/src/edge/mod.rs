@@ -59,6 +59,7 @@ pub struct Shared {
     pub a2a: ArcSwap<a2a::Settings>,
     pub push: a2a::Push,
     pub aip: Arc<aip::Desk>,
+    pub sites: site::Sites,
     pub keys: KeyDesk,
     /// Whether anything can be kept.
     pub condition: tokio::sync::watch::Receiver<interlingua_drivers::store::Condition>,
@@ -117,7 +118,7 @@ impl Shared {
     /// Shows what is so at this moment in the gauges.
     pub fn observe(&self) {
         self.hub.observe();
-        self.hub.meters.bodies.set(f64::from(u32::try_from(self.room.taken()).unwrap_or(u32::MAX)));
+        self.hub.meters().bodies.set(f64::from(u32::try_from(self.room.taken()).unwrap_or(u32::MAX)));
     }
 
     /// `authenticate`: the connection and its headers, completed by what the message itself brings.
@@ -127,13 +128,13 @@ impl Shared {
         headers: &HeaderMap,
         credentials: &[Secret],
     ) -> Result<Principal, Fault> {
-        let mut laps = self.hub.meters.laps();
+        let mut laps = self.hub.meters().laps();
         let now = self.hub.now();
         let transport = self.access.transport(connection, headers, now);
         let proven = transport.and_then(|transport| self.access.complete(transport, credentials, now));
         laps.done(Phase::Authenticate);
         proven.inspect_err(|fault| {
-            self.hub.audit.write(AuditLine::new("authenticate", Subject::Anonymous).refused(fault.kind));
+            self.hub.write_audit(AuditLine::new("authenticate", Subject::Anonymous).refused(fault.kind));
         })
     }
 }
@@ -157,23 +158,23 @@ pub fn routes() -> Router<Arc<Shared>> {
 
 /// Every peer that configuration names, and those inside the hub.
 pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault> {
-    shared.hub.meters.protocol(nlip::PROTOCOL);
-    shared.hub.meters.protocol(envelope::PROTOCOL);
-    shared.hub.meters.protocol(mcp::PROTOCOL);
-    shared.hub.meters.protocol(a2a::PROTOCOL);
-    shared.hub.meters.protocol(aip::PROTOCOL);
-    shared.hub.meters.protocol(nlweb::PROTOCOL);
-    shared.hub.meters.protocol(api::PROTOCOL);
-    shared.hub.meters.protocol(interlingua_core::bus::said::WIRE);
+    shared.hub.meters().protocol(nlip::PROTOCOL);
+    shared.hub.meters().protocol(envelope::PROTOCOL);
+    shared.hub.meters().protocol(mcp::PROTOCOL);
+    shared.hub.meters().protocol(a2a::PROTOCOL);
+    shared.hub.meters().protocol(aip::PROTOCOL);
+    shared.hub.meters().protocol(nlweb::PROTOCOL);
+    shared.hub.meters().protocol(api::PROTOCOL);
+    shared.hub.meters().protocol(interlingua_core::bus::said::WIRE);
     shared.aip.start();
-    shared.hub.hooks.store(Arc::new(hooks::prepare(&shared.hub, config)?));
+    shared.hub.hooks().store(Arc::new(hooks::prepare(&shared.hub, config)?));
     local::register(&shared.hub, config).await?;
     crate::agents::prepare(shared, config)?.register(&shared.hub).await?;
     aip::graph::register(&shared.hub).await?;
-    site::open(&shared.hub, config);
+    site::open(&shared.sites, &shared.hub, config);
     let mut starting = Vec::new();
     for (name, peer) in &config.peers {
-        if let Registered::Starts(peer) = prepare(&shared.hub, name, peer).await?.register(&shared.hub).await? {
+        if let Registered::Starts(peer) = prepare(shared, name, peer).await?.register(&shared.hub).await? {
             starting.push(peer);
         }
     }
@@ -215,14 +216,15 @@ pub enum Registered {
 }
 
 /// Makes a peer: all that its configuration can be refused for is refused here.
-pub async fn prepare(hub: &Arc<Hub>, name: &str, peer: &Peer) -> Result<Prepared, Fault> {
+pub async fn prepare(shared: &Shared, name: &str, peer: &Peer) -> Result<Prepared, Fault> {
+    let hub = &shared.hub;
     match &peer.speaks {
         Speaks::Nlip(nlip) => nlip::outbound::prepare(hub, name, peer, nlip).map(Box::new).map(Prepared::Nlip),
         Speaks::Mcp(mcp) => mcp::outbound::prepare(hub, name, peer, mcp).await.map(Prepared::Mcp),
         Speaks::A2a(a2a) => a2a::outbound::prepare(hub, name, peer, a2a).await.map(Prepared::A2a),
         Speaks::Aip(aip) => aip::outbound::prepare(hub, name, peer, aip).map(Box::new).map(Prepared::Aip),
         Speaks::Nlweb(nlweb) => nlweb::outbound::prepare(hub, name, peer, nlweb).map(Box::new).map(Prepared::Nlweb),
-        Speaks::Site(site) => site::prepare(hub, name, peer, site).map(Box::new).map(Prepared::Site),
+        Speaks::Site(site) => site::prepare(&shared.sites, hub, name, peer, site).map(Box::new).map(Prepared::Site),
     }
 }
 

@@ -35,7 +35,7 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     let condition = *shared.condition.borrow();
     match condition {
         Condition::Failed => unready("the store failed: nothing can be stored until the hub is restarted\n"),
-        _ if shared.hub.supervisor.stopping().is_cancelled() => unready("stopping\n"),
+        _ if shared.hub.stopping().is_cancelled() => unready("stopping\n"),
         Condition::Full => unready("the store is full: nothing can be stored until there is room\n"),
         Condition::Writable => "ready\n".into_response(),
     }
@@ -51,12 +51,12 @@ async fn metrics(
         return Shape::Api.refuse(&fault);
     }
     shared.observe();
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.hub.meters.render(&shared.prometheus))
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.hub.meters().render(&shared.prometheus))
         .into_response()
 }
 
 /// Says nothing of peers or tasks: anyone may see it.
 async fn page(State(shared): State<Arc<Shared>>) -> Response {
-    let html = include_str!("status.html").replace("{name}", &escaped(&shared.hub.settings.load().name));
+    let html = include_str!("status.html").replace("{name}", &escaped(&shared.hub.settings().name));
     ([(CONTENT_SECURITY_POLICY, OWN_PAGE), (X_CONTENT_TYPE_OPTIONS, "nosniff")], Html(html)).into_response()
 }

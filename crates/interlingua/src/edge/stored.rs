@@ -8,7 +8,7 @@ use crate::hub::Hub;
 
 /// Puts bytes into the store.
 pub(crate) async fn store(hub: &Hub, bytes: Bytes) -> Result<Blob, Fault> {
-    let mut writer = hub.store.blobs.create().await.map_err(Fault::internal)?;
+    let mut writer = hub.blobs().create().await.map_err(Fault::internal)?;
     writer.write(bytes).await.map_err(Fault::internal)?;
     let info = writer.finish().await.map_err(Fault::internal)?;
     Ok(Blob::Stored { digest: info.digest, len: info.len })

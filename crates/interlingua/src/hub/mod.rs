@@ -26,6 +26,7 @@ mod fold;
 mod granted;
 pub mod hooks;
 mod index;
+mod interface;
 mod large;
 pub mod limits;
 pub mod live;
@@ -41,7 +42,6 @@ mod running;
 pub mod runs;
 pub mod shares;
 mod signals;
-mod site_sessions;
 pub mod supervisor;
 #[cfg(test)]
 mod tests;
@@ -57,7 +57,6 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use interlingua_core::ports::{Share, Store};
 use interlingua_core::{Health, HubId, Owner, PeerId, SkillId, Subject, Text, Time};
-use interlingua_drivers::browser::{Browser, Keeper};
 use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::keys::{Keyring, Tagger};
 
@@ -193,45 +192,39 @@ impl Default for Settings {
 /// A running hub.
 #[derive(Debug)]
 pub struct Hub {
-    pub id: HubId,
-    pub clock: Clock,
-    pub store: Store,
-    pub keys: Arc<Keyring>,
-    pub registry: Registry,
-    pub policy: InForce,
-    pub settings: ArcSwap<Settings>,
-    pub admission: Arc<Admission>,
+    id: HubId,
+    clock: Clock,
+    store: Store,
+    keys: Arc<Keyring>,
+    registry: Registry,
+    policy: InForce,
+    settings: ArcSwap<Settings>,
+    admission: Arc<Admission>,
     /// By rules of the operator's.
-    pub limits: limits::Limits,
-    pub live: LiveTable,
+    limits: limits::Limits,
+    live: LiveTable,
     waiting: waiting::Waiting,
-    pub supervisor: Supervisor,
+    supervisor: Supervisor,
     /// How much peers may answer.
-    pub answers: Answers,
+    answers: Answers,
     /// Where it listens: nothing it sends goes there unless configuration says so.
-    pub listeners: Listeners,
-    pub audit: Audit,
-    pub meters: Meters,
-    pub news: news::News,
-    pub bus: bus::Bus,
+    listeners: Listeners,
+    audit: Audit,
+    meters: Meters,
+    news: news::News,
+    bus: bus::Bus,
     /// What is held in memory for callers, in bytes.
-    pub holdings: Holdings,
+    holdings: Holdings,
     /// Who waits for records of agents, teams and plans.
-    pub runs: runs::Runs,
+    runs: runs::Runs,
     /// Who is asked before and after a dispatch.
-    pub hooks: ArcSwap<Hooks>,
+    hooks: ArcSwap<Hooks>,
     /// Who was sent to sign in somewhere, for a peer that wants a token.
-    pub sign_ins: SignIns,
+    sign_ins: SignIns,
     /// Workspaces of runs that have one of their own.
-    pub lent: Arc<Lent>,
+    lent: Arc<Lent>,
     /// What configuration has to think with.
-    pub models: ArcSwap<Models>,
-    /// What drives websites; set once, before peers are registered.
-    pub browser: OnceLock<Arc<Browser>>,
-    /// What the browser needs of this hub; set with it.
-    pub site_keeper: OnceLock<Arc<dyn Keeper>>,
-    /// The model that may be shown pages; set with the browser.
-    pub page_model: OnceLock<Option<Text>>,
+    models: ArcSwap<Models>,
     schemas: Schemas,
     filled: filled::Filled,
     approvals: approval_events::Approvals,
@@ -270,9 +263,6 @@ impl Hub {
             sign_ins: SignIns::default(),
             lent: Arc::default(),
             models: ArcSwap::default(),
-            browser: OnceLock::new(),
-            site_keeper: OnceLock::new(),
-            page_model: OnceLock::new(),
             filled: filled::Filled::default(),
             approvals: approval_events::Approvals::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),

@@ -144,7 +144,7 @@ pub(crate) async fn until_ended(
     taken_back: impl Future<Output = ()>,
     conversation: impl Future<Output = Close>,
 ) -> Close {
-    let stopping = hub.supervisor.stopping().clone();
+    let stopping = hub.stopping().clone();
     tokio::select! {
         close = conversation => close,
         () = taken_back => Some(TAKEN_BACK),

@@ -50,7 +50,7 @@ impl Guard {
     /// The layer's function.
     pub async fn check(self, shared: Arc<Shared>, request: Request, next: Next) -> Response {
         let hub = &shared.hub;
-        let mut laps = hub.meters.laps();
+        let mut laps = hub.meters().laps();
         let (path, headers) = (request.uri().path(), request.headers());
         let judged = self.judge(request.method(), path, request.uri().authority(), headers);
         laps.done(Phase::Accept);
@@ -67,8 +67,9 @@ impl Guard {
                 let (request, _held) = match admitted {
                     Ok(admitted) => admitted,
                     Err(fault) => {
-                        hub.audit
-                            .write(AuditLine::new("accept", Subject::Anonymous).on(uri.path()).refused(fault.kind));
+                        hub.write_audit(
+                            AuditLine::new("accept", Subject::Anonymous).on(uri.path()).refused(fault.kind),
+                        );
                         return Shape::of(uri.path()).refuse(&fault);
                     }
                 };
@@ -79,7 +80,7 @@ impl Guard {
                 }
             }
             Err(fault) => {
-                hub.audit.write(AuditLine::new("accept", Subject::Anonymous).on(path).refused(fault.kind));
+                hub.write_audit(AuditLine::new("accept", Subject::Anonymous).on(path).refused(fault.kind));
                 Shape::of(path).refuse(&fault)
             }
         }

@@ -114,7 +114,7 @@ impl Issuers {
             let (missing, told) = watch::channel(0);
             if issuer.key_set().is_none() {
                 let reading = Reading::new(hub, name, issuer, keys.clone(), told, changed.clone())?;
-                hub.supervisor.run_until_stop(reading.run());
+                hub.spawn_until_stop(reading.run());
             }
             let audiences = issuer.audiences(config);
             let made = Issuer { name: name.clone(), audiences, config: issuer.clone(), keys, missing };
@@ -262,9 +262,9 @@ impl Reading {
         let uri = issuer.keys.parse().unwrap_or_default();
         let pool = Pool::new(
             tls::config(&Trust::of(issuer.ca.as_deref(), &uri))?,
-            &hub.supervisor,
+            hub.supervisor(),
             Reach::address(hub, &uri),
-            &hub.answers,
+            hub.answers(),
         );
         Ok(Reading { name: name.to_owned(), url: issuer.keys.clone(), pool, keys, told, changed })
     }

@@ -60,7 +60,7 @@ impl Pass {
         while self.counts() {
             let expires = async {
                 match until {
-                    Some(until) => tokio::time::sleep_until(self.shared.hub.clock.instant(until) + AFTER).await,
+                    Some(until) => tokio::time::sleep_until(self.shared.hub.instant(until) + AFTER).await,
                     None => std::future::pending().await,
                 }
             };

@@ -75,7 +75,7 @@ impl Purging {
         data: &Path,
     ) -> Result<Purging, StoreFault> {
         let (now, allowed) = (hub.now(), rules.load().clock_leap.0);
-        let known = hub.store.records.get(KIND, LEAP, now).await?;
+        let known = hub.records(KIND).get(LEAP).await?;
         let known = known.map(|item| journal::from_bytes(&item.value));
         let (leap, is_new) = match known {
             Some(Ok(leap)) => (Some(leap), false),
@@ -90,7 +90,7 @@ impl Purging {
         if let (true, Some(leap)) = (is_new, purging.leap)
             && let Ok(bytes) = journal::to_bytes(&leap)
         {
-            hub.store.records.put(KIND, LEAP, bytes, None, Expect::Anything, now).await?;
+            hub.records(KIND).put(LEAP, bytes, None, Expect::Anything).await?;
         }
         Ok(purging)
     }
@@ -111,7 +111,7 @@ impl Purging {
     async fn apply(&mut self) -> Result<(), StoreFault> {
         let (kept, now) = (self.rules.load_full(), self.hub.now());
         self.settle(now, kept.clock_leap.0).await?;
-        let store = &self.hub.store;
+        let store = self.hub.store();
         if let Some(Leap { at, newest }) = self.leap {
             tracing::warn!(
                 event = "clock_leap",
@@ -136,7 +136,7 @@ impl Purging {
         match leap.doubt(now, allowed) {
             Doubt::Stays => {}
             Doubt::Goes => {
-                self.hub.store.records.take(KIND, LEAP, now).await?;
+                self.hub.records(KIND).take(LEAP).await?;
                 self.leap = None;
             }
         }

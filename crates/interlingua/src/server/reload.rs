@@ -52,9 +52,9 @@ impl Server {
             }
             Err(rejected) => Err(rejected.into()),
         };
-        let meters = &self.hub.meters;
+        let meters = self.hub.meters();
         let line = AuditLine::new("reload", "hub").on("configuration");
-        self.hub.audit.write(if applied.is_ok() { line } else { line.outcome("refused") });
+        self.hub.write_audit(if applied.is_ok() { line } else { line.outcome("refused") });
         match &applied {
             Ok(changes) => {
                 meters.config_reloads.increment(1);
@@ -77,12 +77,12 @@ impl Server {
         }
         // Read again whatever the paths: a certificate is renewed in place.
         let tls = certificate(&new)?;
-        let routing = envelope::Settings::new(&new.nlip, self.hub.keys.clone())?;
+        let routing = envelope::Settings::new(&new.nlip, self.hub.keys().clone())?;
         let hooks = edge::hooks::prepare(&self.hub, &new)?;
         let wanted = changes.peers.iter().filter(|(_, change)| *change != PeerChange::Removed);
         let mut peers = Vec::new();
         for (name, peer) in wanted.filter_map(|(name, _)| Some((name, new.peers.get(name)?))) {
-            peers.push(edge::prepare(&self.hub, name, peer).await?);
+            peers.push(edge::prepare(&self.shared, name, peer).await?);
         }
         let roster = agents::prepare(&self.shared, &new)?;
         let mut issuers = self.shared.access.rules().issuers.clone();
@@ -114,7 +114,7 @@ impl Server {
             }
         }
         edge::forget_tokens(&self.hub, &new).await?;
-        self.hub.hooks.store(Arc::new(hooks));
+        self.hub.hooks().store(Arc::new(hooks));
         self.tls.store(tls);
         self.shared.routing.apply(routing);
         self.shared.mcp.apply(edge::mcp::inbound::Settings::new(&new));
@@ -129,15 +129,15 @@ impl Server {
     }
 
     fn take_effect(&self, new: &Config, changes: &Changes, issuers: Arc<Issuers>) {
-        self.hub.settings.store(Arc::new(settings(new)));
-        self.hub.admission.set_limits(admission_limits(new));
-        self.hub.limits.set(limit_rules(new));
-        self.hub.answers.set(answer_limits(new));
-        self.hub.holdings.set(holding_limits(new));
+        self.hub.set_settings((settings(new)));
+        self.hub.admission().set_limits(admission_limits(new));
+        self.hub.limits().set(limit_rules(new));
+        self.hub.answers().set(answer_limits(new));
+        self.hub.holdings().set(holding_limits(new));
         set_most_values(values(new));
         if changes.live.contains(&"access") {
             // A yes was given under the rules of its time: it does not outlive them.
-            self.hub.policy.store(Arc::new(rights::policy(new)));
+            self.hub.set_policy((rights::policy(new)));
         }
         // Last of these: whoever is connected is asked again by all of them.
         let owner = self.shared.keys.owner();

@@ -44,14 +44,14 @@ pub async fn retire(shared: &Arc<Shared>) -> Result<Held, Fault> {
             "there is no old key to delete: `interlingua keys rotate` makes a new one",
         ));
     }
-    hub.store.records.put(KIND, MARK, Bytes::from_static(b"1"), None, Expect::Anything, hub.now()).await?;
+    hub.records(KIND).put(MARK, Bytes::from_static(b"1"), None, Expect::Anything).await?;
     begin(shared);
     Ok(shared.keys.held())
 }
 
 fn begin(shared: &Arc<Shared>) {
     if !shared.keys.retiring.swap(true, Ordering::AcqRel) {
-        shared.hub.supervisor.run_until_stop(work(shared.clone()));
+        shared.hub.spawn_until_stop(work(shared.clone()));
     }
 }
 
@@ -74,7 +74,7 @@ async fn work(shared: Arc<Shared>) {
 }
 
 async fn is_marked(hub: &Hub) -> Result<bool, Fault> {
-    Ok(hub.store.records.get(KIND, MARK, hub.now()).await?.is_some())
+    Ok(hub.records(KIND).get(MARK).await?.is_some())
 }
 
 async fn take_out(shared: &Shared) -> Result<(), Fault> {
@@ -87,7 +87,7 @@ async fn take_out(shared: &Shared) -> Result<(), Fault> {
         // Nobody makes a new key now; and what somebody wrote since is looked at too.
         if pass(shared).await? == 0 {
             keys.keep_newest().await?;
-            hub.store.records.take(KIND, MARK, hub.now()).await?;
+            hub.records(KIND).take(MARK).await?;
             return Ok(());
         }
     }
@@ -107,12 +107,12 @@ async fn pass(shared: &Shared) -> Result<u64, Fault> {
 async fn reseal_records(hub: &Hub, kind: &'static str, purpose: &'static str) -> Result<u64, Fault> {
     let (mut after, mut done) = (None::<String>, 0);
     loop {
-        let page = hub.store.records.list(kind, after.as_deref(), PAGE, hub.now()).await?;
-        for item in page.iter().filter(|item| hub.keys.is_stale(&item.value)) {
+        let page = hub.records(kind).list(after.as_deref(), PAGE).await?;
+        for item in page.iter().filter(|item| hub.keys().is_stale(&item.value)) {
             // What does not open is lost already, whichever keys are kept.
-            let Ok(plain) = hub.keys.open(purpose, item.key.as_bytes(), &item.value) else { continue };
-            let sealed = hub.keys.seal(purpose, item.key.as_bytes(), &plain).map_err(Fault::internal)?;
-            done += u64::from(hub.store.records.rewrite(kind, &item.key, sealed.into(), item.revision).await?);
+            let Ok(plain) = hub.keys().open(purpose, item.key.as_bytes(), &item.value) else { continue };
+            let sealed = hub.keys().seal(purpose, item.key.as_bytes(), &plain).map_err(Fault::internal)?;
+            done += u64::from(hub.records(kind).rewrite(&item.key, sealed.into(), item.revision).await?);
         }
         after = page.last().map(|item| item.key.to_string());
         if page.len() < PAGE {
@@ -128,7 +128,7 @@ pub async fn counts(shared: &Shared) -> Result<Counts, Fault> {
     for (kind, _) in edge::sealed_records() {
         let mut after: Option<String> = None;
         loop {
-            let page = hub.store.records.list(kind, after.as_deref(), PAGE, hub.now()).await?;
+            let page = hub.records(kind).list(after.as_deref(), PAGE).await?;
             for id in page.iter().filter_map(|item| sealed_by(&item.value)) {
                 *counts.entry(id).or_default() += 1;
             }

@@ -97,9 +97,9 @@ impl Server {
         let prometheus = meters::prometheus();
         let newest = purge::newest(&store.ports()).await.map_err(Fault::from)?;
         let hub = Hub::new(id, store.ports(), keys, admission_limits(config), settings(config));
-        hub.limits.set(limit_rules(config));
-        hub.answers.set(answer_limits(config));
-        hub.holdings.set(holding_limits(config));
+        hub.limits().set(limit_rules(config));
+        hub.answers().set(answer_limits(config));
+        hub.holdings().set(holding_limits(config));
         set_most_values(values(config));
         hub.open_audit_key(&config.data().join(AUDIT_KEY)).await?;
         let token = owner_token::kept(config.data())
@@ -108,20 +108,20 @@ impl Server {
         let issuers = Issuers::start(&hub, config, &Issuers::default(), &access.changed())?;
         access.replace(rights::rules(config, &token, Arc::new(issuers)));
         tokens::apply(&hub, &access).await?;
-        hub.policy.store(Arc::new(rights::policy(config)));
+        hub.set_policy((rights::policy(config)));
         let bounds = ArcSwap::from_pointee(bounds(config));
         let room = Room::new(config.limits.bodies.0);
         let strangers = strangers(config);
         let address = std::sync::OnceLock::new();
-        let routing = envelope::Settings::new(&config.nlip, hub.keys.clone())?;
-        let passing = hub.holdings.envelope_sessions.clone();
-        let routing = envelope::Routing::new(hub.store.records.clone(), passing, routing);
+        let routing = envelope::Settings::new(&config.nlip, hub.keys().clone())?;
+        let passing = hub.holdings().envelope_sessions.clone();
+        let routing = envelope::Routing::new(hub.store_records().clone(), passing, routing);
         let mcp = edge::mcp::inbound::Settings::new(config);
-        let mcp = edge::mcp::inbound::Desk::new(mcp, hub.holdings.mcp_sessions.clone());
+        let mcp = edge::mcp::inbound::Desk::new(mcp, hub.holdings().mcp_sessions.clone());
         let a2a = ArcSwap::from_pointee(edge::a2a::Settings::new(config));
         let push = edge::a2a::Push::new(&hub)?;
         let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
-        let keys = KeyDesk::new(config.data(), hub.keys.clone(), outer, token, store.at_rest());
+        let keys = KeyDesk::new(config.data(), hub.keys().clone(), outer, token, store.at_rest());
         let shared = Shared {
             hub: hub.clone(),
             access,
@@ -135,6 +135,7 @@ impl Server {
             a2a,
             push,
             aip,
+            sites: edge::site::Sites::default(),
             keys,
             condition: store.condition(),
         };
@@ -150,9 +151,9 @@ impl Server {
         let retention = Arc::new(ArcSwap::from_pointee(config.retention.clone()));
         let purging = Purging::start(&hub, retention.clone(), newest, config.data());
         let purging = purging.await.map_err(Fault::from)?;
-        hub.supervisor.run_until_stop(purging.run());
-        hub.supervisor.run_until_stop(observe(shared.clone()));
-        hub.supervisor.run_until_stop(storage::follow(hub.clone(), store.condition()));
+        hub.spawn_until_stop(purging.run());
+        hub.spawn_until_stop(observe(shared.clone()));
+        hub.spawn_until_stop(storage::follow(hub.clone(), store.condition()));
         let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
         let address = listen(config, &shared, tls.clone()).await?;
         Ok(Server { hub, shared, address, store, config: config.clone(), tls, retention })
@@ -233,15 +234,15 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     let wanted = config.listen.0;
     let failed = |cause| StartFault::Listen { address: wanted, cause };
     // Known before anybody can connect: peers are called already.
-    shared.hub.listeners.add(wanted);
+    shared.hub.listeners().add(wanted);
     let listener = TcpListener::bind(wanted).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    shared.hub.listeners.add(address);
+    shared.hub.listeners().add(address);
     let _ = shared.address.set(address);
-    shared.hub.sign_ins.set_base(&reached(config, address), config.hub.url.is_some());
+    shared.hub.sign_ins().set_base(&reached(config, address), config.hub.url.is_some());
     let named = config.hub.url.as_ref().and_then(|url| url.parse::<http::Uri>().ok()?.host().map(str::to_owned));
     let guard = Guard { hosts: named.into_iter().collect(), loopback_only: address.ip().is_loopback() };
-    let supervisor = &shared.hub.supervisor;
+    let supervisor = shared.hub.supervisor();
     let allowed = descriptors::raise(config.limits.connections);
     let share = Share::of(allowed, &config.limits);
     if share.connections < config.limits.connections {
@@ -255,7 +256,7 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     let acceptor = Acceptor {
         router: router(shared, guard),
         supervisor: supervisor.clone(),
-        open: shared.hub.meters.connections.clone(),
+        open: shared.hub.meters().connections.clone(),
         connections: Places::new(share.connections, share.each),
     };
     // The Owner's socket has places of its own: strangers who take all the others do not keep its Owner out.

@@ -48,7 +48,7 @@ async fn until_there_is_room(hub: &Hub, condition: &watch::Receiver<Condition>) 
     while *condition.borrow() == Condition::Full {
         tokio::time::sleep(PROBE_EVERY).await;
         // The writer takes note of how it goes: what comes back here says nothing more.
-        let (records, now) = (&hub.store.records, hub.now());
+        let (records, now) = (hub.store_records(), hub.now());
         let put = records.put(KIND, KEY, Bytes::from_static(PROBE), Some(now), Expect::Anything, now).await;
         if put.is_ok() {
             let _ = records.take(KIND, KEY, now).await;

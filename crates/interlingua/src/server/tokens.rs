@@ -51,7 +51,7 @@ impl Kept {
 pub async fn list(hub: &Hub) -> Result<Vec<Kept>, Fault> {
     let (mut all, mut after) = (Vec::new(), None::<String>);
     loop {
-        let page = hub.store.records.list(KIND, after.as_deref(), PAGE, hub.now()).await?;
+        let page = hub.records(KIND).list(after.as_deref(), PAGE).await?;
         for item in &page {
             all.push(serde_json::from_slice(&item.value).map_err(Fault::internal)?);
         }
@@ -79,16 +79,16 @@ pub async fn create(hub: &Hub, access: &Access, wanted: Kept) -> Result<(Kept, S
     if access.rules().knows(&Subject::User(name.into())) {
         return Err(taken());
     }
-    if hub.store.records.get(KIND, name, hub.now()).await?.is_some() {
+    if hub.records(KIND).get(name).await?.is_some() {
         return Err(taken());
     }
-    if hub.store.records.count(KIND, hub.now()).await? >= MOST {
+    if hub.records(KIND).count().await? >= MOST {
         return Err(Fault::caller(FaultKind::BudgetSpent, "the hub keeps no more tokens: revoke some first"));
     }
     let token = format!("{TOKEN_PREFIX}{:032x}{:032x}", entropy::bits(), entropy::bits());
     let kept = Kept { sha256: Digest::of(token.as_bytes()), ..wanted };
     let value = Bytes::from(serde_json::to_vec(&kept).map_err(Fault::internal)?);
-    hub.store.records.put(KIND, &kept.name, value, kept.expires, Expect::Absent, hub.now()).await?;
+    hub.records(KIND).put(&kept.name, value, kept.expires, Expect::Absent).await?;
     apply(hub, access).await?;
     Ok((kept, token))
 }
@@ -96,6 +96,6 @@ pub async fn create(hub: &Hub, access: &Access, wanted: Kept) -> Result<(Kept, S
 /// From now on it is refused, and what was opened with it ends.
 pub async fn revoke(hub: &Hub, access: &Access, name: &str) -> Result<(), Fault> {
     let nobody = || Fault::caller(FaultKind::NotFound(Noun::Resource), format!("there is no caller `{name}`"));
-    hub.store.records.take(KIND, name, hub.now()).await?.ok_or_else(nobody)?;
+    hub.records(KIND).take(name).await?.ok_or_else(nobody)?;
     apply(hub, access).await
 }

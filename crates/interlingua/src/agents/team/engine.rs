@@ -109,7 +109,7 @@ impl Engine {
 
     /// Waits for something to happen; of members, for all that is ready. Says whose tools have returned.
     async fn next(&mut self, signals: &mut mpsc::Receiver<Signal>) -> (Happening, Vec<(Seat, u32)>) {
-        let clock = self.table.line.hub.clock;
+        let clock = self.table.line.hub.clock();
         let mut batch = Vec::new();
         loop {
             let timer = self.state.next_timer(self.table.line.hub.now()).map(|at| clock.instant(at));

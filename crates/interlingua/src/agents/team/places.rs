@@ -154,7 +154,7 @@ pub(crate) async fn tidy(hub: &Hub, data: &Path) {
     let Ok(found) = std::fs::read_dir(&directory) else { return };
     let runs = found.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<TaskId>().ok());
     for run in runs.collect::<Vec<_>>() {
-        if let Ok(None) = hub.store.journal.task(run).await {
+        if let Ok(None) = hub.journal().task(run).await {
             let place = directory.join(run.to_string());
             let removed = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(place)).await;
             if let Ok(Err(error)) = removed {

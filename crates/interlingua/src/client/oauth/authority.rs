@@ -98,7 +98,7 @@ impl Authority {
                 document: config.client_metadata.clone(),
             },
             key,
-            pool: Pool::new(tls, &hub.supervisor, reach.clone(), &hub.answers),
+            pool: Pool::new(tls, hub.supervisor(), reach.clone(), hub.answers()),
             reach,
         })
     }
@@ -127,7 +127,7 @@ impl Authority {
     /// Who the hub is to this authorization server: registers where it is not known yet, once.
     pub(super) async fn client(&self, server: &AuthorizationServer, redirect: &str) -> Result<Client, Problem> {
         let hub = self.hub()?;
-        let own = hub.sign_ins.document(&self.returns_by(&server.issuer));
+        let own = hub.sign_ins().document(&self.returns_by(&server.issuer));
         let configured = Configured { document: self.configured.document.clone().or(own), ..self.configured.clone() };
         let at = match configured.way(server)? {
             Way::Known(client) => {
@@ -140,7 +140,7 @@ impl Authority {
         if let Some(known) = kept::load::<KeptClient>(&hub, kept::CLIENTS, &key).await? {
             return Ok(known.client());
         }
-        let name = hub.settings.load().name.to_string();
+        let name = hub.settings().name.to_string();
         let request = Request::builder().method(Method::POST).uri(&at).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
         let what = "registration";
         let answer = self.send(request, client::describe(&name, redirect, None), what).await?;
@@ -188,7 +188,7 @@ impl Authority {
     /// Nobody's browser is sent to the hub itself in the name of a server.
     pub(super) async fn check_sign_in(&self, hub: &Hub, server: &AuthorizationServer) -> Result<(), Problem> {
         let authorize: Uri = server.sign_in()?.parse().map_err(|_| Invalid::Address("authorization_endpoint"))?;
-        let reached = hub.sign_ins.reached().and_then(|base| place::origin(&base.parse().ok()?));
+        let reached = hub.sign_ins().reached().and_then(|base| place::origin(&base.parse().ok()?));
         let itself = place::origin(&authorize).is_none_or(|origin| Some(origin) == reached);
         if itself || self.reach.leads_home(&authorize).await {
             return Err(Problem::Own("authorization_endpoint"));

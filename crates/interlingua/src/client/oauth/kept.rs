@@ -126,43 +126,43 @@ pub(super) fn issuer_key(peer: &PeerId, server: &str, identity: Digest) -> Strin
 /// The authorization server that a client belongs to: the one that is kept under this key, else this one from now on. It is not
 /// forgotten with time: who waits long enough gains nothing.
 pub(super) async fn pinned(hub: &Hub, key: &str, issuer: &str) -> Result<String, Problem> {
-    let (records, now) = (&hub.store.records, hub.now());
-    let sealed = hub.keys.seal(CLIENTS, key.as_bytes(), issuer.as_bytes()).map_err(|_| Problem::Store)?;
+    let (records, now) = (hub.store_records(), hub.now());
+    let sealed = hub.keys().seal(CLIENTS, key.as_bytes(), issuer.as_bytes()).map_err(|_| Problem::Store)?;
     // Whoever comes first counts; what was there before stays.
     let put = records.put(CLIENTS, key, Bytes::from(sealed), None, Expect::Absent, now).await;
     let item = records.get(CLIENTS, key, now).await.map_err(|_| Problem::Store)?;
     let (Some(item), _) = (item, put) else { return Err(Problem::Store) };
-    let plain = hub.keys.open(CLIENTS, key.as_bytes(), &item.value).map_err(|_| Problem::Store)?;
+    let plain = hub.keys().open(CLIENTS, key.as_bytes(), &item.value).map_err(|_| Problem::Store)?;
     String::from_utf8(plain.to_vec()).map_err(|_| Problem::Store)
 }
 
 pub(super) async fn load<T: DeserializeOwned>(hub: &Hub, kind: &'static str, key: &str) -> Result<Option<T>, Problem> {
-    let item = hub.store.records.get(kind, key, hub.now()).await.map_err(|_| Problem::Store)?;
+    let item = hub.records(kind).get(key).await.map_err(|_| Problem::Store)?;
     let Some(item) = item else { return Ok(None) };
     // What another key sealed is as good as gone: it is fetched anew.
-    let Ok(plain) = hub.keys.open(kind, key.as_bytes(), &item.value) else { return Ok(None) };
+    let Ok(plain) = hub.keys().open(kind, key.as_bytes(), &item.value) else { return Ok(None) };
     Ok(serde_json::from_slice(&plain).ok())
 }
 
 pub(super) async fn keep<T: Serialize>(hub: &Hub, kind: &'static str, key: &str, value: &T) -> Result<(), Problem> {
-    let (records, now) = (&hub.store.records, hub.now());
+    let (records, now) = (hub.store_records(), hub.now());
     let known = records.get(kind, key, now).await.map_err(|_| Problem::Store)?.is_some();
     if !known && records.count(kind, now).await.map_err(|_| Problem::Store)? >= MOST {
         return Err(Problem::Busy);
     }
     let plain = Zeroizing::new(serde_json::to_vec(value).map_err(|_| Problem::Store)?);
-    let sealed = hub.keys.seal(kind, key.as_bytes(), &plain).map_err(|_| Problem::Store)?;
+    let sealed = hub.keys().seal(kind, key.as_bytes(), &plain).map_err(|_| Problem::Store)?;
     let put = records.put(kind, key, Bytes::from(sealed), Some(now.after(KEPT)), Expect::Anything, now);
     put.await.map(drop).map_err(|_| Problem::Store)
 }
 
 pub(super) async fn forget(hub: &Hub, kind: &'static str, key: &str) -> Result<(), Problem> {
-    hub.store.records.take(kind, key, hub.now()).await.map(drop).map_err(|_| Problem::Store)
+    hub.records(kind).take(key).await.map(drop).map_err(|_| Problem::Store)
 }
 
 /// Removes all that belongs to no server at one of these places: a peer that is gone takes its credentials along.
 pub(crate) async fn retain(hub: &Hub, places: &[String]) -> Result<(), interlingua_core::Fault> {
-    let (records, now) = (&hub.store.records, hub.now());
+    let (records, now) = (hub.store_records(), hub.now());
     for kind in [TOKENS, CLIENTS] {
         let mut after: Option<String> = None;
         loop {

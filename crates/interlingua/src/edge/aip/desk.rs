@@ -112,7 +112,7 @@ impl Desk {
         let state = State {
             server: Server::new(settings.rules),
             sockets: HashMap::new(),
-            frames: hub.holdings.frames.clone(),
+            frames: hub.holdings().frames.clone(),
             askers: HashMap::new(),
             orders: HashMap::new(),
             followed: HashMap::new(),
@@ -136,8 +136,8 @@ impl Desk {
     /// Begins to keep time, and to show devices as peers.
     pub fn start(self: &Arc<Self>) {
         if let Some(hub) = self.hub() {
-            hub.supervisor.run_until_stop(self.clone().keep_time());
-            hub.supervisor.run_until_stop(self.clone().keep_registered());
+            hub.spawn_until_stop(self.clone().keep_time());
+            hub.spawn_until_stop(self.clone().keep_registered());
         }
     }
 
@@ -170,7 +170,7 @@ impl Desk {
 
     async fn keep_time(self: Arc<Self>) {
         while let Some(hub) = self.hub() {
-            let clock = hub.clock;
+            let clock = hub.clock();
             drop(hub);
             let next = {
                 let mut state = self.state();
@@ -193,7 +193,7 @@ impl Desk {
     /// Something happened: the rules decide what follows, and it is done.
     pub(super) fn step(self: &Arc<Self>, what: Happening) {
         let Some(hub) = self.hub() else { return };
-        let catalogue = hub.registry.catalogue();
+        let catalogue = hub.catalogue();
         let mut mint = entropy::bits;
         let mut later = Vec::new();
         {
@@ -230,11 +230,11 @@ impl Desk {
         match later {
             Later::Open(asked, by, connection, stop) => {
                 let following = task::follow(self.clone(), hub.clone(), *asked, by, connection, stop);
-                hub.supervisor.run(following);
+                hub.spawn(following);
             }
             Later::Describe { to, request, target, by } => {
                 let peer = PeerId(target.clone());
-                let catalogue = hub.registry.catalogue();
+                let catalogue = hub.catalogue();
                 let info = match catalogue.peers.get(&peer).filter(|_| sight::sees(hub, &by, &peer)) {
                     Some(registered) => discover::system_info(&registered.card),
                     None => discover::unknown(&target),
@@ -331,7 +331,7 @@ impl Desk {
         if let Some(session) = self.state().runs.get(&parent) {
             return Some(session.clone());
         }
-        let above = hub.store.journal.task(parent).await.ok().flatten()?.parent?;
+        let above = hub.journal().task(parent).await.ok().flatten()?.parent?;
         self.state().runs.get(&above).cloned()
     }
 

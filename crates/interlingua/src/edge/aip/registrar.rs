@@ -239,7 +239,7 @@ impl Desk {
     }
 
     fn changes(self: &Arc<Self>, hub: &Hub) -> (Vec<Change>, u64) {
-        let catalogue = hub.registry.catalogue();
+        let catalogue = hub.catalogue();
         let (settings, now) = (self.settings(), hub.now());
         let mut known = self.registrar.known();
         known.urgent = false;

@@ -64,13 +64,13 @@ fn found(shared: &Shared, by: &Principal, id: &PeerId) -> Option<AgentView> {
 
 /// The skills of a peer that this principal may see. Of its own agent it sees all; a peer with none to see is not there.
 fn seen(shared: &Shared, by: &Principal, visible: &Visible<'_>, peer: &Registered) -> Option<Vec<Arc<Skill>>> {
-    let own = shared.hub.bus.speaks_for(by, peer.card.peer.as_str());
+    let own = shared.hub.bus().speaks_for(by, peer.card.peer.as_str());
     let skills = visible.offered_by(peer, own);
     (own || by.is_hub_owner() || !skills.is_empty()).then_some(skills)
 }
 
 fn view(shared: &Shared, by: &Principal, peer: &Registered, skills: &[Arc<Skill>]) -> AgentView {
-    let agent = shared.hub.bus.agent(peer.card.peer.as_str());
+    let agent = shared.hub.bus().agent(peer.card.peer.as_str());
     let own = agent.as_ref().filter(|agent| agent.is_of(by));
     let waiting = own.and_then(|agent| agent.inbox.as_ref()).map(|inbox| inbox.waiting());
     let url = own.and_then(|agent| match &agent.registration.reach {
@@ -97,7 +97,7 @@ pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, bo
         Wanted::Fetching(card) => {
             let registration = registration(card, by, hub.now())?;
             let name = registration.card.peer.clone();
-            let before = hub.bus.agent(name.as_str());
+            let before = hub.bus().agent(name.as_str());
             hub.register_agent(by, registration, None).await?;
             forget_another(hub, before, &Reach::Inbox).await?;
             name
@@ -112,7 +112,7 @@ pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, bo
 }
 
 pub(super) async fn unregister(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
-    let agent = shared.hub.bus.agent(&id);
+    let agent = shared.hub.bus().agent(&id);
     shared.hub.unregister_agent(&asker.by, &PeerId::from(id)).await?;
     if let Some(agent) = agent {
         forget(&shared.hub, &agent.registration).await?;
@@ -174,7 +174,7 @@ impl Called {
         let applied = agents::look(hub, by, self.name.as_deref(), shown).await?;
         let (card, reach) = (applied.card.clone(), applied.reach.clone());
         let contact = self.contact.map(Into::into);
-        let before = hub.bus.agent(card.peer.as_str());
+        let before = hub.bus().agent(card.peer.as_str());
         let registration =
             Registration { owner: by.owner(), card, reach: reach.clone(), contact, meta: self.meta, at: hub.now() };
         let name = applied.register(hub, by, registration).await?;

@@ -34,7 +34,7 @@ pub(super) async fn pages(State(shared): State<Arc<Shared>>, asker: Asker, uri: 
     let hub = &shared.hub;
     let after = query.after.as_deref().map(|after| after.parse().map_err(|_| page::bad_cursor())).transpose()?;
     let (checkpoint, keys) = match after {
-        None => (hub.audit_checkpoint(&asker.by).await?, hub.audit.keys()),
+        None => (hub.audit_checkpoint(&asker.by).await?, hub.audit().keys()),
         Some(_) => (None, Vec::new()),
     };
     let found = hub.audit_pages(&asker.by, after.unwrap_or(0), query.limit()).await?;

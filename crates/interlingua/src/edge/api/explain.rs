@@ -28,12 +28,11 @@ pub(super) async fn explain(State(shared): State<Arc<Shared>>, asker: Asker, bod
         .filter(|action| !matches!(action, Action::Write | Action::Register))
         .ok_or_else(|| invalid("/action", "one of list, call, read, approve"))?;
     let id: SkillId = request.resource.parse().map_err(|_| invalid("/resource", "a skill, as peer/skill"))?;
-    let (hub, catalogue) = (&shared.hub, shared.hub.registry.catalogue());
+    let (hub, catalogue) = (&shared.hub, shared.hub.catalogue());
     let none = || Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no skill '{id}'"));
     let skill = catalogue.skill(&id, None).ok_or_else(none)?;
-    let (policy, now) = (hub.policy.load(), hub.now());
     let (wire, args) = (request.protocol.as_deref(), request.arguments.as_ref());
-    let decide = |by: &Principal| policy.explain(by, action, skill, wire, args, now);
+    let decide = |by: &Principal| hub.explain(by, action, skill, wire, args);
     let decision = decide(&by);
     let refused = by.links().iter().find(|link| !decide(&Principal::new((*link).clone())).allows());
     let view = ExplainView {

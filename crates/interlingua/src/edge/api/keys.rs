@@ -31,7 +31,7 @@ pub(super) async fn take_out(State(shared): State<Arc<Shared>>, asker: Asker) ->
     owner_only(&asker)?;
     let begun = retire::retire(&shared).await;
     let line = AuditLine::new("retire", asker.by.owner().to_string()).on("old keys");
-    shared.hub.audit.write(match &begun {
+    shared.hub.write_audit(match &begun {
         Ok(_) => line,
         Err(fault) => line.refused(fault.kind),
     });
@@ -45,7 +45,7 @@ pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body
     let (told, done) = oneshot::channel();
     let (all, by) = (shared.clone(), asker.by.owner().to_string());
     // On its own: whoever hangs up half way leaves no key half changed.
-    shared.hub.supervisor.run(async move { drop(told.send(changed(&all, request.what, by).await)) });
+    shared.hub.spawn(async move { drop(told.send(changed(&all, request.what, by).await)) });
     let held = done.await.map_err(Fault::internal)??;
     shown(StatusCode::OK, &shared, held, &Counts::new())
 }
@@ -57,7 +57,7 @@ async fn changed(shared: &Shared, what: Rotated, by: String) -> Result<Held, Fau
         Rotated::AuditKey => (shared.keys.rotate_audit(&shared.hub).await, "audit key"),
     };
     let line = AuditLine::new("rotate", by).on(object);
-    shared.hub.audit.write(match &done {
+    shared.hub.write_audit(match &done {
         Ok(_) => line,
         Err(fault) => line.refused(fault.kind),
     });
@@ -78,7 +78,7 @@ fn shown(status: StatusCode, shared: &Shared, held: Held, counts: &Counts) -> Re
         keys: held.ring.into_iter().map(|key| KeyView::from(key).sealing(counts)).collect(),
         retiring: held.retiring,
         outer: held.outer.unwrap_or_default().into_iter().map(KeyView::from).collect(),
-        audit: shared.hub.audit.keys().into_iter().map(KeyView::from).collect(),
+        audit: shared.hub.audit().keys().into_iter().map(KeyView::from).collect(),
     };
     answer(status, &view)
 }

@@ -12,7 +12,7 @@ use crate::edge::Shared;
 
 pub(super) async fn sessions(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
-    let seen = shared.hub.site_sessions(&asker.by).await;
+    let seen = shared.sites.sessions(&asker.by).await;
     let mut views: Vec<SiteSessionView> = seen.iter().map(SiteSessionView::from).collect();
     views.sort_by(|a, b| a.id.cmp(&b.id));
     let after = query.after.as_deref().unwrap_or_default();
@@ -22,6 +22,6 @@ pub(super) async fn sessions(State(shared): State<Arc<Shared>>, asker: Asker, ur
 }
 
 pub(super) async fn end(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
-    shared.hub.end_site_session(&asker.by, &id).await?;
+    shared.sites.end_session(&shared.hub, &asker.by, &id).await?;
     Ok(nothing())
 }

@@ -52,7 +52,7 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
 fn listed(shared: &Shared, row: &TaskRow) -> TaskView {
     let mut view = TaskView::from(row);
     if row.state == TaskPhase::Waiting
-        && let Some(live) = shared.hub.live.get(row.task)
+        && let Some(live) = shared.hub.live(row.task)
     {
         view.questions = live.questions().iter().map(QuestionView::from).collect();
         let asked = view.questions.iter().find_map(|question| Some(question.confirm.as_ref()?.skill.clone()));
@@ -88,7 +88,7 @@ pub(super) async fn events(
     let after = events::after(&headers, query.after.as_deref())?.unwrap_or(0);
     let reader = shared.hub.watch(&asker.by, task, after).await?;
     if events::wanted(&headers) {
-        let stopping = shared.hub.supervisor.stopping().clone();
+        let stopping = shared.hub.stopping().clone();
         return Ok(located(events::of_task(reader, stopping, asker.links(&shared)), task));
     }
     drop(reader);
@@ -100,7 +100,7 @@ pub(super) async fn events(
 
 /// Events in the journal after this one.
 async fn there_are(shared: &Shared, task: TaskId, after: u64, limit: usize) -> Result<PageView<NumberedEvent>, Fault> {
-    let stored = shared.hub.store.journal.read(Log::Task(task), after, limit).await.map_err(Fault::internal)?;
+    let stored = shared.hub.journal().read(Log::Task(task), after, limit).await.map_err(Fault::internal)?;
     let next = stored.last().filter(|_| !is_last(&stored, limit)).map(|last| last.seq.to_string());
     let mut items = Vec::with_capacity(stored.len());
     for record in stored {
@@ -162,7 +162,7 @@ pub(super) async fn seen(shared: &Shared, asker: &Asker, task: TaskId) -> Result
     match shared.hub.task(&asker.by, task).await {
         Ok(task) => Ok(asker.links(shared).within(TaskView::from(&task))),
         Err(fault) if fault.kind == FaultKind::NotFound(Noun::Task) => {
-            let row = shared.hub.store.journal.task(task).await.map_err(Fault::internal)?.ok_or_else(no_such_task)?;
+            let row = shared.hub.journal().task(task).await.map_err(Fault::internal)?.ok_or_else(no_such_task)?;
             Ok(TaskView { conversation: None, parent: None, ..TaskView::from(&row) })
         }
         Err(fault) => Err(fault),

@@ -44,7 +44,7 @@ pub(super) async fn read(
         let claim = Claim::new(&shared.hub, &asker.by);
         return Ok(live(shared, task, after, claim));
     }
-    let stored = shared.hub.store.journal.read(Log::Run(task), after, query.limit()).await.map_err(Fault::internal)?;
+    let stored = shared.hub.journal().read(Log::Run(task), after, query.limit()).await.map_err(Fault::internal)?;
     let next = stored.last().filter(|_| !is_last(&stored, query.limit())).map(|last| last.seq.to_string());
     let items = stored.iter().map(step).collect::<Result<Vec<_>, Fault>>()?;
     answer(StatusCode::OK, &PageView { items, next })
@@ -92,7 +92,7 @@ struct Watch {
 
 fn live(shared: Arc<Shared>, task: TaskId, after: u64, claim: Claim) -> Response {
     // Listening before reading: what is written in between is heard of.
-    let listener = shared.hub.runs.listen();
+    let listener = shared.hub.run_records();
     let watch = Watch { shared, task, after, listener, claim, over: false };
     let frames = unfold(watch, |mut watch| async move {
         let frame = watch.next().await?;
@@ -113,8 +113,8 @@ impl Watch {
                 return None;
             }
             // Looked at first: a task that is over now writes no more.
-            let over = self.shared.hub.live.get(self.task).is_none();
-            let page = self.shared.hub.store.journal.read(Log::Run(self.task), self.after, PAGE).await.ok()?;
+            let over = !self.shared.hub.is_live(self.task);
+            let page = self.shared.hub.journal().read(Log::Run(self.task), self.after, PAGE).await.ok()?;
             if let Some(last) = page.last() {
                 self.after = last.seq;
                 let frames = page.iter().filter_map(|stored| step(stored).ok()).map(|step| frame(&step));
@@ -133,9 +133,9 @@ impl Watch {
                 }
                 () = self.listener.more_of(self.task) => true,
                 () = tokio::time::sleep(KEEP_ALIVE) => false,
-                () = hub.supervisor.stopping().cancelled() => return None,
+                () = hub.stopping().cancelled() => return None,
             };
-            if !heard && hub.live.get(self.task).is_some() {
+            if !heard && hub.is_live(self.task) {
                 return Some(COMMENT);
             }
         }

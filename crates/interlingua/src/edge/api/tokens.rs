@@ -32,11 +32,11 @@ pub(super) async fn create(State(shared): State<Arc<Shared>>, asker: Asker, body
     let (told, done) = oneshot::channel();
     let all = shared.clone();
     // On its own: whoever hangs up half way leaves no token that is kept and does not count.
-    shared.hub.supervisor.run(async move {
+    shared.hub.spawn(async move {
         drop(told.send(tokens::create(&all.hub, &all.access, wanted).await));
     });
     let made = done.await.map_err(Fault::internal)?;
-    shared.hub.audit.write(match &made {
+    shared.hub.write_audit(match &made {
         Ok(_) => line,
         Err(fault) => line.refused(fault.kind),
     });
@@ -50,11 +50,11 @@ pub(super) async fn revoke(State(shared): State<Arc<Shared>>, asker: Asker, Path
     let line = AuditLine::new("revoke", asker.by.owner().to_string()).on(format!("token of {name}"));
     let (told, done) = oneshot::channel();
     let all = shared.clone();
-    shared.hub.supervisor.run(async move {
+    shared.hub.spawn(async move {
         drop(told.send(tokens::revoke(&all.hub, &all.access, &name).await));
     });
     let gone = done.await.map_err(Fault::internal)?;
-    shared.hub.audit.write(match &gone {
+    shared.hub.write_audit(match &gone {
         Ok(()) => line,
         Err(fault) => line.refused(fault.kind),
     });

@@ -41,7 +41,7 @@ impl Routing {
     ) -> Result<(Call, Option<Inside>), Fault> {
         let settings = self.settings();
         let Some((skill, args)) = named(&call).filter(|_| settings.enabled) else { return Ok((call, None)) };
-        let catalogue = hub.registry.catalogue();
+        let catalogue = hub.catalogue();
         let made = self.spellings.of(&catalogue, &settings);
         let message = message(&call, spelt(&made, &skill), args, timeout);
         let message = travelled(&message)?;

@@ -23,7 +23,7 @@ impl Address {
     pub(super) fn new(hub: &Hub, address: &str) -> Result<Address, Fault> {
         let uri: Uri = address.parse().map_err(Fault::internal)?;
         let pool =
-            Pool::new(tls::config(&Trust::of(None, &uri))?, &hub.supervisor, Reach::address(hub, &uri), &hub.answers);
+            Pool::new(tls::config(&Trust::of(None, &uri))?, hub.supervisor(), Reach::address(hub, &uri), hub.answers());
         Ok(Address { uri, pool })
     }
 }

@@ -27,11 +27,11 @@ const LOOK_EVERY: Duration = Duration::from_secs(3);
 /// Opens the workspace, loads the tools, registers both as one peer and watches the directory.
 pub(super) async fn register(hub: &Arc<Hub>, config: &Config) -> Result<(), Fault> {
     let config = config.clone();
-    let lent = hub.lent.clone();
+    let lent = hub.lent().clone();
     let opened = tokio::task::spawn_blocking(move || open(&config, lent)).await;
     let local = Arc::new(opened.map_err(Fault::internal)??);
     offer(hub, &local).await?;
-    hub.supervisor.run_until_stop(watch(hub.clone(), local));
+    hub.spawn_until_stop(watch(hub.clone(), local));
     Ok(())
 }
 
@@ -42,7 +42,7 @@ async fn offer(hub: &Hub, local: &Arc<Local>) -> Result<(), Fault> {
         tracing::warn!(%problem, "a custom tool");
     }
     hub.register(local.card(hub.now()), local.clone()).await?;
-    hub.registry.set_problems(&Local::peer(), problems.iter().map(|problem| problem.to_string().into()))
+    hub.set_problems(&Local::peer(), problems.iter().map(|problem| problem.to_string().into()))
 }
 
 fn open(config: &Config, lent: Arc<Lent>) -> Result<Local, Fault> {
@@ -140,7 +140,7 @@ async fn watch(hub: Arc<Hub>, local: Arc<Local>) {
 }
 
 fn is_registered(hub: &Hub, local: &Arc<Local>) -> bool {
-    let catalogue = hub.registry.catalogue();
+    let catalogue = hub.catalogue();
     let registered = catalogue.peers.get(&Local::peer());
     registered.is_some_and(|registered| std::ptr::addr_eq(Arc::as_ptr(&registered.peer), Arc::as_ptr(local)))
 }

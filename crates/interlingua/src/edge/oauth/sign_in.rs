@@ -39,7 +39,7 @@ async fn start(
     Extension(connection): Extension<Connection>,
     Path(ticket): Path<String>,
 ) -> Response {
-    let Some(start) = shared.hub.sign_ins.start(&ticket) else { return over() };
+    let Some(start) = shared.hub.sign_ins().start(&ticket) else { return over() };
     let peer = escaped(start.sign_in.peer.as_str());
     let whom = match &start.sign_in.owner {
         Some(owner) => format!("<b>{}</b> only", escaped(&owner.to_string())),
@@ -49,7 +49,7 @@ async fn start(
         "<p>The hub {} will use your account at <b>{peer}</b>, for {whom}.</p>\
          <p>Go on only if you asked for this yourself. If somebody sent you this link, close this page.</p>\
          <p><a rel=\"noreferrer\" href=\"{}\">Go on and sign in</a></p>",
-        escaped(&shared.hub.settings.load().name),
+        escaped(&shared.hub.settings().name),
         escaped(&start.authorize),
     );
     let secure = if connection.encrypted { "; Secure" } else { "" };
@@ -79,17 +79,17 @@ async fn callback(
 async fn finish(shared: &Shared, came_by: ReturnAddress, query: Option<&str>, headers: &HeaderMap) -> Response {
     let Ok(callback) = Callback::decode(query.unwrap_or_default()) else { return over() };
     let arrived = (callback, came_by);
-    let Some(finished) = shared.hub.sign_ins.finish(arrived, cookie(headers)).await else { return over() };
+    let Some(finished) = shared.hub.sign_ins().finish(arrived, cookie(headers)).await else { return over() };
     let line = AuditLine::new("sign-in", Subject::Anonymous);
     match finished {
         Ok(peer) => {
-            shared.hub.audit.write(line.on(peer.as_str()));
+            shared.hub.write_audit(line.on(peer.as_str()));
             let text =
                 format!("<p>The hub may now use <b>{}</b>. You can close this page.</p>", escaped(peer.as_str()));
             page(StatusCode::OK, "Signed in", &text)
         }
         Err(problem) => {
-            shared.hub.audit.write(line.outcome("refused"));
+            shared.hub.write_audit(line.outcome("refused"));
             let text = format!("<p>{}.</p><p>You can close this page.</p>", escaped(&problem.to_string()));
             page(StatusCode::BAD_REQUEST, "Not signed in", &text)
         }
@@ -114,10 +114,10 @@ async fn document(State(shared): State<Arc<Shared>>, Path(mark): Path<String>) -
 
 /// The hub as a client, for authorization servers that fetch its description (client id metadata documents).
 fn describe(shared: &Shared, returns_by: &ReturnAddress) -> Response {
-    let Some((at, redirect)) = shared.hub.sign_ins.described(returns_by) else {
+    let Some((at, redirect)) = shared.hub.sign_ins().described(returns_by) else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let described = client::describe(&shared.hub.settings.load().name, &redirect, Some(&at));
+    let described = client::describe(&shared.hub.settings().name, &redirect, Some(&at));
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "max-age=3600")], described).into_response()
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use interlingua_core::model::Prompt;
 use interlingua_core::ports::Records;
-use interlingua_core::{Principal, Time};
+use interlingua_core::{Principal, Text, Time};
 use interlingua_drivers::browser::{Advice, Keeper};
 
 use crate::hub::Hub;
@@ -18,11 +18,13 @@ pub(crate) const SEALED: &str = "site session";
 pub(super) struct HubKeeper {
     hub: Weak<Hub>,
     clock: Clock,
+    /// The language model that may be shown pages.
+    model: Option<Text>,
 }
 
 impl HubKeeper {
-    pub(super) fn new(hub: &Arc<Hub>) -> HubKeeper {
-        HubKeeper { hub: Arc::downgrade(hub), clock: hub.clock }
+    pub(super) fn new(hub: &Arc<Hub>, model: Option<Text>) -> HubKeeper {
+        HubKeeper { hub: Arc::downgrade(hub), clock: hub.clock(), model }
     }
 }
 
@@ -32,26 +34,25 @@ impl Keeper for HubKeeper {
     }
 
     fn approves(&self, by: &Principal) -> bool {
-        self.hub.upgrade().is_some_and(|hub| hub.policy.load().approves(by, None, self.now()))
+        self.hub.upgrade().is_some_and(|hub| hub.may_approve(by))
     }
 
     fn records(&self) -> Option<Arc<dyn Records>> {
-        self.hub.upgrade().map(|hub| hub.store.records.clone())
+        self.hub.upgrade().map(|hub| hub.store_records().clone())
     }
 
     fn seal(&self, associated: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
-        self.hub.upgrade()?.keys.seal(SEALED, associated, plain).ok()
+        self.hub.upgrade()?.keys().seal(SEALED, associated, plain).ok()
     }
 
     fn unseal(&self, associated: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
-        self.hub.upgrade()?.keys.open(SEALED, associated, sealed).ok().map(|plain| plain.to_vec())
+        self.hub.upgrade()?.keys().open(SEALED, associated, sealed).ok().map(|plain| plain.to_vec())
     }
 
     fn advise(&self, prompt: Prompt) -> Advice<'_> {
         Box::pin(async move {
             let hub = self.hub.upgrade()?;
-            let name = hub.page_model.get()?.clone()?;
-            let voice = hub.models.load().named(&name)?.clone();
+            let voice = hub.models().load().named(self.model.as_ref()?)?.clone();
             let reply = voice.ask(prompt, |_| {}).await;
             reply.inspect_err(|error| tracing::warn!(error = ?error.failure.kind, "the model that helps with pages did not answer")).ok()
         })

@@ -5,6 +5,9 @@
 //! replaced whole, and calls under way end by what they began with.
 
 pub(crate) mod keeper;
+mod sessions;
+
+pub use sessions::Sites;
 
 use std::sync::Arc;
 
@@ -26,7 +29,7 @@ const DIRECTORY: &str = "browser";
 const PAGES: u64 = 4;
 
 /// Makes the hub's browser. Nothing is started before a site is called.
-pub fn open(hub: &Arc<Hub>, config: &Config) {
+pub fn open(sites: &Sites, hub: &Arc<Hub>, config: &Config) {
     let mut settings = Settings::new(config.data().join(DIRECTORY));
     settings.path = config.browser.program().map(Into::into);
     settings.contexts = config.browser.contexts.into();
@@ -41,19 +44,16 @@ pub fn open(hub: &Arc<Hub>, config: &Config) {
             "browser.sandbox is off: a page that breaks out of Chromium has the rights of the hub"
         );
     }
-    let supervisor = hub.supervisor.clone();
+    let supervisor = hub.supervisor().clone();
     // All of it ends with the hub: the pipe closes, and with it the browser.
     let background: Background = Arc::new(move |work| supervisor.run_until_stop(work));
     let browser = Browser::new(settings, background);
-    let (stopping, ending) = (hub.supervisor.stopping().clone(), Arc::clone(&browser));
-    hub.supervisor.run(async move {
+    let (stopping, ending) = (hub.stopping().clone(), Arc::clone(&browser));
+    hub.spawn(async move {
         stopping.cancelled().await;
         ending.stop();
     });
-    // Peers are registered once in the life of a hub.
-    let _ = hub.browser.set(browser);
-    let _ = hub.site_keeper.set(Arc::new(HubKeeper::new(hub)));
-    let _ = hub.page_model.set(config.browser.model.as_deref().map(Into::into));
+    sites.set(browser, HubKeeper::new(hub, config.browser.model.as_deref().map(Into::into)));
 }
 
 /// A peer that is made and can be registered.
@@ -63,15 +63,20 @@ pub struct Prepared {
     peer: Arc<SitePeer>,
 }
 
-pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, site: &config::SitePeer) -> Result<Prepared, Fault> {
+pub fn prepare(
+    sites: &Sites,
+    hub: &Arc<Hub>,
+    name: &str,
+    config: &Peer,
+    site: &config::SitePeer,
+) -> Result<Prepared, Fault> {
     let missing = |what: &str| Fault::hub(FaultKind::Internal, format!("the site {name} has no {what}"));
     let definition = site.site.as_ref().ok_or_else(|| missing("definition"))?;
-    let browser = hub.browser.get().ok_or_else(|| missing("browser"))?;
+    let opened = sites.opened().ok_or_else(|| missing("browser"))?;
     let id = PeerId::from(name);
     let site = limited(definition, config);
-    let keeper = Arc::new(HubKeeper::new(hub));
-    let peer = SitePeer::new(id.clone(), site, Arc::clone(browser), keeper);
-    let peer = Arc::new(peer.looking_up(Arc::new(Outside(hub.listeners.clone()))));
+    let peer = SitePeer::new(id.clone(), site, opened.browser.clone(), opened.keeper.clone());
+    let peer = Arc::new(peer.looking_up(Arc::new(Outside(hub.listeners().clone()))));
     let skills = peer.skills().into_iter().filter(|skill| config.offers(skill.id.skill.as_str()));
     let skills = skills.map(|skill| offered(skill, config)).collect();
     Ok(Prepared { card: card(id, config, definition, skills, hub), peer })

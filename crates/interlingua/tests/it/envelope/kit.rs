@@ -204,7 +204,7 @@ impl Bench {
 
     async fn is_kept(&self, task: TaskId) -> bool {
         let hub = self.hub.upgrade().expect("the hub runs");
-        hub.store.journal.task(task).await.expect("the journal reads").is_some()
+        hub.journal().task(task).await.expect("the journal reads").is_some()
     }
 }
 

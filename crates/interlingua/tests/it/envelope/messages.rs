@@ -116,21 +116,21 @@ async fn r_14_a_notification_has_no_answer_and_is_noted_in_its_session() {
     let answer = route.send(&news).await;
     assert_eq!((answer.status, answer.body.len()), (202, 0));
     let now = route.hub().now();
-    assert_eq!(route.hub().store.records.count("session", now).await.expect("counts"), 1, "the session was made");
+    assert_eq!(route.hub().store().records.count("session", now).await.expect("counts"), 1, "the session was made");
     let noted = marks(&route).await;
     let again = within(message("notification", "n1b"), "s1");
     assert_eq!((noted > 0, route.send(&again).await.status), (true, 202));
     assert_eq!(marks(&route).await, 2 * noted, "each is appended to the messages of its session");
     let without = route.send(&message("notification", "n2")).await;
     assert_eq!((without.status, without.body.len()), (202, 0));
-    assert_eq!(route.hub().store.records.count("session", now).await.expect("counts"), 1, "without one: no effect");
+    assert_eq!(route.hub().store().records.count("session", now).await.expect("counts"), 1, "without one: no effect");
     let asked = within(call("m1", "say", json!({})), "s1");
     assert_eq!(one(&route.send(&asked).await)["token"]["conversation_turn"], 1, "a notification is no turn");
 }
 
 /// How many bytes the one session has of its messages.
 async fn marks(route: &Route) -> usize {
-    let items = route.hub().store.records.list("session", None, 10, route.hub().now()).await.expect("lists");
+    let items = route.hub().store().records.list("session", None, 10, route.hub().now()).await.expect("lists");
     let session: Value = serde_json::from_slice(&items[0].value).expect("JSON");
     let digits = session["recent"].as_str().expect("marks").trim_end_matches('=').len();
     digits * 3 / 4
@@ -143,7 +143,7 @@ async fn r_15_a_response_given_to_the_router_is_an_error_and_leaves_no_trace() {
         assert_eq!(refused(&route.send(&within(message(kind, "m1"), "s1")).await), (400, "malformed".into()));
     }
     let now = route.hub().now();
-    assert_eq!(route.hub().store.records.count("session", now).await.expect("counts"), 0);
+    assert_eq!(route.hub().store().records.count("session", now).await.expect("counts"), 0);
     // Its id was not taken either: a request under it is a new one.
     assert_eq!(one(&route.send(&within(call("m1", "write", json!({})), "s1")).await)["content"]["status"], "success");
 }
@@ -162,7 +162,7 @@ async fn r_38_what_exceeds_a_limit_is_refused_and_nothing_runs() {
     many["tool_calls"] = calls.into();
     assert_eq!(refused(&route.send(&many).await), (413, "too_large".into()));
     assert_eq!(route.bench.count("say"), 0);
-    assert_eq!(route.hub().store.records.count("session", route.hub().now()).await.expect("counts"), 0);
+    assert_eq!(route.hub().store().records.count("session", route.hub().now()).await.expect("counts"), 0);
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ async fn r_38_so_many_requests_are_pending_and_no_more() {
             route.send(&waiting).await
         },
         async {
-            super::kit::until("one waits", || hub.admission.load().1 == 1).await;
+            super::kit::until("one waits", || hub.admission().load().1 == 1).await;
             let answer = route.send(&beyond).await;
             route.bench.gate.add_permits(2);
             answer
@@ -246,10 +246,10 @@ async fn r_39_who_asks_is_proven_by_the_auth_token_or_the_header_and_decisions_a
 /// How many sessions and requests are kept, and how many are under way.
 async fn tracked(route: &Route) -> (u64, usize, usize) {
     let hub = route.hub();
-    let sessions = hub.store.records.count("session", hub.now()).await.expect("counts");
+    let sessions = hub.store().records.count("session", hub.now()).await.expect("counts");
     let every = interlingua_core::ports::Changed { limit: 100, ..Default::default() };
-    let requests = hub.store.journal.changed(every).await.expect("lists").len();
-    (sessions, requests, hub.live.count())
+    let requests = hub.journal().changed(every).await.expect("lists").len();
+    (sessions, requests, hub.live_count())
 }
 
 /// The audit's lines, newest first.

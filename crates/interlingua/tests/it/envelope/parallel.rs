@@ -63,7 +63,7 @@ async fn r_37_the_more_urgent_of_two_that_wait_goes_first() {
     };
     let (first, normal, urgent) = (with("m0", 0, 0), with("m1", 1, 0), with("m2", 2, 10));
     let hub = route.hub();
-    let waiting = |count: usize| until("so many wait", move || hub.admission.load().1 == count);
+    let waiting = |count: usize| until("so many wait", move || hub.admission().load().1 == count);
     tokio::join!(
         route.send(&first),
         async {

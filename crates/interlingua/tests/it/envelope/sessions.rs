@@ -11,7 +11,7 @@ const EVE: [(&str, &str); 1] = [("authorization", "Bearer eve-token-0123456789")
 
 /// Every session's record, as it stands in the store.
 async fn stored(route: &Route) -> Vec<String> {
-    let records = &route.hub().store.records;
+    let records = &route.hub().store().records;
     let items = records.list("session", None, 100, route.hub().now()).await.expect("lists");
     items.iter().map(|item| String::from_utf8_lossy(&item.value).into_owned()).collect()
 }
@@ -44,7 +44,7 @@ async fn r_16_a_request_is_found_by_its_id_while_it_is_under_way_and_when_it_is_
         let again = route.send(&asked);
         let release = async {
             // Both are in the door by then; a second run would wait for a permit that nobody gives.
-            super::kit::until("one task of both", || hub.live.count() == 1).await;
+            super::kit::until("one task of both", || hub.live_count() == 1).await;
             route.bench.gate.add_permits(1);
         };
         tokio::join!(again, release).0
@@ -61,7 +61,7 @@ async fn r_17_h_08_a_request_that_is_answered_is_not_pending_any_more() {
         let asked = within(call(&format!("m{n}"), if n % 2 == 0 { "say" } else { "write" }, json!({})), "s1");
         assert_eq!(route.send(&asked).await.status, 200);
     }
-    super::kit::until("nothing runs", || route.hub().live.count() == 0).await;
+    super::kit::until("nothing runs", || route.hub().live_count() == 0).await;
     let session: Value = serde_json::from_str(&stored(&route).await[0]).expect("JSON");
     let marks = session["recent"].as_str().expect("marks").len();
     assert!(marks <= 100 * 4 * 4 / 3 + 4, "at most a hundred messages are remembered: {marks}");
@@ -71,7 +71,7 @@ async fn r_17_h_08_a_request_that_is_answered_is_not_pending_any_more() {
 async fn r_26_activity_keeps_a_session_and_is_written_down() {
     let route = Route::start("nlip: { router: { session_timeout_hours: 2 } }").await;
     route.send(&within(call("m1", "say", json!({})), "s1")).await;
-    let records = &route.hub().store.records;
+    let records = &route.hub().store().records;
     let now = route.hub().now();
     let item = records.list("session", None, 1, now).await.expect("lists").remove(0);
     let left = item.expires.expect("it expires").0 - now.0;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::kit::{Route, all, call, calling, list, one, refused, within};
 
 async fn sessions(route: &Route) -> u64 {
-    route.hub().store.records.count("session", route.hub().now()).await.expect("counts")
+    route.hub().store().records.count("session", route.hub().now()).await.expect("counts")
 }
 
 #[tokio::test]

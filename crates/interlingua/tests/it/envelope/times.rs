@@ -84,7 +84,7 @@ async fn h_19_r_26_expired_sessions_are_removed_by_themselves_and_a_failure_does
     let away = rusqlite::Connection::open(database(&route)).expect("opens");
     away.execute_batch("ALTER TABLE records RENAME TO away").expect("renames");
     passes(25 * HOUR).await;
-    let failed = route.hub().store.records.count("session", route.hub().now()).await;
+    let failed = route.hub().store().records.count("session", route.hub().now()).await;
     assert!(failed.is_err(), "{failed:?}");
     away.execute_batch("ALTER TABLE away RENAME TO records").expect("renames");
     assert_eq!(kept(&route), 1);
@@ -100,7 +100,7 @@ async fn r_35_a_pending_confirmation_expires() {
     let pending = one(&route.send(&careful).await);
     assert_eq!(pending["tool_results"][0]["status"], "pending", "{pending}");
     passes(2 * HOUR).await;
-    until("nothing waits any more", || route.hub().live.count() == 0).await;
+    until("nothing waits any more", || route.hub().live_count() == 0).await;
     let mut yes = message("request", "m2");
     yes["metadata"]["confirmation"] = json!({"id": pending["metadata"]["confirmation"]["id"], "approve": true});
     let late = route.send(&yes).await;

@@ -236,7 +236,7 @@ async fn r_41_a_caller_that_leaves_cancels_its_tools_and_nothing_is_left_pending
         };
         assert!(sent, "a tool that hangs does not answer");
         until("the tool is dropped", || route.bench.dropped.load(Ordering::SeqCst) == before.1 + 1).await;
-        until("nothing is left", || route.hub().live.count() == 0).await;
+        until("nothing is left", || route.hub().live_count() == 0).await;
     }
 }
 
@@ -275,7 +275,7 @@ async fn h_05_a_call_that_must_not_run_twice_is_written_down_before_it_runs() {
             assert_eq!(one(&route.send(&asked).await)["token"]["conversation_turn"], turn);
         }
         let now = route.hub().now();
-        assert_eq!(route.hub().store.records.count("session", now).await.expect("counts"), stored, "{yaml}");
+        assert_eq!(route.hub().store().records.count("session", now).await.expect("counts"), stored, "{yaml}");
     }
 }
 
@@ -344,7 +344,7 @@ async fn h_12_builtin_and_custom_tools_really_run() {
 #[tokio::test]
 async fn h_13_the_registry_says_whose_a_tool_is_and_not_its_name() {
     let route = Route::start("").await;
-    let mut card = interlingua_core::Card::clone(&route.hub().registry.catalogue().peers[&"bench".into()].card);
+    let mut card = interlingua_core::Card::clone(&route.hub().registry().catalogue().peers[&"bench".into()].card);
     card.peer = "mcp__bench".into();
     for skill in &mut card.skills {
         skill.id.peer = "mcp__bench".into();

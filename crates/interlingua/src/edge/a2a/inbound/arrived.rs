@@ -134,7 +134,7 @@ impl Arrived {
 
     /// Counts what could not be read.
     pub(super) fn unread(&self, error: Error) -> Error {
-        self.shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
+        self.shared.hub.meters().protocol(PROTOCOL).invalid.increment(1);
         error
     }
 

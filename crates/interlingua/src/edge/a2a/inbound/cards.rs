@@ -60,7 +60,7 @@ fn skills(asking: &Asking<'_>) -> Vec<Skill> {
 
 /// The peer whose card this is: of the address, or the one at the front door.
 fn card_of(asking: &Asking<'_>) -> Option<PeerId> {
-    let settings = asking.shared().hub.settings.load();
+    let settings = asking.shared().hub.settings();
     let front = || {
         Some(match settings.front_door.as_ref()? {
             FrontDoor::Peer(peer) => peer.clone(),
@@ -73,7 +73,7 @@ fn card_of(asking: &Asking<'_>) -> Option<PeerId> {
 /// The card, and when something in it changed.
 pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
     let hub = &asking.shared().hub;
-    let (catalogue, settings) = (hub.registry.catalogue(), hub.settings.load());
+    let (catalogue, settings) = (hub.catalogue(), hub.settings());
     let skills = skills(asking);
     let of = card_of(asking).and_then(|peer| catalogue.peers.get(&peer));
     let (url, grpc) = (asking.arrived.url(&asking.door), asking.arrived.authority());

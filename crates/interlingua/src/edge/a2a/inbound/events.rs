@@ -16,7 +16,7 @@ impl Asking<'_> {
             return Err(Fault::caller(FaultKind::Unauthenticated, text));
         }
         let from = told.from.map_or_else(|| PeerId::from(self.by.owner().to_string()), PeerId);
-        hub.bus.check_speaker(&self.by, &from)?;
+        hub.bus().check_speaker(&self.by, &from)?;
         let topic = topic::named(&told.topic)?;
         let message = Message {
             id: told.id,

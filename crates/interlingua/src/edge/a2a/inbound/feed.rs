@@ -126,7 +126,7 @@ impl Feed {
         tokio::select! {
             biased;
             entry = next => entry,
-            () = self.ear.hub.supervisor.stopping().cancelled() => Ok(None),
+            () = self.ear.hub.stopping().cancelled() => Ok(None),
         }
     }
 

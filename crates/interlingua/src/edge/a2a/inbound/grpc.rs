@@ -77,7 +77,7 @@ fn late() -> Error {
 }
 
 async fn answered(arrived: &Arrived, version: Version, body: Body, until: Option<Instant>) -> Result<Response, Error> {
-    let meters = &arrived.shared.hub.meters;
+    let meters = arrived.shared.hub.meters();
     let invalid = |wrong: Invalid| arrived.invalid(&wrong);
     let method = Method::of_grpc(&arrived.below, version).map_err(invalid)?;
     let body = body::read(body, arrived.shared.bounds().body).await.map_err(|fault| failed(&fault, method))?;

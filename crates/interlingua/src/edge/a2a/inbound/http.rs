@@ -42,7 +42,7 @@ async fn answered(arrived: &Arrived, verb: &Verb, body: Body, version: &mut Vers
     *version = route.version;
     let frame = body::read(body, arrived.shared.bounds().body).await;
     let frame = frame.map_err(|fault| Error::of(&fault, Some(route.method)))?;
-    let meters = &arrived.shared.hub.meters;
+    let meters = arrived.shared.hub.meters();
     let mut laps = meters.laps();
     let invalid = |wrong: Invalid| arrived.invalid(&wrong);
     arrived.speaks(route.version).map_err(invalid)?;
@@ -123,7 +123,7 @@ impl Wrap for Bare {
 async fn fetched(arrived: &Arrived, task: TaskId, digest: Digest) -> Result<Response, Fault> {
     let asking = arrived.asking(Version::V1, None)?;
     let media = media_of(&asking, task, digest).await.map_err(|fault| fault.told_to(&asking.by))?;
-    let blobs = arrived.shared.hub.store.blobs.clone();
+    let blobs = arrived.shared.hub.blobs().clone();
     let mut response = Response::new(Body::from_stream(crate::hub::pieces(blobs, digest)));
     contain(response.headers_mut(), media.as_deref());
     Ok(response)

@@ -233,7 +233,7 @@ impl Asking<'_> {
     /// not cancelled, and its client is told so.
     async fn cancel(&self, task: &str) -> Result<interlingua_protocols::a2a::wire::Task, Fault> {
         let (hub, task) = (&self.shared().hub, self.task_id(task).await?);
-        let after = hub.live.get(task).map_or(0, |live| live.seq());
+        let after = hub.seq_of(task);
         hub.signal(self.by.clone(), task, Signal::Cancel(CancelWhy::Asked)).await?;
         let mut reader = hub.watch(&self.by, task, after).await?;
         while reader.next().await?.is_some() {}

@@ -110,7 +110,7 @@ fn bench() -> Bench {
         seen: Time(0),
         raw: None,
     };
-    hub.registry.register(card, Arc::new(Talker)).expect("registers");
+    hub.registry().register(card, Arc::new(Talker)).expect("registers");
     Bench { hub, _store: store, _dir: dir }
 }
 
@@ -149,7 +149,7 @@ async fn a_moment(run: usize) {
 /// Waits until the task has so many records, or is over.
 async fn records(hub: &Hub, task: TaskId, least: usize) {
     let least = u64::try_from(least).expect("a small number");
-    while hub.live.get(task).is_some_and(|live| live.seq() < least) {
+    while hub.live(task).is_some_and(|live| live.seq() < least) {
         tokio::task::yield_now().await;
     }
 }

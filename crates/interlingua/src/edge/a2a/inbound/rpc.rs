@@ -46,7 +46,7 @@ pub(super) async fn respond(arrived: Arrived, body: Body) -> Response {
 }
 
 async fn answered(arrived: &Arrived, frame: &Bytes, called: &mut Called) -> Result<Response, Error> {
-    let meters = &arrived.shared.hub.meters;
+    let meters = arrived.shared.hub.meters();
     let mut laps = meters.laps();
     let depth = arrived.shared.bounds().depth;
     let (method, params) = match large::worked(frame.len(), || rpc::decode(frame, depth)).await {

@@ -200,7 +200,7 @@ impl Asking<'_> {
             return Err(Fault::caller(FaultKind::InvalidInput, text).field("message.contextId", "is not the task's"));
         }
         hub.store_large(&mut input.parts).await?;
-        let Some(live) = hub.live.get(task) else {
+        let Some(live) = hub.live(task) else {
             return Err(match row.state.is_done() {
                 true => Fault::caller(FaultKind::AlreadyFinished, "this task has already finished"),
                 false => no_such_task(),

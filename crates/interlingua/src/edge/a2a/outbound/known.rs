@@ -90,7 +90,7 @@ impl Known {
 
     /// One that was taken before is not for that reason taken now.
     pub(super) async fn load(key: &str, hub: &Hub, reader: &Reader<'_>) -> Option<Known> {
-        let item = hub.store.records.get(KIND, key, hub.now()).await.ok()??;
+        let item = hub.records(KIND).get(key).await.ok()??;
         let written: Written = serde_json::from_slice(&item.value).ok()?;
         Known::read(Shown { card: written.card, etag: written.etag, sets: written.keys }, reader).ok()
     }
@@ -98,7 +98,7 @@ impl Known {
     pub(super) async fn keep(&self, key: &str, hub: &Hub) -> Result<(), Fault> {
         let written = Written { etag: self.etag.clone(), card: self.json.clone(), keys: self.sets.clone() };
         let written = serde_json::to_vec(&written).map_err(Fault::internal)?;
-        hub.store.records.put(KIND, key, written.into(), None, Expect::Anything, hub.now()).await?;
+        hub.records(KIND).put(key, written.into(), None, Expect::Anything).await?;
         Ok(())
     }
 

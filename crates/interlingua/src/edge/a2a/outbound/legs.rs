@@ -18,14 +18,14 @@ impl LegKey {
     }
 
     pub(super) async fn load(&self, hub: &Hub) -> Result<Option<Text>, Fault> {
-        let item = hub.store.records.get(KIND, &self.0, hub.now()).await?;
+        let item = hub.records(KIND).get(&self.0).await?;
         Ok(item.and_then(|item| std::str::from_utf8(&item.value).ok().map(Text::from)))
     }
 
     pub(super) async fn keep(&self, hub: &Hub, context: &str) -> Result<(), Fault> {
-        let (now, span) = (hub.now(), hub.settings.load().conversations);
+        let (now, span) = (hub.now(), hub.settings().conversations);
         let value = Bytes::copy_from_slice(context.as_bytes());
-        hub.store.records.put(KIND, &self.0, value, Some(now.after(span)), Expect::Anything, now).await?;
+        hub.records(KIND).put(&self.0, value, Some(now.after(span)), Expect::Anything).await?;
         Ok(())
     }
 }

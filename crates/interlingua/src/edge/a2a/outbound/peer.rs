@@ -93,8 +93,8 @@ impl A2aPeer {
         let known = Known::load(&kept, hub, &Reader { peer: &name, address: &address, a2a, trust: &trust }).await;
         Ok(A2aPeer {
             ways: Ways {
-                pool: Pool::new(tls.clone(), &hub.supervisor, reach.clone(), &hub.answers),
-                lanes: Lanes::new(tls, &hub.supervisor, reach, &hub.answers),
+                pool: Pool::new(tls.clone(), hub.supervisor(), reach.clone(), hub.answers()),
+                lanes: Lanes::new(tls, hub.supervisor(), reach, hub.answers()),
             },
             known: Mutex::new(known.map(Arc::new)),
             unread: Mutex::default(),

@@ -32,7 +32,7 @@ const SOONEST: Duration = Duration::from_millis(500);
 /// Reads for as long as the peer is registered.
 pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<A2aPeer>) {
     let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
-    hub.supervisor.run_until_stop(async move {
+    hub.spawn_until_stop(async move {
         loop {
             let (Some(hub), Some(peer)) = (known.upgrade(), watched.upgrade()) else { return };
             if !is_registered(&hub, &peer) {
@@ -141,7 +141,7 @@ impl A2aPeer {
 
     /// The card by what is known of the agent now.
     pub(super) async fn show(self: &Arc<Self>, hub: &Arc<Hub>) -> Result<(), Fault> {
-        let registered = hub.registry.catalogue().peers.get(&self.name).map(|peer| peer.card.health);
+        let registered = hub.catalogue().peers.get(&self.name).map(|peer| peer.card.health);
         let health = registered.filter(|_| is_registered(hub, self)).unwrap_or(Health::Starting);
         let known = self.known();
         let card = match &known {
@@ -151,7 +151,7 @@ impl A2aPeer {
         hub.register(card, self.clone()).await?;
         let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let problems = known.iter().flat_map(|known| known.problems.iter().cloned());
-        hub.registry.set_problems(&self.name, unread.into_iter().chain(problems).collect::<Vec<_>>().into_iter())
+        hub.set_problems(&self.name, unread.into_iter().chain(problems).collect::<Vec<_>>().into_iter())
     }
 
     /// Whatever it answers, it is there.

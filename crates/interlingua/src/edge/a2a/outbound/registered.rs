@@ -67,7 +67,7 @@ pub(crate) async fn again(
 
 /// Nothing stays of an agent that is unregistered.
 pub(crate) async fn forget(hub: &Hub, name: &PeerId, url: &str) -> Result<(), Fault> {
-    hub.store.records.take(KIND, &place_of_card(name, url), hub.now()).await?;
+    hub.records(KIND).take(&place_of_card(name, url)).await?;
     Ok(())
 }
 

@@ -204,7 +204,7 @@ impl Talk {
                 return Err(Fault::caller(FaultKind::TooLarge, text));
             }
             let limit = usize::try_from(len).unwrap_or(usize::MAX);
-            let bytes = self.hub.store.blobs.read(digest, 0, limit).await.map_err(Fault::internal)?;
+            let bytes = self.hub.blobs().read(digest, 0, limit).await.map_err(Fault::internal)?;
             part.body = Body::Blob(Blob::Inline(bytes));
         }
         Ok(())
@@ -332,7 +332,7 @@ impl Talk {
         }
         self.context = Some(context.clone());
         let (hub, (kept, keeping)) = (self.hub.clone(), oneshot::channel());
-        self.hub.supervisor.run(async move { drop(kept.send(leg.keep(&hub, &context).await)) });
+        self.hub.spawn(async move { drop(kept.send(leg.keep(&hub, &context).await)) });
         self.keeping = Some(keeping);
     }
 

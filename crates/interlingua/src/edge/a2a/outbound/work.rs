@@ -70,7 +70,7 @@ enum Flow {
 impl Drop for Work {
     fn drop(&mut self) {
         let Some(talk) = self.talk.take() else { return };
-        let supervisor = talk.hub.supervisor.clone();
+        let supervisor = talk.hub.supervisor().clone();
         if !supervisor.stopping().is_cancelled() && talk.following.remote().is_some() {
             supervisor.run_until_stop(async move { talk.let_go().await });
         }

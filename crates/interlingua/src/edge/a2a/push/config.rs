@@ -132,7 +132,7 @@ fn key(task: TaskId, id: &str) -> String {
 
 impl<'a> Configs<'a> {
     pub(super) fn of(hub: &'a Hub) -> Configs<'a> {
-        Configs { records: &hub.store.records, keys: &hub.keys, settings: hub.settings.load_full(), now: hub.now() }
+        Configs { records: hub.store_records(), keys: hub.keys(), settings: hub.settings().clone(), now: hub.now() }
     }
 
     /// Writes one that was not there, as its owner's: what they may keep is bounded; the revision it has now.

@@ -91,7 +91,7 @@ impl Delivery {
             }
             Err(Stop::Refused(why)) => {
                 let line = AuditLine::new("push", self.kept.by.owner()).task(self.task);
-                self.hub.audit.write(line.refused(why));
+                self.hub.write_audit(line.refused(why));
                 tracing::info!(task = %self.task, webhook = %self.kept.id, "a webhook is told no more: its owner may not hear of it");
                 Stands::Refused
             }

@@ -40,7 +40,7 @@ pub(super) enum NotTaken {
 impl Webhooks {
     pub(super) fn new(hub: &Hub) -> Result<Webhooks, Fault> {
         let tls = tls::config(&Trust::Machine).or_else(|_| tls::config(&Trust::Nobody))?;
-        let pool = |private| Pool::new(tls.clone(), &hub.supervisor, Reach::chosen(hub, private), &hub.answers);
+        let pool = |private| Pool::new(tls.clone(), hub.supervisor(), Reach::chosen(hub, private), hub.answers());
         let (outside, anywhere) = (pool(Private::Refused), pool(Private::Allowed));
         Ok(Webhooks { outside, anywhere, turns: Semaphore::new(AT_ONCE) })
     }

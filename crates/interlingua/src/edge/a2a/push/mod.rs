@@ -132,7 +132,7 @@ impl Push {
             kept,
             revision,
         };
-        shared.hub.supervisor.run_until_stop(delivery.run());
+        shared.hub.spawn_until_stop(delivery.run());
     }
 }
 

@@ -81,7 +81,7 @@ impl std::fmt::Debug for Device {
 
 impl Device {
     pub fn new(hub: Arc<Hub>, join: Join) -> Result<Device, Fault> {
-        let limits = Limits { bytes: hub.answers.message(), ..Limits::default() };
+        let limits = Limits { bytes: hub.answers().message(), ..Limits::default() };
         let url = address(&join.url);
         let tongue = if is_wide(&url) { Tongue::Profile } else { Tongue::Plain };
         let query = join.key.as_deref().map(interlingua_core::percent::encoded).map(|key| format!("token={key}"));
@@ -115,7 +115,7 @@ impl Device {
     pub async fn run(mut self, stop: CancellationToken, mut tell: impl FnMut(Word)) {
         let mut look = tokio::time::interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut news = self.hub.news.listen();
+        let mut news = self.hub.notices();
         self.machine.set_tools(self.tools.list());
         while let Some(happening) = self.next(&stop, &mut look, &mut news, &mut tell).await {
             self.happen(happening, &mut tell).await;
@@ -131,7 +131,7 @@ impl Device {
         tell: &mut impl FnMut(Word),
     ) -> Option<Happening> {
         loop {
-            let timer = self.machine.line().next_timer().map(|at| self.hub.clock.instant(at));
+            let timer = self.machine.line().next_timer().map(|at| self.hub.instant(at));
             tokio::select! {
                 () = stop.cancelled() => return None,
                 Some(Done { response, results, lines }) = self.finished.recv() => {
@@ -214,7 +214,7 @@ impl Device {
                 if let Some(response) = &frame.response_id {
                     self.running.insert(response.clone(), stop.clone());
                 }
-                self.hub.supervisor.run(self.tools.run(*frame, stop, self.done.clone()));
+                self.hub.spawn(self.tools.run(*frame, stop, self.done.clone()));
             }
             Effect::Cancel { response } => {
                 if let Some(stop) = self.running.remove(&response) {

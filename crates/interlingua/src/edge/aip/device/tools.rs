@@ -56,7 +56,7 @@ impl Tools {
     }
 
     fn offered(&self) -> Vec<Arc<Skill>> {
-        let catalogue = self.hub.registry.catalogue();
+        let catalogue = self.hub.catalogue();
         catalogue.newest().filter(|skill| skill.id.peer.as_str() != OWN).cloned().collect()
     }
 

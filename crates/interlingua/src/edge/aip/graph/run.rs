@@ -111,7 +111,7 @@ impl Run {
     }
 
     async fn work(&mut self, asked: &mut mpsc::Receiver<Asked>, news: &News) -> Result<(), Fault> {
-        let mut changes = self.caller.hub.news.listen();
+        let mut changes = self.caller.hub.notices();
         news.event(tell::begun(&self.graph, &self.message)).await;
         if self.restarted {
             self.decide(Happening::Restarted, news).await?;
@@ -155,7 +155,7 @@ impl Run {
 
     async fn next(&mut self, asked: &mut mpsc::Receiver<Asked>, changes: &mut Listener) -> Woken {
         let now = self.caller.hub.now();
-        let timer = self.graph.next_timer(now).map(|at| self.caller.hub.clock.instant(at));
+        let timer = self.graph.next_timer(now).map(|at| self.caller.hub.instant(at));
         let due = async {
             match timer {
                 Some(at) => tokio::time::sleep_until(at).await,
@@ -210,7 +210,7 @@ impl Run {
 
     /// Who is there, if that changed.
     fn look(&mut self) {
-        let generation = self.caller.hub.registry.catalogue().generation;
+        let generation = self.caller.hub.catalogue().generation;
         if generation != self.generation {
             self.peers = peers::known(&self.caller.hub, &self.caller.by, &self.graph);
             self.generation = generation;
@@ -321,7 +321,7 @@ async fn append(caller: &Caller, expected: u64, at: Time, records: &[Record]) ->
         beside: 0,
         share: None,
     };
-    match caller.hub.store.journal.append(append).await? {
+    match caller.hub.journal().append(append).await? {
         Appended::At(seq) => Ok(seq),
         Appended::Exists { .. } => Err(Fault::hub(FaultKind::Internal, "the journal of the plan has another writer")),
     }
@@ -332,7 +332,7 @@ async fn folded(caller: &Caller) -> Result<Option<(Graph, u64)>, Fault> {
     let mut entries: Vec<Entry<graph::Record>> = Vec::new();
     loop {
         let after = entries.last().map_or(0, |entry| entry.seq);
-        let stored = caller.hub.store.journal.read(Log::Run(caller.task), after, READ).await?;
+        let stored = caller.hub.journal().read(Log::Run(caller.task), after, READ).await?;
         let last = is_last(&stored, READ);
         for one in stored {
             let damaged = |cause: journal::Unreadable| StoreFault::Damaged(cause.to_string().into());

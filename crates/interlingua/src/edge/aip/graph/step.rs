@@ -33,7 +33,7 @@ impl Caller {
         input: Input,
         led: Option<Origin>,
     ) -> Result<Finished, Fault> {
-        let mut call = self.plan.child(self.task, &self.hub.id, Maker::Plan, key, Ask::Invoke { target, input });
+        let mut call = self.plan.child(self.task, self.hub.id(), Maker::Plan, key, Ask::Invoke { target, input });
         if let Some(led) = led {
             call.led_by(&led);
         }
@@ -70,11 +70,11 @@ struct Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let Caller { hub, by, .. } = &self.caller;
-        if self.over || hub.supervisor.stopping().is_cancelled() {
+        if self.over || hub.stopping().is_cancelled() {
             return;
         }
         let (hub, by, task) = (hub.clone(), by.clone(), self.running.id());
-        self.caller.hub.supervisor.run(async move {
+        self.caller.hub.spawn(async move {
             let _ = hub.signal(by, task, Signal::Cancel(CancelWhy::Superseded)).await;
         });
     }

@@ -56,7 +56,7 @@ impl Sender {
             return Beside::File(custom);
         }
         if let Some(skill) = self.desk.settings().message(&custom.kind) {
-            self.hub.supervisor.run(self.clone().call(skill.clone(), custom));
+            self.hub.spawn(self.clone().call(skill.clone(), custom));
             return Beside::Answer(None);
         }
         let foreign = Foreign { from: self.who.clone(), frame: custom };

@@ -91,7 +91,7 @@ impl Files {
     async fn begin(&mut self, sender: &Sender, start: Start, alone: bool) -> Result<(), Refused> {
         self.taking = None;
         let receiving = Receiving::new(start.clone(), self.room)?;
-        let writer = sender.hub.store.blobs.create().await?;
+        let writer = sender.hub.blobs().create().await?;
         self.taking = Some(Taking { start, receiving, writer, alone });
         Ok(())
     }
@@ -152,7 +152,7 @@ pub(super) async fn send(sender: &Sender, frame: &Custom, socket: &mut Socket) -
     let mut at = 0;
     while let Some(size) = sending.wants() {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
-        let bytes = sender.hub.store.blobs.read(held.digest, at, size).await?;
+        let bytes = sender.hub.blobs().read(held.digest, at, size).await?;
         if bytes.len() != size {
             return Err(none().into());
         }

@@ -163,7 +163,7 @@ async fn dispatch(
 /// A peer that is no device and may be known to whoever asks.
 fn is_peer(shared: &Shared, by: &Principal, name: &str) -> bool {
     let peer = PeerId::from(name);
-    let known = shared.hub.registry.catalogue().peers.contains_key(&peer) && !shared.aip.registrar.is_device(name);
+    let known = shared.hub.catalogue().peers.contains_key(&peer) && !shared.aip.registrar.is_device(name);
     known && sight::sees(&shared.hub, by, &peer)
 }
 
@@ -172,12 +172,12 @@ fn is_peer(shared: &Shared, by: &Principal, name: &str) -> bool {
 fn may_tell(shared: &Shared, by: &Principal, device: &str, request: &str) -> bool {
     let hub = &shared.hub;
     let Some(peer) = shared.aip.registrar.name(device) else { return by.is_hub_owner() };
-    let (id, catalogue) = (SkillId::new(peer.as_str(), DO), hub.registry.catalogue());
+    let (id, catalogue) = (SkillId::new(peer.as_str(), DO), hub.catalogue());
     let Some(skill) = catalogue.skill(&id, None) else { return by.is_hub_owner() };
     let args = Json::from_tree(json!({ "request": request }));
-    let decision = hub.policy.load().explain(by, Action::Call, skill, Some(PROTOCOL), Some(&args), hub.now());
+    let decision = hub.explain(by, Action::Call, skill, Some(PROTOCOL), Some(&args));
     let line = AuditLine::new("authorize", by.owner()).on(&id);
-    hub.audit.write(if decision.allows() { line } else { line.refused(FaultKind::Denied) });
+    hub.write_audit(if decision.allows() { line } else { line.refused(FaultKind::Denied) });
     decision.allows()
 }
 
@@ -203,7 +203,7 @@ fn open(shared: &Arc<Shared>, by: Principal, connection: u64, task: Task) {
     };
     let (stop, stopped) = tokio::sync::oneshot::channel();
     let following = task::follow(shared.aip.clone(), shared.hub.clone(), asked, by, connection, stopped);
-    shared.hub.supervisor.run(async move {
+    shared.hub.spawn(async move {
         following.await;
         drop(stop);
     });

@@ -90,7 +90,7 @@ fn upgraded(
     let limits = Limits { bytes, depth: shared.bounds().depth, ..Limits::default() };
     let (response, socket) = agreed.split(limits.bytes, shared.allowance());
     let (hub, room) = (shared.hub.clone(), shared.bounds().upload);
-    let supervisor = hub.supervisor.clone();
+    let supervisor = hub.supervisor().clone();
     supervisor.run(async move {
         if let Some(socket) = socket.await {
             let (connection, told) = desk.enter();
@@ -149,7 +149,7 @@ fn close(code: u16) -> Close {
 
 impl Talk {
     async fn run(mut self, mut socket: Socket) {
-        let meters = self.hub.meters.protocol(PROTOCOL);
+        let meters = self.hub.meters().protocol(PROTOCOL);
         meters.sockets().increment(1.0);
         let hub = self.hub.clone();
         let cut = self.told.cut();
@@ -174,7 +174,7 @@ impl Talk {
     async fn converse(&mut self, socket: &mut Socket) -> Close {
         let mut changes = self.shared.access.changes();
         loop {
-            let timer = self.hub.clock.instant(self.link.next_timer());
+            let timer = self.hub.instant(self.link.next_timer());
             let room = self.has_room();
             // What came early is answered after the acknowledgement, which waits to be told.
             let early = if self.link.who().is_some() && self.told.is_empty() { self.early.pop_front() } else { None };
@@ -243,7 +243,7 @@ impl Talk {
 
     /// A frame that the middleware stops is not sent.
     async fn say(&mut self, socket: &mut Socket, frame: ServerMessage) -> Result<(), Close> {
-        let mut laps = self.hub.meters.laps();
+        let mut laps = self.hub.meters().laps();
         let frame = match self.extensions.middleware.outgoing(frame) {
             Ok(frame) => frame,
             Err(fault) => {
@@ -286,7 +286,7 @@ impl Talk {
             return Ok(());
         }
         let frame = &frame.bytes;
-        let mut laps = self.hub.meters.laps();
+        let mut laps = self.hub.meters().laps();
         let message = large::worked(frame.len(), || ClientMessage::decode(frame, &self.limits)).await;
         laps.done(Phase::Decode);
         let message = match message {
@@ -304,7 +304,7 @@ impl Talk {
         };
         match &message {
             Ok(message) => self.observed(message),
-            Err(_) => self.hub.meters.protocol(PROTOCOL).invalid.increment(1),
+            Err(_) => self.hub.meters().protocol(PROTOCOL).invalid.increment(1),
         }
         let heard = self.stamped(|link, stamp| link.hear(message, stamp));
         self.heard(socket, heard).await

@@ -47,7 +47,7 @@ pub(in crate::edge::aip) async fn follow(
             desk.opened(&id);
             desk.let_go(session);
             // UFO's words for a device that is not there are for one that this orchestrator may not know of, too.
-            let is_there = hub.registry.catalogue().peers.contains_key(&peer) && sees(&hub, &by, &peer);
+            let is_there = hub.catalogue().peers.contains_key(&peer) && sees(&hub, &by, &peer);
             let fits_nothing = is_there && refused.kind == FaultKind::NotFound(Noun::Skill);
             let error = if fits_nothing { refused.public.clone() } else { fault::refusal(&refused, target, session) };
             desk.remember(&asked, &by, &End::failed(error.clone()));

@@ -106,10 +106,10 @@ pub struct Prepared {
 }
 
 pub fn prepare(hub: &Arc<Hub>, name: &str, config: &config::Peer, aip: &AipPeer) -> Result<Prepared, Fault> {
-    let limits = Limits { bytes: hub.answers.message(), ..Limits::default() };
+    let limits = Limits { bytes: hub.answers().message(), ..Limits::default() };
     let query = aip.key.as_ref().and_then(|key| key.expose().text()).map(|key| format!("token={}", encoded(key)));
     let place = Place::new(hub, &aip.url, query.as_deref(), aip.ca.as_deref())?;
-    let ours: Text = aip.name.as_deref().unwrap_or(hub.id.as_str()).into();
+    let ours: Text = aip.name.as_deref().unwrap_or(hub.id().as_str()).into();
     let target: Text = aip.target.as_str().into();
     // Every hub knows the wider profile, and only that has a place for the kind of a fault.
     let tongue = if aip.profile || config.hub { Tongue::Profile } else { Tongue::Plain };
@@ -148,7 +148,7 @@ impl Prepared {
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
         let card = card(&self.peer.name, &self.config, None, Health::Starting, hub);
         hub.register(card, self.peer.clone()).await?;
-        hub.supervisor.run_until_stop(self.keeper.run());
+        hub.spawn_until_stop(self.keeper.run());
         Ok(())
     }
 }
@@ -331,7 +331,7 @@ impl Keeper {
     async fn run(mut self) {
         loop {
             let Some(hub) = self.hub.upgrade() else { break };
-            let (clock, timer) = (hub.clock, self.machine.line().next_timer());
+            let (clock, timer) = (hub.clock(), self.machine.line().next_timer());
             drop(hub);
             let timer = timer.map(|at| clock.instant(at));
             let happening = tokio::select! {

@@ -217,7 +217,7 @@ impl Desk {
     pub(in crate::edge::aip) fn list_tools_later(self: &Arc<Self>, hub: &Arc<Hub>, device: Text) {
         let (Some(after), Some(visit)) = (self.settings().list_tools, self.registrar.visit(&device)) else { return };
         let desk = Arc::downgrade(self);
-        hub.supervisor.run_until_stop(async move {
+        hub.spawn_until_stop(async move {
             tokio::time::sleep(after).await;
             let Some(desk) = desk.upgrade() else { return };
             if desk.registrar.visit(&device) == Some(visit) && !desk.registrar.has_tools(&device) {

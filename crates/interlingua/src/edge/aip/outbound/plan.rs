@@ -120,7 +120,7 @@ async fn planned(
         peer.desk.list_tools(&peer.device).await;
         peer.desk.registrar.settled().await;
     }
-    let catalogue = hub.registry.catalogue();
+    let catalogue = hub.catalogue();
     let skills = catalogue.peers.get(&peer.name).map(|registered| &*registered.card.skills).unwrap_or_default();
     let tools: Vec<String> =
         skills.iter().filter(|skill| skill.id.skill.as_str() != super::device::DO).map(|s| s.id.to_string()).collect();
@@ -151,7 +151,7 @@ async fn child(
     news: &News,
 ) -> Ended {
     let (id, ask) = (format!("{}-plan", dispatch.task), Ask::Invoke { target, input });
-    let mut call = dispatch.call.child(dispatch.task, &hub.id, Maker::Device, id, ask);
+    let mut call = dispatch.call.child(dispatch.task, hub.id(), Maker::Device, id, ask);
     call.limits.deadline = dispatch.call.limits.deadline;
     let request = Request { by: dispatch.by.clone(), connection: 0, call: Box::new(call) };
     let mut running = match hub.open(request).await {

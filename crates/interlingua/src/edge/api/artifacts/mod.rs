@@ -58,7 +58,7 @@ pub(super) async fn shared_by(
     request: ShareRequest,
 ) -> Result<Artifact, Fault> {
     let from = request.created_by.unwrap_or_else(|| by.owner().to_string());
-    shared.hub.bus.check_speaker(by, &from.as_str().into())?;
+    shared.hub.bus().check_speaker(by, &from.as_str().into())?;
     if request.name.is_empty() {
         return Err(wrong("/name", "is empty"));
     }
@@ -121,7 +121,7 @@ async fn small(shared: &Shared, content: &Content) -> Result<Option<Json>, Fault
     }
     let bytes = match &content.bytes {
         Blob::Inline(bytes) => bytes.clone(),
-        Blob::Stored { digest, .. } => match shared.hub.store.blobs.read(*digest, 0, INLINE_LIMIT).await {
+        Blob::Stored { digest, .. } => match shared.hub.blobs().read(*digest, 0, INLINE_LIMIT).await {
             Ok(bytes) => bytes,
             Err(interlingua_core::ports::StoreFault::Missing(_)) => return Ok(None),
             Err(fault) => return Err(fault.into()),
@@ -146,7 +146,7 @@ pub(super) async fn fetch(
             Content::of_shared(&artifact).ok_or_else(no_such_artifact)?
         }
     };
-    Ok(content.send(shared.hub.store.blobs.clone(), &headers).await?)
+    Ok(content.send(shared.hub.blobs().clone(), &headers).await?)
 }
 
 /// The bytes of an artifact that waits for them.
@@ -159,7 +159,7 @@ pub(super) async fn fill(
 ) -> Result<Response, super::Refusal> {
     let (hub, id, room) = (&shared.hub, ArtifactId::from(id), shared.bounds().upload);
     hub.awaits_content(&asker.by, &id).await?;
-    let arrived = content::receive(&*hub.store.blobs, body, room).await?;
+    let arrived = content::receive(&**hub.blobs(), body, room).await?;
     let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(Into::into);
     let artifact = hub.fill_artifact(&asker.by, &id, arrived, media, room).await?;
     answer(StatusCode::OK, &view(&artifact))

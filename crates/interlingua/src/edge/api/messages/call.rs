@@ -106,7 +106,7 @@ impl Post {
 
     pub(super) fn sees(&self, peer: &PeerId) -> bool {
         let hub = &self.shared.hub;
-        hub.bus.speaks_for(&self.by, peer.as_str()) || hub.visible(&self.by).has_peer(peer)
+        hub.bus().speaks_for(&self.by, peer.as_str()) || hub.visible(&self.by).has_peer(peer)
     }
 }
 

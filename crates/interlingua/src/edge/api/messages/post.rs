@@ -87,7 +87,7 @@ impl Post {
         }
         let level = view.priority.map_or(Some(Priority::NORMAL), priority);
         let from = PeerId::from(view.from_agent.unwrap_or_else(|| self.by.owner().to_string()));
-        self.shared.hub.bus.check_speaker(&self.by, &from)?;
+        self.shared.hub.bus().check_speaker(&self.by, &from)?;
         Ok(Message {
             id: view.message_id.map_or_else(entropy::message_id, MessageId::from),
             kind: view.message_type.into(),
@@ -163,7 +163,7 @@ impl Post {
 
     /// What an agent says of a request that waits for it belongs to that exchange.
     async fn about_a_request(&self, message: &Message) -> Result<bool, Fault> {
-        let agent = self.shared.hub.bus.agent(message.from.as_str());
+        let agent = self.shared.hub.bus().agent(message.from.as_str());
         let inbox = agent.as_ref().filter(|agent| agent.is_of(&self.by)).and_then(|agent| agent.inbox.as_ref());
         match (inbox, &message.correlation) {
             (Some(inbox), Some(id)) if inbox.awaits(id) => inbox.said(message.clone()).await.map(|()| true),
@@ -183,7 +183,7 @@ impl Post {
         if !self.sees(&to) {
             return Err(no_such_agent(&to));
         }
-        let agent = self.shared.hub.bus.agent(to.as_str());
+        let agent = self.shared.hub.bus().agent(to.as_str());
         match agent.as_ref().and_then(|agent| agent.inbox.as_ref()) {
             Some(inbox) => {
                 let until = self.shared.hub.now().after(WAITS);
@@ -199,7 +199,7 @@ impl Post {
 
     /// The agent that speaks, which must be the sender's own.
     fn own(&self, name: &PeerId) -> Result<Arc<Agent>, Fault> {
-        let agent = self.shared.hub.bus.agent(name.as_str());
+        let agent = self.shared.hub.bus().agent(name.as_str());
         agent.filter(|agent| agent.is_of(&self.by)).ok_or_else(|| no_such_agent(name))
     }
 

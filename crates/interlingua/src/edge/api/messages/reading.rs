@@ -70,7 +70,7 @@ pub(in super::super) async fn put_aside(
 }
 
 fn inbox(shared: &Shared, asker: &Asker, name: &str) -> Result<Handle, Fault> {
-    let agent = shared.hub.bus.agent(name).filter(|agent| agent.is_of(&asker.by));
+    let agent = shared.hub.bus().agent(name).filter(|agent| agent.is_of(&asker.by));
     agent.and_then(|agent| agent.inbox.clone()).ok_or_else(|| no_such_agent(&PeerId::from(name)))
 }
 
@@ -112,7 +112,7 @@ impl Source {
 }
 
 fn as_it_comes(source: Source, shared: &Shared) -> Response {
-    let stopping = shared.hub.supervisor.stopping().clone();
+    let stopping = shared.hub.stopping().clone();
     events::respond(unfold((source, stopping), |(mut source, stopping)| async move {
         let frame = frame(&mut source, &stopping).await?;
         Some((frame, (source, stopping)))

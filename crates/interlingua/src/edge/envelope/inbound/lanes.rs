@@ -265,7 +265,7 @@ pub(super) async fn received(hub: &Arc<Hub>, by: &Principal, task: TaskId, signa
     let Signal::Answered { message, .. } = signal else { return None };
     let mut running = hub.follow(by, task, 0).await.ok()?;
     // What is not there yet is not waited for: the answer would be among what is committed.
-    let last = hub.live.get(task).map(|live| live.seq());
+    let last = hub.live(task).map(|live| live.seq());
     let mut seq = 0;
     while last.is_none_or(|last| seq < last) {
         let entry = running.next().await.ok()??;

@@ -64,7 +64,7 @@ impl Exchange {
             depth: bounds.depth,
             ..Limits::default()
         };
-        let meters = &self.shared.hub.meters;
+        let meters = self.shared.hub.meters();
         let mut laps = meters.laps();
         let read = large::worked(frame.len(), || wire::read(frame, &limits)).await;
         laps.done(Phase::Decode);
@@ -116,9 +116,9 @@ impl Exchange {
         }
         if kind == Kind::Note || matches!(wants, Wants::Answer { .. }) {
             // Calls are counted at the hub's door.
-            self.shared.hub.admission.check_rate(by)?;
+            self.shared.hub.admission().check_rate(by)?;
         }
-        let settings = self.shared.hub.settings.load();
+        let settings = self.shared.hub.settings();
         let (context, most, bytes) = (context.as_ref(), settings.conversations_of_one, settings.bytes_of(&by.owner()));
         let said = Brought { by, token: &head.token, message: &message_id, context, kind, most, bytes };
         let sessions = &self.shared.routing.sessions;
@@ -133,7 +133,7 @@ impl Exchange {
                     Err(fault) => {
                         // It never comes to the hub's door, where decisions are written down.
                         let line = AuditLine::new("call", by.owner()).on(&tool.name).refused(fault.kind);
-                        self.shared.hub.audit.write(line);
+                        self.shared.hub.write_audit(line);
                         Lane::Refused(fault)
                     }
                 };
@@ -169,7 +169,7 @@ impl Exchange {
     /// From the wire to the model, with the names this principal knows.
     fn decode(&self, message: Message, by: &Principal, now: Time) -> Result<Carried<Decoded>, Fault> {
         let hub = &self.shared.hub;
-        let catalogue = hub.registry.catalogue();
+        let catalogue = hub.catalogue();
         let made = self.shared.routing.spellings.of(&catalogue, &self.settings);
         let names = Visible { table: &made.table, seen: hub.visible(by), by };
         let manners = Manners {
@@ -213,7 +213,7 @@ impl Exchange {
 
     async fn tell(&self, by: &Principal, task: TaskId, signal: Signal) -> Result<Lane, Fault> {
         let hub = &self.shared.hub;
-        let after = hub.live.get(task).map_or(0, |live| live.seq());
+        let after = hub.seq_of(task);
         if let Err(fault) = hub.signal(by.clone(), task, signal.clone()).await {
             // The same message again is the same answer again, not a second one (H-11).
             return match lanes::received(hub, by, task, &signal).await {
@@ -248,9 +248,9 @@ impl Exchange {
             row: None,
             most: None,
             beside: 0,
-            share: hub.settings.load().share_of(&by.owner()),
+            share: hub.settings().share_of(&by.owner()),
         };
-        hub.store.journal.append(append).await?;
+        hub.journal().append(append).await?;
         Ok(())
     }
 }

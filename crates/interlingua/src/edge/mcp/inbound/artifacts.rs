@@ -22,7 +22,7 @@ pub(super) async fn read(hub: &Hub, by: &Principal, uri: &str, limit: u64) -> Re
     let gone = || Fault::caller(FaultKind::NotFound(Noun::Resource), "Resource not found");
     let sealed = uri.strip_prefix(ARTIFACTS).ok_or_else(gone)?;
     let artifact = content::open(hub, by, sealed).ok_or_else(gone)?;
-    let blobs = &hub.store.blobs;
+    let blobs = &hub.blobs();
     let info = blobs.info(artifact.digest).await?.ok_or_else(gone)?;
     if info.len > limit {
         return Err(Fault::caller(FaultKind::TooLarge, "this is larger than one answer may be"));

@@ -250,7 +250,7 @@ impl Asker {
     }
 
     fn anyone_reads(&self, peer: &PeerId, uri: &str) -> bool {
-        let catalogue = self.shared.hub.registry.catalogue();
+        let catalogue = self.shared.hub.catalogue();
         catalogue.peers.get(peer).and_then(|registered| registered.reader(uri)).is_some_and(|reader| reader.public)
     }
 

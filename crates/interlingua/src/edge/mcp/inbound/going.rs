@@ -177,7 +177,7 @@ impl About {
 
     /// The open questions of a task that this client can be asked. The others that are for the caller are answered for it.
     pub(super) async fn questions(&self, task: TaskId) -> Result<Vec<Question>, Fault> {
-        let Some(live) = self.shared.hub.live.get(task) else { return Ok(Vec::new()) };
+        let Some(live) = self.shared.hub.live(task) else { return Ok(Vec::new()) };
         let mut open = live.questions();
         for question in open.iter().filter(|question| question.to == Addressee::Caller && !self.can_ask(question)) {
             self.answer_for(question).await?;
@@ -510,7 +510,7 @@ impl Drop for Going {
         }
         let (hub, by, task) = (self.about.shared.hub.clone(), self.about.by.clone(), self.task());
         let cancel = Signal::Cancel(interlingua_core::CancelWhy::Disconnected);
-        self.about.shared.hub.supervisor.run(async move { drop(hub.signal(by, task, cancel).await) });
+        self.about.shared.hub.spawn(async move { drop(hub.signal(by, task, cancel).await) });
     }
 }
 

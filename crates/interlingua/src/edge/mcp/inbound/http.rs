@@ -117,7 +117,7 @@ impl Arrived {
             Ok(frame) => frame,
             Err(fault) => return Shape::Mcp.refuse(&fault),
         };
-        let mut laps = self.shared.hub.meters.laps();
+        let mut laps = self.shared.hub.meters().laps();
         let depth = self.shared.bounds().depth;
         let decoded = large::worked(frame.len(), || rpc::decode(&frame, depth)).await;
         laps.done(Phase::Decode);
@@ -136,7 +136,7 @@ impl Arrived {
     }
 
     pub(super) fn invalid(&self, invalid: &rpc::Invalid) -> Response {
-        self.shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
+        self.shared.hub.meters().protocol(PROTOCOL).invalid.increment(1);
         refused(invalid.id.as_ref(), &Refused { error: invalid.error(), status: 400 })
     }
 

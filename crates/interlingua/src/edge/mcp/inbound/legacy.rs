@@ -274,7 +274,7 @@ impl Arrived {
         let hub = &self.shared.hub;
         let mode = self.shared.mcp.settings().mode(&self.scope);
         let telling = Telling::new(&self.shared, &within.by, &self.scope, Spelling(mode), None);
-        let over = (within.memory.take_stream(), hub.supervisor.stopping().clone());
+        let over = (within.memory.take_stream(), hub.stopping().clone());
         let state = (telling, vec![frames::COMMENT], within.memory.clone(), over);
         frames::response(unfold(state, |(mut telling, mut ready, memory, over)| async move {
             if let Some(frame) = ready.pop() {
@@ -323,7 +323,7 @@ fn written_error(id: Option<&Id>, error: &rpc::Error) -> Vec<u8> {
 pub(super) async fn answer(shared: &crate::edge::Shared, by: &Principal, response: &rpc::Response) {
     let id = response.id.json();
     let Some(id) = id.tree().as_str().and_then(|id| id.parse::<QuestionId>().ok()) else { return };
-    let Some(live) = shared.hub.live.get(id.0) else { return };
+    let Some(live) = shared.hub.live(id.0) else { return };
     let Some(asked) = live.questions().into_iter().find(|question| question.id == id) else { return };
     let answer = match &response.outcome {
         Ok(result) => match question::decode_answer(&asked, result) {

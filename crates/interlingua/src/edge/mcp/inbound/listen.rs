@@ -38,7 +38,7 @@ pub(super) fn stream(asker: &Asker, id: Id, mut filter: Filter) -> Response {
     let mode = asker.shared.mcp.settings().mode(&asker.scope);
     let telling = Telling::new(&asker.shared, &asker.by, &asker.scope, Spelling(mode), Some(id.clone()));
     let first = frames::event(None, &notify::acknowledged(&filter, &id));
-    let (stopping, version) = (hub.supervisor.stopping().clone(), asker.said.version);
+    let (stopping, version) = (hub.stopping().clone(), asker.said.version);
     let state = (Some((telling, held)), vec![first], filter, id, stopping);
     frames::response(unfold(state, move |(telling, mut ready, filter, id, stopping)| async move {
         if let Some(frame) = ready.pop() {
@@ -111,7 +111,7 @@ impl Telling {
         spelling: Spelling,
         subscription: Option<Id>,
     ) -> Telling {
-        let (shared, by, scope, news) = (shared.clone(), by.clone(), scope.clone(), shared.hub.news.listen());
+        let (shared, by, scope, news) = (shared.clone(), by.clone(), scope.clone(), shared.hub.notices());
         Telling { shared, by, news, scope, spelling, subscription, held: Held::default(), due: None }
     }
 

@@ -42,7 +42,7 @@ impl Default for Listings {
 impl Listings {
     /// As the catalogue is now.
     pub(super) fn now(&self, hub: &Hub, scope: &Scope, settings: &Settings) -> Arc<Listing> {
-        let catalogue = hub.registry.catalogue();
+        let catalogue = hub.catalogue();
         let mode = settings.mode(scope);
         let key = (scope.clone(), mode);
         if let Some(listing) = self.kept.get(&key).filter(|listing| listing.generation == catalogue.generation) {

@@ -124,7 +124,7 @@ impl Desk {
 /// Configuration changed what is listed, or what it is called.
 pub fn tell_of_new_lists(hub: &Hub) {
     let kinds = Kinds { tools: true, prompts: true, resources: true };
-    hub.news.publish(Notice::Changed(PeerId::from(hub_skills::PEER), kinds));
+    hub.announce(Notice::Changed(PeerId::from(hub_skills::PEER), kinds));
 }
 
 /// Which part of the hub a client sees.

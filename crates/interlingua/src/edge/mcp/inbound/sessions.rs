@@ -264,7 +264,7 @@ fn bound(hub: &Hub, by: &Principal, scope: &Scope) -> Vec<u8> {
         Scope::View(view) => ("view", &**view),
     };
     let owner = by.owner().to_string();
-    Digest::of_fields([hub.id.as_str().as_bytes(), owner.as_bytes(), kind.as_bytes(), name.as_bytes()]).0.to_vec()
+    Digest::of_fields([hub.id().as_str().as_bytes(), owner.as_bytes(), kind.as_bytes(), name.as_bytes()]).0.to_vec()
 }
 
 fn flags(client: Client) -> u8 {
@@ -291,13 +291,13 @@ impl Session {
         plain.extend_from_slice(&self.issued.0.to_be_bytes());
         plain.push(flags(self.client));
         plain.extend_from_slice(self.version.as_str().as_bytes());
-        let sealed = hub.keys.seal(PURPOSE, &bound(hub, by, scope), &plain).map_err(Fault::internal)?;
+        let sealed = hub.keys().seal(PURPOSE, &bound(hub, by, scope), &plain).map_err(Fault::internal)?;
         Ok(URL_SAFE_NO_PAD.encode(sealed))
     }
 
     fn open(hub: &Hub, by: &Principal, scope: &Scope, text: &str) -> Option<Session> {
         let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let plain = hub.keys.open(PURPOSE, &bound(hub, by, scope), &sealed).ok()?;
+        let plain = hub.keys().open(PURPOSE, &bound(hub, by, scope), &sealed).ok()?;
         let (id, rest) = plain.split_first_chunk::<16>()?;
         let (issued, rest) = rest.split_first_chunk::<8>()?;
         let (flags, version) = rest.split_first()?;
@@ -357,7 +357,7 @@ impl Sessions {
         session: &Session,
         now: Time,
     ) -> Result<Option<Arc<Memory>>, Fault> {
-        let records = &hub.store.records;
+        let records = hub.store_records();
         if records.get(ENDED, &key(session.id), now).await?.is_some() {
             return Ok(None);
         }
@@ -416,7 +416,7 @@ impl Sessions {
 }
 
 async fn write(hub: &Hub, by: &Principal, session: &Session, used: Used) -> Result<(), Fault> {
-    let (records, key, now) = (&hub.store.records, key(session.id), hub.now());
+    let (records, key, now) = (hub.store_records(), key(session.id), hub.now());
     if records.count(USED, now).await? >= MAX_USED && records.get(USED, &key, now).await?.is_none() {
         return Err(Fault::hub(FaultKind::Busy, "as many sessions as this hub keeps"));
     }
@@ -427,8 +427,8 @@ async fn write(hub: &Hub, by: &Principal, session: &Session, used: Used) -> Resu
 
 /// In the place of what is there, in the bytes of whose session it is.
 async fn put(hub: &Hub, by: &Principal, kind: &'static str, item: Item) -> Result<u64, StoreFault> {
-    let (records, owner, now) = (&hub.store.records, by.owner(), hub.now());
-    let Some(bytes) = hub.settings.load().bytes_of(&owner) else {
+    let (records, owner, now) = (hub.store_records(), by.owner(), hub.now());
+    let Some(bytes) = hub.settings().bytes_of(&owner) else {
         return records.put(kind, &item.key, item.value, item.expires, Expect::Anything, now).await;
     };
     let revision = records.get(kind, &item.key, now).await?.map_or(0, |there| there.revision);

@@ -22,7 +22,7 @@ pub(super) struct State {
 /// Owner and call are not inside but what it is sealed to: with any other it does not open.
 fn bound(hub: &Hub, by: &Principal, call: &Digest) -> Vec<u8> {
     let owner = by.owner().to_string();
-    Digest::of_fields([hub.id.as_str().as_bytes(), owner.as_bytes(), &call.0]).0.to_vec()
+    Digest::of_fields([hub.id().as_str().as_bytes(), owner.as_bytes(), &call.0]).0.to_vec()
 }
 
 impl State {
@@ -31,14 +31,14 @@ impl State {
         plain.extend_from_slice(&self.task.0.to_be_bytes());
         plain.extend_from_slice(&self.seq.to_be_bytes());
         plain.extend_from_slice(&self.until.0.to_be_bytes());
-        let sealed = hub.keys.seal(PURPOSE, &bound(hub, by, call), &plain).map_err(Fault::internal)?;
+        let sealed = hub.keys().seal(PURPOSE, &bound(hub, by, call), &plain).map_err(Fault::internal)?;
         Ok(URL_SAFE_NO_PAD.encode(sealed))
     }
 
     /// `None`: altered, somebody else's, of another call, or too old.
     pub(super) fn open(hub: &Hub, by: &Principal, call: &Digest, text: &str) -> Option<State> {
         let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let plain = hub.keys.open(PURPOSE, &bound(hub, by, call), &sealed).ok()?;
+        let plain = hub.keys().open(PURPOSE, &bound(hub, by, call), &sealed).ok()?;
         let (task, rest) = plain.split_first_chunk::<16>()?;
         let (seq, rest) = rest.split_first_chunk::<8>()?;
         let until = Time(u64::from_be_bytes(rest.try_into().ok()?));

@@ -47,7 +47,7 @@ impl Asker {
         };
         let mut out = Vec::new();
         // One that runs is kept until it ends.
-        let kept = self.shared.hub.settings.load().tasks;
+        let kept = self.shared.hub.settings().tasks;
         let ttl_ms = ended.is_some().then(|| updated.after(kept).0.saturating_sub(created.0));
         // What approvers are asked is told, and not put to this client.
         let waits = task.open.values().find(|question| question.to == Addressee::Approvers);

@@ -70,7 +70,7 @@ impl Kept {
     }
 
     pub(super) async fn load(&self, hub: &Hub) -> Option<Listing> {
-        let item = hub.store.records.get(KIND, &self.0, hub.now()).await.ok()??;
+        let item = hub.records(KIND).get(&self.0).await.ok()??;
         serde_json::from_slice(&item.value).ok()
     }
 
@@ -79,7 +79,7 @@ impl Kept {
         if bytes.len() > LARGEST {
             return Ok(());
         }
-        hub.store.records.put(KIND, &self.0, Bytes::from(bytes), None, Expect::Anything, hub.now()).await?;
+        hub.records(KIND).put(&self.0, Bytes::from(bytes), None, Expect::Anything).await?;
         Ok(())
     }
 }

@@ -65,7 +65,7 @@ impl McpPeer {
         let kept = Kept::of(name.as_str(), &spelt);
         let listing = kept.load(hub).await.unwrap_or_default();
         let idle = mcp.idle.map(|span| span.0);
-        let upstream = Upstream::new(name.clone(), place, hub.supervisor.clone(), idle, listing.era());
+        let upstream = Upstream::new(name.clone(), place, hub.supervisor().clone(), idle, listing.era());
         Ok(McpPeer {
             name,
             upstream: Arc::new(upstream),
@@ -109,7 +109,7 @@ impl McpPeer {
         }
         all.extend(self.upstream.account().and_then(|account| account.trouble()).map(Text::from));
         all.extend(self.problems.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
-        if let Err(fault) = hub.registry.set_problems(&self.name, all.into_iter()) {
+        if let Err(fault) = hub.set_problems(&self.name, all.into_iter()) {
             tracing::error!(peer = %self.name, error = %fault, "its problems could not be shown");
         }
     }
@@ -155,7 +155,7 @@ fn place(
                 environment: environment.collect(),
                 allowed: mcp.pass.clone(),
             };
-            Ok((Place::Program(program, hub.answers.clone()), format!("{command}\0{}", args.join("\0")), None))
+            Ok((Place::Program(program, hub.answers().clone()), format!("{command}\0{}", args.join("\0")), None))
         }
         McpPlace::Url(url) => {
             let bad = || Fault::hub(FaultKind::Internal, format!("{url} is not an address that can be called"));
@@ -169,11 +169,11 @@ fn place(
                 McpCredentials::Caller => Some(Callers::new(authority.clone())),
             };
             let endpoint = Endpoint {
-                pool: Pool::new(tls, &hub.supervisor, Reach::configured(hub, own.origins().to_vec()), &hub.answers),
+                pool: Pool::new(tls, hub.supervisor(), Reach::configured(hub, own.origins().to_vec()), hub.answers()),
                 own,
                 uri,
                 credentials: Arc::new(Credentials::of(mcp, Some(authority))?),
-                supervisor: hub.supervisor.clone(),
+                supervisor: hub.supervisor().clone(),
             };
             Ok((Place::Http(Box::new(endpoint)), url.to_owned(), callers))
         }

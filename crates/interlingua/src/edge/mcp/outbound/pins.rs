@@ -36,7 +36,7 @@ impl Pins {
                 closed("are damaged in the store; `changes: accept` pins what it offers now")
             }
         };
-        match hub.store.records.get(KIND, kept.key(), hub.now()).await {
+        match hub.records(KIND).get(kept.key()).await {
             Ok(None) => Ok(Pins::default()),
             Ok(Some(item)) => serde_json::from_slice(&item.value).or_else(|_| damaged()),
             Err(StoreFault::Damaged(_)) => damaged(),
@@ -46,7 +46,7 @@ impl Pins {
 
     pub(super) async fn keep(&self, hub: &Hub, kept: &Kept) -> Result<(), Fault> {
         let bytes = serde_json::to_vec(self).map_err(Fault::internal)?;
-        hub.store.records.put(KIND, kept.key(), Bytes::from(bytes), None, Expect::Anything, hub.now()).await?;
+        hub.records(KIND).put(kept.key(), Bytes::from(bytes), None, Expect::Anything).await?;
         Ok(())
     }
 

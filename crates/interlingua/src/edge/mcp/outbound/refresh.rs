@@ -21,7 +21,7 @@ const DEBOUNCE: Duration = Duration::from_millis(50);
 pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<McpPeer>) {
     let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
     let changes = peer.upstream.changes.clone();
-    hub.supervisor.run_until_stop(async move {
+    hub.spawn_until_stop(async move {
         loop {
             changes.wait().await;
             tokio::time::sleep(DEBOUNCE).await;
@@ -39,7 +39,7 @@ pub(super) fn watch_sign_ins(hub: &Arc<Hub>, peer: &Arc<McpPeer>) {
     let Some(account) = peer.upstream.account() else { return };
     let mut news = account.news();
     let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
-    hub.supervisor.run_until_stop(async move {
+    hub.spawn_until_stop(async move {
         while news.changed().await.is_ok() {
             let (Some(hub), Some(peer)) = (known.upgrade(), watched.upgrade()) else { return };
             if !is_registered(&hub, &peer) {
@@ -92,7 +92,7 @@ impl McpPeer {
         let _listing = self.upstream.listing.clone();
         let seen = self.upstream.changes.take();
         for uri in seen.updated {
-            hub.news.publish(Notice::Updated(self.name.clone(), uri));
+            hub.announce(Notice::Updated(self.name.clone(), uri));
         }
         let Some(session) = self.upstream.current().filter(|_| !seen.lists.is_empty()) else { return };
         let mut listing = (*self.listing()).clone();

@@ -57,7 +57,7 @@ async fn respond(shared: &Arc<Shared>, connection: Connection, headers: HeaderMa
         Ok(frame) => frame,
         Err(fault) => return Shape::Nlip.refuse(&fault),
     };
-    let meters = &shared.hub.meters;
+    let meters = shared.hub.meters();
     let mut laps = meters.laps();
     let message = match large::worked(frame.len(), || json::decode(&frame, &limits(shared))).await {
         Ok(message) => message,

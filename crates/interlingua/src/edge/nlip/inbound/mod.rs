@@ -182,7 +182,7 @@ impl Exchange<'_> {
 
     fn context(&self) -> Context<'_> {
         Context {
-            hub: &self.shared.hub.id,
+            hub: self.shared.hub.id(),
             door: self.door.clone(),
             message: entropy::message_id(),
             now: self.shared.hub.now(),
@@ -211,7 +211,7 @@ impl Exchange<'_> {
 
     fn own_tokens(&self, by: &Principal, id: &ConversationId, identified: bool) -> Result<Vec<Submessage>, Fault> {
         let hub = &self.shared.hub;
-        let mut own = vec![tokens::conversation(&hub.id, &hub.conversation_token(by, id)?.into())];
+        let mut own = vec![tokens::conversation(hub.id(), &hub.conversation_token(by, id)?.into())];
         if identified {
             own.push(tokens::authentication(&hub.identity_token(by, id)?));
         }
@@ -230,7 +230,7 @@ impl Exchange<'_> {
             Ok(identity) => owed.own(tokens::authentication(&identity)),
             Err(fault) => return owed.refused(fault),
         }
-        owed.said(&format!("This is {} ({}), an Interlingua hub.", hub.settings.load().name, hub.id))
+        owed.said(&format!("This is {} ({}), an Interlingua hub.", hub.settings().name, hub.id()))
     }
 
     async fn act(&self, meaning: Meaning, by: Principal, conversation: ConversationId, owed: Owed) -> Reply {
@@ -324,7 +324,7 @@ impl Exchange<'_> {
     /// An answer that names its question.
     async fn signal(&self, by: Principal, task: TaskId, signal: Signal, owed: Owed) -> Reply {
         let hub = &self.shared.hub;
-        let after = hub.live.get(task).map_or(0, |live| live.seq());
+        let after = hub.seq_of(task);
         if let Err(fault) = hub.signal(by.clone(), task, signal).await {
             return owed.refused(fault);
         }
@@ -375,7 +375,7 @@ impl Exchange<'_> {
             Ok(addresses) => addresses,
             Err(fault) => return owed.refused(fault),
         };
-        let mut laps = self.shared.hub.meters.laps();
+        let mut laps = self.shared.hub.meters().laps();
         let beside = owed.beside(stand.route.as_ref(), &addresses);
         let reply = match &stand.settled {
             Settled::Finished(finished) => {

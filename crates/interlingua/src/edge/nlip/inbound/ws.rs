@@ -94,7 +94,7 @@ fn upgraded(
     let headers = std::mem::take(request.headers_mut());
     let pass = Pass::of_connection(&shared, Shown::of(connection, &headers));
     let (response, socket) = agreed.split(standing.limit(&shared), shared.allowance());
-    let supervisor = shared.hub.supervisor.clone();
+    let supervisor = shared.hub.supervisor().clone();
     supervisor.run(async move {
         if let Some(socket) = socket.await {
             let (waiting, ears) = (VecDeque::new(), Vec::new());
@@ -149,7 +149,7 @@ struct Session {
 impl Session {
     /// `pass`: what the socket was opened with; none when that was taken back since.
     async fn run(mut self, mut socket: Socket, pass: Option<Pass>) {
-        let meters = self.shared.hub.meters.protocol(PROTOCOL);
+        let meters = self.shared.hub.meters().protocol(PROTOCOL);
         meters.sockets().increment(1.0);
         let shared = self.shared.clone();
         let taken_back = async {
@@ -255,13 +255,13 @@ impl Session {
 
     /// Answers one message while the socket is read: what comes meanwhile waits, a close or silence cancels.
     async fn answer(&mut self, socket: &mut Socket, frame: Whole) -> Result<Frame, Close> {
-        let mut laps = self.shared.hub.meters.laps();
+        let mut laps = self.shared.hub.meters().laps();
         let decoded = large::worked(frame.bytes.len(), || self.decode(&frame.bytes)).await;
         laps.done(Phase::Decode);
         let message = match decoded {
             Ok(message) => message,
             Err(invalid) => {
-                self.shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
+                self.shared.hub.meters().protocol(PROTOCOL).invalid.increment(1);
                 return Ok(self.encode(&encode::refused(&invalid.fault(), &[], ReplyTo::default())));
             }
         };

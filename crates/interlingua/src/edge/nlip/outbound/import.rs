@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Keeps the card of this hub what the hub says, for as long as it is registered.
 pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<NlipPeer>, config: Peer) {
     let (watched, known) = (Arc::downgrade(peer), Arc::downgrade(hub));
-    hub.supervisor.run_until_stop(async move {
+    hub.spawn_until_stop(async move {
         let mut pause = SOON;
         loop {
             let (Some(hub), Some(peer)) = (known.upgrade(), watched.upgrade()) else { return };
@@ -48,7 +48,7 @@ pub(super) fn watch(hub: &Arc<Hub>, peer: &Arc<NlipPeer>, config: Peer) {
 /// Asks, and registers what is new.
 async fn offer(hub: &Arc<Hub>, peer: &Arc<NlipPeer>, config: &Peer) -> Result<(), Fault> {
     let claimed = peer.claimed(hub).await?;
-    let catalogue = hub.registry.catalogue();
+    let catalogue = hub.catalogue();
     let Some(registered) = catalogue.peers.get(&peer.name) else { return Ok(()) };
     let mut card = card::card(&peer.name, config, hub.now());
     let offered = claimed.into_iter().filter(|skill| config.offers(skill.id.skill.as_str()));
@@ -75,7 +75,7 @@ impl NlipPeer {
         let owner = Principal::hub_owner(Proof::InProcess).owner();
         let leg = LegKey::new(&self.name, &self.address.origin.to_string(), &owner, "skills");
         let message = skills::ask(&jar);
-        let headers = [(interlingua_protocols::hop::VIA, hub.id.to_string())];
+        let headers = [(interlingua_protocols::hop::VIA, hub.id().to_string())];
         let asked = tokio::time::timeout(PATIENCE, self.transport.exchange(&leg, &message, &headers)).await;
         let silent = |why: String| Fault::hub(FaultKind::Unreachable, format!("{} did not say: {why}", self.name));
         let received = asked.map_err(|late| silent(late.to_string()))?.map_err(|lost| silent(lost.to_string()))?;

@@ -131,7 +131,7 @@ impl Talk {
         match blob {
             Blob::Inline(bytes) => whole(bytes.clone()),
             Blob::Stored { digest, .. } => {
-                let pieces = pieces(self.hub.store.blobs.clone(), *digest);
+                let pieces = pieces(self.hub.blobs().clone(), *digest);
                 StreamBody::new(pieces.map_ok(Frame::data)).boxed_unsync()
             }
         }
@@ -143,7 +143,7 @@ impl Talk {
             return Err(Ended::Refused(Fault::caller(FaultKind::TooLarge, text)));
         }
         let limit = usize::try_from(len).unwrap_or(usize::MAX);
-        let bytes = self.hub.store.blobs.read(digest, 0, limit).await.map_err(Fault::internal)?;
+        let bytes = self.hub.blobs().read(digest, 0, limit).await.map_err(Fault::internal)?;
         Ok(bytes)
     }
 }

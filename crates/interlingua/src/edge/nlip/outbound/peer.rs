@@ -63,21 +63,21 @@ impl NlipPeer {
         let tls = tls::config(&Trust::of(nlip.ca.as_deref(), &address.origin))?;
         let own = Own::new(&name, &address.origin, &config.origins);
         let reach = Reach::configured(hub, own.origins().to_vec());
-        let sockets = |framing| Sockets::new(&address, tls.clone(), framing, reach.clone(), &hub.answers);
+        let sockets = |framing| Sockets::new(&address, tls.clone(), framing, reach.clone(), hub.answers());
         let sockets = match nlip.binding() {
             Binding::Http => None,
             Binding::Ws => Some(sockets(Framing::Cbor)),
             Binding::WsText => Some(sockets(Framing::Json)),
         };
         Ok(NlipPeer {
-            transport: Transport { http: Http::new(&address, tls, &hub.supervisor, reach, &hub.answers), sockets },
+            transport: Transport { http: Http::new(&address, tls, hub.supervisor(), reach, hub.answers()), sockets },
             name,
             address,
             own,
             breaker: Breaker::new(),
             uploads: Uploads::default(),
             hub: Arc::downgrade(hub),
-            legs: Legs { records: hub.store.records.clone(), keys: hub.keys.clone() },
+            legs: Legs { records: hub.store_records().clone(), keys: hub.keys().clone() },
             tongue: if config.hub { Tongue::Hub } else { Tongue::Plain },
             token: nlip.token.as_ref().map(|token| token.expose().clone()),
             timeout: config.timeout.map(|span| span.0),
@@ -348,7 +348,7 @@ impl Talk {
             let text = format!("does not answer as it should: {full}");
             return Err(Ended::Failed(self.peer.fault(FaultKind::BadReply, &text)));
         }
-        let span = self.hub.settings.load().conversations;
+        let span = self.hub.settings().conversations;
         self.peer.legs.keep(&self.key, &self.kept, &self.jar, self.hub.now(), span).await?;
         Ok(())
     }

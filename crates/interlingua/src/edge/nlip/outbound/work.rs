@@ -115,7 +115,7 @@ impl Remote for Work {
     }
 
     fn supervisor(&self) -> Supervisor {
-        self.talk.hub.supervisor.clone()
+        self.talk.hub.supervisor().clone()
     }
 }
 

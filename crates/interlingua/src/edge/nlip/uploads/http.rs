@@ -63,7 +63,7 @@ async fn stored(
         return Err(used());
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let blobs = &*shared.hub.store.blobs;
+    let blobs = &**shared.hub.blobs();
     let Arrived { writer, len } = match kind.and_then(boundary) {
         Some(boundary) => receive_form(blobs, body, Multipart::new(&boundary), shared.bounds().upload).await?,
         None => receive(blobs, body, shared.bounds().upload).await?,
@@ -73,7 +73,7 @@ async fn stored(
     let media = kind.filter(|kind| boundary(kind).is_none()).map(str::to_owned);
     let upload = Upload { stored: Some(Stored { digest: info.digest, len: info.len, media }), ..upload };
     fill(&shared.hub, id, &upload, revision).await?;
-    shared.hub.audit.line("upload", &by, None, None, None);
+    shared.hub.audit().line("upload", &by, None, None, None);
     Ok(info)
 }
 

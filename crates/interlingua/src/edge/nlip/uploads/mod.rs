@@ -64,7 +64,7 @@ pub(in crate::edge) async fn link(hub: &Hub, base: &str, by: &Principal, part: &
     let Part { body: Body::Blob(Blob::Stored { digest, len }), media, .. } = part else { return Ok(None) };
     let stored = Stored { digest: *digest, len: *len, media: media.as_deref().map(str::to_owned) };
     let upload = Upload { owner: by.owner().to_string(), stored: Some(stored) };
-    let id = create(hub, &by.owner(), &upload, hub.settings.load().conversations).await?;
+    let id = create(hub, &by.owner(), &upload, hub.settings().conversations).await?;
     Ok(Some(address(base, &id)))
 }
 
@@ -74,13 +74,13 @@ async fn create(hub: &Hub, owner: &Owner, upload: &Upload, kept: Duration) -> Re
     let value = Bytes::from(serde_json::to_vec(upload).map_err(Fault::internal)?);
     let now = hub.now();
     let item = Item::new(id.as_str(), value, Some(now.after(kept)));
-    hub.store.records.put_within(room(hub, owner, 0), KIND, item, now).await?;
+    hub.records(KIND).put_within(room(hub, owner, 0), item).await?;
     Ok(id)
 }
 
 /// Addresses, and the content that was uploaded, count in the bytes of whoever asked for them.
 fn room(hub: &Hub, owner: &Owner, beside: u64) -> Room {
-    let bytes = hub.settings.load().bytes_of(owner);
+    let bytes = hub.settings().bytes_of(owner);
     Room { of: UPLOADS, owner: owner.to_string().into(), most: u64::MAX, bytes, beside }
 }
 
@@ -89,7 +89,7 @@ async fn reserve(hub: &Hub, by: &Principal, id: &str, upload: &Upload, revision:
     let value = Bytes::from(serde_json::to_vec(upload).map_err(Fault::internal)?);
     let now = hub.now();
     let item = Item { key: id.into(), revision, value, expires: Some(now.after(OFFERED)) };
-    match hub.store.records.put_within(room(hub, &by.owner(), len), KIND, item, now).await {
+    match hub.records(KIND).put_within(room(hub, &by.owner(), len), item).await {
         Err(StoreFault::Moved { .. }) => Err(used()),
         put => Ok(put?),
     }
@@ -97,7 +97,7 @@ async fn reserve(hub: &Hub, by: &Principal, id: &str, upload: &Upload, revision:
 
 /// The upload behind an address, with the revision it has, if it is theirs.
 async fn find(hub: &Hub, by: &Principal, id: &str) -> Result<(Upload, u64), Fault> {
-    let found = hub.store.records.get(KIND, id, hub.now()).await.map_err(Fault::internal)?.ok_or_else(nothing)?;
+    let found = hub.records(KIND).get(id).await.map_err(Fault::internal)?.ok_or_else(nothing)?;
     let upload: Upload = serde_json::from_slice(&found.value).map_err(Fault::internal)?;
     let theirs = by.is_hub_owner() || upload.owner == by.owner().to_string();
     if theirs { Ok((upload, found.revision)) } else { Err(nothing()) }
@@ -111,8 +111,8 @@ fn nothing() -> Fault {
 async fn fill(hub: &Hub, id: &str, filled: &Upload, revision: u64) -> Result<(), Fault> {
     let value = serde_json::to_vec(filled).map_err(Fault::internal)?;
     let now = hub.now();
-    let until = Some(now.after(hub.settings.load().conversations));
-    let put = hub.store.records.put(KIND, id, Bytes::from(value), until, Expect::Revision(revision), now);
+    let until = Some(now.after(hub.settings().conversations));
+    let put = hub.records(KIND).put(id, Bytes::from(value), until, Expect::Revision(revision));
     match put.await {
         Ok(_) => Ok(()),
         Err(StoreFault::Moved { .. }) => Err(used()),

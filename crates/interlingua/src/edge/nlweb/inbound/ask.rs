@@ -83,7 +83,7 @@ async fn answer(
         Ok(frame) => frame,
         Err(fault) => return Shape::Nlweb.refuse(&fault),
     };
-    let mut laps = shared.hub.meters.laps();
+    let mut laps = shared.hub.meters().laps();
     let arrived = Arrived {
         query: uri.query().unwrap_or_default(),
         body: &frame,
@@ -93,7 +93,7 @@ async fn answer(
     let mut asked = match large::worked(frame.len(), || decode::ask(arrived)).await {
         Ok(asked) => asked,
         Err(refused) => {
-            shared.hub.meters.protocol(PROTOCOL).invalid.increment(1);
+            shared.hub.meters().protocol(PROTOCOL).invalid.increment(1);
             let (status, answer) = encode::refused(&refused, id());
             return shape::json(status, answer.to_string().into());
         }

@@ -43,7 +43,7 @@ pub(super) async fn list(
 
 /// Where the doors are. Says nothing of peers: anyone may read it.
 pub(super) async fn about(State(shared): State<Arc<Shared>>) -> impl IntoResponse {
-    let text = discover::about(&shared.hub.settings.load().name);
+    let text = discover::about(&shared.hub.settings().name);
     ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text)
 }
 
@@ -78,7 +78,7 @@ pub(super) async fn who(
 
 async fn ranked(shared: &Shared, by: &Principal, words: &str) -> Result<Vec<(Site, f64)>, Fault> {
     let mut sites = visible(shared, by);
-    let hits = shared.hub.store.index.search(words, RANKED).await.map_err(Fault::internal)?;
+    let hits = shared.hub.search_skills(words, RANKED).await.map_err(Fault::internal)?;
     let mut found = Vec::new();
     for hit in hits {
         let peer = hit.skill.split_once('/').map_or(&*hit.skill, |(peer, _)| peer);

@@ -29,8 +29,8 @@ pub(super) async fn worded(hub: &Hub, modes: Modes, asked: &str, site: &str, mut
         Modes { summarize: true, .. } => SUMMARIZE,
         Modes { .. } => return finished,
     };
-    let name = hub.settings.load().model.clone();
-    let voice = hub.models.load().named(name.as_deref().unwrap_or(USUAL)).cloned();
+    let name = hub.settings().model.clone();
+    let voice = hub.models().load().named(name.as_deref().unwrap_or(USUAL)).cloned();
     let mut items = encode::rows(&finished.output, site);
     let (Some(voice), false, Outcome::Completed) = (voice, items.is_empty(), &finished.outcome) else {
         return finished;

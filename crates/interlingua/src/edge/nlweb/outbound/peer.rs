@@ -68,7 +68,7 @@ impl NlwebPeer {
         let token = nlweb.token.as_ref().map(|token| token.expose().clone());
         Ok(NlwebPeer {
             name,
-            http: Http::new(Pool::new(tls, &hub.supervisor, reach, &hub.answers), own, door, token),
+            http: Http::new(Pool::new(tls, hub.supervisor(), reach, hub.answers()), own, door, token),
             breaker: Breaker::new(),
             hub: Arc::downgrade(hub),
             timeout: config.timeout.map(|span| span.0),

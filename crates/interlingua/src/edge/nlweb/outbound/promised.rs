@@ -135,6 +135,6 @@ impl Remote for Job {
     }
 
     fn supervisor(&self) -> Supervisor {
-        self.hub.supervisor.clone()
+        self.hub.supervisor().clone()
     }
 }
