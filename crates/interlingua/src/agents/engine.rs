@@ -82,7 +82,7 @@ impl Engine {
         let orders = sitting.as_ref().and_then(|sitting| sitting.orders());
         let team = sitting.as_ref().and_then(|sitting| sitting.manner.nlip);
         let files = sitting.as_ref().and_then(|sitting| sitting.manner.files.clone());
-        let loan = files.map(|files| hub.lent().lend(errands.line.task, files));
+        let loan = files.map(|files| errands.agent.seats.lent.lend(errands.line.task, files));
         errands.at_own_files = loan.is_some();
         errands.routes = errands.agent.routes.wanted(asked_for_routes(&errands.line.call), team);
         let errands = Arc::new(errands);

@@ -78,7 +78,7 @@ impl Routes {
 /// Makes every agent: all that its configuration can be refused for is refused here.
 pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
     let models = Models::new(config, &shared.hub)?;
-    let seats = Arc::new(Seats::default());
+    let seats = Arc::new(Seats::new(shared.lent.clone()));
     let agents = config.agents.iter().map(|(name, agent)| {
         let missing = || Fault::hub(FaultKind::InvalidInput, format!("agents.{name}.model: there is no such model"));
         let voice = models.named(&agent.model).ok_or_else(missing)?;
@@ -127,7 +127,7 @@ async fn enter(hub: &Arc<Hub>, agent: Arc<Agent>) -> Result<(), Fault> {
 impl Roster {
     /// Adds every agent, or replaces it whole. Runs under way end by what they began with.
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
-        hub.models().store(Arc::new(self.models));
+        hub.set_advisor(Arc::new(self.models));
         for agent in self.agents {
             enter(hub, agent).await?;
         }

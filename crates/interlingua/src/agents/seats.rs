@@ -12,6 +12,7 @@ use interlingua_core::model::{Message, ToolCall};
 use interlingua_core::team::{self, Brief, Evaluation, Presentation, Ready, Seat, Turn, What};
 use interlingua_core::{Call, Fault, FaultKind, MessageId, Part, TaskId, Text, Trust};
 use interlingua_drivers::files::Workspace;
+use interlingua_drivers::files::lent::Lent;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 /// How long a member that was taken up after a restart waits for its team.
@@ -24,6 +25,14 @@ const MAX_ORDERS: usize = 64;
 pub(super) struct Seats {
     table: Mutex<HashMap<(TaskId, MessageId), Arc<Sitting>>>,
     changed: Notify,
+    /// Workspaces that members of a team work in.
+    pub(super) lent: Arc<Lent>,
+}
+
+impl Seats {
+    pub(super) fn new(lent: Arc<Lent>) -> Seats {
+        Seats { lent, ..Seats::default() }
+    }
 }
 
 /// One member in one round, or at the end.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
 use interlingua_core::agent::Price;
 use interlingua_core::model::{Broken, Event, Manners, Model, Pace, Prompt, Reply};
@@ -16,6 +17,7 @@ use super::hosted::Hosted;
 use super::resident::Resident;
 use crate::config;
 use crate::hub::Hub;
+use crate::hub::advisor::Advisor;
 
 /// Where the weights of a local model are when configuration does not say.
 const RESIDENT: &str = "models/smollm2-135m.gguf";
@@ -53,6 +55,19 @@ impl Voice {
     pub async fn ask(&self, prompt: Prompt, hear: impl FnMut(&Event) + Send) -> Result<Reply, Broken> {
         let _pass = self.gate.enter().await;
         ask(self.model.clone(), prompt, self.manners, hear).await
+    }
+}
+
+impl Advisor for Models {
+    fn has(&self, model: &str) -> bool {
+        self.named(model).is_some()
+    }
+
+    fn ask<'a>(&'a self, model: &'a str, prompt: Prompt) -> BoxFuture<'a, Option<Result<Reply, Broken>>> {
+        Box::pin(async move {
+            let voice = self.named(model)?.clone();
+            Some(voice.ask(prompt, |_| {}).await)
+        })
     }
 }
 

@@ -27,6 +27,7 @@ use axum::Router;
 
 use http::HeaderMap;
 use interlingua_core::{Fault, Principal, Secret, Subject};
+use interlingua_drivers::files::lent::Lent;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::client::starting::Starting;
@@ -60,6 +61,8 @@ pub struct Shared {
     pub push: a2a::Push,
     pub aip: Arc<aip::Desk>,
     pub sites: site::Sites,
+    /// Workspaces of runs that have one of their own.
+    pub lent: Arc<Lent>,
     pub keys: KeyDesk,
     /// Whether anything can be kept.
     pub condition: tokio::sync::watch::Receiver<interlingua_drivers::store::Condition>,
@@ -168,7 +171,7 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters().protocol(interlingua_core::bus::said::WIRE);
     shared.aip.start();
     shared.hub.hooks().store(Arc::new(hooks::prepare(&shared.hub, config)?));
-    local::register(&shared.hub, config).await?;
+    local::register(&shared.hub, shared.lent.clone(), config).await?;
     crate::agents::prepare(shared, config)?.register(&shared.hub).await?;
     aip::graph::register(&shared.hub).await?;
     site::open(&shared.sites, &shared.hub, config);

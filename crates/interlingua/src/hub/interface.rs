@@ -8,7 +8,6 @@ use bytes::Bytes;
 use interlingua_core::policy::{Action, Decision};
 use interlingua_core::ports::{Blobs, Expect, Hit, Item, Journal, Pending, Records, Room, Store};
 use interlingua_core::{Fault, Health, HubId, Json, Notice, PeerId, Principal, Skill, TaskId, Text, Time};
-use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::keys::Keyring;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +22,7 @@ use super::policy::Policy;
 use super::registry::{Catalogue, Registry};
 use super::shares::Holdings;
 use super::supervisor::Supervisor;
-use super::{Hub, Listeners, Models, Settings, SignIns, limits, news, runs};
+use super::{Hub, Listeners, Settings, SignIns, limits, news, runs};
 use crate::client::answers::Answers;
 use crate::telemetry::meters::Meters;
 
@@ -281,13 +280,5 @@ impl Hub {
 
     pub fn sign_ins(&self) -> &SignIns {
         &self.sign_ins
-    }
-
-    pub fn lent(&self) -> &Arc<Lent> {
-        &self.lent
-    }
-
-    pub fn models(&self) -> &ArcSwap<Models> {
-        &self.models
     }
 }

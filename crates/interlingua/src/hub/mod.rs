@@ -8,6 +8,7 @@
 
 mod absent;
 pub mod admission;
+pub mod advisor;
 mod approval_events;
 pub mod approvals;
 pub mod artifacts;
@@ -57,7 +58,6 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use interlingua_core::ports::{Share, Store};
 use interlingua_core::{Health, HubId, Owner, PeerId, SkillId, Subject, Text, Time};
-use interlingua_drivers::files::lent::Lent;
 use interlingua_drivers::keys::{Keyring, Tagger};
 
 pub use conversations::CONVERSATIONS;
@@ -65,7 +65,6 @@ pub use granted::Granted;
 pub use large::{between, pieces};
 pub use running::{Running, Settled};
 
-pub use crate::agents::Models;
 pub use crate::client::guard::Listeners;
 pub use crate::client::oauth::{Desk as SignIns, SignIn};
 
@@ -221,10 +220,8 @@ pub struct Hub {
     hooks: ArcSwap<Hooks>,
     /// Who was sent to sign in somewhere, for a peer that wants a token.
     sign_ins: SignIns,
-    /// Workspaces of runs that have one of their own.
-    lent: Arc<Lent>,
     /// What configuration has to think with.
-    models: ArcSwap<Models>,
+    advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
     schemas: Schemas,
     filled: filled::Filled,
     approvals: approval_events::Approvals,
@@ -261,8 +258,7 @@ impl Hub {
             runs: runs::Runs::default(),
             hooks: ArcSwap::default(),
             sign_ins: SignIns::default(),
-            lent: Arc::default(),
-            models: ArcSwap::default(),
+            advisor: ArcSwap::default(),
             filled: filled::Filled::default(),
             approvals: approval_events::Approvals::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),

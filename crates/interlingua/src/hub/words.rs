@@ -233,7 +233,9 @@ impl Hub {
             return None;
         }
         let name = self.settings.load().model.clone()?;
-        let voice = self.models.load().named(&name)?.clone();
+        if !self.has_model(&name) {
+            return None;
+        }
         let key = filled::key(by, text);
         if let Some(filled) = self.filled.known(&key, self.now()).filter(|(id, _)| may(id)) {
             return Some(filled);
@@ -251,13 +253,7 @@ impl Hub {
         let mut wrong: Option<Text> = None;
         for _ in 0..2 {
             let prompt = fill::prompt(text, &shown, self.now(), wrong.as_deref());
-            let reply = match voice.ask(prompt, |_| {}).await {
-                Ok(reply) => reply,
-                Err(error) => {
-                    tracing::warn!(error = ?error.failure.kind, "the model that words were taken to did not answer");
-                    return None;
-                }
-            };
+            let reply = self.ask_model(&name, prompt, "plain words").await?;
             let (id, args) = fill::read(&reply, &shown)?;
             let skill = catalogue.skill(&id, None)?;
             // What is missing can be asked for; what is wrong cannot stay.

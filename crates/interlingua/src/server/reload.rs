@@ -90,7 +90,7 @@ impl Server {
             issuers = Arc::new(Issuers::start(&self.hub, &new, &issuers, &self.shared.access.changed())?);
         }
         if changes.live.contains(&"tools") {
-            edge::local::register(&self.hub, &new).await?;
+            edge::local::register(&self.hub, self.shared.lent.clone(), &new).await?;
         }
         let outer = match &new.store.encryption {
             Some(encryption) => Some(keys::outer(encryption).await?),

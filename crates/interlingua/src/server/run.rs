@@ -136,6 +136,7 @@ impl Server {
             push,
             aip,
             sites: edge::site::Sites::default(),
+            lent: Arc::default(),
             keys,
             condition: store.condition(),
         };

@@ -9,6 +9,7 @@ pub(crate) use tools::shared_roots;
 use std::sync::Arc;
 
 use interlingua_core::{Card, Fault, Health, PeerId, RouteClass, Skill, Text, Time};
+use interlingua_drivers::files::lent::Lent;
 
 use crate::config::Config;
 use crate::hub::Hub;
@@ -33,8 +34,8 @@ pub fn card(peer: PeerId, title: &str, description: impl Into<Text>, skills: Vec
 }
 
 /// Registers everything that runs inside the hub.
-pub async fn register(hub: &Arc<Hub>, config: &Config) -> Result<(), Fault> {
+pub async fn register(hub: &Arc<Hub>, lent: Arc<Lent>, config: &Config) -> Result<(), Fault> {
     hub_skills::register(hub).await?;
     script::register(hub, config).await?;
-    tools::register(hub, config).await
+    tools::register(hub, lent, config).await
 }

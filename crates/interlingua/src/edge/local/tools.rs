@@ -25,9 +25,8 @@ const SETTLE: Duration = Duration::from_millis(250);
 const LOOK_EVERY: Duration = Duration::from_secs(3);
 
 /// Opens the workspace, loads the tools, registers both as one peer and watches the directory.
-pub(super) async fn register(hub: &Arc<Hub>, config: &Config) -> Result<(), Fault> {
+pub(super) async fn register(hub: &Arc<Hub>, lent: Arc<Lent>, config: &Config) -> Result<(), Fault> {
     let config = config.clone();
-    let lent = hub.lent().clone();
     let opened = tokio::task::spawn_blocking(move || open(&config, lent)).await;
     let local = Arc::new(opened.map_err(Fault::internal)??);
     offer(hub, &local).await?;

@@ -52,9 +52,7 @@ impl Keeper for HubKeeper {
     fn advise(&self, prompt: Prompt) -> Advice<'_> {
         Box::pin(async move {
             let hub = self.hub.upgrade()?;
-            let voice = hub.models().load().named(self.model.as_ref()?)?.clone();
-            let reply = voice.ask(prompt, |_| {}).await;
-            reply.inspect_err(|error| tracing::warn!(error = ?error.failure.kind, "the model that helps with pages did not answer")).ok()
+            hub.ask_model(self.model.as_ref()?, prompt, "repair of a page").await
         })
     }
 }

@@ -30,9 +30,9 @@ pub(super) async fn worded(hub: &Hub, modes: Modes, asked: &str, site: &str, mut
         Modes { .. } => return finished,
     };
     let name = hub.settings().model.clone();
-    let voice = hub.models().load().named(name.as_deref().unwrap_or(USUAL)).cloned();
+    let model = name.as_deref().unwrap_or(USUAL);
     let mut items = encode::rows(&finished.output, site);
-    let (Some(voice), false, Outcome::Completed) = (voice, items.is_empty(), &finished.outcome) else {
+    let (true, false, Outcome::Completed) = (hub.has_model(model), items.is_empty(), &finished.outcome) else {
         return finished;
     };
     items.truncate(MAX_ITEMS);
@@ -46,13 +46,10 @@ pub(super) async fn worded(hub: &Hub, modes: Modes, asked: &str, site: &str, mut
         max_tokens: Some(MAX_TOKENS),
         output: None,
     };
-    match voice.ask(prompt, |_| {}).await {
-        Ok(reply) if !reply.text.trim().is_empty() => {
-            finished.output.parts.retain(|part| part.as_text().is_none());
-            finished.output.parts.insert(0, Part::text(reply.text, world));
-        }
-        Ok(_) => {}
-        Err(error) => tracing::warn!(error = ?error.failure.kind, "the model that sums up did not answer"),
+    let reply = hub.ask_model(model, prompt, "summary").await;
+    if let Some(reply) = reply.filter(|reply| !reply.text.trim().is_empty()) {
+        finished.output.parts.retain(|part| part.as_text().is_none());
+        finished.output.parts.insert(0, Part::text(reply.text, world));
     }
     finished
 }
