@@ -34,6 +34,12 @@ pub struct Kept<'a> {
     now: Time,
 }
 
+impl std::fmt::Debug for Kept<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kept").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
 impl<'a> Kept<'a> {
     pub fn get(&self, key: &str) -> Pending<'a, Option<Item>> {
         self.records.get(self.kind, key, self.now)

@@ -129,7 +129,7 @@ impl Server {
     }
 
     fn take_effect(&self, new: &Config, changes: &Changes, issuers: Arc<Issuers>) {
-        self.hub.set_settings((settings(new)));
+        self.hub.set_settings(settings(new));
         self.hub.admission().set_limits(admission_limits(new));
         self.hub.limits().set(limit_rules(new));
         self.hub.answers().set(answer_limits(new));
@@ -137,7 +137,7 @@ impl Server {
         set_most_values(values(new));
         if changes.live.contains(&"access") {
             // A yes was given under the rules of its time: it does not outlive them.
-            self.hub.set_policy((rights::policy(new)));
+            self.hub.set_policy(rights::policy(new));
         }
         // Last of these: whoever is connected is asked again by all of them.
         let owner = self.shared.keys.owner();

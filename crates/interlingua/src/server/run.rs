@@ -108,7 +108,7 @@ impl Server {
         let issuers = Issuers::start(&hub, config, &Issuers::default(), &access.changed())?;
         access.replace(rights::rules(config, &token, Arc::new(issuers)));
         tokens::apply(&hub, &access).await?;
-        hub.set_policy((rights::policy(config)));
+        hub.set_policy(rights::policy(config));
         let bounds = ArcSwap::from_pointee(bounds(config));
         let room = Room::new(config.limits.bodies.0);
         let strangers = strangers(config);
