@@ -52,6 +52,16 @@ impl Fault {
         Fault::hub(FaultKind::Internal, "the hub failed to do this; its log has the cause").because(cause)
     }
 
+    /// Nothing more is done here until the hub's next start.
+    pub fn shutting_down() -> Fault {
+        Fault::hub(FaultKind::Unreachable, "the hub is shutting down")
+    }
+
+    /// As [`Fault::shutting_down`], to whoever reads an exchange: what is a task by now goes on later.
+    pub fn shutting_down_kept() -> Fault {
+        Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start")
+    }
+
     pub fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Fault {
         self.source = Some(Arc::new(cause));
         self

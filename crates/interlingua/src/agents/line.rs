@@ -10,8 +10,8 @@ use std::time::Duration;
 use interlingua_core::peer::Dispatch;
 use interlingua_core::{
     Addressee, Answer, ArtifactId, Ask, Call, CancelWhy, Channel, Confirm, ConversationId, Digest, Entry, Event, Fault,
-    FaultKind, Finished, Link, Maker, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind,
-    Signal, TaskId, Time,
+    Finished, Link, Maker, MessageId, Part, Party, PeerId, Principal, Question, QuestionId, QuestionKind, Signal,
+    TaskId, Time,
 };
 
 use super::desk::{Asked, Desk};
@@ -157,9 +157,7 @@ impl<'a> Reading<'a> {
                         self.line.forward(&question, answer).await;
                     }
                 }
-                Woken::Entry(None) => {
-                    return Err(Fault::hub(FaultKind::Internal, "an exchange ended without an outcome"));
-                }
+                Woken::Entry(None) => return Err(Fault::shutting_down_kept()),
                 Woken::Entry(Some(entry)) => {
                     let Some(event) = entry.record.event() else { continue };
                     if entry.at >= since {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::{Blob, Body, Call, Fault, FaultKind, Loss, LossKind, Maker, Part, Skill};
+use interlingua_core::{Blob, Body, Call, Fault, Loss, LossKind, Maker, Part, Skill};
 use tokio::sync::mpsc;
 
 use super::engine::Engine;
@@ -30,8 +30,7 @@ impl AgentPeer {
 impl Peer for AgentPeer {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
-            let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
-            let hub = self.hub.upgrade().ok_or_else(gone)?;
+            let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
             let line = Line::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
             let desk = line.desk.clone();
             let errands = Errands { line, agent: self.agent.clone(), routes: false, at_own_files: false };

@@ -139,7 +139,7 @@ impl Admission {
         place.key = None;
         match admitted {
             Ok(()) => Ok(Permit { admission: self.clone() }),
-            Err(_) => Err(Fault::hub(FaultKind::Busy, "the hub is shutting down")),
+            Err(_) => Err(Fault::shutting_down()),
         }
     }
 

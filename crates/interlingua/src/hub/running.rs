@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlingua_core::task::Task;
-use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, OnDisconnect, Question, TaskId, Trace};
+use interlingua_core::{Entry, Event, Fault, Finished, OnDisconnect, Question, TaskId, Trace};
 
 use super::Hub;
 use super::audit::lost::Named;
@@ -214,7 +214,7 @@ impl Running {
                 None => {}
             }
         }
-        Err(Fault::hub(FaultKind::Internal, "an exchange ended without an outcome"))
+        Err(Fault::shutting_down_kept())
     }
 }
 

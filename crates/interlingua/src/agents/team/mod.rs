@@ -18,8 +18,8 @@ use std::time::Duration;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::team::Plan;
 use interlingua_core::{
-    Call, CardFrom, Effects, Fault, FaultKind, Input, Link, Loss, Maker, PeerId, Proof, Schema, Skill, SkillId,
-    SkillKind, Subject, Text,
+    Call, CardFrom, Effects, Fault, Input, Link, Loss, Maker, PeerId, Proof, Schema, Skill, SkillId, SkillKind,
+    Subject, Text,
 };
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -96,8 +96,7 @@ impl Peer for TeamPeer {
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
-            let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
-            let hub = self.hub.upgrade().ok_or_else(gone)?;
+            let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
             let line = Line::new(hub, self.team.link(), (self.team.name.clone(), Maker::Team), dispatch);
             let desk = line.desk.clone();
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use interlingua_core::{ConversationId, Event, Fault, FaultKind, Loss, Principal, Record, Request, Route, collect};
+use interlingua_core::{ConversationId, Event, Fault, Loss, Principal, Record, Request, Route, collect};
 
 use super::decode::{self, Manner};
 use super::links::Links;
@@ -129,6 +129,6 @@ impl Heard {
                 Event::Asked(_) | Event::Progress { .. } | Event::Settled { .. } => {}
             }
         }
-        Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start"))
+        Err(Fault::shutting_down_kept())
     }
 }

@@ -165,8 +165,7 @@ fn wait() -> Skill {
 impl Peer for HubSkills {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
-            let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
-            let hub = self.hub.upgrade().ok_or_else(gone)?;
+            let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
             let input = match dispatch.call.ask {
                 Ask::Invoke { input, .. } => input,
                 Ask::Read { .. } | Ask::Complete { .. } => {

@@ -421,8 +421,7 @@ impl Driver {
 
     /// Decides, writes, and shows what was written.
     async fn take(&mut self, input: Input, room: Option<Room>) -> Result<(), Fault> {
-        let gone = || Fault::hub(FaultKind::Internal, "the hub is shutting down");
-        let hub = self.hub.upgrade().ok_or_else(gone)?;
+        let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
         let now = hub.now();
         let share = room.and_then(|room| room.share);
         let wanted = self.shelf.look(|inbox| self.held.room_for(&input, share, inbox))?;
@@ -445,7 +444,7 @@ impl Driver {
         };
         match hub.store.journal.append(append).await? {
             Appended::At(_) => {}
-            Appended::Exists { .. } => return Err(gone()),
+            Appended::Exists { .. } => return Err(Fault::shutting_down()),
         }
         let mut spent = Vec::new();
         for record in records {

@@ -39,8 +39,7 @@ impl Fetching {
 impl Peer for Fetching {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
-            let gone = || Fault::hub(FaultKind::Internal, "the hub is shutting down");
-            let hub = self.hub.upgrade().ok_or_else(gone)?;
+            let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
             let id = MessageId::from(dispatch.task.to_string());
             let (learnt, told) = match &dispatch.remote {
                 Some(_) => match self.inbox.attach(id.clone()).await? {

@@ -22,7 +22,7 @@ impl Future for Launch {
     type Output = Result<Launched, Fault>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let dropped = |_| Fault::hub(FaultKind::Internal, "the hub is shutting down");
+        let dropped = |_| Fault::shutting_down();
         Pin::new(&mut self.0).poll(cx).map(|told| told.map_err(dropped).flatten())
     }
 }

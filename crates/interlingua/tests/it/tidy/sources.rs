@@ -112,6 +112,16 @@ fn no_file_names_a_path_of_one_machine() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// Every caller is told the same of the hub's stop, and may try again: no other place makes this fault with a kind of its own.
+#[test]
+fn one_place_says_that_the_hub_is_shutting_down() {
+    let makes = |line: &str| line.contains("Fault::") && line.contains("hub is shutting down");
+    let made = lines_with(&[".rs"], makes);
+    let own = |line: &&String| line.contains("interlingua-core/src/fault.rs") || line.contains("tidy/sources.rs");
+    let elsewhere: Vec<&String> = made.iter().filter(|line| !own(line)).collect();
+    assert!(elsewhere.is_empty(), "`Fault::shutting_down()` says it: {elsewhere:#?}");
+}
+
 #[test]
 fn functions_are_named_for_what_they_do() {
     let vague = ["handle_", "process_", "do_"].map(|prefix| format!("fn {prefix}"));

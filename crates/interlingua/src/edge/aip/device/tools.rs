@@ -158,6 +158,6 @@ impl Tools {
                 | Event::Settled { .. } => {}
             }
         }
-        Err(Fault::hub(interlingua_core::FaultKind::Internal, "the call ended without an outcome"))
+        Err(Fault::shutting_down_kept())
     }
 }

@@ -172,7 +172,7 @@ impl Peer for Graphs {
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
             let hub = self.hub.upgrade();
-            let hub = hub.ok_or_else(|| Fault::hub(FaultKind::Unreachable, "the hub is shutting down"))?;
+            let hub = hub.ok_or_else(Fault::shutting_down)?;
             let none = Input::parts(Vec::new());
             let input = dispatch.call.input().unwrap_or(&none);
             let answer = match dispatch.skill.id.skill.as_str() {

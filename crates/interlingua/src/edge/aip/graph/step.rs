@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use interlingua_core::graph::{Ending, Node};
 use interlingua_core::{
-    Ask, Call, CancelWhy, Event, Fault, FaultKind, Finished, Input, Json, Maker, MessageId, OnDisconnect, Origin,
-    Outcome, Part, PeerId, Principal, Request, Signal, SkillId, Target, TaskId, Text,
+    Ask, Call, CancelWhy, Event, Fault, Finished, Input, Json, Maker, MessageId, OnDisconnect, Origin,
+    Outcome, Part, PeerId, Principal, Request, Retry, Signal, SkillId, Target, TaskId, Text,
 };
 
 use crate::hub::{Hub, Running};
@@ -57,7 +57,8 @@ impl Caller {
                 Some(_) | None => {}
             }
         }
-        Err(Fault::hub(FaultKind::Internal, "a step ended without an outcome"))
+        // The call goes on after the next start, and so does the plan: another attempt would be a second call.
+        Err(Fault::shutting_down_kept().retry(Retry::No))
     }
 }
 

@@ -101,9 +101,7 @@ impl Story {
         loop {
             let entry = match running.next().await {
                 Ok(Some(entry)) => entry,
-                Ok(None) => {
-                    return Finished::failed(Fault::hub(FaultKind::Internal, "the task ended without an outcome"));
-                }
+                Ok(None) => return Finished::failed(Fault::shutting_down_kept()),
                 Err(fault) => return Finished::failed(fault),
             };
             if let Record::Emitted { losses, .. } = &entry.record {

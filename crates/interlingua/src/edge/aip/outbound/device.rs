@@ -151,7 +151,7 @@ impl Peer for DevicePeer {
 
     fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
         Box::pin(async move {
-            let hub = self.desk.hub().ok_or_else(|| self.fault(FaultKind::Unreachable, "the hub is shutting down"))?;
+            let hub = self.desk.hub().ok_or_else(Fault::shutting_down)?;
             if !self.desk.has_device(&self.device) {
                 return Err(self.fault(FaultKind::Unreachable, "the device is not connected"));
             }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use interlingua_core::peer::{Dispatch, Peer};
 use interlingua_core::{
-    Ask, Event, FaultKind, Finished, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text,
+    Ask, Event, Fault, FaultKind, Finished, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text,
 };
 use interlingua_protocols::aip::encode;
 use interlingua_protocols::aip::link::Tongue;
@@ -163,7 +163,7 @@ async fn child(
     loop {
         match running.next().await {
             Err(fault) => return (Finished::failed(fault), Vec::new()),
-            Ok(None) => return peer.failed(FaultKind::Internal, "the planner ended without an outcome"),
+            Ok(None) => return (Finished::failed(Fault::shutting_down_kept()), Vec::new()),
             Ok(Some(entry)) => match entry.record.event() {
                 Some(Event::Finished(finished)) => return (whole(finished, &said), Vec::new()),
                 Some(event @ (Event::Said { .. } | Event::Progress { .. })) => {

@@ -215,10 +215,7 @@ impl Way {
         loop {
             let entry = match running.next().await {
                 Ok(Some(entry)) => entry,
-                Ok(None) => {
-                    let fault = Fault::hub(FaultKind::Internal, "the call ended without an outcome");
-                    return (Step::Refused(fault), Lane::Over);
-                }
+                Ok(None) => return (Step::Refused(Fault::shutting_down_kept()), Lane::Over),
                 Err(fault) => return (Step::Refused(fault), Lane::Over),
             };
             match entry.record.event() {

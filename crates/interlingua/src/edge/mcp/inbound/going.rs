@@ -293,8 +293,7 @@ impl Going {
                     }
                 }
                 Ok(None) => {
-                    let text = "the hub is shutting down; what is kept goes on after its next start";
-                    return Next::Ended(self.about.refuse(&Fault::hub(FaultKind::Unreachable, text)));
+                    return Next::Ended(self.about.refuse(&Fault::shutting_down_kept()));
                 }
                 Err(fault) => return Next::Ended(self.about.refuse(&fault)),
             }

@@ -145,7 +145,7 @@ impl Upstream {
         let opened = opening.wait_for(Option::is_some).await.ok().and_then(|opened| opened.clone());
         match opened {
             Some(opened) => opened,
-            None => Err(Unopened::Fault(Fault::hub(FaultKind::Unreachable, "the hub is shutting down"))),
+            None => Err(Unopened::Fault(Fault::shutting_down())),
         }
     }
 

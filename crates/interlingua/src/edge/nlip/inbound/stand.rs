@@ -66,5 +66,5 @@ pub(super) async fn watch(running: &mut Running) -> Result<Stood, Fault> {
         };
         return Ok(Stood { of: running.named(), settled, route, losses });
     }
-    Err(Fault::hub(FaultKind::Internal, "an exchange ended without an outcome"))
+    Err(Fault::shutting_down_kept())
 }

@@ -89,8 +89,7 @@ impl NlipPeer {
     }
 
     async fn converse(self: Arc<Self>, dispatch: Dispatch) -> Result<Reply, Fault> {
-        let gone = || Fault::hub(FaultKind::Unreachable, "the hub is shutting down");
-        let hub = self.hub.upgrade().ok_or_else(gone)?;
+        let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
         if let Err(wait) = self.breaker.admit(Instant::now()) {
             return Err(self.down(&dispatch.by, wait));
         }

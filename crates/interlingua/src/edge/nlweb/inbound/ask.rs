@@ -459,5 +459,5 @@ pub(super) async fn listen(running: &mut Running, reader: &Reader<'_>) -> Result
         };
         return Ok(Listened { of: running.named(), losses, lost, route, heard });
     }
-    Err(Fault::hub(FaultKind::Unreachable, "the hub is shutting down; what is kept goes on after its next start"))
+    Err(Fault::shutting_down_kept())
 }

@@ -126,7 +126,7 @@ impl Answering {
             };
             match heard {
                 Ok(Some(entry)) => self.hear(at, &entry.record).await,
-                Ok(None) => self.fails(at, Fault::hub(FaultKind::Unreachable, "the hub is shutting down")).await,
+                Ok(None) => self.fails(at, Fault::shutting_down()).await,
                 Err(fault) => self.fails(at, fault).await,
             }
         }

@@ -93,7 +93,7 @@ impl Stream {
         self.rest = Rest::Over;
         let told = match (ended, self.going.hub.upgrade()) {
             (Err(fault), _) => Told::Done(Box::new(Finished::failed(fault)), None),
-            (Ok(()), None) => Told::Done(Box::new(Finished::failed(gone())), None),
+            (Ok(()), None) => Told::Done(Box::new(Finished::failed(Fault::shutting_down())), None),
             (Ok(()), Some(hub)) => {
                 let Received { status, reply, retry_after, .. } = &mut self.received;
                 let whole =
@@ -124,10 +124,6 @@ fn said(message: &str, piece: Piece, parts: Vec<Part>) -> Record {
     Record::emitted(Event::Said { message: MessageId::from(message), channel: Channel::Answer, piece, parts })
 }
 
-fn gone() -> Fault {
-    Fault::hub(FaultKind::Unreachable, "the hub is shutting down")
-}
-
 impl Duplex for Stream {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Record>> {
         loop {
@@ -148,7 +144,7 @@ impl Duplex for Stream {
                 Poll::Ready(Err(lost)) => {
                     let fault = match self.going.hub.upgrade() {
                         Some(hub) => self.going.peer.lost(&hub, &lost),
-                        None => gone(),
+                        None => Fault::shutting_down(),
                     };
                     self.end(Err(fault));
                 }
