@@ -1,6 +1,6 @@
 //! The model in the middle. Every protocol is decoded into it and encoded from it; none shapes it.
 //!
-//! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`question`], [`fault`], [`card`] (who can be
+//! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`transcript`] (the same as one answer), [`question`], [`fault`], [`card`] (who can be
 //! called), [`task`] (the state machine of a kept exchange), [`agent`] (a model that uses skills), [`team`] (several that
 //! answer and vote), [`graph`] (a plan of many calls), [`site`] (a website that is driven), [`bus`] (agents that write to one
 //! another), [`model`] (what a model says), [`journal`] (what is written down), [`audit`] (what was decided),
@@ -42,6 +42,7 @@ pub mod session;
 pub mod site;
 pub mod task;
 pub mod team;
+pub mod transcript;
 pub mod visible;
 pub mod visit;
 mod weight;
@@ -63,4 +64,5 @@ pub use origin::{Chosen, Maker, Origin};
 pub use principal::*;
 pub use question::*;
 pub use secret::*;
+pub use transcript::Transcript;
 pub use visit::{BadLink, WebLink};

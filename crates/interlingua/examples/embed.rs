@@ -11,8 +11,8 @@ use interlingua::hub::Settled;
 use interlingua::server::run::Server;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::{
-    Ask, Call, CardFrom, Effects, Finished, Input, Output, Part, Principal, Proof, Provenance, Request, Schema, Skill,
-    SkillId, SkillKind, Target,
+    Ask, Call, CardFrom, Effects, Finished, Input, Output, Part, Principal, Proof, Provenance, Request,
+    Schema, Skill, SkillId, SkillKind, Target, Transcript,
 };
 
 /// Says a text backwards.
@@ -55,7 +55,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let call = Box::new(Call::new("embed-1", interlingua_core::Origin::program(), Ask::Invoke { target, input }));
     let by = Principal::hub_owner(Proof::InProcess);
     let mut running = server.hub.open(Request { by, connection: 0, call }).await?;
-    if let Settled::Finished(finished) = running.settle(|_| {}).await? {
+    if let Settled::Finished(finished) = running.settle(&mut Transcript::default()).await? {
         let answer = finished.output.parts.iter().find_map(Part::as_text).unwrap_or_default();
         assert_eq!(answer, "augnilretni");
         println!("mirror/reverse says: {answer}");

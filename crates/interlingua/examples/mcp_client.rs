@@ -17,8 +17,8 @@ use interlingua::config::{Config, Overrides, load_text};
 use interlingua::hub::{Hub, Settled};
 use interlingua::server::run::Server;
 use interlingua_core::{
-    Answer, Ask, Call, Card, Health, Input, KindSet, PeerId, Principal, Proof, Question, QuestionKind, Request, Schema,
-    Skill, SkillId, SkillKind, Target,
+    Answer, Ask, Call, Card, Health, Input, KindSet, PeerId, Principal, Proof, Question, QuestionKind,
+    Request, Schema, Skill, SkillId, SkillKind, Target, Transcript,
 };
 use interlingua_testkit::browser;
 use serde_json::{Map, Value, json};
@@ -182,8 +182,9 @@ async fn call(hub: &Arc<Hub>, name: &str, arguments: Value) -> Result<Value, Fai
     let by = Principal::hub_owner(Proof::InProcess);
     let request = Request { by: by.clone(), connection: 0, call: Box::new(call) };
     let mut running = hub.open(request).await?;
+    let mut transcript = Transcript::default();
     for _ in 0..ROUNDS {
-        match running.settle(|_| {}).await? {
+        match running.settle(&mut transcript).await? {
             Settled::Finished(finished) => return Ok(json!(format!("{:?}", finished.outcome))),
             Settled::Asked(question) => hub.answer(by.clone(), question.id, answer(&question)).await?,
         }

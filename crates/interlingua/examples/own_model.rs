@@ -14,7 +14,7 @@ use interlingua::config::{Overrides, without_file};
 use interlingua::hub::Settled;
 use interlingua::server::run::Server;
 use interlingua_core::model::{Event, Model, Prompt, Speaking, Speech, Stop};
-use interlingua_core::{Ask, Call, Channel, Event as Told, Input, Part, Principal, Proof, Request, SkillId, Target};
+use interlingua_core::{Ask, Call, Input, Part, Principal, Proof, Request, SkillId, Target, Transcript};
 
 /// Counts the words it was told.
 struct Counter;
@@ -55,13 +55,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     ));
     let by = Principal::hub_owner(Proof::InProcess);
     let mut running = server.hub.open(Request { by, connection: 0, call }).await?;
-    let mut answer = String::new();
-    let hear = |told: &Told| {
-        if let Told::Said { channel: Channel::Answer, parts, .. } = told {
-            answer.extend(parts.iter().filter_map(Part::as_text));
-        }
-    };
-    assert!(matches!(running.settle(hear).await?, Settled::Finished(_)));
+    let settled = running.settle(&mut Transcript::default()).await?;
+    let Settled::Finished(finished) = settled else { return Err("it asks something".into()) };
+    let answer: String = finished.output.parts.iter().filter_map(Part::as_text).collect();
     assert_eq!(answer, "Those were 6 words.");
     println!("counter/chat says: {answer}");
     drop(running);

@@ -14,7 +14,8 @@ use interlingua::config::{Overrides, without_file};
 use interlingua::hub::{Hub, Settled, entropy};
 use interlingua::server::run::Server;
 use interlingua_core::{
-    Ask, Call, Fault, FaultKind, Finished, Input, Json, Outcome, Part, Principal, Proof, Request, SkillId, Target, Wire,
+    Ask, Call, Fault, FaultKind, Finished, Input, Json, Outcome, Part, Principal, Proof, Request, SkillId,
+    Target, Transcript, Wire,
 };
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -53,7 +54,7 @@ fn refused(fault: &Fault) -> String {
 async fn answer(hub: &Arc<Hub>, by: &Principal, line: &str) -> Result<String, Fault> {
     let call = Box::new(decode(line)?);
     let mut running = hub.open(Request { by: by.clone(), connection: 0, call }).await?;
-    Ok(match running.settle(|_| {}).await? {
+    Ok(match running.settle(&mut Transcript::default()).await? {
         Settled::Finished(finished) => encode(&finished),
         Settled::Asked(question) => format!("ask {}", question.text),
     })

@@ -107,7 +107,8 @@ impl Line {
     }
 }
 
-/// A call under way, read to its end.
+/// A call under way, read to its end. Not with a [`interlingua_core::Transcript`]: a run reads on while the caller is asked, and what is
+/// more than a language model can read of one answer is cut off here instead of being refused.
 pub(super) struct Reading<'a> {
     line: &'a Line,
     running: Running,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlingua_core::task::Task;
-use interlingua_core::{Entry, Event, Fault, Finished, OnDisconnect, Question, TaskId, Trace};
+use interlingua_core::{Entry, Event, Fault, Finished, OnDisconnect, Question, TaskId, Trace, Transcript};
 
 use super::Hub;
 use super::audit::lost::Named;
@@ -200,16 +200,35 @@ impl Running {
         Ok(task)
     }
 
-    /// Reads to the end, or to the first question that is open. Events on the way go to `each`.
-    pub async fn settle(&mut self, mut each: impl FnMut(&Event)) -> Result<Settled, Fault> {
+    /// Reads to the end, or to the first question that is open: for a caller that is told once. What came on the way is in the
+    /// transcript, also when this fails.
+    pub async fn settle(&mut self, transcript: &mut Transcript) -> Result<Settled, Fault> {
         while let Some(entry) = self.next().await? {
+            transcript.push(&entry.record)?;
             match entry.record.event() {
                 Some(Event::Finished(finished)) => {
-                    return Ok(Settled::Finished(Box::new(finished.clone())));
+                    return Ok(Settled::Finished(Box::new(transcript.whole(finished))));
                 }
                 Some(Event::Asked(question)) if self.awaits(question) => {
                     return Ok(Settled::Asked(Box::new(question.clone())));
                 }
+                Some(_) | None => {}
+            }
+        }
+        Err(Fault::shutting_down_kept())
+    }
+
+    /// Reads to the end, past all questions: for a caller that nobody can ask, or that lets others answer. Events on the way go
+    /// to `each`.
+    pub async fn finish(
+        &mut self,
+        transcript: &mut Transcript,
+        mut each: impl FnMut(&Event),
+    ) -> Result<Finished, Fault> {
+        while let Some(entry) = self.next().await? {
+            transcript.push(&entry.record)?;
+            match entry.record.event() {
+                Some(Event::Finished(finished)) => return Ok(transcript.whole(finished)),
                 Some(event) => each(event),
                 None => {}
             }
@@ -218,7 +237,7 @@ impl Running {
     }
 }
 
-/// Where an exchange stands when its caller must be told something.
+/// Where an exchange stands when its caller must be told something; the end has the whole answer as its parts.
 #[derive(Debug)]
 pub enum Settled {
     Finished(Box<Finished>),

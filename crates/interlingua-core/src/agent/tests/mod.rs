@@ -14,10 +14,11 @@ use bytes::Bytes;
 use super::*;
 use crate::card::{CardFrom, Effects, Skill, SkillKind};
 use crate::content::Provenance;
-use crate::event::{Outcome, collect};
+use crate::event::Outcome;
 use crate::fault::{Fault, FaultKind};
-use crate::journal::{Entry, from_bytes, to_bytes};
+use crate::journal::{self, Entry, from_bytes, to_bytes};
 use crate::model::{self, Arguments, Failure, FailureKind, Stop, Tokens};
+use crate::transcript::Transcript;
 
 const START: Time = Time(1_000);
 const READS: Effects = Effects::reads_only(CardFrom::Configuration);
@@ -158,7 +159,11 @@ impl Walk {
     /// The whole answer as whoever listened has it.
     fn heard(&self) -> String {
         let finished = self.run.finished().expect("it has ended");
-        let parts = collect(finished, &self.emitted);
+        let mut transcript = Transcript::default();
+        for event in &self.emitted {
+            transcript.push(&journal::Record::emitted(event.clone())).expect("it fits");
+        }
+        let parts = transcript.whole(finished).output.parts;
         parts.iter().filter_map(|part| part.as_text()).collect()
     }
 

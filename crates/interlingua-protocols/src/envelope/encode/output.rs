@@ -102,7 +102,7 @@ impl Collected {
         all.iter().map(|id| format!("{begin}{}/content", encoded(id.as_str()))).collect()
     }
 
-    /// The answer, as [`interlingua_core::collect`] has it: what was said under the output's id, its own parts, the artifacts
+    /// The answer, as [`interlingua_core::Transcript::whole`] has it: what was said under the output's id, its own parts, the artifacts
     /// that it names. Other artifacts were made on the way (the answers that a team did not choose). An output that names
     /// nothing at all is that of a call which failed, or of a peer that only speaks: then all that was said counts.
     pub(super) fn answer(self, output: &Output) -> Answer {

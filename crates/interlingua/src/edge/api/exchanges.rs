@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use interlingua_core::{ConversationId, Event, Fault, Loss, Principal, Record, Request, Route, collect};
+use interlingua_core::{ConversationId, Fault, Principal, Request, Transcript};
 
 use super::decode::{self, Manner};
 use super::links::Links;
@@ -84,51 +84,20 @@ pub(super) async fn conversation(shared: &Shared, by: &Principal, named: &str) -
 
 /// Reads an exchange to its end or its first question.
 async fn whole(mut running: Running, conversation: &str, links: &Links) -> Answered {
-    let mut heard = Heard::default();
-    let settled = heard.listen(&mut running).await?;
-    let (state, finished, questions) = match settled {
+    let mut transcript = Transcript::default();
+    let (state, finished, questions) = match running.settle(&mut transcript).await? {
         Settled::Asked(question) => ("waiting", None, vec![QuestionView::from(&*question)]),
-        Settled::Finished(mut finished) => {
-            finished.output.parts = collect(&finished, &heard.said);
-            (finished.outcome.as_str(), Some(FinishedView::from(&*finished)), Vec::new())
-        }
+        Settled::Finished(finished) => (finished.outcome.as_str(), Some(FinishedView::from(&*finished)), Vec::new()),
     };
     let view = ExchangeView {
         task: running.is_kept().then(|| running.id().to_string()),
         state: state.into(),
         conversation: Some(conversation.into()),
-        route: heard.route.as_ref().map(RouteView::from),
+        route: transcript.route.as_ref().map(RouteView::from),
         questions,
         finished,
-        losses: heard.losses.iter().map(LossView::from).collect(),
+        losses: transcript.losses.iter().map(LossView::from).collect(),
     };
     let response = answer(StatusCode::OK, &links.within(view))?;
     Ok(if running.is_kept() { located(response, running.id()) } else { response })
-}
-
-/// What is told at the end of an exchange besides its outcome.
-#[derive(Default)]
-pub(super) struct Heard {
-    pub(super) route: Option<Route>,
-    pub(super) said: Vec<Event>,
-    pub(super) losses: Vec<Loss>,
-}
-
-impl Heard {
-    pub(super) async fn listen(&mut self, running: &mut Running) -> Result<Settled, Fault> {
-        while let Some(entry) = running.next().await? {
-            let Record::Emitted { event, losses, .. } = &entry.record else { continue };
-            self.losses.extend(losses.iter().cloned());
-            match event {
-                Event::Finished(finished) => return Ok(Settled::Finished(Box::new(finished.clone()))),
-                Event::Asked(question) if running.awaits(question) => {
-                    return Ok(Settled::Asked(Box::new(question.clone())));
-                }
-                Event::Started(route) => self.route = Some(route.clone()),
-                Event::Said { .. } | Event::Artifact(_) => self.said.push(event.clone()),
-                Event::Asked(_) | Event::Progress { .. } | Event::Settled { .. } => {}
-            }
-        }
-        Err(Fault::shutting_down_kept())
-    }
 }

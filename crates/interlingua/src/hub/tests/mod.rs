@@ -205,14 +205,14 @@ fn request(call: Box<Call>) -> Request {
 }
 
 async fn outcome(running: &mut Running) -> Finished {
-    match running.settle(|_| {}).await.expect("settles") {
+    match running.settle(&mut Transcript::default()).await.expect("settles") {
         Settled::Finished(finished) => *finished,
         Settled::Asked(question) => panic!("asked {question:?}"),
     }
 }
 
 async fn asked(running: &mut Running) -> Question {
-    match running.settle(|_| {}).await.expect("settles") {
+    match running.settle(&mut Transcript::default()).await.expect("settles") {
         Settled::Asked(question) => *question,
         Settled::Finished(finished) => panic!("finished {finished:?}"),
     }
@@ -332,9 +332,12 @@ async fn deltas_of_a_kept_exchange_are_joined_and_every_reader_sees_the_same_seq
     }
     assert_eq!(live, read);
     assert!(live.len() < 20, "100 deltas became {} records", live.len());
-    let events: Vec<&Event> = live.iter().filter_map(|entry| entry.record.event()).collect();
-    let Some(Event::Finished(finished)) = events.last() else { panic!("finished last") };
-    let text: String = collect(finished, events.iter().copied()).iter().filter_map(Part::as_text).collect();
+    let mut transcript = Transcript::default();
+    live.iter().for_each(|entry| transcript.push(&entry.record).expect("it fits"));
+    let Some(Event::Finished(finished)) = live.last().and_then(|entry| entry.record.event()) else {
+        panic!("finished last")
+    };
+    let text: String = transcript.whole(finished).output.parts.iter().filter_map(Part::as_text).collect();
     assert!(text.starts_with("0 1 2 ") && text.ends_with("98 99 "), "{text}");
 }
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use interlingua_testkit::Hub;
+use interlingua_testkit::{Answer, Hub};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_websockets::ServerBuilder;
 
+use crate::mcp::Modern;
 use crate::support::{logged, until};
 
 /// How a hostile peer answers the calls that it answers badly.
@@ -282,6 +283,73 @@ async fn attack_peers_of_every_wire_answer_without_end() {
         }
         goes_on(&hub, &evil, wire).await;
     }
+}
+
+/// An A2A agent that says more and more, in messages that each are short enough; how many of its streams are open.
+async fn talker(listener: TcpListener, open: Arc<AtomicUsize>) {
+    let mut connections = JoinSet::new();
+    while let Ok((mut stream, _)) = listener.accept().await {
+        let open = open.clone();
+        connections.spawn(async move {
+            let Ok((path, asked)) = asked(&mut stream).await else { return };
+            if path != "post /rpc" {
+                drop(says(&mut stream, "200 OK", "application/json", &card(Wire::A2aEvents).to_string()).await);
+                return;
+            }
+            open.fetch_add(1, Ordering::Relaxed);
+            drop(talks(&mut stream, &asked["id"]).await);
+            open.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+}
+
+async fn talks(stream: &mut TcpStream, id: &Value) -> std::io::Result<()> {
+    let event = |result: Value| format!("data: {}\n\n", json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    let task = event(json!({"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}));
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    stream.write_all(format!("{head}{task}").as_bytes()).await?;
+    let text = "x".repeat(64 * 1024);
+    for number in 0_u64.. {
+        let message = json!({"messageId": format!("m{number}"), "role": "ROLE_AGENT", "parts": [{"text": text}],
+            "metadata": {"urn:interlingua:hub:1": {"channel": "answer"}}});
+        let status = json!({"state": "TASK_STATE_WORKING", "message": message});
+        stream
+            .write_all(event(json!({"statusUpdate": {"taskId": "t", "contextId": "c", "status": status}})).as_bytes())
+            .await?;
+    }
+    Ok(())
+}
+
+/// Each message is short, and there is always another: whoever reads the exchange to its end is told that it is too large, holds no
+/// more than is read of one exchange, and lets go of the agent.
+#[tokio::test]
+async fn attack_a_peer_streams_an_answer_without_end() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+    let at = listener.local_addr().expect("an address");
+    let open = Arc::new(AtomicUsize::new(0));
+    let mut serving = JoinSet::new();
+    serving.spawn(talker(listener, open.clone()));
+    let hub = hub(&Wire::A2aEvents.peer(at)).await;
+    listed(&hub).await;
+    let before = memory(&hub);
+    let told = async |answer: Answer, what: &str| {
+        let text = answer.text();
+        assert!(
+            text.contains("answer is larger than one exchange may hold"),
+            "{what}: {}",
+            &text[..text.len().min(999)]
+        );
+        until(&format!("{what}: the agent is let go"), async || open.load(Ordering::Relaxed) == 0).await;
+    };
+    told(hub.post_json("/api/exchanges", &Wire::A2aEvents.call()).await, "the own API").await;
+    let message = json!({"format": "text", "subformat": "english", "content": "hello"});
+    told(hub.post_json("/agents/evil/nlip", &message).await, "NLIP").await;
+    told(hub.get("/agents/evil/ask?query=hello").await, "NLWeb, as events").await;
+    let find = json!({"name": "evil__find", "arguments": {"message": "hello"}});
+    told(Modern::new(&hub).ask("tools/call", find).await, "MCP").await;
+    let after = memory(&hub);
+    assert!(after < before + 300, "from {before} to {after} MiB");
+    assert_eq!(hub.get("/healthz").await.status, 200);
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input, Json,
-    Loss, MessageId, Part, Record, Request, Signal, SkillId, TaskId, collect,
+    Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input,
+    Json, Loss, MessageId, Part, Request, Signal, SkillId, TaskId, Transcript,
 };
 use interlingua_protocols::a2a::card;
 use interlingua_protocols::a2a::decode::{Context, Door, Meaning, Wants, decode};
@@ -29,7 +29,6 @@ enum Stood {
 /// An answer that is no task's.
 struct Answered {
     finished: Finished,
-    said: Vec<Event>,
     losses: Vec<Loss>,
     skill: Option<SkillId>,
 }
@@ -68,14 +67,13 @@ impl Asking<'_> {
                 Ok(Update::Task(told.value))
             }
             Stood::Answered(answered) => {
-                let Answered { finished, said, losses: lost, skill } = *answered;
+                let Answered { finished, losses: lost, skill } = *answered;
                 if let interlingua_core::Outcome::Failed(fault) = finished.outcome {
                     return Err(fault);
                 }
-                let parts = collect(&finished, &said);
                 let (id, context) = (entropy::message_id(), opened.context.as_ref());
                 let before = [&*opened.losses, &lost].concat();
-                let message = encode::message(id, context, &finished, &parts, &before, &NoAddresses);
+                let message = encode::message(id, context, &finished, &finished.output.parts, &before, &NoAddresses);
                 opened.losses.extend(message.losses);
                 let (by, of, wire) = (&self.by, opened.running.named(), self.version.wire());
                 self.shared().hub.lost(&Leg { by, of, wire, skill: skill.as_ref() }, &opened.losses);
@@ -236,28 +234,32 @@ enum Begun {
 
 /// Reads to the end, or to a question its caller can answer. What shows work on the way is a task from then on.
 async fn wait(running: &mut Running) -> Result<Stood, Fault> {
-    let (mut said, mut lost, mut skill) = (Vec::new(), Vec::new(), None);
+    let (mut transcript, mut stored) = (Transcript::of_messages(), false);
     loop {
         let Some(entry) = running.next().await? else { return Ok(Stood::Task(running.id())) };
-        let Record::Emitted { event, losses, .. } = &entry.record else { continue };
-        lost.extend(losses.iter().cloned());
+        let Some(event) = entry.record.event() else { continue };
+        // A task is told from its journal.
+        if !running.is_kept() {
+            transcript.push(&entry.record)?;
+        }
         match event {
             // A message has no place that its large content could be fetched from; a task has.
-            Event::Finished(finished) if !running.is_kept() && holds_stored(finished, &said) => {
+            Event::Finished(finished) if !running.is_kept() && (stored || holds_stored(&finished.output.parts)) => {
                 return running.keep().await.map(Stood::Task);
             }
             Event::Finished(finished) if !running.is_kept() => {
-                let finished = finished.clone();
-                return Ok(Stood::Answered(Box::new(Answered { finished, said, losses: lost, skill })));
+                let finished = transcript.whole(finished);
+                let Transcript { route, losses, .. } = transcript;
+                let skill = route.map(|route| route.skill);
+                return Ok(Stood::Answered(Box::new(Answered { finished, losses, skill })));
             }
             Event::Finished(_) => return Ok(Stood::Task(running.id())),
             Event::Asked(question) if question.to == Addressee::Caller => return Ok(Stood::Task(running.id())),
             Event::Artifact(_) | Event::Progress { .. } if !running.is_kept() => {
                 running.keep().await?;
             }
-            Event::Said { .. } if !running.is_kept() => said.push(event.clone()),
-            Event::Started(route) => skill = Some(route.skill.clone()),
-            Event::Said { .. }
+            Event::Said { parts, .. } => stored |= holds_stored(parts),
+            Event::Started(_)
             | Event::Artifact(_)
             | Event::Progress { .. }
             | Event::Asked(_)
@@ -266,14 +268,9 @@ async fn wait(running: &mut Running) -> Result<Stood, Fault> {
     }
 }
 
-/// Whether the answer holds content that is too large to stand in it.
-fn holds_stored(finished: &Finished, said: &[Event]) -> bool {
-    let stored = |part: &Part| matches!(part.body, Body::Blob(Blob::Stored { .. }));
-    let spoken = said.iter().any(|event| match event {
-        Event::Said { parts, .. } => parts.iter().any(stored),
-        _ => false,
-    });
-    spoken || finished.output.parts.iter().any(stored)
+/// Whether there is content among these that is too large to stand in an answer.
+fn holds_stored(parts: &[Part]) -> bool {
+    parts.iter().any(|part| matches!(part.body, Body::Blob(Blob::Stored { .. })))
 }
 
 /// The agent whose skills a message may be for.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use interlingua_core::{
-    Call, CancelWhy, Channel, Event, Fault, Finished, Json, Link, Part, Party, PeerId, Principal, Proof, Request,
-    Skill, SkillId, SkillName, Subject, Text, Wire,
+    Call, CancelWhy, Channel, Event, Fault, Finished, Json, Link, Part, Party, PeerId, Principal, Proof,
+    Request, Skill, SkillId, SkillName, Subject, Text, Transcript, Wire,
 };
 use interlingua_protocols::aip::wire::{CommandResult, ResultStatus, ServerMessage, ToolType};
 use interlingua_protocols::aip::{WIRE, decode, discover, encode};
@@ -136,28 +136,13 @@ impl Tools {
     async fn call(&self, call: Call, lines: &mut Vec<Text>) -> Result<(Named, Finished), Fault> {
         let request = Request { by: self.by.clone(), connection: 0, call: Box::new(call) };
         let mut running = self.hub.open(request).await?;
-        let mut said = Vec::new();
-        while let Some(entry) = running.next().await? {
-            let Some(event) = entry.record.event() else { continue };
-            match event {
-                Event::Finished(finished) => {
-                    let mut whole = finished.clone();
-                    whole.output.parts = interlingua_core::collect(finished, &said);
-                    return Ok((running.named(), whole));
-                }
-                Event::Said { channel: Channel::Answer, .. } => said.push(event.clone()),
-                Event::Said { channel: Channel::Note(_), parts, .. } => {
-                    let room = LINES.saturating_sub(lines.len());
-                    lines.extend(parts.iter().filter_map(Part::as_text).map(Text::from).take(room));
-                }
-                Event::Said { channel: Channel::Reasoning, .. }
-                | Event::Started(_)
-                | Event::Progress { .. }
-                | Event::Artifact(_)
-                | Event::Asked(_)
-                | Event::Settled { .. } => {}
+        let hear = |event: &Event| {
+            if let Event::Said { channel: Channel::Note(_), parts, .. } = event {
+                let room = LINES.saturating_sub(lines.len());
+                lines.extend(parts.iter().filter_map(Part::as_text).map(Text::from).take(room));
             }
-        }
-        Err(Fault::shutting_down_kept())
+        };
+        let finished = running.finish(&mut Transcript::of_messages(), hear).await?;
+        Ok((running.named(), finished))
     }
 }

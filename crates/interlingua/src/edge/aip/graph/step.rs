@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use interlingua_core::graph::{Ending, Node};
 use interlingua_core::{
-    Ask, Call, CancelWhy, Event, Fault, Finished, Input, Json, Maker, MessageId, OnDisconnect, Origin,
-    Outcome, Part, PeerId, Principal, Request, Retry, Signal, SkillId, Target, TaskId, Text,
+    Ask, Call, CancelWhy, Fault, Finished, Input, Json, Maker, MessageId, OnDisconnect, Origin, Outcome, Part,
+    PeerId, Principal, Request, Retry, Signal, SkillId, Target, TaskId, Text, Transcript,
 };
 
 use crate::hub::{Hub, Running};
-
-/// How many events of an answer are put together.
-const SAID: usize = 10_000;
 
 /// Who asks, and for which plan.
 #[derive(Debug, Clone)]
@@ -44,21 +41,10 @@ impl Caller {
         let request = Request { by: self.by.clone(), connection: 0, call: Box::new(call) };
         let running = self.hub.open(request).await?;
         let mut held = Held { caller: self, running, over: false };
-        let mut said = Vec::new();
-        while let Some(entry) = held.running.next().await? {
-            match entry.record.event() {
-                Some(Event::Finished(finished)) => {
-                    held.over = true;
-                    let mut whole = finished.clone();
-                    whole.output.parts = interlingua_core::collect(finished, &said);
-                    return Ok(whole);
-                }
-                Some(event @ Event::Said { .. }) if said.len() < SAID => said.push(event.clone()),
-                Some(_) | None => {}
-            }
-        }
-        // The call goes on after the next start, and so does the plan: another attempt would be a second call.
-        Err(Fault::shutting_down_kept().retry(Retry::No))
+        let ended = held.running.finish(&mut Transcript::of_messages(), |_| {}).await;
+        held.over = ended.is_ok();
+        // Cut off by the hub's stop it goes on after the next start, and so does the plan: another attempt would be a second call.
+        ended.map_err(|fault| if held.is_stopping() { fault.retry(Retry::No) } else { fault })
     }
 }
 
@@ -68,10 +54,16 @@ struct Held {
     over: bool,
 }
 
+impl Held {
+    fn is_stopping(&self) -> bool {
+        self.caller.hub.stopping().is_cancelled()
+    }
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
         let Caller { hub, by, .. } = &self.caller;
-        if self.over || hub.stopping().is_cancelled() {
+        if self.over || self.is_stopping() {
             return;
         }
         let (hub, by, task) = (hub.clone(), by.clone(), self.running.id());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use interlingua_core::{
-    Ask, Call, Event, Fault, FaultKind, Finished, Input, Principal, Request, SkillId, Target, Wire,
+    Ask, Call, Fault, FaultKind, Finished, Input, Principal, Request, SkillId, Target, Transcript, Wire,
 };
 use interlingua_protocols::aip::custom::Custom;
 use interlingua_protocols::aip::link::{Identity, Tongue};
@@ -19,9 +19,6 @@ use crate::edge::aip::desk::{Desk, Out};
 use crate::edge::aip::extensions::{Extensions, Foreign};
 use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::{Hub, Settled, entropy};
-
-/// How much of an answer is put together, in events.
-const SAID: usize = 10_000;
 
 /// Somebody who was let in.
 #[derive(Clone)]
@@ -101,20 +98,8 @@ impl Sender {
         let call = Box::new(call);
         let request = Request { by: self.by.clone(), connection: self.connection.0, call };
         let mut running = self.hub.open(request).await?;
-        let mut said: Vec<Event> = Vec::new();
-        let settled = running
-            .settle(|event| {
-                if said.len() < SAID {
-                    said.push(event.clone());
-                }
-            })
-            .await?;
-        match settled {
-            Settled::Finished(finished) => {
-                let mut whole = *finished;
-                whole.output.parts = interlingua_core::collect(&whole, &said);
-                Ok((running.named(), whole))
-            }
+        match running.settle(&mut Transcript::default()).await? {
+            Settled::Finished(finished) => Ok((running.named(), *finished)),
             Settled::Asked(question) => {
                 let text = format!("this cannot be answered here: {}", question.text);
                 Err(Fault::hub(FaultKind::Unanswered, text))

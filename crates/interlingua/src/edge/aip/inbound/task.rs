@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    CancelWhy, Event, Fault, FaultKind, Finished, Loss, Noun, Part, PeerId, Principal, Record, Request, Signal,
-    SkillId, Wire,
+    CancelWhy, Event, FaultKind, Finished, Noun, PeerId, Principal, Request, Signal, Transcript, Wire,
 };
 use interlingua_protocols::aip::link::Tongue;
 use interlingua_protocols::aip::server::say::End;
@@ -17,8 +16,7 @@ use crate::edge::aip::sight::sees;
 use crate::hub::audit::lost::Leg;
 use crate::hub::{Hub, Running, entropy};
 
-/// How much of an answer is put together, in bytes, and how many losses are told.
-const SAID: usize = 16 * 1024 * 1024;
+/// How many losses are told.
 const LOSSES: usize = 256;
 
 pub(in crate::edge::aip) async fn follow(
@@ -55,7 +53,7 @@ pub(in crate::edge::aip) async fn follow(
         }
     };
     desk.step(Happening::Accepted { session: session.clone() });
-    let mut story = Story::default();
+    let mut transcript = Transcript::default();
     let finished = tokio::select! {
         biased;
         why = &mut stop => {
@@ -68,13 +66,14 @@ pub(in crate::edge::aip) async fn follow(
             desk.let_go(session);
             return;
         }
-        finished = story.read(&desk, &asked, &mut running) => finished,
+        finished = read(&desk, &asked, &mut running, &mut transcript) => finished,
     };
+    transcript.losses.truncate(LOSSES);
     desk.opened(&id);
     desk.let_go(session);
-    let end = encode::end(&finished, &story.losses, asked.tongue);
+    let end = encode::end(&finished, &transcript.losses, asked.tongue);
     let (of, wire) = (running.named(), Wire(WIRE.into()));
-    hub.lost(&Leg { by: &by, of, wire, skill: story.skill.as_ref() }, &end.losses);
+    hub.lost(&Leg { by: &by, of, wire, skill: transcript.route.as_ref().map(|route| &route.skill) }, &end.losses);
     desk.ended(&asked, &by, end.value);
 }
 
@@ -86,58 +85,13 @@ async fn cancel(hub: &Hub, by: Principal, running: &mut Running) {
     while let Ok(Some(_)) = running.next().await {}
 }
 
-/// What is put together on the way.
-#[derive(Default)]
-struct Story {
-    said: Vec<Event>,
-    weight: usize,
-    losses: Vec<Loss>,
-    skill: Option<SkillId>,
-}
-
-impl Story {
-    /// Reads to the end; what there is to tell on the way is told.
-    async fn read(&mut self, desk: &Arc<Desk>, asked: &Asked, running: &mut Running) -> Finished {
-        loop {
-            let entry = match running.next().await {
-                Ok(Some(entry)) => entry,
-                Ok(None) => return Finished::failed(Fault::shutting_down_kept()),
-                Err(fault) => return Finished::failed(fault),
-            };
-            if let Record::Emitted { losses, .. } = &entry.record {
-                let room = LOSSES.saturating_sub(self.losses.len());
-                self.losses.extend(losses.iter().take(room).cloned());
-            }
-            let Some(event) = entry.record.event() else { continue };
-            if let Event::Finished(finished) = event {
-                let mut whole = finished.clone();
-                whole.output.parts = interlingua_core::collect(finished, &self.said);
-                return whole;
-            }
-            if let Event::Started(route) = event {
-                self.skill = Some(route.skill.clone());
-            }
-            self.keep(event);
-            let lines = if asked.tongue == Tongue::Profile { encode::lines(event) } else { Vec::new() };
-            if !lines.is_empty() {
-                desk.step(Happening::Notes { session: asked.session.clone(), lines });
-            }
+/// Reads to the end; what there is to tell on the way is told.
+async fn read(desk: &Arc<Desk>, asked: &Asked, running: &mut Running, transcript: &mut Transcript) -> Finished {
+    let tell = |event: &Event| {
+        let lines = if asked.tongue == Tongue::Profile { encode::lines(event) } else { Vec::new() };
+        if !lines.is_empty() {
+            desk.step(Happening::Notes { session: asked.session.clone(), lines });
         }
-    }
-
-    fn keep(&mut self, event: &Event) {
-        let parts = match event {
-            Event::Said { parts, .. } => parts,
-            Event::Artifact(chunk) => &chunk.parts,
-            Event::Started(_)
-            | Event::Progress { .. }
-            | Event::Asked(_)
-            | Event::Settled { .. }
-            | Event::Finished(_) => return,
-        };
-        if self.weight < SAID {
-            self.weight += parts.iter().map(Part::weight).sum::<usize>();
-            self.said.push(event.clone());
-        }
-    }
+    };
+    running.finish(transcript, tell).await.unwrap_or_else(Finished::failed)
 }

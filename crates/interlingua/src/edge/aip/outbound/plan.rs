@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use interlingua_core::peer::{Dispatch, Peer};
 use interlingua_core::{
-    Ask, Event, Fault, FaultKind, Finished, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text,
+    Ask, Event, FaultKind, Finished, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text,
+    Transcript,
 };
 use interlingua_protocols::aip::encode;
 use interlingua_protocols::aip::link::Tongue;
@@ -159,37 +160,18 @@ async fn child(
         Err(fault) => return (Finished::failed(fault), Vec::new()),
     };
     let _works = session.map(|session| peer.desk.works_in(running.id(), session.clone()));
-    let mut said = Vec::new();
-    loop {
-        match running.next().await {
-            Err(fault) => return (Finished::failed(fault), Vec::new()),
-            Ok(None) => return (Finished::failed(Fault::shutting_down_kept()), Vec::new()),
-            Ok(Some(entry)) => match entry.record.event() {
-                Some(Event::Finished(finished)) => return (whole(finished, &said), Vec::new()),
-                Some(event @ (Event::Said { .. } | Event::Progress { .. })) => {
-                    if said.len() < SAID {
-                        said.push(event.clone());
-                    }
-                    news.tell(event.clone());
-                }
-                Some(Event::Asked(question)) => news.tell(Event::Progress {
-                    done: None,
-                    total: None,
-                    note: Some(format!("waits for an answer: {}", question.text).into()),
-                }),
-                Some(Event::Started(_) | Event::Artifact(_) | Event::Settled { .. }) | None => {}
-            },
-        }
-    }
-}
-
-/// How many events of an answer are put together.
-const SAID: usize = 10_000;
-
-/// The outcome with what was said on the way.
-fn whole(finished: &Finished, said: &[Event]) -> Finished {
-    let mut whole = finished.clone();
-    whole.output.parts = interlingua_core::collect(finished, said);
-    whole.output.said = None;
-    whole
+    let hear = |event: &Event| match event {
+        Event::Said { .. } | Event::Progress { .. } => news.tell(event.clone()),
+        Event::Asked(question) => news.tell(Event::Progress {
+            done: None,
+            total: None,
+            note: Some(format!("waits for an answer: {}", question.text).into()),
+        }),
+        Event::Started(_) | Event::Artifact(_) | Event::Settled { .. } | Event::Finished(_) => {}
+    };
+    let ended = running.finish(&mut Transcript::of_messages(), hear).await;
+    let mut finished = ended.unwrap_or_else(Finished::failed);
+    // All of it is in the output.
+    finished.output.said = None;
+    (finished, Vec::new())
 }

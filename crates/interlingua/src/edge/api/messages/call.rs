@@ -2,14 +2,14 @@
 
 use interlingua_core::bus::{Kind, Message, said};
 use interlingua_core::{
-    Ask, Body, Call, Fault, FaultKind, Finished, Input, Json, Loss, Missing, OnDisconnect, Outcome, Part, PeerId,
-    Provenance, Request, SkillId, Target, TaskId, Wire, collect,
+    Ask, Body, Call, Fault, FaultKind, Finished, Input, Json, Loss, Missing, OnDisconnect, Outcome,
+    Part, PeerId, Provenance, Request, SkillId, Target, TaskId, Transcript, Wire,
 };
 use serde_json::{Value, json};
 
+use super::super::PROTOCOL;
 use super::super::decode::{ANSWERABLE, hop_of, wrong};
 use super::super::links::Links;
-use super::super::{PROTOCOL, exchanges};
 use super::post::{Post, failed, no_such_agent};
 use crate::api::view::{LossView, MessageView, QuestionView};
 use crate::hub::{Running, Settled};
@@ -120,35 +120,36 @@ fn in_words(content: &Json) -> Input {
 
 /// Reads an exchange to its end or its first question.
 async fn listen(mut running: Running, links: &Links) -> Result<Heard, Fault> {
-    let (mut heard, mut artifacts) = (exchanges::Heard::default(), Vec::new());
-    let content = match heard.listen(&mut running).await? {
+    let (mut transcript, mut artifacts) = (Transcript::default(), Vec::new());
+    let content = match running.settle(&mut transcript).await? {
         Settled::Asked(question) => {
             let question = serde_json::to_value(QuestionView::from(&*question)).map_err(Fault::internal)?;
             json!({"status": "pending", "question": question}).into()
         }
         Settled::Finished(finished) => {
             artifacts.extend(finished.output.artifacts.iter().map(ToString::to_string));
-            outcome(&finished, &collect(&finished, &heard.said), links)
+            outcome(&finished, links)
         }
     };
-    let by = heard.route.map(|route| route.skill.peer.clone());
-    Ok(Heard { by, content, task: running.is_kept().then(|| running.id()), losses: heard.losses, artifacts })
+    let Transcript { route, losses, .. } = transcript;
+    let by = route.map(|route| route.skill.peer);
+    Ok(Heard { by, content, task: running.is_kept().then(|| running.id()), losses, artifacts })
 }
 
-fn outcome(finished: &Finished, parts: &[Part], links: &Links) -> Json {
+fn outcome(finished: &Finished, links: &Links) -> Json {
     match &finished.outcome {
         Outcome::Failed(fault) => failed(fault),
         Outcome::Cancelled { why, .. } => {
             json!({"status": "error", "error": format!("cancelled: {}", why.as_str()), "kind": "cancelled"}).into()
         }
-        Outcome::Completed => json!({"status": "success", "result": result(finished, parts, links)}).into(),
+        Outcome::Completed => json!({"status": "success", "result": result(finished, links)}).into(),
     }
 }
 
 /// What was said as data, where that is all; else what obeys the skill's schema; else the words. Files, links and whatever else
 /// stands among the parts, or has a name, is told as a list of all parts.
-fn result(finished: &Finished, parts: &[Part], links: &Links) -> Value {
-    let structured = finished.output.structured.as_ref();
+fn result(finished: &Finished, links: &Links) -> Value {
+    let (parts, structured) = (&*finished.output.parts, finished.output.structured.as_ref());
     if !parts.iter().all(is_plain) {
         let told = |value: &Json| parts.iter().any(|part| part.as_data() == Some(value));
         let more = structured.filter(|value| !told(value));

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use interlingua_core::words::say;
 use interlingua_core::{
-    Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Json, Level, Loss, Noun,
-    Outcome, Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Route, Signal, SkillId, TaskId,
-    Text, Uri, Why, collect,
+    Addressee, Answer, Channel, Digest, Entry, Event, Fault, FaultKind, Finished, Input, Json, Level, Noun, Outcome,
+    Part, Party, Principal, Question, QuestionId, QuestionKind, Raw, Record, Signal, TaskId, Text, Transcript, Uri,
+    Why,
 };
 use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::decode::{Refused, Said};
@@ -89,12 +89,8 @@ pub(super) struct Going {
     running: Running,
     /// Who answers.
     party: Party,
-    skill: Option<SkillId>,
-    /// Which way was taken, where the caller named none.
-    route: Option<Box<Route>>,
     told: f64,
-    heard: Vec<Event>,
-    losses: Vec<Loss>,
+    transcript: Transcript,
     /// When a receipt is due.
     due: Option<Instant>,
     /// What approvers are asked, and when its client is told so instead of being held any longer.
@@ -230,11 +226,8 @@ impl Going {
             about,
             running,
             party: Party::Hub,
-            skill: None,
-            route: None,
             told: 0.0,
-            heard: Vec::new(),
-            losses: Vec::new(),
+            transcript: Transcript::default(),
             due: receipt.then(|| Instant::now() + PATIENCE),
             pending: None,
             asked: Vec::new(),
@@ -311,10 +304,10 @@ impl Going {
 
     async fn take(&mut self, entry: &Entry) -> Option<Next> {
         match &entry.record {
-            Record::Emitted { event, losses, raw } => {
-                self.losses.extend(losses.iter().cloned());
-                self.event(event, raw.as_ref(), entry.seq).await
-            }
+            Record::Emitted { event, raw, .. } => match self.transcript.push(&entry.record) {
+                Ok(()) => self.event(event, raw.as_ref(), entry.seq).await,
+                Err(fault) => Some(Next::Ended(self.give_up(&fault))),
+            },
             // The peer itself gave a receipt.
             Record::Sent(sent) if sent.remote.is_some() && sent.open && self.due.is_some() => {
                 Some(Next::Ended(self.receipt().await))
@@ -327,15 +320,10 @@ impl Going {
         match event {
             Event::Started(route) => {
                 self.party = Party::Peer(route.skill.peer.clone());
-                self.skill = Some(route.skill.clone());
-                self.route = (route.why != Why::Named).then(|| Box::new(route.clone()));
                 None
             }
             Event::Said { channel: Channel::Note(level), parts, .. } => self.note(*level, parts),
-            Event::Said { .. } | Event::Artifact(_) => {
-                self.heard.push(event.clone());
-                None
-            }
+            Event::Said { channel: Channel::Answer | Channel::Reasoning, .. } | Event::Artifact(_) => None,
             Event::Progress { done, total, note } => self.progress(*done, *total, note.as_deref()),
             Event::Asked(question) => self.asked(question, seq).await,
             Event::Settled { question, how, .. } => {
@@ -430,15 +418,17 @@ impl Going {
     }
 
     fn finished(&mut self, finished: &Finished, raw: Option<&Raw>) -> Ended {
-        let mut finished = finished.clone();
-        finished.output.parts = collect(&finished, &self.heard);
+        let mut finished = self.transcript.whole(finished);
         // What the outcome names is among the parts now; what else was made on the way is no part of the answer.
         finished.output.artifacts.clear();
         let encoder = self.about.encoder();
         let conversation = self.about.conversation.as_deref();
         let public = self.about.public;
-        let route = self.route.as_deref();
-        let beside = Beside { losses: &self.losses, conversation, public, route, ..Beside::default() };
+        let Transcript { route, losses, .. } = &self.transcript;
+        let skill = route.as_ref().map(|route| &route.skill);
+        // Whoever named the skill knows it.
+        let route = route.as_ref().filter(|route| route.why != Why::Named);
+        let beside = Beside { losses, conversation, public, route, ..Beside::default() };
         let mut out = Vec::with_capacity(512);
         let lost = match (&finished.outcome, self.about.verb) {
             (Outcome::Failed(fault), verb) => match fault::spelling(fault, self.about.said.version, verb) {
@@ -464,8 +454,23 @@ impl Going {
             }
         };
         let (hub, by, wire) = (&self.about.shared.hub, &self.about.by, self.about.said.version.wire());
-        hub.lost(&Leg { by, of: self.running.named(), wire, skill: self.skill.as_ref() }, &lost);
+        hub.lost(&Leg { by, of: self.running.named(), wire, skill }, &lost);
         Ok(out)
+    }
+
+    /// Its answer is too large to be told; nobody else reads a call that outlives its client for a receipt that was never given.
+    fn give_up(&self, fault: &Fault) -> Ended {
+        if self.about.detached {
+            self.leave();
+        }
+        self.about.refuse(fault)
+    }
+
+    /// Ends a call that would go on without its client.
+    fn leave(&self) {
+        let (hub, by, task) = (self.about.shared.hub.clone(), self.about.by.clone(), self.task());
+        let cancel = Signal::Cancel(interlingua_core::CancelWhy::Disconnected);
+        self.about.shared.hub.spawn(async move { drop(hub.signal(by, task, cancel).await) });
     }
 
     /// Where to approve it instead of the result: few clients hold a call for as long as an approver may take. It goes on without
@@ -504,12 +509,9 @@ impl Drop for Going {
         // A client that leaves while approvers are asked leaves the call; one that was asked something itself comes back with the
         // answer, and a session is taken up again.
         let left_pending = self.pending.is_some() && matches!(self.about.asks, Asks::InResult);
-        if self.over || !(self.about.detached || left_pending) {
-            return;
+        if !self.over && (self.about.detached || left_pending) {
+            self.leave();
         }
-        let (hub, by, task) = (self.about.shared.hub.clone(), self.about.by.clone(), self.task());
-        let cancel = Signal::Cancel(interlingua_core::CancelWhy::Disconnected);
-        self.about.shared.hub.spawn(async move { drop(hub.signal(by, task, cancel).await) });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads an exchange to its end or its question: one answer holds all of what was said.
 
-use interlingua_core::{Event, Fault, FaultKind, Finished, Loss, Outcome, Record, Route, collect};
+use interlingua_core::{Fault, FaultKind, Finished, Loss, Outcome, Route, Transcript};
 use interlingua_protocols::nlip::fault;
 
 use crate::hub::audit::lost::Named;
@@ -41,30 +41,12 @@ impl Stood {
 
 /// Reads an exchange until it stands still.
 pub(super) async fn watch(running: &mut Running) -> Result<Stood, Fault> {
-    let (mut route, mut said, mut losses) = (None, Vec::new(), Vec::new());
-    while let Some(entry) = running.next().await? {
-        let Record::Emitted { event, losses: lost, .. } = &entry.record else { continue };
-        losses.extend(lost.iter().cloned());
-        let settled = match event {
-            Event::Finished(finished) => {
-                let mut finished = finished.clone();
-                finished.output.parts = collect(&finished, &said);
-                // What they hold is among the parts now.
-                finished.output.artifacts.clear();
-                Settled::Finished(Box::new(finished))
-            }
-            Event::Asked(question) if running.awaits(question) => Settled::Asked(Box::new(question.clone())),
-            Event::Started(started) => {
-                route = Some(started.clone());
-                continue;
-            }
-            Event::Said { .. } | Event::Artifact(_) => {
-                said.push(event.clone());
-                continue;
-            }
-            Event::Asked(_) | Event::Progress { .. } | Event::Settled { .. } => continue,
-        };
-        return Ok(Stood { of: running.named(), settled, route, losses });
+    let mut transcript = Transcript::default();
+    let mut settled = running.settle(&mut transcript).await?;
+    if let Settled::Finished(finished) = &mut settled {
+        // What they hold is among the parts now.
+        finished.output.artifacts.clear();
     }
-    Err(Fault::shutting_down_kept())
+    let Transcript { route, losses, .. } = transcript;
+    Ok(Stood { of: running.named(), settled, route, losses })
 }

@@ -10,8 +10,8 @@ use futures_util::future::join_all;
 use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use interlingua_core::{
-    Answer, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input, Loss, PeerId, Principal,
-    Question, Record, Request, Route, Signal, Text,
+    Answer, Carried, ConversationId, Fault, FaultKind, Feature, Finished, Input, Loss, PeerId, Principal,
+    Question, Request, Route, Signal, Text, Transcript,
 };
 use interlingua_protocols::hop::Headers;
 use interlingua_protocols::nlweb::decode::{self, Arrived};
@@ -27,7 +27,7 @@ use crate::edge::nlweb::PROTOCOL;
 use crate::edge::{Shared, content};
 use crate::hub::asking::no_such_peer;
 use crate::hub::audit::lost::{Leg, Named};
-use crate::hub::{Hub, Running, entropy};
+use crate::hub::{Hub, Running, Settled, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::guard::FORM;
@@ -265,11 +265,11 @@ impl Asker<'_> {
                 Ok(mut listened) => {
                     listened.note(&self.shared.hub, by, self.asked.dialect);
                     listened.losses.append(&mut listened.lost);
-                    match listened.heard {
-                        Heard::Finished(finished) => {
+                    match listened.settled {
+                        Settled::Finished(finished) => {
                             several.take(&site, *finished, listened.losses);
                         }
-                        Heard::Asked(question) => {
+                        Settled::Asked(question) => {
                             several.fail(Fault::caller(
                                 FaultKind::Unanswered,
                                 waits(&question).unwrap_or(question.text.clone()),
@@ -366,30 +366,27 @@ pub(super) struct Listened {
     lost: Vec<Loss>,
     /// Who was asked, and why.
     route: Option<Route>,
-    heard: Heard,
-}
-
-enum Heard {
-    Finished(Box<Finished>),
-    Asked(Box<Question>),
+    settled: Settled,
 }
 
 impl Listened {
     /// With the words that were asked for.
     pub(super) async fn worded(self, hub: &Hub, modes: Modes, text: &str) -> Listened {
         let site = self.route.as_ref().map(|route| route.skill.peer.0.clone()).unwrap_or_default();
-        let heard = match self.heard {
-            Heard::Finished(finished) => Heard::Finished(Box::new(worded(hub, modes, text, &site, *finished).await)),
-            Heard::Asked(question) => Heard::Asked(question),
+        let settled = match self.settled {
+            Settled::Finished(finished) => {
+                Settled::Finished(Box::new(worded(hub, modes, text, &site, *finished).await))
+            }
+            Settled::Asked(question) => Settled::Asked(question),
         };
-        Listened { heard, ..self }
+        Listened { settled, ..self }
     }
 
     /// What it waits for, where that is not for its caller to answer.
     pub(super) fn pending(&self) -> Option<Text> {
-        match &self.heard {
-            Heard::Asked(question) => waits(question),
-            Heard::Finished(_) => None,
+        match &self.settled {
+            Settled::Asked(question) => waits(question),
+            Settled::Finished(_) => None,
         }
     }
 
@@ -404,9 +401,9 @@ impl Listened {
         if let Some(route) = self.route {
             went(envelope, &route);
         }
-        match self.heard {
-            Heard::Finished(finished) => told(envelope, &Stand::Finished(&finished)),
-            Heard::Asked(question) => told(envelope, &Stand::Asked(&question)),
+        match self.settled {
+            Settled::Finished(finished) => told(envelope, &Stand::Finished(&finished)),
+            Settled::Asked(question) => told(envelope, &Stand::Asked(&question)),
         }
     }
 }
@@ -434,30 +431,13 @@ pub(super) fn base(shared: &Shared, connection: &Connection, headers: &HeaderMap
 
 /// Reads to the end or to the first question that is open. Files have addresses at which this reader can fetch them.
 pub(super) async fn listen(running: &mut Running, reader: &Reader<'_>) -> Result<Listened, Fault> {
-    let (mut losses, mut lost, mut said, mut route) = (Vec::new(), Vec::new(), Vec::new(), None);
-    while let Some(entry) = running.next().await? {
-        let Record::Emitted { event, losses: before, .. } = &entry.record else { continue };
-        losses.extend_from_slice(before);
-        let heard = match event {
-            Event::Finished(finished) => {
-                let mut finished = finished.clone();
-                finished.output.parts = interlingua_core::collect(&finished, &said);
-                content::link(reader.hub, reader.by, &reader.base, &mut finished.output.parts);
-                lost = encode::lost(&finished.output);
-                Heard::Finished(Box::new(finished))
-            }
-            Event::Asked(question) if running.awaits(question) => Heard::Asked(Box::new(question.clone())),
-            Event::Said { .. } | Event::Artifact(_) => {
-                said.push(event.clone());
-                continue;
-            }
-            Event::Started(started) => {
-                route = Some(started.clone());
-                continue;
-            }
-            Event::Asked(_) | Event::Progress { .. } | Event::Settled { .. } => continue,
-        };
-        return Ok(Listened { of: running.named(), losses, lost, route, heard });
+    let mut transcript = Transcript::default();
+    let mut settled = running.settle(&mut transcript).await?;
+    let mut lost = Vec::new();
+    if let Settled::Finished(finished) = &mut settled {
+        content::link(reader.hub, reader.by, &reader.base, &mut finished.output.parts);
+        lost = encode::lost(&finished.output);
     }
-    Err(Fault::shutting_down_kept())
+    let Transcript { route, losses, .. } = transcript;
+    Ok(Listened { of: running.named(), losses, lost, route, settled })
 }

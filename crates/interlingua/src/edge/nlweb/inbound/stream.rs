@@ -13,7 +13,8 @@ use futures_util::future::select_all;
 use futures_util::stream::unfold;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
-use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, Loss, Principal, Record, SkillId, Text};
+use interlingua_core::task::MAX_LOSSES;
+use interlingua_core::{Entry, Event, Fault, FaultKind, Finished, Loss, Principal, Record, SkillId, Text, Transcript};
 use interlingua_protocols::nlweb::Asked;
 use interlingua_protocols::nlweb::encode::{self, Envelope, Frame, Stand, Telling};
 
@@ -84,13 +85,16 @@ pub(super) struct Wanted {
 struct One {
     site: Text,
     running: Running,
-    said: Vec<Event>,
-    skill: Option<SkillId>,
+    transcript: Transcript,
 }
 
 impl One {
     fn new(site: Text, running: Running) -> One {
-        One { site, running, said: Vec::new(), skill: None }
+        One { site, running, transcript: Transcript::default() }
+    }
+
+    fn skill(&self) -> Option<&SkillId> {
+        self.transcript.route.as_ref().map(|route| &route.skill)
     }
 }
 
@@ -134,9 +138,13 @@ impl Answering {
 
     async fn hear(&mut self, at: usize, record: &Record) {
         let Record::Emitted { event, losses, .. } = record else { return };
-        self.envelope.losses.extend(losses.iter().cloned());
+        let room = MAX_LOSSES.saturating_sub(self.envelope.losses.len());
+        self.envelope.losses.extend(losses.iter().take(room).cloned());
+        if let Err(fault) = self.going[at].transcript.push(record) {
+            return self.fails(at, fault).await;
+        }
         match event {
-            Event::Finished(finished) => self.finished(at, finished.clone()).await,
+            Event::Finished(finished) => self.finished(at, finished).await,
             Event::Asked(question) if self.several.is_some() => {
                 let text = waits(question).unwrap_or(question.text.clone());
                 self.fails(at, Fault::caller(FaultKind::Unanswered, text)).await;
@@ -153,7 +161,6 @@ impl Answering {
                 self.waiting.extend(Telling::progress(&self.envelope, note).as_ref().map(written));
             }
             Event::Started(route) => {
-                self.going[at].skill = Some(route.skill.clone());
                 if self.several.is_none() {
                     went(&mut self.envelope, route);
                     self.going[at].site = self.envelope.site.clone();
@@ -162,15 +169,14 @@ impl Answering {
             Event::Said { .. } | Event::Artifact(_) => {
                 let frames = self.telling.said(&self.envelope, event, &self.going[at].site);
                 self.waiting.extend(frames.iter().map(written));
-                self.going[at].said.push(event.clone());
             }
             Event::Progress { .. } | Event::Settled { .. } => {}
         }
     }
 
-    async fn finished(&mut self, at: usize, mut finished: Finished) {
-        let one = &self.going[at];
-        finished.output.parts = interlingua_core::collect(&finished, &one.said);
+    async fn finished(&mut self, at: usize, finished: &Finished) {
+        let one = &mut self.going[at];
+        let mut finished = one.transcript.whole(finished);
         let lost = match &self.wanted {
             None => Vec::new(),
             Some(wanted) => wanted.linked(one, &mut finished, &self.envelope),
@@ -227,7 +233,7 @@ impl Wanted {
     fn linked(&self, one: &One, finished: &mut Finished, envelope: &Envelope) -> Vec<Loss> {
         content::link(&self.hub, &self.by, &self.base, &mut finished.output.parts);
         let lost = encode::lost(&finished.output);
-        let (of, wire, skill) = (one.running.named(), envelope.dialect.wire(), one.skill.as_ref());
+        let (of, wire, skill) = (one.running.named(), envelope.dialect.wire(), one.skill());
         self.hub.lost(&Leg { by: &self.by, of, wire, skill }, &lost);
         lost
     }
