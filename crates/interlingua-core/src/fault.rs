@@ -84,6 +84,15 @@ impl Fault {
         self
     }
 
+    /// Of something that went wrong after the peer had answered: whoever tries again does it again.
+    #[must_use]
+    pub fn once_answered(self) -> Fault {
+        match self.retry {
+            Retry::After(_) => self.retry(Retry::IfIdempotent),
+            Retry::No | Retry::IfIdempotent => self,
+        }
+    }
+
     pub fn retry(mut self, retry: Retry) -> Fault {
         self.retry = retry;
         self

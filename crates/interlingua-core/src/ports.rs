@@ -3,6 +3,7 @@
 //! Acknowledged means appended and synced: a future returned here resolves only when the bytes would survive a power
 //! cut. Records are opaque to a driver; it never parses one.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,26 +18,44 @@ use crate::journal::Log;
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreFault>> + Send + 'a>>;
 
 /// Why the store did not do it.
-#[derive(Debug, Clone, thiserror::Error)]
+///
+/// It is no `std::error::Error`, so that [`Fault::internal`] does not take it: a store that is full is not a failure of the hub, and
+/// whoever asked must be told so. It becomes a [`Fault`] by `From`, and in no other way.
+#[derive(Debug, Clone)]
 pub enum StoreFault {
     /// Someone else appended first (journal) or the revision moved (records).
-    #[error("expected {expected}, found {found}")]
-    Moved { expected: u64, found: u64 },
+    Moved {
+        expected: u64,
+        found: u64,
+    },
     /// Nothing is held under this name (any more).
-    #[error("not held: {0}")]
     Missing(Text),
-    #[error("the store is full: {0}")]
     Full(Text),
     /// One owner keeps as many of these as one may.
-    #[error("as many {0} as one owner may keep")]
     Crowded(Text),
-    #[error("the store failed: {0}")]
     Broken(Text),
-    #[error("what was stored is damaged: {0}")]
     Damaged(Text),
-    #[error("the store is closed")]
     Closed,
 }
+
+impl fmt::Display for StoreFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreFault::Moved { expected, found } => write!(f, "expected {expected}, found {found}"),
+            StoreFault::Missing(what) => write!(f, "not held: {what}"),
+            StoreFault::Full(what) => write!(f, "the store is full: {what}"),
+            StoreFault::Crowded(what) => write!(f, "as many {what} as one owner may keep"),
+            StoreFault::Broken(why) => write!(f, "the store failed: {why}"),
+            StoreFault::Damaged(what) => write!(f, "what was stored is damaged: {what}"),
+            StoreFault::Closed => f.write_str("the store is closed"),
+        }
+    }
+}
+
+/// What the log is told of it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Cause(StoreFault);
 
 /// A full store is a condition that passes, and its callers may know; so may somebody who keeps too much. Everything else is
 /// the hub's own failure.
@@ -45,7 +64,7 @@ impl From<StoreFault> for Fault {
         match fault {
             StoreFault::Full(_) => {
                 Fault::hub(FaultKind::Busy, "the hub's store is full: nothing can be kept until there is room")
-                    .because(fault)
+                    .because(Cause(fault))
             }
             StoreFault::Crowded(what) => {
                 let text = format!("as many {what} as one caller may keep here; remove some first");
@@ -55,7 +74,7 @@ impl From<StoreFault> for Fault {
             | StoreFault::Missing(_)
             | StoreFault::Broken(_)
             | StoreFault::Damaged(_)
-            | StoreFault::Closed => Fault::internal(fault),
+            | StoreFault::Closed => Fault::internal(Cause(fault)),
         }
     }
 }
@@ -407,5 +426,29 @@ pub struct Store {
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Store")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Retry;
+
+    /// A type that is an error has two of these, and then it is not known which is meant: the test below does not compile.
+    trait NoError<Way> {
+        fn is_seen() {}
+    }
+    impl<T> NoError<()> for T {}
+    impl<T: std::error::Error> NoError<u8> for T {}
+
+    #[test]
+    fn a_fault_of_the_store_becomes_a_fault_in_one_way_only() {
+        <StoreFault as NoError<_>>::is_seen();
+        let full = Fault::from(StoreFault::Full("blobs".into()));
+        assert_eq!((full.kind, full.retry), (FaultKind::Busy, Retry::After(None)));
+        assert!(full.source.as_ref().is_some_and(|cause| cause.to_string() == "the store is full: blobs"), "{full:?}");
+        assert_eq!(full.once_answered().retry, Retry::IfIdempotent, "what was done is not done again");
+        let broken = Fault::from(StoreFault::Broken("disk".into()));
+        assert_eq!((broken.kind, broken.clone().once_answered().retry), (FaultKind::Internal, Retry::No));
     }
 }

@@ -16,10 +16,11 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
+use interlingua_core::Fault;
 use interlingua_core::digest::Digest;
 use interlingua_core::id::{TaskId, Time};
 use interlingua_core::journal::Log;
-use interlingua_core::ports::{Append, Expected, StoreFault, TaskPhase, TaskRoom, TaskRow, Unique};
+use interlingua_core::ports::{Append, Expected, TaskPhase, TaskRoom, TaskRow, Unique};
 use interlingua_drivers::keys::{Keyring, SealFault, Wrapping};
 use interlingua_drivers::store::{Embedded, Options};
 
@@ -100,12 +101,7 @@ fn disk(dir: &Path, span: Duration) -> std::io::Result<Vec<Duration>> {
     Ok(times)
 }
 
-async fn accept(
-    store: &Embedded,
-    next: &AtomicU64,
-    in_flight: usize,
-    span: Duration,
-) -> Result<Vec<Duration>, StoreFault> {
+async fn accept(store: &Embedded, next: &AtomicU64, in_flight: usize, span: Duration) -> Result<Vec<Duration>, Fault> {
     let (journal, begin) = (store.ports().journal, Instant::now());
     let callers = (0..in_flight).map(async |_| {
         let mut times = Vec::new();
@@ -115,7 +111,7 @@ async fn accept(
             journal.append(task).await?;
             times.push(start.elapsed());
         }
-        Ok::<_, StoreFault>(times)
+        Ok::<_, Fault>(times)
     });
     Ok(try_join_all(callers).await?.concat())
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use interlingua_core::ports::{Append, Expected, StoreFault};
-use interlingua_core::{Entry, Fault, FaultKind, Log, TaskId, Time, journal};
+use interlingua_core::{Entry, Fault, Log, TaskId, Time, journal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -80,8 +80,8 @@ impl RunLog {
                 Ok(_) => break,
                 Err(StoreFault::Full(_)) => tokio::time::sleep(FULL_STORE_WAIT).await,
                 Err(fault) => {
-                    let text = "the run's journal could not be written";
-                    return Err(Fault::hub(FaultKind::Internal, text).because(fault));
+                    let public = "the run's journal could not be written".into();
+                    return Err(Fault { public, ..fault.into() });
                 }
             }
         }

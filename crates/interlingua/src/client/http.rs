@@ -17,7 +17,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
 use hyper_util::client::legacy::{Builder, Client};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use interlingua_core::ports::StoreFault;
+use interlingua_core::Fault;
 use rustls::ClientConfig;
 use tokio::net::TcpStream;
 use tower::Service;
@@ -36,7 +36,7 @@ const ALIVE: Duration = Duration::from_secs(30);
 const ALIVE_TRIES: u32 = 3;
 
 /// A body is a message, or a blob read from the store as it goes.
-pub(crate) type Body = UnsyncBoxBody<Bytes, StoreFault>;
+pub(crate) type Body = UnsyncBoxBody<Bytes, Fault>;
 
 pub(crate) fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never| match never {}).boxed_unsync()

@@ -16,7 +16,6 @@ pub mod nlweb;
 pub mod oauth;
 pub mod site;
 pub mod status;
-pub(crate) mod stored;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};

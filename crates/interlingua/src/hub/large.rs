@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream::{Stream, try_unfold};
-use interlingua_core::ports::{Blobs, StoreFault};
+use interlingua_core::ports::Blobs;
 use interlingua_core::{Blob, Body, Digest, Fault, INLINE_LIMIT, Part};
 
 use super::Hub;
 
 impl Hub {
-    /// What is too large for the journal is stored.
+    /// What is too large for the journal is stored; callers fetch it from there.
     pub async fn store_large(&self, parts: &mut [Part]) -> Result<(), Fault> {
         for part in parts {
             if let Body::Blob(Blob::Inline(bytes)) = &part.body
@@ -23,7 +23,13 @@ impl Hub {
         Ok(())
     }
 
-    async fn stored(&self, bytes: Bytes) -> Result<Blob, Fault> {
+    /// The same of a peer's answer.
+    pub async fn store_large_answer(&self, parts: &mut [Part]) -> Result<(), Fault> {
+        self.store_large(parts).await.map_err(Fault::once_answered)
+    }
+
+    /// Puts bytes into the store.
+    pub async fn stored(&self, bytes: Bytes) -> Result<Blob, Fault> {
         let mut writer = self.store.blobs.create().await?;
         writer.write(bytes).await?;
         let info = writer.finish().await?;
@@ -35,7 +41,7 @@ impl Hub {
 const PIECE: usize = 256 * 1024;
 
 /// Stored content, piece by piece.
-pub fn pieces(blobs: Arc<dyn Blobs>, digest: Digest) -> impl Stream<Item = Result<Bytes, StoreFault>> + Send {
+pub fn pieces(blobs: Arc<dyn Blobs>, digest: Digest) -> impl Stream<Item = Result<Bytes, Fault>> + Send {
     between(blobs, digest, 0, u64::MAX)
 }
 
@@ -45,7 +51,7 @@ pub fn between(
     digest: Digest,
     first: u64,
     last: u64,
-) -> impl Stream<Item = Result<Bytes, StoreFault>> + Send {
+) -> impl Stream<Item = Result<Bytes, Fault>> + Send {
     try_unfold(first, move |offset| {
         let blobs = blobs.clone();
         async move {

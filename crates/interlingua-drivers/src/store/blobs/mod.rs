@@ -96,7 +96,7 @@ impl BlobFiles {
                 read => part.add(&buffer[..read])?,
             }
         }
-        part.keep(self).map_err(std::io::Error::other)?;
+        part.keep(self).map_err(|fault| std::io::Error::other(fault.to_string()))?;
         File::open(self.path(blob.digest))?.set_modified(blob.changed)?;
         std::fs::remove_file(&blob.path)?;
         Ok(true)

@@ -82,7 +82,7 @@ async fn ranked<'a>(
     query: &Searched,
 ) -> Result<Found<'a>, Fault> {
     let skip: usize = query.after.as_deref().unwrap_or("0").parse().map_err(|_| page::bad_cursor())?;
-    let hits = shared.hub.search_skills(words, RANKED).await.map_err(Fault::internal)?;
+    let hits = shared.hub.search_skills(words, RANKED).await?;
     let found = hits.iter().filter_map(|hit| Some((hit.skill.to_string(), *skills.get(&*hit.skill)?)));
     let (page, more) = page::cut(found.skip(skip), query.limit(), |_| String::new());
     let next = more.map(|_| (skip + page.len()).to_string());

@@ -100,7 +100,7 @@ pub(super) async fn events(
 
 /// Events in the journal after this one.
 async fn there_are(shared: &Shared, task: TaskId, after: u64, limit: usize) -> Result<PageView<NumberedEvent>, Fault> {
-    let stored = shared.hub.journal().read(Log::Task(task), after, limit).await.map_err(Fault::internal)?;
+    let stored = shared.hub.journal().read(Log::Task(task), after, limit).await?;
     let next = stored.last().filter(|_| !is_last(&stored, limit)).map(|last| last.seq.to_string());
     let mut items = Vec::with_capacity(stored.len());
     for record in stored {
@@ -162,7 +162,7 @@ pub(super) async fn seen(shared: &Shared, asker: &Asker, task: TaskId) -> Result
     match shared.hub.task(&asker.by, task).await {
         Ok(task) => Ok(asker.links(shared).within(TaskView::from(&task))),
         Err(fault) if fault.kind == FaultKind::NotFound(Noun::Task) => {
-            let row = shared.hub.journal().task(task).await.map_err(Fault::internal)?.ok_or_else(no_such_task)?;
+            let row = shared.hub.journal().task(task).await?.ok_or_else(no_such_task)?;
             Ok(TaskView { conversation: None, parent: None, ..TaskView::from(&row) })
         }
         Err(fault) => Err(fault),

@@ -44,7 +44,7 @@ pub(super) async fn read(
         let claim = Claim::new(&shared.hub, &asker.by);
         return Ok(live(shared, task, after, claim));
     }
-    let stored = shared.hub.journal().read(Log::Run(task), after, query.limit()).await.map_err(Fault::internal)?;
+    let stored = shared.hub.journal().read(Log::Run(task), after, query.limit()).await.map_err(Fault::from)?;
     let next = stored.last().filter(|_| !is_last(&stored, query.limit())).map(|last| last.seq.to_string());
     let items = stored.iter().map(step).collect::<Result<Vec<_>, Fault>>()?;
     answer(StatusCode::OK, &PageView { items, next })

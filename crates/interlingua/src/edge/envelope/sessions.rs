@@ -205,7 +205,7 @@ impl Table {
     }
 
     async fn find(&self, key: Digest, now: Time) -> Result<Option<Item>, Fault> {
-        self.records.get(KIND, &key.to_string(), now).await.map_err(Fault::internal)
+        Ok(self.records.get(KIND, &key.to_string(), now).await?)
     }
 
     /// Room for one more?
@@ -213,7 +213,7 @@ impl Table {
         if self.about.load(Ordering::Relaxed) >= self.limit {
             let last = self.counted.load(Ordering::Relaxed);
             if last == 0 || now.0.saturating_sub(last) >= RECOUNT_AFTER {
-                let count = self.records.count(KIND, now).await.map_err(Fault::internal)?;
+                let count = self.records.count(KIND, now).await?;
                 self.about.store(count, Ordering::Relaxed);
                 self.counted.store(now.0, Ordering::Relaxed);
             }
@@ -339,8 +339,7 @@ impl Step<'_> {
             Err(StoreFault::Full(_)) => {
                 return Err(Fault::hub(FaultKind::Busy, "the hub keeps as many sessions as it can"));
             }
-            Err(fault @ StoreFault::Crowded(_)) => return Err(fault.into()),
-            Err(fault) => return Err(Fault::internal(fault)),
+            Err(fault) => return Err(fault.into()),
         }
         let id = held.session.id();
         let named = self.brought.token.session_id.as_ref() == Some(id);

@@ -207,7 +207,7 @@ async fn find_skills(hub: &Hub, by: &Principal, input: &Input) -> Result<Output,
     let query = input.args.as_ref().and_then(|args| args.get("query")?.as_str()).unwrap_or_default();
     let mut skills = listed(hub, by);
     if !query.is_empty() {
-        let hits = hub.search_skills(query, MAX_LISTED).await.map_err(Fault::internal)?;
+        let hits = hub.search_skills(query, MAX_LISTED).await?;
         let rank = |skill: &Arc<Skill>| {
             let name = skill.id.to_string();
             hits.iter().position(|hit| *hit.skill == *name)

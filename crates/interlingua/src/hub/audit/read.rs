@@ -29,13 +29,12 @@ impl Hub {
         self.audit.written().await;
         let end = match before {
             Some(before) => before,
-            None => number(self.store.journal.last(Log::Audit).await.map_err(Fault::internal)?.saturating_add(1), 0),
+            None => number(self.store.journal.last(Log::Audit).await?.saturating_add(1), 0),
         };
         let mut lines = Vec::new();
         let mut record = end / PLACES;
         while lines.len() < limit {
-            let found =
-                self.store.journal.read(Log::Audit, record.saturating_sub(1), 1).await.map_err(Fault::internal)?;
+            let found = self.store.journal.read(Log::Audit, record.saturating_sub(1), 1).await?;
             match found.first() {
                 Some(stored) if stored.seq == record => {
                     lines.extend(numbered(stored).into_iter().rev().filter(|(number, _)| *number < end));

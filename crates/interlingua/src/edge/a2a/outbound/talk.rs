@@ -31,7 +31,6 @@ use crate::client::health::{Probed, Went};
 use crate::client::live::{late, told};
 use crate::client::lost::{self, Begun, Lost};
 use crate::client::retry;
-use crate::edge::stored;
 use crate::hub::Hub;
 
 /// Content goes inside a message, in base64: so much of it and no more.
@@ -137,7 +136,7 @@ impl Talk {
             Ok([Told::Finished(mut finished, losses)]) => {
                 self.keep_context();
                 self.context_kept().await?;
-                stored::keep_large(&self.hub, &mut finished.output.parts).await?;
+                self.hub.store_large_answer(&mut finished.output.parts).await?;
                 self.losses.extend(losses);
                 if self.losses.is_empty() {
                     return Ok(Reply::Done(finished, None));
@@ -204,7 +203,7 @@ impl Talk {
                 return Err(Fault::caller(FaultKind::TooLarge, text));
             }
             let limit = usize::try_from(len).unwrap_or(usize::MAX);
-            let bytes = self.hub.blobs().read(digest, 0, limit).await.map_err(Fault::internal)?;
+            let bytes = self.hub.blobs().read(digest, 0, limit).await?;
             part.body = Body::Blob(Blob::Inline(bytes));
         }
         Ok(())

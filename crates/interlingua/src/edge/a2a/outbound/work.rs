@@ -21,7 +21,6 @@ use super::events::Events;
 use super::line::{Heard, Trouble};
 use super::talk::Talk;
 use crate::client::live::{self, late};
-use crate::edge::stored;
 
 /// How long to wait before an agent is asked again how a task stands: at first, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -98,7 +97,7 @@ impl Work {
     async fn finish(&mut self, mut finished: Finished) -> Flow {
         let Some(talk) = &mut self.talk else { return Flow::Over };
         let kept = talk.context_kept().await;
-        let stored = stored::keep_large(&talk.hub, &mut finished.output.parts).await;
+        let stored = talk.hub.store_large_answer(&mut finished.output.parts).await;
         if let Err(fault) = kept.and(stored) {
             finished = Finished { outcome: Outcome::Failed(fault), ..finished };
         }
@@ -148,7 +147,7 @@ impl Work {
             }
             Told::Event(mut event) => {
                 if let Event::Artifact(chunk) = &mut event
-                    && let Err(fault) = stored::keep_large(&talk.hub, &mut chunk.parts).await
+                    && let Err(fault) = talk.hub.store_large_answer(&mut chunk.parts).await
                 {
                     return self.fail(fault).await;
                 }

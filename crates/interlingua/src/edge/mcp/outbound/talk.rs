@@ -26,7 +26,6 @@ use crate::client::live::told;
 use crate::client::lost::Lost;
 use crate::client::oauth::SIGN_IN_EXPIRES;
 use crate::client::retry;
-use crate::edge::stored;
 use crate::hub::{Hub, SignIn};
 
 /// How often a server may want a call again with its state and ask nothing.
@@ -328,7 +327,7 @@ impl Talk {
                 Ok(Reply::Done(Box::new(Finished::failed(fault)), None))
             }
             Ok(Replied::Finished(mut finished, lost, raw)) => {
-                stored::keep_large(&self.hub, &mut finished.output.parts).await?;
+                self.hub.store_large_answer(&mut finished.output.parts).await?;
                 self.losses.extend(lost);
                 if self.losses.is_empty() {
                     return Ok(Reply::Done(finished, raw));

@@ -21,7 +21,6 @@ use super::link::pipe::{cancelled_request, nobody_to_ask};
 use super::session::Unanswered;
 use super::talk::{Talk, pause};
 use crate::client::live::{self, late};
-use crate::edge::stored;
 
 /// How often a server may fail to tell of its task before it is given up on.
 const MAX_SILENT: u32 = 10;
@@ -113,7 +112,7 @@ impl Work {
 
     /// `lost`: behind the server.
     async fn finish(&mut self, mut finished: Finished, lost: Vec<Loss>, raw: Option<Raw>) {
-        if let Err(fault) = stored::keep_large(&self.talk.hub, &mut finished.output.parts).await {
+        if let Err(fault) = self.talk.hub.store_large_answer(&mut finished.output.parts).await {
             finished = Finished::failed(fault);
         }
         let mut losses = std::mem::take(&mut self.talk.losses);

@@ -143,7 +143,7 @@ impl Talk {
             return Err(Ended::Refused(Fault::caller(FaultKind::TooLarge, text)));
         }
         let limit = usize::try_from(len).unwrap_or(usize::MAX);
-        let bytes = self.hub.blobs().read(digest, 0, limit).await.map_err(Fault::internal)?;
+        let bytes = self.hub.blobs().read(digest, 0, limit).await.map_err(Fault::from)?;
         Ok(bytes)
     }
 }

@@ -53,7 +53,7 @@ impl std::fmt::Debug for Legs {
 
 impl Legs {
     pub(super) async fn load(&self, leg: &LegKey, now: Time) -> Result<Kept, Fault> {
-        let Some(item) = self.records.get(KIND, &leg.0, now).await.map_err(Fault::internal)? else {
+        let Some(item) = self.records.get(KIND, &leg.0, now).await? else {
             return Ok(Kept::default());
         };
         let plain = self.keys.open(KIND, leg.0.as_bytes(), &item.value).map_err(Fault::internal)?;
@@ -80,7 +80,7 @@ impl Legs {
         let plain = Zeroizing::new(serde_json::to_vec(&written).map_err(Fault::internal)?);
         let sealed = self.keys.seal(KIND, leg.0.as_bytes(), &plain).map_err(Fault::internal)?;
         let put = self.records.put(KIND, &leg.0, Bytes::from(sealed), Some(now.after(span)), Expect::Anything, now);
-        put.await.map_err(Fault::internal)?;
+        put.await?;
         Ok(())
     }
 }

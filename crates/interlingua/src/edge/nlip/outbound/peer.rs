@@ -32,7 +32,6 @@ use crate::client::place::Own;
 use crate::client::retry;
 use crate::client::tls::{self, Trust};
 use crate::config::{self, Binding};
-use crate::edge::stored;
 use crate::hub::Hub;
 
 /// An NLIP agent that configuration names. Holds the hub weakly: the hub holds it.
@@ -304,7 +303,7 @@ impl Talk {
                 let control = message.is_control();
                 let mut said = decode::reply(message, &leg);
                 if let Replied::Finished(finished) = &mut said.value {
-                    stored::keep_large(&self.hub, &mut finished.output.parts).await?;
+                    self.hub.store_large_answer(&mut finished.output.parts).await?;
                 }
                 Ok(Heard { said, control })
             }
@@ -348,8 +347,8 @@ impl Talk {
             return Err(Ended::Failed(self.peer.fault(FaultKind::BadReply, &text)));
         }
         let span = self.hub.settings().conversations;
-        self.peer.legs.keep(&self.key, &self.kept, &self.jar, self.hub.now(), span).await?;
-        Ok(())
+        let kept = self.peer.legs.keep(&self.key, &self.kept, &self.jar, self.hub.now(), span).await;
+        Ok(kept.map_err(Fault::once_answered)?)
     }
 
     fn leg(&self) -> client::Leg {

@@ -69,7 +69,7 @@ async fn stored(
         None => receive(blobs, body, shared.bounds().upload).await?,
     };
     let revision = reserve(&shared.hub, &by, id, &upload, revision, len).await?;
-    let info = writer.finish().await.map_err(Fault::internal)?;
+    let info = writer.finish().await?;
     let media = kind.filter(|kind| boundary(kind).is_none()).map(str::to_owned);
     let upload = Upload { stored: Some(Stored { digest: info.digest, len: info.len, media }), ..upload };
     fill(&shared.hub, id, &upload, revision).await?;
@@ -79,21 +79,21 @@ async fn stored(
 
 /// The body is the content.
 async fn receive(blobs: &dyn Blobs, mut body: Body, limit: u64) -> Result<Arrived, Fault> {
-    let mut writer = blobs.create().await.map_err(Fault::internal)?;
+    let mut writer = blobs.create().await?;
     let mut len = 0;
     while let Some(piece) = body::next(&mut body).await? {
         len += piece.len() as u64;
         if len > limit {
             return Err(body::too_large(limit));
         }
-        writer.write(piece).await.map_err(Fault::internal)?;
+        writer.write(piece).await?;
     }
     Ok(Arrived { writer, len })
 }
 
 /// The body is a form, and one field of it is the content.
 async fn receive_form(blobs: &dyn Blobs, mut body: Body, mut form: Multipart, limit: u64) -> Result<Arrived, Fault> {
-    let mut writer = blobs.create().await.map_err(Fault::internal)?;
+    let mut writer = blobs.create().await?;
     let (mut length, mut len) = (0, 0);
     while let Some(piece) = body::next(&mut body).await? {
         length += piece.len() as u64;
@@ -103,7 +103,7 @@ async fn receive_form(blobs: &dyn Blobs, mut body: Body, mut form: Multipart, li
         let content = form.take(&piece)?;
         if !content.is_empty() {
             len += content.len() as u64;
-            writer.write(Bytes::from(content)).await.map_err(Fault::internal)?;
+            writer.write(Bytes::from(content)).await?;
         }
     }
     form.end()?;

@@ -97,7 +97,7 @@ async fn reserve(hub: &Hub, by: &Principal, id: &str, upload: &Upload, revision:
 
 /// The upload behind an address, with the revision it has, if it is theirs.
 async fn find(hub: &Hub, by: &Principal, id: &str) -> Result<(Upload, u64), Fault> {
-    let found = hub.records(KIND).get(id).await.map_err(Fault::internal)?.ok_or_else(nothing)?;
+    let found = hub.records(KIND).get(id).await?.ok_or_else(nothing)?;
     let upload: Upload = serde_json::from_slice(&found.value).map_err(Fault::internal)?;
     let theirs = by.is_hub_owner() || upload.owner == by.owner().to_string();
     if theirs { Ok((upload, found.revision)) } else { Err(nothing()) }
@@ -116,7 +116,7 @@ async fn fill(hub: &Hub, id: &str, filled: &Upload, revision: u64) -> Result<(),
     match put.await {
         Ok(_) => Ok(()),
         Err(StoreFault::Moved { .. }) => Err(used()),
-        Err(fault) => Err(Fault::internal(fault)),
+        Err(fault) => Err(fault.into()),
     }
 }
 
@@ -131,7 +131,7 @@ pub(super) async fn resolve(hub: &Hub, by: &Principal, call: &mut Call) -> Resul
         if let Body::Blob(Blob::Inline(bytes)) = &part.body
             && bytes.len() > INLINE_LIMIT
         {
-            part.body = Body::Blob(crate::edge::stored::store(hub, bytes.clone()).await?);
+            part.body = Body::Blob(hub.stored(bytes.clone()).await?);
             continue;
         }
         let referred = part.uri.as_deref().filter(|_| part.body == Body::Link).and_then(upload::referred);

@@ -78,7 +78,7 @@ pub(super) async fn who(
 
 async fn ranked(shared: &Shared, by: &Principal, words: &str) -> Result<Vec<(Site, f64)>, Fault> {
     let mut sites = visible(shared, by);
-    let hits = shared.hub.search_skills(words, RANKED).await.map_err(Fault::internal)?;
+    let hits = shared.hub.search_skills(words, RANKED).await?;
     let mut found = Vec::new();
     for hit in hits {
         let peer = hit.skill.split_once('/').map_or(&*hit.skill, |(peer, _)| peer);
