@@ -57,6 +57,7 @@ pub struct Shared {
     pub routing: envelope::Routing,
     pub mcp: mcp::inbound::Desk,
     pub a2a: ArcSwap<a2a::Settings>,
+    pub a2a_modes: a2a::inbound::Modes,
     pub push: a2a::Push,
     pub aip: Arc<aip::Desk>,
     pub sites: site::Sites,

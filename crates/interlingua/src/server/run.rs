@@ -133,6 +133,7 @@ impl Server {
             routing,
             mcp,
             a2a,
+            a2a_modes: edge::a2a::inbound::Modes::default(),
             push,
             aip,
             sites: edge::site::Sites::default(),

@@ -12,6 +12,7 @@ use interlingua_protocols::a2a::Version;
 use interlingua_protocols::a2a::card::{self, Facts, Listed, Readers};
 use interlingua_protocols::a2a::decode::Door;
 
+use super::modes::visible;
 use super::send::{Skill, peer_of};
 use super::{Arrived, Asking};
 use crate::edge::Shared;
@@ -53,11 +54,6 @@ fn http_date(time: Time) -> String {
     jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&stamp).unwrap_or_default()
 }
 
-/// What this reader may call of the agent, and as what the card lists it.
-fn skills(asking: &Asking<'_>) -> Vec<Skill> {
-    asking.shared().hub.visible(&asking.by).skills_of(card_of(asking).as_ref()).cloned().collect()
-}
-
 /// The peer whose card this is: of the address, or the one at the front door.
 fn card_of(asking: &Asking<'_>) -> Option<PeerId> {
     let settings = asking.shared().hub.settings();
@@ -74,8 +70,9 @@ fn card_of(asking: &Asking<'_>) -> Option<PeerId> {
 pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
     let hub = &asking.shared().hub;
     let (catalogue, settings) = (hub.catalogue(), hub.settings());
-    let skills = skills(asking);
-    let of = card_of(asking).and_then(|peer| catalogue.peers.get(&peer));
+    let of = card_of(asking);
+    let skills = visible(hub, &asking.by, of.as_ref());
+    let of = of.and_then(|peer| catalogue.peers.get(&peer));
     let (url, grpc) = (asking.arrived.url(&asking.door), asking.arrived.authority());
     let words = card::words("hub", "Says what this hub can do, and does it, when asked in plain words");
     let mut listed: Vec<Listed<'_>> = skills.iter().map(|skill| listed(skill, &asking.door)).collect();
@@ -135,7 +132,7 @@ fn listed<'a>(skill: &'a Skill, door: &Door) -> Listed<'a> {
 }
 
 /// What parts the agent takes.
-pub(super) fn input_modes(asking: &Asking<'_>) -> Vec<Media> {
-    let skills = skills(asking);
-    card::modes(skills.iter().map(|skill| &**skill)).0
+pub(super) fn input_modes(asking: &Asking<'_>) -> Arc<[Media]> {
+    let shared = asking.shared();
+    shared.a2a_modes.taken(&shared.hub, &asking.by, card_of(asking).as_ref())
 }

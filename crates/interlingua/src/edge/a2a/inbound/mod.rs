@@ -9,6 +9,7 @@ mod grpc;
 mod http;
 pub(crate) mod links;
 mod list;
+mod modes;
 #[cfg(test)]
 mod races;
 mod rpc;
@@ -30,6 +31,7 @@ use interlingua_protocols::a2a::{Version, ext};
 
 pub(crate) use self::grpc::{refusal as refuse_grpc, told as grpc_status};
 pub(crate) use self::http::refusal as refuse_http;
+pub use self::modes::Modes;
 pub(crate) use self::rpc::refusal as refuse_rpc;
 
 use self::arrived::Arrived;
