@@ -19,6 +19,7 @@ use super::listing::{Entry, Listing};
 use super::own::Shown;
 use super::state::State;
 use super::views::with_fixed;
+use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
 use crate::edge::Shared;
 use crate::hub::entropy;
@@ -93,17 +94,12 @@ impl Asker {
     pub(super) async fn ask(&self, method: Method, params: &Members, header: Option<Header<'_>>) -> Reply {
         match method {
             Method::Discover => {
-                let (desk, mut out) = (&self.shared.mcp, Vec::new());
-                let told = self.listing().instructions(&self.shared.hub, &self.by, &desk.settings());
+                let settings = self.shared.mcp.settings();
+                let told = self.listing().instructions(&self.shared.hub, &self.by, &settings);
                 let cache = Cache { ttl_ms: DISCOVER_TTL_MS, public: self.by.is_anonymous() };
-                self.encoder().discover(&told, cache, &mut out);
-                Reply::Now(Ok(out))
+                Reply::Now(Ok(Written::by(|out| self.encoder().discover(&told, cache, out))))
             }
-            Method::Ping => {
-                let mut out = Vec::new();
-                self.encoder().empty(&mut out);
-                Reply::Now(Ok(out))
-            }
+            Method::Ping => Reply::Now(Ok(Written::by(|out| self.encoder().empty(out)))),
             Method::List { list, cursor, whole } => self.list(list, cursor.as_deref(), whole),
             Method::Call(invoke) => self.tool(invoke, params, header).await,
             Method::Prompt(invoke) => self.prompt(invoke, params).await,
@@ -133,8 +129,9 @@ impl Asker {
             Err(fault) => self.refuse(&fault),
             Ok((items, next)) => {
                 let cache = Cache { ttl_ms: LIST_TTL_MS, public: self.by.is_anonymous() };
-                let mut out = Vec::with_capacity(items.iter().map(|item| item.len() + 1).sum::<usize>() + 256);
-                self.encoder().list(list, items.into_iter(), next.as_deref(), cache, &mut out);
+                let size = items.iter().map(|item| item.len() + 1).sum::<usize>() + 256;
+                let mut out = Written::with_capacity(size);
+                self.encoder().list(list, items.into_iter(), next.as_deref(), cache, out.end());
                 Reply::Now(Ok(out))
             }
         }
@@ -242,8 +239,8 @@ impl Asker {
             Err(fault) => about.refuse(&fault),
             Ok(part) => {
                 let read = Finished::completed(Output { parts: vec![part], ..Output::default() });
-                let mut out = Vec::new();
-                about.encoder().read(&read, None, &Party::Hub, &Beside::default(), &mut out);
+                let mut out = Written::with_capacity(512);
+                about.encoder().read(&read, None, &Party::Hub, &Beside::default(), out.end());
                 Ok(out)
             }
         })
@@ -274,10 +271,8 @@ impl Asker {
         match self.open(about, ask, None, &Members::absent()).await {
             // A peer that completes nothing has no suggestions.
             Reply::Now(Err(refused)) if refused.error.code == interlingua_protocols::rpc::METHOD_NOT_FOUND => {
-                let mut out = Vec::new();
                 let none = interlingua_core::Finished::completed(interlingua_core::Output::default());
-                self.encoder().complete(&none, &Default::default(), &mut out);
-                Reply::Now(Ok(out))
+                Reply::Now(Ok(Written::by(|out| self.encoder().complete(&none, &Default::default(), out))))
             }
             reply => reply,
         }

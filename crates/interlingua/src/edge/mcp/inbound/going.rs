@@ -22,6 +22,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::state::State;
+use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
 use crate::edge::Shared;
 use crate::hub::audit::lost::Leg;
@@ -31,7 +32,7 @@ use crate::hub::{Running, entropy};
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a request ends in: a result, as it is written, or an error.
-pub(super) type Ended = Result<Vec<u8>, Refused>;
+pub(super) type Ended = Result<Written, Refused>;
 
 /// How questions reach the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,11 +157,9 @@ impl About {
                 };
                 Err(Refused { error, status })
             }
-            Spelt::Outcome => {
-                let mut out = Vec::new();
-                self.encoder().failed(fault, &mut out);
-                Ok(out)
-            }
+            Spelt::Outcome => Ok(Written::by(|out| {
+                self.encoder().failed(fault, out);
+            })),
         }
     }
 
@@ -201,9 +200,7 @@ impl About {
             Ok(state) => state,
             Err(fault) => return self.refuse(&fault),
         };
-        let mut out = Vec::new();
-        self.encoder().input_required(questions, &state, &mut out);
-        Ok(out)
+        Ok(Written::by(|out| self.encoder().input_required(questions, &state, out)))
     }
 }
 
@@ -429,27 +426,27 @@ impl Going {
         // Whoever named the skill knows it.
         let route = route.as_ref().filter(|route| route.why != Why::Named);
         let beside = Beside { losses, conversation, public, route, ..Beside::default() };
-        let mut out = Vec::with_capacity(512);
+        let mut out = Written::with_capacity(512);
         let lost = match (&finished.outcome, self.about.verb) {
             (Outcome::Failed(fault), verb) => match fault::spelling(fault, self.about.said.version, verb) {
                 Spelt::Error { .. } => return self.about.refuse(fault),
-                Spelt::Outcome => encoder.call(&finished, raw, &self.party, &beside, &mut out),
+                Spelt::Outcome => encoder.call(&finished, raw, &self.party, &beside, out.end()),
             },
             (Outcome::Completed | Outcome::Cancelled { .. }, Verb::Call) => {
-                encoder.call(&finished, raw, &self.party, &beside, &mut out)
+                encoder.call(&finished, raw, &self.party, &beside, out.end())
             }
             (Outcome::Cancelled { why, .. }, Verb::Prompt | Verb::Read | Verb::Other) => {
                 let text = format!("cancelled: {}", why.as_str());
                 return Err(Refused { error: rpc::Error::new(rpc::INTERNAL_ERROR, text), status: 200 });
             }
-            (Outcome::Completed, Verb::Prompt) => encoder.prompt(&finished, raw, &self.party, &beside, &mut out),
+            (Outcome::Completed, Verb::Prompt) => encoder.prompt(&finished, raw, &self.party, &beside, out.end()),
             (Outcome::Completed, Verb::Read) if finished.output.parts.is_empty() && raw.is_none() => {
                 let kind = FaultKind::NotFound(Noun::Resource);
                 return self.about.refuse(&Fault::caller(kind, "Resource not found"));
             }
-            (Outcome::Completed, Verb::Read) => encoder.read(&finished, raw, &self.party, &beside, &mut out),
+            (Outcome::Completed, Verb::Read) => encoder.read(&finished, raw, &self.party, &beside, out.end()),
             (Outcome::Completed, Verb::Other) => {
-                encoder.complete(&finished, &beside, &mut out);
+                encoder.complete(&finished, &beside, out.end());
                 Vec::new()
             }
         };
@@ -498,9 +495,7 @@ impl Going {
         let now = hub.now();
         let standing =
             Standing { id: task, created: now, updated: now, ttl_ms: None, note: None, state: TaskState::Working };
-        let mut out = Vec::new();
-        self.about.encoder().task_created(&standing, &mut out);
-        Ok(out)
+        Ok(Written::by(|out| self.about.encoder().task_created(&standing, out)))
     }
 }
 

@@ -290,24 +290,18 @@ pub(super) fn refused(id: Option<&Id>, refused: &Refused) -> Response {
 pub(super) fn ended_response(id: &Id, ended: Ended) -> Response {
     match ended {
         Err(refused) => self::refused(Some(id), &refused),
-        Ok(result) => shape::json(200, message(id, &result).into()),
+        Ok(result) => shape::json(200, result.message(id)),
     }
 }
 
 /// A whole response message.
-pub(super) fn message(id: &Id, result: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(result.len() + 64);
-    rpc::write_result(id, &mut out, |out| out.extend_from_slice(result));
-    out
-}
-
-pub(super) fn end_message(id: &Id, ended: &Ended) -> Vec<u8> {
+pub(super) fn end_message(id: &Id, ended: Ended) -> Bytes {
     match ended {
-        Ok(result) => message(id, result),
+        Ok(result) => result.message(id),
         Err(refused) => {
             let mut out = Vec::with_capacity(256);
             fault::write(Some(id), &refused.error, &mut out);
-            out
+            out.into()
         }
     }
 }
@@ -337,7 +331,7 @@ fn streamed(id: Id, going: Box<Going>, first: Option<Vec<u8>>) -> response::Resp
             Streaming::On(id, mut going) => Some(match tokio::time::timeout(frames::KEEP_ALIVE, going.next()).await {
                 Err(_) => (frames::COMMENT, Streaming::On(id, going)),
                 Ok(Next::Message(message)) => (frames::event(None, &message), Streaming::On(id, going)),
-                Ok(Next::Ended(ended)) => (frames::event(None, &end_message(&id, &ended)), Streaming::Over),
+                Ok(Next::Ended(ended)) => (frames::event(None, &end_message(&id, ended)), Streaming::Over),
             }),
         }
     }))

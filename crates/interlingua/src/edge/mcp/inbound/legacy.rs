@@ -29,6 +29,7 @@ use super::http::{Arrived, end_message, ended_response, faulted, refused};
 use super::listen::{self, Telling};
 use super::resume::{self, Place};
 use super::sessions::{Memory, Running, Session};
+use super::written::Written;
 use super::{SERVER, Spelling, frames};
 use crate::server::shape;
 
@@ -68,10 +69,10 @@ impl Arrived {
         }
         let one = |message: Result<Message, rpc::Invalid>| async {
             match message {
-                Err(invalid) => Some(written_error(invalid.id.as_ref(), &invalid.error())),
+                Err(invalid) => Some(written_error(invalid.id.as_ref(), &invalid.error()).into()),
                 Ok(Message::Request(request)) => {
                     let ended = self.whole(&within, &request).await;
-                    Some(end_message(&request.id, &ended))
+                    Some(end_message(&request.id, ended))
                 }
                 Ok(message) => {
                     self.noted(&within, message).await;
@@ -79,7 +80,7 @@ impl Arrived {
                 }
             }
         };
-        let answers: Vec<Vec<u8>> = join_all(messages.into_iter().map(one)).await.into_iter().flatten().collect();
+        let answers: Vec<Bytes> = join_all(messages.into_iter().map(one)).await.into_iter().flatten().collect();
         if answers.is_empty() {
             return StatusCode::ACCEPTED.into_response();
         }
@@ -114,9 +115,9 @@ impl Arrived {
         let session = Session::new(hub, asked.version, asked.client);
         let sealed =
             session.seal(hub, &by, &self.scope).and_then(|id| HeaderValue::from_str(&id).map_err(Fault::internal));
-        let (desk, mut out) = (&self.shared.mcp, Vec::with_capacity(1024));
+        let (desk, mut out) = (&self.shared.mcp, Written::with_capacity(1024));
         let listing = desk.listings.now(hub, &self.scope, &desk.settings());
-        encoder(asked.version).initialize(&listing.instructions(hub, &by, &desk.settings()), &mut out);
+        encoder(asked.version).initialize(&listing.instructions(hub, &by, &desk.settings()), out.end());
         let mut response = ended_response(&request.id, Ok(out));
         match sealed {
             Ok(id) => drop(response.headers_mut().insert(headers::SESSION, id)),
@@ -223,9 +224,7 @@ impl Arrived {
             subscribed.iter().for_each(|uri| within.memory.unsubscribe(uri));
             return Err(Refused::params(fault.public));
         }
-        let mut out = Vec::new();
-        encoder(within.session.version).empty(&mut out);
-        Ok(out)
+        Ok(Written::by(|out| encoder(within.session.version).empty(out)))
     }
 
     fn subscribe(&self, within: &Within, uri: Text) -> Result<(), Refused> {
@@ -404,7 +403,7 @@ impl Stream {
                 (frame, Streaming::On(self, going))
             }
             Ok(Next::Ended(ended)) => {
-                let frame = frames::event(Some(&self.place.at(going.seq)), &end_message(&self.place.request, &ended));
+                let frame = frames::event(Some(&self.place.at(going.seq)), &end_message(&self.place.request, ended));
                 self.arrived.mcp.sessions.keep_final(going.task(), frame.clone());
                 (frame, Streaming::Over)
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::Response;
+use bytes::Bytes;
 use futures_util::stream::unfold;
 use interlingua_core::peer::Following;
 use interlingua_core::{Fault, FaultKind, Kinds, Notice, Party, PeerId, Principal, Text, Uri};
@@ -18,7 +19,7 @@ use interlingua_protocols::rpc::Id;
 use tokio::time::Instant;
 
 use super::ask::Asker;
-use super::http::message;
+use super::written::Written;
 use super::{SERVER, Scope, Spelling, frames};
 use crate::edge::Shared;
 use crate::hub::news::{Heard, Listener};
@@ -57,7 +58,7 @@ pub(super) fn stream(asker: &Asker, id: Id, mut filter: Filter) -> Response {
                 Some((frame, (Some((telling, held)), ready, filter, id, stopping)))
             }
             Ok(None) => {
-                let frame = frames::event(None, &message(&id, &listened(version, &id)));
+                let frame = frames::event(None, &listened(version, &id));
                 Some((frame, (None, ready, filter, id, stopping)))
             }
         }
@@ -65,11 +66,9 @@ pub(super) fn stream(asker: &Asker, id: Id, mut filter: Filter) -> Response {
 }
 
 /// The result of a listen that the hub ends.
-fn listened(version: Version, id: &Id) -> Vec<u8> {
+fn listened(version: Version, id: &Id) -> Bytes {
     let encoder = Encoder { version, server: SERVER, addresses: &interlingua_protocols::mcp::content::Verbatim };
-    let mut out = Vec::new();
-    encoder.listened(id, &mut out);
-    out
+    Written::by(|out| encoder.listened(id, out)).message(id)
 }
 
 /// Has the peer whose resource this is tell of it, for as long as what is returned is held.

@@ -36,6 +36,7 @@ mod sessions;
 mod state;
 mod tasks;
 mod views;
+mod written;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

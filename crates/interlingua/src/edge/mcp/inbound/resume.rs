@@ -116,7 +116,7 @@ pub(super) async fn stream(arrived: &Arrived, within: &Within, place: Place) -> 
                 (frames::event(Some(&place.at(going.seq)), &message), (Some(going), ready, place))
             }
             Ok(Next::Ended(ended)) => {
-                let message = end_message(&place.request, &ended);
+                let message = end_message(&place.request, ended);
                 (frames::event(Some(&place.at(going.seq)), &message), (None, ready, place))
             }
         })

@@ -9,6 +9,7 @@ use interlingua_protocols::members::Members;
 
 use super::ask::{Asker, Reply, sorted};
 use super::going::{About, Asks, Called, Ended, Going};
+use super::written::Written;
 
 impl Asker {
     pub(super) async fn task_get(&self, id: &str) -> Reply {
@@ -40,20 +41,19 @@ impl Asker {
         }
         let state = match &ended {
             _ if cancelled => TaskState::Cancelled,
-            Some(Ok(result)) => TaskState::Completed(result),
+            Some(Ok(result)) => TaskState::Completed(result.json()),
             Some(Err(refused)) => TaskState::Failed(&refused.error),
             None if open.is_empty() => TaskState::Working,
             None => TaskState::Waiting(&open),
         };
-        let mut out = Vec::new();
         // One that runs is kept until it ends.
         let kept = self.shared.hub.settings().tasks;
         let ttl_ms = ended.is_some().then(|| updated.after(kept).0.saturating_sub(created.0));
         // What approvers are asked is told, and not put to this client.
         let waits = task.open.values().find(|question| question.to == Addressee::Approvers);
         let note = waits.map(|question| format!("waits for approval: {}", question.text));
-        about.encoder().task(&Standing { id, created, updated, ttl_ms, note: note.as_deref(), state }, &mut out);
-        Reply::Now(Ok(out))
+        let standing = Standing { id, created, updated, ttl_ms, note: note.as_deref(), state };
+        Reply::Now(Ok(Written::by(|out| about.encoder().task(&standing, out))))
     }
 
     /// What a finished task ended in, as the call itself would have.
@@ -105,9 +105,7 @@ impl Asker {
     }
 
     fn acknowledged(&self) -> Reply {
-        let mut out = Vec::new();
-        self.encoder().empty(&mut out);
-        Reply::Now(Ok(out))
+        Reply::Now(Ok(Written::by(|out| self.encoder().empty(out))))
     }
 }
 

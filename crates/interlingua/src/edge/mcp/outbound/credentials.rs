@@ -22,6 +22,13 @@ pub(super) struct Credentials {
 #[derive(Debug, Default)]
 pub(super) struct Sent(Option<Shown>);
 
+impl Sent {
+    /// Only a token that was fetched may be refused and renewed.
+    pub(super) fn is_of_account(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
 impl Credentials {
     /// `authority`: where tokens for the server come from.
     pub(super) fn of(config: &McpPeer, authority: Option<Arc<Authority>>) -> Result<Credentials, Fault> {

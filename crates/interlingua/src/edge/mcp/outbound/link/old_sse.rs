@@ -20,7 +20,7 @@ const GREETING: Duration = Duration::from_secs(10);
 
 /// Opens the stream and waits for the address.
 pub(in super::super) async fn open(endpoint: &Endpoint, changes: Arc<Changes>) -> Result<Arc<Pipe>, Trouble> {
-    let response = endpoint.stream(&HeaderMap::new()).await?.map_err(Trouble::Refused)?;
+    let response = endpoint.stream(HeaderMap::new()).await?.map_err(Trouble::Refused)?;
     let body = response.into_body();
     let mut stream = Stream { parser: Parser::new(body.most()), body };
     let greeted = tokio::time::timeout(GREETING, stream.greeting()).await;
@@ -68,7 +68,7 @@ impl Stream {
 async fn pump(endpoint: Endpoint, to: Uri, mut stream: Stream, ears: Arc<Ears>, mut lines: mpsc::Receiver<Line>) {
     let writing = async {
         while let Some(line) = lines.recv().await {
-            match endpoint.post(&to, &HeaderMap::new(), line.bytes.clone()).await {
+            match endpoint.post(&to, HeaderMap::new(), line.bytes.clone()).await {
                 Ok(response) if accepted(&response) => {}
                 Ok(response) => return format!("it answered HTTP {}", response.status()),
                 Err(trouble) => return trouble.lost().to_string(),

@@ -18,7 +18,7 @@ use interlingua_protocols::sse::Parser;
 use tokio_util::sync::CancellationToken;
 
 use super::pipe::{DEPTH, asked};
-use super::table::Table;
+use super::table::{Place, Table};
 use super::{Calls, Refused, Source, Trouble};
 use crate::client::answers::{Coming, too_large};
 use crate::client::http::{Pool, read, retry_after, whole};
@@ -62,7 +62,7 @@ impl Endpoint {
         &self,
         method: &Method,
         uri: &Uri,
-        headers: &HeaderMap,
+        mut headers: HeaderMap,
         body: &Bytes,
     ) -> Result<Response<Coming>, Trouble> {
         let mut renewals = 0;
@@ -71,28 +71,34 @@ impl Endpoint {
             *request.method_mut() = method.clone();
             *request.uri_mut() = uri.clone();
             let sent = self.credentials.apply(request.headers_mut()).await;
-            request.headers_mut().extend(headers.clone());
+            // What cannot be refused for its token is sent once.
+            let again = (sent.is_of_account() && renewals < MAX_RENEWALS).then(|| headers.clone());
+            request.headers_mut().extend(headers);
             let response = self.pool.send(request).await?;
-            match self.credentials.judge(&sent, &response).await {
-                Judged::Again if renewals < MAX_RENEWALS => renewals += 1,
-                Judged::Answer | Judged::Again => return Ok(response),
-                Judged::SignIn(sign_in) => return Err(Trouble::SignIn(sign_in)),
-            }
+            headers = match (self.credentials.judge(&sent, &response).await, again) {
+                (Judged::Again, Some(again)) => again,
+                (Judged::Answer | Judged::Again, _) => return Ok(response),
+                (Judged::SignIn(sign_in), _) => return Err(Trouble::SignIn(sign_in)),
+            };
+            renewals += 1;
         }
     }
 
-    pub(super) async fn post(&self, uri: &Uri, headers: &HeaderMap, body: Bytes) -> Result<Response<Coming>, Trouble> {
-        let mut all = headers.clone();
-        all.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-        all.insert(ACCEPT, HeaderValue::from_static(BOTH));
-        self.send(&Method::POST, uri, &all, &body).await
+    pub(super) async fn post(
+        &self,
+        uri: &Uri,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Coming>, Trouble> {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        headers.insert(ACCEPT, HeaderValue::from_static(BOTH));
+        self.send(&Method::POST, uri, headers, &body).await
     }
 
     /// An event stream; the error is the status that is not one.
-    pub(super) async fn stream(&self, headers: &HeaderMap) -> Result<Result<Response<Coming>, Refused>, Trouble> {
-        let mut all = headers.clone();
-        all.insert(ACCEPT, HeaderValue::from_static(EVENTS));
-        let response = self.send(&Method::GET, &self.uri, &all, &Bytes::new()).await?;
+    pub(super) async fn stream(&self, mut headers: HeaderMap) -> Result<Result<Response<Coming>, Refused>, Trouble> {
+        headers.insert(ACCEPT, HeaderValue::from_static(EVENTS));
+        let response = self.send(&Method::GET, &self.uri, headers, &Bytes::new()).await?;
         let is_stream = response.status() == StatusCode::OK && is_media(response.headers(), EVENTS);
         Ok(if is_stream { Ok(response) } else { Err(refused(&response)) })
     }
@@ -144,12 +150,14 @@ impl Streamable {
             let name = HeaderName::try_from(name.as_str()).map_err(Lost::unconnected)?;
             headers.insert(name, HeaderValue::try_from(value.as_str()).map_err(Lost::unconnected)?);
         }
-        self.endpoint.post(&self.endpoint.uri, &headers, outgoing.body.clone()).await
+        self.endpoint.post(&self.endpoint.uri, headers, outgoing.body.clone()).await
     }
 
     pub(super) async fn open(self: &Arc<Self>, outgoing: &Outgoing, owner: Option<Owner>) -> Result<Calls, Trouble> {
-        let (calls, _) = self.open_with_head(outgoing, owner).await?;
-        Ok(calls)
+        let (id, place) = self.enter(outgoing, owner).ok_or(Trouble::TooMany)?;
+        let response = self.post(outgoing).await?;
+        let source = self.source(id, response).await?;
+        Ok(Calls { place, source })
     }
 
     /// With the headers of the answer, which bring a session's name.
@@ -158,12 +166,17 @@ impl Streamable {
         outgoing: &Outgoing,
         owner: Option<Owner>,
     ) -> Result<(Calls, HeaderMap), Trouble> {
-        let id = outgoing.id.unwrap_or_default();
-        let place = self.table.enter(id, owner).ok_or(Trouble::TooMany)?;
+        let (id, place) = self.enter(outgoing, owner).ok_or(Trouble::TooMany)?;
         let response = self.post(outgoing).await?;
         let head = response.headers().clone();
         let source = self.source(id, response).await?;
         Ok((Calls { place, source }, head))
+    }
+
+    /// `None`: too many calls are in flight.
+    fn enter(&self, outgoing: &Outgoing, owner: Option<Owner>) -> Option<(u64, Place)> {
+        let id = outgoing.id.unwrap_or_default();
+        Some((id, self.table.enter(id, owner)?))
     }
 
     async fn source(self: &Arc<Self>, id: u64, response: Response<Coming>) -> Result<Source, Trouble> {
@@ -238,7 +251,7 @@ impl Streamable {
         }
         let supervisor = self.endpoint.supervisor.clone();
         supervisor.run_until_stop(async move {
-            let _ = self.endpoint.send(&Method::DELETE, &self.endpoint.uri, &self.headers, &Bytes::new()).await;
+            let _ = self.endpoint.send(&Method::DELETE, &self.endpoint.uri, self.headers.clone(), &Bytes::new()).await;
         });
     }
 }
@@ -376,7 +389,7 @@ impl Events {
         if let Some(last) = &self.last {
             headers.insert(LAST_EVENT_ID, last.clone());
         }
-        match self.http.endpoint.stream(&headers).await.map_err(Trouble::lost)? {
+        match self.http.endpoint.stream(headers).await.map_err(Trouble::lost)? {
             Ok(response) => {
                 let body = response.into_body();
                 self.parser = Parser::new(body.most());
