@@ -11,8 +11,8 @@ use interlingua::hub::Settled;
 use interlingua::server::run::Server;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::{
-    Ask, Call, CardFrom, Effects, Finished, Input, Output, Part, Principal, Proof, Provenance, Request,
-    Schema, Skill, SkillId, SkillKind, Target, Transcript,
+    Ask, Call, CardFrom, Effects, Finished, Input, Output, Part, Principal, Proof, Provenance, Request, Schema, Skill,
+    SkillId, SkillKind, Target, Transcript,
 };
 
 /// Says a text backwards.

@@ -17,8 +17,8 @@ use interlingua::config::{Config, Overrides, load_text};
 use interlingua::hub::{Hub, Settled};
 use interlingua::server::run::Server;
 use interlingua_core::{
-    Answer, Ask, Call, Card, Health, Input, KindSet, PeerId, Principal, Proof, Question, QuestionKind,
-    Request, Schema, Skill, SkillId, SkillKind, Target, Transcript,
+    Answer, Ask, Call, Card, Health, Input, KindSet, PeerId, Principal, Proof, Question, QuestionKind, Request, Schema,
+    Skill, SkillId, SkillKind, Target, Transcript,
 };
 use interlingua_testkit::browser;
 use serde_json::{Map, Value, json};

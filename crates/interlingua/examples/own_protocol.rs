@@ -14,8 +14,8 @@ use interlingua::config::{Overrides, without_file};
 use interlingua::hub::{Hub, Settled, entropy};
 use interlingua::server::run::Server;
 use interlingua_core::{
-    Ask, Call, Fault, FaultKind, Finished, Input, Json, Outcome, Part, Principal, Proof, Request, SkillId,
-    Target, Transcript, Wire,
+    Ask, Call, Fault, FaultKind, Finished, Input, Json, Outcome, Part, Principal, Proof, Request, SkillId, Target,
+    Transcript, Wire,
 };
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};

@@ -7,7 +7,7 @@ use arc_swap::{ArcSwap, Guard};
 use bytes::Bytes;
 use interlingua_core::policy::{Action, Decision};
 use interlingua_core::ports::{Blobs, Expect, Hit, Item, Journal, Pending, Records, Room, Store};
-use interlingua_core::{Fault, Health, HubId, Json, Notice, PeerId, Principal, Skill, TaskId, Text, Time};
+use interlingua_core::{Digest, Fault, Health, HubId, Json, Notice, PeerId, Principal, Skill, TaskId, Text, Time};
 use interlingua_drivers::keys::Keyring;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -240,6 +240,11 @@ impl Hub {
 
     pub fn set_policy(&self, policy: Policy) {
         self.policy.store(Arc::new(policy));
+    }
+
+    /// Of the rules that hold now.
+    pub fn policy_version(&self) -> Digest {
+        self.policy.load().version()
     }
 
     /// May they approve what waits for no approver in particular?

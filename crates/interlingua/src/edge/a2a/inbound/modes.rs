@@ -9,7 +9,6 @@ use interlingua_protocols::a2a::card;
 use moka::sync::Cache;
 
 use crate::hub::Hub;
-use crate::hub::policy::Action;
 
 /// How many bytes of them are kept ready.
 const MAX_KEPT: u64 = 4 * 1024 * 1024;
@@ -50,7 +49,7 @@ impl Default for Modes {
 impl Modes {
     /// Of this peer's skills, or of all.
     pub(super) fn taken(&self, hub: &Hub, by: &Principal, of: Option<&PeerId>) -> Arc<[Media]> {
-        let (catalogue, policy, now) = (hub.catalogue().generation, hub.policy.load().version(), hub.now());
+        let (catalogue, policy, now) = (hub.catalogue().generation, hub.policy_version(), hub.now());
         let key = (by.owner(), of.cloned());
         let holds = |kept: &Arc<Kept>| {
             (kept.catalogue, kept.policy) == (catalogue, policy) && kept.by == *by && now < kept.until
@@ -67,13 +66,7 @@ impl Modes {
 
 /// What somebody may call of a peer, or of all: what its card lists to them.
 pub(super) fn visible(hub: &Hub, by: &Principal, of: Option<&PeerId>) -> Vec<Arc<Skill>> {
-    let (catalogue, policy, now) = (hub.catalogue(), hub.policy.load(), hub.now());
-    catalogue
-        .newest()
-        .filter(|skill| of.is_none_or(|peer| skill.id.peer == *peer))
-        .filter(|skill| policy.allows(by, Action::List, skill, now))
-        .cloned()
-        .collect()
+    hub.visible(by).skills_of(of).cloned().collect()
 }
 
 #[cfg(test)]
@@ -157,7 +150,7 @@ mod tests {
         let hub = Hub::new("test".into(), store.ports(), keys, AdmissionLimits::default(), Settings::default());
         hub.registry().register(card("eyes", "image/png"), Arc::new(Silent)).expect("registers");
         let counting = Arc::new(Counting::default());
-        hub.set_policy((Policy::new(Digest::of(b"1"), Some(counting.clone()))));
+        hub.set_policy(Policy::new(Digest::of(b"1"), Some(counting.clone())));
         let modes = Modes::default();
         let asked = |by: &Principal, of: Option<&PeerId>| {
             let before = counting.0.load(Ordering::Relaxed);
@@ -176,7 +169,7 @@ mod tests {
         taken.sort();
         assert_eq!((taken, was_asked), (vec![wav, png], true), "another catalogue");
         assert!(!asked(&all, None).1);
-        hub.set_policy((Policy::new(Digest::of(b"2"), Some(counting.clone()))));
+        hub.set_policy(Policy::new(Digest::of(b"2"), Some(counting.clone())));
         assert!(asked(&all, None).1, "other rules");
         assert!(!asked(&all, None).1);
     }

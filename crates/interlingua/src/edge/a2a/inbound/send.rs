@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interlingua_core::{
-    Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input,
-    Json, Loss, MessageId, Part, Request, Signal, SkillId, TaskId, Transcript,
+    Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input, Json,
+    Loss, MessageId, Part, Request, Signal, SkillId, TaskId, Transcript,
 };
 use interlingua_protocols::a2a::card;
 use interlingua_protocols::a2a::decode::{Context, Door, Meaning, Wants, decode};

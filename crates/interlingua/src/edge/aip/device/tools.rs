@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use interlingua_core::{
-    Call, CancelWhy, Channel, Event, Fault, Finished, Json, Link, Part, Party, PeerId, Principal, Proof,
-    Request, Skill, SkillId, SkillName, Subject, Text, Transcript, Wire,
+    Call, CancelWhy, Channel, Event, Fault, Finished, Json, Link, Part, Party, PeerId, Principal, Proof, Request,
+    Skill, SkillId, SkillName, Subject, Text, Transcript, Wire,
 };
 use interlingua_protocols::aip::wire::{CommandResult, ResultStatus, ServerMessage, ToolType};
 use interlingua_protocols::aip::{WIRE, decode, discover, encode};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use interlingua_core::graph::{Ending, Node};
 use interlingua_core::{
-    Ask, Call, CancelWhy, Fault, Finished, Input, Json, Maker, MessageId, OnDisconnect, Origin, Outcome, Part,
-    PeerId, Principal, Request, Retry, Signal, SkillId, Target, TaskId, Text, Transcript,
+    Ask, Call, CancelWhy, Fault, Finished, Input, Json, Maker, MessageId, OnDisconnect, Origin, Outcome, Part, PeerId,
+    Principal, Request, Retry, Signal, SkillId, Target, TaskId, Text, Transcript,
 };
 
 use crate::hub::{Hub, Running};

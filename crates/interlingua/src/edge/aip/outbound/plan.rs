@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use interlingua_core::peer::{Dispatch, Peer};
 use interlingua_core::{
-    Ask, Event, FaultKind, Finished, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text,
-    Transcript,
+    Ask, Event, FaultKind, Finished, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text, Transcript,
 };
 use interlingua_protocols::aip::encode;
 use interlingua_protocols::aip::link::Tongue;

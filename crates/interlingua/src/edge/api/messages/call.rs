@@ -2,8 +2,8 @@
 
 use interlingua_core::bus::{Kind, Message, said};
 use interlingua_core::{
-    Ask, Body, Call, Fault, FaultKind, Finished, Input, Json, Loss, Missing, OnDisconnect, Outcome,
-    Part, PeerId, Provenance, Request, SkillId, Target, TaskId, Transcript, Wire,
+    Ask, Body, Call, Fault, FaultKind, Finished, Input, Json, Loss, Missing, OnDisconnect, Outcome, Part, PeerId,
+    Provenance, Request, SkillId, Target, TaskId, Transcript, Wire,
 };
 use serde_json::{Value, json};
 

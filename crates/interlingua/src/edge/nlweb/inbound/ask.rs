@@ -10,8 +10,8 @@ use futures_util::future::join_all;
 use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use interlingua_core::{
-    Answer, Carried, ConversationId, Fault, FaultKind, Feature, Finished, Input, Loss, PeerId, Principal,
-    Question, Request, Route, Signal, Text, Transcript,
+    Answer, Carried, ConversationId, Fault, FaultKind, Feature, Finished, Input, Loss, PeerId, Principal, Question,
+    Request, Route, Signal, Text, Transcript,
 };
 use interlingua_protocols::hop::Headers;
 use interlingua_protocols::nlweb::decode::{self, Arrived};
