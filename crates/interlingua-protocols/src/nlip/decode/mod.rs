@@ -64,7 +64,6 @@ pub struct Incoming {
 }
 
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly every message is the large one, and each is moved once")]
 pub enum Meaning {
     Call(Box<Call>),
     /// Several in one message.
