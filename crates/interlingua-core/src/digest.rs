@@ -68,16 +68,10 @@ impl Gathered {
     }
 }
 
-/// Two digits for each byte.
-pub(crate) fn hex(bytes: &[u8]) -> impl Iterator<Item = u8> {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])
-}
-
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = [0; 64];
-        text.iter_mut().zip(hex(&self.0)).for_each(|(place, digit)| *place = digit);
+        hex::encode_to_slice(self.0, &mut text).map_err(|_| fmt::Error)?;
         f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
@@ -91,13 +85,8 @@ impl fmt::Debug for Digest {
 impl FromStr for Digest {
     type Err = BadId;
     fn from_str(text: &str) -> Result<Self, BadId> {
-        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(BadId);
-        }
         let mut bytes = [0; 32];
-        for (index, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).map_err(|_| BadId)?;
-        }
+        hex::decode_to_slice(text, &mut bytes).map_err(|_| BadId)?;
         Ok(Digest(bytes))
     }
 }

@@ -4,7 +4,7 @@
 //! called), [`task`] (the state machine of a kept exchange), [`agent`] (a model that uses skills), [`team`] (several that
 //! answer and vote), [`graph`] (a plan of many calls), [`site`] (a website that is driven), [`bus`] (agents that write to one
 //! another), [`model`] (what a model says), [`journal`] (what is written down), [`audit`] (what was decided),
-//! [`limit`] (how often), [`schema`] (what checking a value costs), [`json`] and [`percent`] (how what is carried is spelt), [`ports`], [`peer`] and [`policy`] (what the outside world must offer).
+//! [`limit`] (how often), [`schema`] (what checking a value costs), [`json`] and [`percent`] (how what is carried is spelt), [`glob`] (the patterns of lists), [`ports`], [`peer`] and [`policy`] (what the outside world must offer).
 //!
 //! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
 //! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
@@ -20,6 +20,7 @@ pub mod conversation;
 pub mod digest;
 pub mod event;
 pub mod fault;
+pub mod glob;
 pub mod graph;
 pub mod id;
 pub mod journal;

@@ -4,7 +4,7 @@
 use bytes::{Bytes, BytesMut};
 use serde::Serialize;
 
-use crate::digest::{self, Digest};
+use crate::digest::Digest;
 use crate::journal::SCHEMA_VERSION;
 
 /// The digits of a salt, and the length that stands before a field of a digest.
@@ -12,6 +12,8 @@ const SALT: usize = 32;
 const LENGTH: usize = 8;
 /// How a record begins, after the version of its schema.
 const BEFORE: &[u8] = b"{\"before\":\"";
+/// The digits of a digest, before they are filled in.
+const ZEROS: [u8; 64] = [b'0'; 64];
 /// How much of the memory of one page is kept for the next.
 const SPARE: usize = 1 << 20;
 
@@ -32,7 +34,8 @@ impl Draft {
     pub fn add(&mut self, said: &impl Serialize, salt: u128) -> Result<(), serde_json::Error> {
         self.line.clear();
         self.line.extend((SALT as u64).to_be_bytes());
-        self.line.extend(digest::hex(&salt.to_be_bytes()));
+        self.line.extend([b'0'; SALT]);
+        spell(&salt.to_be_bytes(), &mut self.line[LENGTH..]);
         self.line.extend([0; LENGTH]);
         let start = self.line.len();
         serde_json::to_writer(&mut self.line, said)?;
@@ -67,10 +70,12 @@ impl Draft {
         }
         let page = Digest::of_fields([&before.0[..], &[]].into_iter().chain(self.lines.iter().map(|line| &line.0[..])));
         self.record.extend_from_slice(b"],\"digest\":\"");
-        self.record.extend(digest::hex(&page.0));
+        let end = self.record.len();
+        self.record.extend_from_slice(&ZEROS);
+        spell(&page.0, &mut self.record[end..]);
         self.record.extend_from_slice(b"\"}");
         let begin = 1 + BEFORE.len();
-        self.record[begin..begin + 64].iter_mut().zip(digest::hex(&before.0)).for_each(|(place, digit)| *place = digit);
+        spell(&before.0, &mut self.record[begin..begin + ZEROS.len()]);
         self.lines.clear();
         self.last = self.record.len().min(SPARE);
         (self.record.split().freeze(), page)
@@ -81,7 +86,13 @@ impl Draft {
         self.record.reserve(self.last);
         self.record.extend_from_slice(&[SCHEMA_VERSION]);
         self.record.extend_from_slice(BEFORE);
-        self.record.extend_from_slice(&[b'0'; 64]);
+        self.record.extend_from_slice(&ZEROS);
         self.record.extend_from_slice(b"\",\"lines\":[");
     }
+}
+
+/// `place` has room for exactly two digits for each byte.
+fn spell(bytes: &[u8], place: &mut [u8]) {
+    let spelled = hex::encode_to_slice(bytes, place);
+    debug_assert!(spelled.is_ok(), "{spelled:?}");
 }

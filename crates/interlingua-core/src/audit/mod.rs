@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use draft::Draft;
 pub use verify::{Broken, Found, Verifier};
 
-use crate::digest::{self, Digest};
+use crate::digest::Digest;
 use crate::id::{Text, Time};
 use crate::json::Json;
 
@@ -150,14 +150,14 @@ impl Checkpoint {
 
     /// Whether the key with this public half signed it.
     pub fn is_good(&self, public: &[u8], verify: &Verify<'_>) -> bool {
-        from_hex(&self.signature).is_some_and(|signature| verify(public, &self.statement(), &signature))
+        hex::decode(&*self.signature).is_ok_and(|signature| verify(public, &self.statement(), &signature))
     }
 
     /// The name of the key that signs what follows; `None` when its successor has no public half.
     pub fn signs_next(&self) -> Option<Text> {
         match &self.next {
             None => Some(self.key.clone()),
-            Some(next) => from_hex(next).map(|public| key_name(&public)),
+            Some(next) => hex::decode(&**next).ok().map(|public| key_name(&public)),
         }
     }
 }
@@ -165,15 +165,4 @@ impl Checkpoint {
 /// What a key is called: the digest of its public half.
 pub fn key_name(public: &[u8]) -> Text {
     Digest::of(public).to_string().into()
-}
-
-/// As signatures and keys are written.
-pub fn hex(bytes: &[u8]) -> String {
-    digest::hex(bytes).map(char::from).collect()
-}
-
-pub fn from_hex(hex: &str) -> Option<Vec<u8>> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pairs = hex.as_bytes().chunks(2);
-    pairs.map(|pair| Some((digit(pair.first()?)? << 4) | digit(pair.get(1)?)?)).collect()
 }

@@ -1,6 +1,6 @@
 //! Going through a chain of pages in their order, and naming the first one that does not fit.
 
-use super::{BEGINNING, Checkpoint, Page, Verify, from_hex, key_name};
+use super::{BEGINNING, Checkpoint, Page, Verify, key_name};
 use crate::digest::Digest;
 use crate::id::Text;
 
@@ -116,7 +116,7 @@ impl Verifier {
             return Err(Broken::Signature(number));
         }
         let next = signed.signs_next().ok_or(Broken::Signature(number))?;
-        if let Some(public) = signed.next.as_deref().and_then(from_hex) {
+        if let Some(Ok(public)) = signed.next.as_deref().map(hex::decode) {
             self.know(public);
         }
         self.found.checkpoints += 1;

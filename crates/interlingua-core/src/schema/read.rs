@@ -7,6 +7,7 @@ use serde_json::Map;
 use super::graph::{Graph, Node};
 use super::{MAX_STATES, MAX_SUBSCHEMAS, Unfit, pattern};
 use crate::json::Tree;
+use crate::percent;
 
 /// Goes through a whole value once: what comparing all items of an array costs.
 const WHOLE: usize = 0;
@@ -135,7 +136,7 @@ impl<'a> Reading<'a> {
     fn target(&self, reference: &str) -> Result<&'a Tree, Unfit> {
         let unknown = || Unfit::Reference(reference.chars().take(100).collect());
         let fragment = reference.strip_prefix('#').ok_or_else(unknown)?;
-        let fragment = decoded(fragment).ok_or_else(unknown)?;
+        let fragment = percent::decoded(fragment).ok_or_else(unknown)?;
         if fragment.is_empty() {
             return Ok(self.root);
         }
@@ -160,21 +161,6 @@ impl<'a> Reading<'a> {
         }
         is_schema(at).then_some(Ok(at))
     }
-}
-
-/// A fragment of a URI as the text it stands for.
-fn decoded(fragment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || rest.next().and_then(|digit| char::from(digit).to_digit(16));
-        bytes.push(u8::try_from(digit()? * 16 + digit()?).ok()?);
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// The one place with this anchor: of two it would not be known which a validator takes.

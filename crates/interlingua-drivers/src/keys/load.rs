@@ -193,20 +193,11 @@ fn lenient(alphabet: &alphabet::Alphabet) -> GeneralPurpose {
 }
 
 fn decode(word: &str) -> Option<Zeroizing<[u8; 32]>> {
-    let bytes = match from_hex(word) {
-        Some(bytes) => bytes,
-        None => [alphabet::STANDARD, alphabet::URL_SAFE]
-            .iter()
-            .find_map(|alphabet| lenient(alphabet).decode(word).ok())
-            .map(Zeroizing::new)?,
-    };
-    bytes.as_slice().try_into().ok().map(Zeroizing::new)
-}
-
-fn from_hex(word: &str) -> Option<Zeroizing<Vec<u8>>> {
-    if word.len() != 64 || !word.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
+    let mut key = Zeroizing::new([0; 32]);
+    if hex::decode_to_slice(word, &mut *key).is_ok() {
+        return Some(key);
     }
-    let digits = (0..word.len()).step_by(2).map(|at| u8::from_str_radix(&word[at..at + 2], 16).ok());
-    digits.collect::<Option<Vec<u8>>>().map(Zeroizing::new)
+    let alphabets = [alphabet::STANDARD, alphabet::URL_SAFE];
+    let bytes = Zeroizing::new(alphabets.iter().find_map(|alphabet| lenient(alphabet).decode(word).ok())?);
+    bytes.as_slice().try_into().ok().map(Zeroizing::new)
 }

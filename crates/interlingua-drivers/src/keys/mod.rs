@@ -60,7 +60,7 @@ pub struct KeyInfo {
 
 /// The id of the key that sealed a value, as far as can be seen without opening it.
 pub fn sealed_by(value: &[u8]) -> Option<String> {
-    value.get(1..=ID).map(hex)
+    value.get(1..=ID).map(hex::encode)
 }
 
 /// Why a sealed value was not opened. Which byte was wrong is nobody's business.
@@ -165,7 +165,7 @@ impl Master {
     }
 
     fn info(&self) -> KeyInfo {
-        KeyInfo { id: hex(&self.id), made: self.made.as_deref().map(str::to_owned) }
+        KeyInfo { id: hex::encode(self.id), made: self.made.as_deref().map(str::to_owned) }
     }
 
     fn sealing_key(&self, purpose: &str) -> Result<LessSafeKey, SealFault> {
@@ -177,10 +177,6 @@ impl Master {
         let key = Zeroizing::new(derive(&self.bytes, "tag", purpose)?);
         Ok(hmac::Key::new(hmac::HMAC_SHA256, &*key))
     }
-}
-
-fn hex(id: &[u8]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A key for one use and one purpose. The zero byte keeps the two apart: no use contains one.

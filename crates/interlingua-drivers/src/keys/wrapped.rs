@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
 use super::load::{FILE, newest_of, read_if_there, with_new, write_whole};
-use super::{ID, KeyFault, KeyInfo, Keyring, SealFault, hex};
+use super::{ID, KeyFault, KeyInfo, Keyring, SealFault};
 
 const FIRST_LINE: &str = "interlingua wrapped keys 1\n";
 const PURPOSE: &str = "wrapped keys";
@@ -120,7 +120,7 @@ impl Wrapping {
         let body = text.strip_prefix(FIRST_LINE).ok_or(KeyFault::Altered)?;
         let wrapped = STANDARD.decode(body.trim_end()).map_err(|_| KeyFault::Altered)?;
         let opened = self.outer.open(PURPOSE, b"", &wrapped).map_err(|fault| match fault {
-            SealFault::UnknownKey => KeyFault::NotOpened(hex(&wrapped[1..=ID])),
+            SealFault::UnknownKey => KeyFault::NotOpened(hex::encode(&wrapped[1..=ID])),
             SealFault::Forged => KeyFault::Altered,
             SealFault::Random => KeyFault::Crypto(fault),
         })?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::{Buf, Bytes, BytesMut};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use super::Version;
 use super::fault::Error;
@@ -152,28 +153,17 @@ pub fn write_timeout(wait: Duration) -> Option<String> {
     }
 }
 
-/// `grpc-message`: what is no plain ASCII is escaped.
+/// What a `grpc-message` escapes: all that is no plain ASCII, and the sign of an escape.
+const MESSAGE: AsciiSet = CONTROLS.add(b'%');
+
+/// As a `grpc-message` is written.
 pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b' '..=b'~' if byte != b'%' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    utf8_percent_encode(text, &MESSAGE).to_string()
 }
 
 /// What [`escape`] wrote. What is no escape is taken as it stands.
 pub fn unescape(text: &str) -> String {
-    let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
-    while let Some(&byte) = text.as_bytes().get(at) {
-        let hex = if byte == b'%' { text.get(at + 1..at + 3) } else { None };
-        let escaped = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        out.push(escaped.unwrap_or(byte));
-        at += if escaped.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";

@@ -7,15 +7,19 @@
 //! | the same with a version up to 0.54, or with `prefer.response_format` of that time | results |
 //! | the same otherwise | named events, version 0.55 |
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use interlingua_core::json::{BadJson, Reader};
 use interlingua_core::{
     Ask, Call, Caller, Input, Json, KindSet, Missing, OnDisconnect, Part, PeerId, Provenance, Role, Target, Text, Turn,
 };
 
-use super::form;
 use super::wire::{Action, Asked, Dialect, MAX_ITEMS, MAX_PREV, MAX_SITES, MAX_TEXT, Modes, USUAL_ITEMS};
 use crate::members::{Members, elements};
+
+/// What comes after this many parameters is not read.
+const MAX_PARAMETERS: usize = 256;
 
 /// Why a request is none, in the generation it is answered in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,15 +66,20 @@ pub struct Arrived<'a> {
     pub depth: usize,
 }
 
+/// The parameters of an address or a form, in order. What is not UTF-8 after unescaping is replaced.
+fn pairs(text: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+    form_urlencoded::parse(text).take(MAX_PARAMETERS)
+}
+
 /// Reads a request to `ask`. What the body says wins over the address.
 pub fn ask(arrived: Arrived<'_>) -> Result<Asked, Refused> {
     let mut flat = Flat::default();
-    form::pairs(arrived.query).for_each(|(name, value)| flat.set(&name, &value));
+    pairs(arrived.query.as_bytes()).for_each(|(name, value)| flat.set(&name, &value));
     if arrived.body.iter().all(u8::is_ascii_whitespace) {
         return flat.asked();
     }
     if arrived.form {
-        form::pairs(&String::from_utf8_lossy(arrived.body)).for_each(|(name, value)| flat.set(&name, &value));
+        pairs(String::from_utf8_lossy(arrived.body).as_bytes()).for_each(|(name, value)| flat.set(&name, &value));
         return flat.asked();
     }
     let refused = |invalid| Refused { dialect: Dialect::Named, invalid };

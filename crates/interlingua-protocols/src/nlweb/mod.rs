@@ -13,7 +13,6 @@ pub mod decode;
 pub mod discover;
 pub mod encode;
 pub mod fault;
-mod form;
 mod item;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,13 @@
 //! What types cannot say of the peers a hub calls: addresses, programs, credentials that would travel in the open.
 
+use interlingua_core::glob;
 use interlingua_core::site::Origin;
 use interlingua_drivers::jws::Signer;
 
 use super::check::{Found, authorities, is_open, url};
 use super::{
     AipPeer, Binding, McpCredentials, McpPeer, NlipPeer, NlwebPeer, OAuth, OAuthGrant, Peer, SkillSettings, Speaks,
-    check_a2a, matches,
+    check_a2a,
 };
 
 pub(super) fn peer(name: &str, peer: &Peer, found: &mut Found) {
@@ -56,7 +57,8 @@ fn skills(name: &str, peer: &Peer, found: &mut Found) {
             let effects = settings.effects.is_some() && earlier.effects.is_some();
             effects || (!settings.phrases.is_empty() && !earlier.phrases.is_empty())
         };
-        let covered = before.iter().find(|(earlier, said)| is_pattern && matches(earlier, pattern) && hides(said));
+        let covered =
+            before.iter().find(|(earlier, said)| is_pattern && glob::matches(earlier, pattern) && hides(said));
         if let Some((earlier, _)) = covered {
             found.refuse(&path, format!("`{earlier}` before it fits all of these; put the narrower one first"));
         }

@@ -87,7 +87,7 @@ pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
 pub use nlweb::NlwebPeer;
 pub use oauth::{OAuth, OAuthGrant};
 pub use overrides::Overrides;
-pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, SkillSettings, Speaks, matches};
+pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, SkillSettings, Speaks};
 pub use phrases::Phrases;
 pub use policy::PolicyFile;
 pub use problem::{At, Problem};

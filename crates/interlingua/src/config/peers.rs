@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
-use interlingua_core::{CardFrom, Effects, Skill};
+use interlingua_core::{CardFrom, Effects, Skill, glob};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -185,13 +185,13 @@ impl Peer {
 
     /// Is this skill of the peer offered at all? A deny wins over an allow.
     pub fn offers(&self, skill: &str) -> bool {
-        let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, skill));
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| glob::matches(pattern, skill));
         any(&self.allow) && !any(&self.deny)
     }
 
     /// What configuration says of a skill, what counts first: by its name, then by each pattern that fits.
     fn settings_of<'s>(&'s self, skill: &'s str) -> impl Iterator<Item = &'s SkillSettings> {
-        let fits = self.skills.iter().filter(move |(pattern, _)| matches(pattern, skill));
+        let fits = self.skills.iter().filter(move |(pattern, _)| glob::matches(pattern, skill));
         self.skills.get(skill).into_iter().chain(fits.map(|(_, settings)| settings))
     }
 
@@ -329,52 +329,11 @@ impl JsonSchema for Peer {
     }
 }
 
-/// Does `text` match `pattern`, in which `*` stands for any letters, or none? Linear: the last star is the only one that
-/// is ever tried again.
-pub fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t, mut star) = (0, 0, None);
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(letter) if *letter == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            Some(_) | None => match star {
-                Some((star_p, star_t)) => {
-                    star = Some((star_p, star_t + 1));
-                    p = star_p + 1;
-                    t = star_t + 1;
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|letter| *letter == b'*')
-}
-
 #[cfg(test)]
 mod tests {
     use interlingua_core::Effects;
 
-    use super::{EffectsOverride, NlipPeer, Peer, SkillSettings, Speaks, matches};
-
-    #[test]
-    fn a_star_stands_for_any_letters() {
-        for (pattern, text) in [("*", ""), ("*", "a"), ("delete_*", "delete_all"), ("a*b*c", "aXbYbZc"), ("abc", "abc")]
-        {
-            assert!(matches(pattern, text), "{pattern} {text}");
-        }
-        for (pattern, text) in
-            [("", "a"), ("delete_*", "undelete_all"), ("a*b", "abX"), ("abc", "abcd"), ("a*bc*", "ac")]
-        {
-            assert!(!matches(pattern, text), "{pattern} {text}");
-        }
-    }
+    use super::{EffectsOverride, NlipPeer, Peer, SkillSettings, Speaks};
 
     #[test]
     fn what_a_skill_does_is_said_by_name_by_pattern_or_for_all() {

@@ -5,12 +5,11 @@
 
 use indexmap::IndexMap;
 use interlingua_core::words::Matcher;
-use interlingua_core::{CardFrom, Effects, Json, PeerId, Phrase, Schema, Skill, SkillId, SkillKind, Text, site};
+use interlingua_core::{CardFrom, Effects, Json, PeerId, Phrase, Schema, Skill, SkillId, SkillKind, Text, glob, site};
 use interlingua_protocols::{a2a, nlip, nlweb};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::peers::matches;
 use super::{Config, Peer, Problem, Speaks};
 use crate::hub::reserved;
 
@@ -96,7 +95,7 @@ fn of_peer(name: &str, peer: &Peer) -> Vec<Problem> {
     let all_known = !matches!(peer.speaks, Speaks::A2a(_)) && !peer.hub;
     for (pattern, settings) in &peer.skills {
         let one = all_known || !pattern.contains('*');
-        let fits = known.iter().filter(|(skill, _)| one && matches(pattern, skill));
+        let fits = known.iter().filter(|(skill, _)| one && glob::matches(pattern, skill));
         let meant: Vec<&Schema> = fits.map(|(_, schema)| schema).collect();
         let anything = Schema(Json::empty_object());
         let schemas = if meant.is_empty() { vec![&anything] } else { meant };

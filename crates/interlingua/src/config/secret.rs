@@ -41,17 +41,10 @@ impl Key {
 
     fn parse(text: &str) -> Option<Key> {
         let text = text.trim();
-        let bytes = Zeroizing::new(if text.len() == 64 { unhex(text)? } else { STANDARD.decode(text).ok()? });
+        let bytes =
+            Zeroizing::new(if text.len() == 64 { hex::decode(text).ok()? } else { STANDARD.decode(text).ok()? });
         bytes.as_slice().try_into().ok().map(Zeroizing::new).map(Key)
     }
-}
-
-/// The bytes that hexadecimal digits spell.
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || !text.len().is_multiple_of(2) {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }
 
 impl std::fmt::Debug for Key {

@@ -5,6 +5,7 @@
 //! leaves.
 
 use bytes::Bytes;
+use hex::FromHex as _;
 use interlingua_core::policy::{Action, Object};
 use interlingua_core::ports::{Expect, Item, Room, StoreFault};
 use interlingua_core::{Conversation, ConversationId, Digest, Fault, Owner, Principal, Subject};
@@ -18,7 +19,6 @@ pub const CONVERSATIONS: &str = "conversations";
 /// What the codes are made for: one never passes for the other.
 const PURPOSE: &str = "conversation";
 const IDENTITY: &str = "identity";
-const HEX: &[u8; 16] = b"0123456789abcdef";
 /// Bytes of the authentication code that a token carries.
 const CODE: usize = 16;
 
@@ -67,7 +67,7 @@ impl Hub {
     pub fn open_conversation(&self, by: &Principal, token: &str) -> Option<ConversationId> {
         let (id, code) = token.rsplit_once('.')?;
         let id = ConversationId::from(id);
-        let code = u128::from_str_radix(code, 16).ok().filter(|_| code.len() == 2 * CODE)?.to_be_bytes();
+        let code = <[u8; CODE]>::from_hex(code).ok()?;
         self.conversation_tags().ok()?.verify(&bound(by, &id), &code).then_some(id)
     }
 
@@ -185,14 +185,7 @@ fn is_theirs(by: &Principal, conversation: &Conversation) -> bool {
 }
 
 fn with_code(name: &str, tag: &[u8; 32]) -> String {
-    let mut token = String::with_capacity(name.len() + 1 + 2 * CODE);
-    token.push_str(name);
-    token.push('.');
-    for byte in &tag[..CODE] {
-        token.push(char::from(HEX[usize::from(byte >> 4)]));
-        token.push(char::from(HEX[usize::from(byte & 15)]));
-    }
-    token
+    format!("{name}.{}", hex::encode(&tag[..CODE]))
 }
 
 fn bound(by: &Principal, id: &ConversationId) -> Vec<u8> {

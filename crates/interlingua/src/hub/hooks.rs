@@ -13,13 +13,12 @@ use std::time::Duration;
 
 use interlingua_core::{
     Call, Effects, Fault, FaultKind, Finished, Json, Outcome, Part, Principal, QuestionId, Skill, SkillId, TaskId,
-    Text, Time,
+    Text, Time, glob,
 };
 
 use super::Hub;
 use super::audit::AuditLine;
 use super::prepare::Ready;
-use crate::config::matches;
 
 /// What a hook answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,8 +142,9 @@ impl Hooks {
             return Vec::new();
         }
         let name = skill.to_string();
-        let about =
-            |hook: &&Arc<Attached>| hook.when == when && hook.skills.iter().any(|pattern| matches(pattern, &name));
+        let about = |hook: &&Arc<Attached>| {
+            hook.when == when && hook.skills.iter().any(|pattern| glob::matches(pattern, &name))
+        };
         self.0.iter().filter(about).cloned().collect()
     }
 }

@@ -12,11 +12,11 @@ use arc_swap::ArcSwap;
 use interlingua_core::limit::{Buckets, Pace, again_in};
 use interlingua_core::policy::ROLE_SCOPE;
 use interlingua_core::{
-    Call, Digest, Fault, FaultKind, Json, Link, PeerId, Principal, Retry, Skill, SkillId, Subject, Text,
+    Call, Digest, Fault, FaultKind, Json, Link, PeerId, Principal, Retry, Skill, SkillId, Subject, Text, glob,
 };
 use tokio::time::Instant;
 
-use super::policy::{glob, matches};
+use super::policy::matches;
 
 /// How many names one rule remembers.
 const MAX_NAMES: usize = 10_000;
@@ -210,17 +210,16 @@ fn name(per: Per, asked: &Asked<'_>) -> Name {
 impl When {
     fn fits(&self, asked: &Asked<'_>) -> bool {
         let id = &asked.skill.id;
-        self.peer.as_ref().is_none_or(|pattern| glob(pattern, id.peer.as_str()))
+        self.peer.as_ref().is_none_or(|pattern| glob::matches(pattern, id.peer.as_str()))
             && self.skill.as_ref().is_none_or(|pattern| matches(pattern, id))
             && self
                 .protocol
                 .as_ref()
                 .is_none_or(|name| asked.call.origin.protocols().any(|protocol| **name == *protocol))
             && self.role.as_ref().is_none_or(|role| asked.by.links().iter().any(|link| role.has(link)))
-            && self
-                .principal
-                .as_ref()
-                .is_none_or(|pattern| asked.by.links().iter().any(|link| glob(pattern, &link.subject.to_string())))
+            && self.principal.as_ref().is_none_or(|pattern| {
+                asked.by.links().iter().any(|link| glob::matches(pattern, &link.subject.to_string()))
+            })
     }
 }
 

@@ -8,7 +8,7 @@
 use std::sync::{Arc, LazyLock};
 
 use interlingua_core::policy::{Asked, Could, Decision, Effect, Judge, Object};
-use interlingua_core::{Call, Digest, Json, Link, PeerId, Principal, Skill, SkillId, Subject, Text, Time, Trust};
+use interlingua_core::{Call, Digest, Json, Link, PeerId, Principal, Skill, SkillId, Subject, Text, Time, Trust, glob};
 
 pub use interlingua_core::policy::Action;
 
@@ -244,7 +244,7 @@ fn holds(by: &Principal, right: &str, now: Time) -> bool {
 /// Does a scope name all of this peer? `*` and `*/*` name nobody: they are of whoever may use everything.
 fn is_named(link: &Link, peer: &PeerId, now: Time) -> bool {
     let names = |scope: &Text| match scope.split_once('/') {
-        Some((pattern, "*")) => pattern.bytes().any(|byte| byte != b'*') && glob(pattern, peer.as_str()),
+        Some((pattern, "*")) => pattern.bytes().any(|byte| byte != b'*') && glob::matches(pattern, peer.as_str()),
         Some(_) | None => false,
     };
     in_force(link, now) && link.scopes.iter().any(names)
@@ -288,32 +288,9 @@ fn scopes_allow(link: &Link, action: Action, skill: &Skill, now: Time) -> bool {
 /// `peer/skill` where either side may hold `*` for any run of characters; a bare `*` is everything.
 pub fn matches(pattern: &str, skill: &SkillId) -> bool {
     match pattern.split_once('/') {
-        Some((peer, name)) => glob(peer, skill.peer.as_str()) && glob(name, skill.skill.as_str()),
+        Some((peer, name)) => glob::matches(peer, skill.peer.as_str()) && glob::matches(name, skill.skill.as_str()),
         None => pattern == "*",
     }
-}
-
-/// `*` stands for any run of characters. Linear: each `*` remembers only where it began.
-pub fn glob(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if pattern.get(p) == Some(&b'*') {
-            star = Some((p, t));
-            p += 1;
-        } else if pattern.get(p) == Some(&text[t]) {
-            p += 1;
-            t += 1;
-        } else if let Some((at, from)) = star {
-            star = Some((at, from + 1));
-            p = at + 1;
-            t = from + 1;
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|&byte| byte == b'*')
 }
 
 #[cfg(test)]

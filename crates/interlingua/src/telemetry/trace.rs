@@ -41,10 +41,10 @@ impl TraceParent {
     /// None: not a valid value, and the trace begins anew, as section 3.2.2 says.
     pub fn parse(text: &str) -> Option<TraceParent> {
         let mut fields = text.trim().splitn(5, '-');
-        let version = u8::try_from(hex(fields.next()?, 2)?).ok()?;
-        let trace = hex(fields.next()?, 32)?;
-        let span = u64::try_from(hex(fields.next()?, 16)?).ok()?;
-        let flags = hex(fields.next()?, 2)?;
+        let version = u8::try_from(number_of(fields.next()?, 2)?).ok()?;
+        let trace = number_of(fields.next()?, 32)?;
+        let span = u64::try_from(number_of(fields.next()?, 16)?).ok()?;
+        let flags = number_of(fields.next()?, 2)?;
         // Version 0 ends here; a later one may go on, and is read as far as it is known.
         let ends_well = version != 0 || fields.next().is_none();
         let valid = version != 0xff && trace != 0 && span != 0 && ends_well;
@@ -89,23 +89,16 @@ impl TraceParent {
     /// As it is sent. By hand, because every call is written once.
     pub fn text(self) -> Text {
         let mut text = *b"00-00000000000000000000000000000000-0000000000000000-00";
-        write_hex(&mut text[ID], self.trace);
-        write_hex(&mut text[36..52], u128::from(self.span));
-        write_hex(&mut text[53..LENGTH], u128::from(self.sampled));
+        let spelled = hex::encode_to_slice(self.trace.to_be_bytes(), &mut text[ID])
+            .and_then(|()| hex::encode_to_slice(self.span.to_be_bytes(), &mut text[36..52]))
+            .and_then(|()| hex::encode_to_slice([u8::from(self.sampled)], &mut text[53..LENGTH]));
+        debug_assert!(spelled.is_ok(), "{spelled:?}");
         std::str::from_utf8(&text).map(Text::from).unwrap_or_default()
     }
 }
 
-/// Fills `to` from its end, one hexadecimal digit a byte.
-fn write_hex(to: &mut [u8], mut value: u128) {
-    for digit in to.iter_mut().rev() {
-        *digit = b"0123456789abcdef"[(value & 0xf) as usize];
-        value >>= 4;
-    }
-}
-
-/// Exactly `len` lower-case hexadecimal digits.
-fn hex(text: &str, len: usize) -> Option<u128> {
+/// A number of exactly `len` lower-case hexadecimal digits.
+fn number_of(text: &str, len: usize) -> Option<u128> {
     let digits = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     if text.len() == len && digits { u128::from_str_radix(text, 16).ok() } else { None }
 }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use interlingua_core::audit::{self, Broken, Checkpoint, Found, Page, Verifier};
+use interlingua_core::audit::{Broken, Checkpoint, Found, Page, Verifier};
 use interlingua_core::percent::encoded;
 use interlingua_core::visible::visible_json;
 use interlingua_drivers::jws::PublicKey;
@@ -135,7 +135,7 @@ struct Checking<'a> {
 impl Checking<'_> {
     fn take(&mut self, written: Written) -> Result<(), String> {
         for key in written.key.iter().chain(&written.older) {
-            self.verifier.know(audit::from_hex(&key.public).ok_or("a key in it is none")?);
+            self.verifier.know(hex::decode(&*key.public).map_err(|_| "a key in it is none")?);
         }
         if let Some(checkpoint) = written.checkpoint {
             let public = self.verifier.public(&checkpoint.key);

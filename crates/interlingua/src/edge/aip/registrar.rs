@@ -272,7 +272,7 @@ fn peer_name(id: &str, taken: impl Fn(&str) -> bool) -> PeerId {
     }
     let plain: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(32).collect();
     let plain = plain.trim_matches('-');
-    let sign: String = Digest::of(id.as_bytes()).0.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let sign = hex::encode(&Digest::of(id.as_bytes()).0[..4]);
     format!("{}-{sign}", if plain.is_empty() { "device" } else { plain }).into()
 }
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use interlingua_core::{CardFrom, Digest, Effects, Json, PeerId, Principal, Proof, SkillId, Text};
+use interlingua_core::{CardFrom, Digest, Effects, Json, PeerId, Principal, Proof, SkillId, Text, glob};
 use interlingua_protocols::aip::link::Pulse;
 use interlingua_protocols::aip::server::Rules;
 use interlingua_protocols::aip::wire::ToolType;
 
-use crate::config::{self, Aip, AipDevice, matches};
+use crate::config::{self, Aip, AipDevice};
 
 #[derive(Debug)]
 pub struct Settings {
@@ -114,7 +114,7 @@ impl Settings {
 
     pub(super) fn offers(&self, device: &str, tool: &str) -> bool {
         let Some(device) = self.devices.get(device) else { return true };
-        let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| glob::matches(pattern, tool));
         device.allow.as_deref().is_none_or(any) && !any(&device.deny)
     }
 

@@ -72,7 +72,7 @@ impl Seals {
     /// The configured keys before the hub's own, so that a key can be configured later without losing what there is.
     fn new(tokens: &config::Tokens, own: Arc<Keyring>) -> Result<Seals, KeyFault> {
         let ring = |keys: &mut dyn Iterator<Item = &config::Key>| {
-            let words: Vec<String> = keys.map(hex).collect();
+            let words: Vec<String> = keys.map(|key| hex::encode(key.expose())).collect();
             let text = Zeroizing::new(words.join("\n"));
             (!text.is_empty()).then(|| Keyring::from_text(&text)).transpose()
         };
@@ -104,13 +104,4 @@ impl Seals {
     pub(super) fn is_stale(&self, sealed: &[u8]) -> bool {
         self.0.first().is_none_or(|ring| ring.is_stale(sealed))
     }
-}
-
-fn hex(key: &config::Key) -> String {
-    use std::fmt::Write;
-    key.expose().iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use interlingua_core::audit::{Page, from_hex, hex, key_name};
+use interlingua_core::audit::{Page, key_name};
 use interlingua_core::ports::{Expect, Journal};
 use interlingua_core::{Fault, FaultKind, Log, Text, Time, journal};
 use interlingua_drivers::jws::{PublicKey, Signer};
@@ -34,7 +34,7 @@ pub struct Half {
 impl Half {
     /// The digest of its bytes.
     pub fn id(&self) -> Text {
-        from_hex(&self.public).map(|public| key_name(&public)).unwrap_or_default()
+        hex::decode(&*self.public).map(|public| key_name(&public)).unwrap_or_default()
     }
 }
 
@@ -76,7 +76,7 @@ impl Written {
 }
 
 fn half(signer: &Signer, made: Option<Time>) -> Half {
-    Half { public: hex(&public_bytes(signer.public())).into(), made }
+    Half { public: hex::encode(public_bytes(signer.public())).into(), made }
 }
 
 fn public_bytes(key: &PublicKey) -> Vec<u8> {

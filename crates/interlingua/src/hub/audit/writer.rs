@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
-use interlingua_core::audit::{self, BEGINNING, Checkpoint, Draft, Page};
+use interlingua_core::audit::{BEGINNING, Checkpoint, Draft, Page};
 use interlingua_core::ports::{Append, Appended, Expect, Expected, Journal, Records, Store, StoreFault};
 use interlingua_core::{Digest, Log, Text, Time, journal};
 use metrics::Counter;
@@ -273,7 +273,7 @@ impl Writer {
         let signing = self.seal.load_full()?;
         let at = self.clock.now();
         let signature = signing.signer.sign(&Checkpoint::statement_of(record, head, at, next.as_deref()))?;
-        let (key, signature) = (signing.name.clone(), audit::hex(&signature).into());
+        let (key, signature) = (signing.name.clone(), hex::encode(&signature).into());
         Some(Checkpoint { record, head, at, key, next, signature })
     }
 

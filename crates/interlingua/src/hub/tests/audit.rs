@@ -1,6 +1,6 @@
 //! The audit in its store: what was cut off stays seen, what cannot be read stops nothing.
 
-use interlingua_core::audit::{Broken, Checkpoint, Verifier, from_hex};
+use interlingua_core::audit::{Broken, Checkpoint, Verifier};
 use interlingua_core::journal;
 use interlingua_core::ports::Expect;
 
@@ -25,7 +25,7 @@ async fn verified(hub: &Hub) -> Result<u64, Broken> {
     let kept = checkpoint(hub).await;
     let mut verifier = Verifier::default();
     for half in hub.audit.keys() {
-        verifier.know(from_hex(&half.public).expect("a key"));
+        verifier.know(hex::decode(&*half.public).expect("a key"));
     }
     verifier.expect(kept.record, kept.head);
     let mut after = 0;

@@ -87,8 +87,7 @@ async fn attack_a_key_of_ones_own_is_made_to_lead_to_anothers_task() {
 /// As the store writes a task's id.
 fn bytes(id: &str) -> Vec<u8> {
     let digits: String = id.chars().filter(char::is_ascii_hexdigit).collect();
-    let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).expect("ASCII"));
-    pairs.map(|pair| u8::from_str_radix(pair, 16).expect("two digits")).collect()
+    hex::decode(digits).expect("two digits for each byte")
 }
 
 #[tokio::test]
