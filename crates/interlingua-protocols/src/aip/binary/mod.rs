@@ -4,16 +4,14 @@
 //! closed with its MD5. The receiver checks sizes, order, count and sum, and holds one chunk at a time. Text frames of this
 //! extension have a space after `:` and `,` and escape what is not ASCII, as their Python writer does.
 
-mod md5;
-
 use bytes::Bytes;
 use interlingua_core::Text;
 use interlingua_core::json::{Reader, Tree};
+use md5::{Digest as _, Md5};
 
 use super::invalid::{Invalid, Problem};
 use super::names::stamp;
 use crate::members::Members;
-use md5::Md5;
 
 pub const CHUNK: u64 = 1024 * 1024;
 
@@ -140,6 +138,11 @@ fn ascii(value: &Tree) -> String {
     out
 }
 
+/// MD5 (RFC 1321), because the transfer of files names it. It detects damage, nothing more: no right rests on it.
+fn spelled(sum: Md5) -> String {
+    hex::encode(sum.finalize())
+}
+
 /// Sends a file: headings and the ranges of bytes that follow them.
 #[derive(Debug)]
 pub struct Sending {
@@ -167,7 +170,7 @@ impl Sending {
     }
 
     pub fn complete(self) -> Heading {
-        Heading::Complete { filename: self.start.filename, chunks: self.next, checksum: Some(self.sum.hex().into()) }
+        Heading::Complete { filename: self.start.filename, chunks: self.next, checksum: Some(spelled(self.sum).into()) }
     }
 }
 
@@ -241,7 +244,7 @@ impl Receiving {
         if self.expects.is_some() || self.next != self.start.chunks || chunks != self.start.chunks {
             return Err(Broken::Short);
         }
-        let sum = self.sum.hex();
+        let sum = spelled(self.sum);
         if checksum.is_some_and(|given| !given.eq_ignore_ascii_case(&sum)) { Err(Broken::Checksum) } else { Ok(()) }
     }
 }
@@ -348,5 +351,26 @@ mod tests {
         assert_eq!(receive(&transfer(&[0; 200], 50)), Err(Broken::TooLarge { limit: 100 }));
         let mut receiving = Receiving::new(Start::new("f", 5, 5, None), 100).expect("small");
         assert_eq!(receiving.bytes(b"hello"), Err(Broken::Unannounced));
+    }
+
+    #[test]
+    fn the_suite_of_the_specification() {
+        for (text, hex) in [
+            ("", "d41d8cd98f00b204e9800998ecf8427e"),
+            ("a", "0cc175b9c0f1b6a831c399e269772661"),
+            ("abc", "900150983cd24fb0d6963f7d28e17f72"),
+            ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+            (
+                "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+                "57edf4a22be3c955ac49da2e2107b67a",
+            ),
+        ] {
+            let mut whole = Md5::new();
+            whole.update(text.as_bytes());
+            assert_eq!(spelled(whole), hex, "{text}");
+            let mut pieces = Md5::new();
+            text.as_bytes().chunks(7).for_each(|piece| pieces.update(piece));
+            assert_eq!(spelled(pieces), hex, "{text} in pieces");
+        }
     }
 }
