@@ -1,8 +1,14 @@
-//! Addresses of pages, as far as they decide who is spoken to. Only `http` and `https` are addresses here, so that `file:`,
-//! `data:` and the browser's own pages cannot be written down.
+//! Addresses, as far as they decide who is spoken to. Only `http` and `https` are addresses here, so that `file:`, `data:` and the
+//! browser's own pages cannot be written down.
+//!
+//! Host and port are read by `url`, as browsers read them. A browser repairs much: it reads `0x7f.1` as a number, `\` as `/`,
+//! `%2e` as a dot, and drops tabs. Whoever repairs in another way arrives at another host, so what would have to be repaired is
+//! refused: the host that is written is the host that is meant.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
+
+use url::{Host, ParseError, Url};
 
 /// Who is spoken to: scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,31 +79,55 @@ pub enum BadAddress {
     NotAnOrigin,
 }
 
+/// The parts of an address as they are written. Whether they are good only [`Address::parse`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written<'a> {
+    pub scheme: &'a str,
+    pub authority: &'a str,
+    /// Path, query and fragment.
+    pub rest: &'a str,
+}
+
+impl<'a> Written<'a> {
+    pub fn of(text: &'a str) -> Option<Written<'a>> {
+        let (scheme, after) = text.split_once("://")?;
+        let end = after.find(['/', '?', '#']).unwrap_or(after.len());
+        let (authority, rest) = after.split_at(end);
+        Some(Written { scheme, authority, rest })
+    }
+
+    /// The authority without its port.
+    pub fn host(&self) -> &'a str {
+        match self.authority.rfind(':') {
+            Some(at) if !self.authority.ends_with(']') => &self.authority[..at],
+            Some(_) | None => self.authority,
+        }
+    }
+}
+
 impl Address {
     pub fn parse(text: &str) -> Result<Address, BadAddress> {
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return Err(BadAddress::Character);
         }
-        let (scheme, after) = text.split_once("://").ok_or(BadAddress::Scheme)?;
-        let secure = match scheme.to_ascii_lowercase().as_str() {
-            "https" => true,
-            "http" => false,
-            _ => return Err(BadAddress::Scheme),
-        };
-        let end = after.find(['/', '?', '#']).unwrap_or(after.len());
-        let (authority, rest) = after.split_at(end);
-        if authority.contains('@') {
+        let written = Written::of(text).ok_or(BadAddress::Scheme)?;
+        if !["http", "https"].iter().any(|scheme| written.scheme.eq_ignore_ascii_case(scheme)) {
+            return Err(BadAddress::Scheme);
+        }
+        if written.authority.contains('@') {
             return Err(BadAddress::Credential);
         }
-        let (host, port) = split_port(authority)?;
-        let port = match port {
-            None | Some("") => None,
-            // `+80` is a number and no port (RFC 3986 section 3.2.3).
-            Some(port) if !port.bytes().all(|byte| byte.is_ascii_digit()) => return Err(BadAddress::Port),
-            Some(port) => Some(port.parse::<u16>().ok().filter(|port| *port != 0).ok_or(BadAddress::Port)?),
-        };
-        let origin = Origin { secure, host: host_of(host)?, port: port.unwrap_or(if secure { 443 } else { 80 }) };
-        let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
+        if written.host().is_empty() {
+            return Err(BadAddress::NoHost);
+        }
+        let host = written.host();
+        let origin = Url::parse(text).map_err(|error| refused(error, host)).and_then(|url| origin_of(&url))?;
+        // A number of the newer kind stands in brackets, and `url` reads it as any other does.
+        let named = host.strip_suffix('.').unwrap_or(host);
+        if !host.starts_with('[') && !named.eq_ignore_ascii_case(&origin.host) {
+            return Err(BadAddress::Host(host.to_owned()));
+        }
+        let rest = if written.rest.starts_with('/') { written.rest.to_owned() } else { format!("/{}", written.rest) };
         Ok(Address { origin, rest })
     }
 
@@ -122,7 +152,11 @@ impl Address {
             Some('?' | '#') => format!("{path}{value}"),
             Some(_) => format!("{}/{value}", path.rsplit_once('/').map_or("", |(folder, _)| folder)),
         };
-        Address::parse(&format!("{}{rest}", self.origin))
+        let joined = Address::parse(&format!("{}{rest}", self.origin))?;
+        // A browser resolves it by rules of its own, and must arrive at the same host.
+        let resolved = Url::parse(&self.to_string()).and_then(|base| base.join(value));
+        let origin = resolved.map_err(|error| refused(error, value)).and_then(|url| origin_of(&url))?;
+        if origin == joined.origin { Ok(joined) } else { Err(BadAddress::Host(origin.host)) }
     }
 }
 
@@ -132,41 +166,32 @@ impl fmt::Display for Address {
     }
 }
 
-fn split_port(authority: &str) -> Result<(&str, Option<&str>), BadAddress> {
-    if let Some(after) = authority.strip_prefix('[') {
-        let (host, port) = after.split_once(']').ok_or_else(|| BadAddress::Host(authority.to_owned()))?;
-        return match port.strip_prefix(':') {
-            Some(port) => Ok((host, Some(port))),
-            None if port.is_empty() => Ok((host, None)),
-            None => Err(BadAddress::Port),
-        };
+fn refused(error: ParseError, host: &str) -> BadAddress {
+    match error {
+        ParseError::EmptyHost => BadAddress::NoHost,
+        ParseError::InvalidPort => BadAddress::Port,
+        _ => BadAddress::Host(host.to_owned()),
     }
-    Ok(authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port))))
 }
 
-/// Names and numbers in one spelling. A host that a browser would read as a number in disguise (`0x7f.1`, `2130706433`) is
-/// refused: whoever means an address writes it.
-fn host_of(host: &str) -> Result<String, BadAddress> {
-    let bad = || BadAddress::Host(host.to_owned());
-    let host = host.to_ascii_lowercase();
-    // One dot at the end is the root of all names; two are another host for a browser.
-    let host = host.strip_suffix('.').unwrap_or(&host).to_owned();
-    if host.is_empty() {
-        return Err(BadAddress::NoHost);
-    }
-    if host.contains(':') {
-        return host.parse::<std::net::Ipv6Addr>().map(|address| address.to_string()).map_err(|_| bad());
-    }
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !host.chars().all(fits) || host.contains("..") || host.ends_with('.') {
-        return Err(bad());
-    }
-    // Browsers read a host whose last label is a number as an address of four bytes, in any base and of any length.
-    let last = host.rsplit('.').next().unwrap_or_default();
-    let number = last.chars().all(|c| c.is_ascii_digit())
-        || last.strip_prefix("0x").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_hexdigit()));
-    match number {
-        true => host.parse::<Ipv4Addr>().map(|address| address.to_string()).map_err(|_| bad()),
-        false => Ok(host),
-    }
+/// Whom an address speaks to, in one spelling.
+fn origin_of(url: &Url) -> Result<Origin, BadAddress> {
+    let host = match url.host().ok_or(BadAddress::NoHost)? {
+        Host::Domain(name) => {
+            // One dot at the end is the root of all names; two are another host for a browser.
+            let plain = name.strip_suffix('.').unwrap_or(name);
+            let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            if plain.is_empty() {
+                return Err(BadAddress::NoHost);
+            }
+            if !plain.chars().all(fits) || plain.contains("..") || plain.ends_with('.') {
+                return Err(BadAddress::Host(name.to_owned()));
+            }
+            plain.to_owned()
+        }
+        Host::Ipv4(number) => number.to_string(),
+        Host::Ipv6(number) => number.to_string(),
+    };
+    let port = url.port_or_known_default().filter(|port| *port != 0).ok_or(BadAddress::Port)?;
+    Ok(Origin { secure: url.scheme() == "https", host, port })
 }

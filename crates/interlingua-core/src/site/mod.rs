@@ -29,7 +29,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub use address::{Address, BadAddress, Origin};
+pub use address::{Address, BadAddress, Origin, Written};
 pub use read::{Problem, read};
 pub use redact::Numbers;
 pub use skill::skills;

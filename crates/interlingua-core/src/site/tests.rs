@@ -212,8 +212,66 @@ fn w_62_hosts_in_disguise_are_no_hosts() {
     for odd in ["http://s.example..", "http://s.example..:80/", "http://s.example:+80/"] {
         assert!(Address::parse(odd).is_err(), "{odd}");
     }
+    // What a browser, and the library that reads as one, would repair into another host.
+    for repaired in [
+        "http:/s.example/",
+        "http:s.example",
+        "http:///s.example/",
+        "http:\\\\s.example/",
+        "http://s.example\\@evil.example/",
+        "http://@s.example/",
+        "http://:@s.example/",
+        "http://s.example%2e/",
+        "http://s.ex\u{ad}ample/",
+        "http://b\u{fc}cher.example/",
+        "http://s\u{3002}example/",
+        "http://s.ex\tample/",
+        " http://s.example/",
+        "http://127.0.0.1../",
+        "http://127.0.0.01/",
+        "http://127.0.0x1/",
+        "http://1.2.3/",
+        "http://0/",
+        "http://[::1%25eth0]/",
+        "http://[127.0.0.1]/",
+        "http://[s.example]/",
+        "http://s.example:0/",
+        "http://s.example:65536/",
+        "http://s.example:80:80/",
+        "http://s~x.example/",
+        "http://s!x.example/",
+        "http://./",
+    ] {
+        assert!(Address::parse(repaired).is_err(), "{repaired:?}");
+    }
     assert_eq!(Address::parse("HTTP://LocalHost.:80/a").unwrap().to_string(), "http://localhost/a");
     assert_eq!(Address::parse("http://[::1]:81").unwrap().to_string(), "http://[::1]:81/");
+    assert_eq!(Address::parse("http://127.0.0.1./").unwrap().to_string(), "http://127.0.0.1/");
+    assert_eq!(Address::parse("http://[0:0::FFFF:7f00:1]/").unwrap().to_string(), "http://[::ffff:127.0.0.1]/");
+}
+
+/// Only the host is brought into one spelling; whoever is spoken to gets the rest as it was written.
+#[test]
+fn what_stands_behind_the_host_is_left_as_it_is() {
+    for text in
+        ["http://s.example/a/../b", "http://s.example/%7e?x=\u{e9}&y=%zz#'{}|", "https://s.example:8443/a//b/./"]
+    {
+        assert_eq!(Address::parse(text).unwrap().to_string(), text);
+    }
+    let base = Address::parse("https://s.example/a/b?c").unwrap();
+    for (value, expected) in [
+        ("../x", "https://s.example/a/../x"),
+        ("?d", "https://s.example/a/b?d"),
+        ("/x?y", "https://s.example/x?y"),
+        ("//t.example/x", "https://t.example/x"),
+        ("http://T.example.:80", "http://t.example/"),
+        ("", "https://s.example/a/b?c"),
+    ] {
+        assert_eq!(base.join(value).unwrap().to_string(), expected, "{value}");
+    }
+    for value in ["///t.example/", "https:t.example", "https:/x", "/\\t.example", "javascript:1", "//u@t.example/"] {
+        assert!(base.join(value).is_err(), "{value}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! a client of 0.3 looks for. Members a reader does not know are ignored in either.
 
 use interlingua_core::json::write_string;
+use interlingua_core::site::Written;
 use interlingua_core::{Json, Media, Provider, Skill, SkillKind, Text};
 
 use super::Version;
@@ -199,7 +200,7 @@ fn old_members(card: &mut Object<'_>, facts: &Facts<'_>) {
     card.text("preferredTransport", "JSONRPC");
     let old = INTERFACES.into_iter().filter(|interface| interface.version == Version::V03);
     let old = old.filter_map(|interface| Some((interface.url(facts)?, interface.binding)));
-    let scheme = facts.url.split_once("://").map_or("http", |(scheme, _)| scheme);
+    let scheme = Written::of(facts.url).map_or("http", |written| written.scheme);
     card.array("additionalInterfaces", old, |(url, transport), out| {
         let mut object = Object::open(out);
         // There an address is a URL, also that of gRPC.

@@ -2,6 +2,7 @@
 //! address. The bytes themselves are the edge's business; this is what is said about them, on both sides.
 
 use interlingua_core::Uri;
+use interlingua_core::site::Written;
 
 use super::encode::{self, Beside, ReplyTo};
 use super::wire::{CONTROL, Content, Format, Message, Submessage};
@@ -38,10 +39,7 @@ pub fn offer(uri: &str, tokens: &[Submessage], to: ReplyTo) -> Message {
 /// As a server: which upload an address refers to. Only the path counts; whether the upload is the caller's is for the
 /// edge to check.
 pub fn referred(uri: &str) -> Option<&str> {
-    let path = match uri.split_once("://") {
-        Some((_, rest)) => &rest[rest.find('/')?..],
-        None => uri,
-    };
+    let path = Written::of(uri).map_or(uri, |written| written.rest);
     let id = path.strip_prefix(PATH)?;
     (!id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'))
         .then_some(id)

@@ -3,7 +3,7 @@
 //! Only `https`, except between programs of one machine: a server that is itself reached by plain `http` on loopback may name
 //! an authorization server there. Whether a name leads to an address inside a network is judged where it is resolved.
 
-use std::net::IpAddr;
+use interlingua_core::site::{self, Origin, Written};
 
 /// A longer one is nobody's.
 const LONGEST: usize = 2_048;
@@ -12,53 +12,44 @@ const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 const SERVER: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
 
-/// An absolute `http` or `https` address without a fragment or a credential.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An absolute `http` or `https` address without a fragment or a credential. Whom it speaks to is read where all addresses are;
+/// what is sent is made of what was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address<'a> {
-    scheme: &'a str,
-    authority: &'a str,
+    speaks_to: Origin,
+    written: Written<'a>,
     /// Empty, or begins with a slash.
     path: &'a str,
 }
 
 impl<'a> Address<'a> {
     pub fn parse(text: &'a str) -> Option<Address<'a>> {
-        let (scheme, rest) = text.split_once("://")?;
-        let known = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
         let plain = text.len() <= LONGEST && text.bytes().all(|byte| byte.is_ascii_graphic());
-        if !known || !plain || rest.contains(['#', '@', '\\']) {
+        if !plain || text.contains(['#', '@']) {
             return None;
         }
-        let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, rest) = rest.split_at(end);
-        let path = rest.split('?').next().unwrap_or_default();
-        let address = Address { scheme, authority, path };
-        (!address.host().is_empty()).then_some(address)
+        let speaks_to = site::Address::parse(text).ok()?.origin;
+        let written = Written::of(text)?;
+        let path = written.rest.split('?').next().unwrap_or_default();
+        Some(Address { speaks_to, written, path })
     }
 
-    fn host(&self) -> &'a str {
-        match self.authority.rfind(':') {
-            Some(at) if !self.authority.ends_with(']') => &self.authority[..at],
-            _ => self.authority,
-        }
+    /// A name with a dot at its end is looked up like any other, and may be anybody's.
+    pub fn is_loopback(&self) -> bool {
+        self.speaks_to.is_loopback() && !self.written.host().ends_with('.')
     }
 
     fn is_https(&self) -> bool {
-        self.scheme.eq_ignore_ascii_case("https")
-    }
-
-    pub fn is_loopback(&self) -> bool {
-        let host = self.host();
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        host.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        self.speaks_to.secure
     }
 
     fn origin(&self) -> String {
-        format!("{}://{}", self.scheme.to_ascii_lowercase(), self.authority)
+        format!("{}://{}", self.written.scheme.to_ascii_lowercase(), self.written.authority)
     }
 
+    /// Letter by letter: whoever names a port where another names none is not taken for the same.
     fn same_origin(&self, other: &Address<'_>) -> bool {
-        self.scheme.eq_ignore_ascii_case(other.scheme) && self.authority.eq_ignore_ascii_case(other.authority)
+        self.is_https() == other.is_https() && self.written.authority.eq_ignore_ascii_case(other.written.authority)
     }
 
     /// The path without slashes at its end.

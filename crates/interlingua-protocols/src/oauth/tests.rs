@@ -100,9 +100,22 @@ fn m_39_only_https_is_asked_except_on_loopback_for_a_server_on_loopback() {
         "https://u:p@as.example/",
         "https://as.example/#x",
         "https://as example/",
+        // What readers of addresses read differently.
+        "http://localhost./t",
+        "http://127.0.0.1./t",
+        "http://127.1/t",
+        "http://2130706433/t",
+        "http://0x7f.1/t",
+        "http://127.0.0.1:x/t",
+        "https://as.example:99999/",
+        "https://as.example\\@evil.example/",
+        "https:///as.example/",
+        "https://as%2eexample/",
     ] {
         assert!(!is_safe(never, SERVER) && !is_safe(never, local), "{never}");
     }
+    // A document is asked for at the address as it was written.
+    assert_eq!(origin("HTTPS://As.Example:443/x?y").as_deref(), Some("https://As.Example:443"));
 }
 
 #[test]
@@ -118,6 +131,7 @@ fn m_39_a_resource_is_the_server_itself_or_what_it_is_a_part_of() {
         "https://mcp.example/v2",
         "http://mcp.example/v1/mcp",
         "https://mcp.example:444/",
+        "https://mcp.example:443/",
     ] {
         assert!(!covers(other, SERVER), "{other}");
     }

@@ -43,7 +43,9 @@ pub(crate) fn checked(url: &str, private: Private) -> Result<Uri, &'static str> 
     if authority.as_str().contains('@') {
         return Err("must not hold a credential");
     }
-    if !private.admits_host(authority.host()) {
+    // Read as everywhere: the request goes to what is written, so that must be the host that is judged.
+    let origin = origin(&uri).ok_or("has a host or a port that is none")?;
+    if !private.admits_host(&origin.host) {
         return Err("is one this hub does not call");
     }
     Ok(uri)
@@ -189,6 +191,75 @@ mod tests {
             assert!(!Private::Refused.admits_host(inside) && Private::Allowed.admits_host(inside), "{inside}");
         }
         assert!(Private::Refused.admits_host("example.com"));
+    }
+
+    /// Hosts that are called, because every reader of addresses reads them alike: a name, or a number in its usual form.
+    const CALLED: [&str; 11] = [
+        "example.com",
+        // The dot at the end is the root of all names.
+        "EXAMPLE.com.",
+        "8.8.8.8.",
+        // Names of machines that no registry would give away.
+        "a_b",
+        "-a-",
+        "xn--bcher-kva.example",
+        // A name, because its last label is none of a number.
+        "8.8.8.8.example",
+        "8.8.8.8",
+        "[2001:4860:4860::8888]",
+        "[2001:4860:4860:0::8888]",
+        "[::8.8.8.8]",
+    ];
+    /// Hosts that are not, and what a browser, a resolver or `http` alone would do with them.
+    const REFUSED: [(&str, &str); 20] = [
+        ("8.8.2056", "a number of three parts"),
+        ("0x8.8.8.8", "a number in another base"),
+        ("010.8.8.8", "a number in another base"),
+        ("134744072", "a number of one part"),
+        ("8.8.8.8..", "a name without a label"),
+        ("a..b", "a name without a label"),
+        (".", "the root alone"),
+        ("", "nobody"),
+        ("[8.8.8.8]", "a number in the brackets of another kind"),
+        ("[a]", "a name in brackets"),
+        ("[v1.x]", "a kind of number that does not exist"),
+        ("a%2eb", "an escape, which a browser reads as a dot"),
+        ("a~b", "no letter of a name"),
+        ("a*b", "no letter of a name"),
+        ("a,b", "no letter of a name"),
+        ("a;b", "no letter of a name"),
+        ("a$b", "no letter of a name"),
+        ("a!b", "no letter of a name"),
+        ("a'b", "no letter of a name"),
+        ("a(b)", "no letter of a name"),
+    ];
+    /// None, none behind a colon, the usual one in two spellings, the last one.
+    const PORTS: [(&str, u16); 5] = [("", 80), (":", 80), (":80", 80), (":080", 80), (":65535", 65_535)];
+    /// Zero is nobody's, two are too large, two are no number.
+    const NO_PORTS: [&str; 5] = [":0", ":65536", ":99999", ":1:2", ":x"];
+
+    /// `http` sends the request, `url` says whom it is for: what they read differently is never sent.
+    #[test]
+    fn attack_a_21_who_is_judged_is_who_is_called() {
+        for (host, (port, number)) in CALLED.iter().flat_map(|host| PORTS.map(|port| (host, port))) {
+            let text = format!("http://{host}{port}/x?y");
+            let uri = checked(&text, Private::Allowed).unwrap_or_else(|why| panic!("{text} {why}"));
+            assert_eq!(uri.to_string(), text, "it goes out as it was written");
+            let judged = origin(&uri).expect("it was judged");
+            let called = bare(uri.host().expect("a host")).trim_end_matches('.').to_ascii_lowercase();
+            let same = match judged.host.parse::<IpAddr>() {
+                Ok(number) => called.parse() == Ok(number),
+                Err(_) => called == judged.host,
+            };
+            assert!(same, "{text}: {judged} is judged, {called} is called");
+            assert_eq!((judged.port, uri.port_u16().unwrap_or(80)), (number, number), "{text}");
+        }
+        for (host, port) in CALLED.iter().flat_map(|host| NO_PORTS.map(|port| (host, port))) {
+            assert!(checked(&format!("http://{host}{port}/"), Private::Allowed).is_err(), "{host}{port}");
+        }
+        for ((host, why), (port, _)) in REFUSED.iter().flat_map(|host| PORTS.map(|port| (host, port))) {
+            assert!(checked(&format!("http://{host}{port}/"), Private::Allowed).is_err(), "{host}{port}: {why}");
+        }
     }
 
     fn reach(private: Private, listener: &str) -> Reach {

@@ -47,6 +47,8 @@ fn n_38_an_address_of_ours_names_its_upload() {
         ("https://hub/nlip/uploads/../secret", None),
         ("https://hub/other", None),
         ("https://hub", None),
+        ("https://hub?x=/nlip/uploads/u1", None),
+        ("https://hub?/nlip/uploads/u1", None),
     ] {
         assert_eq!(upload::referred(uri), id, "{uri}");
     }

@@ -32,6 +32,11 @@ fn looked(hub: &Hub) -> usize {
 
 /// Ann's task, which waits for an approval and tells this address of that, with her own credential.
 async fn tell(hub: &Hub, url: &str) {
+    let answer = asked(hub, url).await;
+    assert!(answer["result"]["task"]["id"].is_string(), "{url}: {answer}");
+}
+
+async fn asked(hub: &Hub, url: &str) -> Value {
     let headers = [("authorization", "Bearer token-of-ann"), ("a2a-version", "1.0")];
     let message = json!({"messageId": url, "role": "ROLE_USER", "parts": [{"data": {}}],
         "metadata": {"urn:interlingua:hub:1": {"skill": "local/erase"}}});
@@ -39,8 +44,7 @@ async fn tell(hub: &Hub, url: &str) {
     let configuration = json!({"returnImmediately": true, "taskPushNotificationConfig": push});
     let params = json!({"message": message, "configuration": configuration});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params});
-    let answer = send(hub, Method::POST, "/a2a", &headers, Some(body)).await.json();
-    assert!(answer["result"]["task"]["id"].is_string(), "{url}: {answer}");
+    send(hub, Method::POST, "/a2a", &headers, Some(body)).await.json()
 }
 
 fn lines(hub: &Hub, words: &str) -> usize {
@@ -69,8 +73,13 @@ async fn attack_a_webhook_is_the_hubs_own_door() {
     let names = Names::below(builder.directory(), NAME, "127.0.0.1".parse().expect("an address"));
     let builder = names.environment().iter().fold(builder, |builder, (name, value)| builder.environment(name, value));
     let loopback = builder.start().await;
-    for host in ["127.0.0.1", "localhost", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "127.1", "2130706433", NAME] {
+    for host in ["127.0.0.1", "localhost", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", NAME] {
         leads_nowhere(&loopback, host).await;
+    }
+    // A number that one reads as a name and another as this machine is refused before anything is tried.
+    for host in ["127.1", "2130706433", "0x7f.1", "[127.0.0.1]"] {
+        let answer = asked(&loopback, &acting(host, loopback.address().port())).await;
+        assert_eq!((&answer["error"]["code"], looked(&loopback)), (&json!(-32602), 0), "{host}: {answer}");
     }
     assert!(names.asked() > 0, "the name was looked up");
     let everywhere = SocketAddr::from(([0, 0, 0, 0], port::free().port()));

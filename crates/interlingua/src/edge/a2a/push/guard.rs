@@ -36,6 +36,21 @@ mod tests {
         for url in ["ftp://example.com/", "/x", "http://", "https://user:pass@example.com/", "not a url"] {
             assert!(check_url(url, Private::Allowed).is_err(), "{url}");
         }
+        // What one reader takes for a name and another for a number, or for another port.
+        for url in [
+            "http://0x7f.1/",
+            "http://2130706433/",
+            "http://127.1/",
+            "http://0177.0.0.1/",
+            "http://127.0.0.1../",
+            "http://@127.0.0.1/",
+            "http://example.com:99999/",
+            "http://example.com:0/",
+            "http://exa%6dple.com/",
+            "http://[127.0.0.1]/",
+        ] {
+            assert!(check_url(url, Private::Allowed).is_err(), "{url}");
+        }
         assert!(check_url("https://example.com/hook?x=1", Private::Refused).is_ok());
     }
 }
