@@ -7,7 +7,7 @@ use interlingua_core::json::Tree;
 use interlingua_core::site::{self, Site};
 
 use crate::browser::file;
-use crate::browser::proxy::head::Head;
+use crate::browser::proxy::head;
 use crate::child::Lines;
 use crate::files::glob::Glob;
 use crate::tools::{CustomTool, catalogue, manifest, reply};
@@ -39,9 +39,7 @@ pub fn glob(pattern: &str, path: &[String]) -> Option<(bool, bool)> {
 
 /// Whom the head of a request to the browser's proxy asks for, and what is passed on.
 pub fn proxied(bytes: &[u8]) -> Option<(String, u16, Vec<u8>)> {
-    let head = Head::parse(bytes)?;
-    let asked = head.asked()?;
-    let forwarded = head.forwarded(&asked);
+    let (asked, forwarded) = head::request(bytes)?;
     Some((asked.host, asked.port, forwarded))
 }
 

@@ -15,12 +15,12 @@ use std::time::Duration;
 
 use interlingua_core::reach::is_public;
 use interlingua_core::site::{Origin, Site};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot};
 
 use super::Background;
-use head::{Asked, Head};
+use head::Asked;
 
 /// Connections of one site at once.
 const MAX_CONNECTIONS: usize = 256;
@@ -178,7 +178,7 @@ async fn serve(mut browser: TcpStream, rules: &Rules) -> std::io::Result<()> {
     let Ok(Ok(Some((head, rest)))) = tokio::time::timeout(PATIENCE, read_head(&mut browser)).await else {
         return Ok(());
     };
-    let Some((asked, head)) = Head::parse(&head).and_then(|head| Some((head.asked()?, head))) else {
+    let Some((asked, forwarded)) = head::request(&head) else {
         return refuse(&mut browser, 400).await;
     };
     let Some(origin) = rules.admits(&asked) else {
@@ -207,7 +207,7 @@ async fn serve(mut browser: TcpStream, rules: &Rules) -> std::io::Result<()> {
         server.write_all(&rest).await?;
         return tunnel(&mut browser, &mut server).await;
     }
-    server.write_all(&head.forwarded(&asked)).await?;
+    server.write_all(&forwarded).await?;
     server.write_all(&rest).await?;
     relay(&mut browser, &mut server).await
 }
@@ -238,10 +238,9 @@ async fn relay(browser: &mut TcpStream, server: &mut TcpStream) -> std::io::Resu
     let up = copy(&mut from_browser, &mut to_server);
     let down = async {
         if let Some((head, rest)) = read_head(&mut from_server).await? {
-            match Head::parse(&head) {
-                Some(parsed) => to_browser.write_all(&parsed.answered()).await?,
-                None => to_browser.write_all(&head).await?,
-            }
+            // What is no answer would not end the connection, and the browser might send on it what is for somebody else.
+            let Some(answer) = head::answer(&head) else { return refuse(&mut to_browser, 502).await };
+            to_browser.write_all(&answer).await?;
             to_browser.write_all(&rest).await?;
             copy(&mut from_server, &mut to_browser).await?;
         }
@@ -277,7 +276,7 @@ async fn read_head(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> std::io:
     }
 }
 
-async fn refuse(browser: &mut TcpStream, status: u16) -> std::io::Result<()> {
+async fn refuse(browser: &mut (impl AsyncWrite + Unpin), status: u16) -> std::io::Result<()> {
     let text = match status {
         400 => "Bad Request",
         403 => "Forbidden",
