@@ -10,6 +10,8 @@
 mod common;
 mod read;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod v03;
 mod v1;
 mod value;

@@ -17,17 +17,17 @@ use crate::protobuf::{BadProtobuf, Fields, Value};
 
 pub(super) fn message(schema: &Schema, bytes: &[u8], depth: usize, out: &mut Vec<u8>) -> Result<(), Invalid> {
     let depth = deeper(depth)?;
-    let mut there = 0_u32;
+    let mut there = 0_u64;
     for field in Fields::of(bytes) {
         let (number, _) = field?;
-        if let Some(index) = schema.0.iter().position(|field| field.number == number) {
-            there |= 1 << index;
+        if let Some(index) = schema.fields().iter().position(|field| field.number == number) {
+            there |= 1_u64 << index;
         }
     }
     let mut object = Object::open(out);
-    for (index, field) in schema.0.iter().enumerate() {
+    for (index, field) in schema.fields().iter().enumerate() {
         let written = match field.presence {
-            _ if there & (1 << index) != 0 => member(field, bytes, depth, &mut object),
+            _ if there & (1_u64 << index) != 0 => member(field, bytes, depth, &mut object),
             Presence::Always => {
                 object.bool(field.name, false);
                 Ok(())

@@ -3,7 +3,19 @@
 
 /// A message of the proto.
 #[derive(Debug)]
-pub(super) struct Schema(pub(super) &'static [Field]);
+pub(super) struct Schema(&'static [Field]);
+
+impl Schema {
+    /// A reader notes in one bit for each field whether it was there: a table with more fields does not compile.
+    pub(super) const fn of(fields: &'static [Field]) -> Schema {
+        assert!(fields.len() <= u64::BITS as usize);
+        Schema(fields)
+    }
+
+    pub(super) fn fields(&self) -> &'static [Field] {
+        self.0
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Field {

@@ -16,22 +16,22 @@ static STATES: [&str; 9] = [
     "TASK_STATE_AUTH_REQUIRED",
 ];
 
-static FILE: Schema = Schema(&[
+static FILE: Schema = Schema::of(&[
     optional(1, "fileWithUri", Kind::Text),
     optional(2, "fileWithBytes", Kind::Bytes),
     text(3, "mimeType"),
     text(4, "name"),
 ]);
-static DATA: Schema = Schema(&[optional(1, "data", Kind::Struct)]);
+static DATA: Schema = Schema::of(&[optional(1, "data", Kind::Struct)]);
 
-static PART: Schema = Schema(&[
+static PART: Schema = Schema::of(&[
     optional(1, "text", Kind::Text),
     optional(2, "file", Kind::Message(&FILE)),
     optional(3, "data", Kind::Message(&DATA)),
     one(4, "metadata", Kind::Struct),
 ]);
 
-static MESSAGE: Schema = Schema(&[
+static MESSAGE: Schema = Schema::of(&[
     text(1, "messageId"),
     text(2, "contextId"),
     text(3, "taskId"),
@@ -41,13 +41,13 @@ static MESSAGE: Schema = Schema(&[
     many(7, "extensions", Kind::Text),
 ]);
 
-static STATUS: Schema = Schema(&[
+static STATUS: Schema = Schema::of(&[
     one(1, "state", Kind::Enum(&STATES)),
     one(2, "message", Kind::Message(&MESSAGE)),
     one(3, "timestamp", Kind::Time),
 ]);
 
-static ARTIFACT: Schema = Schema(&[
+static ARTIFACT: Schema = Schema::of(&[
     text(1, "artifactId"),
     text(3, "name"),
     text(4, "description"),
@@ -56,7 +56,7 @@ static ARTIFACT: Schema = Schema(&[
     many(7, "extensions", Kind::Text),
 ]);
 
-static TASK: Schema = Schema(&[
+static TASK: Schema = Schema::of(&[
     text(1, "id"),
     text(2, "contextId"),
     one(3, "status", Kind::Message(&STATUS)),
@@ -65,7 +65,7 @@ static TASK: Schema = Schema(&[
     one(6, "metadata", Kind::Struct),
 ]);
 
-static STATUS_UPDATE: Schema = Schema(&[
+static STATUS_UPDATE: Schema = Schema::of(&[
     text(1, "taskId"),
     text(2, "contextId"),
     one(3, "status", Kind::Message(&STATUS)),
@@ -73,7 +73,7 @@ static STATUS_UPDATE: Schema = Schema(&[
     one(5, "metadata", Kind::Struct),
 ]);
 
-static ARTIFACT_UPDATE: Schema = Schema(&[
+static ARTIFACT_UPDATE: Schema = Schema::of(&[
     text(1, "taskId"),
     text(2, "contextId"),
     one(3, "artifact", Kind::Message(&ARTIFACT)),
@@ -82,20 +82,21 @@ static ARTIFACT_UPDATE: Schema = Schema(&[
     one(6, "metadata", Kind::Struct),
 ]);
 
-static AUTHENTICATION: Schema = Schema(&[many(1, "schemes", Kind::Text), text(2, "credentials")]);
+static AUTHENTICATION: Schema = Schema::of(&[many(1, "schemes", Kind::Text), text(2, "credentials")]);
 
-static INNER_PUSH: Schema = Schema(&[
+static INNER_PUSH: Schema = Schema::of(&[
     text(1, "id"),
     text(2, "url"),
     text(3, "token"),
     one(4, "authentication", Kind::Message(&AUTHENTICATION)),
 ]);
 
-static PUSH: Schema = Schema(&[text(1, "name"), one(2, "pushNotificationConfig", Kind::Message(&INNER_PUSH))]);
-static PUSHES: Schema = Schema(&[many(1, "configs", Kind::Message(&PUSH)), text(2, "nextPageToken")]);
-static CREATE_PUSH: Schema = Schema(&[text(1, "parent"), text(2, "configId"), one(3, "config", Kind::Message(&PUSH))]);
+static PUSH: Schema = Schema::of(&[text(1, "name"), one(2, "pushNotificationConfig", Kind::Message(&INNER_PUSH))]);
+static PUSHES: Schema = Schema::of(&[many(1, "configs", Kind::Message(&PUSH)), text(2, "nextPageToken")]);
+static CREATE_PUSH: Schema =
+    Schema::of(&[text(1, "parent"), text(2, "configId"), one(3, "config", Kind::Message(&PUSH))]);
 
-static CONFIGURATION: Schema = Schema(&[
+static CONFIGURATION: Schema = Schema::of(&[
     many(1, "acceptedOutputModes", Kind::Text),
     one(2, "pushNotification", Kind::Message(&INNER_PUSH)),
     one(3, "historyLength", Kind::Int),
@@ -103,35 +104,35 @@ static CONFIGURATION: Schema = Schema(&[
     always(4, "blocking", Kind::Bool),
 ]);
 
-static SEND: Schema = Schema(&[
+static SEND: Schema = Schema::of(&[
     one(1, "message", Kind::Message(&MESSAGE)),
     one(2, "configuration", Kind::Message(&CONFIGURATION)),
     one(3, "metadata", Kind::Struct),
 ]);
 
 static SENT: Schema =
-    Schema(&[optional(1, "task", Kind::Message(&TASK)), optional(2, "message", Kind::Message(&MESSAGE))]);
+    Schema::of(&[optional(1, "task", Kind::Message(&TASK)), optional(2, "message", Kind::Message(&MESSAGE))]);
 
-static UPDATE: Schema = Schema(&[
+static UPDATE: Schema = Schema::of(&[
     optional(1, "task", Kind::Message(&TASK)),
     optional(2, "message", Kind::Message(&MESSAGE)),
     optional(3, "statusUpdate", Kind::Message(&STATUS_UPDATE)),
     optional(4, "artifactUpdate", Kind::Message(&ARTIFACT_UPDATE)),
 ]);
 
-static GET: Schema = Schema(&[text(1, "name"), one(2, "historyLength", Kind::Int)]);
-static NAMED: Schema = Schema(&[text(1, "name")]);
-static LIST_PUSH: Schema = Schema(&[text(1, "parent"), one(2, "pageSize", Kind::Int), text(3, "pageToken")]);
+static GET: Schema = Schema::of(&[text(1, "name"), one(2, "historyLength", Kind::Int)]);
+static NAMED: Schema = Schema::of(&[text(1, "name")]);
+static LIST_PUSH: Schema = Schema::of(&[text(1, "parent"), one(2, "pageSize", Kind::Int), text(3, "pageToken")]);
 
-static INTERFACE: Schema = Schema(&[text(1, "url"), text(2, "transport")]);
+static INTERFACE: Schema = Schema::of(&[text(1, "url"), text(2, "transport")]);
 
-static CAPABILITIES: Schema = Schema(&[
+static CAPABILITIES: Schema = Schema::of(&[
     one(1, "streaming", Kind::Bool),
     one(2, "pushNotifications", Kind::Bool),
     many(3, "extensions", Kind::Message(&EXTENSION)),
 ]);
 
-static CARD: Schema = Schema(&[
+static CARD: Schema = Schema::of(&[
     text(1, "name"),
     text(2, "description"),
     text(3, "url"),

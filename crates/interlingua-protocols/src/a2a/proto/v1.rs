@@ -16,7 +16,7 @@ static STATES: [&str; 9] = [
     "TASK_STATE_AUTH_REQUIRED",
 ];
 
-static PART: Schema = Schema(&[
+static PART: Schema = Schema::of(&[
     optional(1, "text", Kind::Text),
     optional(2, "raw", Kind::Bytes),
     optional(3, "url", Kind::Text),
@@ -26,7 +26,7 @@ static PART: Schema = Schema(&[
     text(7, "mediaType"),
 ]);
 
-static MESSAGE: Schema = Schema(&[
+static MESSAGE: Schema = Schema::of(&[
     text(1, "messageId"),
     text(2, "contextId"),
     text(3, "taskId"),
@@ -37,13 +37,13 @@ static MESSAGE: Schema = Schema(&[
     many(8, "referenceTaskIds", Kind::Text),
 ]);
 
-static STATUS: Schema = Schema(&[
+static STATUS: Schema = Schema::of(&[
     one(1, "state", Kind::Enum(&STATES)),
     one(2, "message", Kind::Message(&MESSAGE)),
     one(3, "timestamp", Kind::Time),
 ]);
 
-static ARTIFACT: Schema = Schema(&[
+static ARTIFACT: Schema = Schema::of(&[
     text(1, "artifactId"),
     text(2, "name"),
     text(3, "description"),
@@ -52,7 +52,7 @@ static ARTIFACT: Schema = Schema(&[
     many(6, "extensions", Kind::Text),
 ]);
 
-static TASK: Schema = Schema(&[
+static TASK: Schema = Schema::of(&[
     text(1, "id"),
     text(2, "contextId"),
     one(3, "status", Kind::Message(&STATUS)),
@@ -61,14 +61,14 @@ static TASK: Schema = Schema(&[
     one(6, "metadata", Kind::Struct),
 ]);
 
-static STATUS_UPDATE: Schema = Schema(&[
+static STATUS_UPDATE: Schema = Schema::of(&[
     text(1, "taskId"),
     text(2, "contextId"),
     one(3, "status", Kind::Message(&STATUS)),
     one(4, "metadata", Kind::Struct),
 ]);
 
-static ARTIFACT_UPDATE: Schema = Schema(&[
+static ARTIFACT_UPDATE: Schema = Schema::of(&[
     text(1, "taskId"),
     text(2, "contextId"),
     one(3, "artifact", Kind::Message(&ARTIFACT)),
@@ -77,9 +77,9 @@ static ARTIFACT_UPDATE: Schema = Schema(&[
     one(6, "metadata", Kind::Struct),
 ]);
 
-static AUTHENTICATION: Schema = Schema(&[text(1, "scheme"), text(2, "credentials")]);
+static AUTHENTICATION: Schema = Schema::of(&[text(1, "scheme"), text(2, "credentials")]);
 
-static PUSH: Schema = Schema(&[
+static PUSH: Schema = Schema::of(&[
     text(1, "tenant"),
     text(2, "id"),
     text(3, "taskId"),
@@ -88,16 +88,16 @@ static PUSH: Schema = Schema(&[
     one(6, "authentication", Kind::Message(&AUTHENTICATION)),
 ]);
 
-static PUSHES: Schema = Schema(&[many(1, "configs", Kind::Message(&PUSH)), text(2, "nextPageToken")]);
+static PUSHES: Schema = Schema::of(&[many(1, "configs", Kind::Message(&PUSH)), text(2, "nextPageToken")]);
 
-static CONFIGURATION: Schema = Schema(&[
+static CONFIGURATION: Schema = Schema::of(&[
     many(1, "acceptedOutputModes", Kind::Text),
     one(2, "taskPushNotificationConfig", Kind::Message(&PUSH)),
     optional(3, "historyLength", Kind::Int),
     one(4, "returnImmediately", Kind::Bool),
 ]);
 
-static SEND: Schema = Schema(&[
+static SEND: Schema = Schema::of(&[
     text(1, "tenant"),
     one(2, "message", Kind::Message(&MESSAGE)),
     one(3, "configuration", Kind::Message(&CONFIGURATION)),
@@ -105,23 +105,23 @@ static SEND: Schema = Schema(&[
 ]);
 
 static SENT: Schema =
-    Schema(&[optional(1, "task", Kind::Message(&TASK)), optional(2, "message", Kind::Message(&MESSAGE))]);
+    Schema::of(&[optional(1, "task", Kind::Message(&TASK)), optional(2, "message", Kind::Message(&MESSAGE))]);
 
-static UPDATE: Schema = Schema(&[
+static UPDATE: Schema = Schema::of(&[
     optional(1, "task", Kind::Message(&TASK)),
     optional(2, "message", Kind::Message(&MESSAGE)),
     optional(3, "statusUpdate", Kind::Message(&STATUS_UPDATE)),
     optional(4, "artifactUpdate", Kind::Message(&ARTIFACT_UPDATE)),
 ]);
 
-static GET: Schema = Schema(&[text(1, "tenant"), text(2, "id"), optional(3, "historyLength", Kind::Int)]);
-static NAMED: Schema = Schema(&[text(1, "tenant"), text(2, "id")]);
-static NAMED_PUSH: Schema = Schema(&[text(1, "tenant"), text(2, "taskId"), text(3, "id")]);
+static GET: Schema = Schema::of(&[text(1, "tenant"), text(2, "id"), optional(3, "historyLength", Kind::Int)]);
+static NAMED: Schema = Schema::of(&[text(1, "tenant"), text(2, "id")]);
+static NAMED_PUSH: Schema = Schema::of(&[text(1, "tenant"), text(2, "taskId"), text(3, "id")]);
 static LIST_PUSH: Schema =
-    Schema(&[text(1, "taskId"), one(2, "pageSize", Kind::Int), text(3, "pageToken"), text(4, "tenant")]);
-static TENANT: Schema = Schema(&[text(1, "tenant")]);
+    Schema::of(&[text(1, "taskId"), one(2, "pageSize", Kind::Int), text(3, "pageToken"), text(4, "tenant")]);
+static TENANT: Schema = Schema::of(&[text(1, "tenant")]);
 
-static LIST: Schema = Schema(&[
+static LIST: Schema = Schema::of(&[
     text(1, "tenant"),
     text(2, "contextId"),
     one(3, "status", Kind::Enum(&STATES)),
@@ -132,7 +132,7 @@ static LIST: Schema = Schema(&[
     optional(8, "includeArtifacts", Kind::Bool),
 ]);
 
-static LISTED: Schema = Schema(&[
+static LISTED: Schema = Schema::of(&[
     many(1, "tasks", Kind::Message(&TASK)),
     text(2, "nextPageToken"),
     one(3, "pageSize", Kind::Int),
@@ -140,16 +140,16 @@ static LISTED: Schema = Schema(&[
 ]);
 
 static INTERFACE: Schema =
-    Schema(&[needed(1, "url"), needed(2, "protocolBinding"), text(3, "tenant"), needed(4, "protocolVersion")]);
+    Schema::of(&[needed(1, "url"), needed(2, "protocolBinding"), text(3, "tenant"), needed(4, "protocolVersion")]);
 
-static CAPABILITIES: Schema = Schema(&[
+static CAPABILITIES: Schema = Schema::of(&[
     optional(1, "streaming", Kind::Bool),
     optional(2, "pushNotifications", Kind::Bool),
     many(3, "extensions", Kind::Message(&EXTENSION)),
     optional(4, "extendedAgentCard", Kind::Bool),
 ]);
 
-pub(super) static CARD: Schema = Schema(&[
+pub(super) static CARD: Schema = Schema::of(&[
     needed(1, "name"),
     needed(2, "description"),
     needed_list(3, "supportedInterfaces", Kind::Message(&INTERFACE)),

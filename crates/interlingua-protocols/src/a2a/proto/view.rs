@@ -22,7 +22,7 @@ fn message(schema: &Schema, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Resul
     }
     let mut object = Object::open(out);
     reader.object(|key, reader| {
-        let known = schema.0.iter().find(|field| field.name == key && field.name != "signatures");
+        let known = schema.fields().iter().find(|field| field.name == key && field.name != "signatures");
         let Some(field) = known else {
             reader.skip()?;
             return Ok(());

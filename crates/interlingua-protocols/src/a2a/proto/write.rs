@@ -12,7 +12,7 @@ pub(super) fn message(schema: &Schema, reader: &mut Reader<'_>, writer: &mut Wri
     if reader.kind()? != Is::Object {
         return Err(Invalid::whole(Problem::NotAnObject));
     }
-    reader.object(|key, reader| match schema.0.iter().find(|field| field.name == key) {
+    reader.object(|key, reader| match schema.fields().iter().find(|field| field.name == key) {
         Some(field) => member(field, reader, writer).map_err(|invalid| invalid.under(&key)),
         None => {
             reader.skip()?;
