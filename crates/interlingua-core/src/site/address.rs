@@ -121,7 +121,7 @@ impl Address {
             return Err(BadAddress::NoHost);
         }
         let host = written.host();
-        let origin = Url::parse(text).map_err(|error| refused(error, host)).and_then(|url| origin_of(&url))?;
+        let origin = browsers(text).map_err(|error| refused(error, host)).and_then(|url| origin_of(&url))?;
         // A number of the newer kind stands in brackets, and `url` reads it as any other does.
         let named = host.strip_suffix('.').unwrap_or(host);
         if !host.starts_with('[') && !named.eq_ignore_ascii_case(&origin.host) {
@@ -154,7 +154,7 @@ impl Address {
         };
         let joined = Address::parse(&format!("{}{rest}", self.origin))?;
         // A browser resolves it by rules of its own, and must arrive at the same host.
-        let resolved = Url::parse(&self.to_string()).and_then(|base| base.join(value));
+        let resolved = browsers(&self.to_string()).and_then(|base| base.join(value));
         let origin = resolved.map_err(|error| refused(error, value)).and_then(|url| origin_of(&url))?;
         if origin == joined.origin { Ok(joined) } else { Err(BadAddress::Host(origin.host)) }
     }
@@ -164,6 +164,12 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.origin, self.rest)
     }
+}
+
+/// As browsers read it. The one place that may: what is repaired on the way is refused by whoever asked.
+#[expect(clippy::disallowed_methods)]
+fn browsers(text: &str) -> Result<Url, ParseError> {
+    Url::parse(text)
 }
 
 fn refused(error: ParseError, host: &str) -> BadAddress {

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod commands;
+mod copies;
 mod documents;
 mod model;
 mod pins;
