@@ -165,7 +165,6 @@ pub static TARGETS: &[Target] = &[
             "crates/interlingua-drivers/src/keys/load.rs",
             "crates/interlingua-drivers/src/keys/wrapped.rs",
             "crates/interlingua-drivers/src/jws/mod.rs",
-            "crates/interlingua-drivers/src/jws/der.rs",
             "crates/interlingua/src/edge/a2a/signing.rs",
         ],
     ),

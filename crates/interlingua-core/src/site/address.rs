@@ -121,7 +121,12 @@ impl Address {
             return Err(BadAddress::NoHost);
         }
         let host = written.host();
-        let origin = browsers(text).map_err(|error| refused(error, host)).and_then(|url| origin_of(&url))?;
+        // `url` would map what is not ASCII by tables of Unicode, which are not linked: it does not get to see it.
+        if !host.chars().all(is_of_a_name) && !is_in_brackets(host) {
+            return Err(BadAddress::Host(host.to_owned()));
+        }
+        let spelt = format!("{}://{}{}", written.scheme, written.authority.to_ascii_lowercase(), written.rest);
+        let origin = browsers(&spelt).map_err(|error| refused(error, host)).and_then(|url| origin_of(&url))?;
         // A number of the newer kind stands in brackets, and `url` reads it as any other does.
         let named = host.strip_suffix('.').unwrap_or(host);
         if !host.starts_with('[') && !named.eq_ignore_ascii_case(&origin.host) {
@@ -180,17 +185,26 @@ fn refused(error: ParseError, host: &str) -> BadAddress {
     }
 }
 
+fn is_of_a_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+/// Could it be a number of the newer kind? Whether it is one `url` says.
+fn is_in_brackets(host: &str) -> bool {
+    let inside = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    inside.is_some_and(|inside| inside.chars().all(|c| c.is_ascii_hexdigit() || matches!(c, ':' | '.')))
+}
+
 /// Whom an address speaks to, in one spelling.
 fn origin_of(url: &Url) -> Result<Origin, BadAddress> {
     let host = match url.host().ok_or(BadAddress::NoHost)? {
         Host::Domain(name) => {
             // One dot at the end is the root of all names; two are another host for a browser.
             let plain = name.strip_suffix('.').unwrap_or(name);
-            let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             if plain.is_empty() {
                 return Err(BadAddress::NoHost);
             }
-            if !plain.chars().all(fits) || plain.contains("..") || plain.ends_with('.') {
+            if !plain.chars().all(is_of_a_name) || plain.contains("..") || plain.ends_with('.') {
                 return Err(BadAddress::Host(name.to_owned()));
             }
             plain.to_owned()
