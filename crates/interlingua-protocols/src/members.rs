@@ -2,7 +2,7 @@
 //!
 //! A frame whose keys may come in any order (a JSON-RPC request with `params` before `method`) cannot be decoded on the way:
 //! what a value means is known only at the end. So its objects are opened one level deep, every value is checked once and
-//! remembered by its span, and a decoder takes what it knows as slices. Nothing is copied, nothing is parsed twice.
+//! remembered by its span, and a decoder takes what it knows as slices. Nothing is copied, nothing is checked twice.
 
 use std::borrow::Cow;
 

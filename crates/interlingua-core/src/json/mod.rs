@@ -1,7 +1,7 @@
 //! JSON carried as checked bytes: UTF-8, bounded depth and number of values, no duplicate keys, no lone surrogates. Policy, validation and the
 //! far side then read the same thing.
 //!
-//! [`Reader`] is the one scanner; every JSON decoder of the hub is written on it, so nothing is parsed twice and the checks
+//! [`Reader`] is the one scanner; every JSON decoder of the hub is written on it, so nothing is checked twice and the checks
 //! cannot be forgotten. [`Json`] is a checked slice with a tree made on first use.
 
 mod count;
