@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua::config::{Config, Overrides, load_text};
+use interlingua::edge::SignIns;
 use interlingua::hub::{Hub, Settled};
 use interlingua::server::run::Server;
 use interlingua_core::{
@@ -48,7 +49,7 @@ async fn main() -> Result<(), Failure> {
     let server = Server::start(&config(&url, &scenario, &context, &folder)?).await?;
     let done = tokio::select! {
         done = exercise(&server.hub, &scenario, &context) => done,
-        () = sign_in(&server.hub) => unreachable!("it signs in as long as it is asked"),
+        () = sign_in(&server.shared.sign_ins) => unreachable!("it signs in as long as it is asked"),
     };
     server.stop().await;
     std::fs::remove_dir_all(folder)?;
@@ -81,10 +82,10 @@ fn oauth(scenario: &str, context: &Value) -> Value {
 }
 
 /// A person who opens every link once, as often as new ones come. It ends never.
-async fn sign_in(hub: &Arc<Hub>) {
+async fn sign_in(sign_ins: &SignIns) {
     let mut seen = Vec::new();
     loop {
-        let new = hub.sign_ins().waiting().into_iter().map(|waiting| waiting.url).find(|url| !seen.contains(url));
+        let new = sign_ins.waiting().into_iter().map(|waiting| waiting.url).find(|url| !seen.contains(url));
         match new {
             Some(url) if seen.len() < SIGN_INS => {
                 let page = browser::sign_in(&url).await;

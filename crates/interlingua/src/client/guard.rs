@@ -4,10 +4,9 @@
 //! An address is judged when it is resolved for a connection, every time, and the connection goes to what was judged: a name
 //! that changes its mind gains nothing.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use http::Uri;
 use interlingua_core::reach::is_public;
 use interlingua_core::site::Origin;
@@ -15,6 +14,7 @@ use tokio::net::TcpStream;
 
 use super::place::origin;
 use crate::hub::Hub;
+use crate::hub::listeners::Listeners;
 
 /// Whether addresses inside may be called: for what configuration names itself, for tests, and where others live beside the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,39 +49,6 @@ pub(crate) fn checked(url: &str, private: Private) -> Result<Uri, &'static str> 
         return Err("is one this hub does not call");
     }
     Ok(uri)
-}
-
-/// Where this hub listens.
-#[derive(Debug, Clone, Default)]
-pub struct Listeners(Arc<ArcSwap<Vec<SocketAddr>>>);
-
-impl Listeners {
-    pub(crate) fn add(&self, address: SocketAddr) {
-        self.0.rcu(|known| known.iter().copied().chain([address]).collect::<Vec<_>>());
-    }
-
-    /// Would a connection to this address come in here?
-    pub(crate) fn include(&self, address: SocketAddr) -> bool {
-        self.0.load().iter().any(|listener| leads_to(*listener, address))
-    }
-}
-
-fn leads_to(listener: SocketAddr, address: SocketAddr) -> bool {
-    let (ours, theirs) = (listener.ip().to_canonical(), address.ip().to_canonical());
-    // No address at all means this machine to whoever connects; to whoever listens it means all that the machine has.
-    let reaches =
-        || ours == theirs || theirs.is_unspecified() || (ours.is_unspecified() && is_of_this_machine(address));
-    listener.port() == address.port() && reaches()
-}
-
-/// Only an address of this machine can be listened on. Asked only of those whose port is one of the hub's own.
-fn is_of_this_machine(mut address: SocketAddr) -> bool {
-    let canonical = address.ip().to_canonical();
-    if canonical != address.ip() {
-        address.set_ip(canonical);
-    }
-    address.set_port(0);
-    canonical.is_loopback() || UdpSocket::bind(address).is_ok()
 }
 
 /// Why an address is not called. Trying again changes nothing.
@@ -290,7 +257,8 @@ mod tests {
             match reach.resolve(host, 7447).await {
                 Err(refused) => assert_eq!(why(&refused), Some(Refused::Own), "{host}"),
                 Ok(left) => {
-                    assert!(left.iter().all(|it| it.ip() != reach.listeners.0.load()[0].ip()), "{host} {left:?}")
+                    let own = listener.parse::<SocketAddr>().expect("an address").ip();
+                    assert!(left.iter().all(|it| it.ip() != own), "{host} {left:?}");
                 }
             }
             assert!(reach.resolve(host, 7448).await.is_ok(), "{host}: another port is another's");

@@ -29,6 +29,7 @@ use interlingua_core::{Fault, Principal, Secret, Subject};
 use interlingua_drivers::files::lent::Lent;
 use metrics_exporter_prometheus::PrometheusHandle;
 
+pub use crate::client::oauth::{Desk as SignIns, SignIn};
 use crate::client::starting::Starting;
 use crate::config::{Config, Peer, Speaks};
 use crate::hub::Hub;
@@ -61,6 +62,8 @@ pub struct Shared {
     pub push: a2a::Push,
     pub aip: Arc<aip::Desk>,
     pub sites: site::Sites,
+    /// Who was sent to sign in somewhere, for a peer that wants a token.
+    pub sign_ins: Arc<SignIns>,
     /// Workspaces of runs that have one of their own.
     pub lent: Arc<Lent>,
     pub keys: KeyDesk,
@@ -223,7 +226,7 @@ pub async fn prepare(shared: &Shared, name: &str, peer: &Peer) -> Result<Prepare
     let hub = &shared.hub;
     match &peer.speaks {
         Speaks::Nlip(nlip) => nlip::outbound::prepare(hub, name, peer, nlip).map(Box::new).map(Prepared::Nlip),
-        Speaks::Mcp(mcp) => mcp::outbound::prepare(hub, name, peer, mcp).await.map(Prepared::Mcp),
+        Speaks::Mcp(mcp) => mcp::outbound::prepare((hub, &shared.sign_ins), name, peer, mcp).await.map(Prepared::Mcp),
         Speaks::A2a(a2a) => a2a::outbound::prepare(hub, name, peer, a2a).await.map(Prepared::A2a),
         Speaks::Aip(aip) => aip::outbound::prepare(hub, name, peer, aip).map(Box::new).map(Prepared::Aip),
         Speaks::Nlweb(nlweb) => nlweb::outbound::prepare(hub, name, peer, nlweb).map(Box::new).map(Prepared::Nlweb),

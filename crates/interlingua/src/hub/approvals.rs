@@ -97,13 +97,13 @@ pub(super) struct Ended {
 impl Hub {
     /// For the caller of a task that waits for approvers. Where agents call for somebody, it is that person who reads it.
     pub(super) fn where_to_approve(&self, language: Language, task: TaskId, by: &Principal, skill: &Skill) -> String {
-        let hub = self.sign_ins.reached();
+        let hub = self.reached();
         let person = by.links().first().map(|link| Principal::new(link.clone()));
         let approves = |who: &Principal| self.policy.load().approves(who, Some(skill), self.now());
         if approves(by) || person.is_some_and(|person| approves(&person)) {
-            say::approve_there(language, task, hub.as_deref())
+            say::approve_there(language, task, hub.as_ref().map(|base| base.as_str()))
         } else {
-            say::approver_has_to(language, task, hub.as_deref())
+            say::approver_has_to(language, task, hub.as_ref().map(|base| base.as_str()))
         }
     }
 

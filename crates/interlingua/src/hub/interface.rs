@@ -17,12 +17,13 @@ use super::audit::{Audit, AuditLine};
 use super::bus::Bus;
 use super::clock::Clock;
 use super::hooks::Hooks;
+use super::listeners::Listeners;
 use super::live::Live;
 use super::policy::Policy;
 use super::registry::{Catalogue, Registry};
 use super::shares::Holdings;
 use super::supervisor::Supervisor;
-use super::{Hub, Listeners, Settings, SignIns, limits, news, runs};
+use super::{Hub, Settings, limits, news, runs};
 use crate::client::answers::Answers;
 use crate::telemetry::meters::Meters;
 
@@ -279,17 +280,23 @@ impl Hub {
     }
 }
 
-/// What peers of other kinds bring, and still lies here.
+/// Toward the outside.
 impl Hub {
+    /// Where people reach the hub, once that is known.
+    pub fn reached(&self) -> Option<Arc<String>> {
+        self.reached.load_full()
+    }
+
+    pub fn set_reached(&self, base: &str) {
+        self.reached.store(Some(Arc::new(base.trim_end_matches('/').to_owned())));
+    }
+
+    /// How much peers may answer.
     pub fn answers(&self) -> &Answers {
         &self.answers
     }
 
     pub fn listeners(&self) -> &Listeners {
         &self.listeners
-    }
-
-    pub fn sign_ins(&self) -> &SignIns {
-        &self.sign_ins
     }
 }

@@ -30,6 +30,7 @@ mod index;
 mod interface;
 mod large;
 pub mod limits;
+pub mod listeners;
 pub mod live;
 pub mod news;
 mod pages;
@@ -55,7 +56,7 @@ mod words;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use interlingua_core::ports::{Share, Store};
 use interlingua_core::{Health, HubId, Owner, PeerId, SkillId, Subject, Text, Time};
 use interlingua_drivers::keys::{Keyring, Tagger};
@@ -65,14 +66,12 @@ pub use granted::Granted;
 pub use large::{between, pieces};
 pub use running::{Running, Settled};
 
-pub use crate::client::guard::Listeners;
-pub use crate::client::oauth::{Desk as SignIns, SignIn};
-
 use admission::{Admission, AdmissionLimits};
 use audit::Audit;
 use claim::InForce;
 use clock::Clock;
 use hooks::Hooks;
+use listeners::Listeners;
 use live::LiveTable;
 use registry::Registry;
 use shares::Holdings;
@@ -218,8 +217,8 @@ pub struct Hub {
     runs: runs::Runs,
     /// Who is asked before and after a dispatch.
     hooks: ArcSwap<Hooks>,
-    /// Who was sent to sign in somewhere, for a peer that wants a token.
-    sign_ins: SignIns,
+    /// Where people reach it, once that is known.
+    reached: ArcSwapOption<String>,
     /// What configuration has to think with.
     advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
     schemas: Schemas,
@@ -257,7 +256,7 @@ impl Hub {
             holdings: Holdings::default(),
             runs: runs::Runs::default(),
             hooks: ArcSwap::default(),
-            sign_ins: SignIns::default(),
+            reached: ArcSwapOption::empty(),
             advisor: ArcSwap::default(),
             filled: filled::Filled::default(),
             approvals: approval_events::Approvals::default(),

@@ -137,6 +137,7 @@ impl Server {
             push,
             aip,
             sites: edge::site::Sites::default(),
+            sign_ins: Arc::default(),
             lent: Arc::default(),
             keys,
             condition: store.condition(),
@@ -241,7 +242,9 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     let address = listener.local_addr().map_err(failed)?;
     shared.hub.listeners().add(address);
     let _ = shared.address.set(address);
-    shared.hub.sign_ins().set_base(&reached(config, address), config.hub.url.is_some());
+    let reached = reached(config, address);
+    shared.hub.set_reached(&reached);
+    shared.sign_ins.set_base(&reached, config.hub.url.is_some());
     let named = config.hub.url.as_ref().and_then(|url| url.parse::<http::Uri>().ok()?.host().map(str::to_owned));
     let guard = Guard { hosts: named.into_iter().collect(), loopback_only: address.ip().is_loopback() };
     let supervisor = shared.hub.supervisor();

@@ -118,7 +118,7 @@ impl Account {
         let mut news = self.news();
         loop {
             let waiting = self.held().waiting.clone();
-            let open = |sign_in: &SignIn| self.authority.hub().is_ok_and(|hub| hub.sign_ins().is_open(sign_in));
+            let open = |sign_in: &SignIn| self.authority.desk().is_ok_and(|desk| desk.is_open(sign_in));
             if !waiting.as_ref().is_some_and(open) || news.changed().await.is_err() {
                 return;
             }
@@ -207,9 +207,8 @@ impl Account {
         if self.held().generation != shown.generation {
             return Ok(Judged::Again);
         }
-        let hub = self.authority.hub()?;
-        let waiting = self.held().waiting.clone();
-        if let Some(sign_in) = waiting.filter(|it| hub.sign_ins().is_open(it) && it.scopes.cover(&named(challenge))) {
+        let (desk, waiting) = (self.authority.desk()?, self.held().waiting.clone());
+        if let Some(sign_in) = waiting.filter(|it| desk.is_open(it) && it.scopes.cover(&named(challenge))) {
             return Ok(Judged::SignIn(sign_in));
         }
         let found = self.authority.discover(challenge).await?;
@@ -260,12 +259,12 @@ impl Account {
 
     /// Somebody is sent to sign in.
     async fn send(self: &Arc<Self>, found: Found, scopes: Scopes) -> Result<SignIn, Problem> {
-        let hub = self.authority.hub()?;
-        let redirect = hub.sign_ins().redirect(&self.returns_by(&found.server.issuer)).await?;
-        self.authority.check_sign_in(&hub, &found.server).await?;
+        let desk = self.authority.desk()?;
+        let redirect = desk.redirect(&self.returns_by(&found.server.issuer)).await?;
+        self.authority.check_sign_in(&found.server).await?;
         let client = self.authority.client(&found.server, &redirect).await?;
         let scopes = scope::lasting(scopes, &found.server);
-        let sign_in = hub.sign_ins().send(self, (found.server, client, found.resource.resource), scopes).await?;
+        let sign_in = desk.send(self, (found.server, client, found.resource.resource), scopes).await?;
         self.held().waiting = Some(sign_in.clone());
         tracing::info!(peer = %self.peer(), owner = self.owner.as_ref().map(tracing::field::display), "somebody must sign in");
         Ok(sign_in)

@@ -20,7 +20,7 @@ use interlingua_protocols::oauth::scope::Scopes;
 use interlingua_protocols::oauth::token::{Token, refusal};
 
 use super::Problem;
-use super::desk::ReturnAddress;
+use super::desk::{Desk, ReturnAddress};
 use super::kept::{self, KeptClient};
 use crate::client::guard::{Private, Reach};
 use crate::client::http::{Pool, read, whole};
@@ -45,6 +45,8 @@ pub(crate) struct Authority {
     pub(super) grant: OAuthGrant,
     pub(super) scopes: Scopes,
     pub(super) hub: Weak<Hub>,
+    /// Who was sent to sign in: it holds whoever is on the way, and so this.
+    desk: Weak<Desk>,
     /// Which addresses that the server names are its own.
     pub(super) own: Arc<Own>,
     /// The one authorization server that configuration believes.
@@ -66,7 +68,7 @@ pub(super) struct Answer {
 impl Authority {
     /// For the server at `server`. One that configuration places inside may name its own address there.
     pub(crate) fn new(
-        hub: &Arc<Hub>,
+        (hub, desk): (&Arc<Hub>, &Arc<Desk>),
         peer: &PeerId,
         (server, own): (&Uri, Arc<Own>),
         ca: Option<&Path>,
@@ -88,6 +90,7 @@ impl Authority {
             grant: config.grant,
             scopes: Scopes::of(config.scopes.iter().map(String::as_str)),
             hub: Arc::downgrade(hub),
+            desk: Arc::downgrade(desk),
             own,
             issuer: config.issuer.clone(),
             identity: identity(config),
@@ -105,6 +108,10 @@ impl Authority {
 
     pub(super) fn hub(&self) -> Result<Arc<Hub>, Problem> {
         self.hub.upgrade().ok_or(Problem::Stopping)
+    }
+
+    pub(super) fn desk(&self) -> Result<Arc<Desk>, Problem> {
+        self.desk.upgrade().ok_or(Problem::Stopping)
     }
 
     pub(super) async fn get(&self, url: &str, what: &'static str) -> Result<Answer, Problem> {
@@ -127,7 +134,7 @@ impl Authority {
     /// Who the hub is to this authorization server: registers where it is not known yet, once.
     pub(super) async fn client(&self, server: &AuthorizationServer, redirect: &str) -> Result<Client, Problem> {
         let hub = self.hub()?;
-        let own = hub.sign_ins().document(&self.returns_by(&server.issuer));
+        let own = self.desk()?.document(&self.returns_by(&server.issuer));
         let configured = Configured { document: self.configured.document.clone().or(own), ..self.configured.clone() };
         let at = match configured.way(server)? {
             Way::Known(client) => {
@@ -186,9 +193,9 @@ impl Authority {
     }
 
     /// Nobody's browser is sent to the hub itself in the name of a server.
-    pub(super) async fn check_sign_in(&self, hub: &Hub, server: &AuthorizationServer) -> Result<(), Problem> {
+    pub(super) async fn check_sign_in(&self, server: &AuthorizationServer) -> Result<(), Problem> {
         let authorize: Uri = server.sign_in()?.parse().map_err(|_| Invalid::Address("authorization_endpoint"))?;
-        let reached = hub.sign_ins().reached().and_then(|base| place::origin(&base.parse().ok()?));
+        let reached = self.desk()?.reached().and_then(|base| place::origin(&base.parse().ok()?));
         let itself = place::origin(&authorize).is_none_or(|origin| Some(origin) == reached);
         if itself || self.reach.leads_home(&authorize).await {
             return Err(Problem::Own("authorization_endpoint"));

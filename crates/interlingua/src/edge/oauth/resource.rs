@@ -35,7 +35,7 @@ async fn part(State(shared): State<Arc<Shared>>, Path(path): Path<String>) -> Re
 }
 
 fn describe(shared: &Shared, path: &str) -> Response {
-    let Some(base) = shared.hub.sign_ins().reached() else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
+    let Some(base) = shared.sign_ins.reached() else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
     let text = |item: &str, out: &mut Vec<u8>| interlingua_core::json::write_string(item, out);
     let described = Object::json(|object| {
         object.text("resource", &format!("{base}{path}"));
@@ -60,7 +60,7 @@ fn describe(shared: &Shared, path: &str) -> Response {
 
 /// A 401 names where that is said; one of another endpoint stays as it is.
 pub(crate) fn challenge(shared: &Shared, path: &str, response: &mut Response) {
-    let Some(base) = shared.hub.sign_ins().reached().filter(|_| response.status() == StatusCode::UNAUTHORIZED) else {
+    let Some(base) = shared.sign_ins.reached().filter(|_| response.status() == StatusCode::UNAUTHORIZED) else {
         return;
     };
     if let Ok(value) = HeaderValue::try_from(format!("Bearer resource_metadata=\"{base}{PLACE}{path}\"")) {
@@ -85,7 +85,7 @@ pub(crate) fn missing_scopes(shared: &Shared, by: &Principal, skill: &Skill) -> 
 
 /// Makes an answer say that a scope is missing, and which would do.
 pub(crate) fn wants_scopes(shared: &Shared, path: &str, scopes: &[String], response: &mut Response) {
-    let Some(base) = shared.hub.sign_ins().reached() else { return };
+    let Some(base) = shared.sign_ins.reached() else { return };
     let plain = |scope: &&String| scope.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
     let scopes: Vec<&str> = scopes.iter().filter(plain).map(String::as_str).collect();
     let told = format!(

@@ -39,7 +39,7 @@ async fn start(
     Extension(connection): Extension<Connection>,
     Path(ticket): Path<String>,
 ) -> Response {
-    let Some(start) = shared.hub.sign_ins().start(&ticket) else { return over() };
+    let Some(start) = shared.sign_ins.start(&ticket) else { return over() };
     let peer = escaped(start.sign_in.peer.as_str());
     let whom = match &start.sign_in.owner {
         Some(owner) => format!("<b>{}</b> only", escaped(&owner.to_string())),
@@ -79,7 +79,7 @@ async fn callback(
 async fn finish(shared: &Shared, came_by: ReturnAddress, query: Option<&str>, headers: &HeaderMap) -> Response {
     let Ok(callback) = Callback::decode(query.unwrap_or_default()) else { return over() };
     let arrived = (callback, came_by);
-    let Some(finished) = shared.hub.sign_ins().finish(arrived, cookie(headers)).await else { return over() };
+    let Some(finished) = shared.sign_ins.finish(arrived, cookie(headers)).await else { return over() };
     let line = AuditLine::new("sign-in", Subject::Anonymous);
     match finished {
         Ok(peer) => {
@@ -114,7 +114,7 @@ async fn document(State(shared): State<Arc<Shared>>, Path(mark): Path<String>) -
 
 /// The hub as a client, for authorization servers that fetch its description (client id metadata documents).
 fn describe(shared: &Shared, returns_by: &ReturnAddress) -> Response {
-    let Some((at, redirect)) = shared.hub.sign_ins().described(returns_by) else {
+    let Some((at, redirect)) = shared.sign_ins.described(returns_by) else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
     let described = client::describe(&shared.hub.settings().name, &redirect, Some(&at));

@@ -19,7 +19,8 @@ use interlingua_drivers::browser::proxy::{Looking, Lookup};
 use interlingua_drivers::browser::{Background, Browser, Sandbox, Settings, SitePeer};
 
 use crate::config::{self, Config, Peer};
-use crate::hub::{Hub, Listeners};
+use crate::hub::Hub;
+use crate::hub::listeners::Listeners;
 
 use keeper::HubKeeper;
 

@@ -44,10 +44,8 @@ fn decides_what_is_listed(line: &str) -> bool {
 #[test]
 fn what_a_caller_may_see_is_decided_in_one_place() {
     let elsewhere = sources().filter(|file| !file.path.starts_with(HUB));
-    let found: Vec<String> = elsewhere
-        .filter(|file| code(&file.text).any(decides_what_is_listed))
-        .map(|file| file.path)
-        .collect();
+    let found: Vec<String> =
+        elsewhere.filter(|file| code(&file.text).any(decides_what_is_listed)).map(|file| file.path).collect();
     assert!(found.is_empty(), "these decide what is listed themselves: {found:?}");
     assert!(decides_what_is_listed("policy.allows(by, Action::List, skill, now)"));
 }

@@ -35,6 +35,7 @@ use std::sync::Arc;
 use interlingua_core::{Fault, PeerId};
 
 use crate::client::health;
+use crate::client::oauth::Desk as SignIns;
 use crate::client::starting::Starting;
 use crate::config;
 use crate::hub::Hub;
@@ -49,12 +50,12 @@ pub struct Prepared {
 
 /// Makes the peer: all that its configuration can be refused for is refused here. Nothing is started.
 pub async fn prepare(
-    hub: &Arc<Hub>,
+    (hub, sign_ins): (&Arc<Hub>, &Arc<SignIns>),
     name: &str,
     config: &config::Peer,
     mcp: &config::McpPeer,
 ) -> Result<Prepared, Fault> {
-    let peer = McpPeer::new(hub, PeerId::from(name), config, mcp).await?;
+    let peer = McpPeer::new((hub, sign_ins), PeerId::from(name), config, mcp).await?;
     Ok(Prepared { peer: Arc::new(peer) })
 }
 

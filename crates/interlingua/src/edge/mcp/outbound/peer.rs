@@ -23,7 +23,7 @@ use super::upstream::{Place, Unopened, Upstream, waits};
 use crate::client::guard::Reach;
 use crate::client::health::{Breaker, Probed, Went};
 use crate::client::http::Pool;
-use crate::client::oauth::Authority;
+use crate::client::oauth::{Authority, Desk as SignIns};
 use crate::client::place::Own;
 use crate::client::tls::{self, Trust};
 use crate::config::{self, McpChanges, McpCredentials, McpPlace};
@@ -56,12 +56,12 @@ pub struct McpPeer {
 
 impl McpPeer {
     pub(super) async fn new(
-        hub: &Arc<Hub>,
+        (hub, sign_ins): (&Arc<Hub>, &Arc<SignIns>),
         name: PeerId,
         config: &config::Peer,
         mcp: &config::McpPeer,
     ) -> Result<McpPeer, Fault> {
-        let (place, spelt, callers) = place(hub, &name, config, mcp)?;
+        let (place, spelt, callers) = place((hub, sign_ins), &name, config, mcp)?;
         let kept = Kept::of(name.as_str(), &spelt);
         let listing = kept.load(hub).await.unwrap_or_default();
         let idle = mcp.idle.map(|span| span.0);
@@ -138,7 +138,7 @@ impl McpPeer {
 
 /// Where it is, how that is spelt, and callers that have credentials of their own there.
 fn place(
-    hub: &Arc<Hub>,
+    (hub, sign_ins): (&Arc<Hub>, &Arc<SignIns>),
     name: &PeerId,
     config: &config::Peer,
     mcp: &config::McpPeer,
@@ -162,7 +162,8 @@ fn place(
             let tls = tls::config(&Trust::of(mcp.ca.as_deref(), &uri))?;
             let oauth = mcp.oauth.clone().unwrap_or_default();
             let own = Arc::new(Own::new(name, &uri, &config.origins));
-            let authority = Arc::new(Authority::new(hub, name, (&uri, own.clone()), mcp.ca.as_deref(), &oauth)?);
+            let authority =
+                Arc::new(Authority::new((hub, sign_ins), name, (&uri, own.clone()), mcp.ca.as_deref(), &oauth)?);
             let callers = match mcp.credentials {
                 McpCredentials::Hub => None,
                 McpCredentials::Caller => Some(Callers::new(authority.clone())),

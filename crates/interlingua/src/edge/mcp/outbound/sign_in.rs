@@ -2,7 +2,7 @@
 
 use interlingua_core::{Addressee, Party, Question, QuestionId, QuestionKind, Secret, TaskId, Time};
 
-use crate::hub::SignIn;
+use crate::client::oauth::SignIn;
 
 /// What comes back with the answer: nothing of it goes to the server.
 const MARK: &[u8] = br#"{"sign_in":true}"#;

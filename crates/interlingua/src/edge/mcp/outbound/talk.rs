@@ -25,8 +25,9 @@ use crate::client::health::{Probed, Went};
 use crate::client::live::told;
 use crate::client::lost::Lost;
 use crate::client::oauth::SIGN_IN_EXPIRES;
+use crate::client::oauth::SignIn;
 use crate::client::retry;
-use crate::hub::{Hub, SignIn};
+use crate::hub::Hub;
 
 /// How often a server may want a call again with its state and ask nothing.
 const MAX_ROUNDS: u32 = 8;

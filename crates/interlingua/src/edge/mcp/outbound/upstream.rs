@@ -15,8 +15,8 @@ use super::follow::Follows;
 use super::link::streamable::Endpoint;
 use super::session::Session;
 use crate::client::answers::Answers;
+use crate::client::oauth::SignIn;
 use crate::client::oauth::{Account, Authority};
-use crate::hub::SignIn;
 use crate::hub::supervisor::Supervisor;
 
 /// Where a server is.

@@ -18,7 +18,7 @@ use interlingua_protocols::rpc::Message;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::lost::Lost;
-use crate::hub::SignIn;
+use crate::client::oauth::SignIn;
 use pipe::{Ears, Pipe};
 use streamable::{Events, Streamable};
 use table::Place;
