@@ -44,7 +44,7 @@ pub(crate) fn checked(url: &str, private: Private) -> Result<Uri, &'static str> 
         return Err("must not hold a credential");
     }
     // Read as everywhere: the request goes to what is written, so that must be the host that is judged.
-    let origin = origin(&uri).ok_or("has a host or a port that is none")?;
+    let origin = origin(&uri).ok_or("has an invalid host or port")?;
     if !private.admits_host(&origin.host) {
         return Err("is one this hub does not call");
     }

@@ -135,7 +135,7 @@ struct Checking<'a> {
 impl Checking<'_> {
     fn take(&mut self, written: Written) -> Result<(), String> {
         for key in written.key.iter().chain(&written.older) {
-            self.verifier.know(hex::decode(&*key.public).map_err(|_| "a key in it is none")?);
+            self.verifier.know(hex::decode(&*key.public).map_err(|_| "it holds an invalid key")?);
         }
         if let Some(checkpoint) = written.checkpoint {
             let public = self.verifier.public(&checkpoint.key);
