@@ -90,12 +90,12 @@ pub static TARGETS: &[Target] = &[
         "config",
         files::configuration,
         &[
-            "crates/interlingua/src/config/document/tree.rs",
-            "crates/interlingua/src/config/scalar.rs",
+            "crates/interlingua/src/settings/document/tree.rs",
+            "crates/interlingua/src/settings/scalar.rs",
             "crates/interlingua/src/config/listen.rs",
-            "crates/interlingua/src/config/secret.rs",
-            "crates/interlingua/src/config/mcp_peer.rs",
-            "crates/interlingua/src/config/phrases.rs",
+            "crates/interlingua/src/settings/secret.rs",
+            "crates/interlingua/src/edge/mcp/settings/peer.rs",
+            "crates/interlingua/src/settings/phrases.rs",
             "crates/interlingua/src/config/load.rs",
         ],
     ),
@@ -186,7 +186,7 @@ pub static TARGETS: &[Target] = &[
     row(
         "massgen",
         files::foreign,
-        &["crates/interlingua/src/config/massgen.rs", "crates/interlingua-drivers/src/models/scripted.rs"],
+        &["crates/interlingua/src/cli/massgen/mod.rs", "crates/interlingua-drivers/src/models/scripted.rs"],
     ),
     row(
         "mcp_client",

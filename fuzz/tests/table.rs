@@ -16,7 +16,7 @@ const NONE: &[(&str, &str)] = &[
     ("crates/interlingua-drivers/src/files/tool.rs", "one word of a closed list"),
     ("crates/interlingua-drivers/src/tools/run.rs", "it writes to a program"),
     ("crates/interlingua/src/client/oauth/desk.rs", "a mark of a fixed length, compared letter by letter"),
-    ("crates/interlingua/src/config/document/substitute.rs", "it reads a file that the configuration names"),
+    ("crates/interlingua/src/settings/document/substitute.rs", "it reads a file that the configuration names"),
     ("crates/interlingua/src/edge/mcp/inbound/artifacts.rs", "it reads content from the store"),
     ("crates/interlingua/src/edge/nlip/inbound/ws.rs", "the decoders of nlip_json and nlip_cbor"),
     ("crates/interlingua/src/edge/nlip/outbound/transport.rs", "the decoders of nlip_json and nlip_cbor"),

@@ -14,4 +14,5 @@ pub mod edge;
 pub mod fuzzing;
 pub mod hub;
 pub mod server;
+pub mod settings;
 pub mod telemetry;

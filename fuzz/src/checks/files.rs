@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use interlingua::config::{self, McpPeer, Overrides, massgen};
+use interlingua::cli::massgen;
+use interlingua::config::{self, McpPeer, Overrides};
 use interlingua_core::json::Tree;
 use interlingua_core::site::bind::Doing;
 use interlingua_core::site::{Template, skills};

@@ -21,6 +21,7 @@ mod peer;
 mod resident;
 mod roster;
 mod seats;
+pub mod settings;
 mod talk;
 mod team;
 mod voice;

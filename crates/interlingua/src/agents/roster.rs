@@ -15,9 +15,9 @@ use serde_json::json;
 
 use super::peer::AgentPeer;
 use super::seats::Seats;
+use super::settings::{self, Sections};
 use super::team::{Grounds, Team, TeamPeer};
 use super::voice::{Models, Voice, micro};
-use crate::config::{self, Config};
 use crate::edge::{Shared, local};
 use crate::hub::policy::matches;
 use crate::hub::{Hub, Unknown};
@@ -76,22 +76,22 @@ impl Routes {
 }
 
 /// Makes every agent: all that its configuration can be refused for is refused here.
-pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
-    let models = Models::new(config, &shared.hub)?;
+pub fn prepare(shared: &Arc<Shared>, sections: &Sections<'_>) -> Result<Roster, Fault> {
+    let models = Models::new(sections, &shared.hub)?;
     let seats = Arc::new(Seats::new(shared.lent.clone()));
-    let agents = config.agents.iter().map(|(name, agent)| {
+    let agents = sections.agents.iter().map(|(name, agent)| {
         let missing = || Fault::hub(FaultKind::InvalidInput, format!("agents.{name}.model: there is no such model"));
         let voice = models.named(&agent.model).ok_or_else(missing)?;
         let routes = Routes {
             shared: Arc::downgrade(shared),
             agent: agent.nlip,
-            hub: config.nlip.agents,
+            hub: sections.nlip,
             timeout: agent.router.default_timeout.map(|span| span.0),
         };
-        Agent::new(name, agent, config.confirm.unknown.of_agents(), voice.clone(), seats.clone(), routes).map(Arc::new)
+        Agent::new(name, agent, sections.unknown, voice.clone(), seats.clone(), routes).map(Arc::new)
     });
     let agents = agents.collect::<Result<_, Fault>>()?;
-    let teams = config.teams.iter().map(|(name, team)| self::team(name, team, config).map(Arc::new));
+    let teams = sections.teams.iter().map(|(name, team)| self::team(name, team, sections).map(Arc::new));
     Ok(Roster { agents, teams: teams.collect::<Result<_, Fault>>()?, seats, models })
 }
 
@@ -108,11 +108,11 @@ pub struct Recruit {
 /// Adds such an agent to a hub that runs.
 pub async fn enlist(shared: &Arc<Shared>, recruit: Recruit, model: Arc<dyn Model>) -> Result<(), Fault> {
     let Recruit { name, instructions, skills } = recruit;
-    let config = config::Agent { instructions, skills, ..config::Agent::of(&name) };
+    let config = settings::Agent { instructions, skills, ..settings::Agent::of(&name) };
     let routes = Routes { shared: Arc::downgrade(shared), agent: None, hub: false, timeout: None };
     let unknown = match shared.hub.settings().unknown {
-        Unknown::ByModel | Unknown::Ask => config::Consent::Ask,
-        Unknown::Allow => config::Consent::Allow,
+        Unknown::ByModel | Unknown::Ask => settings::Consent::Ask,
+        Unknown::Allow => settings::Consent::Allow,
     };
     let agent = Agent::new(&name, &config, unknown, Arc::new(Voice::of(model)), Arc::default(), routes)?;
     enter(&shared.hub, Arc::new(agent)).await
@@ -143,8 +143,8 @@ impl Roster {
 impl Agent {
     fn new(
         name: &str,
-        config: &config::Agent,
-        unknown: config::Consent,
+        config: &settings::Agent,
+        unknown: settings::Consent,
         voice: Arc<Voice>,
         seats: Arc<Seats>,
         routes: Routes,
@@ -168,8 +168,8 @@ impl Agent {
             tokens: config.context.tokens,
             keep: usize::from(config.context.keep),
             fold: match config.context.fold {
-                config::Fold::Leave => Fold::LeaveOut,
-                config::Fold::Summarise => Fold::Summarise,
+                settings::Fold::Leave => Fold::LeaveOut,
+                settings::Fold::Summarise => Fold::Summarise,
             },
         };
         plan.parallel = usize::from(config.router.max_parallel_calls.unwrap_or(config.parallel));
@@ -245,12 +245,12 @@ impl Agent {
     }
 }
 
-fn team(name: &str, team: &config::Team, config: &Config) -> Result<Team, Fault> {
+fn team(name: &str, team: &settings::Team, sections: &Sections<'_>) -> Result<Team, Fault> {
     let members = team.agents.iter().map(|member| format!("{member}/*").into());
-    let skills = team.agents.iter().filter_map(|member| config.agents.get(member));
+    let skills = team.agents.iter().filter_map(|member| sections.agents.get(member));
     let skills = skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into());
     if team.nlip == Some(true) {
-        for member in team.agents.iter().filter(|member| !config.agents.contains_key(*member)) {
+        for member in team.agents.iter().filter(|member| !sections.agents.contains_key(*member)) {
             tracing::info!(event = "nlip_skipped", team = name, %member, "no agent of this hub: it makes its calls itself");
         }
     }
@@ -261,9 +261,9 @@ fn team(name: &str, team: &config::Team, config: &Config) -> Result<Team, Fault>
         public: team.public,
         nlip: team.nlip,
         plan: super::team::plan(team)?,
-        agents: config.agents.keys().map(|name| PeerId::from(name.as_str())).collect(),
+        agents: sections.agents.keys().map(|name| PeerId::from(name.as_str())).collect(),
         scopes: members.chain(skills).collect(),
-        grounds: Grounds::of(team, config),
+        grounds: Grounds::of(team, sections),
     })
 }
 
@@ -279,11 +279,11 @@ fn message_only(tool: &Tool) -> Schema {
     Schema(input.into())
 }
 
-fn consent(consent: config::Consent) -> Consent {
+fn consent(consent: settings::Consent) -> Consent {
     match consent {
-        config::Consent::Allow => Consent::Allow,
-        config::Consent::Ask => Consent::Ask,
-        config::Consent::Deny => Consent::Deny,
+        settings::Consent::Allow => Consent::Allow,
+        settings::Consent::Ask => Consent::Ask,
+        settings::Consent::Deny => Consent::Deny,
     }
 }
 

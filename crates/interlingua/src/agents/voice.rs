@@ -15,7 +15,7 @@ use interlingua_protocols::providers::Provider;
 
 use super::hosted::Hosted;
 use super::resident::Resident;
-use crate::config;
+use super::settings;
 use crate::hub::Hub;
 use crate::hub::advisor::Advisor;
 
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Voice {
 
 impl Voice {
     /// `data` is the hub's data directory.
-    pub(super) fn new(name: &str, config: &config::Model, data: &Path, hub: &Hub) -> Result<Voice, Fault> {
+    pub(super) fn new(name: &str, config: &settings::Model, data: &Path, hub: &Hub) -> Result<Voice, Fault> {
         Ok(Voice {
             model: model(name, config, data, hub)?,
             gate: Gate::new(pace(config)),
@@ -76,9 +76,9 @@ impl Advisor for Models {
 pub struct Models(IndexMap<String, Arc<Voice>>);
 
 impl Models {
-    pub(super) fn new(config: &config::Config, hub: &Hub) -> Result<Models, Fault> {
-        let made = config.models.iter().map(|(name, model)| {
-            let voice = Voice::new(name, model, config.data(), hub)?;
+    pub(super) fn new(sections: &settings::Sections<'_>, hub: &Hub) -> Result<Models, Fault> {
+        let made = sections.models.iter().map(|(name, model)| {
+            let voice = Voice::new(name, model, sections.data, hub)?;
             Ok((name.clone(), Arc::new(voice)))
         });
         made.collect::<Result<_, Fault>>().map(Models)
@@ -89,17 +89,17 @@ impl Models {
     }
 }
 
-fn model(name: &str, config: &config::Model, data: &Path, hub: &Hub) -> Result<Arc<dyn Model>, Fault> {
+fn model(name: &str, config: &settings::Model, data: &Path, hub: &Hub) -> Result<Arc<dyn Model>, Fault> {
     let provider = match config.provider {
-        config::Provider::Local => {
+        settings::Provider::Local => {
             let file = config.file.clone().unwrap_or_else(|| data.join(RESIDENT));
             return Ok(Arc::new(Resident::new(file)));
         }
-        config::Provider::Scripted => return scripted(name, config),
-        config::Provider::Openai => Provider::Openai,
-        config::Provider::Anthropic => Provider::Anthropic,
-        config::Provider::Gemini => Provider::Gemini,
-        config::Provider::Ollama => Provider::Ollama,
+        settings::Provider::Scripted => return scripted(name, config),
+        settings::Provider::Openai => Provider::Openai,
+        settings::Provider::Anthropic => Provider::Anthropic,
+        settings::Provider::Gemini => Provider::Gemini,
+        settings::Provider::Ollama => Provider::Ollama,
     };
     let base = config.base_url.as_deref().or(config.provider.base_url()).unwrap_or_default();
     let model = config.model.as_deref().unwrap_or_default();
@@ -107,7 +107,7 @@ fn model(name: &str, config: &config::Model, data: &Path, hub: &Hub) -> Result<A
     Ok(Arc::new(Hosted::new(provider, model, base, key, hub)?))
 }
 
-fn scripted(name: &str, config: &config::Model) -> Result<Arc<dyn Model>, Fault> {
+fn scripted(name: &str, config: &settings::Model) -> Result<Arc<dyn Model>, Fault> {
     let file = config.file.as_deref().unwrap_or(Path::new(""));
     let wrong = |error| {
         let text = format!("models.{name}.file: {}: {error}", file.display());
@@ -116,17 +116,17 @@ fn scripted(name: &str, config: &config::Model) -> Result<Arc<dyn Model>, Fault>
     Ok(Arc::new(Scripted::read(file).map_err(wrong)?))
 }
 
-fn pace(config: &config::Model) -> Pace {
+fn pace(config: &settings::Model) -> Pace {
     let per_minute = config.rate.map(|rate| {
         let seconds = rate.per.as_secs().max(1);
         u32::try_from(u64::from(rate.count) * 60 / seconds).unwrap_or(u32::MAX).max(1)
     });
     // A processor is not quicker for being asked twice at once.
-    let alone = (config.provider == config::Provider::Local).then_some(1);
+    let alone = (config.provider == settings::Provider::Local).then_some(1);
     Pace { at_once: config.at_once.or(alone), per_minute }
 }
 
-fn manners(config: &config::Model) -> Manners {
+fn manners(config: &settings::Model) -> Manners {
     let mut manners = Manners::default();
     if let Some(span) = config.timeout {
         let patience = &mut manners.patience;

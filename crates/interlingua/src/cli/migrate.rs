@@ -1,10 +1,10 @@
 //! `migrate`: a configuration of MassGen, printed as one of a hub. What has no counterpart is told beside it.
 
 use super::arguments::MigrateArguments;
+use super::massgen::{convert, yaml};
 use super::screen::{Screen, plain};
 use super::{Exit, Failure};
 use crate::config;
-use crate::config::massgen::{convert, yaml};
 
 pub(super) fn migrate(arguments: &MigrateArguments) -> Result<Exit, Failure> {
     let file = &arguments.file;

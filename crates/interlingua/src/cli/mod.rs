@@ -20,6 +20,7 @@ mod ids;
 mod inbox;
 mod lines;
 mod list;
+pub mod massgen;
 mod mcp;
 mod meant;
 mod migrate;

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use indexmap::IndexMap;
 use interlingua_core::{Fault, FaultKind};
 
-use crate::config::Secret;
+use crate::settings::Secret;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Credentials {

@@ -1,10 +1,7 @@
 //! What types cannot say of the audit and of limits by rule.
 
 use super::Config;
-use super::check::Found;
-
-/// What a pattern over skills looks like.
-pub(super) const PATTERN: &str = "a pattern is `peer/skill`, where `*` stands for any letters, or `*`";
+use crate::settings::check::{Found, PATTERN, is_pattern};
 
 pub(super) fn audit(config: &Config, found: &mut Found) {
     for (place, rule) in config.audit.arguments.iter().enumerate() {
@@ -28,8 +25,4 @@ pub(super) fn limits(config: &Config, found: &mut Found) {
         let fits = rule.when.skill.as_deref().is_none_or(is_pattern);
         found.require(fits, &path(".when.skill"), PATTERN);
     }
-}
-
-pub(super) fn is_pattern(text: &str) -> bool {
-    text == "*" || text.split_once('/').is_some_and(|(peer, skill)| !peer.is_empty() && !skill.is_empty())
 }

@@ -7,9 +7,9 @@ use interlingua_core::limit::Pace;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Access;
-use super::scalar::{Flow, Rate};
 use crate::hub::limits;
+use crate::server::access_settings::Access;
+use crate::settings::{Flow, Rate};
 
 /// One limit. All that fit a call count.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]

@@ -1,8 +1,7 @@
-//! Where the hub listens, and with which certificate.
+//! Where the hub listens.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
@@ -67,29 +66,4 @@ impl JsonSchema for Listen {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": ["string", "integer"] })
     }
-}
-
-/// PEM files; without them the hub only listens on loopback, unless `insecure: true`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tls {
-    /// The certificate, followed by those that lead to its authority.
-    pub cert: PathBuf,
-    /// Its private key.
-    pub key: PathBuf,
-    /// Authorities, a PEM file: whoever connects may show a certificate of theirs, and is who `access.tokens` says it is.
-    pub clients: Option<PathBuf>,
-    /// The oldest version that is spoken: 1.2 or 1.3. Default: 1.2.
-    #[serde(default)]
-    pub minimum: TlsVersion,
-}
-
-/// A version of TLS. Older ones are not spoken at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-pub enum TlsVersion {
-    #[default]
-    #[serde(rename = "1.2")]
-    Tls12,
-    #[serde(rename = "1.3")]
-    Tls13,
 }

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::document::{Environment, Node, Substitution, decode, parse};
-use super::{Config, Overrides, Problem, Sources, check, phrases, policy, unreadable};
+use super::{Config, Overrides, check, later, phrases};
+use crate::server::access_settings::{Access, policy};
+use crate::settings::document::{Environment, Node, Sources, Substitution, decode, parse};
+use crate::settings::{Found, Problem, unreadable};
 
 /// A configuration that may be applied.
 #[derive(Debug, Clone)]
@@ -97,7 +99,7 @@ pub fn load_text(
         substitution.document(tokens, "access.tokens");
     }
     substitution.fill(&mut root, "");
-    match decode::<Config>(root.clone(), &sources) {
+    match decode::<Config>(root.clone(), &sources, later) {
         Ok(mut config) if problems.is_empty() => {
             anchor(&mut config, base);
             finish(config, Some(&root), sources, overrides)
@@ -122,7 +124,7 @@ fn finish(
     if let Err(problem) = overrides.apply(&mut config) {
         return Err(Rejected { problems: vec![problem], sources });
     }
-    let rules = policy::read(&mut config, &mut sources);
+    let rules = read_rules(&mut config, &mut sources);
     let placed = |problem: Problem| match root {
         Some(root) if problem.at.is_none() => {
             sources.problem(root.locate(&problem.path), problem.path, problem.message)
@@ -136,6 +138,14 @@ fn finish(
     let later = sites.into_iter().chain(phrases::check(&config));
     let problems: Vec<Problem> = found.problems.into_iter().chain(rules.problems).chain(later).map(placed).collect();
     if problems.is_empty() { Ok(Loaded { config, sources, warnings }) } else { Err(Rejected { problems, sources }) }
+}
+
+/// Rules are read with the configuration that names them, and checked against the names in it.
+fn read_rules(config: &mut Config, sources: &mut Sources) -> Found {
+    let mut access: Access = std::mem::take(&mut config.access);
+    let found = policy::read(&mut access, &config.around_access(), sources);
+    config.access = access;
+    found
 }
 
 /// Definitions are read with the configuration that names them, so that one with a mistake is never applied.

@@ -1,8 +1,9 @@
 //! Configuration: one YAML file, read whole or not at all.
 //!
-//! One file here for each section. [`load()`] reads a file: [`document`] gives a tree whose values know their places, the
-//! types below are made from it, and [`check`] looks at what types cannot say. [`schema`] is the JSON Schema of the same
-//! types. [`diff`] says what a reload would change, [`watch`] when to try one. [`massgen`] reads somebody else's.
+//! Each component has its own section, with its checks; the file is put together from them here. [`load()`] reads a file:
+//! [`crate::settings::document`] gives a tree whose values know their places, the types below are made from it, and [`check`]
+//! looks at what types cannot say. [`schema`] is the JSON Schema of the same types. [`diff`] says what a reload would change,
+//! [`watch`] when to try one, [`sections`] what each component is given.
 //!
 //! An unknown key is an error with file, line, column, path and the nearest name. Every key that is accepted has an
 //! effect; keys of protocols this hub does not speak yet are refused with a text that says so ([`later`]). Relative
@@ -10,52 +11,26 @@
 //!
 //! Deliberately absent: applying a configuration, which is the server's, and the environment, which is passed in.
 
-mod a2a;
-mod a2a_peer;
-mod access;
-mod agents;
-mod aip;
 mod audit;
 mod check;
-mod check_a2a;
-mod check_agents;
 mod check_limits;
 mod check_peers;
 mod confirm;
 pub mod diff;
-mod document;
-mod hooks;
 mod hub;
-mod issuers;
 mod limit_rules;
 mod limits;
 mod listen;
 mod load;
-pub mod massgen;
-mod mcp;
-mod mcp_peer;
-mod models;
-mod nlip;
-mod nlweb;
-mod oauth;
 mod overrides;
 mod peers;
 mod phrases;
-pub mod policy;
-mod problem;
 mod retention;
-mod scalar;
 pub mod schema;
-mod secret;
-mod site;
+mod sections;
 mod store;
-mod teams;
-mod telemetry;
 #[cfg(test)]
 mod tests;
-pub mod tokens;
-mod tools;
-pub mod watch;
 
 use std::path::PathBuf;
 
@@ -63,43 +38,44 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use a2a::A2a;
-pub use a2a_peer::{A2aBinding, A2aPeer, A2aSignature, Basic};
-pub use access::{Access, AccessToken, Anonymous, Shows, expiry};
-pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
-pub use aip::{Aip, AipDevice, AipPeer};
+pub use crate::agents::settings::{
+    Agent, AgentRouter, Budget, Confirm, Consent, Context, Ending, Fold, Model, Novelty, Price, Provider, Purse,
+    Strategy, Team, Times, Updates, Workspaces,
+};
+pub use crate::client::oauth::{OAuth, OAuthGrant};
+pub use crate::edge::a2a::settings::{A2a, A2aBinding, A2aPeer, A2aSignature, Basic};
+pub use crate::edge::aip::settings::{Aip, AipDevice, AipPeer};
+pub use crate::edge::envelope::settings::{Nlip, Router, SchemaVersion, Tokens, Translation};
+pub use crate::edge::hooks::settings::{Asks, Failure, Hook, HookPhase, Moment, Occasion};
+pub use crate::edge::local::settings::{Permission, Root, Tools};
+pub use crate::edge::mcp::settings::{
+    HubTools, Mcp, McpChanges, McpCredentials, McpPeer, McpPlace, McpView, McpViewTool, SkillRef, ToolNames,
+};
+pub use crate::edge::nlip::settings::{Binding, NlipPeer};
+pub use crate::edge::nlweb::settings::NlwebPeer;
+pub use crate::edge::site::settings::{Browser, SitePeer};
+pub use crate::hub::names::{is_reserved, name_problem};
+pub use crate::server::access_settings::{
+    Access, AccessToken, Anonymous, Issuer, PolicyFile, Shows, expiry, policy, tokens,
+};
+pub use crate::server::keys_settings::Encryption;
+pub use crate::server::tls_settings::{Tls, TlsVersion};
+pub use crate::settings::{
+    At, EffectsOverride, Environment, Key, Phrases, Problem, Rate, Secret, Size, SkillSettings, Sources, Span, watch,
+};
+pub(crate) use crate::settings::{nearest, unreadable};
+pub use crate::telemetry::settings::{Log, LogFormat, Telemetry};
 pub use audit::{Audit, AuditArguments, KeepArguments};
-pub(crate) use check::real;
-pub use check::{is_reserved, name_problem};
 pub use confirm::{Confirmations, Unknown};
-pub use document::{Environment, Sources};
-pub use hooks::{Asks, Failure, Hook, HookPhase, Moment, Occasion};
 pub use hub::Hub;
-pub use issuers::Issuer;
 pub use limit_rules::{LimitPer, LimitRule, LimitWhen};
 pub use limits::Limits;
-pub use listen::{Listen, Tls, TlsVersion};
+pub use listen::Listen;
 pub use load::{Loaded, Rejected, load, load_text, without_file};
-pub use mcp::{HubTools, Mcp, McpView, McpViewTool, SkillRef, ToolNames};
-pub use mcp_peer::{McpChanges, McpCredentials, McpPeer, McpPlace};
-pub use models::{Model, Price, Provider};
-pub use nlip::{Nlip, Router, SchemaVersion, Tokens, Translation};
-pub use nlweb::NlwebPeer;
-pub use oauth::{OAuth, OAuthGrant};
 pub use overrides::Overrides;
-pub use peers::{Binding, EffectsOverride, NlipPeer, Peer, SkillSettings, Speaks};
-pub use phrases::Phrases;
-pub use policy::PolicyFile;
-pub use problem::{At, Problem};
-pub(crate) use problem::{nearest, unreadable};
+pub use peers::{Peer, Speaks};
 pub use retention::Retention;
-pub use scalar::{Rate, Size, Span};
-pub use secret::{Key, Secret};
-pub use site::{Browser, SitePeer};
-pub use store::{Encryption, Store};
-pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates, Workspaces};
-pub use telemetry::{Log, LogFormat, Telemetry};
-pub use tools::{Permission, Root, Tools};
+pub use store::Store;
 
 /// All that can be configured. `Config::default()` is the hub without a file.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
@@ -166,12 +142,12 @@ impl Config {
 
     /// Where custom tools are looked for.
     pub fn tools_directory(&self) -> PathBuf {
-        self.tools.directory.clone().unwrap_or_else(|| self.data().join("tools"))
+        self.tools.directory_in(self.data())
     }
 
     /// Where the file tools work.
     pub fn workspace(&self) -> PathBuf {
-        self.tools.workspace.clone().unwrap_or_else(|| self.data().join("workspace"))
+        self.tools.workspace_in(self.data())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{A2aPeer, Config, Listen, McpPeer, McpPlace, NlipPeer, Peer, Problem, SitePeer, Speaks};
+use super::{A2aPeer, Config, Listen, McpPeer, McpPlace, NlipPeer, Peer, SitePeer, Speaks};
+use crate::settings::Problem;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overrides {

@@ -1,87 +1,14 @@
-//! Sentences that mean a skill of a peer, as an operator writes them, in the grammar of `interlingua_core::words`.
-//!
-//! What is wrong with a phrase is told with its place in the file. A slot that the skill does not take is told there too,
-//! where its input is known before the peer is reached; elsewhere it becomes a problem of the peer once it is.
+//! What is wrong with the phrases of peers, told with its place in the file. A slot that the skill does not take is told there
+//! too, where its input is known before the peer is reached; elsewhere it becomes a problem of the peer once it is.
 
-use indexmap::IndexMap;
 use interlingua_core::words::Matcher;
-use interlingua_core::{CardFrom, Effects, Json, PeerId, Phrase, Schema, Skill, SkillId, SkillKind, Text, glob, site};
-use interlingua_protocols::{a2a, nlip, nlweb};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use interlingua_core::{CardFrom, Effects, Json, Phrase, Schema, Skill, SkillId, SkillKind, glob};
 
-use super::{Config, Peer, Problem, Speaks};
+use super::Config;
+use super::{Peer, Speaks};
 use crate::hub::reserved;
-
-/// Of one entry, over all languages.
-const MOST: usize = 100;
-
-/// Phrases in the order of the file.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(try_from = "Written")]
-pub struct Phrases(Vec<Placed>);
-
-/// A phrase, and where it stands below `phrases`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Placed {
-    phrase: Phrase,
-    at: String,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a list of phrases, or lists by language: `{ en: [\"…\"], es: [\"…\"] }`")]
-#[schemars(rename = "Phrases")]
-enum Written {
-    /// In English.
-    Listed(Vec<Text>),
-    /// By language.
-    Spoken(IndexMap<String, Vec<Text>>),
-}
-
-impl TryFrom<Written> for Phrases {
-    type Error = String;
-
-    fn try_from(written: Written) -> Result<Phrases, Self::Error> {
-        let placed = |locale: &str, below: &str, patterns: Vec<Text>| {
-            let placed = |(number, pattern): (usize, Text)| Placed {
-                phrase: Phrase { locale: locale.into(), pattern },
-                at: format!("{below}{number}"),
-            };
-            patterns.into_iter().enumerate().map(placed).collect::<Vec<_>>()
-        };
-        let phrases = match written {
-            Written::Listed(patterns) => placed("en", "", patterns),
-            Written::Spoken(spoken) => spoken
-                .into_iter()
-                .flat_map(|(locale, patterns)| placed(&locale, &format!("{locale}."), patterns))
-                .collect(),
-        };
-        if phrases.len() > MOST {
-            return Err(format!("expected at most {MOST} phrases"));
-        }
-        Ok(Phrases(phrases))
-    }
-}
-
-impl JsonSchema for Phrases {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Written::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Written::json_schema(generator)
-    }
-}
-
-impl Phrases {
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &Phrase> {
-        self.0.iter().map(|placed| &placed.phrase)
-    }
-}
+use crate::settings::phrases::Placed;
+use crate::settings::{Problem, SkillSettings};
 
 /// What is wrong with the phrases of all peers. Definitions of websites have been read by now.
 pub(super) fn check(config: &Config) -> Vec<Problem> {
@@ -99,7 +26,7 @@ fn of_peer(name: &str, peer: &Peer) -> Vec<Problem> {
         let meant: Vec<&Schema> = fits.map(|(_, schema)| schema).collect();
         let anything = Schema(Json::empty_object());
         let schemas = if meant.is_empty() { vec![&anything] } else { meant };
-        for Placed { phrase, at } in &settings.phrases.0 {
+        for Placed { phrase, at } in settings.phrases.placed() {
             if let Some(wrong) = schemas.iter().find_map(|schema| wrong(phrase, schema)) {
                 problems.push(Problem::new(format!("peers.{name}.skills.{pattern}.phrases.{at}"), wrong));
             }
@@ -111,14 +38,14 @@ fn of_peer(name: &str, peer: &Peer) -> Vec<Problem> {
 /// Phrases of peers that claim a sentence which the hub answers itself.
 pub(super) fn claimed(config: &Config) -> Vec<Problem> {
     let of_peer = |(name, peer): (&String, &Peer)| {
-        let of_skill = |(pattern, settings): (&String, &super::peers::SkillSettings)| {
+        let of_skill = |(pattern, settings): (&String, &SkillSettings)| {
             let claimed = |Placed { phrase, at }: &Placed| {
                 let (matcher, _) = Matcher::compile([&with(phrase, Schema(Json::empty_object()))]);
                 let (_, sentence) = reserved::claimed(&matcher).into_iter().next()?;
                 let text = format!("`{}`: the hub answers `{sentence}` itself", phrase.pattern);
                 Some(Problem::new(format!("peers.{name}.skills.{pattern}.phrases.{at}"), text))
             };
-            settings.phrases.0.iter().filter_map(claimed).collect::<Vec<_>>()
+            settings.phrases.placed().iter().filter_map(claimed).collect::<Vec<_>>()
         };
         peer.skills.iter().flat_map(of_skill).collect::<Vec<_>>()
     };
@@ -142,13 +69,10 @@ fn wrong(phrase: &Phrase, input: &Schema) -> Option<String> {
 /// Inputs that are known before a peer is reached, by the names of its skills.
 fn inputs(peer: &Peer) -> Vec<(String, Schema)> {
     match &peer.speaks {
-        Speaks::Nlip(_) => vec![(nlip::client::CHAT.into(), nlip::client::chat_input())],
-        Speaks::A2a(_) => vec![(a2a::client::skills::CHAT.into(), a2a::client::skills::chat_input())],
-        Speaks::Nlweb(_) => vec![(nlweb::client::ASK.into(), nlweb::client::ask_input())],
-        Speaks::Site(site) => {
-            let skills = site.site.iter().flat_map(|site| site::skills(site, &PeerId::from("site")));
-            skills.map(|skill| (skill.id.skill.to_string(), skill.input)).collect()
-        }
+        Speaks::Nlip(nlip) => nlip.known_inputs(),
+        Speaks::A2a(a2a) => a2a.known_inputs(),
+        Speaks::Nlweb(nlweb) => nlweb.known_inputs(),
+        Speaks::Site(site) => site.known_inputs(),
         Speaks::Mcp(_) | Speaks::Aip(_) => Vec::new(),
     }
 }

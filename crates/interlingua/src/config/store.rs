@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use interlingua_drivers::keys::Wrapping;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Secret;
-use super::check::Found;
+use crate::server::keys_settings::Encryption;
 
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -22,34 +20,5 @@ pub struct Store {
 impl Default for Store {
     fn default() -> Self {
         Store { embedded: "data".into(), encryption: None }
-    }
-}
-
-/// The outer key, which is not kept in the data directory: the keys that are there are wrapped by it. One of the two.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Encryption {
-    /// 32 bytes in base64 or hexadecimal (`openssl rand -base64 32`): `file:PATH` or `${NAME}`. Several, the newest first,
-    /// while it is changed.
-    pub key: Option<Secret>,
-    /// A program that prints it, with its arguments; run at each start and reload.
-    pub command: Vec<String>,
-}
-
-impl Encryption {
-    pub(super) fn check(&self, found: &mut Found) {
-        let path = "store.encryption";
-        match (&self.key, self.command.first()) {
-            (Some(_), Some(_)) | (None, None) => found.refuse(path, "expected either `key` or `command`"),
-            (Some(key), None) => {
-                let text = key.expose().text().unwrap_or_default();
-                if let Err(fault) = Wrapping::from_text(text) {
-                    found.refuse(format!("{path}.key"), fault.to_string());
-                }
-            }
-            (None, Some(program)) => {
-                found.require(!program.is_empty(), &format!("{path}.command"), "a program is not named by nothing");
-            }
-        }
     }
 }

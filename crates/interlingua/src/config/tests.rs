@@ -7,6 +7,7 @@ use interlingua_core::Digest;
 use interlingua_core::policy::{Asked, Could, Decision, Effect, Flaw, Judge, Legislator, Roles, Ruling, Source};
 
 use super::*;
+use crate::settings::document;
 
 fn environment(name: &str) -> Option<String> {
     match name {
@@ -497,4 +498,42 @@ fn the_schema_describes_every_key_and_accepts_the_example() {
     ] {
         assert!(!validator.is_valid(&bad), "{bad}");
     }
+}
+
+fn warnings_of_skills(skills: &str) -> Vec<String> {
+    let yaml = format!(
+        "models: {{ m: {{ provider: openai, model: x, base_url: \"http://127.0.0.1:1/v1/\" }} }}\n\
+         agents:\n  ann: {{ model: m, skills: [{skills}] }}\n  bob: {{ model: m }}\n  eve: {{ model: m }}\n\
+         teams: {{ jury: {{ agents: [bob, eve] }} }}\n"
+    );
+    let loaded = load_text(&yaml, Path::new("hub.yaml"), &Overrides::default(), &|_| None).expect("valid");
+    loaded.warnings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn an_agent_that_may_ask_a_team_and_not_its_members_is_a_warning() {
+    let warned = warnings_of_skills("\"jury/*\", \"bob/*\"");
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    assert!(warned[0].contains("agents.ann.skills: the team `jury`"), "{warned:?}");
+    assert!(warned[0].ends_with("add `eve/*`"), "{warned:?}");
+    assert_eq!(warnings_of_skills("\"jury/chat\", \"bob/chat\", \"e*/chat\""), [] as [String; 0]);
+    assert_eq!(warnings_of_skills("\"local/*\""), [] as [String; 0], "it asks no team");
+}
+
+/// A hundred thousand callers are more than either bound of a configuration.
+#[test]
+fn a_list_of_callers_may_be_longer_than_a_configuration() {
+    const DIGEST: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    let folder = tempfile::tempdir().expect("a folder");
+    let remarks = format!("# {}\n", "-".repeat(1 << 20)).repeat(5);
+    std::fs::write(folder.path().join("list.yaml"), format!("{remarks}- {{ name: ann, sha256: {DIGEST} }}\n"))
+        .expect("a list");
+    let load = |text: &str| {
+        let (file, overrides) = (folder.path().join("hub.yaml"), Overrides::default());
+        load_text(text, &file, &overrides, &|_| None)
+    };
+    let loaded = load("access: { tokens: file:list.yaml }").expect("a configuration");
+    assert_eq!(loaded.config.access.tokens.len(), 1);
+    let told = load("hub: { name: file:list.yaml }").expect_err("no name is so long").to_string();
+    assert!(told.contains("is larger than 4194304 bytes"), "{told}");
 }

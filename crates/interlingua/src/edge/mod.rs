@@ -173,11 +173,12 @@ pub async fn register(shared: &Arc<Shared>, config: &Config) -> Result<(), Fault
     shared.hub.meters().protocol(api::PROTOCOL);
     shared.hub.meters().protocol(interlingua_core::bus::said::WIRE);
     shared.aip.start();
-    shared.hub.hooks().store(Arc::new(hooks::prepare(&shared.hub, config)?));
-    local::register(&shared.hub, shared.lent.clone(), config).await?;
-    crate::agents::prepare(shared, config)?.register(&shared.hub).await?;
+    shared.hub.hooks().store(Arc::new(hooks::prepare(&shared.hub, &config.hooks)?));
+    local::register(&shared.hub, shared.lent.clone(), config.local_sections()).await?;
+    crate::agents::prepare(shared, &config.agent_sections())?.register(&shared.hub).await?;
     aip::graph::register(&shared.hub).await?;
-    site::open(&shared.sites, &shared.hub, config);
+    let driven = config.peers.values().any(|peer| matches!(peer.speaks, Speaks::Site(_)));
+    site::open(&shared.sites, &shared.hub, config.data(), &config.browser, driven);
     let mut starting = Vec::new();
     for (name, peer) in &config.peers {
         if let Registered::Starts(peer) = prepare(shared, name, peer).await?.register(&shared.hub).await? {

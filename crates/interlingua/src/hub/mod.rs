@@ -32,6 +32,7 @@ mod large;
 pub mod limits;
 pub mod listeners;
 pub mod live;
+pub mod names;
 pub mod news;
 mod pages;
 pub mod policy;

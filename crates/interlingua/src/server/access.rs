@@ -10,9 +10,9 @@ use interlingua_core::{Digest, Fault, FaultKind, Link, Principal, Proof, Secret,
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use super::access_settings::Anonymous;
 use super::connection::{Connection, From};
 use super::issuers::{Issuers, Judged};
-use crate::config::Anonymous;
 
 /// Every token this hub makes begins like this: one that does and is not known was altered, has expired or was revoked.
 pub const TOKEN_PREFIX: &str = "ilg_";

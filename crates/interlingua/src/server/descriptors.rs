@@ -3,8 +3,6 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::config::Limits;
-
 /// What the hub needs besides connections: its store, listeners, peers, programs; a quarter of it is for the Owner's socket.
 pub(crate) const RESERVE: u64 = 256;
 /// Where the system names no hard limit, it may still have one that is not much higher (OPEN_MAX on macOS).
@@ -21,18 +19,18 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Of so many descriptors; `None` is without bound.
-    pub(crate) fn of(allowed: Option<u64>, limits: &Limits) -> Share {
-        let wanted = limits.connections;
+    /// Of so many descriptors, `None` is without bound: what is left of the connections that are `wanted`, `each` of them from one
+    /// address.
+    pub(crate) fn of(allowed: Option<u64>, wanted: u32, each: u32) -> Share {
         let Some(allowed) = allowed else {
-            return Share { connections: wanted, each: limits.from_one_address(), owner: wanted };
+            return Share { connections: wanted, each, owner: wanted };
         };
         let reserve = RESERVE.min(allowed / 2);
         let left = u32::try_from(allowed - reserve).unwrap_or(u32::MAX);
         let connections = wanted.min(left).max(1);
         let each = match connections < wanted {
-            true => limits.from_one_address().min(connections - connections / 4),
-            false => limits.from_one_address(),
+            true => each.min(connections - connections / 4),
+            false => each,
         };
         let own = u32::try_from(reserve / 4).unwrap_or(u32::MAX);
         Share { connections, each, owner: (left - connections.min(left)).max(own).min(wanted).max(1) }
@@ -63,16 +61,14 @@ mod tests {
 
     #[test]
     fn connections_leave_enough_for_the_hub_and_its_owner() {
-        let limits = Limits::default();
         let share = |allowed| {
-            let Share { connections, each, owner } = Share::of(allowed, &limits);
+            let Share { connections, each, owner } = Share::of(allowed, 16_384, 12_288);
             (connections, each, owner)
         };
         assert_eq!(share(None), (16_384, 12_288, 16_384));
         assert_eq!(share(Some(1 << 20)), (16_384, 12_288, 16_384));
         assert_eq!(share(Some(1_024)), (768, 576, 64));
         assert_eq!(share(Some(64)), (32, 24, 8));
-        let few = Limits { connections: 12, connections_per_address: Some(12), ..Limits::default() };
-        assert_eq!(Share::of(Some(1_024), &few), Share { connections: 12, each: 12, owner: 12 });
+        assert_eq!(Share::of(Some(1_024), 12, 12), Share { connections: 12, each: 12, owner: 12 });
     }
 }

@@ -20,10 +20,10 @@ use interlingua_protocols::oauth::jwt::{Claims, Expected, Jwt};
 use moka::sync::Cache;
 use tokio::sync::watch;
 
+use super::access_settings;
 use crate::client::guard::Reach;
 use crate::client::http::{Pool, read, whole};
 use crate::client::tls::{self, Trust};
-use crate::config::{self, Config};
 use crate::hub::Hub;
 
 /// Bytes of tokens that are remembered.
@@ -69,7 +69,7 @@ struct Remembered {
 struct Issuer {
     name: String,
     audiences: Vec<String>,
-    config: config::Issuer,
+    config: access_settings::Issuer,
     keys: Arc<ArcSwap<Vec<WebKey>>>,
     /// Tells the one who reads the keys that some are missing; dropped, that one ends.
     missing: watch::Sender<u64>,
@@ -102,12 +102,13 @@ impl Issuers {
     /// `changed` is told whenever keys change.
     pub fn start(
         hub: &Arc<Hub>,
-        config: &Config,
+        access: &access_settings::Access,
+        hub_url: Option<&str>,
         before: &Issuers,
         changed: &watch::Sender<()>,
     ) -> Result<Issuers, Fault> {
         let mut issuers = Issuers::default();
-        for (name, issuer) in &config.access.issuers {
+        for (name, issuer) in &access.issuers {
             let known = before.by_name.get(&issuer.issuer).filter(|before| before.config.keys == issuer.keys);
             let first = issuer.key_set().map(written).or_else(|| known.map(|known| known.keys.load().to_vec()));
             let keys = Arc::new(ArcSwap::from_pointee(first.unwrap_or_default()));
@@ -116,7 +117,7 @@ impl Issuers {
                 let reading = Reading::new(hub, name, issuer, keys.clone(), told, changed.clone())?;
                 hub.spawn_until_stop(reading.run());
             }
-            let audiences = issuer.audiences(config);
+            let audiences = issuer.audiences(hub_url);
             let made = Issuer { name: name.clone(), audiences, config: issuer.clone(), keys, missing };
             issuers.by_name.insert(issuer.issuer.clone(), made);
         }
@@ -254,7 +255,7 @@ impl Reading {
     fn new(
         hub: &Arc<Hub>,
         name: &str,
-        issuer: &config::Issuer,
+        issuer: &access_settings::Issuer,
         keys: Arc<ArcSwap<Vec<WebKey>>>,
         told: watch::Receiver<u64>,
         changed: watch::Sender<()>,

@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use super::access::{Access, Rules};
-use crate::config::Encryption;
+use super::keys_settings::Encryption;
 use crate::hub::Hub;
 
 /// How long a program may take to print the outer key.

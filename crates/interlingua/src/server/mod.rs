@@ -2,6 +2,7 @@
 
 pub mod accept;
 pub mod access;
+pub mod access_settings;
 pub mod body;
 mod broken;
 pub mod connection;
@@ -13,6 +14,7 @@ mod gate;
 pub mod guard;
 pub mod issuers;
 pub mod keys;
+pub mod keys_settings;
 pub(crate) mod large;
 pub mod lasting;
 pub mod owner_token;
@@ -29,5 +31,6 @@ pub(crate) mod storage;
 #[cfg(test)]
 mod tests;
 pub mod tls;
+pub mod tls_settings;
 pub mod tokens;
 pub mod upgrade;

@@ -11,7 +11,6 @@ use interlingua_core::ports::{Changed, Expect, Retention, Store, StoreFault};
 use interlingua_core::{Log, Time, journal};
 use serde::{Deserialize, Serialize};
 
-use crate::config;
 use crate::hub::Hub;
 use crate::hub::supervisor::round;
 
@@ -22,6 +21,16 @@ const DOUBT: Duration = Duration::from_secs(24 * 3600);
 /// Where the doubt is kept.
 const KIND: &str = "retention";
 const LEAP: &str = "leap";
+
+/// What is kept, and for how long.
+#[derive(Debug, Clone)]
+pub(super) struct Rules {
+    pub(super) records: Retention,
+    /// Bytes of artifacts and uploads together.
+    pub(super) artifacts: u64,
+    /// How far the clock may be past the newest record at a start.
+    pub(super) clock_leap: Duration,
+}
 
 /// That the clock stood far past the newest record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +71,7 @@ pub(super) async fn newest(store: &Store) -> Result<Option<Time>, StoreFault> {
 
 pub(super) struct Purging {
     hub: Arc<Hub>,
-    rules: Arc<ArcSwap<config::Retention>>,
+    rules: Arc<ArcSwap<Rules>>,
     data: PathBuf,
     leap: Option<Leap>,
 }
@@ -70,11 +79,11 @@ pub(super) struct Purging {
 impl Purging {
     pub(super) async fn start(
         hub: &Arc<Hub>,
-        rules: Arc<ArcSwap<config::Retention>>,
+        rules: Arc<ArcSwap<Rules>>,
         newest: Option<Time>,
         data: &Path,
     ) -> Result<Purging, StoreFault> {
-        let (now, allowed) = (hub.now(), rules.load().clock_leap.0);
+        let (now, allowed) = (hub.now(), rules.load().clock_leap);
         let known = hub.records(KIND).get(LEAP).await?;
         let known = known.map(|item| journal::from_bytes(&item.value));
         let (leap, is_new) = match known {
@@ -110,7 +119,7 @@ impl Purging {
 
     async fn apply(&mut self) -> Result<(), StoreFault> {
         let (kept, now) = (self.rules.load_full(), self.hub.now());
-        self.settle(now, kept.clock_leap.0).await?;
+        self.settle(now, kept.clock_leap).await?;
         let store = self.hub.store();
         if let Some(Leap { at, newest }) = self.leap {
             tracing::warn!(
@@ -120,13 +129,13 @@ impl Purging {
                 "the clock was far past the newest record; nothing is removed by age until it has gone on for a day"
             );
             // Counts and bytes hold all the same. At the beginning of time nothing is old.
-            store.journal.retain(rules(&kept), Time(0)).await?;
-            store.blobs.retain(kept.artifacts.0).await?;
+            store.journal.retain(kept.records, Time(0)).await?;
+            store.blobs.retain(kept.artifacts).await?;
             return Ok(());
         }
-        store.journal.retain(rules(&kept), now).await?;
+        store.journal.retain(kept.records, now).await?;
         store.records.expire(now).await?;
-        store.blobs.retain(kept.artifacts.0).await?;
+        store.blobs.retain(kept.artifacts).await?;
         crate::agents::tidy(&self.hub, &self.data).await;
         Ok(())
     }
@@ -141,18 +150,6 @@ impl Purging {
             }
         }
         Ok(())
-    }
-}
-
-fn rules(kept: &config::Retention) -> Retention {
-    Retention {
-        tasks: kept.tasks.0,
-        tasks_count: kept.tasks_count,
-        audit: kept.audit.0,
-        audit_count: kept.audit_count,
-        audit_bytes: kept.audit_bytes.0,
-        topics: kept.tasks.0,
-        topics_count: kept.tasks_count,
     }
 }
 
@@ -203,7 +200,16 @@ mod tests {
         let ports = Store { blobs: blobs.clone(), ..store.ports() };
         let keys = Arc::new(Keyring::from_text(&"07".repeat(32)).expect("a key"));
         let hub = Hub::new("test".into(), ports, keys, AdmissionLimits::default(), Settings::default());
-        let rules = Arc::new(ArcSwap::from_pointee(config::Retention::default()));
+        let records = Retention {
+            tasks: DAY,
+            tasks_count: 1,
+            audit: DAY,
+            audit_count: 1,
+            audit_bytes: 1 << 20,
+            topics: DAY,
+            topics_count: 1,
+        };
+        let rules = Arc::new(ArcSwap::from_pointee(Rules { records, artifacts: 1 << 20, clock_leap: DAY }));
         let purging = Purging::start(&hub, rules, None, dir.path()).await.expect("starts");
         tokio::select! {
             () = purging.run() => panic!("it runs on"),

@@ -14,7 +14,8 @@ use super::issuers::Issuers;
 use super::keys::{self, OuterFault};
 use super::rights;
 use super::run::{
-    Server, admission_limits, answer_limits, bounds, certificate, holding_limits, limit_rules, settings, values,
+    Server, admission_limits, answer_limits, bounds, certificate, holding_limits, limit_rules, purge_rules, settings,
+    values,
 };
 use super::tls::TlsFault;
 use crate::agents;
@@ -78,19 +79,25 @@ impl Server {
         // Read again whatever the paths: a certificate is renewed in place.
         let tls = certificate(&new)?;
         let routing = envelope::Settings::new(&new.nlip, self.hub.keys().clone())?;
-        let hooks = edge::hooks::prepare(&self.hub, &new)?;
+        let hooks = edge::hooks::prepare(&self.hub, &new.hooks)?;
         let wanted = changes.peers.iter().filter(|(_, change)| *change != PeerChange::Removed);
         let mut peers = Vec::new();
         for (name, peer) in wanted.filter_map(|(name, _)| Some((name, new.peers.get(name)?))) {
             peers.push(edge::prepare(&self.shared, name, peer).await?);
         }
-        let roster = agents::prepare(&self.shared, &new)?;
+        let roster = agents::prepare(&self.shared, &new.agent_sections())?;
         let mut issuers = self.shared.access.rules().issuers.clone();
         if changes.live.contains(&"access") {
-            issuers = Arc::new(Issuers::start(&self.hub, &new, &issuers, &self.shared.access.changed())?);
+            issuers = Arc::new(Issuers::start(
+                &self.hub,
+                &new.access,
+                new.hub.url.as_deref(),
+                &issuers,
+                &self.shared.access.changed(),
+            )?);
         }
         if changes.live.contains(&"tools") {
-            edge::local::register(&self.hub, self.shared.lent.clone(), &new).await?;
+            edge::local::register(&self.hub, self.shared.lent.clone(), new.local_sections()).await?;
         }
         let outer = match &new.store.encryption {
             Some(encryption) => Some(keys::outer(encryption).await?),
@@ -117,12 +124,12 @@ impl Server {
         self.hub.hooks().store(Arc::new(hooks));
         self.tls.store(tls);
         self.shared.routing.apply(routing);
-        self.shared.mcp.apply(edge::mcp::inbound::Settings::new(&new));
+        self.shared.mcp.apply(new.mcp_settings());
         if changes.live.iter().any(|key| ["mcp", "tools"].contains(key)) {
             edge::mcp::inbound::tell_of_new_lists(&self.hub);
         }
         self.shared.aip.apply(edge::aip::Settings::new(&new.aip));
-        self.shared.a2a.store(Arc::new(edge::a2a::Settings::new(&new)));
+        self.shared.a2a.store(Arc::new(new.a2a_settings()));
         self.take_effect(&new, &changes, issuers);
         self.config = new;
         Ok(changes)
@@ -137,13 +144,13 @@ impl Server {
         set_most_values(values(new));
         if changes.live.contains(&"access") {
             // A yes was given under the rules of its time: it does not outlive them.
-            self.hub.set_policy(rights::policy(new));
+            self.hub.set_policy(rights::policy(&new.access));
         }
         // Last of these: whoever is connected is asked again by all of them.
         let owner = self.shared.keys.owner();
-        self.shared.access.replace(rights::rules(new, &owner, issuers));
+        self.shared.access.replace(rights::rules(&new.access, &owner, issuers));
         self.shared.bounds.store(Arc::new(bounds(new)));
         self.shared.room.resize(new.limits.bodies.0);
-        self.retention.store(Arc::new(new.retention.clone()));
+        self.retention.store(Arc::new(purge_rules(new)));
     }
 }

@@ -7,26 +7,26 @@ use interlingua_core::policy::ROLE_SCOPE;
 use interlingua_core::{Digest, Secret, Subject, Text};
 
 use super::access::{Grant, Rules};
+use super::access_settings::{self, AccessToken, Shows};
 use super::issuers::Issuers;
-use crate::config::{AccessToken, Config, Shows};
 use crate::hub::policy::{APPROVE_SCOPE, Policy, REGISTER_SCOPE};
 
 /// Who may come in, and how. `owner`: the Owner's token.
-pub(super) fn rules(config: &Config, owner: &Secret, issuers: Arc<Issuers>) -> Rules {
+pub(super) fn rules(access: &access_settings::Access, owner: &Secret, issuers: Arc<Issuers>) -> Rules {
     let of = |shows: Shows| -> HashMap<Digest, Grant> {
-        let listed = config.access.tokens.iter().filter(|token| token.shows == shows);
+        let listed = access.tokens.iter().filter(|token| token.shows == shows);
         listed.map(|token| (token.digest, grant(token))).collect()
     };
     let mut grants = of(Shows::Token);
     let owner = Digest::of(owner.value().unwrap_or_default());
     grants.insert(owner, Grant { subject: Subject::HubOwner, scopes: Vec::new(), until: None });
-    Rules { grants, certificates: of(Shows::Certificate), issuers, anonymous: config.access.anonymous }
+    Rules { grants, certificates: of(Shows::Certificate), issuers, anonymous: access.anonymous }
 }
 
 /// Who may do what.
-pub(super) fn policy(config: &Config) -> Policy {
-    let judge = config.access.policy.as_ref().and_then(|policy| policy.judge.clone());
-    Policy::new(config.access.digest(), judge)
+pub(super) fn policy(access: &access_settings::Access) -> Policy {
+    let judge = access.policy.as_ref().and_then(|policy| policy.judge.clone());
+    Policy::new(access.digest(), judge)
 }
 
 pub(super) fn grant(token: &AccessToken) -> Grant {

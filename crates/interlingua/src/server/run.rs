@@ -9,6 +9,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
 use axum::middleware::from_fn;
 use interlingua_core::json::set_most_values;
+use interlingua_core::ports::Retention;
 use interlingua_core::{Fault, HubId};
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Condition, Embedded, OpenFault, Options};
@@ -80,7 +81,7 @@ pub struct Server {
     /// What was applied last.
     pub(super) config: Config,
     pub(super) tls: LiveTls,
-    pub(super) retention: Arc<ArcSwap<config::Retention>>,
+    pub(super) retention: Arc<ArcSwap<purge::Rules>>,
 }
 
 impl Server {
@@ -105,10 +106,11 @@ impl Server {
         let token = owner_token::kept(config.data())
             .map_err(|cause| StartFault::File { path: config.data().join(owner_token::FILE), cause })?;
         let access = Arc::new(Access::default());
-        let issuers = Issuers::start(&hub, config, &Issuers::default(), &access.changed())?;
-        access.replace(rights::rules(config, &token, Arc::new(issuers)));
+        let issuers =
+            Issuers::start(&hub, &config.access, config.hub.url.as_deref(), &Issuers::default(), &access.changed())?;
+        access.replace(rights::rules(&config.access, &token, Arc::new(issuers)));
         tokens::apply(&hub, &access).await?;
-        hub.set_policy(rights::policy(config));
+        hub.set_policy(rights::policy(&config.access));
         let bounds = ArcSwap::from_pointee(bounds(config));
         let room = Room::new(config.limits.bodies.0);
         let strangers = strangers(config);
@@ -116,9 +118,9 @@ impl Server {
         let routing = envelope::Settings::new(&config.nlip, hub.keys().clone())?;
         let passing = hub.holdings().envelope_sessions.clone();
         let routing = envelope::Routing::new(hub.store_records().clone(), passing, routing);
-        let mcp = edge::mcp::inbound::Settings::new(config);
+        let mcp = config.mcp_settings();
         let mcp = edge::mcp::inbound::Desk::new(mcp, hub.holdings().mcp_sessions.clone());
-        let a2a = ArcSwap::from_pointee(edge::a2a::Settings::new(config));
+        let a2a = ArcSwap::from_pointee(config.a2a_settings());
         let push = edge::a2a::Push::new(&hub)?;
         let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
         let keys = KeyDesk::new(config.data(), hub.keys().clone(), outer, token, store.at_rest());
@@ -151,7 +153,7 @@ impl Server {
         }
         shared.push.resume(&shared).await?;
         retire::resume(&shared).await?;
-        let retention = Arc::new(ArcSwap::from_pointee(config.retention.clone()));
+        let retention = Arc::new(ArcSwap::from_pointee(purge_rules(config)));
         let purging = Purging::start(&hub, retention.clone(), newest, config.data());
         let purging = purging.await.map_err(Fault::from)?;
         hub.spawn_until_stop(purging.run());
@@ -249,7 +251,7 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
     let guard = Guard { hosts: named.into_iter().collect(), loopback_only: address.ip().is_loopback() };
     let supervisor = shared.hub.supervisor();
     let allowed = descriptors::raise(config.limits.connections);
-    let share = Share::of(allowed, &config.limits);
+    let share = Share::of(allowed, config.limits.connections, config.limits.from_one_address());
     if share.connections < config.limits.connections {
         tracing::warn!(
             open_files = allowed,
@@ -323,6 +325,20 @@ pub(super) fn holding_limits(config: &Config) -> HoldingLimits {
         sessions: limits.sessions.0,
         message: limits.body.0,
     }
+}
+
+pub(super) fn purge_rules(config: &Config) -> purge::Rules {
+    let kept = &config.retention;
+    let records = Retention {
+        tasks: kept.tasks.0,
+        tasks_count: kept.tasks_count,
+        audit: kept.audit.0,
+        audit_count: kept.audit_count,
+        audit_bytes: kept.audit_bytes.0,
+        topics: kept.tasks.0,
+        topics_count: kept.tasks_count,
+    };
+    purge::Rules { records, artifacts: kept.artifacts.0, clock_leap: kept.clock_leap.0 }
 }
 
 /// How many values a message may have.

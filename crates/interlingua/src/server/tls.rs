@@ -9,7 +9,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::version::{TLS12, TLS13};
 use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
 
-use crate::config::{Tls, TlsVersion};
+use super::tls_settings::{Tls, TlsVersion};
 
 /// Why the certificate or key cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -9,8 +9,8 @@ use interlingua_core::{Digest, Fault, FaultKind, Noun, Subject, Time};
 use serde::{Deserialize, Serialize};
 
 use super::access::{Access, Grant, TOKEN_PREFIX};
+use super::access_settings::{AccessToken, Shows};
 use super::rights;
-use crate::config::{AccessToken, Shows};
 use crate::hub::{Hub, entropy};
 
 /// Under which they are kept, each by its name.

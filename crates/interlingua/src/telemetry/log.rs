@@ -12,8 +12,8 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, reload};
 
+use super::settings::{Log, LogFormat};
 use super::{TelemetryFault, trace};
-use crate::config::{Log, LogFormat};
 
 type Boxed<S> = Box<dyn Layer<S> + Send + Sync>;
 

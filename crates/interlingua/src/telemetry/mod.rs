@@ -13,6 +13,7 @@ mod histogram;
 mod log;
 pub mod meters;
 pub mod panics;
+pub mod settings;
 #[cfg(test)]
 mod tests;
 pub mod trace;
@@ -25,7 +26,6 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::config;
 use export::Export;
 use log::LevelHandle;
 
@@ -51,7 +51,7 @@ pub struct Telemetry {
 
 impl Telemetry {
     /// Log lines go to standard error. Must be called within a runtime when traces are exported.
-    pub fn start(config: &config::Telemetry, hub: &str) -> Result<Telemetry, TelemetryFault> {
+    pub fn start(config: &settings::Telemetry, hub: &str) -> Result<Telemetry, TelemetryFault> {
         let export = config.otlp.as_deref().map(|endpoint| Export::start(endpoint, hub)).transpose()?;
         let (lines, level) = log::layer(&config.log, std::io::stderr)?;
         let spans = export.as_ref().map(spans);
@@ -61,7 +61,7 @@ impl Telemetry {
     }
 
     /// Follows a change of configuration. An address of a collector takes effect at the next start.
-    pub fn reload(&self, config: &config::Telemetry) -> Result<(), TelemetryFault> {
+    pub fn reload(&self, config: &settings::Telemetry) -> Result<(), TelemetryFault> {
         self.level.set(&config.log.level)
     }
 

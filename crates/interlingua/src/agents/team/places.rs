@@ -16,7 +16,7 @@ use interlingua_drivers::files::{Limits, Room, RootSpec, Tool, Workspace, snapsh
 use interlingua_drivers::local::PEER;
 
 use crate::agents::seats::Role;
-use crate::config::{self, Config};
+use crate::agents::settings::{Sections, Team, Workspaces};
 use crate::edge::local;
 use crate::hub::Hub;
 use crate::hub::policy::matches;
@@ -39,20 +39,21 @@ pub(in crate::agents) struct Grounds {
 
 impl Grounds {
     /// None where all work in one workspace, or nobody in any.
-    pub(in crate::agents) fn of(team: &config::Team, config: &Config) -> Option<Grounds> {
+    pub(in crate::agents) fn of(team: &Team, sections: &Sections<'_>) -> Option<Grounds> {
         let uses_files = |name: &&String| {
-            let patterns = config.agents.get(*name).map(|agent| &agent.skills);
+            let patterns = sections.agents.get(*name).map(|agent| &agent.skills);
             let skill = |tool: Tool| SkillId::new(PEER, tool.name());
             patterns.into_iter().flatten().any(|pattern| Tool::ALL.iter().any(|tool| matches(pattern, &skill(*tool))))
         };
         let members: HashSet<PeerId> =
             team.agents.iter().filter(uses_files).map(|name| PeerId::from(name.as_str())).collect();
         match team.workspaces {
-            config::Workspaces::Own if !members.is_empty() => {
-                let (directory, common) = (absolute(config.data().join("teams")), absolute(config.workspace()));
-                Some(Grounds { directory, members, shared: local::shared_roots(config), common })
+            Workspaces::Own if !members.is_empty() => {
+                let (directory, common) =
+                    (absolute(sections.data.join("teams")), absolute(sections.tools.workspace_in(sections.data)));
+                Some(Grounds { directory, members, shared: local::shared_roots(sections.tools, sections.data), common })
             }
-            config::Workspaces::Own | config::Workspaces::Shared => None,
+            Workspaces::Own | Workspaces::Shared => None,
         }
     }
 

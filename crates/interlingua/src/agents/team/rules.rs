@@ -3,14 +3,14 @@
 use interlingua_core::team::{Ending, Member, Mode, Novelty, Plan, Purse, Rules, Times, Updates};
 use interlingua_core::{Fault, PeerId};
 
+use crate::agents::settings;
 use crate::agents::voice::micro;
-use crate::config;
 
 /// How many answers a member at work is told of in one round.
 const SOURCES: u32 = 2;
 
 /// The plan of a team without its task.
-pub(crate) fn plan(config: &config::Team) -> Result<Plan, Fault> {
+pub(crate) fn plan(config: &settings::Team) -> Result<Plan, Fault> {
     let members = config.agents.iter().map(|name| {
         let subtask = config.shares.get(name).map(|share| share.as_str().into());
         Member { subtask, ..Member::new(name.as_str()) }
@@ -21,34 +21,34 @@ pub(crate) fn plan(config: &config::Team) -> Result<Plan, Fault> {
     Ok(plan)
 }
 
-fn rules(config: &config::Team) -> Rules {
+fn rules(config: &settings::Team) -> Rules {
     let times = &config.times;
     Rules {
         mode: match config.strategy {
-            config::Strategy::Vote => Mode::Voting,
-            config::Strategy::Decompose => {
+            settings::Strategy::Vote => Mode::Voting,
+            settings::Strategy::Decompose => {
                 Mode::Decomposition { presenter: config.presenter.as_deref().map(PeerId::from) }
             }
         },
         ending: match config.ending {
-            config::Ending::Present => Ending::Present,
-            config::Ending::Reuse => Ending::Reuse,
-            config::Ending::Synthesize => Ending::Synthesize,
+            settings::Ending::Present => Ending::Present,
+            settings::Ending::Reuse => Ending::Reuse,
+            settings::Ending::Synthesize => Ending::Synthesize,
         },
         skip_voting: config.skip_voting,
         answers_each: config.answers_each,
         answers_all: config.answers_all,
         defer_voting: config.defer_voting,
         novelty: match config.novelty {
-            config::Novelty::Lenient => Novelty::Lenient,
-            config::Novelty::Balanced => Novelty::Balanced,
-            config::Novelty::Strict => Novelty::Strict,
+            settings::Novelty::Lenient => Novelty::Lenient,
+            settings::Novelty::Balanced => Novelty::Balanced,
+            settings::Novelty::Strict => Novelty::Strict,
         },
         lead: Some(config.lead).filter(|lead| *lead > 0),
         updates: match config.updates {
-            config::Updates::Midstream => Updates::Midstream { sources: SOURCES },
-            config::Updates::Restart => Updates::AtRestart,
-            config::Updates::Never => Updates::Never,
+            settings::Updates::Midstream => Updates::Midstream { sources: SOURCES },
+            settings::Updates::Restart => Updates::AtRestart,
+            settings::Updates::Never => Updates::Never,
         },
         times: Times {
             whole: times.whole.0,

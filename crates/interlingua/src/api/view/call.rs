@@ -4,7 +4,7 @@ use interlingua_core::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Span;
+use crate::settings::Span;
 
 /// A call. Exactly one of `skill`, `peer` and `words` says to whom.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -243,7 +243,8 @@ fn open_files(config: &Config) -> Finding {
     // The hub raises the soft limit itself.
     match rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum {
         Some(allowed) if allowed < wanted => {
-            let taken = Share::of(Some(allowed), &config.limits).connections;
+            let taken =
+                Share::of(Some(allowed), config.limits.connections, config.limits.from_one_address()).connections;
             let detail = format!(
                 "{allowed} allowed, {wanted} wanted for limits.connections: {}; the hub takes {taken} connections until you raise it with ulimit -Hn",
                 config.limits.connections

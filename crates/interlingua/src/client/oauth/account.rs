@@ -19,12 +19,12 @@ use interlingua_protocols::oauth::scope::{self, Scopes};
 use interlingua_protocols::oauth::token::Token;
 use tokio::sync::{Semaphore, watch};
 
+use super::OAuthGrant;
 use super::Problem;
 use super::authority::Authority;
 use super::desk::{Pending, ReturnAddress, SignIn};
 use super::discover::Found;
 use super::kept::{self, Kept};
-use crate::config::OAuthGrant;
 
 /// A token that ends so soon is renewed before it is shown.
 const MARGIN: Duration = Duration::from_secs(30);

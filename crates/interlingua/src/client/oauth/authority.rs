@@ -22,13 +22,14 @@ use interlingua_protocols::oauth::token::{Token, refusal};
 use super::Problem;
 use super::desk::{Desk, ReturnAddress};
 use super::kept::{self, KeptClient};
+use super::{OAuth, OAuthGrant};
 use crate::client::guard::{Private, Reach};
 use crate::client::http::{Pool, read, whole};
 use crate::client::lost::Lost;
 use crate::client::place::{self, Own};
 use crate::client::tls::{self, Trust};
-use crate::config::{self, OAuthGrant};
 use crate::hub::{Hub, entropy};
+use crate::settings::Secret;
 
 /// What is read of one document.
 const LIMIT: usize = 256 << 10;
@@ -72,7 +73,7 @@ impl Authority {
         peer: &PeerId,
         (server, own): (&Uri, Arc<Own>),
         ca: Option<&Path>,
-        config: &config::OAuth,
+        config: &OAuth,
     ) -> Result<Authority, Fault> {
         let private = if config.private_addresses { Private::Allowed } else { Private::Refused };
         let reach = Reach::chosen_by(hub, server, private);
@@ -82,7 +83,7 @@ impl Authority {
             (None, Err(_)) => tls::config(&Trust::Nobody)?,
             (_, tls) => tls?,
         };
-        let text = |secret: &config::Secret| secret.expose().clone();
+        let text = |secret: &Secret| secret.expose().clone();
         let key = config.private_key.as_ref().and_then(|key| key.expose().text().and_then(Signer::from_pem));
         Ok(Authority {
             peer: peer.clone(),
@@ -254,7 +255,7 @@ fn other_issuer(known: &str, named: &str) -> Problem {
     Problem::OtherIssuer { known: known.to_owned(), named: named.to_owned() }
 }
 
-fn identity(config: &config::OAuth) -> Digest {
+fn identity(config: &OAuth) -> Digest {
     let shown = config.client_secret.as_ref().or(config.private_key.as_ref());
     let shown = shown.and_then(|shown| shown.expose().text()).unwrap_or_default();
     Digest::of_fields([config.client_id.as_deref().unwrap_or_default().as_bytes(), shown.as_bytes()])

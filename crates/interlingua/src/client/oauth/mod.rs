@@ -18,6 +18,7 @@ mod authority;
 mod desk;
 mod discover;
 mod kept;
+mod settings;
 
 use interlingua_core::BadLink;
 use interlingua_protocols::oauth::Invalid;
@@ -30,6 +31,7 @@ pub(crate) use authority::Authority;
 pub use desk::{Desk, SignIn};
 pub(crate) use desk::{ReturnAddress, SIGN_IN_EXPIRES};
 pub(crate) use kept::{CLIENTS, TOKENS, retain};
+pub use settings::{OAuth, OAuthGrant};
 
 /// Everything that is kept for the server at `url`, which is this peer, under one name.
 pub(crate) fn place(peer: &str, url: &str) -> Option<String> {

@@ -8,7 +8,7 @@
 pub mod inbound;
 pub mod outbound;
 mod push;
-mod settings;
+pub mod settings;
 mod signing;
 
 pub(crate) use push::KIND as WEBHOOKS;

@@ -1,12 +1,19 @@
 //! What the `a2a:` block says, as the running edge uses it.
 
+mod check;
+mod configured;
+mod peer;
+
+pub use configured::A2a;
+pub use peer::{A2aBinding, A2aPeer, A2aSignature, Basic};
+
 use std::time::Duration;
 
 use interlingua_protocols::a2a::card::{Capabilities, Credential, Readers};
 
 use super::Signing;
 use super::push::Private;
-use crate::config::{self, Anonymous};
+use crate::server::access_settings::Anonymous;
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -26,12 +33,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub fn new(config: &config::Config) -> Settings {
-        let a2a = &config.a2a;
+    /// `hub`: where others reach the hub, as configured for all protocols.
+    pub fn new(a2a: &A2a, anonymous: Anonymous, hub: Option<&str>) -> Settings {
         Settings {
             enabled: a2a.enabled,
             capabilities: Capabilities { streaming: a2a.streaming, push: a2a.push, extended_card: a2a.extended_card },
-            credential: match config.access.anonymous {
+            credential: match anonymous {
                 Anonymous::Refused => Credential::Required,
                 Anonymous::Public => Credential::Offered,
             },
@@ -39,7 +46,7 @@ impl Settings {
             readers: if a2a.old_clients { Readers::Any } else { Readers::New },
             replay: a2a.replay.map(|span| span.0),
             extension_required: a2a.extension_required,
-            url: a2a.url.as_ref().or(config.hub.url.as_ref()).map(|url| url.trim_end_matches('/').to_owned()),
+            url: a2a.url.as_deref().or(hub).map(|url| url.trim_end_matches('/').to_owned()),
             // A text that is no key was refused when the configuration was checked.
             signing: a2a.sign_with.as_ref().and_then(|key| key.expose().text()).and_then(Signing::from_pem),
         }

@@ -14,7 +14,7 @@ pub mod outbound;
 mod queue;
 mod registrar;
 mod results;
-mod settings;
+pub mod settings;
 mod sight;
 
 pub use desk::Desk;

@@ -18,8 +18,8 @@ use tokio::sync::{Notify, watch};
 use super::desk::Desk;
 use super::outbound::device::{DO, DevicePeer};
 use super::settings::Settings;
-use crate::config::name_problem;
 use crate::hub::Hub;
+use crate::hub::names::name_problem;
 use crate::hub::registry::{Catalogue, Change};
 
 /// How long news of how devices are may wait for more of them.

@@ -1,5 +1,9 @@
 //! What the `aip:` block says, as the running edge uses it.
 
+mod configured;
+
+pub use configured::{Aip, AipDevice, AipPeer};
+
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -8,7 +12,7 @@ use interlingua_protocols::aip::link::Pulse;
 use interlingua_protocols::aip::server::Rules;
 use interlingua_protocols::aip::wire::ToolType;
 
-use crate::config::{self, Aip, AipDevice};
+use crate::settings::Secret;
 
 #[derive(Debug)]
 pub struct Settings {
@@ -36,7 +40,7 @@ pub(super) enum KeyOf {
     Device(Text),
 }
 
-fn digest(secret: &config::Secret) -> Digest {
+fn digest(secret: &Secret) -> Digest {
     Digest::of(secret.expose().value().unwrap_or_default())
 }
 

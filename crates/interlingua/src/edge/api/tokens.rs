@@ -64,7 +64,7 @@ pub(super) async fn revoke(State(shared): State<Arc<Shared>>, asker: Asker, Path
 
 fn wanted(request: TokenRequest) -> Result<Kept, Fault> {
     let wrong = |problem: &'static str| Fault::caller(FaultKind::InvalidInput, problem).field("/expires", problem);
-    let expires = request.expires.as_deref().map(crate::config::expiry).transpose().map_err(wrong)?;
+    let expires = request.expires.as_deref().map(crate::server::access_settings::expiry).transpose().map_err(wrong)?;
     let TokenRequest { name, skills, roles, approve, register, .. } = request;
     let skills = if skills.is_empty() { vec!["*".to_owned()] } else { skills };
     Ok(Kept { name, sha256: Digest::of(b""), skills, roles, approve, register, expires })

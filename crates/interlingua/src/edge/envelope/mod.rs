@@ -10,7 +10,7 @@ mod memory;
 mod names;
 mod promise;
 mod sessions;
-mod settings;
+pub mod settings;
 #[cfg(test)]
 mod tests;
 

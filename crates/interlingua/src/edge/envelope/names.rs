@@ -13,7 +13,7 @@ use interlingua_protocols::envelope::names::{Named, Names, Table};
 use interlingua_protocols::envelope::translators::{Translator, Translators};
 
 use super::settings::Settings;
-use crate::config;
+use super::settings::Translation;
 use crate::hub::registry::Catalogue;
 use crate::hub::visible;
 
@@ -49,7 +49,7 @@ pub(super) struct Spellings {
 pub(super) struct Made {
     generation: u64,
     plugs: usize,
-    switches: config::Translation,
+    switches: Translation,
     pub(super) table: Table,
     pub(super) translators: Translators,
 }
@@ -84,7 +84,7 @@ impl Spellings {
 }
 
 impl Made {
-    fn new(catalogue: &Catalogue, plugs: &[Plug], switches: &config::Translation) -> Made {
+    fn new(catalogue: &Catalogue, plugs: &[Plug], switches: &Translation) -> Made {
         let mut translators = translators(plugs).unwrap_or_default();
         for (name, enabled) in [
             ("mcp", switches.mcp_enabled),

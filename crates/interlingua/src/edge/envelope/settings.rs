@@ -1,5 +1,9 @@
 //! What the `nlip:` block says, as the running router uses it. Every key has a place here.
 
+mod configured;
+
+pub use configured::{Nlip, Router, SchemaVersion, Tokens, Translation};
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +12,7 @@ use interlingua_drivers::keys::{KeyFault, Keyring, SealFault, Tagger};
 use zeroize::Zeroizing;
 
 use super::promise;
-use crate::config;
+use crate::settings::Key;
 
 /// What a context is sealed for.
 const PURPOSE: &str = "session context";
@@ -20,7 +24,7 @@ pub struct Settings {
     /// `nlip.enabled` and `router.enabled`.
     pub enabled: bool,
     /// The schema version messages must have; the one there is.
-    pub schema_version: config::SchemaVersion,
+    pub schema_version: SchemaVersion,
     pub rules: Rules,
     pub default_timeout: Option<Duration>,
     pub tracks_messages: bool,
@@ -28,7 +32,7 @@ pub struct Settings {
     pub streams: bool,
     pub buffers: bool,
     pub parallel: usize,
-    pub translation: config::Translation,
+    pub translation: Translation,
     pub opens_sessions: bool,
     pub counts_turns: bool,
     pub persists_contexts: bool,
@@ -38,7 +42,7 @@ pub struct Settings {
 
 impl Settings {
     /// `own`: the hub's keys, which seal where no key is configured.
-    pub fn new(nlip: &config::Nlip, own: Arc<Keyring>) -> Result<Settings, KeyFault> {
+    pub fn new(nlip: &Nlip, own: Arc<Keyring>) -> Result<Settings, KeyFault> {
         let (router, tokens) = (&nlip.router, &nlip.tokens);
         Ok(Settings {
             doors: nlip.enabled,
@@ -70,8 +74,8 @@ pub(super) struct Seals(Vec<Arc<Keyring>>);
 
 impl Seals {
     /// The configured keys before the hub's own, so that a key can be configured later without losing what there is.
-    fn new(tokens: &config::Tokens, own: Arc<Keyring>) -> Result<Seals, KeyFault> {
-        let ring = |keys: &mut dyn Iterator<Item = &config::Key>| {
+    fn new(tokens: &Tokens, own: Arc<Keyring>) -> Result<Seals, KeyFault> {
+        let ring = |keys: &mut dyn Iterator<Item = &Key>| {
             let words: Vec<String> = keys.map(|key| hex::encode(key.expose())).collect();
             let text = Zeroizing::new(words.join("\n"));
             (!text.is_empty()).then(|| Keyring::from_text(&text)).transpose()

@@ -10,8 +10,7 @@ use interlingua_protocols::envelope::wire::Token;
 
 use super::memory::Memory;
 use super::sessions::{Brought, Kind, Sessions, TakenUp};
-use super::settings::Settings;
-use crate::config;
+use super::settings::{Nlip, Settings};
 use crate::hub::shares::Shares;
 
 const NOW: Time = Time(1_767_225_600_000);
@@ -24,7 +23,7 @@ fn keys(digits: &str) -> Arc<Keyring> {
 }
 
 fn settings() -> Settings {
-    Settings::new(&config::Nlip::default(), keys("07")).expect("settings")
+    Settings::new(&Nlip::default(), keys("07")).expect("settings")
 }
 
 fn user(name: &str) -> Principal {

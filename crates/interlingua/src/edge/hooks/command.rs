@@ -4,7 +4,7 @@ use interlingua_core::{Fault, FaultKind};
 use interlingua_drivers::tools::Aide;
 
 use super::message;
-use crate::config::Hook as Configured;
+use super::settings::Hook as Configured;
 use crate::hub::hooks::{Asking, Hook, Told};
 
 pub(super) struct Program(Aide);

@@ -17,19 +17,21 @@
 
 mod command;
 pub(crate) mod message;
+pub mod settings;
 mod url;
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use interlingua_core::Fault;
 
-use crate::config::{Asks, Config, Failure, Hook as Configured, Moment, Occasion};
+use self::settings::{Asks, Failure, Hook as Configured, Moment, Occasion};
 use crate::hub::Hub;
 use crate::hub::hooks::{Attached, Hook, Hooks, OnFailure, When};
 
 /// Makes the hooks: all that they can be refused for is refused here.
-pub fn prepare(hub: &Hub, config: &Config) -> Result<Hooks, Fault> {
-    let attached = config.hooks.iter().map(|(name, hook)| attached(hub, name, hook).map(Arc::new));
+pub fn prepare(hub: &Hub, hooks: &IndexMap<String, Configured>) -> Result<Hooks, Fault> {
+    let attached = hooks.iter().map(|(name, hook)| attached(hub, name, hook).map(Arc::new));
     Ok(Hooks(attached.collect::<Result<Vec<_>, Fault>>()?))
 }
 

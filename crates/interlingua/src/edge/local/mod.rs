@@ -2,6 +2,7 @@
 
 pub mod hub_skills;
 mod script;
+pub mod settings;
 mod tools;
 
 pub(crate) use tools::shared_roots;
@@ -11,7 +12,6 @@ use std::sync::Arc;
 use interlingua_core::{Card, Fault, Health, PeerId, RouteClass, Skill, Text, Time};
 use interlingua_drivers::files::lent::Lent;
 
-use crate::config::Config;
 use crate::hub::Hub;
 
 /// The card of something inside the hub.
@@ -34,8 +34,8 @@ pub fn card(peer: PeerId, title: &str, description: impl Into<Text>, skills: Vec
 }
 
 /// Registers everything that runs inside the hub.
-pub async fn register(hub: &Arc<Hub>, lent: Arc<Lent>, config: &Config) -> Result<(), Fault> {
+pub async fn register(hub: &Arc<Hub>, lent: Arc<Lent>, sections: settings::Sections<'_>) -> Result<(), Fault> {
     hub_skills::register(hub).await?;
-    script::register(hub, config).await?;
-    tools::register(hub, lent, config).await
+    script::register(hub, sections.scripts).await?;
+    tools::register(hub, lent, sections.tools, sections.data).await
 }

@@ -15,9 +15,9 @@ use interlingua_drivers::tools::{Change, CustomTools};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
-use crate::config::watch::on_change;
-use crate::config::{Config, Permission, Root, real};
+use super::settings::{Permission, Root, Tools, real};
 use crate::hub::Hub;
+use crate::settings::watch::on_change;
 
 /// How long a burst of changes may last.
 const SETTLE: Duration = Duration::from_millis(250);
@@ -25,9 +25,9 @@ const SETTLE: Duration = Duration::from_millis(250);
 const LOOK_EVERY: Duration = Duration::from_secs(3);
 
 /// Opens the workspace, loads the tools, registers both as one peer and watches the directory.
-pub(super) async fn register(hub: &Arc<Hub>, lent: Arc<Lent>, config: &Config) -> Result<(), Fault> {
-    let config = config.clone();
-    let opened = tokio::task::spawn_blocking(move || open(&config, lent)).await;
+pub(super) async fn register(hub: &Arc<Hub>, lent: Arc<Lent>, tools: &Tools, data: &Path) -> Result<(), Fault> {
+    let (tools, data) = (tools.clone(), data.to_path_buf());
+    let opened = tokio::task::spawn_blocking(move || open(&tools, &data, lent)).await;
     let local = Arc::new(opened.map_err(Fault::internal)??);
     offer(hub, &local).await?;
     hub.spawn_until_stop(watch(hub.clone(), local));
@@ -44,16 +44,16 @@ async fn offer(hub: &Hub, local: &Arc<Local>) -> Result<(), Fault> {
     hub.set_problems(&Local::peer(), problems.iter().map(|problem| problem.to_string().into()))
 }
 
-fn open(config: &Config, lent: Arc<Lent>) -> Result<Local, Fault> {
-    let directory = config.tools_directory();
-    if config.tools.directory.is_none() {
+fn open(tools: &Tools, data: &Path, lent: Arc<Lent>) -> Result<Local, Fault> {
+    let directory = tools.directory_in(data);
+    if tools.directory.is_none() {
         make_directory(&directory);
     }
-    let place = config.workspace();
+    let place = tools.workspace_in(data);
     // A workspace that somebody named, or that is there already, is theirs.
-    let is_new = config.tools.workspace.is_none() && !place.exists();
+    let is_new = tools.workspace.is_none() && !place.exists();
     let workspace = guarding(RootSpec::workspace(place.clone()), &directory);
-    let (files, skipped) = Workspace::open(workspace, &declared(config, &directory), Limits::default())?;
+    let (files, skipped) = Workspace::open(workspace, &declared(tools, &directory), Limits::default())?;
     if is_new {
         welcome(&place);
     }
@@ -90,15 +90,15 @@ fn welcome(workspace: &Path) {
     }
 }
 
-fn declared(config: &Config, directory: &Path) -> Vec<RootSpec> {
-    config.tools.roots.iter().map(|root| context(root, directory)).collect()
+fn declared(tools: &Tools, directory: &Path) -> Vec<RootSpec> {
+    tools.roots.iter().map(|root| context(root, directory)).collect()
 }
 
 /// What those share who have a workspace each: the hub's own, and the roots that are declared beside it.
-pub(crate) fn shared_roots(config: &Config) -> Vec<RootSpec> {
-    let directory = config.tools_directory();
-    let mut roots = declared(config, &directory);
-    roots.push(guarding(RootSpec::context(config.workspace(), files::Permission::Write), &directory));
+pub(crate) fn shared_roots(tools: &Tools, data: &Path) -> Vec<RootSpec> {
+    let directory = tools.directory_in(data);
+    let mut roots = declared(tools, &directory);
+    roots.push(guarding(RootSpec::context(tools.workspace_in(data), files::Permission::Write), &directory));
     roots
 }
 

@@ -2,6 +2,7 @@
 
 pub mod inbound;
 pub mod outbound;
+pub mod settings;
 
 /// What it is called in counts.
 pub const PROTOCOL: &str = "nlweb";

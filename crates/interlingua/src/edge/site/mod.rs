@@ -6,9 +6,11 @@
 
 pub(crate) mod keeper;
 mod sessions;
+pub mod settings;
 
 pub use sessions::Sites;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use interlingua_core::site::{Origin, Site};
@@ -18,9 +20,9 @@ use interlingua_core::{
 use interlingua_drivers::browser::proxy::{Looking, Lookup};
 use interlingua_drivers::browser::{Background, Browser, Sandbox, Settings, SitePeer};
 
-use crate::config::{self, Config, Peer};
 use crate::hub::Hub;
 use crate::hub::listeners::Listeners;
+use crate::settings::Peer;
 
 use keeper::HubKeeper;
 
@@ -29,16 +31,16 @@ const DIRECTORY: &str = "browser";
 /// All pages together may take as much memory as so many of the largest.
 const PAGES: u64 = 4;
 
-/// Makes the hub's browser. Nothing is started before a site is called.
-pub fn open(sites: &Sites, hub: &Arc<Hub>, config: &Config) {
-    let mut settings = Settings::new(config.data().join(DIRECTORY));
-    settings.path = config.browser.program().map(Into::into);
-    settings.contexts = config.browser.contexts.into();
-    settings.sessions = config.browser.sessions.into();
-    settings.page_memory = config.browser.page_memory.0;
+/// Makes the hub's browser. Nothing is started before a site is called. `data`: the hub's data directory. `driven`: there are
+/// sites.
+pub fn open(sites: &Sites, hub: &Arc<Hub>, data: &Path, config: &settings::Browser, driven: bool) {
+    let mut settings = Settings::new(data.join(DIRECTORY));
+    settings.path = config.program().map(Into::into);
+    settings.contexts = config.contexts.into();
+    settings.sessions = config.sessions.into();
+    settings.page_memory = config.page_memory.0;
     settings.memory = settings.page_memory.saturating_mul(PAGES);
-    settings.sandbox = config.browser.sandboxed();
-    let driven = config.peers.values().any(|peer| matches!(peer.speaks, config::Speaks::Site(_)));
+    settings.sandbox = config.sandboxed();
     if driven && settings.sandbox == Sandbox::Off {
         tracing::warn!(
             event = "browser_without_sandbox",
@@ -54,7 +56,7 @@ pub fn open(sites: &Sites, hub: &Arc<Hub>, config: &Config) {
         stopping.cancelled().await;
         ending.stop();
     });
-    sites.set(browser, HubKeeper::new(hub, config.browser.model.as_deref().map(Into::into)));
+    sites.set(browser, HubKeeper::new(hub, config.model.as_deref().map(Into::into)));
 }
 
 /// A peer that is made and can be registered.
@@ -69,7 +71,7 @@ pub fn prepare(
     hub: &Arc<Hub>,
     name: &str,
     config: &Peer,
-    site: &config::SitePeer,
+    site: &settings::SitePeer,
 ) -> Result<Prepared, Fault> {
     let missing = |what: &str| Fault::hub(FaultKind::Internal, format!("the site {name} has no {what}"));
     let definition = site.site.as_ref().ok_or_else(|| missing("definition"))?;

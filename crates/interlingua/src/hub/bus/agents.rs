@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::Agent;
 use super::inbox::{self, Handle};
 use super::peer::Fetching;
-use crate::config::name_problem;
 use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
+use crate::hub::names::name_problem;
 
 const KIND: &str = "agent";
 /// How many agents may be registered, besides those of configuration.

@@ -19,7 +19,7 @@ use arc_swap::ArcSwap;
 use interlingua_core::{Fault, FaultKind, Owner, PeerId, Principal};
 use tokio::sync::watch;
 
-use crate::config::is_reserved;
+use crate::hub::names::is_reserved;
 
 pub use agents::{Reach, Registration};
 pub use events::Subscription;

@@ -7,9 +7,9 @@ use interlingua_core::{Fault, FaultKind, Secret};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 
-use crate::config::{Log, LogFormat};
 use crate::telemetry::TelemetryFault;
 use crate::telemetry::log::layer;
+use crate::telemetry::settings::{Log, LogFormat};
 use crate::telemetry::trace::within;
 
 /// Lines kept in memory.

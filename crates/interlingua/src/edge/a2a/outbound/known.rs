@@ -14,8 +14,9 @@ use super::address::Address;
 use super::line::{DEPTH, Line};
 use super::trust::{KeySet, Trust};
 use crate::client::credentials::Credentials;
-use crate::config::{A2aBinding, A2aPeer, Peer};
+use crate::edge::a2a::settings::{A2aBinding, A2aPeer};
 use crate::hub::Hub;
+use crate::settings::Peer;
 
 pub(super) const KIND: &str = "a2a-card";
 /// Where a key goes when a card does not say.

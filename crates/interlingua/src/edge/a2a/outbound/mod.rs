@@ -31,7 +31,7 @@ use std::sync::Arc;
 use interlingua_core::{Fault, PeerId};
 
 use crate::client::starting::Starting;
-use crate::config;
+use crate::edge::a2a::settings;
 use crate::hub::Hub;
 
 pub(crate) use self::peer::Manifest;
@@ -48,8 +48,8 @@ pub struct Prepared {
 pub async fn prepare(
     hub: &Arc<Hub>,
     name: &str,
-    config: &config::Peer,
-    a2a: &config::A2aPeer,
+    config: &crate::settings::Peer,
+    a2a: &settings::A2aPeer,
 ) -> Result<Prepared, Fault> {
     let peer = A2aPeer::new(hub, PeerId::from(name), config, a2a, Manifest::Shown, Named::ByConfiguration).await?;
     Ok(Prepared { peer: Arc::new(peer) })

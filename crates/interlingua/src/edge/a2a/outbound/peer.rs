@@ -20,7 +20,7 @@ use crate::client::health::{Breaker, Probed};
 use crate::client::http::Pool;
 use crate::client::lanes::Lanes;
 use crate::client::tls;
-use crate::config;
+use crate::edge::a2a::settings;
 use crate::hub::Hub;
 
 /// What is gone by when an agent is called.
@@ -46,8 +46,8 @@ pub struct A2aPeer {
     pub(super) name: PeerId,
     pub(super) address: Address,
     pub(super) ways: Ways,
-    pub(super) config: config::Peer,
-    pub(super) a2a: config::A2aPeer,
+    pub(super) config: crate::settings::Peer,
+    pub(super) a2a: settings::A2aPeer,
     pub(super) manifest: Manifest,
     pub(super) named: Named,
     pub(super) trust: Trust,
@@ -77,8 +77,8 @@ impl A2aPeer {
     pub(super) async fn new(
         hub: &Arc<Hub>,
         name: PeerId,
-        config: &config::Peer,
-        a2a: &config::A2aPeer,
+        config: &crate::settings::Peer,
+        a2a: &settings::A2aPeer,
         manifest: Manifest,
         named: Named,
     ) -> Result<A2aPeer, Fault> {

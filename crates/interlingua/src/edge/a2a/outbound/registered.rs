@@ -17,8 +17,9 @@ use super::line::DEPTH;
 use super::peer::{A2aPeer, Manifest, Named, place_of_card};
 use super::refresh;
 use crate::client::guard::{Private, checked};
-use crate::config::{self, Speaks, name_problem};
+use crate::edge::a2a::settings;
 use crate::hub::Hub;
+use crate::hub::names::name_problem;
 
 /// What an agent is called until its card was read.
 const UNNAMED: &str = "agent";
@@ -72,8 +73,8 @@ pub(crate) async fn forget(hub: &Hub, name: &PeerId, url: &str) -> Result<(), Fa
 }
 
 async fn made(hub: &Arc<Hub>, name: PeerId, url: &str, manifest: Manifest, private: Private) -> Result<A2aPeer, Fault> {
-    let a2a = config::A2aPeer::new(url);
-    let config = config::Peer::new(Speaks::A2a(Box::new(a2a.clone())));
+    let a2a = settings::A2aPeer::new(url);
+    let config = crate::settings::Peer::default();
     A2aPeer::new(hub, name, &config, &a2a, manifest, Named::ByOthers(private)).await
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::line::DEPTH;
 use crate::client::http::{Pool, read, whole};
-use crate::config::{A2aPeer, A2aSignature};
+use crate::edge::a2a::settings::{A2aPeer, A2aSignature};
 use crate::edge::a2a::signing::{material, public};
 
 /// What is read of a key set, and how long that may take.

@@ -29,9 +29,10 @@ use crate::client::health::refused;
 use crate::client::live;
 use crate::client::lost::{Lost, Why};
 use crate::client::websocket::{Carrier, Place, Turn};
-use crate::config::{self, AipPeer};
+use crate::edge::aip::settings::AipPeer;
 use crate::hub::{Hub, entropy};
 use crate::server::large;
+use crate::settings;
 
 /// How much may wait to be said to the connection, and by it.
 const QUEUE: usize = 256;
@@ -101,11 +102,11 @@ struct Constellation {
 #[derive(Debug)]
 pub struct Prepared {
     peer: Arc<Constellation>,
-    config: config::Peer,
+    config: settings::Peer,
     keeper: Keeper,
 }
 
-pub fn prepare(hub: &Arc<Hub>, name: &str, config: &config::Peer, aip: &AipPeer) -> Result<Prepared, Fault> {
+pub fn prepare(hub: &Arc<Hub>, name: &str, config: &settings::Peer, aip: &AipPeer) -> Result<Prepared, Fault> {
     let limits = Limits { bytes: hub.answers().message(), ..Limits::default() };
     let query = aip.key.as_ref().and_then(|key| key.expose().text()).map(|key| format!("token={}", encoded(key)));
     let place = Place::new(hub, &aip.url, query.as_deref(), aip.ca.as_deref())?;
@@ -153,7 +154,7 @@ impl Prepared {
     }
 }
 
-fn card(name: &PeerId, config: &config::Peer, info: Option<&Json>, health: Health, hub: &Hub) -> Card {
+fn card(name: &PeerId, config: &settings::Peer, info: Option<&Json>, health: Health, hub: &Hub) -> Card {
     let sources = Sources { configuration: None, manifest: None, telemetry: info.cloned() };
     let mut card = discover::card(name.as_str(), &sources, Vec::new(), hub.now());
     if let Some(title) = &config.title {
@@ -317,7 +318,7 @@ impl Drop for Held {
 struct Keeper {
     hub: Weak<Hub>,
     peer: Weak<Constellation>,
-    config: config::Peer,
+    config: settings::Peer,
     machine: Orchestrator,
     carrier: Carrier,
     asked: mpsc::Receiver<Said>,

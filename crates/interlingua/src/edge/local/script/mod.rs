@@ -8,16 +8,16 @@ mod play;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_core::{CardFrom, Effects, Fault, FaultKind, PeerId, Schema, Skill, SkillId, SkillKind};
 use serde_json::json;
 
 use self::file::Script;
 use self::play::Playing;
-use crate::config::Config;
 use crate::hub::Hub;
 
 /// An agent that follows a file.
@@ -28,8 +28,8 @@ struct Scripted {
 }
 
 /// Registers every agent that configuration gives a script.
-pub(super) async fn register(hub: &Arc<Hub>, config: &Config) -> Result<(), Fault> {
-    for (name, path) in &config.scripts {
+pub(super) async fn register(hub: &Arc<Hub>, scripts: &IndexMap<String, PathBuf>) -> Result<(), Fault> {
+    for (name, path) in scripts {
         let script = Arc::new(read(path)?);
         let peer = PeerId::from(name.as_str());
         let title = script.title.clone().unwrap_or_else(|| name.clone());

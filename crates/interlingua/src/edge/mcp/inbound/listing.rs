@@ -16,7 +16,7 @@ use moka::sync::Cache;
 use super::own::{Own, SEARCH, Shown, is_search};
 use super::views::{Renamed, View};
 use super::{Scope, Settings, Spelling};
-use crate::config::HubTools;
+use crate::edge::mcp::settings::HubTools;
 use crate::hub::Hub;
 use crate::hub::registry::{Catalogue, READ_RESOURCE, Registered};
 

@@ -48,8 +48,8 @@ use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::encode::Server;
 use interlingua_protocols::mcp::names::{self, Mode};
 
-use crate::config::{self, Config, HubTools};
 use crate::edge::local::hub_skills;
+use crate::edge::mcp::settings::{HubTools, Mcp, ToolNames};
 use crate::hub::Hub;
 use crate::hub::shares::Shares;
 use listing::Listings;
@@ -79,17 +79,17 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub fn new(config: &Config) -> Settings {
-        let mcp = &config.mcp;
+    /// `own_files`: `tools:` is configured. `named`: peers that the configuration names.
+    pub fn new<'a>(mcp: &Mcp, own_files: bool, named: impl Iterator<Item = &'a str>) -> Settings {
         Settings {
             names: match mcp.names {
-                config::ToolNames::Prefixed => Mode::Prefixed,
-                config::ToolNames::Bare => Mode::Bare,
+                ToolNames::Prefixed => Mode::Prefixed,
+                ToolNames::Bare => Mode::Bare,
             },
             search_above: usize::try_from(mcp.search_above).unwrap_or(usize::MAX),
             hub_tools: mcp.hub_tools,
-            own_files: config.tools != config::Tools::default(),
-            named: config.configured_peers().map(PeerId::from).collect(),
+            own_files,
+            named: named.map(PeerId::from).collect(),
             approval_wait: mcp.approval_wait.0,
             views: mcp.views.iter().map(|(name, view)| (name.as_str().into(), View::new(view))).collect(),
         }

@@ -8,7 +8,7 @@ use interlingua_drivers::files::Tool;
 use interlingua_drivers::local;
 
 use super::Settings;
-use crate::config::is_reserved;
+use crate::hub::names::is_reserved;
 use crate::hub::registry::Catalogue;
 
 /// How a client that sees too many tools finds them.

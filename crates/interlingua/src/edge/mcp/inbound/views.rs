@@ -8,7 +8,7 @@ use interlingua_protocols::members::Members;
 use interlingua_protocols::object::Object;
 use serde_json::Value;
 
-use crate::config;
+use crate::edge::mcp::settings::{McpView, McpViewTool};
 use crate::hub::policy;
 
 #[derive(Debug, Clone)]
@@ -28,8 +28,8 @@ pub(super) struct Renamed {
 }
 
 impl View {
-    pub(super) fn new(written: &config::McpView) -> View {
-        let tool = |(name, tool): (&String, &config::McpViewTool)| Renamed {
+    pub(super) fn new(written: &McpView) -> View {
+        let tool = |(name, tool): (&String, &McpViewTool)| Renamed {
             name: name.as_str().into(),
             skill: tool.skill.0.clone(),
             fixed: (!tool.arguments.is_empty()).then(|| Value::Object(tool.arguments.clone()).into()),

@@ -11,7 +11,7 @@ use interlingua_protocols::mcp::definition::{
 use interlingua_protocols::mcp::{Version, headers};
 
 use super::listing::Listing;
-use crate::config::Peer;
+use crate::settings::Peer;
 
 /// Descriptions are for people and models; longer ones are cut.
 const LONGEST: usize = 4_000;
@@ -138,11 +138,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::config::{EffectsOverride, McpPeer, Speaks};
-
-    fn configured() -> Peer {
-        Peer::new(Speaks::Mcp(Box::new(McpPeer::program("server"))))
-    }
+    use crate::settings::EffectsOverride;
 
     fn show(config: &Peer, tools: &[Value]) -> Shown {
         let mut listing = Listing::default();
@@ -169,7 +165,7 @@ mod tests {
                 .collect()
         };
         let named = |name: &str, writes, destroys, idempotent| (name.to_owned(), writes, destroys, idempotent);
-        let plain = configured();
+        let plain = Peer::default();
         assert_eq!(
             of(&plain),
             [
@@ -178,9 +174,9 @@ mod tests {
                 named("says_nothing", true, false, false)
             ]
         );
-        let trusted = Peer { trust_hints: true, ..configured() };
+        let trusted = Peer { trust_hints: true, ..Peer::default() };
         assert_eq!(of(&trusted)[1], named("reads", false, false, true));
-        let reading = Peer { effects: Some(EffectsOverride::READS), ..configured() };
+        let reading = Peer { effects: Some(EffectsOverride::READS), ..Peer::default() };
         assert!(of(&reading).iter().all(|(_, writes, destroys, _)| !writes && !destroys));
     }
 
@@ -188,7 +184,7 @@ mod tests {
     fn m_35_a_tool_with_a_bad_mark_is_left_out_and_no_other() {
         let bad = json!({"name": "bad", "inputSchema": {"type": "object",
             "properties": {"a": {"type": "number", "x-mcp-header": "A"}}}});
-        let shown = show(&configured(), &[bad, tool("good", &json!({})), json!({"name": "no schema"}), json!(7)]);
+        let shown = show(&Peer::default(), &[bad, tool("good", &json!({})), json!({"name": "no schema"}), json!(7)]);
         let names: Vec<&str> = shown.card.skills.iter().map(|skill| skill.id.skill.as_str()).collect();
         assert_eq!(names, ["good"]);
         assert_eq!(shown.problems.len(), 3, "{:?}", shown.problems);
@@ -196,7 +192,7 @@ mod tests {
 
     #[test]
     fn m_43_what_is_denied_or_listed_twice_is_not_shown() {
-        let config = Peer { deny: vec!["delete_*".into()], ..configured() };
+        let config = Peer { deny: vec!["delete_*".into()], ..Peer::default() };
         let tools =
             [tool("b", &json!({})), tool("delete_all", &json!({})), tool("a", &json!({})), tool("b", &json!({}))];
         let shown = show(&config, &tools);

@@ -9,7 +9,7 @@ use interlingua_core::{Fault, Owner};
 
 use crate::client::credentials;
 use crate::client::oauth::{Account, Authority, Judged, Shown};
-use crate::config::McpPeer;
+use crate::edge::mcp::settings::McpPeer;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Credentials {

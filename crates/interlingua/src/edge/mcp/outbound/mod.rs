@@ -37,7 +37,7 @@ use interlingua_core::{Fault, PeerId};
 use crate::client::health;
 use crate::client::oauth::Desk as SignIns;
 use crate::client::starting::Starting;
-use crate::config;
+use crate::edge::mcp::settings;
 use crate::hub::Hub;
 
 pub use peer::McpPeer;
@@ -52,8 +52,8 @@ pub struct Prepared {
 pub async fn prepare(
     (hub, sign_ins): (&Arc<Hub>, &Arc<SignIns>),
     name: &str,
-    config: &config::Peer,
-    mcp: &config::McpPeer,
+    config: &crate::settings::Peer,
+    mcp: &settings::McpPeer,
 ) -> Result<Prepared, Fault> {
     let peer = McpPeer::new((hub, sign_ins), PeerId::from(name), config, mcp).await?;
     Ok(Prepared { peer: Arc::new(peer) })

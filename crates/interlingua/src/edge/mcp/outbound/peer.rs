@@ -26,7 +26,7 @@ use crate::client::http::Pool;
 use crate::client::oauth::{Authority, Desk as SignIns};
 use crate::client::place::Own;
 use crate::client::tls::{self, Trust};
-use crate::config::{self, McpChanges, McpCredentials, McpPlace};
+use crate::edge::mcp::settings::{self, McpChanges, McpCredentials, McpPlace};
 use crate::hub::Hub;
 
 /// Holds the hub weakly: the hub holds it.
@@ -37,7 +37,7 @@ pub struct McpPeer {
     pub(super) upstream: Arc<Upstream>,
     /// Where each caller has its own.
     callers: Option<Callers>,
-    pub(super) config: config::Peer,
+    pub(super) config: crate::settings::Peer,
     pub(super) is_hub: bool,
     pub(super) timeout: Option<Duration>,
     pub(super) kept: Kept,
@@ -58,8 +58,8 @@ impl McpPeer {
     pub(super) async fn new(
         (hub, sign_ins): (&Arc<Hub>, &Arc<SignIns>),
         name: PeerId,
-        config: &config::Peer,
-        mcp: &config::McpPeer,
+        config: &crate::settings::Peer,
+        mcp: &settings::McpPeer,
     ) -> Result<McpPeer, Fault> {
         let (place, spelt, callers) = place((hub, sign_ins), &name, config, mcp)?;
         let kept = Kept::of(name.as_str(), &spelt);
@@ -140,8 +140,8 @@ impl McpPeer {
 fn place(
     (hub, sign_ins): (&Arc<Hub>, &Arc<SignIns>),
     name: &PeerId,
-    config: &config::Peer,
-    mcp: &config::McpPeer,
+    config: &crate::settings::Peer,
+    mcp: &settings::McpPeer,
 ) -> Result<(Place, String, Option<Callers>), Fault> {
     match mcp.place() {
         McpPlace::Program { command, args } => {

@@ -13,7 +13,7 @@ use interlingua_protocols::members::Members;
 use serde::{Deserialize, Serialize};
 
 use super::listing::Kept;
-use crate::config::McpChanges;
+use crate::edge::mcp::settings::McpChanges;
 use crate::hub::Hub;
 
 const KIND: &str = "mcp-pins";

@@ -4,7 +4,7 @@ use http::Uri;
 use http::uri::{PathAndQuery, Scheme};
 use interlingua_core::{Fault, FaultKind};
 
-use crate::config::{Binding, NlipPeer};
+use crate::edge::nlip::settings::{Binding, NlipPeer};
 
 /// The path of ECMA-431 clause 6, for a URL that names only a host.
 const DOOR: &str = "/nlip";

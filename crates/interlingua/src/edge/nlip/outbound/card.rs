@@ -6,7 +6,7 @@ use interlingua_core::{
 };
 use interlingua_protocols::nlip::client::{CHAT, chat_input};
 
-use crate::config::Peer;
+use crate::settings::Peer;
 
 pub(super) fn card(name: &PeerId, config: &Peer, seen: Time) -> Card {
     let title: Text = config.title.as_deref().unwrap_or(name.as_str()).into();
@@ -49,26 +49,22 @@ fn effects(config: &Peer) -> Effects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{EffectsOverride, NlipPeer, Speaks};
-
-    fn configured() -> Peer {
-        Peer::new(Speaks::Nlip(NlipPeer::new("http://127.0.0.1:9/nlip")))
-    }
+    use crate::settings::EffectsOverride;
 
     #[test]
     fn an_agent_has_one_skill_that_may_do_anything_until_configuration_says_it_reads() {
-        let card = card(&"desk".into(), &configured(), Time(1));
+        let card = card(&"desk".into(), &Peer::default(), Time(1));
         let [chat] = card.skills.as_slice() else { panic!("one skill") };
         assert_eq!(chat.id.to_string(), "desk/chat");
         assert!(chat.effects.writes && !chat.effects.idempotent && !chat.public);
-        let reading = Peer { effects: Some(EffectsOverride::READS), public: true, ..configured() };
+        let reading = Peer { effects: Some(EffectsOverride::READS), public: true, ..Peer::default() };
         let card = super::card(&"desk".into(), &reading, Time(1));
         assert!(card.skills[0].effects.idempotent && !card.skills[0].effects.writes && card.skills[0].public);
     }
 
     #[test]
     fn a_skill_that_is_denied_is_not_offered() {
-        let denied = Peer { deny: vec!["chat".into()], ..configured() };
+        let denied = Peer { deny: vec!["chat".into()], ..Peer::default() };
         assert!(card(&"desk".into(), &denied, Time(1)).skills.is_empty());
     }
 }

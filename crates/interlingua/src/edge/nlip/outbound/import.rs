@@ -14,8 +14,8 @@ use super::card;
 use super::legs::LegKey;
 use super::transport::LIMITS;
 use crate::client::health::is_registered;
-use crate::config::Peer;
 use crate::hub::Hub;
+use crate::settings::Peer;
 
 /// How often it is asked, and how soon again while it has not answered yet.
 const EVERY: Duration = Duration::from_secs(60);

@@ -26,8 +26,9 @@ use std::sync::Arc;
 use interlingua_core::{Card, Fault, PeerId};
 
 use crate::client::health::watch;
-use crate::config::{self, Peer};
+use crate::edge::nlip::settings;
 use crate::hub::Hub;
+use crate::settings::Peer;
 
 pub(crate) use legs::KIND as LEGS;
 pub use peer::NlipPeer;
@@ -41,7 +42,7 @@ pub struct Prepared {
 }
 
 /// Makes the peer: all that its configuration can be refused for is refused here.
-pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, nlip: &config::NlipPeer) -> Result<Prepared, Fault> {
+pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, nlip: &settings::NlipPeer) -> Result<Prepared, Fault> {
     let name = PeerId::from(name);
     let peer = Arc::new(NlipPeer::new(hub, name.clone(), config, nlip)?);
     Ok(Prepared { card: card::card(&name, config, hub.now()), peer, config: config.clone() })

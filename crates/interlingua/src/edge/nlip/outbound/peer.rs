@@ -31,7 +31,7 @@ use crate::client::lost::Why;
 use crate::client::place::Own;
 use crate::client::retry;
 use crate::client::tls::{self, Trust};
-use crate::config::{self, Binding};
+use crate::edge::nlip::settings::{self, Binding};
 use crate::hub::Hub;
 
 /// An NLIP agent that configuration names. Holds the hub weakly: the hub holds it.
@@ -55,8 +55,8 @@ impl NlipPeer {
     pub(super) fn new(
         hub: &Arc<Hub>,
         name: PeerId,
-        config: &config::Peer,
-        nlip: &config::NlipPeer,
+        config: &crate::settings::Peer,
+        nlip: &settings::NlipPeer,
     ) -> Result<NlipPeer, Fault> {
         let address = Address::of(nlip)?;
         let tls = tls::config(&Trust::of(nlip.ca.as_deref(), &address.origin))?;

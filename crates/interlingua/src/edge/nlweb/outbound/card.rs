@@ -7,7 +7,8 @@ use interlingua_core::{
 use interlingua_protocols::nlweb::client::{ASK, ask_input};
 use serde_json::json;
 
-use crate::config::{NlwebPeer, Peer};
+use crate::edge::nlweb::settings::NlwebPeer;
+use crate::settings::Peer;
 
 pub(super) fn card(name: &PeerId, config: &Peer, nlweb: &NlwebPeer, seen: Time) -> Card {
     let title: Text = config.title.as_deref().unwrap_or(name.as_str()).into();

@@ -18,8 +18,9 @@ use std::sync::Arc;
 use interlingua_core::{Card, Fault, PeerId};
 
 use crate::client::health::watch;
-use crate::config::{self, Peer};
+use crate::edge::nlweb::settings;
 use crate::hub::Hub;
+use crate::settings::Peer;
 
 pub use peer::NlwebPeer;
 
@@ -31,7 +32,7 @@ pub struct Prepared {
 }
 
 /// Makes the peer: all that its configuration can be refused for is refused here.
-pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, nlweb: &config::NlwebPeer) -> Result<Prepared, Fault> {
+pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, nlweb: &settings::NlwebPeer) -> Result<Prepared, Fault> {
     let name = PeerId::from(name);
     let peer = Arc::new(NlwebPeer::new(hub, name.clone(), config, nlweb)?);
     Ok(Prepared { card: card::card(&name, config, nlweb, hub.now()), peer })

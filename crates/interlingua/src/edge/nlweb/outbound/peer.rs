@@ -30,7 +30,7 @@ use crate::client::lost::{Lost, Why};
 use crate::client::place::Own;
 use crate::client::retry;
 use crate::client::tls::{self, Trust as Whom};
-use crate::config;
+use crate::edge::nlweb::settings;
 use crate::hub::Hub;
 
 /// How long a site may take to hear that nobody waits for it.
@@ -57,8 +57,8 @@ impl NlwebPeer {
     pub(super) fn new(
         hub: &Arc<Hub>,
         name: PeerId,
-        config: &config::Peer,
-        nlweb: &config::NlwebPeer,
+        config: &crate::settings::Peer,
+        nlweb: &settings::NlwebPeer,
     ) -> Result<NlwebPeer, Fault> {
         let bad = |_| Fault::hub(FaultKind::Internal, format!("{} is not an address that can be called", nlweb.url));
         let door: http::Uri = nlweb.url.parse().map_err(bad)?;
