@@ -34,12 +34,12 @@ use crate::client::starting::Starting;
 use crate::config::{Config, Peer, Speaks};
 use crate::hub::Hub;
 use crate::hub::audit::AuditLine;
+use crate::hub::byte_budget::Room;
 use crate::server::access::Access;
 use crate::server::connection::Connection;
 use crate::server::counted::Allowance;
 use crate::server::keys::KeyDesk;
 use crate::server::places::Places;
-use crate::server::room::Room;
 use crate::telemetry::meters::Phase;
 
 /// What every edge holds.

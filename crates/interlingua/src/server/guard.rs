@@ -17,7 +17,7 @@ use interlingua_protocols::a2a;
 use super::access::Shown;
 use super::gate::Gate;
 use super::shape::Shape;
-use super::{broken, lasting};
+use super::{broken, lasting, room};
 use crate::edge::Shared;
 use crate::hub::audit::AuditLine;
 use crate::telemetry::meters::Phase;
@@ -62,7 +62,7 @@ impl Guard {
                 let admitted = if is_upload(uri.path()) {
                     Ok((request, None))
                 } else {
-                    shared.room.admit(request, || shown.as_ref().map(|shown| Gate::new(&shared, shown)))
+                    room::admit(&shared.room, request, || shown.as_ref().map(|shown| Gate::new(&shared, shown)))
                 };
                 let (request, _held) = match admitted {
                     Ok(admitted) => admitted,
