@@ -10,8 +10,10 @@ pub mod cli;
 mod client;
 pub mod config;
 pub mod edge;
+pub mod endpoint;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hub;
+pub mod protocols;
 pub mod server;
 pub mod telemetry;

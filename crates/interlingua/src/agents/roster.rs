@@ -18,7 +18,8 @@ use super::seats::Seats;
 use super::team::{Grounds, Team, TeamPeer};
 use super::voice::{Models, Voice, micro};
 use crate::config::{self, Config};
-use crate::edge::{Shared, local};
+use crate::edge::local;
+use crate::endpoint::Shared;
 use crate::hub::policy::matches;
 use crate::hub::{Hub, Unknown};
 

@@ -5,145 +5,25 @@ pub mod a2a;
 pub(crate) mod agents;
 pub mod aip;
 pub mod api;
-pub(crate) mod content;
 pub mod envelope;
 pub mod hooks;
-mod html;
 pub mod local;
 pub mod mcp;
 pub mod nlip;
 pub mod nlweb;
-pub mod oauth;
 pub mod site;
 pub mod status;
 
-use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use axum::Router;
+use interlingua_core::Fault;
 
-use http::HeaderMap;
-use interlingua_core::{Fault, Principal, Secret, Subject};
-use interlingua_drivers::files::lent::Lent;
-use metrics_exporter_prometheus::PrometheusHandle;
-
-pub use crate::client::oauth::{Desk as SignIns, SignIn};
 use crate::client::starting::Starting;
 use crate::config::{Config, Peer, Speaks};
+use crate::endpoint::{Shared, content, oauth};
 use crate::hub::Hub;
-use crate::hub::audit::AuditLine;
-use crate::hub::byte_budget::Room;
-use crate::server::access::Access;
-use crate::server::connection::Connection;
-use crate::server::counted::Allowance;
-use crate::server::keys::KeyDesk;
-use crate::server::places::Places;
-use crate::telemetry::meters::Phase;
-
-/// What every edge holds.
-#[derive(Debug)]
-pub struct Shared {
-    pub hub: Arc<Hub>,
-    pub access: Arc<Access>,
-    pub bounds: ArcSwap<Bounds>,
-    pub room: Arc<Room>,
-    /// For WebSockets of callers who have not shown who they are.
-    pub strangers: Places,
-    /// Where the hub listens, once it does.
-    pub address: OnceLock<SocketAddr>,
-    /// What `/metrics` answers with.
-    pub prometheus: PrometheusHandle,
-    pub routing: envelope::Routing,
-    pub mcp: mcp::inbound::Desk,
-    pub a2a: ArcSwap<a2a::Settings>,
-    pub a2a_modes: a2a::inbound::Modes,
-    pub push: a2a::Push,
-    pub aip: Arc<aip::Desk>,
-    pub sites: site::Sites,
-    /// Who was sent to sign in somewhere, for a peer that wants a token.
-    pub sign_ins: Arc<SignIns>,
-    /// Workspaces of runs that have one of their own.
-    pub lent: Arc<Lent>,
-    pub keys: KeyDesk,
-    /// Whether anything can be kept.
-    pub condition: tokio::sync::watch::Receiver<interlingua_drivers::store::Condition>,
-}
-
-/// How much one message may be.
-#[derive(Debug, Clone, Copy)]
-pub struct Bounds {
-    pub body: u64,
-    /// Of a caller who has not shown who it is.
-    pub anonymous_body: u64,
-    /// How long a whole message of a WebSocket may take.
-    pub message_time: Duration,
-    /// Of one upload.
-    pub upload: u64,
-    pub depth: usize,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Bounds {
-            body: 64 * 1024 * 1024,
-            anonymous_body: 1024 * 1024,
-            message_time: Duration::from_secs(60),
-            upload: 10 * 1024 * 1024 * 1024,
-            depth: 128,
-        }
-    }
-}
-
-impl Shared {
-    /// As they are now; configuration may change them.
-    pub fn bounds(&self) -> Bounds {
-        **self.bounds.load()
-    }
-
-    /// The hub's address: as configured, else as the other side reached it (the guard has looked at that name), else where it
-    /// listens.
-    pub(crate) fn base(&self, connection: &Connection, host: Option<&str>) -> String {
-        if let Some(url) = &self.a2a.load().url {
-            return url.clone();
-        }
-        let scheme = if connection.encrypted { "https" } else { "http" };
-        match (host, self.address.get()) {
-            (Some(host), _) => format!("{scheme}://{host}"),
-            (None, Some(address)) => format!("{scheme}://{address}"),
-            (None, None) => String::new(),
-        }
-    }
-
-    /// What every WebSocket is held to.
-    pub(crate) fn allowance(&self) -> Allowance {
-        Allowance { room: self.room.clone(), message_time: self.bounds().message_time }
-    }
-
-    /// Shows what is so at this moment in the gauges.
-    pub fn observe(&self) {
-        self.hub.observe();
-        self.hub.meters().bodies.set(f64::from(u32::try_from(self.room.taken()).unwrap_or(u32::MAX)));
-    }
-
-    /// `authenticate`: the connection and its headers, completed by what the message itself brings.
-    pub fn authenticate(
-        &self,
-        connection: &Connection,
-        headers: &HeaderMap,
-        credentials: &[Secret],
-    ) -> Result<Principal, Fault> {
-        let mut laps = self.hub.meters().laps();
-        let now = self.hub.now();
-        let transport = self.access.transport(connection, headers, now);
-        let proven = transport.and_then(|transport| self.access.complete(transport, credentials, now));
-        laps.done(Phase::Authenticate);
-        proven.inspect_err(|fault| {
-            self.hub.write_audit(AuditLine::new("authenticate", Subject::Anonymous).refused(fault.kind));
-        })
-    }
-}
 
 /// Every protocol's paths.
 pub fn routes() -> Router<Arc<Shared>> {

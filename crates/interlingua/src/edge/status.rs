@@ -11,10 +11,9 @@ use http::{HeaderMap, StatusCode};
 
 use interlingua_drivers::store::Condition;
 
-use super::Shared;
-use super::html::{OWN_PAGE, escaped};
+use crate::endpoint::Shared;
+use crate::endpoint::html::{OWN_PAGE, escaped};
 use crate::server::connection::Connection;
-use crate::server::shape::Shape;
 
 pub fn routes() -> Router<Arc<Shared>> {
     Router::new()
@@ -48,7 +47,7 @@ async fn metrics(
     headers: HeaderMap,
 ) -> Response {
     if let Err(fault) = shared.authenticate(&connection, &headers, &[]) {
-        return Shape::Api.refuse(&fault);
+        return shared.default_format().refuse(&fault);
     }
     shared.observe();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.hub.meters().render(&shared.prometheus))

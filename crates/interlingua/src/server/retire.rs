@@ -15,7 +15,8 @@ use interlingua_drivers::keys::{KeyFault, KeyInfo, Keyring, Wrapping, sealed_by}
 use interlingua_drivers::store::Counts;
 
 use super::keys::{Held, KeyDesk};
-use crate::edge::{self, Shared};
+use crate::edge;
+use crate::endpoint::Shared;
 use crate::hub::Hub;
 
 const KIND: &str = "keys";

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::middleware::from_fn;
+use axum::response::Response;
 use interlingua_core::json::set_most_values;
-use interlingua_core::{Fault, HubId};
+use interlingua_core::{Fault, FaultKind, HubId, Noun};
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Condition, Embedded, OpenFault, Options};
 use rustls::ServerConfig;
@@ -18,7 +20,6 @@ use tokio::net::TcpListener;
 use super::accept::{Acceptor, LiveTls, bind_unix};
 use super::access::Access;
 use super::descriptors::{self, Share};
-use super::guard::Guard;
 use super::issuers::Issuers;
 use super::keys::{self, KeyDesk, OuterFault};
 use super::owner_token;
@@ -30,7 +31,9 @@ use super::storage;
 use super::tls::{self, TlsFault};
 use super::tokens;
 use crate::config::{self, Config};
-use crate::edge::{self, Bounds, Shared, envelope};
+use crate::edge::{self, envelope};
+use crate::endpoint::guard::Guard;
+use crate::endpoint::{Bounds, Shared};
 use crate::hub::admission::{AdmissionLimits, Rate};
 use crate::hub::answers::AnswerLimits;
 use crate::hub::audit::KeepArguments;
@@ -128,6 +131,7 @@ impl Server {
             bounds,
             room,
             strangers,
+            paths: crate::protocols::PATHS,
             prometheus,
             address,
             routing,
@@ -213,20 +217,18 @@ fn open_once(data: &Path, outer: Option<&Wrapping>) -> Result<(Embedded, Keyring
 pub fn router(shared: &Arc<Shared>, guard: Guard) -> Router {
     let state = shared.clone();
     edge::routes()
-        .with_state(shared.clone())
         .fallback(not_found)
+        .with_state(shared.clone())
         .layer(from_fn(move |request, next| guard.clone().check(state.clone(), request, next)))
 }
 
-async fn not_found(request: axum::extract::Request) -> axum::response::Response {
+async fn not_found(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let format = shared.error_format(request.uri().path());
     // Clients that look for a WebSocket where there is none know only one answer that says so for good.
     if request.headers().contains_key(http::header::UPGRADE) {
-        let denied = Fault::caller(interlingua_core::FaultKind::Denied, "there is no WebSocket at this path");
-        return super::shape::Shape::of(request.uri().path()).refuse(&denied);
+        return format.refuse(&Fault::caller(FaultKind::Denied, "there is no WebSocket at this path"));
     }
-    let path = request.uri().path();
-    let kind = interlingua_core::FaultKind::NotFound(interlingua_core::Noun::Resource);
-    super::shape::Shape::of(path).refuse(&Fault::caller(kind, "there is nothing at this path"))
+    format.refuse(&Fault::caller(FaultKind::NotFound(Noun::Resource), "there is nothing at this path"))
 }
 
 pub(super) fn certificate(config: &Config) -> Result<Option<Arc<ServerConfig>>, TlsFault> {

@@ -8,6 +8,7 @@
 pub mod inbound;
 pub mod outbound;
 mod push;
+pub mod refusal;
 mod settings;
 mod signing;
 

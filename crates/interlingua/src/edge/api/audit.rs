@@ -12,7 +12,7 @@ use super::{Answered, Asker, answer, decode};
 use crate::api::view::{
     AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, PageView,
 };
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::server::body;
 
 /// A request is a name.

@@ -11,7 +11,7 @@ use super::decode;
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, tasks};
 use crate::api::view::{ConfirmationRequest, PageView, QuestionView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::approvals::{Pending, Turn, Twins};
 use crate::server::body;
 

@@ -12,7 +12,7 @@ use super::decode::{self, Manner};
 use super::links::Links;
 use super::{Answered, Asker, answer, events, located, no_such_conversation};
 use crate::api::view::{ExchangeRequest, ExchangeView, FinishedView, LossView, QuestionView, RouteView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::{Running, Settled};
 use crate::server::body;
 

@@ -11,7 +11,7 @@ use interlingua_core::{Fault, FaultKind, Link, Noun, Owner, Principal, Proof, Sk
 
 use super::{Answered, Asker, answer, decode};
 use crate::api::view::{ExplainRequest, ExplainView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::server::body;
 
 /// A question is short, but for its arguments.

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::{Answered, Asker, Refusal, answer, decode};
 use crate::api::view::{KeyView, KeysView, RotateRequest, Rotated};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::audit::AuditLine;
 use crate::server::body;
 use crate::server::keys::Held;

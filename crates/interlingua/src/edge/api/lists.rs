@@ -13,7 +13,7 @@ use super::page::{self, Paged, Searched};
 use super::{Answered, Asker, answer, no_such_conversation, nothing};
 use crate::agents;
 use crate::api::view::{ConversationView, PageView, PeerView, SkillView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::registry::Registered;
 
 /// How many skills a search ranks.

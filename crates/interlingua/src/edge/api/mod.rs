@@ -19,6 +19,7 @@ mod links;
 mod lists;
 mod messages;
 pub(crate) mod page;
+pub mod refusal;
 mod sites;
 mod tasks;
 mod timeline;
@@ -40,10 +41,11 @@ use interlingua_core::{Fault, FaultKind, Feature, Noun, Principal, TaskId};
 use serde::Serialize;
 
 use self::links::Links;
-use super::Shared;
 use crate::api::openapi;
+use crate::edge::api::refusal::ApiErrors;
+use crate::endpoint::Shared;
+use crate::endpoint::error_format::{ErrorFormat, json};
 use crate::server::connection::Connection;
-use crate::server::shape::{Shape, json};
 
 /// What this interface is called in the audit, in spans and metrics.
 pub const PROTOCOL: &str = "api";
@@ -97,7 +99,7 @@ async fn phrased(mut request: Request, next: Next) -> Response {
     request.extensions_mut().insert(asked.clone());
     let mut response = next.run(request).await;
     match (response.extensions_mut().remove::<Refusal>(), asked.0.get()) {
-        (Some(Refusal(fault)), Some(by)) => Shape::Api.refuse(&fault.told_to(by)),
+        (Some(Refusal(fault)), Some(by)) => ApiErrors.refuse(&fault.told_to(by)),
         (Some(_) | None, _) => response,
     }
 }
@@ -105,7 +107,7 @@ async fn phrased(mut request: Request, next: Next) -> Response {
 /// The methods that are taken are in the `Allow` header, which the router adds.
 async fn not_allowed() -> Response {
     let kind = FaultKind::Unsupported(Feature::Operation);
-    let mut response = Shape::Api.refuse(&Fault::caller(kind, "this method is not taken here"));
+    let mut response = ApiErrors.refuse(&Fault::caller(kind, "this method is not taken here"));
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     response
 }
@@ -161,7 +163,7 @@ impl IntoResponse for Refusal {
         if self.0.kind == FaultKind::Internal {
             tracing::error!(error = %self.0, cause = ?self.0.source, "a request could not be answered");
         }
-        let mut response = Shape::Api.refuse(&self.0);
+        let mut response = ApiErrors.refuse(&self.0);
         response.extensions_mut().insert(self);
         response
     }

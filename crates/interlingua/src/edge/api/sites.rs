@@ -8,7 +8,7 @@ use http::{StatusCode, Uri};
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, nothing};
 use crate::api::view::{PageView, SiteSessionView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 
 pub(super) async fn sessions(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;

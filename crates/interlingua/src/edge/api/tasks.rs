@@ -15,7 +15,7 @@ use super::decode::{self, Follows, Manner};
 use super::page::{self, Paged, TasksPaged};
 use super::{Answered, Asker, Refusal, answer, events, exchanges, located, nothing, task_id};
 use crate::api::view::{NumberedEvent, PageView, QuestionView, SignalRequest, TaskView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::entropy;
 use crate::hub::live::{decoded, no_such_task};
 use crate::server::body;

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, events, task_id};
 use crate::api::view::{ErrorBody, PageView, StepView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::claim::Claim;
 use crate::hub::runs::Listener;
 

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::{Answered, Asker, Refusal, answer, decode, nothing};
 use crate::api::view::{TokenMadeView, TokenRequest, TokenView, TokensView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::audit::AuditLine;
 use crate::server::body;
 use crate::server::tokens::{self, Kept};

@@ -9,6 +9,7 @@ mod inside;
 mod memory;
 mod names;
 mod promise;
+pub mod refusal;
 mod sessions;
 mod settings;
 #[cfg(test)]

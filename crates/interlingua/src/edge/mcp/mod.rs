@@ -5,3 +5,4 @@ pub const PROTOCOL: &str = "mcp";
 
 pub mod inbound;
 pub mod outbound;
+pub mod refusal;

@@ -5,6 +5,7 @@ pub const PROTOCOL: &str = "nlip";
 
 pub mod inbound;
 pub mod outbound;
+pub mod refusal;
 pub(crate) mod uploads;
 
 pub(super) use uploads::routes as upload_routes;

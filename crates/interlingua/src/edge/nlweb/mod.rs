@@ -2,6 +2,7 @@
 
 pub mod inbound;
 pub mod outbound;
+pub mod refusal;
 
 /// What it is called in counts.
 pub const PROTOCOL: &str = "nlweb";

@@ -17,10 +17,9 @@ use interlingua_protocols::a2a::wire::Asked;
 use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSION_HEADER, Version, ext};
 
 use super::{Asking, Reply, no_such_agent};
-use crate::edge::Shared;
 use crate::edge::a2a::PROTOCOL;
+use crate::endpoint::Shared;
 use crate::server::connection::Connection;
-use crate::server::shape::Shape;
 
 /// What went wrong, as the protocol tells it. What is the hub's own doing is for the log, too.
 pub(super) fn failed(fault: &Fault, method: Method) -> Error {
@@ -47,7 +46,7 @@ impl FromRequestParts<Arc<Shared>> for Arrived {
 
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Arrived, Response> {
         let steps = RawPathParams::from_request_parts(parts, shared).await;
-        let refuse = |fault: Fault| Shape::of(parts.uri.path()).refuse(&fault);
+        let refuse = |fault: Fault| shared.error_format(parts.uri.path()).refuse(&fault);
         let steps = steps.map_err(|_| refuse(Fault::caller(FaultKind::Malformed, "the path is not UTF-8")))?;
         let unknown = || refuse(Fault::hub(FaultKind::Internal, "nothing is known of this connection"));
         let connection = *parts.extensions.get::<Connection>().ok_or_else(unknown)?;

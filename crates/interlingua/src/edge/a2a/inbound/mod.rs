@@ -40,7 +40,7 @@ use self::links::Links;
 use super::Settings;
 use super::push::{Asker, From};
 use super::signing::KEYS;
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::live::no_such_task;
 use crate::server::access::Shown;

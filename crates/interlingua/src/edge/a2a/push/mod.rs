@@ -25,7 +25,7 @@ pub use self::guard::Private;
 
 use self::config::{Configs, Kept};
 use self::http::Webhooks;
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::entropy;
 use crate::server::access::KnownBy;
 

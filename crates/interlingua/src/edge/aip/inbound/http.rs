@@ -20,15 +20,15 @@ use serde_json::{Value, json};
 
 use super::entry::{self, Pass};
 use super::task;
-use crate::edge::Shared;
 use crate::edge::aip::outbound::device::DO;
 use crate::edge::aip::settings::KeyOf;
 use crate::edge::aip::{PROTOCOL, sight};
+use crate::endpoint::Shared;
+use crate::endpoint::error_format;
 use crate::hub::audit::AuditLine;
 use crate::hub::entropy;
 use crate::hub::policy::Action;
 use crate::server::connection::Connection;
-use crate::server::shape::{self, Shape};
 use crate::server::{body, large};
 
 const KEY: &str = "x-api-key";
@@ -44,7 +44,7 @@ pub fn routes() -> Router<Arc<Shared>> {
 }
 
 fn answer(status: u16, body: &Value) -> Response {
-    shape::json(status, body.to_string().into())
+    error_format::json(status, body.to_string().into())
 }
 
 fn detail(status: u16, text: &str) -> Response {
@@ -127,7 +127,7 @@ async fn dispatch(
     };
     let body = match body::read(body, shared.bounds().body.min(LONGEST)).await {
         Ok(body) => body,
-        Err(fault) => return Shape::Api.refuse(&fault),
+        Err(fault) => return shared.default_format().refuse(&fault),
     };
     let said = match large::worked(body.len(), || Json::parse_within(body, shared.bounds().depth)).await {
         Ok(json) if json.is_object() => Members::of(&json),

@@ -25,15 +25,15 @@ use tokio_websockets::{CloseCode, Message as Frame};
 use super::beside::{Beside, Sender};
 use super::entry::{self, Claim, Entered, Pass};
 use super::files::{self, Files, Refused};
-use crate::edge::Shared;
 use crate::edge::aip::desk::{Desk, Out};
 use crate::edge::aip::queue::{Inbox, Waits};
 use crate::edge::aip::{Extensions, PROTOCOL};
+use crate::endpoint::Shared;
 use crate::hub::{Hub, entropy};
 use crate::server::connection::Connection;
 use crate::server::frames::{self, Arrived, Close, Whole, send};
 use crate::server::large;
-use crate::server::shape::Shape;
+
 use crate::server::upgrade::{Socket, agree};
 use crate::telemetry::meters::Phase;
 
@@ -74,16 +74,18 @@ fn upgraded(
     let settings = desk.settings();
     if !settings.enabled {
         let kind = FaultKind::Unsupported(Feature::SwitchedOff);
-        return Shape::Api.refuse(&Fault::caller(kind, "devices are not let in here: `aip.enabled` is false"));
+        return shared
+            .default_format()
+            .refuse(&Fault::caller(kind, "devices are not let in here: `aip.enabled` is false"));
     }
     let entered = Entered::new(connection, request.headers(), request.uri());
     let pass = match entered.admit(&shared, &settings) {
         Ok(pass) => pass,
-        Err(fault) => return Shape::Api.refuse(&fault),
+        Err(fault) => return shared.default_format().refuse(&fault),
     };
     let agreed = match agree(&mut request) {
         Ok(agreed) => agreed,
-        Err(fault) => return Shape::Api.refuse(&fault),
+        Err(fault) => return shared.default_format().refuse(&fault),
     };
     // A key or a credential was shown to come this far.
     let bytes = usize::try_from(shared.bounds().body).unwrap_or(usize::MAX);

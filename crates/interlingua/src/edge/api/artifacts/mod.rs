@@ -21,7 +21,7 @@ use super::decode::{self, wrong};
 use super::page::{self, ArtifactsPaged};
 use super::{Answered, Asker, answer, nothing, task_id};
 use crate::api::view::{PageView, RelistRequest, ShareRequest, SharedArtifactView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::artifacts::{Artifact, Made, Sharing, no_such_artifact};
 use crate::server::body;
 

@@ -22,7 +22,7 @@ pub(super) use reading::{put_aside, read};
 use self::post::Post;
 use super::{Answered, Asker, answer, decode, events};
 use crate::api::view::MessageView;
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::server::body;
 
 /// How many messages may be sent at once, each receiver counted.

@@ -18,7 +18,7 @@ use super::super::artifacts::{shared_by, view};
 use super::super::decode::{fit, wrong};
 use super::super::links::Links;
 use crate::api::view::{FaultView, MessageKind, MessageView, ShareRequest};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::bus::Agent;
 use crate::hub::entropy;
 

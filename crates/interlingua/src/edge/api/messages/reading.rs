@@ -15,7 +15,7 @@ use super::super::page::{self, MessagesPaged};
 use super::super::{Answered, Asker, answer, decode::wrong, events, nothing};
 use super::post::no_such_agent;
 use crate::api::view::{MessageView, NumberedMessage, PageView};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::Hub;
 use crate::hub::bus::{Handle, Reading, Subscription};
 

@@ -26,7 +26,7 @@ use self::lanes::{Answering, Lane};
 use super::names::Visible;
 use super::sessions::{Brought, Context, Kind, TakenUp};
 use super::settings::Settings;
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::audit::AuditLine;
 use crate::server::connection::Connection;
 use crate::server::large;

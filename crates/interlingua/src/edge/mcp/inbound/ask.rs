@@ -21,7 +21,7 @@ use super::state::State;
 use super::views::with_fixed;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::entropy;
 use crate::server::connection::{Connection, From};
 

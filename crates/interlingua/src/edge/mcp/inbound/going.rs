@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use super::state::State;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::audit::lost::Leg;
 use crate::hub::{Running, entropy};
 

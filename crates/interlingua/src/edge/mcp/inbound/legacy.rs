@@ -31,7 +31,7 @@ use super::resume::{self, Place};
 use super::sessions::{Memory, Running, Session};
 use super::written::Written;
 use super::{SERVER, Spelling, frames};
-use crate::server::shape;
+use crate::endpoint::error_format;
 
 /// A result that comes within this time is plain JSON; what takes longer is a stream.
 const SOON: Duration = Duration::from_millis(50);
@@ -84,7 +84,7 @@ impl Arrived {
         if answers.is_empty() {
             return StatusCode::ACCEPTED.into_response();
         }
-        shape::json(200, [b"[", &*answers.join(&b','), b"]"].concat().into())
+        error_format::json(200, [b"[", &*answers.join(&b','), b"]"].concat().into())
     }
 
     async fn whole(&self, within: &Within, request: &rpc::Request) -> Ended {
@@ -202,7 +202,7 @@ impl Arrived {
         }
     }
 
-    fn kept(&self) -> Arc<crate::edge::Shared> {
+    fn kept(&self) -> Arc<crate::endpoint::Shared> {
         self.shared.clone()
     }
 
@@ -319,7 +319,7 @@ fn written_error(id: Option<&Id>, error: &rpc::Error) -> Vec<u8> {
 }
 
 /// A client's answer to a question that was put as a request. What belongs to no open question of theirs is nothing.
-pub(super) async fn answer(shared: &crate::edge::Shared, by: &Principal, response: &rpc::Response) {
+pub(super) async fn answer(shared: &crate::endpoint::Shared, by: &Principal, response: &rpc::Response) {
     let id = response.id.json();
     let Some(id) = id.tree().as_str().and_then(|id| id.parse::<QuestionId>().ok()) else { return };
     let Some(live) = shared.hub.live(id.0) else { return };
@@ -340,7 +340,7 @@ pub(super) async fn answer(shared: &crate::edge::Shared, by: &Principal, respons
 /// The stream of one call. Whoever drops it has not cancelled the call.
 struct Stream {
     place: Place,
-    arrived: Arc<crate::edge::Shared>,
+    arrived: Arc<crate::endpoint::Shared>,
     running: Running,
 }
 

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use super::ask::Asker;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, frames};
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::news::{Heard, Listener};
 
 /// How long more of the same is waited for.

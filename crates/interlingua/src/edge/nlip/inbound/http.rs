@@ -14,11 +14,12 @@ use interlingua_protocols::nlip::decode::Door;
 use interlingua_protocols::nlip::json::{self, Keys};
 
 use super::{Exchange, Reply, limits};
-use crate::edge::Shared;
+use crate::edge::nlip::refusal::NlipErrors;
+use crate::endpoint::Shared;
+use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::large;
-use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
 pub fn routes() -> Router<Arc<Shared>> {
@@ -30,7 +31,7 @@ pub fn routes() -> Router<Arc<Shared>> {
 }
 
 async fn not_allowed() -> Response {
-    Shape::Nlip.not_allowed("POST")
+    NlipErrors.not_allowed("POST")
 }
 
 async fn front_door(
@@ -55,7 +56,7 @@ async fn one_peer(
 async fn respond(shared: &Arc<Shared>, connection: Connection, headers: HeaderMap, door: Door, body: Body) -> Response {
     let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
-        Err(fault) => return Shape::Nlip.refuse(&fault),
+        Err(fault) => return NlipErrors.refuse(&fault),
     };
     let meters = shared.hub.meters();
     let mut laps = meters.laps();
@@ -63,7 +64,7 @@ async fn respond(shared: &Arc<Shared>, connection: Connection, headers: HeaderMa
         Ok(message) => message,
         Err(invalid) => {
             meters.protocol(crate::edge::nlip::PROTOCOL).invalid.increment(1);
-            let mut response = Shape::Nlip.refuse(&invalid.fault());
+            let mut response = NlipErrors.refuse(&invalid.fault());
             *response.status_mut() =
                 http::StatusCode::from_u16(invalid.status()).unwrap_or(http::StatusCode::BAD_REQUEST);
             return response;
@@ -88,9 +89,9 @@ fn encoded(reply: Reply) -> Response {
         }
     };
     let Reply { status, message, fault, ear: _, proven: _ } = reply;
-    let mut response = shape::json(status, json::encode(&message, Keys::Lower).into());
+    let mut response = error_format::json(status, json::encode(&message, Keys::Lower).into());
     if let Some(fault) = fault {
-        shape::add_headers(&mut response, &fault);
+        error_format::add_headers(&mut response, &fault);
     }
     response
 }

@@ -26,7 +26,7 @@ use interlingua_protocols::nlip::{discover, fault, tokens, upload};
 use self::stand::{Stood, outcome_status, watch};
 pub(super) use self::topics::{Ear, Listening};
 use super::uploads;
-use crate::edge::Shared;
+use crate::endpoint::Shared;
 use crate::hub::audit::lost::Leg;
 use crate::hub::{Running, Settled, entropy};
 use crate::server::connection::Connection;

@@ -7,10 +7,10 @@ use interlingua_core::{Fault, FaultKind, Meta, PeerId, Principal, Priority, Secr
 use interlingua_protocols::nlip::topic::Topic;
 
 use super::{Exchange, Owed, Reply};
+use crate::endpoint::lasting::Pass;
 use crate::hub::bus::Subscription;
 use crate::hub::entropy;
 use crate::server::access::Shown;
-use crate::server::lasting::Pass;
 
 /// What changes in what a socket listens to.
 #[derive(Debug)]

@@ -28,16 +28,17 @@ use tokio_websockets::{CloseCode, Message as Frame};
 use tracing::Instrument;
 
 use super::{Ear, Exchange, Listening, limits};
-use crate::edge::Shared;
 use crate::edge::nlip::PROTOCOL;
+use crate::edge::nlip::refusal::NlipErrors;
+use crate::endpoint::Shared;
+use crate::endpoint::error_format::ErrorFormat;
+use crate::endpoint::lasting::Pass;
 use crate::hub::byte_budget::SMALL;
 use crate::server::access::Shown;
 use crate::server::connection::Connection;
 use crate::server::frames::{self, Arrived, Close, TAKEN_BACK, UNPROVEN, Whole, send};
 use crate::server::large;
-use crate::server::lasting::Pass;
 use crate::server::places::Place;
-use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree, no_place};
 use crate::telemetry::meters::Phase;
 use crate::telemetry::trace;
@@ -81,15 +82,15 @@ fn upgraded(
     // A wrong credential is refused before the upgrade, with a status; none at all may still come with each message.
     let by = match shared.access.transport(&connection, request.headers(), shared.hub.now()) {
         Ok(by) => by,
-        Err(fault) => return Shape::Nlip.refuse(&fault),
+        Err(fault) => return NlipErrors.refuse(&fault),
     };
     let agreed = match agree(&mut request) {
         Ok(agreed) => agreed,
-        Err(fault) => return Shape::Nlip.refuse(&fault),
+        Err(fault) => return NlipErrors.refuse(&fault),
     };
     let standing = match Standing::of(&by, &shared, agreed.address) {
         Ok(standing) => standing,
-        Err(fault) => return Shape::Nlip.refuse(&fault),
+        Err(fault) => return NlipErrors.refuse(&fault),
     };
     let headers = std::mem::take(request.headers_mut());
     let pass = Pass::of_connection(&shared, Shown::of(connection, &headers));

@@ -17,11 +17,12 @@ use interlingua_protocols::nlip::wire::{Message, Submessage};
 
 use super::multipart::{Multipart, boundary};
 use super::{Stored, Upload, fill, find, nothing, reserve, used};
-use crate::edge::{Shared, content};
+use crate::edge::nlip::refusal::NlipErrors;
+use crate::endpoint::error_format::{self, ErrorFormat};
+use crate::endpoint::{Shared, content};
 use crate::hub::artifacts::Arrived;
 use crate::server::body;
 use crate::server::connection::Connection;
-use crate::server::shape::{self, Shape};
 
 pub(in crate::edge) fn routes() -> Router<Arc<Shared>> {
     let methods = put(store).post(store).get(fetch).fallback(not_allowed);
@@ -29,7 +30,7 @@ pub(in crate::edge) fn routes() -> Router<Arc<Shared>> {
 }
 
 async fn not_allowed() -> Response {
-    Shape::Nlip.not_allowed("PUT, POST, GET")
+    NlipErrors.not_allowed("PUT, POST, GET")
 }
 
 async fn store(
@@ -44,9 +45,9 @@ async fn store(
             let told = serde_json::json!({"sha256": info.digest.to_string(), "length": info.len});
             let text = format!("Stored {} bytes, SHA-256 {}.", info.len, info.digest);
             let message = Message::text(text).with(Submessage::json(told.into()));
-            shape::json(201, json::encode(&message, Keys::Lower).into())
+            error_format::json(201, json::encode(&message, Keys::Lower).into())
         }
-        Err(fault) => Shape::Nlip.refuse(&fault),
+        Err(fault) => NlipErrors.refuse(&fault),
     }
 }
 
@@ -118,7 +119,7 @@ async fn fetch(
 ) -> Response {
     match opened(&shared, &connection, &id, &headers).await {
         Ok(Stored { digest, len, media }) => content::respond(&shared.hub, BlobInfo { digest, len }, media.as_deref()),
-        Err(fault) => Shape::Nlip.refuse(&fault),
+        Err(fault) => NlipErrors.refuse(&fault),
     }
 }
 

@@ -18,8 +18,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-use crate::edge::Shared;
-use crate::server::shape::Shape;
+use crate::edge::nlweb::refusal::NlwebErrors;
+use crate::endpoint::Shared;
+use crate::endpoint::error_format::ErrorFormat;
 
 pub fn routes() -> Router<Arc<Shared>> {
     let ask = get(ask::front).post(ask::front).fallback(not_allowed);
@@ -34,9 +35,9 @@ pub fn routes() -> Router<Arc<Shared>> {
 }
 
 async fn not_allowed() -> axum::response::Response {
-    Shape::Nlweb.not_allowed("GET, POST")
+    NlwebErrors.not_allowed("GET, POST")
 }
 
 async fn only_post() -> axum::response::Response {
-    Shape::Nlweb.not_allowed("POST")
+    NlwebErrors.not_allowed("POST")
 }

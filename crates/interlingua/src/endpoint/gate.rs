@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use interlingua_core::{Fault, FaultKind};
 
-use super::access::Shown;
-use super::room;
-use crate::edge::Shared;
+use super::Shared;
+use crate::server::access::Shown;
+use crate::server::room;
 
 /// What a body must pass once it is longer than a stranger's may be.
 #[derive(Debug)]
-pub struct Gate {
+pub(super) struct Gate {
     shared: Arc<Shared>,
     shown: Shown,
     most: u64,
 }
 
 impl Gate {
-    pub fn new(shared: &Arc<Shared>, shown: &Shown) -> Gate {
+    pub(super) fn new(shared: &Arc<Shared>, shown: &Shown) -> Gate {
         Gate { shared: shared.clone(), shown: shown.clone(), most: shared.bounds().anonymous_body }
     }
 }
