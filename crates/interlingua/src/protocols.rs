@@ -1,7 +1,16 @@
-//! The table of protocols.
+//! The table of protocols: which there are, what each says about paths, what each holds.
 
-use crate::edge::{a2a, api, envelope, mcp, nlip, nlweb};
+use std::sync::Arc;
+
+use axum::Router;
+
+use crate::client::oauth as tokens;
+use crate::edge::status::{self, Status};
+use crate::edge::{a2a, aip, api, envelope, mcp, nlip, nlweb, site};
 use crate::endpoint::paths::PathTable;
+use crate::endpoint::protocol::Protocol;
+use crate::endpoint::{Endpoint, Shared, content, oauth};
+use crate::hub::{audit, vault};
 
 /// What each says about paths; the first that knows a path decides.
 pub static PATHS: PathTable = PathTable {
@@ -15,6 +24,51 @@ pub static PATHS: PathTable = PathTable {
     ],
     default: &api::refusal::ApiErrors,
 };
+
+/// What protocols hold whose settings change while the hub runs.
+#[derive(Debug)]
+pub struct Endpoints {
+    pub nlip: Arc<nlip::Endpoint>,
+    pub envelope: Arc<envelope::Endpoint>,
+    pub mcp: Arc<mcp::Endpoint>,
+    pub a2a: Arc<a2a::Endpoint>,
+    pub aip: Arc<aip::Endpoint>,
+}
+
+impl Endpoints {
+    /// Every protocol but the hub's own interface, which shows what these keep and is made after them.
+    pub(crate) fn protocols(&self, shared: &Arc<Shared>) -> Vec<Arc<dyn Protocol>> {
+        vec![
+            Arc::new(nlip::Nlip(self.nlip.clone())),
+            Arc::new(envelope::Envelope(self.envelope.clone())),
+            Arc::new(mcp::Mcp(self.mcp.clone())),
+            Arc::new(a2a::A2a(self.a2a.clone())),
+            Arc::new(aip::Aip(self.aip.clone())),
+            Arc::new(nlweb::Nlweb(shared.clone())),
+        ]
+    }
+}
+
+/// Every path of the hub.
+pub(crate) fn routes(shared: &Arc<Shared>, protocols: &[Arc<dyn Protocol>], status: &Arc<Endpoint<Status>>) -> Router {
+    let all = protocols.iter().fold(Router::new(), |all, protocol| all.merge(protocol.routes()));
+    all.merge(oauth::routes(shared.clone()))
+        .merge(content::routes(shared.clone()))
+        .merge(status::routes(status.clone()))
+}
+
+/// Records whose values are sealed with the hub's keys for a purpose, under the key they are kept by: kind and purpose.
+pub(crate) fn sealed_records(protocols: &[Arc<dyn Protocol>]) -> Vec<(&'static str, &'static str)> {
+    let others = [
+        (vault::KIND, vault::KIND),
+        (audit::key::KIND, audit::key::KIND),
+        (tokens::TOKENS, tokens::TOKENS),
+        (tokens::CLIENTS, tokens::CLIENTS),
+        (interlingua_drivers::browser::SESSIONS, site::keeper::SEALED),
+    ];
+    let own = protocols.iter().flat_map(|protocol| protocol.sealed_records().iter().copied());
+    others.into_iter().chain(own).collect()
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Who is configured: an agent and what it may do in every run of it.
 
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,15 +11,16 @@ use interlingua_core::{
     CardFrom, Effects, Fault, FaultKind, Json, Link, PeerId, Principal, Proof, Schema, Skill, SkillId, SkillKind,
     Subject, Text,
 };
+use interlingua_drivers::files::lent::Lent;
 use serde_json::json;
 
+use super::call_router::CallRouter;
 use super::peer::AgentPeer;
 use super::seats::Seats;
 use super::team::{Grounds, Team, TeamPeer};
 use super::voice::{Models, Voice, micro};
 use crate::config::{self, Config};
 use crate::edge::local;
-use crate::endpoint::Shared;
 use crate::hub::policy::matches;
 use crate::hub::{Hub, Unknown};
 
@@ -62,8 +63,7 @@ pub(super) struct Agent {
 /// Whether and how calls travel as routed messages.
 #[derive(Debug)]
 pub(super) struct Routes {
-    /// Holds the router; the hub holds the agent, and the router the hub.
-    pub(super) shared: Weak<Shared>,
+    pub(super) router: Arc<dyn CallRouter>,
     agent: Option<bool>,
     hub: bool,
     pub(super) timeout: Option<Duration>,
@@ -77,14 +77,19 @@ impl Routes {
 }
 
 /// Makes every agent: all that its configuration can be refused for is refused here.
-pub fn prepare(shared: &Arc<Shared>, config: &Config) -> Result<Roster, Fault> {
-    let models = Models::new(config, &shared.hub)?;
-    let seats = Arc::new(Seats::new(shared.lent.clone()));
+pub fn prepare(
+    hub: &Arc<Hub>,
+    lent: &Arc<Lent>,
+    router: &Arc<dyn CallRouter>,
+    config: &Config,
+) -> Result<Roster, Fault> {
+    let models = Models::new(config, hub)?;
+    let seats = Arc::new(Seats::new(lent.clone()));
     let agents = config.agents.iter().map(|(name, agent)| {
         let missing = || Fault::hub(FaultKind::InvalidInput, format!("agents.{name}.model: there is no such model"));
         let voice = models.named(&agent.model).ok_or_else(missing)?;
         let routes = Routes {
-            shared: Arc::downgrade(shared),
+            router: router.clone(),
             agent: agent.nlip,
             hub: config.nlip.agents,
             timeout: agent.router.default_timeout.map(|span| span.0),
@@ -106,17 +111,22 @@ pub struct Recruit {
     pub skills: Vec<String>,
 }
 
-/// Adds such an agent to a hub that runs.
-pub async fn enlist(shared: &Arc<Shared>, recruit: Recruit, model: Arc<dyn Model>) -> Result<(), Fault> {
+/// Adds such an agent to a hub that runs. Its calls go through this router where they are asked to.
+pub async fn enlist(
+    hub: &Arc<Hub>,
+    router: Arc<dyn CallRouter>,
+    recruit: Recruit,
+    model: Arc<dyn Model>,
+) -> Result<(), Fault> {
     let Recruit { name, instructions, skills } = recruit;
     let config = config::Agent { instructions, skills, ..config::Agent::of(&name) };
-    let routes = Routes { shared: Arc::downgrade(shared), agent: None, hub: false, timeout: None };
-    let unknown = match shared.hub.settings().unknown {
+    let routes = Routes { router, agent: None, hub: false, timeout: None };
+    let unknown = match hub.settings().unknown {
         Unknown::ByModel | Unknown::Ask => config::Consent::Ask,
         Unknown::Allow => config::Consent::Allow,
     };
     let agent = Agent::new(&name, &config, unknown, Arc::new(Voice::of(model)), Arc::default(), routes)?;
-    enter(&shared.hub, Arc::new(agent)).await
+    enter(hub, Arc::new(agent)).await
 }
 
 async fn enter(hub: &Arc<Hub>, agent: Arc<Agent>) -> Result<(), Fault> {

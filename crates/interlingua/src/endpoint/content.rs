@@ -29,8 +29,8 @@ const PURPOSE: &str = "mcp artifact";
 /// A longer name of a type is left out: an address has to fit into a request.
 const MAX_MEDIA: usize = 200;
 
-pub(crate) fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/content/{sealed}", get(fetch).fallback(not_allowed))
+pub(crate) fn routes(shared: Arc<Shared>) -> Router {
+    Router::new().route("/content/{sealed}", get(fetch).fallback(not_allowed)).with_state(shared)
 }
 
 /// What an address leads to.

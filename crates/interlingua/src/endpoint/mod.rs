@@ -10,16 +10,16 @@ pub(crate) mod html;
 pub mod lasting;
 pub mod oauth;
 pub mod paths;
+pub mod protocol;
 
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use http::HeaderMap;
 use interlingua_core::{Fault, Principal, Secret, Subject};
-use interlingua_drivers::files::lent::Lent;
-use metrics_exporter_prometheus::PrometheusHandle;
 
 pub use crate::client::oauth::{Desk as SignIns, SignIn};
 use crate::hub::Hub;
@@ -28,13 +28,12 @@ use crate::hub::byte_budget::Room;
 use crate::server::access::Access;
 use crate::server::connection::Connection;
 use crate::server::counted::Allowance;
-use crate::server::keys::KeyDesk;
 use crate::server::places::Places;
 use crate::telemetry::meters::Phase;
 use error_format::ErrorFormat;
 use paths::PathTable;
 
-/// What every edge holds.
+/// What every protocol's HTTP side holds.
 #[derive(Debug)]
 pub struct Shared {
     pub hub: Arc<Hub>,
@@ -47,22 +46,31 @@ pub struct Shared {
     pub address: OnceLock<SocketAddr>,
     /// What protocols say about paths.
     pub paths: PathTable,
-    /// What `/metrics` answers with.
-    pub prometheus: PrometheusHandle,
-    pub routing: crate::edge::envelope::Routing,
-    pub mcp: crate::edge::mcp::inbound::Desk,
-    pub a2a: ArcSwap<crate::edge::a2a::Settings>,
-    pub a2a_modes: crate::edge::a2a::inbound::Modes,
-    pub push: crate::edge::a2a::Push,
-    pub aip: Arc<crate::edge::aip::Desk>,
-    pub sites: crate::edge::site::Sites,
     /// Who was sent to sign in somewhere, for a peer that wants a token.
     pub sign_ins: Arc<SignIns>,
-    /// Workspaces of runs that have one of their own.
-    pub lent: Arc<Lent>,
-    pub keys: KeyDesk,
-    /// Whether anything can be kept.
-    pub condition: tokio::sync::watch::Receiver<interlingua_drivers::store::Condition>,
+    /// The hub's own address, where configuration says one.
+    pub url: ArcSwapOption<String>,
+}
+
+/// What the HTTP side of one protocol holds: what all of them share, and its own state.
+#[derive(Debug)]
+pub struct Endpoint<T> {
+    pub shared: Arc<Shared>,
+    pub own: T,
+}
+
+impl<T> Endpoint<T> {
+    pub fn new(shared: &Arc<Shared>, own: T) -> Arc<Endpoint<T>> {
+        Arc::new(Endpoint { shared: shared.clone(), own })
+    }
+}
+
+impl<T> Deref for Endpoint<T> {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
 }
 
 /// How much one message may be.
@@ -109,8 +117,8 @@ impl Shared {
     /// The hub's address: as configured, else as the other side reached it (the guard has looked at that name), else where it
     /// listens.
     pub(crate) fn base(&self, connection: &Connection, host: Option<&str>) -> String {
-        if let Some(url) = &self.a2a.load().url {
-            return url.clone();
+        if let Some(url) = &*self.url.load() {
+            return url.as_ref().clone();
         }
         let scheme = if connection.encrypted { "https" } else { "http" };
         match (host, self.address.get()) {

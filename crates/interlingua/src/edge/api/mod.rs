@@ -19,6 +19,8 @@ mod links;
 mod lists;
 mod messages;
 pub(crate) mod page;
+pub mod ports;
+mod protocol;
 pub mod refusal;
 mod sites;
 mod tasks;
@@ -47,10 +49,16 @@ use crate::endpoint::Shared;
 use crate::endpoint::error_format::{ErrorFormat, json};
 use crate::server::connection::Connection;
 
+pub use self::ports::Ports;
+pub use self::protocol::Api;
+
+/// The HTTP side of the hub's own interface.
+pub type Endpoint = crate::endpoint::Endpoint<Ports>;
+
 /// What this interface is called in the audit, in spans and metrics.
 pub const PROTOCOL: &str = "api";
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub fn routes(state: Arc<Endpoint>) -> Router {
     Router::new()
         .route("/api/openapi.json", get(description))
         .route("/api/peers", get(lists::peers))
@@ -87,6 +95,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/keys/old", delete(keys::take_out))
         .route_layer(axum::middleware::from_fn(phrased))
         .method_not_allowed_fallback(not_allowed)
+        .with_state(state)
 }
 
 /// Who asked, once that is known.
@@ -133,10 +142,10 @@ impl Asker {
     }
 }
 
-impl FromRequestParts<Arc<Shared>> for Asker {
+impl FromRequestParts<Arc<Endpoint>> for Asker {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Asker, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Endpoint>) -> Result<Asker, Refusal> {
         let unknown = || Fault::hub(FaultKind::Internal, "nothing is known of this connection");
         let connection = *parts.extensions.get::<Connection>().ok_or_else(unknown)?;
         let by = shared.authenticate(&connection, &parts.headers, &[])?;

@@ -15,8 +15,8 @@ use interlingua_protocols::a2a::decode::Door;
 use super::modes::visible;
 use super::send::{Skill, peer_of};
 use super::{Arrived, Asking};
+use crate::edge::a2a::Endpoint;
 use crate::edge::a2a::refusal::A2aErrors;
-use crate::endpoint::Shared;
 use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::hub::FrontDoor;
 
@@ -109,8 +109,8 @@ pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
 }
 
 /// The key that verifies the signatures of this hub's cards.
-pub(super) async fn keys(State(shared): State<Arc<Shared>>) -> Response {
-    match &shared.a2a.load().signing {
+pub(super) async fn keys(State(shared): State<Arc<Endpoint>>) -> Response {
+    match &shared.own.settings.load().signing {
         Some(signing) => {
             let mut response = error_format::json(200, signing.key_set().as_bytes().clone());
             response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(MAX_AGE));
@@ -135,5 +135,5 @@ fn listed<'a>(skill: &'a Skill, door: &Door) -> Listed<'a> {
 /// What parts the agent takes.
 pub(super) fn input_modes(asking: &Asking<'_>) -> Arc<[Media]> {
     let shared = asking.shared();
-    shared.a2a_modes.taken(&shared.hub, &asking.by, card_of(asking).as_ref())
+    shared.own.modes.taken(&shared.hub, &asking.by, card_of(asking).as_ref())
 }

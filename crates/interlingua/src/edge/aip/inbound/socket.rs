@@ -25,10 +25,10 @@ use tokio_websockets::{CloseCode, Message as Frame};
 use super::beside::{Beside, Sender};
 use super::entry::{self, Claim, Entered, Pass};
 use super::files::{self, Files, Refused};
+use crate::edge::aip::Endpoint;
 use crate::edge::aip::desk::{Desk, Out};
 use crate::edge::aip::queue::{Inbox, Waits};
 use crate::edge::aip::{Extensions, PROTOCOL};
-use crate::endpoint::Shared;
 use crate::hub::{Hub, entropy};
 use crate::server::connection::Connection;
 use crate::server::frames::{self, Arrived, Close, Whole, send};
@@ -45,8 +45,12 @@ const EARLY_BYTES: usize = 1024 * 1024;
 /// It does not read what it is sent.
 const SLOW: u16 = 1013;
 
-pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/ws", any(plain)).route("/aip/ws", any(profiled)).merge(super::http::routes())
+pub fn routes(state: Arc<Endpoint>) -> Router {
+    Router::new()
+        .route("/ws", any(plain))
+        .route("/aip/ws", any(profiled))
+        .merge(super::http::routes())
+        .with_state(state)
 }
 
 /// Who speaks the wider profile on a path.
@@ -56,21 +60,21 @@ enum Wide {
     Everybody,
 }
 
-async fn plain(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+async fn plain(shared: State<Arc<Endpoint>>, connection: Extension<Connection>, request: Request) -> Response {
     upgraded(shared, connection, request, Wide::WhoAsks)
 }
 
-async fn profiled(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+async fn profiled(shared: State<Arc<Endpoint>>, connection: Extension<Connection>, request: Request) -> Response {
     upgraded(shared, connection, request, Wide::Everybody)
 }
 
 fn upgraded(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     mut request: Request,
     wide: Wide,
 ) -> Response {
-    let desk = shared.aip.clone();
+    let desk = shared.own.clone();
     let settings = desk.settings();
     if !settings.enabled {
         let kind = FaultKind::Unsupported(Feature::SwitchedOff);
@@ -122,7 +126,7 @@ fn upgraded(
 }
 
 struct Talk {
-    shared: Arc<Shared>,
+    shared: Arc<Endpoint>,
     hub: Arc<Hub>,
     desk: Arc<Desk>,
     connection: server::Connection,

@@ -19,16 +19,16 @@ use interlingua_protocols::envelope::wire::Message;
 
 use super::lanes::{Answering, Whole, log};
 use super::{Answered, Exchange, Refusal};
+use crate::edge::envelope::Endpoint;
 use crate::edge::envelope::refusal::{self, EnvelopeErrors};
-use crate::endpoint::Shared;
 use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::endpoint::lasting::Brought;
 use crate::hub::entropy;
 use crate::server::body;
 use crate::server::connection::Connection;
 
-pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/nlip/route", post(route).fallback(not_allowed))
+pub fn routes(state: Arc<Endpoint>) -> Router {
+    Router::new().route("/nlip/route", post(route).fallback(not_allowed)).with_state(state)
 }
 
 async fn not_allowed() -> Response {
@@ -36,7 +36,7 @@ async fn not_allowed() -> Response {
 }
 
 async fn route(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
     body: Body,
@@ -45,7 +45,7 @@ async fn route(
         Ok(frame) => frame,
         Err(fault) => return EnvelopeErrors.refuse(&fault),
     };
-    let settings = shared.routing.settings();
+    let settings = shared.own.settings();
     let streamed = settings.streams && wants_events(&headers);
     let delivery = if streamed && !settings.buffers { Delivery::Stream } else { Delivery::Whole };
     let exchange = Exchange { shared, connection, headers, settings, delivery };

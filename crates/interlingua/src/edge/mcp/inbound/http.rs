@@ -25,9 +25,9 @@ use super::frames;
 use super::going::{Asks, Ended, Going, Next};
 use super::listen;
 use super::views;
+use crate::edge::mcp::Endpoint;
 use crate::edge::mcp::PROTOCOL;
 use crate::edge::mcp::refusal::McpErrors;
-use crate::endpoint::Shared;
 use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::endpoint::oauth::resource;
 use crate::server::body;
@@ -35,16 +35,17 @@ use crate::server::connection::Connection;
 use crate::server::large;
 use crate::telemetry::meters::Phase;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub fn routes(state: Arc<Endpoint>) -> Router {
     Router::new()
         .route("/mcp", any(all))
         .route("/mcp/", any(all))
         .route("/mcp/{view}", any(one_view))
         .route("/agents/{peer}/mcp", any(one_peer))
+        .with_state(state)
 }
 
 async fn all(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     method: Method,
     headers: HeaderMap,
@@ -54,7 +55,7 @@ async fn all(
 }
 
 async fn one_peer(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(peer): Path<String>,
     method: Method,
@@ -65,14 +66,14 @@ async fn one_peer(
 }
 
 async fn one_view(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(view): Path<String>,
     method: Method,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let settings = shared.mcp.settings();
+    let settings = shared.own.settings();
     if !settings.views.contains_key(view.as_str()) {
         let by = shared.authenticate(&connection, &headers, &[]);
         return McpErrors.refuse(&by.map_or_else(|fault| fault, |by| views::none(&settings.views, &by)));
@@ -82,7 +83,7 @@ async fn one_view(
 
 /// A request as it came.
 pub(super) struct Arrived {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Endpoint>,
     pub(super) connection: Connection,
     pub(super) headers: HeaderMap,
     pub(super) scope: Scope,

@@ -14,15 +14,15 @@ use interlingua_protocols::nlip::decode::Door;
 use interlingua_protocols::nlip::json::{self, Keys};
 
 use super::{Exchange, Reply, limits};
+use crate::edge::nlip::Endpoint;
 use crate::edge::nlip::refusal::NlipErrors;
-use crate::endpoint::Shared;
 use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::large;
 use crate::telemetry::meters::Phase;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub(super) fn routes() -> Router<Arc<Endpoint>> {
     let front = post(front_door).fallback(not_allowed);
     Router::new()
         .route("/nlip", front.clone())
@@ -35,7 +35,7 @@ async fn not_allowed() -> Response {
 }
 
 async fn front_door(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
     body: Body,
@@ -44,7 +44,7 @@ async fn front_door(
 }
 
 async fn one_peer(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(peer): Path<String>,
     headers: HeaderMap,
@@ -53,7 +53,13 @@ async fn one_peer(
     respond(&shared, connection, headers, Door::Peer(PeerId::from(peer)), body).await
 }
 
-async fn respond(shared: &Arc<Shared>, connection: Connection, headers: HeaderMap, door: Door, body: Body) -> Response {
+async fn respond(
+    shared: &Arc<Endpoint>,
+    connection: Connection,
+    headers: HeaderMap,
+    door: Door,
+    body: Body,
+) -> Response {
     let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
         Err(fault) => return NlipErrors.refuse(&fault),

@@ -40,7 +40,7 @@ impl Exchange<'_> {
         match wish {
             Topic::Subscribe { pattern, after } => {
                 let subscription = hub.subscribe(by, Pattern::parse(&pattern)?, after).await?;
-                let pass = Pass::of_request(self.shared, Shown::of(*self.connection, self.headers), shown);
+                let pass = Pass::of_request(&self.shared.shared, Shown::of(*self.connection, self.headers), shown);
                 let taken_back = || Fault::caller(FaultKind::Unauthenticated, "the credential is not valid any more");
                 let said = format!("Listening to {pattern}.");
                 let listening = Listening { pattern, subscription, pass: pass.ok_or_else(taken_back)? };

@@ -28,6 +28,7 @@ use tokio_websockets::{CloseCode, Message as Frame};
 use tracing::Instrument;
 
 use super::{Ear, Exchange, Listening, limits};
+use crate::edge::nlip::Endpoint;
 use crate::edge::nlip::PROTOCOL;
 use crate::edge::nlip::refusal::NlipErrors;
 use crate::endpoint::Shared;
@@ -54,7 +55,7 @@ const MISSED: u32 = 3;
 /// How many patterns of topics one socket may listen to.
 const MAX_EARS: usize = 16;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub(super) fn routes() -> Router<Arc<Endpoint>> {
     Router::new().route("/nlip/ws", any(binary)).route("/nlip/ws/text", any(text))
 }
 
@@ -65,16 +66,16 @@ enum Binding {
     Json,
 }
 
-async fn binary(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+async fn binary(shared: State<Arc<Endpoint>>, connection: Extension<Connection>, request: Request) -> Response {
     upgraded(shared, connection, request, Binding::Cbor)
 }
 
-async fn text(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+async fn text(shared: State<Arc<Endpoint>>, connection: Extension<Connection>, request: Request) -> Response {
     upgraded(shared, connection, request, Binding::Json)
 }
 
 fn upgraded(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     mut request: Request,
     binding: Binding,
@@ -93,7 +94,7 @@ fn upgraded(
         Err(fault) => return NlipErrors.refuse(&fault),
     };
     let headers = std::mem::take(request.headers_mut());
-    let pass = Pass::of_connection(&shared, Shown::of(connection, &headers));
+    let pass = Pass::of_connection(&shared.shared, Shown::of(connection, &headers));
     let (response, socket) = agreed.split(standing.limit(&shared), shared.allowance());
     let supervisor = shared.hub.supervisor().clone();
     supervisor.run(async move {
@@ -136,7 +137,7 @@ impl Standing {
 }
 
 struct Session {
-    shared: Arc<Shared>,
+    shared: Arc<Endpoint>,
     connection: Connection,
     headers: HeaderMap,
     binding: Binding,

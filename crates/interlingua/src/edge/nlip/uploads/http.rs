@@ -17,6 +17,7 @@ use interlingua_protocols::nlip::wire::{Message, Submessage};
 
 use super::multipart::{Multipart, boundary};
 use super::{Stored, Upload, fill, find, nothing, reserve, used};
+use crate::edge::nlip::Endpoint;
 use crate::edge::nlip::refusal::NlipErrors;
 use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::endpoint::{Shared, content};
@@ -24,7 +25,7 @@ use crate::hub::artifacts::Arrived;
 use crate::server::body;
 use crate::server::connection::Connection;
 
-pub(in crate::edge) fn routes() -> Router<Arc<Shared>> {
+pub(in crate::edge::nlip) fn routes() -> Router<Arc<Endpoint>> {
     let methods = put(store).post(store).get(fetch).fallback(not_allowed);
     Router::new().route("/nlip/uploads/{id}", methods)
 }
@@ -34,7 +35,7 @@ async fn not_allowed() -> Response {
 }
 
 async fn store(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -112,7 +113,7 @@ async fn receive_form(blobs: &dyn Blobs, mut body: Body, mut form: Multipart, li
 }
 
 async fn fetch(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(id): Path<String>,
     headers: HeaderMap,

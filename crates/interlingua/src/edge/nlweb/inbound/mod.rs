@@ -22,7 +22,7 @@ use crate::edge::nlweb::refusal::NlwebErrors;
 use crate::endpoint::Shared;
 use crate::endpoint::error_format::ErrorFormat;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub fn routes(shared: Arc<Shared>) -> Router {
     let ask = get(ask::front).post(ask::front).fallback(not_allowed);
     Router::new()
         .route("/ask", ask.clone())
@@ -32,6 +32,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/sites", get(sites::list))
         .route("/who", get(sites::who))
         .route("/llms.txt", get(sites::about))
+        .with_state(shared)
 }
 
 async fn not_allowed() -> axum::response::Response {
