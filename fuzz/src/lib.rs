@@ -125,7 +125,7 @@ pub static TARGETS: &[Target] = &[
         "http_head",
         http_head::request,
         &[
-            "crates/interlingua/src/server/guard.rs",
+            "crates/interlingua/src/endpoint/guard.rs",
             "crates/interlingua/src/server/upgrade.rs",
             "crates/interlingua/src/server/access.rs",
             "crates/interlingua/src/telemetry/trace.rs",

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua::config::{Config, Overrides, load_text};
-use interlingua::edge::SignIns;
+use interlingua::endpoint::SignIns;
 use interlingua::hub::{Hub, Settled};
 use interlingua::server::run::Server;
 use interlingua_core::{

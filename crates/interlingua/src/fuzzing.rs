@@ -14,10 +14,10 @@ use crate::edge::api::page;
 use crate::edge::hooks::message;
 use crate::edge::mcp::inbound::{listing, resume};
 use crate::edge::nlip::uploads::multipart::{self, Multipart};
+use crate::endpoint::guard::Guard;
 use crate::hub::hooks::{Verdict, When};
 use crate::hub::validate::Schemas;
 use crate::server::counted::Frames;
-use crate::server::guard::Guard;
 use crate::server::{issuers, upgrade};
 
 /// The boundary that a content type names.
@@ -37,7 +37,7 @@ pub fn form_file(boundary: &str, pieces: &[&[u8]]) -> Option<Vec<u8>> {
 /// Why the guard of a loopback listener, also known as `host`, refuses a request.
 pub fn judge(host: &str, method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<FaultKind> {
     let guard = Guard { hosts: vec![host.to_owned()], loopback_only: true };
-    guard.judge(method, uri.path(), uri.authority(), headers).err().map(|fault| fault.kind)
+    guard.judge(&crate::protocols::PATHS, method, uri.path(), uri.authority(), headers).err().map(|fault| fault.kind)
 }
 
 /// What a request to become a WebSocket is answered with.

@@ -10,9 +10,11 @@ pub mod cli;
 mod client;
 pub mod config;
 pub mod edge;
+pub mod endpoint;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hub;
+pub mod protocols;
 pub mod server;
 pub mod settings;
 pub mod telemetry;

@@ -8,9 +8,9 @@ use interlingua_core::{
     Time, Trust,
 };
 
+use super::call_router::Routed;
 use super::line::{Line, Reading};
 use super::roster::{Agent, MESSAGE};
-use crate::edge::envelope::Inside;
 
 /// How much of a result a model is shown.
 const MAX_RESULT: usize = 256 * 1024;
@@ -64,12 +64,12 @@ impl Errands {
     }
 
     /// The call as it comes out of the router, where this run's calls go through it.
-    fn routed(&self, call: Call) -> Result<(Call, Option<Inside>), Fault> {
+    fn routed(&self, call: Call) -> Result<Routed, Fault> {
         let routes = &self.agent.routes;
-        match routes.shared.upgrade().filter(|_| self.routes) {
-            None => Ok((call, None)),
-            Some(shared) => shared.routing.inside(&self.line.hub, &self.line.through, call, routes.timeout),
+        if !self.routes {
+            return Ok((call, None));
         }
+        routes.router.route(&self.line.hub, &self.line.through, call, routes.timeout)
     }
 
     /// The call as it goes through the door. Its id is the same whenever the run comes to it.

@@ -10,6 +10,7 @@
 //! its rights are what both may. It is a child of the run, with an id that is the same after a restart, so that a run which
 //! is taken up again is handed the call it made and nothing is done twice.
 
+mod call_router;
 mod desk;
 mod engine;
 mod errand;
@@ -26,6 +27,7 @@ mod talk;
 mod team;
 mod voice;
 
+pub use call_router::{CallRouter, Routed, RoutedCall};
 pub(crate) use memory::forget;
 pub use roster::{Recruit, Roster, enlist, prepare};
 pub(crate) use team::{plan, tidy};

@@ -1,7 +1,7 @@
 //! Who is configured: an agent and what it may do in every run of it.
 
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,14 +11,16 @@ use interlingua_core::{
     CardFrom, Effects, Fault, FaultKind, Json, Link, PeerId, Principal, Proof, Schema, Skill, SkillId, SkillKind,
     Subject, Text,
 };
+use interlingua_drivers::files::lent::Lent;
 use serde_json::json;
 
+use super::call_router::CallRouter;
 use super::peer::AgentPeer;
 use super::seats::Seats;
 use super::settings::{self, Sections};
 use super::team::{Grounds, Team, TeamPeer};
 use super::voice::{Models, Voice, micro};
-use crate::edge::{Shared, local};
+use crate::edge::local;
 use crate::hub::policy::matches;
 use crate::hub::{Hub, Unknown};
 
@@ -61,8 +63,7 @@ pub(super) struct Agent {
 /// Whether and how calls travel as routed messages.
 #[derive(Debug)]
 pub(super) struct Routes {
-    /// Holds the router; the hub holds the agent, and the router the hub.
-    pub(super) shared: Weak<Shared>,
+    pub(super) router: Arc<dyn CallRouter>,
     agent: Option<bool>,
     hub: bool,
     pub(super) timeout: Option<Duration>,
@@ -76,14 +77,19 @@ impl Routes {
 }
 
 /// Makes every agent: all that its configuration can be refused for is refused here.
-pub fn prepare(shared: &Arc<Shared>, sections: &Sections<'_>) -> Result<Roster, Fault> {
-    let models = Models::new(sections, &shared.hub)?;
-    let seats = Arc::new(Seats::new(shared.lent.clone()));
+pub fn prepare(
+    hub: &Arc<Hub>,
+    lent: &Arc<Lent>,
+    router: &Arc<dyn CallRouter>,
+    sections: &Sections<'_>,
+) -> Result<Roster, Fault> {
+    let models = Models::new(sections, hub)?;
+    let seats = Arc::new(Seats::new(lent.clone()));
     let agents = sections.agents.iter().map(|(name, agent)| {
         let missing = || Fault::hub(FaultKind::InvalidInput, format!("agents.{name}.model: there is no such model"));
         let voice = models.named(&agent.model).ok_or_else(missing)?;
         let routes = Routes {
-            shared: Arc::downgrade(shared),
+            router: router.clone(),
             agent: agent.nlip,
             hub: sections.nlip,
             timeout: agent.router.default_timeout.map(|span| span.0),
@@ -105,17 +111,22 @@ pub struct Recruit {
     pub skills: Vec<String>,
 }
 
-/// Adds such an agent to a hub that runs.
-pub async fn enlist(shared: &Arc<Shared>, recruit: Recruit, model: Arc<dyn Model>) -> Result<(), Fault> {
+/// Adds such an agent to a hub that runs. Its calls go through this router where they are asked to.
+pub async fn enlist(
+    hub: &Arc<Hub>,
+    router: Arc<dyn CallRouter>,
+    recruit: Recruit,
+    model: Arc<dyn Model>,
+) -> Result<(), Fault> {
     let Recruit { name, instructions, skills } = recruit;
     let config = settings::Agent { instructions, skills, ..settings::Agent::of(&name) };
-    let routes = Routes { shared: Arc::downgrade(shared), agent: None, hub: false, timeout: None };
-    let unknown = match shared.hub.settings().unknown {
+    let routes = Routes { router, agent: None, hub: false, timeout: None };
+    let unknown = match hub.settings().unknown {
         Unknown::ByModel | Unknown::Ask => settings::Consent::Ask,
         Unknown::Allow => settings::Consent::Allow,
     };
     let agent = Agent::new(&name, &config, unknown, Arc::new(Voice::of(model)), Arc::default(), routes)?;
-    enter(&shared.hub, Arc::new(agent)).await
+    enter(hub, Arc::new(agent)).await
 }
 
 async fn enter(hub: &Arc<Hub>, agent: Arc<Agent>) -> Result<(), Fault> {

@@ -7,8 +7,6 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -17,76 +15,13 @@ use hyper::body::{Body, Frame, Incoming};
 use tokio::time::{Instant, Sleep};
 
 use super::lost::{Begun, Lost, Why};
+pub(crate) use crate::hub::answers::Answers;
+use crate::hub::byte_budget::{Claim, SMALL, kept};
 use crate::server::counted::{Allowance, Refusal, earned};
-use crate::server::room::{Claim, Room, SMALL, kept};
 
-/// How much peers may answer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AnswerLimits {
-    /// One message.
-    pub message: usize,
-    /// From its first byte to its last, besides what it earns.
-    pub message_time: Duration,
-    /// All messages that are held at the same time.
-    pub together: u64,
-}
-
-impl Default for AnswerLimits {
-    fn default() -> Self {
-        AnswerLimits { message: 64 << 20, message_time: Duration::from_secs(60), together: 512 << 20 }
-    }
-}
-
-/// The limits as they are now, and what is held. Cloning shares them.
-#[derive(Debug, Clone)]
-pub struct Answers(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
-    message: AtomicUsize,
-    millis: AtomicU64,
-    room: Arc<Room>,
-}
-
-impl Default for Answers {
-    fn default() -> Self {
-        let limits = AnswerLimits::default();
-        let answers = Answers(Arc::new(Shared {
-            message: AtomicUsize::default(),
-            millis: AtomicU64::default(),
-            room: Room::new(limits.together),
-        }));
-        answers.set(limits);
-        answers
-    }
-}
-
-impl Answers {
-    pub(crate) fn set(&self, limits: AnswerLimits) {
-        let millis = u64::try_from(limits.message_time.as_millis()).unwrap_or(u64::MAX);
-        self.0.message.store(limits.message, Ordering::Relaxed);
-        self.0.millis.store(millis, Ordering::Relaxed);
-        self.0.room.resize(limits.together);
-    }
-
-    /// How long one message may be.
-    pub(crate) fn message(&self) -> usize {
-        self.0.message.load(Ordering::Relaxed)
-    }
-
-    /// What all answers hold of memory, in bytes.
-    pub(crate) fn held(&self) -> u64 {
-        self.0.room.taken()
-    }
-
-    fn message_time(&self) -> Duration {
-        Duration::from_millis(self.0.millis.load(Ordering::Relaxed))
-    }
-
-    /// For a WebSocket.
-    pub(crate) fn allowance(&self) -> Allowance {
-        Allowance { room: self.0.room.clone(), message_time: self.message_time() }
-    }
+/// What a WebSocket to a peer is held to.
+pub(crate) fn allowance(answers: &Answers) -> Allowance {
+    Allowance { room: answers.room().clone(), message_time: answers.message_time() }
 }
 
 /// More came than is read.
@@ -141,7 +76,7 @@ impl Measure {
             return next(cx).map(Ok);
         }
         if unfinished as u64 > SMALL {
-            let claim = self.claim.get_or_insert_with(|| Box::new(Claim::new(&self.answers.0.room, SMALL)));
+            let claim = self.claim.get_or_insert_with(|| Box::new(Claim::new(self.answers.room(), SMALL)));
             claim.grew_to(unfinished as u64, None);
             if ready!(claim.poll_granted(cx)).is_err() {
                 return Poll::Ready(Err(refused(Refusal::Busy)));

@@ -18,7 +18,7 @@ use tokio_rustls::client::TlsStream;
 use tokio_util::either::Either;
 use tokio_websockets::{ClientBuilder, Limits, Message, WebSocketStream};
 
-use super::answers::{Answers, refused};
+use super::answers::{Answers, allowance, refused};
 use super::guard::Reach;
 use super::http::CONNECT;
 use super::tls::{self, Trust};
@@ -88,7 +88,7 @@ impl Place {
             };
             let limits = Limits::default().max_payload_len(Some(self.answers.message()));
             let builder = ClientBuilder::from_uri(self.uri.clone()).limits(limits);
-            let stream = Counted::behind_a_head(stream, self.answers.allowance());
+            let stream = Counted::behind_a_head(stream, allowance(&self.answers));
             let (socket, _) = builder.connect_on(stream).await.map_err(std::io::Error::other)?;
             Ok(socket)
         });

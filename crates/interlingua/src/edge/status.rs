@@ -10,18 +10,29 @@ use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS
 use http::{HeaderMap, StatusCode};
 
 use interlingua_drivers::store::Condition;
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::watch;
 
-use super::Shared;
-use super::html::{OWN_PAGE, escaped};
+use crate::endpoint::Endpoint;
+use crate::endpoint::html::{OWN_PAGE, escaped};
 use crate::server::connection::Connection;
-use crate::server::shape::Shape;
 
-pub fn routes() -> Router<Arc<Shared>> {
+/// What it shows besides what all endpoints share.
+#[derive(Debug)]
+pub struct Status {
+    /// What `/metrics` answers with.
+    pub prometheus: PrometheusHandle,
+    /// Whether anything can be kept.
+    pub condition: watch::Receiver<Condition>,
+}
+
+pub fn routes(state: Arc<Endpoint<Status>>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
+        .with_state(state)
 }
 
 /// Alive is answering at all.
@@ -30,9 +41,9 @@ async fn alive() -> &'static str {
 }
 
 /// Ready while it runs and can store something. A peer that is down does not make the hub unready.
-async fn ready(State(shared): State<Arc<Shared>>) -> Response {
+async fn ready(State(shared): State<Arc<Endpoint<Status>>>) -> Response {
     let unready = |why: &'static str| (StatusCode::SERVICE_UNAVAILABLE, why).into_response();
-    let condition = *shared.condition.borrow();
+    let condition = *shared.own.condition.borrow();
     match condition {
         Condition::Failed => unready("the store failed: nothing can be stored until the hub is restarted\n"),
         _ if shared.hub.stopping().is_cancelled() => unready("stopping\n"),
@@ -43,20 +54,20 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
 
 /// The Prometheus text format. Numbers only: no name of a caller, a skill or a peer is a label.
 async fn metrics(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint<Status>>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
 ) -> Response {
     if let Err(fault) = shared.authenticate(&connection, &headers, &[]) {
-        return Shape::Api.refuse(&fault);
+        return shared.default_format().refuse(&fault);
     }
     shared.observe();
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.hub.meters().render(&shared.prometheus))
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], shared.hub.meters().render(&shared.own.prometheus))
         .into_response()
 }
 
 /// Says nothing of peers or tasks: anyone may see it.
-async fn page(State(shared): State<Arc<Shared>>) -> Response {
+async fn page(State(shared): State<Arc<Endpoint<Status>>>) -> Response {
     let html = include_str!("status.html").replace("{name}", &escaped(&shared.hub.settings().name));
     ([(CONTENT_SECURITY_POLICY, OWN_PAGE), (X_CONTENT_TYPE_OPTIONS, "nosniff")], Html(html)).into_response()
 }

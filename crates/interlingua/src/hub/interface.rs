@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::admission::Admission;
+use super::answers::Answers;
 use super::audit::{Audit, AuditLine};
 use super::bus::Bus;
 use super::clock::Clock;
@@ -24,7 +25,6 @@ use super::registry::{Catalogue, Registry};
 use super::shares::Holdings;
 use super::supervisor::Supervisor;
 use super::{Hub, Settings, limits, news, runs};
-use crate::client::answers::Answers;
 use crate::telemetry::meters::Meters;
 
 /// Records of one kind, as the hub's clock sees them: what has expired is not there.

@@ -9,6 +9,7 @@
 mod absent;
 pub mod admission;
 pub mod advisor;
+pub mod answers;
 mod approval_events;
 pub mod approvals;
 pub mod artifacts;
@@ -16,6 +17,7 @@ pub mod asking;
 pub mod audit;
 mod beside;
 pub mod bus;
+pub mod byte_budget;
 pub mod claim;
 pub mod clock;
 mod conversations;
@@ -68,6 +70,7 @@ pub use large::{between, pieces};
 pub use running::{Running, Settled};
 
 use admission::{Admission, AdmissionLimits};
+use answers::Answers;
 use audit::Audit;
 use claim::InForce;
 use clock::Clock;
@@ -80,7 +83,6 @@ use supervisor::Supervisor;
 use validate::Schemas;
 use vault::Vault;
 
-use crate::client::answers::Answers;
 use crate::telemetry::meters::Meters;
 
 /// What may change while the hub runs.

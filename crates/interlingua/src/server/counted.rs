@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 use super::places::Place;
-use super::room::{Claim, Held, Room, SMALL};
+use crate::hub::byte_budget::{Claim, Held, Room, SMALL};
 
 const BLANK_LINE: &[u8; 4] = b"\r\n\r\n";
 /// How many bytes of a message earn it a second more.

@@ -12,9 +12,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_websockets::{CloseCode, Error, Limits, Message as Frame, WebSocketStream};
 
 use super::counted::{Counted, Refusal};
-use super::room::{Held, kept};
 use super::upgrade::Socket;
 use crate::hub::Hub;
+use crate::hub::byte_budget::{Held, kept};
 
 /// How long a message may be of somebody who has shown no credential.
 pub(crate) const UNPROVEN: usize = 64 * 1024;

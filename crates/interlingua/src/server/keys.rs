@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use interlingua_core::{Digest, Fault, Secret};
-use interlingua_drivers::keys::{KeyFault, KeyInfo, Keyring, Wrapping};
+use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::AtRest;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 
 use super::access::{Access, Rules};
 use super::keys_settings::Encryption;
+use crate::edge::api::ports::HeldKeys;
 use crate::hub::Hub;
 
 /// How long a program may take to print the outer key.
@@ -89,15 +90,6 @@ impl std::fmt::Debug for KeyDesk {
     }
 }
 
-/// The keys as they are now, those that seal first.
-#[derive(Debug)]
-pub struct Held {
-    pub ring: Vec<KeyInfo>,
-    pub outer: Option<Vec<KeyInfo>>,
-    /// All keys of the ring but the newest are being taken out.
-    pub retiring: bool,
-}
-
 impl KeyDesk {
     pub(super) fn new(
         data: &Path,
@@ -117,9 +109,9 @@ impl KeyDesk {
         }
     }
 
-    pub fn held(&self) -> Held {
+    pub fn held(&self) -> HeldKeys {
         let outer = self.outer.load().as_ref().map(|outer| outer.keys());
-        Held { ring: self.ring.keys(), outer, retiring: self.retiring.load(Ordering::Acquire) }
+        HeldKeys { ring: self.ring.keys(), outer, retiring: self.retiring.load(Ordering::Acquire) }
     }
 
     /// The Owner's token as it is now.
@@ -128,7 +120,7 @@ impl KeyDesk {
     }
 
     /// A new key, which seals from now on.
-    pub async fn rotate(&self, hub: &Hub) -> Result<Held, Fault> {
+    pub async fn rotate(&self, hub: &Hub) -> Result<HeldKeys, Fault> {
         let _turn = self.turn.acquire().await.map_err(Fault::internal)?;
         let (data, outer) = (self.data.clone(), self.outer.load_full());
         let rotated = tokio::task::spawn_blocking(move || match outer {
@@ -143,7 +135,7 @@ impl KeyDesk {
     }
 
     /// A new key signs the audit from now on; the one before it hands over to it.
-    pub async fn rotate_audit(&self, hub: &Hub) -> Result<Held, Fault> {
+    pub async fn rotate_audit(&self, hub: &Hub) -> Result<HeldKeys, Fault> {
         let _turn = self.turn.acquire().await.map_err(Fault::internal)?;
         hub.rotate_audit_key().await?;
         Ok(self.held())
@@ -165,7 +157,7 @@ impl KeyDesk {
     }
 
     /// A new token for the Owner, in the place of the one before it.
-    pub async fn rotate_owner(&self, access: &Access) -> Result<Held, Fault> {
+    pub async fn rotate_owner(&self, access: &Access) -> Result<HeldKeys, Fault> {
         let _turn = self.turn.acquire().await.map_err(Fault::internal)?;
         let data = self.data.clone();
         let made = tokio::task::spawn_blocking(move || super::owner_token::renewed(&data));

@@ -12,13 +12,13 @@ use interlingua_drivers::keys::KeyFault;
 
 use super::issuers::Issuers;
 use super::keys::{self, OuterFault};
+use super::peers;
 use super::rights;
 use super::run::{
     Server, admission_limits, answer_limits, bounds, certificate, holding_limits, limit_rules, purge_rules, settings,
     values,
 };
 use super::tls::TlsFault;
-use crate::agents;
 use crate::config::diff::{Changes, PeerChange, diff};
 use crate::config::{Config, Loaded, Rejected};
 use crate::edge::{self, envelope};
@@ -81,11 +81,11 @@ impl Server {
         let routing = envelope::Settings::new(&new.nlip, self.hub.keys().clone())?;
         let hooks = edge::hooks::prepare(&self.hub, &new.hooks)?;
         let wanted = changes.peers.iter().filter(|(_, change)| *change != PeerChange::Removed);
-        let mut peers = Vec::new();
+        let mut prepared = Vec::new();
         for (name, peer) in wanted.filter_map(|(name, _)| Some((name, new.peers.get(name)?))) {
-            peers.push(edge::prepare(&self.shared, name, peer).await?);
+            prepared.push(peers::prepare(&self.peers, name, peer).await?);
         }
-        let roster = agents::prepare(&self.shared, &new.agent_sections())?;
+        let roster = self.peers.roster(&new)?;
         let mut issuers = self.shared.access.rules().issuers.clone();
         if changes.live.contains(&"access") {
             issuers = Arc::new(Issuers::start(
@@ -97,15 +97,15 @@ impl Server {
             )?);
         }
         if changes.live.contains(&"tools") {
-            edge::local::register(&self.hub, self.shared.lent.clone(), new.local_sections()).await?;
+            edge::local::register(&self.hub, self.peers.lent.clone(), new.local_sections()).await?;
         }
         let outer = match &new.store.encryption {
             Some(encryption) => Some(keys::outer(encryption).await?),
             None => None,
         };
-        self.shared.keys.read_again(outer).await.map_err(OuterFault::from)?;
+        self.keys.desk.read_again(outer).await.map_err(OuterFault::from)?;
         // From here on only the store can fail.
-        for peer in peers {
+        for peer in prepared {
             peer.register(&self.hub).await?;
         }
         for (name, _) in changes.peers.iter().filter(|(_, change)| *change == PeerChange::Removed) {
@@ -120,16 +120,19 @@ impl Server {
                 self.hub.unregister(&PeerId::from(name.as_str())).await?;
             }
         }
-        edge::forget_tokens(&self.hub, &new).await?;
+        peers::forget_tokens(&self.hub, &new).await?;
         self.hub.hooks().store(Arc::new(hooks));
         self.tls.store(tls);
-        self.shared.routing.apply(routing);
-        self.shared.mcp.apply(new.mcp_settings());
+        self.endpoints.nlip.own.set(new.nlip.enabled);
+        self.endpoints.envelope.own.apply(routing);
+        self.endpoints.mcp.own.apply(new.mcp_settings());
         if changes.live.iter().any(|key| ["mcp", "tools"].contains(key)) {
             edge::mcp::inbound::tell_of_new_lists(&self.hub);
         }
-        self.shared.aip.apply(edge::aip::Settings::new(&new.aip));
-        self.shared.a2a.store(Arc::new(new.a2a_settings()));
+        self.endpoints.aip.own.apply(edge::aip::Settings::new(&new.aip));
+        let a2a = new.a2a_settings();
+        self.shared.url.store(a2a.url.clone().map(Arc::new));
+        self.endpoints.a2a.own.apply(a2a);
         self.take_effect(&new, &changes, issuers);
         self.config = new;
         Ok(changes)
@@ -147,7 +150,7 @@ impl Server {
             self.hub.set_policy(rights::policy(&new.access));
         }
         // Last of these: whoever is connected is asked again by all of them.
-        let owner = self.shared.keys.owner();
+        let owner = self.keys.desk.owner();
         self.shared.access.replace(rights::rules(&new.access, &owner, issuers));
         self.shared.bounds.store(Arc::new(bounds(new)));
         self.shared.room.resize(new.limits.bodies.0);

@@ -9,14 +9,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use interlingua_core::ports::Expect;
 use interlingua_core::{Fault, FaultKind};
 use interlingua_drivers::keys::{KeyFault, KeyInfo, Keyring, Wrapping, sealed_by};
 use interlingua_drivers::store::Counts;
 
-use super::keys::{Held, KeyDesk};
-use crate::edge::{self, Shared};
+use super::access::Access;
+use super::keys::KeyDesk;
+use crate::api::view::Rotated;
+use crate::edge::api::ports::{self, HeldKeys};
+use crate::endpoint::protocol::Protocol;
 use crate::hub::Hub;
+use crate::protocols::sealed_records;
 
 const KIND: &str = "keys";
 const MARK: &str = "retiring";
@@ -25,40 +30,72 @@ const PAGE: usize = 500;
 /// Keys may be made anew meanwhile, and values written: after so many passes it is given up until the next start.
 const PASSES: usize = 16;
 
+/// The keys of a hub, and everything that they seal.
+#[derive(Debug, Clone)]
+pub(super) struct HubKeys {
+    pub(super) hub: Arc<Hub>,
+    pub(super) access: Arc<Access>,
+    pub(super) desk: Arc<KeyDesk>,
+    /// Those that keep something sealed.
+    pub(super) protocols: Vec<Arc<dyn Protocol>>,
+}
+
+impl ports::HubKeys for HubKeys {
+    fn held(&self) -> HeldKeys {
+        self.desk.held()
+    }
+
+    fn counts(&self) -> BoxFuture<'_, Result<Counts, Fault>> {
+        Box::pin(counts(self))
+    }
+
+    fn retire(&self) -> BoxFuture<'_, Result<HeldKeys, Fault>> {
+        Box::pin(retire(self))
+    }
+
+    fn rotate(&self, what: Rotated) -> BoxFuture<'_, Result<HeldKeys, Fault>> {
+        Box::pin(async move {
+            match what {
+                Rotated::Key => self.desk.rotate(&self.hub).await,
+                Rotated::OwnerToken => self.desk.rotate_owner(&self.access).await,
+                Rotated::AuditKey => self.desk.rotate_audit(&self.hub).await,
+            }
+        })
+    }
+}
+
 /// Whether an earlier run of this hub had begun; then it goes on.
-pub(super) async fn resume(shared: &Arc<Shared>) -> Result<(), Fault> {
-    let hub = &shared.hub;
-    if is_marked(hub).await? {
+pub(super) async fn resume(keys: &HubKeys) -> Result<(), Fault> {
+    if is_marked(&keys.hub).await? {
         tracing::info!(event = "keys_retiring", "old keys are being taken out: goes on with it");
-        begin(shared);
+        begin(keys);
     }
     Ok(())
 }
 
 /// Begins to take out all keys but the newest. It is done when they are not listed any more.
-pub async fn retire(shared: &Arc<Shared>) -> Result<Held, Fault> {
-    let hub = &shared.hub;
-    if shared.keys.held().ring.len() < 2 {
+async fn retire(keys: &HubKeys) -> Result<HeldKeys, Fault> {
+    if keys.desk.held().ring.len() < 2 {
         return Err(Fault::caller(
             FaultKind::Conflict,
             "there is no old key to delete: `interlingua keys rotate` makes a new one",
         ));
     }
-    hub.records(KIND).put(MARK, Bytes::from_static(b"1"), None, Expect::Anything).await?;
-    begin(shared);
-    Ok(shared.keys.held())
+    keys.hub.records(KIND).put(MARK, Bytes::from_static(b"1"), None, Expect::Anything).await?;
+    begin(keys);
+    Ok(keys.desk.held())
 }
 
-fn begin(shared: &Arc<Shared>) {
-    if !shared.keys.retiring.swap(true, Ordering::AcqRel) {
-        shared.hub.spawn_until_stop(work(shared.clone()));
+fn begin(keys: &HubKeys) {
+    if !keys.desk.retiring.swap(true, Ordering::AcqRel) {
+        keys.hub.spawn_until_stop(work(keys.clone()));
     }
 }
 
-async fn work(shared: Arc<Shared>) {
+async fn work(keys: HubKeys) {
     loop {
-        let done = take_out(&shared).await;
-        shared.keys.retiring.store(false, Ordering::Release);
+        let done = take_out(&keys).await;
+        keys.desk.retiring.store(false, Ordering::Release);
         match done {
             Ok(()) => tracing::info!(event = "keys_retired", "all keys but the newest are taken out"),
             Err(error) => {
@@ -67,7 +104,7 @@ async fn work(shared: Arc<Shared>) {
             }
         }
         // Who asked again just before the end has left a mark, and nobody who sees it.
-        if !is_marked(&shared.hub).await.unwrap_or(false) || shared.keys.retiring.swap(true, Ordering::AcqRel) {
+        if !is_marked(&keys.hub).await.unwrap_or(false) || keys.desk.retiring.swap(true, Ordering::AcqRel) {
             return;
         }
     }
@@ -77,16 +114,16 @@ async fn is_marked(hub: &Hub) -> Result<bool, Fault> {
     Ok(hub.records(KIND).get(MARK).await?.is_some())
 }
 
-async fn take_out(shared: &Shared) -> Result<(), Fault> {
-    let (hub, keys) = (&shared.hub, &shared.keys);
+async fn take_out(keys: &HubKeys) -> Result<(), Fault> {
+    let (hub, desk) = (&keys.hub, &keys.desk);
     for _ in 0..PASSES {
-        if pass(shared).await? > 0 {
+        if pass(keys).await? > 0 {
             continue;
         }
-        let _turn = keys.turn.acquire().await.map_err(Fault::internal)?;
+        let _turn = desk.turn.acquire().await.map_err(Fault::internal)?;
         // Nobody makes a new key now; and what somebody wrote since is looked at too.
-        if pass(shared).await? == 0 {
-            keys.keep_newest().await?;
+        if pass(keys).await? == 0 {
+            desk.keep_newest().await?;
             hub.records(KIND).take(MARK).await?;
             return Ok(());
         }
@@ -95,13 +132,15 @@ async fn take_out(shared: &Shared) -> Result<(), Fault> {
 }
 
 /// Seals everything that older keys sealed; how much that was.
-async fn pass(shared: &Shared) -> Result<u64, Fault> {
-    let hub = &shared.hub;
-    let mut done = shared.routing.reseal(hub.now()).await?;
-    for (kind, purpose) in edge::sealed_records() {
+async fn pass(keys: &HubKeys) -> Result<u64, Fault> {
+    let (hub, mut done) = (&keys.hub, 0);
+    for protocol in &keys.protocols {
+        done += protocol.reseal(hub.now()).await?;
+    }
+    for (kind, purpose) in sealed_records(&keys.protocols) {
         done += reseal_records(hub, kind, purpose).await?;
     }
-    Ok(done + shared.keys.at_rest.reseal().await?)
+    Ok(done + keys.desk.at_rest.reseal().await?)
 }
 
 async fn reseal_records(hub: &Hub, kind: &'static str, purpose: &'static str) -> Result<u64, Fault> {
@@ -122,10 +161,10 @@ async fn reseal_records(hub: &Hub, kind: &'static str, purpose: &'static str) ->
 }
 
 /// How many values that are kept each key seals.
-pub async fn counts(shared: &Shared) -> Result<Counts, Fault> {
-    let hub = &shared.hub;
-    let mut counts = shared.keys.at_rest.counts().await?;
-    for (kind, _) in edge::sealed_records() {
+async fn counts(keys: &HubKeys) -> Result<Counts, Fault> {
+    let hub = &keys.hub;
+    let mut counts = keys.desk.at_rest.counts().await?;
+    for (kind, _) in sealed_records(&keys.protocols) {
         let mut after: Option<String> = None;
         loop {
             let page = hub.records(kind).list(after.as_deref(), PAGE).await?;

@@ -12,9 +12,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use axum::BoxError;
 use axum::body::{Body, HttpBody};
@@ -22,268 +20,65 @@ use axum::extract::Request;
 use bytes::Bytes;
 use http::Version;
 use hyper::body::{Frame, SizeHint};
+use interlingua_core::Fault;
 use interlingua_core::json::Count;
-use interlingua_core::{Fault, FaultKind, Retry};
-use tokio::sync::Notify;
-use tokio::time::{Instant, Sleep};
 
-use super::gate::Gate;
+use crate::hub::byte_budget::{Claim, Held, Room, SMALL};
 
-/// What a body may be without holding any.
-pub(crate) const SMALL: u64 = 64 * 1024;
-/// The same on HTTP/2, where one connection brings hundreds of them.
+/// What a body may be without holding any on HTTP/2, where one connection brings hundreds of them.
 const SMALL_STREAM: u64 = 4 * 1024;
-/// By how much one grows that does not say how long it is.
-const STEP: u64 = 1024 * 1024;
-/// How long room is waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// When somebody who was refused may try again.
-const AGAIN: Duration = Duration::from_secs(5);
-/// How many bytes a second are fast enough while others wait, after a head start.
-const SPEED: u64 = 256 * 1024;
-const HEAD_START: Duration = Duration::from_secs(5);
-/// How often a body that does not come is looked at.
-const LOOK: Duration = Duration::from_secs(1);
 
-#[derive(Debug)]
-pub struct Room {
-    most: AtomicU64,
-    taken: AtomicU64,
-    waiting: AtomicUsize,
-    freed: Notify,
+/// Who is asked once a body is longer than `most`.
+pub trait Gate: Send + Unpin + 'static {
+    /// How long a body may be before it is asked.
+    fn most(&self) -> u64;
+
+    /// Whether a longer one is taken.
+    fn judge(&self) -> Result<(), Fault>;
 }
 
-impl Room {
-    pub fn new(most: u64) -> Arc<Room> {
-        let (most, taken) = (AtomicU64::new(most), AtomicU64::new(0));
-        Arc::new(Room { most, taken, waiting: AtomicUsize::new(0), freed: Notify::new() })
-    }
-
-    /// From now on; what is held already is let go of in its time.
-    pub fn resize(&self, most: u64) {
-        self.most.store(most, Ordering::Relaxed);
-        self.freed.notify_waiters();
-    }
-
-    /// How many bytes are held.
-    pub fn taken(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed)
-    }
-
-    fn most(&self) -> u64 {
-        self.most.load(Ordering::Relaxed)
-    }
-
-    fn try_take(&self, bytes: u64) -> bool {
-        let more = |taken: u64| taken.checked_add(bytes).filter(|sum| *sum <= self.most());
-        self.taken.fetch_update(Ordering::AcqRel, Ordering::Relaxed, more).is_ok()
-    }
-
-    async fn take(&self, bytes: u64) -> Result<(), Fault> {
-        let _waiting = Waiting::begin(&self.waiting);
-        let granted = async {
-            loop {
-                // Before it is tried: what is freed in between wakes this one.
-                let freed = self.freed.notified();
-                if self.try_take(bytes) {
-                    return;
-                }
-                freed.await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, granted).await.map_err(|_| busy("the hub reads as much as it can at once"))
-    }
-
-    /// The request, and what its body holds until that is dropped. `gate` is asked for only where the body is not small.
-    pub fn admit(
-        self: &Arc<Self>,
-        request: Request,
-        gate: impl FnOnce() -> Option<Gate>,
-    ) -> Result<(Request, Option<Arc<Held>>), Fault> {
-        let small = if request.version() == Version::HTTP_2 { SMALL_STREAM } else { SMALL };
-        let hint = request.body().size_hint();
-        if hint.upper().is_some_and(|most| most <= small) {
-            return Ok((request, None));
-        }
-        let mut gate = gate();
-        Gate::pass(&mut gate, hint.lower())?;
-        let claim = Claim::new(self, small);
-        let held = claim.held.clone();
-        let request = request.map(|body| Body::new(Bounded::new(body, claim, gate)));
-        Ok((request, Some(held)))
+/// So many bytes came, or will. Who passed once is not asked again.
+fn pass<G: Gate>(gate: &mut Option<G>, bytes: u64) -> Result<(), Fault> {
+    match gate.take_if(|gate| bytes > gate.most()) {
+        Some(gate) => gate.judge(),
+        None => Ok(()),
     }
 }
 
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl Waiting<'_> {
-    fn begin(count: &AtomicUsize) -> Waiting<'_> {
-        count.fetch_add(1, Ordering::Relaxed);
-        Waiting(count)
+/// The request, and what its body holds until that is dropped. `gate` is asked for only where the body is not small.
+pub fn admit<G: Gate>(
+    room: &Arc<Room>,
+    request: Request,
+    gate: impl FnOnce() -> Option<G>,
+) -> Result<(Request, Option<Arc<Held>>), Fault> {
+    let small = if request.version() == Version::HTTP_2 { SMALL_STREAM } else { SMALL };
+    let hint = request.body().size_hint();
+    if hint.upper().is_some_and(|most| most <= small) {
+        return Ok((request, None));
     }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// What one body holds.
-#[derive(Debug)]
-pub struct Held {
-    room: Arc<Room>,
-    bytes: AtomicU64,
-}
-
-impl Held {
-    fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    fn try_grow(&self, more: u64) -> bool {
-        let grows = self.room.try_take(more);
-        if grows {
-            self.bytes.fetch_add(more, Ordering::Relaxed);
-        }
-        grows
-    }
-
-    /// Takes room for what is made of a message that is whole: false when there is none.
-    pub(crate) fn weigh(&self, message: &[u8]) -> bool {
-        let more = (Count::of(message).tree_bytes() as u64).min(self.room.most().saturating_sub(self.bytes()));
-        self.try_grow(more)
-    }
-
-    async fn grow(self: Arc<Self>, more: u64) -> Result<(), Fault> {
-        self.room.take(more).await?;
-        self.bytes.fetch_add(more, Ordering::Relaxed);
-        Ok(())
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        if self.bytes() > 0 {
-            self.room.taken.fetch_sub(self.bytes(), Ordering::AcqRel);
-            self.room.freed.notify_waiters();
-        }
-    }
-}
-
-/// These bytes, which hold room until the last slice of them is dropped.
-pub(crate) fn kept(bytes: Bytes, held: Arc<Held>) -> Bytes {
-    Bytes::from_owner(Kept { bytes, _held: held })
-}
-
-struct Kept {
-    bytes: Bytes,
-    _held: Arc<Held>,
-}
-
-impl AsRef<[u8]> for Kept {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-type Asking = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send + Sync>>;
-
-impl std::fmt::Debug for Claim {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Claim").field("held", &self.held).field("so_far", &self.so_far).finish_non_exhaustive()
-    }
-}
-
-/// What one message holds while it comes, and what it waits for.
-pub(crate) struct Claim {
-    held: Arc<Held>,
-    /// How long it may be without holding any.
-    small: u64,
-    so_far: u64,
-    /// What is made of it, besides.
-    made: u64,
-    begun: Instant,
-    asking: Option<Asking>,
-    look: Option<Pin<Box<Sleep>>>,
-}
-
-impl Claim {
-    pub(crate) fn new(room: &Arc<Room>, small: u64) -> Claim {
-        let held = Arc::new(Held { room: room.clone(), bytes: AtomicU64::new(0) });
-        Claim { held, small, so_far: 0, made: 0, begun: Instant::now(), asking: None, look: None }
-    }
-
-    /// What it holds, for as long as the message is kept.
-    pub(crate) fn into_held(self) -> Arc<Held> {
-        self.held
-    }
-
-    /// So much will be made of it.
-    fn makes(&mut self, bytes: u64) {
-        self.made = bytes;
-    }
-
-    /// So much of it is there now, of so much in all where that is known.
-    pub(crate) fn grew_to(&mut self, so_far: u64, declared: Option<u64>) {
-        self.so_far = so_far;
-        let more = self.wanted(declared).saturating_sub(self.held.bytes());
-        if more > 0 && self.asking.is_none() && !self.held.try_grow(more) {
-            self.asking = Some(Box::pin(self.held.clone().grow(more)));
-        }
-    }
-
-    /// How much it should hold by now. More than there is at all is never had: it may go on alone.
-    fn wanted(&self, declared: Option<u64>) -> u64 {
-        let wanted = match declared {
-            _ if self.so_far <= self.small => 0,
-            Some(declared) => declared,
-            None if self.so_far <= SMALL => SMALL,
-            None => self.so_far.next_multiple_of(STEP),
-        };
-        let made = if wanted == 0 { 0 } else { self.made };
-        (wanted + made).min(self.held.room.most())
-    }
-
-    /// Ready when no more room is waited for.
-    pub(crate) fn poll_granted(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        let Some(asking) = &mut self.asking else { return Poll::Ready(Ok(())) };
-        let granted = ready!(asking.as_mut().poll(cx));
-        self.asking = None;
-        Poll::Ready(granted)
-    }
-
-    /// Nothing came. Ready when it gives way to who waits.
-    pub(crate) fn poll_dawdling(&mut self, cx: &mut Context<'_>) -> Poll<Fault> {
-        if self.held.bytes() == 0 {
-            return Poll::Pending;
-        }
-        let look = self.look.get_or_insert_with(|| Box::pin(tokio::time::sleep(LOOK)));
-        loop {
-            ready!(look.as_mut().poll(cx));
-            look.as_mut().reset(Instant::now() + LOOK);
-            if is_slow(self.begun, self.so_far) && self.held.room.waiting.load(Ordering::Relaxed) > 0 {
-                return Poll::Ready(busy("the body came too slowly while others waited for its room"));
-            }
-        }
-    }
+    let mut gate = gate();
+    pass(&mut gate, hint.lower())?;
+    let claim = Claim::new(room, small);
+    let held = claim.held().clone();
+    let request = request.map(|body| Body::new(Bounded::new(body, claim, gate)));
+    Ok((request, Some(held)))
 }
 
 /// A body that holds room for what has come of it.
-struct Bounded {
+struct Bounded<G> {
     body: Body,
     declared: Option<u64>,
     so_far: u64,
     count: Count,
     claim: Claim,
     /// Until it was asked.
-    gate: Option<Gate>,
+    gate: Option<G>,
     /// A piece that waits for room.
     piece: Option<Frame<Bytes>>,
 }
 
-impl Bounded {
-    fn new(body: Body, claim: Claim, gate: Option<Gate>) -> Bounded {
+impl<G: Gate> Bounded<G> {
+    fn new(body: Body, claim: Claim, gate: Option<G>) -> Bounded<G> {
         let declared = body.size_hint().exact();
         Bounded { body, declared, so_far: 0, count: Count::default(), claim, gate, piece: None }
     }
@@ -294,14 +89,14 @@ impl Bounded {
             self.count.feed(data);
             self.claim.makes(self.count.tree_bytes() as u64);
         }
-        Gate::pass(&mut self.gate, self.so_far)?;
+        pass(&mut self.gate, self.so_far)?;
         self.piece = Some(piece);
         self.claim.grew_to(self.so_far, self.declared);
         Ok(())
     }
 }
 
-impl HttpBody for Bounded {
+impl<G: Gate> HttpBody for Bounded<G> {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -330,20 +125,30 @@ impl HttpBody for Bounded {
     }
 }
 
-fn is_slow(begun: Instant, so_far: u64) -> bool {
-    so_far < begun.elapsed().saturating_sub(HEAD_START).as_secs().saturating_mul(SPEED)
-}
-
-fn busy(text: &'static str) -> Fault {
-    Fault::hub(FaultKind::Busy, text).retry(Retry::After(Some(AGAIN)))
-}
-
 #[cfg(test)]
 mod tests {
     use futures_util::{StreamExt, stream};
     use http_body_util::BodyExt;
 
+    use std::time::Duration;
+
+    use interlingua_core::{FaultKind, Retry};
+
     use super::*;
+    use crate::hub::byte_budget::{AGAIN, STEP};
+
+    /// Nobody is asked.
+    enum Open {}
+
+    impl Gate for Open {
+        fn most(&self) -> u64 {
+            match *self {}
+        }
+
+        fn judge(&self) -> Result<(), Fault> {
+            match *self {}
+        }
+    }
 
     /// A body of so many pieces of 64 KiB, one every so many milliseconds; it does not say how long it is.
     fn body(pieces: usize, every: u64) -> Body {
@@ -354,7 +159,7 @@ mod tests {
     }
 
     fn admitted(room: &Arc<Room>, body: Body) -> (Body, Option<Arc<Held>>) {
-        let (request, held) = room.admit(Request::new(body), || None).expect("nobody is asked for");
+        let (request, held) = admit(room, Request::new(body), || None::<Open>).expect("nobody is asked for");
         (request.into_body(), held)
     }
 
@@ -408,9 +213,9 @@ mod tests {
             *request.version_mut() = Version::HTTP_2;
             request
         };
-        let (_, held) = room.admit(request(4_096), || None).expect("admitted");
+        let (_, held) = admit(&room, request(4_096), || None::<Open>).expect("admitted");
         assert!(held.is_none());
-        let (request, _held) = room.admit(request(4_097), || None).expect("admitted");
+        let (request, _held) = admit(&room, request(4_097), || None::<Open>).expect("admitted");
         assert_eq!(read(request.into_body()).await.expect("read"), 4_097);
         assert_eq!(room.taken(), 4_097);
     }

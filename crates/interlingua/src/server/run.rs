@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::Router;
+use axum::extract::Request;
 use axum::middleware::from_fn;
+use axum::response::Response;
 use interlingua_core::json::set_most_values;
 use interlingua_core::ports::Retention;
-use interlingua_core::{Fault, HubId};
+use interlingua_core::{Fault, FaultKind, HubId, Noun};
 use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
 use interlingua_drivers::store::{Condition, Embedded, OpenFault, Options};
 use rustls::ServerConfig;
@@ -19,27 +21,35 @@ use tokio::net::TcpListener;
 use super::accept::{Acceptor, LiveTls, bind_unix};
 use super::access::Access;
 use super::descriptors::{self, Share};
-use super::guard::Guard;
 use super::issuers::Issuers;
 use super::keys::{self, KeyDesk, OuterFault};
 use super::owner_token;
+use super::peers::{self, PeerParts};
 use super::places::Places;
+use super::ports::{AgentMemories, BrowserSessions, EnvelopeRouter};
 use super::purge::{self, Purging};
-use super::retire;
+use super::retire::{self, HubKeys};
 use super::rights;
-use super::room::Room;
 use super::storage;
 use super::tls::{self, TlsFault};
 use super::tokens;
-use crate::client::answers::AnswerLimits;
+use crate::agents::CallRouter;
 use crate::config::{self, Config};
-use crate::edge::{self, Bounds, Shared, envelope};
+use crate::edge::api::{Api, Ports};
+use crate::edge::status::Status;
+use crate::edge::{self, envelope};
+use crate::endpoint::guard::Guard;
+use crate::endpoint::protocol::Protocol;
+use crate::endpoint::{Bounds, Endpoint, Shared};
 use crate::hub::admission::{AdmissionLimits, Rate};
+use crate::hub::answers::AnswerLimits;
 use crate::hub::audit::KeepArguments;
+use crate::hub::byte_budget::Room;
 use crate::hub::limits::LimitRule;
 use crate::hub::shares::HoldingLimits;
 use crate::hub::supervisor::round;
 use crate::hub::{FrontDoor, Hub, Settings, Unknown, entropy};
+use crate::protocols::{Endpoints, routes};
 use crate::telemetry::meters;
 
 /// How long running exchanges have to end when the hub stops.
@@ -76,12 +86,17 @@ pub enum StartFault {
 pub struct Server {
     pub hub: Arc<Hub>,
     pub shared: Arc<Shared>,
+    pub endpoints: Endpoints,
     pub address: SocketAddr,
     store: Embedded,
     /// What was applied last.
     pub(super) config: Config,
     pub(super) tls: LiveTls,
     pub(super) retention: Arc<ArcSwap<purge::Rules>>,
+    pub(super) keys: HubKeys,
+    pub(super) peers: PeerParts,
+    protocols: Vec<Arc<dyn Protocol>>,
+    status: Arc<Endpoint<Status>>,
 }
 
 impl Server {
@@ -115,58 +130,70 @@ impl Server {
         let room = Room::new(config.limits.bodies.0);
         let strangers = strangers(config);
         let address = std::sync::OnceLock::new();
-        let routing = envelope::Settings::new(&config.nlip, hub.keys().clone())?;
-        let passing = hub.holdings().envelope_sessions.clone();
-        let routing = envelope::Routing::new(hub.store_records().clone(), passing, routing);
-        let mcp = config.mcp_settings();
-        let mcp = edge::mcp::inbound::Desk::new(mcp, hub.holdings().mcp_sessions.clone());
-        let a2a = ArcSwap::from_pointee(config.a2a_settings());
-        let push = edge::a2a::Push::new(&hub)?;
-        let aip = edge::aip::Desk::new(&hub, edge::aip::Settings::new(&config.aip));
-        let keys = KeyDesk::new(config.data(), hub.keys().clone(), outer, token, store.at_rest());
-        let shared = Shared {
-            hub: hub.clone(),
-            access,
-            bounds,
-            room,
-            strangers,
-            prometheus,
-            address,
-            routing,
-            mcp,
-            a2a,
-            a2a_modes: edge::a2a::inbound::Modes::default(),
-            push,
-            aip,
-            sites: edge::site::Sites::default(),
-            sign_ins: Arc::default(),
-            lent: Arc::default(),
-            keys,
-            condition: store.condition(),
-        };
+        let a2a = config.a2a_settings();
+        let url = ArcSwapOption::from_pointee(a2a.url.clone());
+        let paths = crate::protocols::PATHS;
+        let shared =
+            Shared { hub: hub.clone(), access, bounds, room, strangers, address, paths, sign_ins: Arc::default(), url };
         let shared = Arc::new(shared);
-        edge::forget_tokens(&hub, config).await?;
-        edge::register(&shared, config).await?;
+        let endpoints = endpoints(&shared, config, a2a)?;
+        let mut protocols = endpoints.protocols(&shared);
+        let keys = HubKeys {
+            hub: hub.clone(),
+            access: shared.access.clone(),
+            desk: Arc::new(KeyDesk::new(config.data(), hub.keys().clone(), outer, token, store.at_rest())),
+            protocols: protocols.clone(),
+        };
+        let peers = PeerParts {
+            hub: hub.clone(),
+            sign_ins: shared.sign_ins.clone(),
+            sites: Arc::default(),
+            lent: Arc::default(),
+            router: Arc::new(EnvelopeRouter(Arc::downgrade(&endpoints.envelope))),
+        };
+        protocols.push(Arc::new(Api(Endpoint::new(&shared, api_ports(&keys, &peers)))));
+        let status = Endpoint::new(&shared, Status { prometheus, condition: store.condition() });
+        peers::forget_tokens(&hub, config).await?;
+        for protocol in &protocols {
+            hub.meters().protocol(protocol.name());
+        }
+        hub.meters().protocol(interlingua_core::bus::said::WIRE);
+        protocols.iter().for_each(|protocol| protocol.start());
+        peers::register(&peers, config).await?;
         let taken = hub.recover().await?;
         if taken > 0 {
             tracing::info!(event = "tasks_taken_up", tasks = taken, "took up unfinished tasks");
         }
-        shared.push.resume(&shared).await?;
-        retire::resume(&shared).await?;
+        for protocol in &protocols {
+            protocol.resume().await?;
+        }
+        retire::resume(&keys).await?;
         let retention = Arc::new(ArcSwap::from_pointee(purge_rules(config)));
         let purging = Purging::start(&hub, retention.clone(), newest, config.data());
         let purging = purging.await.map_err(Fault::from)?;
         hub.spawn_until_stop(purging.run());
-        hub.spawn_until_stop(observe(shared.clone()));
+        hub.spawn_until_stop(observe(status.clone()));
         hub.spawn_until_stop(storage::follow(hub.clone(), store.condition()));
         let tls = Arc::new(ArcSwapOption::new(certificate(config)?));
-        let address = listen(config, &shared, tls.clone()).await?;
-        Ok(Server { hub, shared, address, store, config: config.clone(), tls, retention })
+        let routes = routes(&shared, &protocols, &status);
+        let address = listen(config, &shared, routes, tls.clone()).await?;
+        let config = config.clone();
+        Ok(Server { hub, shared, endpoints, address, store, config, tls, retention, keys, peers, protocols, status })
+    }
+
+    /// Where calls of agents go, for a program that adds agents of its own.
+    pub fn call_router(&self) -> Arc<dyn CallRouter> {
+        self.peers.router.clone()
+    }
+
+    /// Every path that this hub answers at, without the guard.
+    pub fn routes(&self) -> Router {
+        routes(&self.shared, &self.protocols, &self.status)
     }
 
     /// Returns when the store has failed: whoever runs the hub then ends the process, so that the store is opened again.
     pub async fn store_failed(&self) {
-        let mut condition = self.shared.condition.clone();
+        let mut condition = self.store.condition();
         if condition.wait_for(|now| *now == Condition::Failed).await.is_err() {
             // The writer is gone because the store was closed.
             std::future::pending().await
@@ -182,6 +209,34 @@ impl Server {
             );
         }
         self.store.close().await;
+    }
+}
+
+/// What each protocol holds.
+fn endpoints(shared: &Arc<Shared>, config: &Config, a2a: edge::a2a::Settings) -> Result<Endpoints, StartFault> {
+    let hub = &shared.hub;
+    let routing = envelope::Settings::new(&config.nlip, hub.keys().clone())?;
+    let passing = hub.holdings().envelope_sessions.clone();
+    let routing = envelope::Routing::new(hub.store_records().clone(), passing, routing);
+    let mcp = config.mcp_settings();
+    let mcp = edge::mcp::inbound::Desk::new(mcp, hub.holdings().mcp_sessions.clone());
+    let aip = edge::aip::Desk::new(hub, edge::aip::Settings::new(&config.aip));
+    Ok(Endpoints {
+        nlip: Endpoint::new(shared, edge::nlip::Switch::new(config.nlip.enabled)),
+        envelope: Endpoint::new(shared, routing),
+        mcp: Endpoint::new(shared, mcp),
+        a2a: Endpoint::new(shared, edge::a2a::Desk::new(hub, a2a)?),
+        aip: Endpoint::new(shared, aip),
+    })
+}
+
+/// What the hub's own interface asks of the rest.
+fn api_ports(keys: &HubKeys, peers: &PeerParts) -> Ports {
+    Ports {
+        keys: Arc::new(keys.clone()),
+        sites: Arc::new(BrowserSessions { hub: keys.hub.clone(), sites: peers.sites.clone() }),
+        agents: Arc::new(edge::a2a::CalledAgents),
+        memories: Arc::new(AgentMemories(keys.hub.clone())),
     }
 }
 
@@ -212,30 +267,27 @@ fn open_once(data: &Path, outer: Option<&Wrapping>) -> Result<(Embedded, Keyring
 }
 
 /// Every path, behind the one guard.
-pub fn router(shared: &Arc<Shared>, guard: Guard) -> Router {
-    let state = shared.clone();
-    edge::routes()
-        .with_state(shared.clone())
-        .fallback(not_found)
+fn router(shared: &Arc<Shared>, routes: Router, guard: Guard) -> Router {
+    let (state, unknown) = (shared.clone(), shared.clone());
+    routes
+        .fallback(move |request: Request| async move { not_found(&unknown, &request) })
         .layer(from_fn(move |request, next| guard.clone().check(state.clone(), request, next)))
 }
 
-async fn not_found(request: axum::extract::Request) -> axum::response::Response {
+fn not_found(shared: &Shared, request: &Request) -> Response {
+    let format = shared.error_format(request.uri().path());
     // Clients that look for a WebSocket where there is none know only one answer that says so for good.
     if request.headers().contains_key(http::header::UPGRADE) {
-        let denied = Fault::caller(interlingua_core::FaultKind::Denied, "there is no WebSocket at this path");
-        return super::shape::Shape::of(request.uri().path()).refuse(&denied);
+        return format.refuse(&Fault::caller(FaultKind::Denied, "there is no WebSocket at this path"));
     }
-    let path = request.uri().path();
-    let kind = interlingua_core::FaultKind::NotFound(interlingua_core::Noun::Resource);
-    super::shape::Shape::of(path).refuse(&Fault::caller(kind, "there is nothing at this path"))
+    format.refuse(&Fault::caller(FaultKind::NotFound(Noun::Resource), "there is nothing at this path"))
 }
 
 pub(super) fn certificate(config: &Config) -> Result<Option<Arc<ServerConfig>>, TlsFault> {
     config.tls.as_ref().map(tls::server).transpose()
 }
 
-async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<SocketAddr, StartFault> {
+async fn listen(config: &Config, shared: &Arc<Shared>, routes: Router, tls: LiveTls) -> Result<SocketAddr, StartFault> {
     let wanted = config.listen.0;
     let failed = |cause| StartFault::Listen { address: wanted, cause };
     // Known before anybody can connect: peers are called already.
@@ -261,7 +313,7 @@ async fn listen(config: &Config, shared: &Arc<Shared>, tls: LiveTls) -> Result<S
         );
     }
     let acceptor = Acceptor {
-        router: router(shared, guard),
+        router: router(shared, routes, guard),
         supervisor: supervisor.clone(),
         open: shared.hub.meters().connections.clone(),
         connections: Places::new(share.connections, share.each),
@@ -418,14 +470,14 @@ fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// Keeps gauges true and folds the samples of histograms, which would pile up between two readings.
-async fn observe(shared: Arc<Shared>) {
+async fn observe(status: Arc<Endpoint<Status>>) {
     let mut ticks = tokio::time::interval(OBSERVE_EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         round("gauges", async {
-            shared.observe();
-            shared.prometheus.run_upkeep();
+            status.observe();
+            status.own.prometheus.run_upkeep();
         })
         .await;
     }

@@ -11,6 +11,7 @@ mod extensions;
 pub mod graph;
 pub mod inbound;
 pub mod outbound;
+mod protocol;
 mod queue;
 mod registrar;
 mod results;
@@ -19,7 +20,11 @@ mod sight;
 
 pub use desk::Desk;
 pub use extensions::{Extensions, Foreign};
+pub use protocol::Aip;
 pub use settings::Settings;
+
+/// The HTTP side of AIP.
+pub type Endpoint = crate::endpoint::Endpoint<std::sync::Arc<Desk>>;
 
 /// What this protocol is called in spans and metrics.
 pub const PROTOCOL: &str = "aip";

@@ -19,10 +19,8 @@ use super::decode::{self, wrong};
 use super::page::{self, AgentsPaged};
 use super::{Answered, Asker, answer, nothing};
 use crate::api::view::{AgentCardView, AgentView, CapabilityView, NewAgentView, PageView};
-use crate::edge::Shared;
-use crate::edge::agents::{self, Shown, forget};
-use crate::hub::Hub;
-use crate::hub::bus::{Agent, Reach, Registration};
+use crate::edge::api::Endpoint;
+use crate::hub::bus::{Agent, Reach, Registration, Shown};
 use crate::hub::names::name_problem;
 use crate::hub::registry::Registered;
 use crate::hub::visible::Visible;
@@ -34,7 +32,7 @@ const MAX_CAPABILITIES: usize = 200;
 /// Of the name of a capability.
 const MAX_NAME: usize = 64;
 
-pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn list(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: AgentsPaged = page::query(&uri)?;
     let limit = query.limit();
     let search = Search { skill: query.skill, tag: query.tag, provider: query.provider, words: query.q };
@@ -51,11 +49,11 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
     answer(StatusCode::OK, &PageView { items, next })
 }
 
-pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
+pub(super) async fn read(State(shared): State<Arc<Endpoint>>, asker: Asker, Path(id): Path<String>) -> Answered {
     answer(StatusCode::OK, &found(&shared, &asker.by, &PeerId::from(id)).ok_or_else(no_such_agent)?)
 }
 
-fn found(shared: &Shared, by: &Principal, id: &PeerId) -> Option<AgentView> {
+fn found(shared: &Endpoint, by: &Principal, id: &PeerId) -> Option<AgentView> {
     let visible = shared.hub.visible(by);
     let peer = visible.peers().find(|peer| peer.card.peer == *id)?;
     let skills = seen(shared, by, &visible, peer)?;
@@ -63,13 +61,13 @@ fn found(shared: &Shared, by: &Principal, id: &PeerId) -> Option<AgentView> {
 }
 
 /// The skills of a peer that this principal may see. Of its own agent it sees all; a peer with none to see is not there.
-fn seen(shared: &Shared, by: &Principal, visible: &Visible<'_>, peer: &Registered) -> Option<Vec<Arc<Skill>>> {
+fn seen(shared: &Endpoint, by: &Principal, visible: &Visible<'_>, peer: &Registered) -> Option<Vec<Arc<Skill>>> {
     let own = shared.hub.bus().speaks_for(by, peer.card.peer.as_str());
     let skills = visible.offered_by(peer, own);
     (own || by.is_hub_owner() || !skills.is_empty()).then_some(skills)
 }
 
-fn view(shared: &Shared, by: &Principal, peer: &Registered, skills: &[Arc<Skill>]) -> AgentView {
+fn view(shared: &Endpoint, by: &Principal, peer: &Registered, skills: &[Arc<Skill>]) -> AgentView {
     let agent = shared.hub.bus().agent(peer.card.peer.as_str());
     let own = agent.as_ref().filter(|agent| agent.is_of(by));
     let waiting = own.and_then(|agent| agent.inbox.as_ref()).map(|inbox| inbox.waiting());
@@ -84,7 +82,7 @@ fn view(shared: &Shared, by: &Principal, peer: &Registered, skills: &[Arc<Skill>
     AgentView { waiting, url, problems, standing, ..view }
 }
 
-pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
+pub(super) async fn register(State(shared): State<Arc<Endpoint>>, asker: Asker, body: Body) -> Answered {
     let (hub, by) = (&shared.hub, &asker.by);
     if by.is_anonymous() {
         let text = "agents are registered by callers who say who they are";
@@ -99,10 +97,10 @@ pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, bo
             let name = registration.card.peer.clone();
             let before = hub.bus().agent(name.as_str());
             hub.register_agent(by, registration, None).await?;
-            forget_another(hub, before, &Reach::Inbox).await?;
+            forget_another(&shared, before, &Reach::Inbox).await?;
             name
         }
-        Wanted::Called(called) => called.register(hub, by).await?,
+        Wanted::Called(called) => called.register(&shared, by).await?,
     };
     let mut response = answer(StatusCode::CREATED, &found(&shared, by, &name).ok_or_else(no_such_agent)?)?;
     if let Ok(place) = HeaderValue::from_str(&format!("/api/agents/{name}")) {
@@ -111,11 +109,11 @@ pub(super) async fn register(State(shared): State<Arc<Shared>>, asker: Asker, bo
     Ok(response)
 }
 
-pub(super) async fn unregister(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
+pub(super) async fn unregister(State(shared): State<Arc<Endpoint>>, asker: Asker, Path(id): Path<String>) -> Answered {
     let agent = shared.hub.bus().agent(&id);
     shared.hub.unregister_agent(&asker.by, &PeerId::from(id)).await?;
     if let Some(agent) = agent {
-        forget(&shared.hub, &agent.registration).await?;
+        shared.own.agents.forget(&shared.hub, &agent.registration).await?;
     }
     Ok(nothing())
 }
@@ -166,31 +164,34 @@ fn wanted(view: NewAgentView) -> Result<Wanted, Fault> {
 }
 
 impl Called {
-    async fn register(self, hub: &Arc<Hub>, by: &Principal) -> Result<PeerId, Fault> {
+    async fn register(self, shared: &Endpoint, by: &Principal) -> Result<PeerId, Fault> {
+        let hub = &shared.hub;
         let shown = match &self.place {
             Place::At(url) => Shown::At(url),
             Place::By(card) => Shown::By(card),
         };
-        let applied = agents::look(hub, by, self.name.as_deref(), shown).await?;
-        let (card, reach) = (applied.card.clone(), applied.reach.clone());
+        let applied = shared.own.agents.look(hub, by, self.name.as_deref(), shown).await?;
+        let (card, reach) = (applied.card().clone(), applied.reach().clone());
         let contact = self.contact.map(Into::into);
         let before = hub.bus().agent(card.peer.as_str());
         let registration =
             Registration { owner: by.owner(), card, reach: reach.clone(), contact, meta: self.meta, at: hub.now() };
         let name = applied.register(hub, by, registration).await?;
-        forget_another(hub, before, &reach).await?;
+        forget_another(shared, before, &reach).await?;
         Ok(name)
     }
 }
 
 /// What is kept of how an agent was called before, unless that is as it is now.
-async fn forget_another(hub: &Hub, before: Option<Arc<Agent>>, now: &Reach) -> Result<(), Fault> {
+async fn forget_another(shared: &Endpoint, before: Option<Arc<Agent>>, now: &Reach) -> Result<(), Fault> {
     let url = |reach: &Reach| match reach {
         Reach::Inbox => None,
         Reach::Url(url) | Reach::Card(url) => Some(url.clone()),
     };
     match before {
-        Some(before) if url(&before.registration.reach) != url(now) => forget(hub, &before.registration).await,
+        Some(before) if url(&before.registration.reach) != url(now) => {
+            shared.own.agents.forget(&shared.hub, &before.registration).await
+        }
         Some(_) | None => Ok(()),
     }
 }

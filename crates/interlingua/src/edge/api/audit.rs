@@ -12,13 +12,13 @@ use super::{Answered, Asker, answer, decode};
 use crate::api::view::{
     AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, PageView,
 };
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
 use crate::server::body;
 
 /// A request is a name.
 const LONGEST: u64 = 64 * 1024;
 
-pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn list(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
     let before = query.after.as_deref().map(|after| after.parse().map_err(|_| page::bad_cursor())).transpose()?;
     let lines = shared.hub.audit_lines(&asker.by, before, query.limit()).await?;
@@ -29,7 +29,7 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
 }
 
 /// The first page comes with a checkpoint over all there is by then.
-pub(super) async fn pages(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn pages(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
     let hub = &shared.hub;
     let after = query.after.as_deref().map(|after| after.parse().map_err(|_| page::bad_cursor())).transpose()?;
@@ -45,7 +45,7 @@ pub(super) async fn pages(State(shared): State<Arc<Shared>>, asker: Asker, uri: 
     answer(StatusCode::OK, &AuditPagesView { key, older, checkpoint, items, next })
 }
 
-pub(super) async fn forget(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
+pub(super) async fn forget(State(shared): State<Arc<Endpoint>>, asker: Asker, body: Body) -> Answered {
     let bytes = body::read(body, shared.bounds().body.min(LONGEST)).await?;
     let request: AuditForgetRequest = decode::body(bytes, shared.bounds().depth).await?;
     let forgotten = shared.hub.forget_in_audit(&asker.by, &request.who).await?;

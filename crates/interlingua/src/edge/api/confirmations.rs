@@ -11,11 +11,12 @@ use super::decode;
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, tasks};
 use crate::api::view::{ConfirmationRequest, PageView, QuestionView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
+use crate::endpoint::Shared;
 use crate::hub::approvals::{Pending, Turn, Twins};
 use crate::server::body;
 
-pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn list(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
     let open = shared.hub.open_confirmations(&asker.by);
     let twins = Twins::among(open.iter().map(|(_, question)| question));
@@ -31,13 +32,13 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
     answer(StatusCode::OK, &PageView { items, next })
 }
 
-pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
+pub(super) async fn read(State(shared): State<Arc<Endpoint>>, asker: Asker, Path(id): Path<String>) -> Answered {
     let view = QuestionView::from(&found(&shared, &asker, &id).await?);
     answer(StatusCode::OK, &asker.links(&shared).within(view))
 }
 
 pub(super) async fn decide(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(id): Path<String>,
     body: Body,

@@ -12,14 +12,20 @@ use super::decode::{self, Manner};
 use super::links::Links;
 use super::{Answered, Asker, answer, events, located, no_such_conversation};
 use crate::api::view::{ExchangeRequest, ExchangeView, FinishedView, LossView, QuestionView, RouteView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
+use crate::endpoint::Shared;
 use crate::hub::{Running, Settled};
 use crate::server::body;
 
 /// Names the conversation of an exchange beside its events.
 const CONVERSATION: HeaderName = HeaderName::from_static("interlingua-conversation");
 
-pub(super) async fn open(State(shared): State<Arc<Shared>>, asker: Asker, headers: HeaderMap, body: Body) -> Answered {
+pub(super) async fn open(
+    State(shared): State<Arc<Endpoint>>,
+    asker: Asker,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
     let manner = if events::wanted(&headers) { Manner::Stream } else { Manner::Whole };
     let (running, token) = opened(&shared, &asker, &headers, body, manner).await?;
     let mut response = match manner {

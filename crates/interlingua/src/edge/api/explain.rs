@@ -11,13 +11,14 @@ use interlingua_core::{Fault, FaultKind, Link, Noun, Owner, Principal, Proof, Sk
 
 use super::{Answered, Asker, answer, decode};
 use crate::api::view::{ExplainRequest, ExplainView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
+use crate::endpoint::Shared;
 use crate::server::body;
 
 /// A question is short, but for its arguments.
 const LONGEST: u64 = 1024 * 1024;
 
-pub(super) async fn explain(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
+pub(super) async fn explain(State(shared): State<Arc<Endpoint>>, asker: Asker, body: Body) -> Answered {
     if !asker.by.is_hub_owner() {
         return Err(Fault::caller(FaultKind::Denied, "only the hub's Owner asks this").into());
     }

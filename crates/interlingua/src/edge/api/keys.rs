@@ -10,26 +10,25 @@ use interlingua_core::{Fault, FaultKind};
 use interlingua_drivers::store::Counts;
 use tokio::sync::oneshot;
 
+use super::ports::HeldKeys;
 use super::{Answered, Asker, Refusal, answer, decode};
 use crate::api::view::{KeyView, KeysView, RotateRequest, Rotated};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
 use crate::hub::audit::AuditLine;
 use crate::server::body;
-use crate::server::keys::Held;
-use crate::server::retire;
 
 const LONGEST: u64 = 1024;
 
-pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker) -> Answered {
+pub(super) async fn list(State(shared): State<Arc<Endpoint>>, asker: Asker) -> Answered {
     owner_only(&asker)?;
-    let counts = retire::counts(&shared).await?;
-    shown(StatusCode::OK, &shared, shared.keys.held(), &counts)
+    let counts = shared.own.keys.counts().await?;
+    shown(StatusCode::OK, &shared, shared.own.keys.held(), &counts)
 }
 
 /// It is done when the keys are not listed any more.
-pub(super) async fn take_out(State(shared): State<Arc<Shared>>, asker: Asker) -> Answered {
+pub(super) async fn take_out(State(shared): State<Arc<Endpoint>>, asker: Asker) -> Answered {
     owner_only(&asker)?;
-    let begun = retire::retire(&shared).await;
+    let begun = shared.own.keys.retire().await;
     let line = AuditLine::new("retire", asker.by.owner().to_string()).on("old keys");
     shared.hub.write_audit(match &begun {
         Ok(_) => line,
@@ -38,7 +37,7 @@ pub(super) async fn take_out(State(shared): State<Arc<Shared>>, asker: Asker) ->
     shown(StatusCode::ACCEPTED, &shared, begun?, &Counts::new())
 }
 
-pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
+pub(super) async fn rotate(State(shared): State<Arc<Endpoint>>, asker: Asker, body: Body) -> Answered {
     owner_only(&asker)?;
     let bytes = body::read(body, LONGEST).await?;
     let request: RotateRequest = decode::body(bytes, shared.bounds().depth).await?;
@@ -50,12 +49,13 @@ pub(super) async fn rotate(State(shared): State<Arc<Shared>>, asker: Asker, body
     shown(StatusCode::OK, &shared, held, &Counts::new())
 }
 
-async fn changed(shared: &Shared, what: Rotated, by: String) -> Result<Held, Fault> {
-    let (done, object) = match what {
-        Rotated::Key => (shared.keys.rotate(&shared.hub).await, "key"),
-        Rotated::OwnerToken => (shared.keys.rotate_owner(&shared.access).await, "owner token"),
-        Rotated::AuditKey => (shared.keys.rotate_audit(&shared.hub).await, "audit key"),
+async fn changed(shared: &Endpoint, what: Rotated, by: String) -> Result<HeldKeys, Fault> {
+    let object = match what {
+        Rotated::Key => "key",
+        Rotated::OwnerToken => "owner token",
+        Rotated::AuditKey => "audit key",
     };
+    let done = shared.own.keys.rotate(what).await;
     let line = AuditLine::new("rotate", by).on(object);
     shared.hub.write_audit(match &done {
         Ok(_) => line,
@@ -72,7 +72,7 @@ fn owner_only(asker: &Asker) -> Result<(), Refusal> {
 }
 
 /// `counts`: what each seals, where that was counted.
-fn shown(status: StatusCode, shared: &Shared, held: Held, counts: &Counts) -> Result<Response, Refusal> {
+fn shown(status: StatusCode, shared: &Endpoint, held: HeldKeys, counts: &Counts) -> Result<Response, Refusal> {
     let view = KeysView {
         encrypted: held.outer.is_some(),
         keys: held.ring.into_iter().map(|key| KeyView::from(key).sealing(counts)).collect(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interlingua_core::{Digest, Part, Principal};
 
 use crate::api::view::{PartView, Tells};
-use crate::edge::content;
+use crate::endpoint::content;
 use crate::hub::Hub;
 
 /// Addresses for one caller, who reaches the hub at `base`.

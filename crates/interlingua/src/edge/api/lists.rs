@@ -11,15 +11,15 @@ use interlingua_core::{ConversationId, Fault, Principal, Skill};
 
 use super::page::{self, Paged, Searched};
 use super::{Answered, Asker, answer, no_such_conversation, nothing};
-use crate::agents;
 use crate::api::view::{ConversationView, PageView, PeerView, SkillView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
+use crate::endpoint::Shared;
 use crate::hub::registry::Registered;
 
 /// How many skills a search ranks.
 const RANKED: usize = 1_000;
 
-pub(super) async fn peers(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn peers(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
     let visible = shared.hub.visible(&asker.by);
     let after = query.after.as_deref().unwrap_or_default();
@@ -50,7 +50,7 @@ fn view(by: &Principal, peer: &Registered, skills: usize) -> Option<PeerView> {
     Some(PeerView { skills, problems, standing, signature, signed_by, protocol, ..shown })
 }
 
-pub(super) async fn skills(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn skills(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: Searched = page::query(&uri)?;
     let visible = shared.hub.visible(&asker.by);
     let skills = visible.skills();
@@ -89,14 +89,14 @@ async fn ranked<'a>(
     Ok((page, next))
 }
 
-pub(super) async fn conversations(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn conversations(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
     let (conversations, next) = shared.hub.conversations(&asker.by, query.after.as_deref(), query.limit()).await?;
     answer(StatusCode::OK, &PageView { items: conversations.iter().map(ConversationView::from).collect(), next })
 }
 
 pub(super) async fn forget_conversation(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(named): Path<String>,
 ) -> Answered {
@@ -105,7 +105,7 @@ pub(super) async fn forget_conversation(
     let hub = &shared.hub;
     let id = hub.open_conversation(&asker.by, &named).or_else(by_name).ok_or_else(no_such_conversation)?;
     let forgotten = hub.forget_conversation(&asker.by, &id).await?.ok_or_else(no_such_conversation)?;
-    let was_remembered = agents::forget(hub, &forgotten.owner, &id).await?;
+    let was_remembered = shared.own.memories.forget(&forgotten.owner, &id).await?;
     match forgotten.was_kept || was_remembered {
         true => Ok(nothing()),
         false => Err(no_such_conversation().into()),

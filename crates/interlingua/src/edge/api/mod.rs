@@ -19,6 +19,9 @@ mod links;
 mod lists;
 mod messages;
 pub(crate) mod page;
+pub mod ports;
+mod protocol;
+pub mod refusal;
 mod sites;
 mod tasks;
 mod timeline;
@@ -40,15 +43,22 @@ use interlingua_core::{Fault, FaultKind, Feature, Noun, Principal, TaskId};
 use serde::Serialize;
 
 use self::links::Links;
-use super::Shared;
 use crate::api::openapi;
+use crate::edge::api::refusal::ApiErrors;
+use crate::endpoint::Shared;
+use crate::endpoint::error_format::{ErrorFormat, json};
 use crate::server::connection::Connection;
-use crate::server::shape::{Shape, json};
+
+pub use self::ports::Ports;
+pub use self::protocol::Api;
+
+/// The HTTP side of the hub's own interface.
+pub type Endpoint = crate::endpoint::Endpoint<Ports>;
 
 /// What this interface is called in the audit, in spans and metrics.
 pub const PROTOCOL: &str = "api";
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub fn routes(state: Arc<Endpoint>) -> Router {
     Router::new()
         .route("/api/openapi.json", get(description))
         .route("/api/peers", get(lists::peers))
@@ -85,6 +95,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/api/keys/old", delete(keys::take_out))
         .route_layer(axum::middleware::from_fn(phrased))
         .method_not_allowed_fallback(not_allowed)
+        .with_state(state)
 }
 
 /// Who asked, once that is known.
@@ -97,7 +108,7 @@ async fn phrased(mut request: Request, next: Next) -> Response {
     request.extensions_mut().insert(asked.clone());
     let mut response = next.run(request).await;
     match (response.extensions_mut().remove::<Refusal>(), asked.0.get()) {
-        (Some(Refusal(fault)), Some(by)) => Shape::Api.refuse(&fault.told_to(by)),
+        (Some(Refusal(fault)), Some(by)) => ApiErrors.refuse(&fault.told_to(by)),
         (Some(_) | None, _) => response,
     }
 }
@@ -105,7 +116,7 @@ async fn phrased(mut request: Request, next: Next) -> Response {
 /// The methods that are taken are in the `Allow` header, which the router adds.
 async fn not_allowed() -> Response {
     let kind = FaultKind::Unsupported(Feature::Operation);
-    let mut response = Shape::Api.refuse(&Fault::caller(kind, "this method is not taken here"));
+    let mut response = ApiErrors.refuse(&Fault::caller(kind, "this method is not taken here"));
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     response
 }
@@ -131,10 +142,10 @@ impl Asker {
     }
 }
 
-impl FromRequestParts<Arc<Shared>> for Asker {
+impl FromRequestParts<Arc<Endpoint>> for Asker {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Asker, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Endpoint>) -> Result<Asker, Refusal> {
         let unknown = || Fault::hub(FaultKind::Internal, "nothing is known of this connection");
         let connection = *parts.extensions.get::<Connection>().ok_or_else(unknown)?;
         let by = shared.authenticate(&connection, &parts.headers, &[])?;
@@ -161,7 +172,7 @@ impl IntoResponse for Refusal {
         if self.0.kind == FaultKind::Internal {
             tracing::error!(error = %self.0, cause = ?self.0.source, "a request could not be answered");
         }
-        let mut response = Shape::Api.refuse(&self.0);
+        let mut response = ApiErrors.refuse(&self.0);
         response.extensions_mut().insert(self);
         response
     }

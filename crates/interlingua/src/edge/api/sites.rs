@@ -8,11 +8,11 @@ use http::{StatusCode, Uri};
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, nothing};
 use crate::api::view::{PageView, SiteSessionView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
 
-pub(super) async fn sessions(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn sessions(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
-    let seen = shared.sites.sessions(&asker.by).await;
+    let seen = shared.own.sites.list(&asker.by).await;
     let mut views: Vec<SiteSessionView> = seen.iter().map(SiteSessionView::from).collect();
     views.sort_by(|a, b| a.id.cmp(&b.id));
     let after = query.after.as_deref().unwrap_or_default();
@@ -21,7 +21,7 @@ pub(super) async fn sessions(State(shared): State<Arc<Shared>>, asker: Asker, ur
     answer(StatusCode::OK, &PageView { items, next })
 }
 
-pub(super) async fn end(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
-    shared.sites.end_session(&shared.hub, &asker.by, &id).await?;
+pub(super) async fn end(State(shared): State<Arc<Endpoint>>, asker: Asker, Path(id): Path<String>) -> Answered {
+    shared.own.sites.end(&asker.by, &id).await?;
     Ok(nothing())
 }

@@ -15,19 +15,25 @@ use super::decode::{self, Follows, Manner};
 use super::page::{self, Paged, TasksPaged};
 use super::{Answered, Asker, Refusal, answer, events, exchanges, located, nothing, task_id};
 use crate::api::view::{NumberedEvent, PageView, QuestionView, SignalRequest, TaskView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
+use crate::endpoint::Shared;
 use crate::hub::entropy;
 use crate::hub::live::{decoded, no_such_task};
 use crate::server::body;
 
 /// Synced before it is answered: an id that was told is never lost.
-pub(super) async fn start(State(shared): State<Arc<Shared>>, asker: Asker, headers: HeaderMap, body: Body) -> Answered {
+pub(super) async fn start(
+    State(shared): State<Arc<Endpoint>>,
+    asker: Asker,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
     let (running, _) = exchanges::opened(&shared, &asker, &headers, body, Manner::Receipt).await?;
     let task = running.id();
     Ok(located(answer(StatusCode::ACCEPTED, &seen(&shared, &asker, task).await?)?, task))
 }
 
-pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn list(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: TasksPaged = page::query(&uri)?;
     let limit = query.limit();
     let unknown =
@@ -61,13 +67,13 @@ fn listed(shared: &Shared, row: &TaskRow) -> TaskView {
     view
 }
 
-pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
+pub(super) async fn read(State(shared): State<Arc<Endpoint>>, asker: Asker, Path(id): Path<String>) -> Answered {
     let task = shared.hub.task(&asker.by, task_id(&id)?).await?;
     answer(StatusCode::OK, &asker.links(&shared).within(TaskView::from(&task)))
 }
 
 pub(super) async fn cancel(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
@@ -77,7 +83,7 @@ pub(super) async fn cancel(
 
 /// As they come, from after `Last-Event-ID`; or a page of those there are.
 pub(super) async fn events(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -111,7 +117,7 @@ async fn there_are(shared: &Shared, task: TaskId, after: u64, limit: usize) -> R
 }
 
 pub(super) async fn signal(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(id): Path<String>,
     body: Body,

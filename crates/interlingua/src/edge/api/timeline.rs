@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, events, task_id};
 use crate::api::view::{ErrorBody, PageView, StepView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
 use crate::hub::claim::Claim;
 use crate::hub::runs::Listener;
 
@@ -30,7 +30,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(5);
 const COMMENT: Bytes = Bytes::from_static(b": the run goes on\n\n");
 
 pub(super) async fn read(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -82,7 +82,7 @@ fn snake(name: &str) -> String {
 }
 
 struct Watch {
-    shared: Arc<Shared>,
+    shared: Arc<Endpoint>,
     task: TaskId,
     after: u64,
     listener: Listener,
@@ -90,7 +90,7 @@ struct Watch {
     over: bool,
 }
 
-fn live(shared: Arc<Shared>, task: TaskId, after: u64, claim: Claim) -> Response {
+fn live(shared: Arc<Endpoint>, task: TaskId, after: u64, claim: Claim) -> Response {
     // Listening before reading: what is written in between is heard of.
     let listener = shared.hub.run_records();
     let watch = Watch { shared, task, after, listener, claim, over: false };

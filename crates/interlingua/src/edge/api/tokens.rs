@@ -10,20 +10,20 @@ use tokio::sync::oneshot;
 
 use super::{Answered, Asker, Refusal, answer, decode, nothing};
 use crate::api::view::{TokenMadeView, TokenRequest, TokenView, TokensView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
 use crate::hub::audit::AuditLine;
 use crate::server::body;
 use crate::server::tokens::{self, Kept};
 
 const LONGEST: u64 = 64 * 1024;
 
-pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker) -> Answered {
+pub(super) async fn list(State(shared): State<Arc<Endpoint>>, asker: Asker) -> Answered {
     owner_only(&asker)?;
     let items = tokens::list(&shared.hub).await?.into_iter().map(TokenView::from).collect();
     answer(StatusCode::OK, &TokensView { items })
 }
 
-pub(super) async fn create(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
+pub(super) async fn create(State(shared): State<Arc<Endpoint>>, asker: Asker, body: Body) -> Answered {
     owner_only(&asker)?;
     let bytes = body::read(body, LONGEST).await?;
     let request: TokenRequest = decode::body(bytes, shared.bounds().depth).await?;
@@ -45,7 +45,7 @@ pub(super) async fn create(State(shared): State<Arc<Shared>>, asker: Asker, body
     answer(StatusCode::CREATED, &TokenMadeView { name: kept.name, token, expires })
 }
 
-pub(super) async fn revoke(State(shared): State<Arc<Shared>>, asker: Asker, Path(name): Path<String>) -> Answered {
+pub(super) async fn revoke(State(shared): State<Arc<Endpoint>>, asker: Asker, Path(name): Path<String>) -> Answered {
     owner_only(&asker)?;
     let line = AuditLine::new("revoke", asker.by.owner().to_string()).on(format!("token of {name}"));
     let (told, done) = oneshot::channel();

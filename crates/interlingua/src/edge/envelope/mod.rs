@@ -9,6 +9,8 @@ mod inside;
 mod memory;
 mod names;
 mod promise;
+mod protocol;
+pub mod refusal;
 mod sessions;
 pub mod settings;
 #[cfg(test)]
@@ -22,6 +24,7 @@ use interlingua_core::{Fault, Time};
 
 pub(crate) use inside::Inside;
 pub use names::{Claim, Plug};
+pub use protocol::Envelope;
 pub use sessions::MAX_SESSIONS;
 pub use settings::Settings;
 
@@ -32,6 +35,9 @@ use crate::hub::shares::Shares;
 
 /// What metrics call it.
 pub const PROTOCOL: &str = "envelope";
+
+/// The HTTP side of the envelope.
+pub type Endpoint = crate::endpoint::Endpoint<Routing>;
 
 /// What the envelope's edge holds.
 #[derive(Debug)]

@@ -19,8 +19,6 @@ const PURPOSE: &str = "session context";
 
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// `nlip.enabled`: the NLIP doors besides this one.
-    pub doors: bool,
     /// `nlip.enabled` and `router.enabled`.
     pub enabled: bool,
     /// The schema version messages must have; the one there is.
@@ -45,7 +43,6 @@ impl Settings {
     pub fn new(nlip: &Nlip, own: Arc<Keyring>) -> Result<Settings, KeyFault> {
         let (router, tokens) = (&nlip.router, &nlip.tokens);
         Ok(Settings {
-            doors: nlip.enabled,
             enabled: nlip.enabled && router.enabled,
             schema_version: nlip.schema_version,
             rules: Rules {

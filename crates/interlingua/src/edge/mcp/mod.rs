@@ -5,4 +5,11 @@ pub const PROTOCOL: &str = "mcp";
 
 pub mod inbound;
 pub mod outbound;
+mod protocol;
+pub mod refusal;
 pub mod settings;
+
+pub use protocol::Mcp;
+
+/// The HTTP side of MCP.
+pub type Endpoint = crate::endpoint::Endpoint<inbound::Desk>;

@@ -5,7 +5,14 @@ pub const PROTOCOL: &str = "nlip";
 
 pub mod inbound;
 pub mod outbound;
+mod protocol;
+pub mod refusal;
 pub mod settings;
+mod switch;
 pub(crate) mod uploads;
 
-pub(super) use uploads::routes as upload_routes;
+pub use protocol::Nlip;
+pub use switch::Switch;
+
+/// The HTTP side of NLIP.
+pub type Endpoint = crate::endpoint::Endpoint<Switch>;

@@ -2,7 +2,11 @@
 
 pub mod inbound;
 pub mod outbound;
+mod protocol;
+pub mod refusal;
 pub mod settings;
+
+pub use protocol::Nlweb;
 
 /// What it is called in counts.
 pub const PROTOCOL: &str = "nlweb";

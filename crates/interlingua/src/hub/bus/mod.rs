@@ -7,6 +7,7 @@
 //! What runs inside the hub has no inbox: a message to it is a call, and costs what a call costs.
 
 mod agents;
+mod called;
 mod events;
 mod held;
 mod inbox;
@@ -22,6 +23,7 @@ use tokio::sync::watch;
 use crate::hub::names::is_reserved;
 
 pub use agents::{Reach, Registration};
+pub use called::{Applied, CalledAgents, Shown};
 pub use events::Subscription;
 pub use inbox::{Handle, Reading};
 

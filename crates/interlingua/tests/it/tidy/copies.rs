@@ -58,7 +58,7 @@ const SINGLES: &[Single] = &[
                 "the schemes of gRPC; the rest is judged as any address",
             ),
             ("crates/interlingua/src/edge/aip/device/mod.rs", "whether the operator wrote a path"),
-            ("crates/interlingua/src/server/guard.rs", "the header `Origin`, compared with `Host` letter by letter"),
+            ("crates/interlingua/src/endpoint/guard.rs", "the header `Origin`, compared with `Host` letter by letter"),
         ],
     },
 ];

@@ -17,10 +17,9 @@ use interlingua_protocols::a2a::wire::Asked;
 use interlingua_protocols::a2a::{EXTENSIONS_HEADER, OLD_EXTENSIONS_HEADER, VERSION_HEADER, Version, ext};
 
 use super::{Asking, Reply, no_such_agent};
-use crate::edge::Shared;
+use crate::edge::a2a::Endpoint;
 use crate::edge::a2a::PROTOCOL;
 use crate::server::connection::Connection;
-use crate::server::shape::Shape;
 
 /// What went wrong, as the protocol tells it. What is the hub's own doing is for the log, too.
 pub(super) fn failed(fault: &Fault, method: Method) -> Error {
@@ -32,7 +31,7 @@ pub(super) fn failed(fault: &Fault, method: Method) -> Error {
 
 /// A request that arrived.
 pub(super) struct Arrived {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Endpoint>,
     pub(super) connection: Connection,
     pub(super) headers: HeaderMap,
     pub(super) uri: Uri,
@@ -42,12 +41,12 @@ pub(super) struct Arrived {
     pub(super) below: String,
 }
 
-impl FromRequestParts<Arc<Shared>> for Arrived {
+impl FromRequestParts<Arc<Endpoint>> for Arrived {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Arrived, Response> {
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Endpoint>) -> Result<Arrived, Response> {
         let steps = RawPathParams::from_request_parts(parts, shared).await;
-        let refuse = |fault: Fault| Shape::of(parts.uri.path()).refuse(&fault);
+        let refuse = |fault: Fault| shared.error_format(parts.uri.path()).refuse(&fault);
         let steps = steps.map_err(|_| refuse(Fault::caller(FaultKind::Malformed, "the path is not UTF-8")))?;
         let unknown = || refuse(Fault::hub(FaultKind::Internal, "nothing is known of this connection"));
         let connection = *parts.extensions.get::<Connection>().ok_or_else(unknown)?;
@@ -150,7 +149,7 @@ impl Arrived {
 
     /// Who asks, and whom.
     pub(super) fn asking(&self, version: Version, tenant: Option<&str>) -> Result<Asking<'_>, Fault> {
-        let settings = self.shared.a2a.load_full();
+        let settings = self.shared.own.settings.load_full();
         if !settings.enabled {
             let kind = FaultKind::Unsupported(Feature::SwitchedOff);
             return Err(Fault::caller(kind, "A2A is switched off here"));

@@ -15,9 +15,10 @@ use interlingua_protocols::a2a::decode::Door;
 use super::modes::visible;
 use super::send::{Skill, peer_of};
 use super::{Arrived, Asking};
-use crate::edge::Shared;
+use crate::edge::a2a::Endpoint;
+use crate::edge::a2a::refusal::A2aErrors;
+use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::hub::FrontDoor;
-use crate::server::shape::{self, Shape};
 
 /// How long a card may be used without asking again.
 const MAX_AGE: &str = "max-age=60";
@@ -27,7 +28,7 @@ pub(super) async fn answer(arrived: Arrived) -> Response {
     let version = arrived.version().unwrap_or(Version::V1);
     let (card, changed) = match arrived.asking(version, None).and_then(|asking| of(&asking)) {
         Ok(card) => card,
-        Err(fault) => return Shape::A2aHttp(version).refuse(&fault),
+        Err(fault) => return A2aErrors::Http(version).refuse(&fault),
     };
     let tag = format!("\"{:.32}\"", Digest::of(card.as_bytes()).to_string());
     let known = arrived.headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
@@ -108,16 +109,16 @@ pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
 }
 
 /// The key that verifies the signatures of this hub's cards.
-pub(super) async fn keys(State(shared): State<Arc<Shared>>) -> Response {
-    match &shared.a2a.load().signing {
+pub(super) async fn keys(State(shared): State<Arc<Endpoint>>) -> Response {
+    match &shared.own.settings.load().signing {
         Some(signing) => {
-            let mut response = shape::json(200, signing.key_set().as_bytes().clone());
+            let mut response = error_format::json(200, signing.key_set().as_bytes().clone());
             response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(MAX_AGE));
             response
         }
         None => {
             let kind = FaultKind::NotFound(Noun::Resource);
-            Shape::Api.refuse(&Fault::caller(kind, "this hub signs no cards"))
+            shared.default_format().refuse(&Fault::caller(kind, "this hub signs no cards"))
         }
     }
 }
@@ -134,5 +135,5 @@ fn listed<'a>(skill: &'a Skill, door: &Door) -> Listed<'a> {
 /// What parts the agent takes.
 pub(super) fn input_modes(asking: &Asking<'_>) -> Arc<[Media]> {
     let shared = asking.shared();
-    shared.a2a_modes.taken(&shared.hub, &asking.by, card_of(asking).as_ref())
+    shared.own.modes.taken(&shared.hub, &asking.by, card_of(asking).as_ref())
 }

@@ -19,10 +19,10 @@ use interlingua_protocols::a2a::{MEDIA, Version};
 use super::links::Links;
 use super::sse::{self, Wrap};
 use super::{Arrived, Asking, Reply};
+use crate::endpoint::error_format;
 use crate::server::body;
 use crate::server::contained::contain;
 use crate::server::large;
-use crate::server::shape;
 use crate::telemetry::meters::Phase;
 
 pub(super) async fn respond(arrived: Arrived, verb: Verb, body: Body) -> Response {
@@ -75,7 +75,7 @@ fn routed<'p>(verb: &Verb, path: &'p str) -> Result<Route<'p>, Error> {
 
 /// In the media type the client speaks itself.
 fn whole(arrived: &Arrived, answer: &Answer, version: Version) -> Response {
-    let mut response = shape::json(200, write::answer(answer, Dialect::of_http(version)));
+    let mut response = error_format::json(200, write::answer(answer, Dialect::of_http(version)));
     let asked = [CONTENT_TYPE, ACCEPT].into_iter().any(|name| {
         arrived.headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|text| text.contains(MEDIA))
     });
@@ -86,7 +86,7 @@ fn whole(arrived: &Arrived, answer: &Answer, version: Version) -> Response {
 }
 
 fn refuse(error: &Error, version: Version) -> Response {
-    let mut response = shape::json(error.row.http, error.http(version));
+    let mut response = error_format::json(error.row.http, error.http(version));
     let headers = response.headers_mut();
     if error.row.http == 401 {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -40,12 +40,12 @@ use self::links::Links;
 use super::Settings;
 use super::push::{Asker, From};
 use super::signing::KEYS;
-use crate::edge::Shared;
+use crate::edge::a2a::Endpoint;
 use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::live::no_such_task;
 use crate::server::access::Shown;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub fn routes(state: Arc<Endpoint>) -> Router {
     let rpc = post(rpc::respond).fallback(rpc::not_allowed);
     Router::new()
         .route("/.well-known/agent-card.json", get(cards::answer))
@@ -59,6 +59,7 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/agents/{peer}/a2a/{*below}", any(http::respond))
         .route(&format!("/{}/{{below}}", service(Version::V1)), any(grpc::new))
         .route(&format!("/{}/{{below}}", service(Version::V03)), any(grpc::old))
+        .with_state(state)
 }
 
 /// One agent, asked by somebody who is known.
@@ -83,7 +84,7 @@ impl Reply {
 }
 
 impl Asking<'_> {
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &Endpoint {
         &self.arrived.shared
     }
 
@@ -112,12 +113,12 @@ impl Asking<'_> {
             Operation::PushGet { task, id } => self.push_get(&task, id.as_ref()).await.map(Reply::whole),
             Operation::PushList { task } => {
                 self.needs_push()?;
-                let configs = self.shared().push.list(self.shared(), self.task_id(&task).await?).await?;
+                let configs = self.shared().own.push.list(self.shared(), self.task_id(&task).await?).await?;
                 Ok(Reply::whole(Answer::Pushes(configs)))
             }
             Operation::PushDelete { task, id } => {
                 self.needs_push()?;
-                self.shared().push.delete(self.shared(), self.task_id(&task).await?, &id).await?;
+                self.shared().own.push.delete(self.shared(), self.task_id(&task).await?, &id).await?;
                 Ok(Reply::whole(Answer::Deleted))
             }
             Operation::ExtendedCard => {
@@ -177,12 +178,12 @@ impl Asking<'_> {
     async fn push(&self, task: TaskId, config: PushConfig, from: From) -> Result<PushConfig, Fault> {
         let known = Shown::of(self.arrived.connection, &self.arrived.headers).known_by();
         let asker = Asker { by: &self.by, known };
-        self.shared().push.create(self.shared(), &asker, task, config, self.version, from).await
+        self.shared().own.push.create(self.shared(), &asker, task, config, self.version, from).await
     }
 
     async fn push_get(&self, task: &str, id: Option<&Text>) -> Result<Answer, Fault> {
         self.needs_push()?;
-        let found = self.shared().push.get(self.shared(), self.task_id(task).await?, id).await?;
+        let found = self.shared().own.push.get(self.shared(), self.task_id(task).await?, id).await?;
         let none = || Fault::caller(FaultKind::NotFound(Noun::Task), "this task tells no such webhook");
         found.map(Answer::Push).ok_or_else(none)
     }

@@ -15,13 +15,14 @@ use interlingua_protocols::rpc::{self, Frame, Id, Message};
 
 use super::sse::{self, Wrap};
 use super::{Arrived, Reply};
+use crate::edge::a2a::refusal::A2aErrors;
+use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::server::body;
 use crate::server::large;
-use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
 pub(super) async fn not_allowed() -> Response {
-    Shape::A2aRpc.not_allowed("POST")
+    A2aErrors::Rpc.not_allowed("POST")
 }
 
 /// A call that could be read: whose, in which version, and what for.
@@ -34,7 +35,7 @@ struct Called {
 pub(super) async fn respond(arrived: Arrived, body: Body) -> Response {
     let frame = match body::read(body, arrived.shared.bounds().body).await {
         Ok(frame) => frame,
-        Err(fault) => return Shape::A2aRpc.refuse(&fault),
+        Err(fault) => return A2aErrors::Rpc.refuse(&fault),
     };
     let mut called = Called { id: Id::NULL, version: Version::V1, method: None };
     let mut response = match answered(&arrived, &frame, &mut called).await {
@@ -85,7 +86,7 @@ async fn answered(arrived: &Arrived, frame: &Bytes, called: &mut Called) -> Resu
             let mut out = Vec::with_capacity(512);
             let result = write::answer(&answer, dialect);
             rpc::write_result(&called.id, &mut out, |out| out.extend_from_slice(&result));
-            shape::json(200, out.into())
+            error_format::json(200, out.into())
         }
     };
     laps.done(Phase::Encode);
@@ -116,7 +117,7 @@ fn refuse(error: &Error, called: &Called) -> Response {
     let frame = error_frame(error, &called.id, called.version);
     // Clients of 0.3 read nothing but events where they asked for a stream.
     let streams = called.version == Version::V03 && called.method.is_some_and(Method::streams);
-    let mut response = if streams && status == 200 { sse::one(&frame) } else { shape::json(status, frame) };
+    let mut response = if streams && status == 200 { sse::one(&frame) } else { error_format::json(status, frame) };
     if status == 401 {
         response.headers_mut().insert(http::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }

@@ -108,7 +108,7 @@ impl Asking<'_> {
         let push = send.configuration.push.clone();
         if let Some(push) = &push {
             self.needs_push()?;
-            self.shared().push.check(self.shared(), push)?;
+            self.shared().own.push.check(self.shared(), push)?;
         }
         let view = View { history: send.configuration.history, artifacts: true };
         let decoded = decode(send, &self.context(wants)).map_err(|invalid| refused(&invalid))?;

@@ -25,7 +25,7 @@ pub use self::guard::Private;
 
 use self::config::{Configs, Kept};
 use self::http::Webhooks;
-use crate::edge::Shared;
+use crate::edge::a2a::Endpoint;
 use crate::hub::entropy;
 use crate::server::access::KnownBy;
 
@@ -62,14 +62,14 @@ impl Push {
     }
 
     /// Nothing is begun for a webhook that will not be called.
-    pub(super) fn check(&self, shared: &Shared, wanted: &PushConfig) -> Result<(), Fault> {
-        guard::check_url(&wanted.url, shared.a2a.load().push_private).map(drop)
+    pub(super) fn check(&self, shared: &Endpoint, wanted: &PushConfig) -> Result<(), Fault> {
+        guard::check_url(&wanted.url, shared.own.settings.load().push_private).map(drop)
     }
 
     /// Keeps a configuration and begins to tell. The same id replaces the one before.
     pub(super) async fn create(
         &self,
-        shared: &Shared,
+        shared: &Endpoint,
         asker: &Asker<'_>,
         task: TaskId,
         mut wanted: PushConfig,
@@ -97,7 +97,7 @@ impl Push {
 
     pub(super) async fn get(
         &self,
-        shared: &Shared,
+        shared: &Endpoint,
         task: TaskId,
         id: Option<&Text>,
     ) -> Result<Option<PushConfig>, Fault> {
@@ -106,28 +106,28 @@ impl Push {
         Ok(found.map(|kept| kept.config(task)))
     }
 
-    pub(super) async fn list(&self, shared: &Shared, task: TaskId) -> Result<Vec<PushConfig>, Fault> {
+    pub(super) async fn list(&self, shared: &Endpoint, task: TaskId) -> Result<Vec<PushConfig>, Fault> {
         Ok(Configs::of(&shared.hub).list(task).await?.into_iter().map(|kept| kept.config(task)).collect())
     }
 
-    pub(super) async fn delete(&self, shared: &Shared, task: TaskId, id: &str) -> Result<(), Fault> {
+    pub(super) async fn delete(&self, shared: &Endpoint, task: TaskId, id: &str) -> Result<(), Fault> {
         Configs::of(&shared.hub).delete(task, id).await
     }
 
     /// After a start: every webhook that was not told all of its task.
-    pub async fn resume(&self, shared: &Shared) -> Result<(), Fault> {
+    pub async fn resume(&self, shared: &Endpoint) -> Result<(), Fault> {
         for (task, kept, revision) in Configs::of(&shared.hub).all().await? {
             self.tell(shared, task, kept, revision);
         }
         Ok(())
     }
 
-    fn tell(&self, shared: &Shared, task: TaskId, kept: Kept, revision: u64) {
+    fn tell(&self, shared: &Endpoint, task: TaskId, kept: Kept, revision: u64) {
         let delivery = deliver::Delivery {
             hub: shared.hub.clone(),
             access: shared.access.clone(),
             webhooks: self.webhooks.clone(),
-            private: shared.a2a.load().push_private,
+            private: shared.own.settings.load().push_private,
             task,
             kept,
             revision,

@@ -7,9 +7,9 @@ use interlingua_protocols::aip::wire::{ClientMessage, ClientType};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::edge::Shared;
 use crate::edge::aip::desk::Desk;
 use crate::edge::aip::settings::{KeyOf, Settings};
+use crate::endpoint::Shared;
 use crate::hub::Hub;
 use crate::server::access::{Known, Shown};
 use crate::server::connection::Connection;

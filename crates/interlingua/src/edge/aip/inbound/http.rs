@@ -20,22 +20,22 @@ use serde_json::{Value, json};
 
 use super::entry::{self, Pass};
 use super::task;
-use crate::edge::Shared;
+use crate::edge::aip::Endpoint;
 use crate::edge::aip::outbound::device::DO;
 use crate::edge::aip::settings::KeyOf;
 use crate::edge::aip::{PROTOCOL, sight};
+use crate::endpoint::error_format;
 use crate::hub::audit::AuditLine;
 use crate::hub::entropy;
 use crate::hub::policy::Action;
 use crate::server::connection::Connection;
-use crate::server::shape::{self, Shape};
 use crate::server::{body, large};
 
 const KEY: &str = "x-api-key";
 /// No task told here is longer.
 const LONGEST: u64 = 2 * 1024 * 1024;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub fn routes() -> Router<Arc<Endpoint>> {
     Router::new()
         .route("/api/clients", get(clients))
         .route("/api/health", get(health))
@@ -44,7 +44,7 @@ pub fn routes() -> Router<Arc<Shared>> {
 }
 
 fn answer(status: u16, body: &Value) -> Response {
-    shape::json(status, body.to_string().into())
+    error_format::json(status, body.to_string().into())
 }
 
 fn detail(status: u16, text: &str) -> Response {
@@ -52,8 +52,8 @@ fn detail(status: u16, text: &str) -> Response {
 }
 
 /// As the Python server: no key is 422, a wrong one 401. Without a configured key the hub's own user needs none.
-fn admit(shared: &Shared, connection: &Connection, headers: &HeaderMap) -> Result<Principal, Box<Response>> {
-    let settings = shared.aip.settings();
+fn admit(shared: &Endpoint, connection: &Connection, headers: &HeaderMap) -> Result<Principal, Box<Response>> {
+    let settings = shared.own.settings();
     let wrong = || Box::new(detail(401, "Invalid API key"));
     if let Some(key) = headers.get(KEY) {
         return match entry::by_token(shared, &settings, key.as_bytes()) {
@@ -73,12 +73,12 @@ fn admit(shared: &Shared, connection: &Connection, headers: &HeaderMap) -> Resul
 }
 
 /// Those that may be known to whoever asks.
-fn online(shared: &Shared, by: &Principal) -> Vec<String> {
-    shared.aip.clients(&shared.hub, by).iter().map(ToString::to_string).collect()
+fn online(shared: &Endpoint, by: &Principal) -> Vec<String> {
+    shared.own.clients(&shared.hub, by).iter().map(ToString::to_string).collect()
 }
 
 async fn clients(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
 ) -> Response {
@@ -89,7 +89,7 @@ async fn clients(
 }
 
 async fn health(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
 ) -> Response {
@@ -100,7 +100,7 @@ async fn health(
 }
 
 async fn task_result(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
     Path(name): Path<String>,
@@ -109,14 +109,14 @@ async fn task_result(
         Ok(by) => by,
         Err(refusal) => return *refusal,
     };
-    match shared.aip.result(&by, &name) {
+    match shared.own.result(&by, &name) {
         None => answer(200, &json!({"status": "pending"})),
         Some(result) => answer(200, &json!({"status": "done", "result": result.tree()})),
     }
 }
 
 async fn dispatch(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
     body: Body,
@@ -127,7 +127,7 @@ async fn dispatch(
     };
     let body = match body::read(body, shared.bounds().body.min(LONGEST)).await {
         Ok(body) => body,
-        Err(fault) => return Shape::Api.refuse(&fault),
+        Err(fault) => return shared.default_format().refuse(&fault),
     };
     let said = match large::worked(body.len(), || Json::parse_within(body, shared.bounds().depth)).await {
         Ok(json) if json.is_object() => Members::of(&json),
@@ -150,8 +150,8 @@ async fn dispatch(
     let told = json!({
         "status": "dispatched", "task_name": &*task_name, "client_id": &*client, "session_id": &*session,
     });
-    if shared.aip.has_device(&client) && may_tell(&shared, &by, &client, &request) {
-        shared.aip.announce(&by, client, session, task_name, request);
+    if shared.own.has_device(&client) && may_tell(&shared, &by, &client, &request) {
+        shared.own.announce(&by, client, session, task_name, request);
     } else if is_peer(&shared, &by, &client) {
         open(&shared, by, connection.id, Task { session, target: client, task_name, request });
     } else {
@@ -161,17 +161,17 @@ async fn dispatch(
 }
 
 /// A peer that is no device and may be known to whoever asks.
-fn is_peer(shared: &Shared, by: &Principal, name: &str) -> bool {
+fn is_peer(shared: &Endpoint, by: &Principal, name: &str) -> bool {
     let peer = PeerId::from(name);
-    let known = shared.hub.catalogue().peers.contains_key(&peer) && !shared.aip.registrar.is_device(name);
+    let known = shared.hub.catalogue().peers.contains_key(&peer) && !shared.own.registrar.is_device(name);
     known && sight::sees(&shared.hub, by, &peer)
 }
 
 /// What a device is told it does in its own name, so whoever has it told must be one who may tell it. One that may not be told
 /// is not there.
-fn may_tell(shared: &Shared, by: &Principal, device: &str, request: &str) -> bool {
+fn may_tell(shared: &Endpoint, by: &Principal, device: &str, request: &str) -> bool {
     let hub = &shared.hub;
-    let Some(peer) = shared.aip.registrar.name(device) else { return by.is_hub_owner() };
+    let Some(peer) = shared.own.registrar.name(device) else { return by.is_hub_owner() };
     let (id, catalogue) = (SkillId::new(peer.as_str(), DO), hub.catalogue());
     let Some(skill) = catalogue.skill(&id, None) else { return by.is_hub_owner() };
     let args = Json::from_tree(json!({ "request": request }));
@@ -189,7 +189,7 @@ struct Task {
 }
 
 /// A task for a peer that is no device: nobody is connected who would ask for it.
-fn open(shared: &Arc<Shared>, by: Principal, connection: u64, task: Task) {
+fn open(shared: &Arc<Endpoint>, by: Principal, connection: u64, task: Task) {
     let mut message = ClientMessage::new(ClientKind::Task, Status::Continue, ClientType::Constellation);
     message.request = Some(task.request);
     let asked = Asked {
@@ -202,7 +202,7 @@ fn open(shared: &Arc<Shared>, by: Principal, connection: u64, task: Task) {
         message,
     };
     let (stop, stopped) = tokio::sync::oneshot::channel();
-    let following = task::follow(shared.aip.clone(), shared.hub.clone(), asked, by, connection, stopped);
+    let following = task::follow(shared.own.clone(), shared.hub.clone(), asked, by, connection, stopped);
     shared.hub.spawn(async move {
         following.await;
         drop(stop);

@@ -25,7 +25,7 @@ use tokio_websockets::{CloseCode, Message as Frame};
 use super::beside::{Beside, Sender};
 use super::entry::{self, Claim, Entered, Pass};
 use super::files::{self, Files, Refused};
-use crate::edge::Shared;
+use crate::edge::aip::Endpoint;
 use crate::edge::aip::desk::{Desk, Out};
 use crate::edge::aip::queue::{Inbox, Waits};
 use crate::edge::aip::{Extensions, PROTOCOL};
@@ -33,7 +33,7 @@ use crate::hub::{Hub, entropy};
 use crate::server::connection::Connection;
 use crate::server::frames::{self, Arrived, Close, Whole, send};
 use crate::server::large;
-use crate::server::shape::Shape;
+
 use crate::server::upgrade::{Socket, agree};
 use crate::telemetry::meters::Phase;
 
@@ -45,8 +45,12 @@ const EARLY_BYTES: usize = 1024 * 1024;
 /// It does not read what it is sent.
 const SLOW: u16 = 1013;
 
-pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/ws", any(plain)).route("/aip/ws", any(profiled)).merge(super::http::routes())
+pub fn routes(state: Arc<Endpoint>) -> Router {
+    Router::new()
+        .route("/ws", any(plain))
+        .route("/aip/ws", any(profiled))
+        .merge(super::http::routes())
+        .with_state(state)
 }
 
 /// Who speaks the wider profile on a path.
@@ -56,34 +60,36 @@ enum Wide {
     Everybody,
 }
 
-async fn plain(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+async fn plain(shared: State<Arc<Endpoint>>, connection: Extension<Connection>, request: Request) -> Response {
     upgraded(shared, connection, request, Wide::WhoAsks)
 }
 
-async fn profiled(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+async fn profiled(shared: State<Arc<Endpoint>>, connection: Extension<Connection>, request: Request) -> Response {
     upgraded(shared, connection, request, Wide::Everybody)
 }
 
 fn upgraded(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     mut request: Request,
     wide: Wide,
 ) -> Response {
-    let desk = shared.aip.clone();
+    let desk = shared.own.clone();
     let settings = desk.settings();
     if !settings.enabled {
         let kind = FaultKind::Unsupported(Feature::SwitchedOff);
-        return Shape::Api.refuse(&Fault::caller(kind, "devices are not let in here: `aip.enabled` is false"));
+        return shared
+            .default_format()
+            .refuse(&Fault::caller(kind, "devices are not let in here: `aip.enabled` is false"));
     }
     let entered = Entered::new(connection, request.headers(), request.uri());
     let pass = match entered.admit(&shared, &settings) {
         Ok(pass) => pass,
-        Err(fault) => return Shape::Api.refuse(&fault),
+        Err(fault) => return shared.default_format().refuse(&fault),
     };
     let agreed = match agree(&mut request) {
         Ok(agreed) => agreed,
-        Err(fault) => return Shape::Api.refuse(&fault),
+        Err(fault) => return shared.default_format().refuse(&fault),
     };
     // A key or a credential was shown to come this far.
     let bytes = usize::try_from(shared.bounds().body).unwrap_or(usize::MAX);
@@ -120,7 +126,7 @@ fn upgraded(
 }
 
 struct Talk {
-    shared: Arc<Shared>,
+    shared: Arc<Endpoint>,
     hub: Arc<Hub>,
     desk: Arc<Desk>,
     connection: server::Connection,

@@ -21,14 +21,15 @@ use super::decode::{self, wrong};
 use super::page::{self, ArtifactsPaged};
 use super::{Answered, Asker, answer, nothing, task_id};
 use crate::api::view::{PageView, RelistRequest, ShareRequest, SharedArtifactView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
+use crate::endpoint::Shared;
 use crate::hub::artifacts::{Artifact, Made, Sharing, no_such_artifact};
 use crate::server::body;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 
-pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: Uri) -> Answered {
+pub(super) async fn list(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: ArtifactsPaged = page::query(&uri)?;
     if let Some(task) = &query.task {
         let task = task_id(task)?;
@@ -40,7 +41,7 @@ pub(super) async fn list(State(shared): State<Arc<Shared>>, asker: Asker, uri: U
     answer(StatusCode::OK, &PageView { items: artifacts.iter().map(view).collect(), next })
 }
 
-pub(super) async fn share(State(shared): State<Arc<Shared>>, asker: Asker, body: Body) -> Answered {
+pub(super) async fn share(State(shared): State<Arc<Endpoint>>, asker: Asker, body: Body) -> Answered {
     let bytes = body::read(body, shared.bounds().body).await?;
     let request: ShareRequest = decode::body(bytes, shared.bounds().depth).await?;
     let artifact = shared_by(&shared, &asker.by, request).await?;
@@ -83,7 +84,7 @@ pub(super) async fn shared_by(
     shared.hub.share_artifact(by, sharing, content, shared.bounds().upload).await
 }
 
-pub(super) async fn read(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
+pub(super) async fn read(State(shared): State<Arc<Endpoint>>, asker: Asker, Path(id): Path<String>) -> Answered {
     let (mut seen, content) = match of_task(&id) {
         Some((task, id)) => {
             let made = made(&shared, &asker, task, &id).await?;
@@ -134,7 +135,7 @@ async fn small(shared: &Shared, content: &Content) -> Result<Option<Json>, Fault
 }
 
 pub(super) async fn fetch(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -151,7 +152,7 @@ pub(super) async fn fetch(
 
 /// The bytes of an artifact that waits for them.
 pub(super) async fn fill(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -166,7 +167,7 @@ pub(super) async fn fill(
 }
 
 pub(super) async fn relist(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(id): Path<String>,
     body: Body,
@@ -179,7 +180,7 @@ pub(super) async fn relist(
     answer(StatusCode::OK, &view(&artifact))
 }
 
-pub(super) async fn forget(State(shared): State<Arc<Shared>>, asker: Asker, Path(id): Path<String>) -> Answered {
+pub(super) async fn forget(State(shared): State<Arc<Endpoint>>, asker: Asker, Path(id): Path<String>) -> Answered {
     shared.hub.forget_artifact(&asker.by, &ArtifactId::from(id)).await?;
     Ok(nothing())
 }

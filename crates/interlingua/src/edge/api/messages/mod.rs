@@ -22,7 +22,7 @@ pub(super) use reading::{put_aside, read};
 use self::post::Post;
 use super::{Answered, Asker, answer, decode, events};
 use crate::api::view::MessageView;
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
 use crate::server::body;
 
 /// How many messages may be sent at once, each receiver counted.
@@ -34,7 +34,12 @@ enum Sent {
     Several(Vec<MessageView>),
 }
 
-pub(super) async fn send(State(shared): State<Arc<Shared>>, asker: Asker, headers: HeaderMap, body: Body) -> Answered {
+pub(super) async fn send(
+    State(shared): State<Arc<Endpoint>>,
+    asker: Asker,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered {
     let bytes = body::read(body, shared.bounds().body).await?;
     let sent = sent(decode::json(bytes, shared.bounds().depth).await?)?;
     let streamed = events::wanted(&headers);

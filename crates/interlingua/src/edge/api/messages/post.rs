@@ -18,7 +18,7 @@ use super::super::artifacts::{shared_by, view};
 use super::super::decode::{fit, wrong};
 use super::super::links::Links;
 use crate::api::view::{FaultView, MessageKind, MessageView, ShareRequest};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
 use crate::hub::bus::Agent;
 use crate::hub::entropy;
 
@@ -30,7 +30,7 @@ const MAX_ID: usize = 255;
 /// Whoever sends, and how they came.
 #[derive(Clone)]
 pub(super) struct Post {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Endpoint>,
     pub(super) by: Principal,
     pub(super) connection: u64,
     pub(super) headers: Arc<HeaderMap>,
@@ -39,7 +39,7 @@ pub(super) struct Post {
 }
 
 impl Post {
-    pub(super) fn new(shared: Arc<Shared>, asker: Asker, headers: HeaderMap) -> Post {
+    pub(super) fn new(shared: Arc<Endpoint>, asker: Asker, headers: HeaderMap) -> Post {
         let links = asker.links(&shared);
         Post { shared, by: asker.by, connection: asker.connection.id, headers: Arc::new(headers), links }
     }

@@ -15,12 +15,13 @@ use super::super::page::{self, MessagesPaged};
 use super::super::{Answered, Asker, answer, decode::wrong, events, nothing};
 use super::post::no_such_agent;
 use crate::api::view::{MessageView, NumberedMessage, PageView};
-use crate::edge::Shared;
+use crate::edge::api::Endpoint;
+use crate::endpoint::Shared;
 use crate::hub::Hub;
 use crate::hub::bus::{Handle, Reading, Subscription};
 
 pub(in super::super) async fn read(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     headers: HeaderMap,
     uri: Uri,
@@ -58,7 +59,7 @@ pub(in super::super) async fn read(
 
 /// An agent has read what wants no answer.
 pub(in super::super) async fn put_aside(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     asker: Asker,
     Path(id): Path<String>,
     uri: Uri,

@@ -19,32 +19,33 @@ use interlingua_protocols::envelope::wire::Message;
 
 use super::lanes::{Answering, Whole, log};
 use super::{Answered, Exchange, Refusal};
-use crate::edge::Shared;
+use crate::edge::envelope::Endpoint;
+use crate::edge::envelope::refusal::{self, EnvelopeErrors};
+use crate::endpoint::error_format::{self, ErrorFormat};
+use crate::endpoint::lasting::Brought;
 use crate::hub::entropy;
 use crate::server::body;
 use crate::server::connection::Connection;
-use crate::server::lasting::Brought;
-use crate::server::shape::{self, Shape};
 
-pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/nlip/route", post(route).fallback(not_allowed))
+pub fn routes(state: Arc<Endpoint>) -> Router {
+    Router::new().route("/nlip/route", post(route).fallback(not_allowed)).with_state(state)
 }
 
 async fn not_allowed() -> Response {
-    Shape::Envelope.not_allowed("POST")
+    EnvelopeErrors.not_allowed("POST")
 }
 
 async fn route(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
     let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
-        Err(fault) => return Shape::Envelope.refuse(&fault),
+        Err(fault) => return EnvelopeErrors.refuse(&fault),
     };
-    let settings = shared.routing.settings();
+    let settings = shared.own.settings();
     let streamed = settings.streams && wants_events(&headers);
     let delivery = if streamed && !settings.buffers { Delivery::Stream } else { Delivery::Whole };
     let exchange = Exchange { shared, connection, headers, settings, delivery };
@@ -71,9 +72,9 @@ fn events(answering: Answering) -> Response {
 }
 
 fn array(Whole { status, messages, fault }: Whole) -> Response {
-    let mut response = shape::json(status, list(&messages));
+    let mut response = error_format::json(status, list(&messages));
     if let Some(fault) = fault.filter(|_| status != 200) {
-        shape::add_headers(&mut response, &fault);
+        error_format::add_headers(&mut response, &fault);
     }
     response
 }
@@ -96,8 +97,8 @@ fn refused(exchange: &Exchange, Refusal { head, fault }: &Refusal) -> Response {
     log(fault);
     let stamp = Stamp { random: entropy::bits(), now: exchange.shared.hub.now() };
     let message = encode::refuse(head, fault, stamp);
-    let mut response = shape::json(shape::envelope_status(fault), list(&[message]));
-    shape::add_headers(&mut response, fault);
+    let mut response = error_format::json(refusal::status(fault), list(&[message]));
+    error_format::add_headers(&mut response, fault);
     response
 }
 

@@ -26,7 +26,7 @@ use self::lanes::{Answering, Lane};
 use super::names::Visible;
 use super::sessions::{Brought, Context, Kind, TakenUp};
 use super::settings::Settings;
-use crate::edge::Shared;
+use crate::edge::envelope::Endpoint;
 use crate::hub::audit::AuditLine;
 use crate::server::connection::Connection;
 use crate::server::large;
@@ -35,7 +35,7 @@ use crate::telemetry::trace;
 
 /// One message that arrived, and where.
 struct Exchange {
-    shared: Arc<Shared>,
+    shared: Arc<Endpoint>,
     connection: Connection,
     headers: HeaderMap,
     settings: Arc<Settings>,
@@ -121,7 +121,7 @@ impl Exchange {
         let settings = self.shared.hub.settings();
         let (context, most, bytes) = (context.as_ref(), settings.conversations_of_one, settings.bytes_of(&by.owner()));
         let said = Brought { by, token: &head.token, message: &message_id, context, kind, most, bytes };
-        let sessions = &self.shared.routing.sessions;
+        let sessions = &self.shared.own.sessions;
         let taken = sessions.take_up(said, &self.settings, now).await?;
         let TakenUp { token, conversation, key, context, losses: lost } = taken;
         losses.extend(lost);
@@ -170,7 +170,7 @@ impl Exchange {
     fn decode(&self, message: Message, by: &Principal, now: Time) -> Result<Carried<Decoded>, Fault> {
         let hub = &self.shared.hub;
         let catalogue = hub.catalogue();
-        let made = self.shared.routing.spellings.of(&catalogue, &self.settings);
+        let made = self.shared.own.spellings.of(&catalogue, &self.settings);
         let names = Visible { table: &made.table, seen: hub.visible(by), by };
         let manners = Manners {
             names: &names,

@@ -6,7 +6,7 @@ use interlingua_core::ports::StoreFault;
 use interlingua_core::{Blob, Body, Digest, Fault, FaultKind, Noun, Part, Principal, Provenance, Uri};
 use interlingua_protocols::mcp::encode::ARTIFACTS;
 
-use crate::edge::content;
+use crate::endpoint::content;
 use crate::hub::Hub;
 
 /// How much is read from the store at once.

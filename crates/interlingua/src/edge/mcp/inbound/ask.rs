@@ -21,7 +21,7 @@ use super::state::State;
 use super::views::with_fixed;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
-use crate::edge::Shared;
+use crate::edge::mcp::Endpoint;
 use crate::hub::entropy;
 use crate::server::connection::{Connection, From};
 
@@ -31,7 +31,7 @@ const DISCOVER_TTL_MS: u64 = 60_000;
 
 /// Who asks, and what is known of the way they came.
 pub(super) struct Asker {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Endpoint>,
     pub(super) by: Principal,
     pub(super) connection: Connection,
     pub(super) scope: Scope,
@@ -54,7 +54,7 @@ pub(super) type Header<'a> = &'a (dyn Fn(&str) -> Option<&'a str> + Sync);
 
 impl Asker {
     pub(super) fn listing(&self) -> Arc<Listing> {
-        let desk = &self.shared.mcp;
+        let desk = &self.shared.own;
         desk.listings.now(&self.shared.hub, &self.scope, &desk.settings())
     }
 
@@ -94,7 +94,7 @@ impl Asker {
     pub(super) async fn ask(&self, method: Method, params: &Members, header: Option<Header<'_>>) -> Reply {
         match method {
             Method::Discover => {
-                let settings = self.shared.mcp.settings();
+                let settings = self.shared.own.settings();
                 let told = self.listing().instructions(&self.shared.hub, &self.by, &settings);
                 let cache = Cache { ttl_ms: DISCOVER_TTL_MS, public: self.by.is_anonymous() };
                 Reply::Now(Ok(Written::by(|out| self.encoder().discover(&told, cache, out))))
@@ -119,7 +119,7 @@ impl Asker {
     }
 
     fn list(&self, list: decode::List, cursor: Option<&str>, whole: bool) -> Reply {
-        let (listing, settings) = (self.listing(), self.shared.mcp.settings());
+        let (listing, settings) = (self.listing(), self.shared.own.settings());
         let shown = match list {
             decode::List::Tools if whole => listing.whole(&settings),
             decode::List::Tools => listing.shown(&self.shared.hub, &self.by, &settings),

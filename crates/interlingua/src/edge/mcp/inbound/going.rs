@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use super::state::State;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
-use crate::edge::Shared;
+use crate::edge::mcp::Endpoint;
 use crate::hub::audit::lost::Leg;
 use crate::hub::{Running, entropy};
 
@@ -45,7 +45,7 @@ pub(super) enum Asks {
 
 /// What is known of a call besides its exchange.
 pub(super) struct About {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Endpoint>,
     pub(super) by: Principal,
     pub(super) said: Said,
     /// The part of the hub that the client sees.
@@ -129,7 +129,7 @@ impl Addresses for About {
 impl About {
     /// How the client gets the result of a task later, where it can: by the hub's own tool, under the name that it has for this client.
     fn later(&self, task: TaskId) -> Option<String> {
-        let (hub, desk) = (&self.shared.hub, &self.shared.mcp);
+        let (hub, desk) = (&self.shared.hub, &self.shared.own);
         let settings = desk.settings();
         let (name, is_listed) =
             desk.listings.now(hub, &self.scope, &settings).waiting_tool(hub, &self.by, &settings)?;
@@ -354,7 +354,7 @@ impl Going {
     async fn asked(&mut self, question: &Question, seq: u64) -> Option<Next> {
         if question.to == Addressee::Approvers {
             if self.about.verb == Verb::Call {
-                let wait = self.about.shared.mcp.settings().approval_wait;
+                let wait = self.about.shared.own.settings().approval_wait;
                 self.pending = Some((question.text.clone(), Instant::now() + wait));
             }
             let note = format!("waits for approval: {}", question.text);

@@ -25,25 +25,27 @@ use super::frames;
 use super::going::{Asks, Ended, Going, Next};
 use super::listen;
 use super::views;
-use crate::edge::Shared;
+use crate::edge::mcp::Endpoint;
 use crate::edge::mcp::PROTOCOL;
-use crate::edge::oauth::resource;
+use crate::edge::mcp::refusal::McpErrors;
+use crate::endpoint::error_format::{self, ErrorFormat};
+use crate::endpoint::oauth::resource;
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::large;
-use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub fn routes(state: Arc<Endpoint>) -> Router {
     Router::new()
         .route("/mcp", any(all))
         .route("/mcp/", any(all))
         .route("/mcp/{view}", any(one_view))
         .route("/agents/{peer}/mcp", any(one_peer))
+        .with_state(state)
 }
 
 async fn all(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     method: Method,
     headers: HeaderMap,
@@ -53,7 +55,7 @@ async fn all(
 }
 
 async fn one_peer(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(peer): Path<String>,
     method: Method,
@@ -64,24 +66,24 @@ async fn one_peer(
 }
 
 async fn one_view(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(view): Path<String>,
     method: Method,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let settings = shared.mcp.settings();
+    let settings = shared.own.settings();
     if !settings.views.contains_key(view.as_str()) {
         let by = shared.authenticate(&connection, &headers, &[]);
-        return Shape::Mcp.refuse(&by.map_or_else(|fault| fault, |by| views::none(&settings.views, &by)));
+        return McpErrors.refuse(&by.map_or_else(|fault| fault, |by| views::none(&settings.views, &by)));
     }
     Arrived { shared, connection, headers, scope: Scope::View(view.into()) }.answer(&method, body).await
 }
 
 /// A request as it came.
 pub(super) struct Arrived {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Endpoint>,
     pub(super) connection: Connection,
     pub(super) headers: HeaderMap,
     pub(super) scope: Scope,
@@ -94,7 +96,7 @@ impl Arrived {
             Method::POST => self.post(body).await,
             Method::GET if self.has_session() => self.get().await,
             Method::DELETE if self.has_session() => self.delete().await,
-            _ => Shape::Mcp.not_allowed("POST"),
+            _ => McpErrors.not_allowed("POST"),
         };
         if response.status() == StatusCode::UNAUTHORIZED {
             resource::challenge(&shared, &scope.path(), &mut response);
@@ -115,7 +117,7 @@ impl Arrived {
     async fn post(self, body: Body) -> Response {
         let frame = match body::read(body, self.shared.bounds().body).await {
             Ok(frame) => frame,
-            Err(fault) => return Shape::Mcp.refuse(&fault),
+            Err(fault) => return McpErrors.refuse(&fault),
         };
         let mut laps = self.shared.hub.meters().laps();
         let depth = self.shared.bounds().depth;
@@ -277,20 +279,20 @@ pub(super) fn faulted(id: Option<&Id>, fault: &Fault) -> Response {
         fault::Spelling::Outcome => (rpc::INTERNAL_ERROR, 200),
     };
     let mut response = refused(id, &Refused { error: fault::error(fault, code), status });
-    shape::add_headers(&mut response, fault);
+    error_format::add_headers(&mut response, fault);
     response
 }
 
 pub(super) fn refused(id: Option<&Id>, refused: &Refused) -> Response {
     let mut out = Vec::with_capacity(256);
     fault::write(id, &refused.error, &mut out);
-    shape::json(refused.status, out.into())
+    error_format::json(refused.status, out.into())
 }
 
 pub(super) fn ended_response(id: &Id, ended: Ended) -> Response {
     match ended {
         Err(refused) => self::refused(Some(id), &refused),
-        Ok(result) => shape::json(200, result.message(id)),
+        Ok(result) => error_format::json(200, result.message(id)),
     }
 }
 

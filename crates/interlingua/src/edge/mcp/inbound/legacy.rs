@@ -31,7 +31,8 @@ use super::resume::{self, Place};
 use super::sessions::{Memory, Running, Session};
 use super::written::Written;
 use super::{SERVER, Spelling, frames};
-use crate::server::shape;
+use crate::edge::mcp::Endpoint;
+use crate::endpoint::error_format;
 
 /// A result that comes within this time is plain JSON; what takes longer is a stream.
 const SOON: Duration = Duration::from_millis(50);
@@ -84,7 +85,7 @@ impl Arrived {
         if answers.is_empty() {
             return StatusCode::ACCEPTED.into_response();
         }
-        shape::json(200, [b"[", &*answers.join(&b','), b"]"].concat().into())
+        error_format::json(200, [b"[", &*answers.join(&b','), b"]"].concat().into())
     }
 
     async fn whole(&self, within: &Within, request: &rpc::Request) -> Ended {
@@ -115,7 +116,7 @@ impl Arrived {
         let session = Session::new(hub, asked.version, asked.client);
         let sealed =
             session.seal(hub, &by, &self.scope).and_then(|id| HeaderValue::from_str(&id).map_err(Fault::internal));
-        let (desk, mut out) = (&self.shared.mcp, Written::with_capacity(1024));
+        let (desk, mut out) = (&self.shared.own, Written::with_capacity(1024));
         let listing = desk.listings.now(hub, &self.scope, &desk.settings());
         encoder(asked.version).initialize(&listing.instructions(hub, &by, &desk.settings()), out.end());
         let mut response = ended_response(&request.id, Ok(out));
@@ -141,7 +142,7 @@ impl Arrived {
         let by = self.shared.authenticate(&self.connection, &self.headers, &[]);
         let by = by.map_err(|fault| Box::new(faulted(None, &fault)))?;
         let hub = &self.shared.hub;
-        match self.shared.mcp.sessions.find(hub, &by, &self.scope, id).await {
+        match self.shared.own.sessions.find(hub, &by, &self.scope, id).await {
             Ok(Some((session, memory))) => Ok(Within { by, session, memory }),
             Ok(None) => {
                 let text = "this session is not known, or not any more";
@@ -202,7 +203,7 @@ impl Arrived {
         }
     }
 
-    fn kept(&self) -> Arc<crate::edge::Shared> {
+    fn kept(&self) -> Arc<Endpoint> {
         self.shared.clone()
     }
 
@@ -219,7 +220,7 @@ impl Arrived {
             Method::Unsubscribe(uri) => within.memory.unsubscribe(&uri),
             _ => return Err(Refused::params("this session has begun already")),
         }
-        let (sessions, hub) = (&self.shared.mcp.sessions, &self.shared.hub);
+        let (sessions, hub) = (&self.shared.own.sessions, &self.shared.hub);
         if let Err(fault) = sessions.changed(hub, &within.by, &within.session, &within.memory).await {
             subscribed.iter().for_each(|uri| within.memory.unsubscribe(uri));
             return Err(Refused::params(fault.public));
@@ -271,7 +272,7 @@ impl Arrived {
 
     fn session_stream(&self, within: &Within) -> Response {
         let hub = &self.shared.hub;
-        let mode = self.shared.mcp.settings().mode(&self.scope);
+        let mode = self.shared.own.settings().mode(&self.scope);
         let telling = Telling::new(&self.shared, &within.by, &self.scope, Spelling(mode), None);
         let over = (within.memory.take_stream(), hub.stopping().clone());
         let state = (telling, vec![frames::COMMENT], within.memory.clone(), over);
@@ -301,7 +302,7 @@ impl Arrived {
             Ok(within) => within,
             Err(response) => return *response,
         };
-        match self.shared.mcp.sessions.end(&self.shared.hub, &within.by, &within.session).await {
+        match self.shared.own.sessions.end(&self.shared.hub, &within.by, &within.session).await {
             Ok(()) => StatusCode::NO_CONTENT.into_response(),
             Err(fault) => faulted(None, &fault),
         }
@@ -319,7 +320,7 @@ fn written_error(id: Option<&Id>, error: &rpc::Error) -> Vec<u8> {
 }
 
 /// A client's answer to a question that was put as a request. What belongs to no open question of theirs is nothing.
-pub(super) async fn answer(shared: &crate::edge::Shared, by: &Principal, response: &rpc::Response) {
+pub(super) async fn answer(shared: &crate::endpoint::Shared, by: &Principal, response: &rpc::Response) {
     let id = response.id.json();
     let Some(id) = id.tree().as_str().and_then(|id| id.parse::<QuestionId>().ok()) else { return };
     let Some(live) = shared.hub.live(id.0) else { return };
@@ -340,7 +341,7 @@ pub(super) async fn answer(shared: &crate::edge::Shared, by: &Principal, respons
 /// The stream of one call. Whoever drops it has not cancelled the call.
 struct Stream {
     place: Place,
-    arrived: Arc<crate::edge::Shared>,
+    arrived: Arc<Endpoint>,
     running: Running,
 }
 
@@ -404,7 +405,7 @@ impl Stream {
             }
             Ok(Next::Ended(ended)) => {
                 let frame = frames::event(Some(&self.place.at(going.seq)), &end_message(&self.place.request, ended));
-                self.arrived.mcp.sessions.keep_final(going.task(), frame.clone());
+                self.arrived.own.sessions.keep_final(going.task(), frame.clone());
                 (frame, Streaming::Over)
             }
         })

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use super::ask::Asker;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, frames};
-use crate::edge::Shared;
+use crate::edge::mcp::Endpoint;
 use crate::hub::news::{Heard, Listener};
 
 /// How long more of the same is waited for.
@@ -36,7 +36,7 @@ pub(super) fn stream(asker: &Asker, id: Id, mut filter: Filter) -> Response {
     let held: Vec<(Text, Following)> =
         std::mem::take(&mut filter.updates).into_iter().filter_map(|uri| Some((uri.clone(), follow(&uri)?))).collect();
     filter.updates = held.iter().map(|(uri, _)| uri.clone()).collect();
-    let mode = asker.shared.mcp.settings().mode(&asker.scope);
+    let mode = asker.shared.own.settings().mode(&asker.scope);
     let telling = Telling::new(&asker.shared, &asker.by, &asker.scope, Spelling(mode), Some(id.clone()));
     let first = frames::event(None, &notify::acknowledged(&filter, &id));
     let (stopping, version) = (hub.stopping().clone(), asker.said.version);
@@ -72,20 +72,20 @@ fn listened(version: Version, id: &Id) -> Bytes {
 }
 
 /// Has the peer whose resource this is tell of it, for as long as what is returned is held.
-pub(super) fn followed(shared: &Shared, by: &Principal, scope: &Scope, uri: &str) -> Result<Following, Fault> {
+pub(super) fn followed(shared: &Endpoint, by: &Principal, scope: &Scope, uri: &str) -> Result<Following, Fault> {
     let (peer, own) = place(shared, scope, uri)?;
     let told = shared.hub.follow_resource(by, &peer, &own)?;
     told.ok_or_else(|| Fault::caller(FaultKind::InvalidInput, format!("{peer} does not tell when this changes")))
 }
 
 /// Whose resource this is, and what it is called there.
-fn place(shared: &Shared, scope: &Scope, uri: &str) -> Result<(PeerId, Uri), Fault> {
-    shared.mcp.listings.now(&shared.hub, scope, &shared.mcp.settings()).resource(uri)
+fn place(shared: &Endpoint, scope: &Scope, uri: &str) -> Result<(PeerId, Uri), Fault> {
+    shared.own.listings.now(&shared.hub, scope, &shared.own.settings()).resource(uri)
 }
 
 /// Hears news and tells what its client wants to hear.
 pub(super) struct Telling {
-    shared: Arc<Shared>,
+    shared: Arc<Endpoint>,
     by: Principal,
     news: Listener,
     scope: Scope,
@@ -104,7 +104,7 @@ struct Held {
 
 impl Telling {
     pub(super) fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<Endpoint>,
         by: &Principal,
         scope: &Scope,
         spelling: Spelling,

@@ -96,7 +96,7 @@ pub(super) async fn stream(arrived: &Arrived, within: &Within, place: Place) -> 
     let going = match taken_up(arrived, within, &place).await {
         Ok(going) => going,
         Err(fault) => {
-            return match arrived.shared.mcp.sessions.final_of(place.task) {
+            return match arrived.shared.own.sessions.final_of(place.task) {
                 Some(last) => frames::response(once(async { last })),
                 None => faulted(None, &fault.told_to(&within.by)),
             };
@@ -130,7 +130,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
     let running = loop {
         match hub.follow(&within.by, place.task, place.seq).await {
             Err(fault) if fault.kind == FaultKind::NotFound(Noun::Task) && tries < TRIES => {
-                if arrived.shared.mcp.sessions.final_of(place.task).is_some() {
+                if arrived.shared.own.sessions.final_of(place.task).is_some() {
                     return Err(fault);
                 }
                 tries += 1;
@@ -146,7 +146,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
         hub.now(),
     );
     let said = said.map_err(|_| Fault::hub(FaultKind::Internal, "nothing was said that could be wrong"))?;
-    let mode = arrived.shared.mcp.settings().mode(&arrived.scope);
+    let mode = arrived.shared.own.settings().mode(&arrived.scope);
     let about = About {
         shared: arrived.shared.clone(),
         by: within.by.clone(),

@@ -7,7 +7,7 @@ use interlingua_protocols::rpc::{self, Id};
 
 use super::ask::Asker;
 use super::http;
-use crate::edge::oauth::resource;
+use crate::endpoint::oauth::resource;
 
 impl Asker {
     /// The refusal of a call that only lacks a scope.

@@ -14,14 +14,15 @@ use interlingua_protocols::nlip::decode::Door;
 use interlingua_protocols::nlip::json::{self, Keys};
 
 use super::{Exchange, Reply, limits};
-use crate::edge::Shared;
+use crate::edge::nlip::Endpoint;
+use crate::edge::nlip::refusal::NlipErrors;
+use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::large;
-use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub(super) fn routes() -> Router<Arc<Endpoint>> {
     let front = post(front_door).fallback(not_allowed);
     Router::new()
         .route("/nlip", front.clone())
@@ -30,11 +31,11 @@ pub fn routes() -> Router<Arc<Shared>> {
 }
 
 async fn not_allowed() -> Response {
-    Shape::Nlip.not_allowed("POST")
+    NlipErrors.not_allowed("POST")
 }
 
 async fn front_door(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
     body: Body,
@@ -43,7 +44,7 @@ async fn front_door(
 }
 
 async fn one_peer(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(peer): Path<String>,
     headers: HeaderMap,
@@ -52,10 +53,16 @@ async fn one_peer(
     respond(&shared, connection, headers, Door::Peer(PeerId::from(peer)), body).await
 }
 
-async fn respond(shared: &Arc<Shared>, connection: Connection, headers: HeaderMap, door: Door, body: Body) -> Response {
+async fn respond(
+    shared: &Arc<Endpoint>,
+    connection: Connection,
+    headers: HeaderMap,
+    door: Door,
+    body: Body,
+) -> Response {
     let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
-        Err(fault) => return Shape::Nlip.refuse(&fault),
+        Err(fault) => return NlipErrors.refuse(&fault),
     };
     let meters = shared.hub.meters();
     let mut laps = meters.laps();
@@ -63,7 +70,7 @@ async fn respond(shared: &Arc<Shared>, connection: Connection, headers: HeaderMa
         Ok(message) => message,
         Err(invalid) => {
             meters.protocol(crate::edge::nlip::PROTOCOL).invalid.increment(1);
-            let mut response = Shape::Nlip.refuse(&invalid.fault());
+            let mut response = NlipErrors.refuse(&invalid.fault());
             *response.status_mut() =
                 http::StatusCode::from_u16(invalid.status()).unwrap_or(http::StatusCode::BAD_REQUEST);
             return response;
@@ -88,9 +95,9 @@ fn encoded(reply: Reply) -> Response {
         }
     };
     let Reply { status, message, fault, ear: _, proven: _ } = reply;
-    let mut response = shape::json(status, json::encode(&message, Keys::Lower).into());
+    let mut response = error_format::json(status, json::encode(&message, Keys::Lower).into());
     if let Some(fault) = fault {
-        shape::add_headers(&mut response, &fault);
+        error_format::add_headers(&mut response, &fault);
     }
     response
 }

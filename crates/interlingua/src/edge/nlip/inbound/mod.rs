@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::HeaderMap;
+use axum::Router;
 use interlingua_core::words::{Locale, say};
 use interlingua_core::{
     Answer, Call, CancelWhy, Carried, ConversationId, Fault, FaultKind, Loss, MessageId, PeerId, Principal, Question,
@@ -26,7 +27,8 @@ use interlingua_protocols::nlip::{discover, fault, tokens, upload};
 use self::stand::{Stood, outcome_status, watch};
 pub(super) use self::topics::{Ear, Listening};
 use super::uploads;
-use crate::edge::Shared;
+use crate::edge::nlip::Endpoint;
+use crate::endpoint::Shared;
 use crate::hub::audit::lost::Leg;
 use crate::hub::{Running, Settled, entropy};
 use crate::server::connection::Connection;
@@ -37,9 +39,14 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long a cancel waits to be confirmed.
 const CANCELLING: Duration = Duration::from_secs(5);
 
+/// NLIP's paths.
+pub fn routes(state: Arc<Endpoint>) -> Router {
+    Router::new().merge(http::routes()).merge(ws::routes()).merge(uploads::routes()).with_state(state)
+}
+
 /// One message that arrived, and where.
 pub(super) struct Exchange<'a> {
-    pub(super) shared: &'a Arc<Shared>,
+    pub(super) shared: &'a Arc<Endpoint>,
     pub(super) connection: &'a Connection,
     pub(super) headers: &'a HeaderMap,
     pub(super) door: Door,
@@ -115,7 +122,7 @@ impl Owed {
 
 impl Exchange<'_> {
     pub(super) async fn answer(&self, message: Message) -> Reply {
-        if !self.shared.routing.settings().doors {
+        if !self.shared.own.is_on() {
             let kind = FaultKind::Unsupported(interlingua_core::Feature::SwitchedOff);
             return Reply::refused(Fault::caller(kind, "NLIP is switched off here"));
         }

@@ -7,10 +7,10 @@ use interlingua_core::{Fault, FaultKind, Meta, PeerId, Principal, Priority, Secr
 use interlingua_protocols::nlip::topic::Topic;
 
 use super::{Exchange, Owed, Reply};
+use crate::endpoint::lasting::Pass;
 use crate::hub::bus::Subscription;
 use crate::hub::entropy;
 use crate::server::access::Shown;
-use crate::server::lasting::Pass;
 
 /// What changes in what a socket listens to.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Exchange<'_> {
         match wish {
             Topic::Subscribe { pattern, after } => {
                 let subscription = hub.subscribe(by, Pattern::parse(&pattern)?, after).await?;
-                let pass = Pass::of_request(self.shared, Shown::of(*self.connection, self.headers), shown);
+                let pass = Pass::of_request(&self.shared.shared, Shown::of(*self.connection, self.headers), shown);
                 let taken_back = || Fault::caller(FaultKind::Unauthenticated, "the credential is not valid any more");
                 let said = format!("Listening to {pattern}.");
                 let listening = Listening { pattern, subscription, pass: pass.ok_or_else(taken_back)? };

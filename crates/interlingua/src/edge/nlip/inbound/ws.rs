@@ -28,16 +28,18 @@ use tokio_websockets::{CloseCode, Message as Frame};
 use tracing::Instrument;
 
 use super::{Ear, Exchange, Listening, limits};
-use crate::edge::Shared;
+use crate::edge::nlip::Endpoint;
 use crate::edge::nlip::PROTOCOL;
+use crate::edge::nlip::refusal::NlipErrors;
+use crate::endpoint::Shared;
+use crate::endpoint::error_format::ErrorFormat;
+use crate::endpoint::lasting::Pass;
+use crate::hub::byte_budget::SMALL;
 use crate::server::access::Shown;
 use crate::server::connection::Connection;
 use crate::server::frames::{self, Arrived, Close, TAKEN_BACK, UNPROVEN, Whole, send};
 use crate::server::large;
-use crate::server::lasting::Pass;
 use crate::server::places::Place;
-use crate::server::room::SMALL;
-use crate::server::shape::Shape;
 use crate::server::upgrade::{Socket, agree, no_place};
 use crate::telemetry::meters::Phase;
 use crate::telemetry::trace;
@@ -53,7 +55,7 @@ const MISSED: u32 = 3;
 /// How many patterns of topics one socket may listen to.
 const MAX_EARS: usize = 16;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub(super) fn routes() -> Router<Arc<Endpoint>> {
     Router::new().route("/nlip/ws", any(binary)).route("/nlip/ws/text", any(text))
 }
 
@@ -64,16 +66,16 @@ enum Binding {
     Json,
 }
 
-async fn binary(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+async fn binary(shared: State<Arc<Endpoint>>, connection: Extension<Connection>, request: Request) -> Response {
     upgraded(shared, connection, request, Binding::Cbor)
 }
 
-async fn text(shared: State<Arc<Shared>>, connection: Extension<Connection>, request: Request) -> Response {
+async fn text(shared: State<Arc<Endpoint>>, connection: Extension<Connection>, request: Request) -> Response {
     upgraded(shared, connection, request, Binding::Json)
 }
 
 fn upgraded(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     mut request: Request,
     binding: Binding,
@@ -81,18 +83,18 @@ fn upgraded(
     // A wrong credential is refused before the upgrade, with a status; none at all may still come with each message.
     let by = match shared.access.transport(&connection, request.headers(), shared.hub.now()) {
         Ok(by) => by,
-        Err(fault) => return Shape::Nlip.refuse(&fault),
+        Err(fault) => return NlipErrors.refuse(&fault),
     };
     let agreed = match agree(&mut request) {
         Ok(agreed) => agreed,
-        Err(fault) => return Shape::Nlip.refuse(&fault),
+        Err(fault) => return NlipErrors.refuse(&fault),
     };
     let standing = match Standing::of(&by, &shared, agreed.address) {
         Ok(standing) => standing,
-        Err(fault) => return Shape::Nlip.refuse(&fault),
+        Err(fault) => return NlipErrors.refuse(&fault),
     };
     let headers = std::mem::take(request.headers_mut());
-    let pass = Pass::of_connection(&shared, Shown::of(connection, &headers));
+    let pass = Pass::of_connection(&shared.shared, Shown::of(connection, &headers));
     let (response, socket) = agreed.split(standing.limit(&shared), shared.allowance());
     let supervisor = shared.hub.supervisor().clone();
     supervisor.run(async move {
@@ -135,7 +137,7 @@ impl Standing {
 }
 
 struct Session {
-    shared: Arc<Shared>,
+    shared: Arc<Endpoint>,
     connection: Connection,
     headers: HeaderMap,
     binding: Binding,

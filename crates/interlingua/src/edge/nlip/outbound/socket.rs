@@ -24,7 +24,7 @@ use tokio_websockets::{ClientBuilder, Error, Limits, Message, WebSocketStream};
 use super::address::Address;
 use super::legs::LegKey;
 use super::transport::{self, LIMITS, Received};
-use crate::client::answers::{Answers, refused};
+use crate::client::answers::{Answers, allowance, refused};
 use crate::client::guard::Reach;
 use crate::client::http::CONNECT;
 use crate::client::lost::{Begun, Lost, Why};
@@ -136,7 +136,7 @@ impl Sockets {
             };
             let limits = Limits::default().max_payload_len(Some(self.answers.message().min(LIMITS.bytes)));
             let builder = ClientBuilder::from_uri(self.uri.clone()).limits(limits);
-            let stream = Counted::behind_a_head(stream, self.answers.allowance());
+            let stream = Counted::behind_a_head(stream, allowance(&self.answers));
             let (socket, _) = builder.connect_on(stream).await.map_err(std::io::Error::other)?;
             Ok::<_, std::io::Error>(socket)
         });

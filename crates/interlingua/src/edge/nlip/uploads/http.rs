@@ -17,23 +17,25 @@ use interlingua_protocols::nlip::wire::{Message, Submessage};
 
 use super::multipart::{Multipart, boundary};
 use super::{Stored, Upload, fill, find, nothing, reserve, used};
-use crate::edge::{Shared, content};
+use crate::edge::nlip::Endpoint;
+use crate::edge::nlip::refusal::NlipErrors;
+use crate::endpoint::error_format::{self, ErrorFormat};
+use crate::endpoint::{Shared, content};
 use crate::hub::artifacts::Arrived;
 use crate::server::body;
 use crate::server::connection::Connection;
-use crate::server::shape::{self, Shape};
 
-pub(in crate::edge) fn routes() -> Router<Arc<Shared>> {
+pub(in crate::edge::nlip) fn routes() -> Router<Arc<Endpoint>> {
     let methods = put(store).post(store).get(fetch).fallback(not_allowed);
     Router::new().route("/nlip/uploads/{id}", methods)
 }
 
 async fn not_allowed() -> Response {
-    Shape::Nlip.not_allowed("PUT, POST, GET")
+    NlipErrors.not_allowed("PUT, POST, GET")
 }
 
 async fn store(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -44,9 +46,9 @@ async fn store(
             let told = serde_json::json!({"sha256": info.digest.to_string(), "length": info.len});
             let text = format!("Stored {} bytes, SHA-256 {}.", info.len, info.digest);
             let message = Message::text(text).with(Submessage::json(told.into()));
-            shape::json(201, json::encode(&message, Keys::Lower).into())
+            error_format::json(201, json::encode(&message, Keys::Lower).into())
         }
-        Err(fault) => Shape::Nlip.refuse(&fault),
+        Err(fault) => NlipErrors.refuse(&fault),
     }
 }
 
@@ -111,14 +113,14 @@ async fn receive_form(blobs: &dyn Blobs, mut body: Body, mut form: Multipart, li
 }
 
 async fn fetch(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<Endpoint>>,
     Extension(connection): Extension<Connection>,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Response {
     match opened(&shared, &connection, &id, &headers).await {
         Ok(Stored { digest, len, media }) => content::respond(&shared.hub, BlobInfo { digest, len }, media.as_deref()),
-        Err(fault) => Shape::Nlip.refuse(&fault),
+        Err(fault) => NlipErrors.refuse(&fault),
     }
 }
 

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::inbound::Exchange;
 use crate::hub::{Hub, entropy};
 
-pub(in crate::edge) use http::routes;
+pub(super) use http::routes;
 
 const KIND: &str = "upload";
 /// What they are counted as, in words that their owner may read.

@@ -24,15 +24,16 @@ use super::stream::Wanted;
 use super::summing::worded;
 use super::{promise, stream};
 use crate::edge::nlweb::PROTOCOL;
-use crate::edge::{Shared, content};
+use crate::edge::nlweb::refusal::NlwebErrors;
+use crate::endpoint::error_format::{self, ErrorFormat};
+use crate::endpoint::guard::FORM;
+use crate::endpoint::{Shared, content};
 use crate::hub::asking::no_such_peer;
 use crate::hub::audit::lost::{Leg, Named};
 use crate::hub::{Hub, Running, Settled, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
-use crate::server::guard::FORM;
 use crate::server::large;
-use crate::server::shape::{self, Shape};
 use crate::telemetry::meters::Phase;
 
 /// A whole answer that takes longer is promised.
@@ -81,7 +82,7 @@ async fn answer(
     let Sent { method, uri, headers } = sent;
     let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
-        Err(fault) => return Shape::Nlweb.refuse(&fault),
+        Err(fault) => return NlwebErrors.refuse(&fault),
     };
     let mut laps = shared.hub.meters().laps();
     let arrived = Arrived {
@@ -95,7 +96,7 @@ async fn answer(
         Err(refused) => {
             shared.hub.meters().protocol(PROTOCOL).invalid.increment(1);
             let (status, answer) = encode::refused(&refused, id());
-            return shape::json(status, answer.to_string().into());
+            return error_format::json(status, answer.to_string().into());
         }
     };
     laps.done(Phase::Decode);
@@ -131,12 +132,12 @@ fn id() -> Text {
 /// One answer, whole.
 pub(super) fn told(envelope: &Envelope, stand: &Stand<'_>) -> Response {
     let mut response =
-        shape::json(encode::status(envelope.dialect, stand), encode::whole(envelope, stand).to_string().into());
+        error_format::json(encode::status(envelope.dialect, stand), encode::whole(envelope, stand).to_string().into());
     if let Stand::Refused(fault) = stand {
         if fault.kind == FaultKind::Internal {
             tracing::error!(error = %fault, cause = ?fault.source, "a question could not be answered");
         }
-        shape::add_headers(&mut response, fault);
+        error_format::add_headers(&mut response, fault);
     }
     response
 }

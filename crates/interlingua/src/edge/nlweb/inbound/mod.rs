@@ -18,10 +18,11 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-use crate::edge::Shared;
-use crate::server::shape::Shape;
+use crate::edge::nlweb::refusal::NlwebErrors;
+use crate::endpoint::Shared;
+use crate::endpoint::error_format::ErrorFormat;
 
-pub fn routes() -> Router<Arc<Shared>> {
+pub fn routes(shared: Arc<Shared>) -> Router {
     let ask = get(ask::front).post(ask::front).fallback(not_allowed);
     Router::new()
         .route("/ask", ask.clone())
@@ -31,12 +32,13 @@ pub fn routes() -> Router<Arc<Shared>> {
         .route("/sites", get(sites::list))
         .route("/who", get(sites::who))
         .route("/llms.txt", get(sites::about))
+        .with_state(shared)
 }
 
 async fn not_allowed() -> axum::response::Response {
-    Shape::Nlweb.not_allowed("GET, POST")
+    NlwebErrors.not_allowed("GET, POST")
 }
 
 async fn only_post() -> axum::response::Response {
-    Shape::Nlweb.not_allowed("POST")
+    NlwebErrors.not_allowed("POST")
 }

@@ -14,12 +14,13 @@ use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
 use interlingua_protocols::nlweb::wire::Action;
 
 use super::ask::{Reader, base, listen, told};
-use crate::edge::Shared;
+use crate::edge::nlweb::refusal::NlwebErrors;
+use crate::endpoint::Shared;
+use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::hub::{Hub, Running, entropy};
 use crate::server::body;
 use crate::server::connection::Connection;
 use crate::server::large;
-use crate::server::shape::{self, Shape};
 
 /// How long a look waits for the end: one that comes soon spares another look.
 const LOOK: Duration = Duration::from_millis(1_000);
@@ -44,12 +45,12 @@ pub(super) async fn wait(
 ) -> Response {
     let frame = match body::read(body, shared.bounds().body).await {
         Ok(frame) => frame,
-        Err(fault) => return Shape::Nlweb.refuse(&fault),
+        Err(fault) => return NlwebErrors.refuse(&fault),
     };
     let id: Text = format!("{:032x}", entropy::bits()).into();
     let (token, action) = match large::worked(frame.len(), || decode::wait(&frame, shared.bounds().depth)).await {
         Ok(read) => read,
-        Err(invalid) => return shape::json(400, encode::refused_wait(&invalid, id).to_string().into()),
+        Err(invalid) => return error_format::json(400, encode::refused_wait(&invalid, id).to_string().into()),
     };
     let mut envelope = Envelope::again(&Manner::default(), id);
     let looked = async {

@@ -12,9 +12,10 @@ use interlingua_protocols::nlweb::decode::{self, Arrived};
 use interlingua_protocols::nlweb::discover::{self, Site};
 use interlingua_protocols::nlweb::encode;
 
-use crate::edge::Shared;
+use crate::edge::nlweb::refusal::NlwebErrors;
+use crate::endpoint::Shared;
+use crate::endpoint::error_format::{self, ErrorFormat};
 use crate::server::connection::Connection;
-use crate::server::shape::{self, Shape};
 
 /// How many skills a search looks at, and how many sites it names.
 const RANKED: usize = 200;
@@ -35,9 +36,9 @@ pub(super) async fn list(
     match shared.authenticate(&connection, &headers, &[]) {
         Ok(by) => {
             let sites: Vec<Site> = visible(&shared, &by).into_values().collect();
-            shape::json(200, discover::sites(&sites).to_string().into())
+            error_format::json(200, discover::sites(&sites).to_string().into())
         }
-        Err(fault) => Shape::Nlweb.refuse(&fault),
+        Err(fault) => NlwebErrors.refuse(&fault),
     }
 }
 
@@ -60,7 +61,7 @@ pub(super) async fn who(
         Ok(asked) => asked,
         Err(refused) => {
             let (status, answer) = encode::refused(&refused, "".into());
-            return shape::json(status, answer.to_string().into());
+            return error_format::json(status, answer.to_string().into());
         }
     };
     let found = async {
@@ -70,9 +71,9 @@ pub(super) async fn who(
     match found.await {
         Ok(found) => {
             let id = asked.query_id.as_deref().unwrap_or_default();
-            shape::json(200, discover::who(id, &found).to_string().into())
+            error_format::json(200, discover::who(id, &found).to_string().into())
         }
-        Err(fault) => Shape::Nlweb.refuse(&fault),
+        Err(fault) => NlwebErrors.refuse(&fault),
     }
 }
 

@@ -22,7 +22,7 @@ use super::ask::went;
 use super::pending::{Pending, waits};
 use super::several::Several;
 use super::summing::worded;
-use crate::edge::content;
+use crate::endpoint::content;
 use crate::hub::audit::lost::Leg;
 use crate::hub::{Hub, Running};
 

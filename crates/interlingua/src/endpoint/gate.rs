@@ -5,28 +5,27 @@ use std::sync::Arc;
 
 use interlingua_core::{Fault, FaultKind};
 
-use super::access::Shown;
-use crate::edge::Shared;
+use super::Shared;
+use crate::server::access::Shown;
+use crate::server::room;
 
 /// What a body must pass once it is longer than a stranger's may be.
 #[derive(Debug)]
-pub struct Gate {
+pub(super) struct Gate {
     shared: Arc<Shared>,
     shown: Shown,
     most: u64,
 }
 
 impl Gate {
-    pub fn new(shared: &Arc<Shared>, shown: &Shown) -> Gate {
+    pub(super) fn new(shared: &Arc<Shared>, shown: &Shown) -> Gate {
         Gate { shared: shared.clone(), shown: shown.clone(), most: shared.bounds().anonymous_body }
     }
+}
 
-    /// So many bytes came, or will. Who passed once is not asked again.
-    pub(super) fn pass(gate: &mut Option<Gate>, bytes: u64) -> Result<(), Fault> {
-        match gate.take_if(|gate| bytes > gate.most) {
-            Some(gate) => gate.judge(),
-            None => Ok(()),
-        }
+impl room::Gate for Gate {
+    fn most(&self) -> u64 {
+        self.most
     }
 
     fn judge(&self) -> Result<(), Fault> {

@@ -16,9 +16,9 @@ use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 use interlingua_core::{Fault, FaultKind, Principal, Secret};
 
-use super::access::Shown;
-use super::shape::{Farewell, Shape};
-use crate::edge::Shared;
+use super::Shared;
+use super::error_format::Farewell;
+use crate::server::access::Shown;
 
 /// Clocks are read in milliseconds: a credential has expired a little after its time.
 const AFTER: Duration = Duration::from_millis(5);
@@ -93,7 +93,7 @@ pub(super) fn watched(shared: &Arc<Shared>, shown: Shown, path: &str, mut respon
     let brought = response.extensions_mut().remove::<Brought>().map(|brought| brought.0).unwrap_or_default();
     let pass = Pass::of_request(shared, shown, brought);
     let fault = Fault::caller(FaultKind::Unauthenticated, "the credential of this stream is not valid any more");
-    let farewell = Shape::of(path).farewell(&fault, response.headers());
+    let farewell = shared.error_format(path).farewell(&fault, response.headers());
     let ended = Box::pin(async move {
         // Without one it was taken back before the answer began.
         if let Some(pass) = pass {

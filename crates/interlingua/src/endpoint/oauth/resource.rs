@@ -15,8 +15,7 @@ use http::{HeaderValue, StatusCode};
 use interlingua_core::{Link, Principal, Proof, Skill};
 use interlingua_protocols::object::Object;
 
-use crate::edge::Shared;
-use crate::server::shape::Shape;
+use crate::endpoint::Shared;
 
 const PLACE: &str = "/.well-known/oauth-protected-resource";
 
@@ -31,7 +30,7 @@ async fn whole(State(shared): State<Arc<Shared>>) -> Response {
 /// Of the endpoints that ask for tokens by this rule, and of no other path.
 async fn part(State(shared): State<Arc<Shared>>, Path(path): Path<String>) -> Response {
     let path = format!("/{path}");
-    if Shape::of(&path) == Shape::Mcp { describe(&shared, &path) } else { StatusCode::NOT_FOUND.into_response() }
+    if shared.paths.has_metadata(&path) { describe(&shared, &path) } else { StatusCode::NOT_FOUND.into_response() }
 }
 
 fn describe(shared: &Shared, path: &str) -> Response {

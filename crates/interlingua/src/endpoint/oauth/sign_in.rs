@@ -17,8 +17,8 @@ use interlingua_protocols::oauth::callback::Callback;
 use interlingua_protocols::oauth::client;
 
 use crate::client::oauth::ReturnAddress;
-use crate::edge::Shared;
-use crate::edge::html::escaped;
+use crate::endpoint::Shared;
+use crate::endpoint::html::escaped;
 use crate::hub::audit::AuditLine;
 use crate::server::connection::Connection;
 

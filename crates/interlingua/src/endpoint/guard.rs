@@ -12,14 +12,13 @@ use axum::response::Response;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 use http::{HeaderMap, Method};
 use interlingua_core::{Fault, FaultKind, Feature, Subject};
-use interlingua_protocols::a2a;
 
-use super::access::Shown;
 use super::gate::Gate;
-use super::shape::Shape;
-use super::{broken, lasting};
-use crate::edge::Shared;
+use super::paths::PathTable;
+use super::{Shared, broken, lasting};
 use crate::hub::audit::AuditLine;
+use crate::server::access::Shown;
+use crate::server::room;
 use crate::telemetry::meters::Phase;
 
 /// What forms send.
@@ -52,17 +51,17 @@ impl Guard {
         let hub = &shared.hub;
         let mut laps = hub.meters().laps();
         let (path, headers) = (request.uri().path(), request.headers());
-        let judged = self.judge(request.method(), path, request.uri().authority(), headers);
+        let judged = self.judge(&shared.paths, request.method(), path, request.uri().authority(), headers);
         laps.done(Phase::Accept);
         match judged {
             Ok(()) => {
                 let uri = request.uri().clone();
                 let shown = request.extensions().get().map(|connection| Shown::of(*connection, headers));
                 // A file goes to disk as it comes.
-                let admitted = if is_upload(uri.path()) {
+                let admitted = if shared.paths.is_upload(uri.path()) {
                     Ok((request, None))
                 } else {
-                    shared.room.admit(request, || shown.as_ref().map(|shown| Gate::new(&shared, shown)))
+                    room::admit(&shared.room, request, || shown.as_ref().map(|shown| Gate::new(&shared, shown)))
                 };
                 let (request, _held) = match admitted {
                     Ok(admitted) => admitted,
@@ -70,10 +69,10 @@ impl Guard {
                         hub.write_audit(
                             AuditLine::new("accept", Subject::Anonymous).on(uri.path()).refused(fault.kind),
                         );
-                        return Shape::of(uri.path()).refuse(&fault);
+                        return shared.error_format(uri.path()).refuse(&fault);
                     }
                 };
-                let response = broken::answered(uri.path(), next.run(request)).await;
+                let response = broken::answered(shared.error_format(uri.path()), next.run(request)).await;
                 match shown {
                     Some(shown) => lasting::watched(&shared, shown, uri.path(), response),
                     None => response,
@@ -81,13 +80,14 @@ impl Guard {
             }
             Err(fault) => {
                 hub.write_audit(AuditLine::new("accept", Subject::Anonymous).on(path).refused(fault.kind));
-                Shape::of(path).refuse(&fault)
+                shared.error_format(path).refuse(&fault)
             }
         }
     }
 
     pub(crate) fn judge(
         &self,
+        paths: &PathTable,
         method: &Method,
         path: &str,
         authority: Option<&http::uri::Authority>,
@@ -106,12 +106,12 @@ impl Guard {
         let visit = *method == Method::GET
             && text(headers, "sec-fetch-mode") == Some("navigate")
             && text(headers, "sec-fetch-dest") == Some("document")
-            && crate::edge::oauth::is_visited(path);
+            && super::oauth::is_visited(path);
         if let (Some("cross-site" | "same-site"), false) = (text(headers, "sec-fetch-site"), visit) {
             return Err(denied("requests from other sites' pages are not taken"));
         }
         check_content_encoding(headers)?;
-        check_content_type(method, path, headers)
+        check_content_type(paths, method, path, headers)
     }
 
     fn knows(&self, host: &str) -> bool {
@@ -167,8 +167,8 @@ fn check_content_encoding(headers: &HeaderMap) -> Result<(), Fault> {
 }
 
 /// A body must say it is something no page can send without asking; uploads may be anything.
-fn check_content_type(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Fault> {
-    if !matches!(*method, Method::POST | Method::PUT | Method::PATCH) || is_upload(path) {
+fn check_content_type(paths: &PathTable, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Fault> {
+    if !matches!(*method, Method::POST | Method::PUT | Method::PATCH) || paths.is_upload(path) {
         return Ok(());
     }
     let Some(value) = headers.get(CONTENT_TYPE) else {
@@ -177,25 +177,37 @@ fn check_content_type(method: &Method, path: &str, headers: &HeaderMap) -> Resul
     };
     let kind = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let json = kind.eq_ignore_ascii_case("application/json") || kind.to_ascii_lowercase().ends_with("+json");
-    let grpc = a2a::grpc::is_media(kind) && a2a::grpc::is_path(path);
-    // A page can send a form without asking, but not without its Origin, which was looked at; and what a form asks there a
-    // link asks as well.
-    let form = kind.eq_ignore_ascii_case(FORM) && Shape::of(path) == Shape::Nlweb && path != "/await";
-    if json || grpc || form {
+    if json || paths.takes(path, kind) {
         return Ok(());
     }
     let text = format!("content type '{kind}' is not taken here: send application/json");
     Err(Fault::caller(FaultKind::Unsupported(Feature::Media), text))
 }
 
-/// Paths whose body is a file.
-pub fn is_upload(path: &str) -> bool {
-    path.starts_with("/nlip/uploads/") || (path.starts_with("/api/artifacts/") && path.ends_with("/content"))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::error_format::{ErrorFormat, Farewell};
+    use super::super::paths::PathRules;
     use super::*;
+
+    #[derive(Debug)]
+    struct Plain;
+
+    impl ErrorFormat for Plain {
+        fn refuse(&self, _: &Fault) -> Response {
+            Response::default()
+        }
+
+        fn farewell(&self, _: &Fault, _: &HeaderMap) -> Farewell {
+            Farewell::Broken
+        }
+    }
+
+    /// A form is taken at one path.
+    const TABLE: PathTable = PathTable {
+        protocols: &[PathRules { takes: |path, media| path == "/ask" && media == FORM, ..PathRules::NONE }],
+        default: &Plain,
+    };
 
     fn judge(method: &Method, headers: &[(&'static str, &str)]) -> Option<FaultKind> {
         judge_at("/nlip", method, headers)
@@ -207,7 +219,7 @@ mod tests {
             map.insert(*name, value.parse().expect("a header"));
         }
         let guard = Guard { hosts: vec!["hub.example".into()], loopback_only: true };
-        guard.judge(method, path, None, &map).err().map(|fault| fault.kind)
+        guard.judge(&TABLE, method, path, None, &map).err().map(|fault| fault.kind)
     }
 
     #[test]
@@ -225,9 +237,13 @@ mod tests {
             let mut map = HeaderMap::new();
             map.insert(HOST, http::HeaderValue::from_static("localhost"));
             map.insert(name, http::HeaderValue::from_static(good));
-            assert_eq!(guard.judge(&Method::POST, "/mcp", None, &map).map_err(|fault| fault.kind), Ok(()), "{name}");
+            assert_eq!(
+                guard.judge(&TABLE, &Method::POST, "/mcp", None, &map).map_err(|fault| fault.kind),
+                Ok(()),
+                "{name}"
+            );
             map.append(name, http::HeaderValue::from_static(bad));
-            let judged = guard.judge(&Method::POST, "/mcp", None, &map).map_err(|fault| fault.kind);
+            let judged = guard.judge(&TABLE, &Method::POST, "/mcp", None, &map).map_err(|fault| fault.kind);
             assert_eq!(judged, Err(FaultKind::Malformed), "{name}");
         }
     }

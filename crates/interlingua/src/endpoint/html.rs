@@ -1,11 +1,11 @@
 //! Text inside the few pages that the hub shows to people.
 
 /// What a page of the hub may do: no script, nothing from elsewhere, in no frame, and no form.
-pub(super) const OWN_PAGE: &str =
+pub(crate) const OWN_PAGE: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// As text of a page, also inside quotation marks.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

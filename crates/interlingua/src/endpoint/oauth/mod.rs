@@ -12,8 +12,8 @@ use axum::Router;
 
 use super::Shared;
 
-pub fn routes() -> Router<Arc<Shared>> {
-    Router::new().merge(sign_in::routes()).merge(resource::routes())
+pub fn routes(shared: Arc<Shared>) -> Router {
+    Router::new().merge(sign_in::routes()).merge(resource::routes()).with_state(shared)
 }
 
 /// May a person come by another site's link? Only here, and only as a visit: a page that is shown, never data that is read.

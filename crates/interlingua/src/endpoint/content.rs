@@ -22,7 +22,6 @@ use super::Shared;
 use crate::hub::{Hub, pieces};
 use crate::server::connection::Connection;
 use crate::server::contained::contain;
-use crate::server::shape::Shape;
 
 const PATH: &str = "/content/";
 /// As links were sealed that are out already.
@@ -30,8 +29,8 @@ const PURPOSE: &str = "mcp artifact";
 /// A longer name of a type is left out: an address has to fit into a request.
 const MAX_MEDIA: usize = 200;
 
-pub(crate) fn routes() -> Router<Arc<Shared>> {
-    Router::new().route("/content/{sealed}", get(fetch).fallback(not_allowed))
+pub(crate) fn routes(shared: Arc<Shared>) -> Router {
+    Router::new().route("/content/{sealed}", get(fetch).fallback(not_allowed)).with_state(shared)
 }
 
 /// What an address leads to.
@@ -83,8 +82,8 @@ pub(crate) fn link(hub: &Hub, by: &Principal, base: &str, parts: &mut [Part]) {
     }
 }
 
-async fn not_allowed() -> Response {
-    Shape::Api.not_allowed("GET")
+async fn not_allowed(State(shared): State<Arc<Shared>>) -> Response {
+    shared.default_format().not_allowed("GET")
 }
 
 async fn fetch(
@@ -99,12 +98,12 @@ async fn fetch(
     };
     match found.await {
         Ok((info, media)) => respond(&shared.hub, info, media.as_deref()),
-        Err(fault) => Shape::Api.refuse(&fault),
+        Err(fault) => shared.default_format().refuse(&fault),
     }
 }
 
 /// Stored content as a body, contained: a browser shows nothing of it as a page of the hub's.
-pub(in crate::edge) fn respond(hub: &Hub, info: BlobInfo, media: Option<&str>) -> Response {
+pub(crate) fn respond(hub: &Hub, info: BlobInfo, media: Option<&str>) -> Response {
     let mut response = Response::new(Body::from_stream(pieces(hub.blobs().clone(), info.digest)));
     let headers = response.headers_mut();
     contain(headers, media);

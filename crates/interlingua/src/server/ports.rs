@@ -1,0 +1,63 @@
+//! Connects parts of the hub that do not know each other: each asks by a port of its own, and here is who answers.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use interlingua_core::{Call, ConversationId, Event, Fault, Owner, Principal};
+use interlingua_drivers::browser::SessionSeen;
+
+use crate::agents::{self, CallRouter, Routed, RoutedCall};
+use crate::edge::api::ports::{Memories, SiteSessions};
+use crate::edge::envelope::{self, Inside};
+use crate::edge::site::Sites;
+use crate::hub::Hub;
+
+/// Calls of agents go through the routing envelope. Held weakly: the hub holds the agent, and the envelope the hub.
+#[derive(Debug)]
+pub(super) struct EnvelopeRouter(pub(super) Weak<envelope::Endpoint>);
+
+impl CallRouter for EnvelopeRouter {
+    fn route(&self, hub: &Hub, by: &Principal, call: Call, timeout: Option<Duration>) -> Result<Routed, Fault> {
+        let Some(envelope) = self.0.upgrade() else { return Ok((call, None)) };
+        let (call, inside) = envelope.own.inside(hub, by, call, timeout)?;
+        Ok((call, inside.map(|inside| Box::new(inside) as Box<dyn RoutedCall>)))
+    }
+}
+
+impl RoutedCall for Inside {
+    fn hear(&mut self, event: &Event, hub: &Hub) {
+        Inside::hear(self, event, hub);
+    }
+
+    fn failed(&self) -> Option<bool> {
+        Inside::failed(self)
+    }
+}
+
+/// Sessions of the hub's browser.
+#[derive(Debug)]
+pub(super) struct BrowserSessions {
+    pub(super) hub: Arc<Hub>,
+    pub(super) sites: Arc<Sites>,
+}
+
+impl SiteSessions for BrowserSessions {
+    fn list<'a>(&'a self, by: &'a Principal) -> BoxFuture<'a, Vec<SessionSeen>> {
+        Box::pin(self.sites.sessions(by))
+    }
+
+    fn end<'a>(&'a self, by: &'a Principal, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(self.sites.end_session(&self.hub, by, id))
+    }
+}
+
+/// What agents of this hub remember.
+#[derive(Debug)]
+pub(super) struct AgentMemories(pub(super) Arc<Hub>);
+
+impl Memories for AgentMemories {
+    fn forget<'a>(&'a self, owner: &'a Owner, conversation: &'a ConversationId) -> BoxFuture<'a, Result<bool, Fault>> {
+        Box::pin(agents::forget(&self.0, owner, conversation))
+    }
+}
