@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = without_file(&overrides).map_err(|rejected| rejected.render())?.config;
     let server = Server::start(&config).await?;
     let recruit = Recruit { name: "counter".to_owned(), instructions: "Count.".to_owned(), skills: Vec::new() };
-    enlist(&server.shared, recruit, Arc::new(Counter)).await?;
+    enlist(&server.hub, server.call_router(), recruit, Arc::new(Counter)).await?;
 
     let target = Target::Skill(SkillId::new("counter", "chat"), None);
     let call = Box::new(Call::new(

@@ -20,9 +20,8 @@ use super::seats::Seats;
 use super::settings::{self, Sections};
 use super::team::{Grounds, Team, TeamPeer};
 use super::voice::{Models, Voice, micro};
-use crate::edge::local;
 use crate::hub::policy::matches;
-use crate::hub::{Hub, Unknown};
+use crate::hub::{Hub, Unknown, in_process};
 
 /// The skill of every agent.
 pub(super) const CHAT: &str = "chat";
@@ -131,7 +130,7 @@ pub async fn enlist(
 
 async fn enter(hub: &Arc<Hub>, agent: Arc<Agent>) -> Result<(), Fault> {
     let skills = vec![agent.skill()];
-    let card = local::card(agent.name.clone(), &agent.title, agent.description.as_str(), skills, hub.now());
+    let card = in_process::card(agent.name.clone(), &agent.title, agent.description.as_str(), skills, hub.now());
     hub.register(card, Arc::new(AgentPeer::new(hub, agent))).await
 }
 
@@ -144,7 +143,7 @@ impl Roster {
         }
         for team in self.teams {
             let skills = vec![team.skill()];
-            let card = local::card(team.name.clone(), &team.title, team.description.as_str(), skills, hub.now());
+            let card = in_process::card(team.name.clone(), &team.title, team.description.as_str(), skills, hub.now());
             hub.register(card, Arc::new(TeamPeer::new(hub, team, self.seats.clone()))).await?;
         }
         Ok(())

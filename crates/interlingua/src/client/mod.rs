@@ -4,7 +4,7 @@
 //! [`http`] is a pool of connections, [`answers`] how much is read of what comes back, [`lanes`] those that many calls share, [`tls`] whom to believe, [`credentials`] what the hub shows of itself, [`oauth`] how it
 //! comes by a token that a server wants, [`lost`] why nothing came back, [`ended`] what the hub is told then, [`retry`] when to try again, [`health`] whether a peer
 //! can be reached, [`websocket`] a connection that is wanted again, [`place`] which other addresses are still a peer's own,
-//! [`guard`] which are called at all when others choose them, [`live`] work that goes on, [`starting`] a peer that has not been
+//! [`guard`] which are called at all when others choose them, [`live`] and [`going`] work that goes on, [`starting`] a peer that has not been
 //! heard yet.
 //!
 //! Deliberately absent: redirects (a peer must not send the hub's requests elsewhere), cookies, proxies.
@@ -13,6 +13,7 @@ pub(crate) mod answers;
 pub(crate) mod credentials;
 pub(crate) mod ended;
 pub(crate) mod follow;
+pub(crate) mod going;
 pub(crate) mod guard;
 pub(crate) mod health;
 pub(crate) mod http;

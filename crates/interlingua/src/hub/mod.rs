@@ -28,6 +28,7 @@ mod filled;
 mod fold;
 mod granted;
 pub mod hooks;
+pub mod in_process;
 mod index;
 mod interface;
 mod large;

@@ -14,7 +14,7 @@ use crate::hub::Hub;
 use crate::hub::live::no_such_task;
 use crate::hub::reserved;
 
-pub const PEER: &str = "hub";
+pub use crate::hub::in_process::HUB as PEER;
 /// How many skills one answer lists.
 const MAX_LISTED: usize = 50;
 

@@ -9,12 +9,12 @@ use interlingua_testkit::{Answer, Hub, request};
 use super::{echo, program};
 
 /// Every path there is, with something in place of what varies; and one that is none.
-fn paths() -> Vec<String> {
+async fn paths() -> Vec<String> {
     let concrete = |route: &String| {
         let steps = route.split('/').map(|step| if step.starts_with('{') { "x" } else { step });
         steps.collect::<Vec<_>>().join("/")
     };
-    super::table::routed().iter().map(concrete).chain(["/no/such/path".to_owned()]).collect()
+    super::table::routed().await.iter().map(concrete).chain(["/no/such/path".to_owned()]).collect()
 }
 
 /// gRPC says it in words of its own, under 200.
@@ -26,7 +26,7 @@ fn is_refused(answer: &Answer) -> bool {
 async fn a_foreign_page_is_refused_on_every_path_with_every_method() {
     let hub = Hub::builder(program()).start().await;
     let mut connection = hub.connect().await;
-    for path in &paths() {
+    for path in &paths().await {
         for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE] {
             for (name, value) in
                 [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site"), ("host", "evil.example")]
@@ -53,7 +53,7 @@ async fn a_rebound_name_is_refused_over_http_2_too() {
 #[tokio::test]
 async fn a_foreign_page_opens_no_websocket_and_no_other_upgrade() {
     let hub = Hub::builder(program()).start().await;
-    for path in &paths() {
+    for path in &paths().await {
         let opened = hub.frames(path, &[("origin", "https://evil.example")]).await;
         let grpc = path.contains("A2AService");
         assert_eq!(opened.err(), Some(if grpc { 200 } else { 403 }), "{path}");
@@ -65,7 +65,7 @@ async fn a_foreign_page_opens_no_websocket_and_no_other_upgrade() {
 async fn a_compressed_body_is_refused_unread_on_every_path() {
     let hub = Hub::builder(program()).start().await;
     let mut connection = hub.connect().await;
-    for path in &paths() {
+    for path in &paths().await {
         for coding in ["gzip", "deflate", "br", "zstd", "gzip, identity", "x-unknown"] {
             let sent = request(Method::POST, path).header("content-type", "application/json");
             let sent = sent.header("content-encoding", coding).body(Full::new(Bytes::from_static(b"\x1f\x8b\x08")));

@@ -7,6 +7,8 @@ mod rows;
 use std::collections::BTreeSet;
 
 use http::Method;
+use interlingua::config::{self, Overrides};
+use interlingua::server::run::Server;
 use interlingua_testkit::Hub;
 use interlingua_testkit::grpc::call;
 use interlingua_testkit::raw::{Fin, Opcode};
@@ -42,8 +44,14 @@ async fn hub() -> Hub {
 }
 
 /// The paths that the program's router knows, as it prints itself.
-pub(super) fn routed() -> BTreeSet<String> {
-    let printed = format!("{:?}", interlingua::edge::routes());
+pub(super) async fn routed() -> BTreeSet<String> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let yaml = "listen: 127.0.0.1:0\nstore: { embedded: ./data }\n";
+    let file = directory.path().join("interlingua.yaml");
+    let loaded = config::load_text(yaml, &file, &Overrides::default(), &|_| None).expect("a configuration");
+    let server = Server::start(&loaded.config).await.expect("the hub starts");
+    let printed = format!("{:?}", server.routes());
+    server.stop().await;
     let named = printed.split("RouteId(").filter_map(|piece| piece.split_once("): \"")?.1.split_once('"'));
     let paths = named.map(|(path, _)| path.to_owned()).filter(|path| !path.contains("__private__"));
     paths.collect()
@@ -51,7 +59,7 @@ pub(super) fn routed() -> BTreeSet<String> {
 
 #[tokio::test]
 async fn no_path_is_left_out_of_the_table() {
-    let routed = routed();
+    let routed = routed().await;
     assert!(routed.contains("/mcp") && routed.len() > 50, "the router prints its paths: {routed:?}");
     let hub = hub().await;
     let described = described(&hub).await;

@@ -25,9 +25,8 @@ use interlingua_core::{
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
-use super::outbound::going::Going;
-use crate::edge::local;
-use crate::hub::Hub;
+use crate::client::going::Going;
+use crate::hub::{Hub, in_process};
 
 const PEER: &str = "graph";
 const RUN: &str = "run";
@@ -131,7 +130,7 @@ fn card(hub: &Hub) -> Card {
         skill("edit", EDITS, edit, changes).sealed(),
         skill("show", SHOWS, show, Effects::reads_only(CardFrom::Configuration)).sealed(),
     ];
-    local::card(PEER.into(), "Graph", "Plans of many calls over any peers.", skills, hub.now())
+    in_process::card(PEER.into(), "Graph", "Plans of many calls over any peers.", skills, hub.now())
 }
 
 impl Graphs {

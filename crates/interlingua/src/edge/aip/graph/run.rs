@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::step::{self, Caller};
 use super::{ASKED, Asked, change, happening, peers, tell};
-use crate::edge::aip::outbound::going::News;
+use crate::client::going::News;
 use crate::hub::news::Listener;
 
 /// How many records are read at once after a restart.

@@ -24,7 +24,7 @@ use interlingua_protocols::aip::wire::{ClientMessage, Limits, ServerMessage};
 use interlingua_protocols::aip::{client_id, decode, encode, profile, session_id};
 use tokio::sync::mpsc;
 
-use super::going::{Ended, Going, News};
+use crate::client::going::{Ended, Going, News};
 use crate::client::health::refused;
 use crate::client::live;
 use crate::client::lost::{Lost, Why};

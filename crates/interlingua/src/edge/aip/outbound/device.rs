@@ -18,8 +18,8 @@ use interlingua_protocols::aip::server::say::End;
 use interlingua_protocols::aip::wire::{Command, ResultStatus, Status, ToolType};
 use interlingua_protocols::aip::{decode, encode, safe_task_name};
 
-use super::going::{Ended, Going, News};
 use super::plan;
+use crate::client::going::{Ended, Going, News};
 use crate::edge::aip::desk::{Desk, Given, NoResult};
 use crate::edge::aip::registrar::LIST_TOOLS;
 use crate::hub::{Hub, entropy};

@@ -1,10 +1,9 @@
 //! We call them: a device of this hub ([`device`], [`plan`]), or one behind another server ([`constellation`]).
 //!
-//! Both are live exchanges that go on by themselves ([`going`]); to let go of one is to tell the device to stop.
+//! Both are live exchanges that go on by themselves ([`crate::client::going`]); to let go of one is to tell the device to stop.
 
 mod constellation;
 pub(super) mod device;
-pub(super) mod going;
 mod plan;
 
 pub use constellation::{Prepared, prepare};

@@ -18,7 +18,7 @@ use interlingua_protocols::aip::server::say::End;
 use interlingua_protocols::aip::wire::{Command, CommandResult, ResultStatus};
 
 use super::device::{DevicePeer, Own, REQUEST};
-use super::going::{Ended, News};
+use crate::client::going::{Ended, News};
 use crate::hub::Hub;
 
 pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch, news: News) -> Ended {

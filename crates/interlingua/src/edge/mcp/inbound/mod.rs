@@ -48,9 +48,9 @@ use interlingua_protocols::mcp::content::Addresses;
 use interlingua_protocols::mcp::encode::Server;
 use interlingua_protocols::mcp::names::{self, Mode};
 
-use crate::edge::local::hub_skills;
 use crate::edge::mcp::settings::{HubTools, Mcp, ToolNames};
 use crate::hub::Hub;
+use crate::hub::in_process::HUB;
 use crate::hub::shares::Shares;
 use listing::Listings;
 use sessions::Sessions;
@@ -125,7 +125,7 @@ impl Desk {
 /// Configuration changed what is listed, or what it is called.
 pub fn tell_of_new_lists(hub: &Hub) {
     let kinds = Kinds { tools: true, prompts: true, resources: true };
-    hub.announce(Notice::Changed(PeerId::from(hub_skills::PEER), kinds));
+    hub.announce(Notice::Changed(PeerId::from(HUB), kinds));
 }
 
 /// Which part of the hub a client sees.

@@ -14,22 +14,22 @@ const NEWS: usize = 256;
 
 /// What a work tells on its way.
 #[derive(Debug, Clone)]
-pub(in crate::edge::aip) struct News(mpsc::Sender<Record>);
+pub(crate) struct News(mpsc::Sender<Record>);
 
 impl News {
     /// What readers must not miss.
-    pub(in crate::edge::aip) async fn event(&self, event: Event) {
+    pub(crate) async fn event(&self, event: Event) {
         let _ = self.0.send(Record::emitted(event)).await;
     }
 
-    pub(in crate::edge::aip) fn tell(&self, event: Event) {
+    pub(crate) fn tell(&self, event: Event) {
         let _ = self.0.try_send(Record::emitted(event));
     }
 }
 
-pub(in crate::edge::aip) type Ended = (Finished, Vec<Loss>);
+pub(crate) type Ended = (Finished, Vec<Loss>);
 
-pub(in crate::edge::aip) struct Going {
+pub(crate) struct Going {
     work: Pin<Box<dyn Future<Output = Ended> + Send>>,
     news: mpsc::Receiver<Record>,
     ended: Option<Ended>,
@@ -39,7 +39,7 @@ pub(in crate::edge::aip) struct Going {
 }
 
 impl Going {
-    pub(in crate::edge::aip) fn new<W>(work: impl FnOnce(News) -> W) -> Going
+    pub(crate) fn new<W>(work: impl FnOnce(News) -> W) -> Going
     where
         W: Future<Output = Ended> + Send + 'static,
     {
@@ -48,7 +48,7 @@ impl Going {
     }
 
     /// It ends by itself once this is cancelled.
-    pub(in crate::edge::aip) fn told_to_stop_by(self, stop: CancellationToken) -> Going {
+    pub(crate) fn told_to_stop_by(self, stop: CancellationToken) -> Going {
         Going { stop: Some(stop), ..self }
     }
 }
