@@ -12,8 +12,9 @@ impl Config {
             models: &self.models,
             agents: &self.agents,
             teams: &self.teams,
-            tools: &self.tools,
             data: self.data(),
+            workspace: self.workspace(),
+            shared_roots: local::shared_roots(&self.tools, self.data()),
             nlip: self.nlip.agents,
             unknown: self.confirm.unknown.of_agents(),
         }

@@ -256,8 +256,7 @@ mod tests {
 
     #[test]
     fn a_deny_wins_over_an_allow() {
-        let mut peer = Peer::default();
-        peer.deny = vec!["delete_*".into()];
+        let mut peer = Peer { deny: vec!["delete_*".into()], ..Peer::default() };
         assert!(peer.offers("read") && !peer.offers("delete_all"));
         peer.allow = vec!["search".into()];
         assert!(peer.offers("search") && !peer.offers("read"));

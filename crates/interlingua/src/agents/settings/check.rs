@@ -52,10 +52,10 @@ impl Checked<'_> {
 }
 
 /// Members that can be talked to, whose names are known, and rules that let someone begin.
-fn team(path: &str, team: &Team, config: &Checked<'_>, found: &mut Found) {
+fn team(path: &str, team: &Team, all: &Checked<'_>, found: &mut Found) {
     for member in &team.agents {
-        if !config.agents.contains_key(member) && !config.is_taken(member) {
-            let known = config.agents.keys().map(String::as_str).chain(config.peers.iter().copied());
+        if !all.agents.contains_key(member) && !all.is_taken(member) {
+            let known = all.agents.keys().map(String::as_str).chain(all.peers.iter().copied());
             let meant = nearest(member, known);
             let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
             found.refuse(format!("{path}.agents"), format!("there is no agent or peer `{member}`{hint}"));
@@ -112,9 +112,9 @@ fn base_url(path: &str, model: &Model, found: &mut Found) {
     }
 }
 
-fn agent(path: &str, agent: &Agent, config: &Checked<'_>, found: &mut Found) {
-    if !config.models.contains_key(&agent.model) {
-        let meant = nearest(&agent.model, config.models.keys().map(String::as_str));
+fn agent(path: &str, agent: &Agent, all: &Checked<'_>, found: &mut Found) {
+    if !all.models.contains_key(&agent.model) {
+        let meant = nearest(&agent.model, all.models.keys().map(String::as_str));
         let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
         found.refuse(format!("{path}.model"), format!("there is no such model in `models`{hint}"));
     }
@@ -133,13 +133,13 @@ fn agent(path: &str, agent: &Agent, config: &Checked<'_>, found: &mut Found) {
     ] {
         found.require(fits, &format!("{path}.{key}"), "must be more than 0");
     }
-    teams(path, agent, config, found);
+    teams(path, agent, all, found);
 }
 
 /// A team that works for an agent may do no more than the agent itself: it could ask none of its members.
-fn teams(path: &str, agent: &Agent, config: &Checked<'_>, found: &mut Found) {
+fn teams(path: &str, agent: &Agent, all: &Checked<'_>, found: &mut Found) {
     let may = |peer: &str| agent.skills.iter().any(|pattern| matches(pattern, &SkillId::new(peer, "chat")));
-    for (name, team) in config.teams.iter().filter(|(name, _)| may(name)) {
+    for (name, team) in all.teams.iter().filter(|(name, _)| may(name)) {
         let missing: Vec<String> =
             team.agents.iter().filter(|member| !may(member)).map(|member| format!("`{member}/*`")).collect();
         if !missing.is_empty() {

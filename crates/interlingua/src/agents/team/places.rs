@@ -17,7 +17,6 @@ use interlingua_drivers::local::PEER;
 
 use crate::agents::seats::Role;
 use crate::agents::settings::{Sections, Team, Workspaces};
-use crate::edge::local;
 use crate::hub::Hub;
 use crate::hub::policy::matches;
 
@@ -49,9 +48,9 @@ impl Grounds {
             team.agents.iter().filter(uses_files).map(|name| PeerId::from(name.as_str())).collect();
         match team.workspaces {
             Workspaces::Own if !members.is_empty() => {
-                let (directory, common) =
-                    (absolute(sections.data.join("teams")), absolute(sections.tools.workspace_in(sections.data)));
-                Some(Grounds { directory, members, shared: local::shared_roots(sections.tools, sections.data), common })
+                let directory = absolute(sections.data.join("teams"));
+                let (shared, common) = (sections.shared_roots.clone(), absolute(sections.workspace.clone()));
+                Some(Grounds { directory, members, shared, common })
             }
             Workspaces::Own | Workspaces::Shared => None,
         }

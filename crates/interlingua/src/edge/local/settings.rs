@@ -19,7 +19,7 @@ pub struct Tools {
     pub roots: Vec<Root>,
 }
 
-/// What is made of the things inside the hub.
+/// What the peers inside the hub are made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Sections<'a> {
     pub tools: &'a Tools,
