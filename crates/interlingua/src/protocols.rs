@@ -80,7 +80,7 @@ mod tests {
     use crate::endpoint::broken::answered;
 
     async fn broken(path: &str) -> (u16, Value) {
-        let response = answered(PATHS.error_format(path), async { panic!("a secret of the handler's") }).await;
+        let response = answered(|| PATHS.error_format(path), async { panic!("a secret of the handler's") }).await;
         let status = response.status().as_u16();
         let body = response.into_body().collect().await.expect("a body").to_bytes();
         assert!(!String::from_utf8_lossy(&body).contains("secret"), "{path}");
@@ -103,7 +103,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_answered_is_left_as_it_is() {
-        let response = answered(PATHS.error_format("/mcp"), async { Response::new("whole".into()) }).await;
+        let response = answered(|| PATHS.error_format("/mcp"), async { Response::new("whole".into()) }).await;
         assert_eq!(response.into_body().collect().await.expect("a body").to_bytes(), "whole");
     }
 

@@ -13,9 +13,12 @@ use super::error_format::ErrorFormat;
 #[error("a part of the hub panicked on the way")]
 struct Broken;
 
-/// What `handling` answers.
-pub async fn answered(format: &dyn ErrorFormat, handling: impl Future<Output = Response>) -> Response {
+/// What `handling` answers. The format is asked for only where it is needed.
+pub async fn answered<'f>(
+    format: impl FnOnce() -> &'f dyn ErrorFormat,
+    handling: impl Future<Output = Response>,
+) -> Response {
     // What a handler leaves half done is its own: shared state is behind locks that are taken on when poisoned, or atomic.
     let answer = AssertUnwindSafe(handling).catch_unwind().await;
-    answer.unwrap_or_else(|_| format.refuse(&Fault::internal(Broken)))
+    answer.unwrap_or_else(|_| format().refuse(&Fault::internal(Broken)))
 }

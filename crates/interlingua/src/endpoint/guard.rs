@@ -72,7 +72,7 @@ impl Guard {
                         return shared.error_format(uri.path()).refuse(&fault);
                     }
                 };
-                let response = broken::answered(shared.error_format(uri.path()), next.run(request)).await;
+                let response = broken::answered(|| shared.error_format(uri.path()), next.run(request)).await;
                 match shown {
                     Some(shown) => lasting::watched(&shared, shown, uri.path(), response),
                     None => response,

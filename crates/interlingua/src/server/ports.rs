@@ -21,17 +21,20 @@ impl CallRouter for EnvelopeRouter {
     fn route(&self, hub: &Hub, by: &Principal, call: Call, timeout: Option<Duration>) -> Result<Routed, Fault> {
         let Some(envelope) = self.0.upgrade() else { return Ok((call, None)) };
         let (call, inside) = envelope.own.inside(hub, by, call, timeout)?;
-        Ok((call, inside.map(|inside| Box::new(inside) as Box<dyn RoutedCall>)))
+        Ok((call, inside.map(|inside| Box::new(Enveloped(inside)) as Box<dyn RoutedCall>)))
     }
 }
 
-impl RoutedCall for Inside {
+#[derive(Debug)]
+struct Enveloped(Inside);
+
+impl RoutedCall for Enveloped {
     fn hear(&mut self, event: &Event, hub: &Hub) {
-        Inside::hear(self, event, hub);
+        self.0.hear(event, hub);
     }
 
     fn failed(&self) -> Option<bool> {
-        Inside::failed(self)
+        self.0.failed()
     }
 }
 

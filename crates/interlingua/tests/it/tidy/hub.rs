@@ -6,7 +6,7 @@ use super::{Tracked, root_file, tracked};
 
 const HUB: &str = "crates/interlingua/src/hub/";
 /// What the hub knows nothing of: who uses it.
-const USERS: [&str; 5] = ["agents", "api", "cli", "edge", "server"];
+const USERS: [&str; 8] = ["agents", "api", "cli", "client", "edge", "endpoint", "protocols", "server"];
 
 fn sources() -> impl Iterator<Item = Tracked> {
     tracked(".rs").into_iter().filter(|file| file.path.starts_with("crates/interlingua/src/"))

@@ -5,6 +5,7 @@
 mod architecture;
 mod commands;
 mod copies;
+mod directions;
 mod documents;
 mod hub;
 mod model;

@@ -60,7 +60,7 @@ fn address(base: &str, id: &str) -> Uri {
 }
 
 /// Where this principal can fetch a part whose bytes are stored, as long as conversations are kept. `None` for any other part.
-pub(in crate::edge) async fn link(hub: &Hub, base: &str, by: &Principal, part: &Part) -> Result<Option<Uri>, Fault> {
+pub(crate) async fn link(hub: &Hub, base: &str, by: &Principal, part: &Part) -> Result<Option<Uri>, Fault> {
     let Part { body: Body::Blob(Blob::Stored { digest, len }), media, .. } = part else { return Ok(None) };
     let stored = Stored { digest: *digest, len: *len, media: media.as_deref().map(str::to_owned) };
     let upload = Upload { owner: by.owner().to_string(), stored: Some(stored) };
