@@ -17,17 +17,17 @@ HUB = os.path.join(servers.ROOT, "target", "frames", "release", "interlingua")
 
 # The innermost frame that one of these matches says whose work a sample was. The order matters only within one frame.
 PARTS = [
-    ("audit and metrics", r"hub::audit|AuditLine|telemetry::(meters|histogram)|drivers::store"),
+    ("audit and metrics", r"hub::audit|AuditLine|telemetry::(meters|histogram)|store_sqlite"),
     ("spans", r"tracing::|telemetry::trace"),
     ("validate", r"hub::validate|jsonschema"),
-    ("admit and authorize", r"hub::(policy|admission)|authorize|may_call|server::(access|guard)"),
-    ("scan and decode", r"protocols::(rpc|members|object)|protocols::mcp::decode"),
-    ("encode the answer", r"protocols::mcp::encode"),
-    ("the hub's phases and the exchange", r"interlingua::hub::|interlingua_core::task"),
+    ("admit and authorize", r"hub::(policy|admission)|authorize|may_call|interlingua_access|endpoint::guard"),
+    ("scan and decode", r"wire::(rpc|members|object)|interlingua_mcp::decode"),
+    ("encode the answer", r"interlingua_mcp::encode"),
+    ("the hub's phases and the exchange", r"interlingua_hub::|interlingua_machines::task"),
     ("leg to the server: MCP", r"mcp::(outbound|client)"),
-    ("leg to the server: HTTP", r"interlingua::client|hyper_util::client"),
+    ("leg to the server: HTTP", r"interlingua_net::client|hyper_util::client"),
     ("leg to the client: MCP", r"mcp::inbound"),
-    ("leg to the client: HTTP", r"interlingua::server|axum|tower"),
+    ("leg to the client: HTTP", r"interlingua_net|interlingua_endpoint|axum|tower"),
 ]
 PARTS = [(name, re.compile(pattern)) for name, pattern in PARTS]
 KERNEL = re.compile(r"do_syscall_64|sysvec|irqentry|asm_exc")

@@ -12,15 +12,15 @@ const GIVEN: [&str; 6] = ["&[u8]", "&'a [u8]", "&str", "&'a str", "Bytes", "Vec<
 
 /// Files with such functions that need no target of their own, and why.
 const NONE: &[(&str, &str)] = &[
-    ("crates/interlingua-drivers/src/files/root.rs", "one word of a closed list, in the configuration"),
-    ("crates/interlingua-drivers/src/files/tool.rs", "one word of a closed list"),
-    ("crates/interlingua-drivers/src/tools/run.rs", "it writes to a program"),
-    ("crates/interlingua/src/client/oauth/desk.rs", "a mark of a fixed length, compared letter by letter"),
-    ("crates/interlingua/src/settings/document/substitute.rs", "it reads a file that the configuration names"),
-    ("crates/interlingua/src/edge/mcp/inbound/artifacts.rs", "it reads content from the store"),
-    ("crates/interlingua/src/edge/nlip/inbound/ws.rs", "the decoders of nlip_json and nlip_cbor"),
-    ("crates/interlingua/src/edge/nlip/outbound/transport.rs", "the decoders of nlip_json and nlip_cbor"),
-    ("crates/interlingua/src/telemetry/log.rs", "a level that the operator writes, read by a library"),
+    ("crates/tools/src/files/root.rs", "one word of a closed list, in the configuration"),
+    ("crates/tools/src/files/tool.rs", "one word of a closed list"),
+    ("crates/tools/src/custom/run.rs", "it writes to a program"),
+    ("crates/net/src/client/oauth/desk.rs", "a mark of a fixed length, compared letter by letter"),
+    ("crates/settings/src/document/substitute.rs", "it reads a file that the configuration names"),
+    ("crates/protocols/mcp/src/inbound/artifacts.rs", "it reads content from the store"),
+    ("crates/protocols/nlip/src/inbound/ws.rs", "the decoders of nlip_json and nlip_cbor"),
+    ("crates/protocols/nlip/src/outbound/transport.rs", "the decoders of nlip_json and nlip_cbor"),
+    ("crates/telemetry/src/log.rs", "a level that the operator writes, read by a library"),
 ];
 
 fn root() -> PathBuf {

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use interlingua_bench::say;
-use interlingua_core::audit::{BEGINNING, Draft};
+use interlingua_machines::audit::{BEGINNING, Draft};
 use serde::Serialize;
 
 #[global_allocator]

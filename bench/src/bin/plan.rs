@@ -4,10 +4,8 @@
 use std::time::{Duration, Instant};
 
 use interlingua_bench::say;
-use interlingua_core::graph::{
-    Candidate, Dependency, Edge, Effect, Ending, Graph, Happening, Node, Peers, Plan, Rules, Want, World,
-};
-use interlingua_core::{TaskId, Time};
+use interlingua_machines::graph::{Candidate, Dependency, Edge, Effect, Ending, Graph, Happening, Node, Peers, Plan, Rules, Want, World};
+use interlingua_model::{TaskId, Time};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

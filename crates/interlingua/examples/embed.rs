@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use interlingua::config::{Config, Overrides, without_file};
-use interlingua::hub::Settled;
 use interlingua::server::run::Server;
-use interlingua_core::peer::{Calling, Dispatch, Peer, Reply};
-use interlingua_core::{
+use interlingua_hub::Settled;
+use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_model::{
     Ask, Call, CardFrom, Effects, Finished, Input, Output, Part, Principal, Proof, Provenance, Request, Schema, Skill,
     SkillId, SkillKind, Target, Transcript,
 };
@@ -31,14 +31,14 @@ impl Peer for Mirror {
     }
 }
 
-fn mirror() -> interlingua_core::Card {
+fn mirror() -> interlingua_model::Card {
     let schema =
         serde_json::json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
     let effects = Effects::reads_only(CardFrom::Configuration);
     let id = SkillId::new("mirror", "reverse");
     let skill = Skill::new(id, SkillKind::Tool, "Says a text backwards.", Schema(schema.into()), effects);
-    let now = interlingua::hub::clock::Clock::start().now();
-    interlingua::edge::local::card("mirror".into(), "Mirror", "An example.", vec![skill], now)
+    let now = interlingua_hub::clock::Clock::start().now();
+    interlingua_tools::card("mirror".into(), "Mirror", "An example.", vec![skill], now)
 }
 
 #[tokio::main]
@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let target = Target::Skill(SkillId::new("mirror", "reverse"), None);
     let input = Input::args(serde_json::json!({"text": "interlingua"}).into());
-    let call = Box::new(Call::new("embed-1", interlingua_core::Origin::program(), Ask::Invoke { target, input }));
+    let call = Box::new(Call::new("embed-1", interlingua_model::Origin::program(), Ask::Invoke { target, input }));
     let by = Principal::hub_owner(Proof::InProcess);
     let mut running = server.hub.open(Request { by, connection: 0, call }).await?;
     if let Settled::Finished(finished) = running.settle(&mut Transcript::default()).await? {

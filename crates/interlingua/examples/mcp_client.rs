@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua::config::{Config, Overrides, load_text};
-use interlingua::endpoint::SignIns;
-use interlingua::hub::{Hub, Settled};
 use interlingua::server::run::Server;
-use interlingua_core::{
+use interlingua_endpoint::SignIns;
+use interlingua_hub::{Hub, Settled};
+use interlingua_model::{
     Answer, Ask, Call, Card, Health, Input, KindSet, PeerId, Principal, Proof, Question, QuestionKind, Request, Schema,
     Skill, SkillId, SkillKind, Target, Transcript,
 };
@@ -178,7 +178,7 @@ fn filled(schema: &Value) -> Value {
 async fn call(hub: &Arc<Hub>, name: &str, arguments: Value) -> Result<Value, Failure> {
     let target = Target::Skill(SkillId::new(PEER, name), None);
     let ask = Ask::Invoke { target, input: Input::args(arguments.into()) };
-    let mut call = Call::new(format!("client-{name}"), interlingua_core::Origin::program(), ask);
+    let mut call = Call::new(format!("client-{name}"), interlingua_model::Origin::program(), ask);
     call.caller.can_answer = KindSet::INPUT.with(KindSet::VISIT).with(KindSet::MODEL).with(KindSet::ROOTS);
     let by = Principal::hub_owner(Proof::InProcess);
     let request = Request { by: by.clone(), connection: 0, call: Box::new(call) };

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use interlingua::config::{Overrides, without_file};
-use interlingua::edge::aip::{Extensions, Foreign};
 use interlingua::server::run::Server;
-use interlingua_core::{Fault, FaultKind};
-use interlingua_protocols::aip::layers::{Chain, Handlers, Middleware};
-use interlingua_protocols::aip::wire::{ClientMessage, ServerMessage};
+use interlingua_aip::layers::{Chain, Handlers, Middleware};
+use interlingua_aip::wire::{ClientMessage, ServerMessage};
+use interlingua_aip::{Extensions, Foreign};
+use interlingua_model::{Fault, FaultKind};
 use interlingua_testkit::WebSocket;
 use serde_json::json;
 

@@ -9,12 +9,12 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use interlingua::agents::{Recruit, enlist};
 use interlingua::config::{Overrides, without_file};
-use interlingua::hub::Settled;
 use interlingua::server::run::Server;
-use interlingua_core::model::{Event, Model, Prompt, Speaking, Speech, Stop};
-use interlingua_core::{Ask, Call, Input, Part, Principal, Proof, Request, SkillId, Target, Transcript};
+use interlingua_agents::{Recruit, enlist};
+use interlingua_hub::Settled;
+use interlingua_machines::llm::{Event, Model, Prompt, Speaking, Speech, Stop};
+use interlingua_model::{Ask, Call, Input, Part, Principal, Proof, Request, SkillId, Target, Transcript};
 
 /// Counts the words it was told.
 struct Counter;
@@ -50,7 +50,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let target = Target::Skill(SkillId::new("counter", "chat"), None);
     let call = Box::new(Call::new(
         "own-model-1",
-        interlingua_core::Origin::program(),
+        interlingua_model::Origin::program(),
         Ask::Invoke { target, input: Input::text("to be or not to be") },
     ));
     let by = Principal::hub_owner(Proof::InProcess);

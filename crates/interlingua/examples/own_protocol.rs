@@ -11,9 +11,9 @@
 use std::sync::Arc;
 
 use interlingua::config::{Overrides, without_file};
-use interlingua::hub::{Hub, Settled, entropy};
 use interlingua::server::run::Server;
-use interlingua_core::{
+use interlingua_hub::{Hub, Settled, entropy};
+use interlingua_model::{
     Ask, Call, Fault, FaultKind, Finished, Input, Json, Outcome, Part, Principal, Proof, Request, SkillId, Target,
     Transcript, Wire,
 };

@@ -2,23 +2,24 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
-use interlingua_core::{FaultKind, Json, PeerId, Schema, TaskId, Time};
-use interlingua_protocols::jwk::WebKey;
-use interlingua_protocols::mcp::decode::List;
+use interlingua_mcp::decode::List;
+use interlingua_model::{FaultKind, Json, PeerId, Schema, TaskId, Time};
+use interlingua_wire::jwk::WebKey;
 
-use crate::client::guard::{self, Private};
-use crate::edge::a2a::inbound::links::Links;
-use crate::edge::a2a::outbound::address::Address;
-use crate::edge::aip::graph::change;
-use crate::edge::api::page;
-use crate::edge::hooks::message;
-use crate::edge::mcp::inbound::{listing, resume};
-use crate::edge::nlip::uploads::multipart::{self, Multipart};
-use crate::endpoint::guard::Guard;
-use crate::hub::hooks::{Verdict, When};
-use crate::hub::validate::Schemas;
-use crate::server::counted::Frames;
-use crate::server::{issuers, upgrade};
+use interlingua_a2a::inbound::links::Links;
+use interlingua_a2a::outbound::address::Address;
+use interlingua_access::issuers;
+use interlingua_agents::plans::change;
+use interlingua_api::page;
+use interlingua_endpoint::guard::Guard;
+use interlingua_hooks::message;
+use interlingua_hub::hooks::{Verdict, When};
+use interlingua_hub::validate::Schemas;
+use interlingua_mcp::inbound::{listing, resume};
+use interlingua_net::client::guard::{self, Private};
+use interlingua_net::counted::Frames;
+use interlingua_net::upgrade;
+use interlingua_nlip::uploads::multipart::{self, Multipart};
 
 /// The boundary that a content type names.
 pub fn boundary(content_type: &str) -> Option<String> {
@@ -109,7 +110,7 @@ pub fn task_cursor(text: &str) -> Option<String> {
 
 /// The task that a path to stored content names, and the path written again.
 pub fn content_path(path: &str) -> Option<(TaskId, String)> {
-    use interlingua_protocols::a2a::encode::Addresses as _;
+    use interlingua_a2a::encode::Addresses as _;
     let (task, digest) = Links::read(path)?;
     let again = Links::new("x".to_owned(), task).blob(&digest)?;
     Some((task, again.strip_prefix("x/")?.to_owned()))
@@ -122,7 +123,7 @@ pub fn fits(schema: &Json, value: &Json) -> bool {
 }
 
 /// A deadline, a chain of hubs and what else hubs tell one another, from headers.
-pub fn hop(headers: &HeaderMap, now: Time) -> Option<interlingua_protocols::hop::Hop> {
+pub fn hop(headers: &HeaderMap, now: Time) -> Option<interlingua_wire::hop::Hop> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    interlingua_protocols::hop::Headers::read(text).decode(now).ok()
+    interlingua_wire::hop::Headers::read(text).decode(now).ok()
 }

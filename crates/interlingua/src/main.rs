@@ -7,7 +7,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     without_core_dumps();
-    interlingua::telemetry::panics::withhold();
+    interlingua_telemetry::panics::withhold();
     // One crypto library for TLS, digests and seals. It can only have been chosen before by someone who embeds us.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     interlingua::config::policy::install(&interlingua_policy::Cedar);

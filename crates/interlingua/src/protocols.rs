@@ -4,47 +4,47 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use crate::client::oauth as tokens;
-use crate::edge::status::{self, Status};
-use crate::edge::{a2a, aip, api, envelope, mcp, nlip, nlweb, site};
-use crate::endpoint::paths::PathTable;
-use crate::endpoint::protocol::Protocol;
-use crate::endpoint::{Endpoint, Shared, content, oauth};
-use crate::hub::{audit, vault};
+use crate::status::{self, Status};
+use interlingua_net::client::oauth as tokens;
+
+use interlingua_endpoint::paths::PathTable;
+use interlingua_endpoint::protocol::Protocol;
+use interlingua_endpoint::{Endpoint, Shared, content, oauth};
+use interlingua_hub::{audit, vault};
 
 /// What each says about paths; the first that knows a path decides.
 pub static PATHS: PathTable = PathTable {
     protocols: &[
-        envelope::refusal::PATHS,
-        nlip::refusal::PATHS,
-        mcp::refusal::PATHS,
-        a2a::refusal::PATHS,
-        nlweb::refusal::PATHS,
-        api::refusal::PATHS,
+        interlingua_envelope::refusal::PATHS,
+        interlingua_nlip::refusal::PATHS,
+        interlingua_mcp::refusal::PATHS,
+        interlingua_a2a::refusal::PATHS,
+        interlingua_nlweb::refusal::PATHS,
+        interlingua_api::refusal::PATHS,
     ],
-    default: &api::refusal::ApiErrors,
+    default: &interlingua_api::refusal::ApiErrors,
 };
 
 /// What protocols hold whose settings change while the hub runs.
 #[derive(Debug)]
 pub struct Endpoints {
-    pub nlip: Arc<nlip::Endpoint>,
-    pub envelope: Arc<envelope::Endpoint>,
-    pub mcp: Arc<mcp::Endpoint>,
-    pub a2a: Arc<a2a::Endpoint>,
-    pub aip: Arc<aip::Endpoint>,
+    pub nlip: Arc<interlingua_nlip::Endpoint>,
+    pub envelope: Arc<interlingua_envelope::Endpoint>,
+    pub mcp: Arc<interlingua_mcp::Endpoint>,
+    pub a2a: Arc<interlingua_a2a::Endpoint>,
+    pub aip: Arc<interlingua_aip::Endpoint>,
 }
 
 impl Endpoints {
     /// Every protocol but the hub's own interface, which shows what these keep and is made after them.
     pub(crate) fn protocols(&self, shared: &Arc<Shared>) -> Vec<Arc<dyn Protocol>> {
         vec![
-            Arc::new(nlip::Nlip(self.nlip.clone())),
-            Arc::new(envelope::Envelope(self.envelope.clone())),
-            Arc::new(mcp::Mcp(self.mcp.clone())),
-            Arc::new(a2a::A2a(self.a2a.clone())),
-            Arc::new(aip::Aip(self.aip.clone())),
-            Arc::new(nlweb::Nlweb(shared.clone())),
+            Arc::new(interlingua_nlip::Nlip(self.nlip.clone())),
+            Arc::new(interlingua_envelope::Envelope(self.envelope.clone())),
+            Arc::new(interlingua_mcp::Mcp(self.mcp.clone())),
+            Arc::new(interlingua_a2a::A2a(self.a2a.clone())),
+            Arc::new(interlingua_aip::Aip(self.aip.clone())),
+            Arc::new(interlingua_nlweb::Nlweb(shared.clone())),
         ]
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn sealed_records(protocols: &[Arc<dyn Protocol>]) -> Vec<(&'static s
         (audit::key::KIND, audit::key::KIND),
         (tokens::TOKENS, tokens::TOKENS),
         (tokens::CLIENTS, tokens::CLIENTS),
-        (interlingua_drivers::browser::SESSIONS, site::keeper::SEALED),
+        (interlingua_sites::browser::SESSIONS, interlingua_sites::keeper::SEALED),
     ];
     let own = protocols.iter().flat_map(|protocol| protocol.sealed_records().iter().copied());
     others.into_iter().chain(own).collect()
@@ -77,7 +77,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::PATHS;
-    use crate::endpoint::broken::answered;
+    use interlingua_endpoint::broken::answered;
 
     async fn broken(path: &str) -> (u16, Value) {
         let response = answered(|| PATHS.error_format(path), async { panic!("a secret of the handler's") }).await;
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn only_these_paths_take_more_than_json() {
-        let form = crate::endpoint::guard::FORM;
+        let form = interlingua_endpoint::guard::FORM;
         assert!(PATHS.takes("/ask", form) && PATHS.takes("/agents/a/ask", form));
         assert!(!PATHS.takes("/await", form) && !PATHS.takes("/nlip", form));
         assert!(PATHS.takes("/lf.a2a.v1.A2AService/SendMessage", "application/grpc"));

@@ -2,16 +2,17 @@
 //! read the same from what it was written as there.
 
 use bytes::Bytes;
-use interlingua_core::{Json, Time};
-use interlingua_protocols::a2a::Version;
-use interlingua_protocols::a2a::client::{self, Refusal};
-use interlingua_protocols::a2a::decode::{Context, Door, Wants, decode};
-use interlingua_protocols::a2a::grpc::{self, Frames};
-use interlingua_protocols::a2a::json::read::Source;
-use interlingua_protocols::a2a::json::{Dialect, write};
-use interlingua_protocols::a2a::method::{Method, decode_grpc, decode_params};
-use interlingua_protocols::a2a::proto;
-use interlingua_protocols::hop::Headers;
+use interlingua_a2a::Version;
+use interlingua_a2a::client::{self, Refusal};
+use interlingua_a2a::decode::request::{decode_grpc, decode_params};
+use interlingua_a2a::decode::{Context, Door, Wants, decode};
+use interlingua_a2a::grpc::{self, Frames};
+use interlingua_a2a::json::read::Source;
+use interlingua_a2a::json::{Dialect, write};
+use interlingua_a2a::method::Method;
+use interlingua_a2a::proto;
+use interlingua_model::{Json, Time};
+use interlingua_wire::hop::Headers;
 
 const DEPTH: usize = 64;
 
@@ -88,8 +89,8 @@ fn same(json: &Bytes, again: &Bytes) {
 }
 
 /// 0.3 carries objects only: another value comes back inside one.
-fn has_scalar_data(send: &interlingua_protocols::a2a::wire::Send) -> bool {
-    use interlingua_protocols::a2a::wire::Content;
+fn has_scalar_data(send: &interlingua_a2a::wire::Send) -> bool {
+    use interlingua_a2a::wire::Content;
     send.message.parts.iter().any(|part| match &part.content {
         Content::Data(data) => !data.is_object(),
         Content::Text(_) | Content::Url(_) => part.media.is_some() || part.filename.is_some(),

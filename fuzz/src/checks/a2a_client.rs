@@ -1,11 +1,11 @@
 //! What must hold of what an agent says, for any bytes: no panic in its card or its answers, and what is heard ends at most once.
 
 use bytes::Bytes;
-use interlingua_core::{Principal, Proof, TaskId, Time};
-use interlingua_protocols::a2a::Version;
-use interlingua_protocols::a2a::client::follow::{Following, Teller, Told};
-use interlingua_protocols::a2a::client::{card, decode, skills};
-use interlingua_protocols::a2a::method::Method;
+use interlingua_a2a::Version;
+use interlingua_a2a::client::follow::{Following, Teller, Told};
+use interlingua_a2a::client::{card, decode, skills};
+use interlingua_a2a::method::Method;
+use interlingua_model::{Principal, Proof, TaskId, Time};
 
 const DEPTH: usize = 64;
 

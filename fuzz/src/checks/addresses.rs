@@ -4,10 +4,10 @@
 use std::net::IpAddr;
 
 use interlingua::fuzzing;
-use interlingua_core::WebLink;
-use interlingua_core::percent;
-use interlingua_core::reach::is_public;
-use interlingua_core::site::{Address, Origin};
+use interlingua_model::WebLink;
+use interlingua_model::address::{Address, Origin};
+use interlingua_model::percent;
+use interlingua_model::reach::is_public;
 
 pub(crate) fn text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -36,7 +36,7 @@ fn component(text: &str) {
     assert!(spelled.len() <= 3 * text.len());
     assert!(spelled.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte)));
     let query = format!("state=x{spelled}&code=1");
-    if let Ok(callback) = interlingua_protocols::oauth::callback::Callback::decode(&query) {
+    if let Ok(callback) = interlingua_wire::oauth::callback::Callback::decode(&query) {
         assert_eq!(callback.state, format!("x{text}"));
     } else {
         assert!(query.len() > 16_384, "{query}");

@@ -2,15 +2,16 @@
 //! stays in order.
 
 use bytes::Bytes;
-use interlingua_core::graph::{Graph, Rules};
-use interlingua_core::{Json, TaskId, Time};
-use interlingua_protocols::aip::binary::Heading;
-use interlingua_protocols::aip::custom::Custom;
-use interlingua_protocols::aip::link::{Heard, Identity, Link, Pulse, Tongue};
-use interlingua_protocols::aip::server::say::Stamp;
-use interlingua_protocols::aip::server::{Connection, Happening, Server, Sight};
-use interlingua_protocols::aip::wire::{ClientType, ToolType};
-use interlingua_protocols::aip::{ClientMessage, Limits, ServerMessage, constellation, discover, plan};
+use interlingua_agents::plans::constellation;
+use interlingua_aip::binary::Heading;
+use interlingua_aip::custom::Custom;
+use interlingua_aip::link::{Heard, Identity, Link, Pulse, Tongue};
+use interlingua_aip::say::Stamp;
+use interlingua_aip::server::{Connection, Happening, Server, Sight};
+use interlingua_aip::wire::{ClientType, ToolType};
+use interlingua_aip::{ClientMessage, Limits, ServerMessage, discover, plan};
+use interlingua_machines::graph::{Graph, Rules};
+use interlingua_model::{Json, TaskId, Time};
 
 pub(crate) fn json(data: &[u8]) {
     let (frame, limits) = (Bytes::copy_from_slice(data), Limits::default());

@@ -2,8 +2,8 @@
 //! a receiver takes is a whole file of the announced size.
 
 use bytes::Bytes;
-use interlingua_core::Time;
-use interlingua_protocols::aip::binary::{Heading, Receiving, Sending, Start};
+use interlingua_aip::binary::{Heading, Receiving, Sending, Start};
+use interlingua_model::Time;
 
 const LIMIT: u64 = 1 << 20;
 

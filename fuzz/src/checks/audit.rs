@@ -2,9 +2,9 @@
 //! somebody changed is not one that the chain takes.
 
 use bytes::Bytes;
-use interlingua_core::Json;
-use interlingua_core::audit::{BEGINNING, Draft, Page, Verifier};
-use interlingua_core::journal;
+use interlingua_machines::audit::{BEGINNING, Draft, Page, Verifier};
+use interlingua_model::Json;
+use interlingua_model::journal;
 
 pub(crate) fn pages(data: &[u8]) {
     let mut verifier = Verifier::default();

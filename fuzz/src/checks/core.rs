@@ -1,8 +1,8 @@
 //! What must hold of the JSON scanner for any bytes.
 
 use bytes::Bytes;
-use interlingua_core::Json;
-use interlingua_core::json::Count;
+use interlingua_model::Json;
+use interlingua_model::json::Count;
 
 /// What it takes, another parser takes; the value survives its own spelling.
 pub(crate) fn json(data: &[u8]) {

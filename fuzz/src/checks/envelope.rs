@@ -2,12 +2,12 @@
 //! message and decoded; the rest is refused.
 
 use bytes::Bytes;
-use interlingua_core::Time;
-use interlingua_protocols::envelope::decode::{Manners, decode};
-use interlingua_protocols::envelope::ecma::{from_ecma, to_ecma};
-use interlingua_protocols::envelope::names::Table;
-use interlingua_protocols::envelope::translators::Translators;
-use interlingua_protocols::envelope::wire::{Limits, read};
+use interlingua_envelope::decode::{Manners, decode};
+use interlingua_envelope::ecma::{from_ecma, to_ecma};
+use interlingua_envelope::names::Table;
+use interlingua_envelope::translators::Translators;
+use interlingua_envelope::wire::{Limits, read};
+use interlingua_model::Time;
 
 pub(crate) fn json(data: &[u8]) {
     let limits = Limits::default();

@@ -5,18 +5,17 @@ use std::path::Path;
 
 use interlingua::cli::massgen;
 use interlingua::config::{self, McpPeer, Overrides};
-use interlingua_core::json::Tree;
-use interlingua_core::site::bind::Doing;
-use interlingua_core::site::{Template, skills};
-use interlingua_core::{Json, PeerId};
-use interlingua_drivers::fuzzing;
-use interlingua_drivers::models::Scripted;
+use interlingua_agents::models::Scripted;
+use interlingua_model::json::Tree;
+use interlingua_model::{Json, PeerId};
+use interlingua_sites::definition::bind::Doing;
+use interlingua_sites::definition::{Template, skills};
 
 /// A website, as JSON or as YAML.
 pub(crate) fn site(data: &[u8]) {
     for json in [true, false] {
-        let Some((tree, site)) = fuzzing::site(data, json) else { continue };
-        let again = interlingua_core::site::read(tree).expect("it was read before");
+        let Some((tree, site)) = interlingua_sites::fuzzing::site(data, json) else { continue };
+        let again = interlingua_sites::definition::read(tree).expect("it was read before");
         assert_eq!(again, site, "read twice it is two sites");
         let offered = skills(&site, &PeerId::from("p"));
         assert!(offered.len() >= site.actions.len());
@@ -53,14 +52,14 @@ fn arguments(data: &[u8]) -> Json {
 /// A tool's manifest, and what a tool prints.
 pub(crate) fn manifest(data: &[u8]) {
     for json in [true, false] {
-        if let Some(tool) = fuzzing::manifest(data, json, Path::new("/nonexistent")) {
+        if let Some(tool) = interlingua_tools::fuzzing::manifest(data, json, Path::new("/nonexistent")) {
             let name = tool.skill.id.skill.as_str();
             assert!(!name.is_empty() && name.len() <= 100, "{name}");
             assert!(tool.limits.parallel > 0 && !tool.limits.timeout.is_zero());
             assert!(tool.skill.input.0.is_object());
         }
     }
-    let (lines, _) = fuzzing::tool_reply(data);
+    let (lines, _) = interlingua_tools::fuzzing::tool_reply(data);
     assert!(lines <= data.len());
 }
 
@@ -90,7 +89,7 @@ pub(crate) fn foreign(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(converted) = massgen::convert(text) {
         let written = massgen::yaml(&converted.config);
-        let again: Tree = interlingua_drivers::fuzzing::yaml(&written).expect("what was written can be read");
+        let again: Tree = interlingua_sites::fuzzing::yaml(&written).expect("what was written can be read");
         assert_eq!(again, converted.config, "{written}");
     }
     let _ = Scripted::parse(text);
@@ -101,7 +100,7 @@ pub(crate) fn glob(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (pattern, path) = text.split_once('\n').unwrap_or((text, "a/b.txt"));
     let path: Vec<String> = path.split('/').take(16).map(str::to_owned).collect();
-    if let Some((matches, excludes)) = fuzzing::glob(pattern, &path) {
+    if let Some((matches, excludes)) = interlingua_tools::fuzzing::glob(pattern, &path) {
         assert!(!matches || excludes, "what matches is excluded");
         // A pattern of letters alone is a name.
         if pattern.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -113,9 +112,9 @@ pub(crate) fn glob(data: &[u8]) {
 /// The first byte says where the rest, output of a program, is cut.
 pub(crate) fn lines(data: &[u8]) {
     let [cut, bytes @ ..] = data else { return };
-    let whole = fuzzing::lines(&[bytes]);
+    let whole = interlingua_process::fuzzing::lines(&[bytes]);
     let (head, tail) = bytes.split_at(usize::from(*cut) % (bytes.len() + 1));
-    assert_eq!(fuzzing::lines(&[head, tail]), whole);
+    assert_eq!(interlingua_process::fuzzing::lines(&[head, tail]), whole);
     let wanted: Vec<&[u8]> = match bytes.iter().rposition(|byte| *byte == b'\n') {
         Some(last) => bytes[..last].split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect(),
         None => Vec::new(),

@@ -2,8 +2,8 @@
 //! authorization server is read the same when it is written again.
 
 use interlingua::fuzzing;
-use interlingua_core::percent;
-use interlingua_protocols::oauth::callback::{Callback, Outcome};
+use interlingua_model::percent;
+use interlingua_wire::oauth::callback::{Callback, Outcome};
 
 const BOUNDARY: &str = "B";
 

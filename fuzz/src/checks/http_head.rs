@@ -3,9 +3,8 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use interlingua::fuzzing;
-use interlingua::telemetry::trace;
-use interlingua_core::Time;
-use interlingua_drivers::fuzzing as drivers;
+use interlingua_model::Time;
+use interlingua_telemetry::trace;
 
 const HOST: &str = "hub.example";
 
@@ -67,7 +66,7 @@ fn is_ours(host: &str) -> bool {
 
 /// What the proxy of the browser passes on is one request and nothing more.
 pub(crate) fn proxy(data: &[u8]) {
-    let Some((host, port, sent)) = drivers::proxied(data) else { return };
+    let Some((host, port, sent)) = interlingua_sites::fuzzing::proxied(data) else { return };
     assert!(!host.is_empty() && port > 0);
     let sent = String::from_utf8(sent).expect("a head is text");
     let (head, rest) = sent.split_once("\r\n\r\n").expect("a head ends");

@@ -1,15 +1,15 @@
 //! What must hold of ids, cursors, topics and owners for any text: each thing has one spelling, and what is read is written the same.
 
 use interlingua::fuzzing;
-use interlingua::hub::approvals::Turn;
-use interlingua::telemetry::trace::TraceParent;
-use interlingua_core::bus::{Kind, Pattern, topic};
-use interlingua_core::policy::Action;
-use interlingua_core::ports::TaskPhase;
-use interlingua_core::{ConversationId, Digest, Owner, QuestionId, SkillId, Subject, TaskId, Trust};
-use interlingua_protocols::a2a;
-use interlingua_protocols::mcp::decode::List;
-use interlingua_protocols::mcp::headers;
+use interlingua_hub::approvals::Turn;
+use interlingua_machines::bus::{Kind, Pattern, topic};
+use interlingua_model::policy::Action;
+use interlingua_model::ports::TaskPhase;
+use interlingua_model::{ConversationId, Digest, Owner, QuestionId, SkillId, Subject, TaskId, Trust};
+use interlingua_telemetry::trace::TraceParent;
+
+use interlingua_mcp::decode::List;
+use interlingua_mcp::headers;
 
 pub(crate) fn text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -31,7 +31,7 @@ pub(crate) fn text(data: &[u8]) {
     assert!(Trust::parse(text).is_none_or(|trust| trust.as_str() == text));
     assert!(Action::parse(text).is_none_or(|action| action.as_str() == text));
     assert!(TaskPhase::parse(text).is_none_or(|phase| phase.as_str() == text));
-    let _ = a2a::Version::parse(Some(text));
+    let _ = interlingua_a2a::Version::parse(Some(text));
     patterns(text);
     cursors(text);
     if let Some(trace) = TraceParent::parse(text) {

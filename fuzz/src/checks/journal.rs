@@ -1,9 +1,10 @@
 //! What must hold of the records of a store, for any bytes: a record is read the same from what it was written as, and whatever stands
 //! in a journal, its fold ends and can be asked.
 
-use interlingua_core::journal::{Entry, Record, from_bytes, to_bytes};
-use interlingua_core::task::{self, Happening, Task};
-use interlingua_core::{TaskId, Time, agent, bus, graph, team};
+use interlingua_machines::task::{self, Happening, Task};
+use interlingua_machines::{agent, bus, graph, team};
+use interlingua_model::journal::{Entry, Record, from_bytes, to_bytes};
+use interlingua_model::{TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// One record a line, each with the version of its schema before it.

@@ -2,12 +2,12 @@
 //! every block, definition and question that is read can be written as JSON again, in every version.
 
 use bytes::Bytes;
-use interlingua_core::{Json, Loss, PeerId, Provenance, Time};
-use interlingua_protocols::mcp::content::{self, Verbatim, Writer};
-use interlingua_protocols::mcp::decode::{Said, decode};
-use interlingua_protocols::mcp::{Version, definition, headers, meta, question};
-use interlingua_protocols::members::{Members, elements};
-use interlingua_protocols::rpc::{self, Frame, Id, Message};
+use interlingua_mcp::content::{self, Verbatim, Writer};
+use interlingua_mcp::decode::{Said, decode};
+use interlingua_mcp::{Version, definition, headers, meta, question};
+use interlingua_model::{Json, Loss, PeerId, Provenance, Time};
+use interlingua_wire::members::{Members, elements};
+use interlingua_wire::rpc::{self, Frame, Id, Message};
 
 const DEPTH: usize = 64;
 

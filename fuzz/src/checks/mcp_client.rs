@@ -1,15 +1,15 @@
 //! What must hold of what an MCP server says, for any bytes: no panic, and an event stream is read alike however it is cut.
 
 use bytes::Bytes;
-use interlingua_core::Time;
-use interlingua_core::peer::View;
-use interlingua_protocols::mcp::client::Verb;
-use interlingua_protocols::mcp::client::decode::Leg;
-use interlingua_protocols::mcp::client::list::{self, List, Server};
-use interlingua_protocols::mcp::definition;
-use interlingua_protocols::mcp::{Version, headers};
-use interlingua_protocols::rpc::{self, Frame, Message};
-use interlingua_protocols::sse::{Event, Parser};
+use interlingua_mcp::client::Verb;
+use interlingua_mcp::client::decode::Leg;
+use interlingua_mcp::client::list::{self, List, Server};
+use interlingua_mcp::definition;
+use interlingua_mcp::{Version, headers};
+use interlingua_model::Time;
+use interlingua_model::peer::View;
+use interlingua_wire::rpc::{self, Frame, Message};
+use interlingua_wire::sse::{Event, Parser};
 
 pub(crate) fn message(data: &[u8]) {
     let Ok(frame) = rpc::decode(&Bytes::copy_from_slice(data), 64) else { return };
@@ -34,14 +34,14 @@ fn take(message: Message) {
                 }
                 Message::Request(it) => {
                     let peer = "p".into();
-                    let _ = interlingua_protocols::mcp::question::decode(&it.method, &it.params, &peer, Time(1), None);
+                    let _ = interlingua_mcp::question::decode(&it.method, &it.params, &peer, Time(1), None);
                 }
             }
         }
     }
 }
 
-fn listed(outcome: &Result<interlingua_protocols::members::Members, rpc::Error>, version: Version) {
+fn listed(outcome: &Result<interlingua_wire::members::Members, rpc::Error>, version: Version) {
     let Ok(result) = outcome else { return };
     let _ = Server::decode(result);
     for all in List::ALL {

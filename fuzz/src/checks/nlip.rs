@@ -1,16 +1,16 @@
 //! What must hold of the NLIP codec for any bytes: no panic, and what it takes it writes back the same.
 
 use bytes::Bytes;
-use interlingua_core::{HubId, QuestionId, TaskId, Time};
-use interlingua_protocols::hop::Headers;
-use interlingua_protocols::nlip::client::{self, Leg, Tongue};
-use interlingua_protocols::nlip::{self, Context, Door, Keys, Limits, Message, cbor, encode};
+use interlingua_model::{HubId, QuestionId, TaskId, Time};
+use interlingua_nlip::client::{self, Leg, Tongue};
+use interlingua_nlip::{self, Context, Door, Keys, Limits, Message, cbor, encode};
+use interlingua_wire::hop::Headers;
 
 pub(crate) fn json(data: &[u8]) {
     let limits = Limits::default();
-    let Ok(message) = nlip::json::decode(&Bytes::copy_from_slice(data), &limits) else { return };
-    let written = Bytes::from(nlip::json::encode(&message, Keys::Lower));
-    assert_eq!(nlip::json::decode(&written, &limits).as_ref(), Ok(&message));
+    let Ok(message) = interlingua_nlip::json::decode(&Bytes::copy_from_slice(data), &limits) else { return };
+    let written = Bytes::from(interlingua_nlip::json::encode(&message, Keys::Lower));
+    assert_eq!(interlingua_nlip::json::decode(&written, &limits).as_ref(), Ok(&message));
     both_roles(message);
 }
 
@@ -38,7 +38,7 @@ fn both_roles(message: Message) {
         depth: 128,
         hook: None,
     };
-    let Ok(incoming) = nlip::decode(message, &context) else { return };
+    let Ok(incoming) = interlingua_nlip::decode(message, &context) else { return };
     let answer = match &replied {
         client::Replied::Finished(finished) => {
             encode::finished(finished, &encode::Beside::NOTHING, incoming.value.reply).value
@@ -46,5 +46,5 @@ fn both_roles(message: Message) {
         client::Replied::GoesOn(_) => return,
         client::Replied::Asked(question) => encode::asked(question, &encode::Beside::NOTHING, incoming.value.reply),
     };
-    assert!(answer.all().all(|submessage| submessage.format != nlip::Format::Error), "never written");
+    assert!(answer.all().all(|submessage| submessage.format != interlingua_nlip::Format::Error), "never written");
 }

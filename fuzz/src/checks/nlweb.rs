@@ -2,10 +2,10 @@
 //! of an answer can be read back.
 
 use bytes::Bytes;
-use interlingua_core::{Finished, Output};
-use interlingua_protocols::nlweb::client::{Question, Reply, Request};
-use interlingua_protocols::nlweb::decode::{self, Arrived};
-use interlingua_protocols::nlweb::encode::{self, Envelope, Stand};
+use interlingua_model::{Finished, Output};
+use interlingua_nlweb::client::{Question, Reply, Request};
+use interlingua_nlweb::decode::{self, Arrived};
+use interlingua_nlweb::encode::{self, Envelope, Stand};
 
 pub(crate) fn json(data: &[u8]) {
     let body = Bytes::copy_from_slice(data);

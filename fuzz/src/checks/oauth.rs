@@ -2,14 +2,14 @@
 //! and nothing of an answer that is a secret can be printed.
 
 use bytes::Bytes;
-use interlingua_protocols::jwk;
-use interlingua_protocols::oauth::address;
-use interlingua_protocols::oauth::callback::{Callback, Outcome};
-use interlingua_protocols::oauth::challenge::Challenge;
-use interlingua_protocols::oauth::client;
-use interlingua_protocols::oauth::jwt::{Expected, Jwt};
-use interlingua_protocols::oauth::metadata::{AuthorizationServer, Resource};
-use interlingua_protocols::oauth::token::{Token, refusal};
+use interlingua_wire::jwk;
+use interlingua_wire::oauth::address;
+use interlingua_wire::oauth::callback::{Callback, Outcome};
+use interlingua_wire::oauth::challenge::Challenge;
+use interlingua_wire::oauth::client;
+use interlingua_wire::oauth::jwt::{Expected, Jwt};
+use interlingua_wire::oauth::metadata::{AuthorizationServer, Resource};
+use interlingua_wire::oauth::token::{Token, refusal};
 
 const SERVER: &str = "https://mcp.example/mcp";
 const ISSUER: &str = "https://as.example";
@@ -31,12 +31,12 @@ pub(crate) fn said(data: &[u8]) {
         assert!(token.access.text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_graphic())));
     }
     let keys =
-        interlingua_core::Json::parse(bytes.clone()).ok().and_then(|json| jwk::key_set(&json)).unwrap_or_default();
+        interlingua_model::Json::parse(bytes.clone()).ok().and_then(|json| jwk::key_set(&json)).unwrap_or_default();
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Some(jwt) = Jwt::decode(text) {
         assert!(!jwt.is_signed(text, &keys, |_, _, _| true), "no text is a token and a set of keys");
         let expected =
-            Expected { issuer: ISSUER, audiences: &[SERVER.to_owned()], now: interlingua_core::Time(0), skew: 0 };
+            Expected { issuer: ISSUER, audiences: &[SERVER.to_owned()], now: interlingua_model::Time(0), skew: 0 };
         if let Ok(claims) = jwt.claims(&expected, Some("groups")) {
             assert!(!claims.subject.is_empty() && claims.until.0 > 0);
         }

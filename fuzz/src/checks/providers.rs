@@ -1,7 +1,7 @@
 //! What must hold for any bytes that a provider of models may send, in any spelling and cut anywhere.
 
-use interlingua_core::model::{Assembler, Bounds, Event};
-use interlingua_protocols::providers::{Listener, Provider};
+use interlingua_agents::providers::{Listener, Provider};
+use interlingua_machines::llm::{Assembler, Bounds, Event};
 
 /// The first byte says whose spelling, the second where the rest is cut. However it is cut the events are the same, nothing
 /// follows a failure, and what is put together ends as a reply or as a failure.

@@ -2,9 +2,9 @@
 //! against a schema ends.
 
 use interlingua::fuzzing;
-use interlingua_core::Json;
-use interlingua_core::policy::{Legislator, Roles, Source};
-use interlingua_core::schema::Outline;
+use interlingua_model::Json;
+use interlingua_model::policy::{Legislator, Roles, Source};
+use interlingua_model::schema::Outline;
 use interlingua_policy::Cedar;
 
 pub(crate) fn policy(data: &[u8]) {

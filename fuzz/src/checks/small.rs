@@ -1,19 +1,19 @@
 //! What must hold of the smaller decoders, for any bytes.
 
 use bytes::Bytes;
-use interlingua::api::view::{EventView, ExchangeRequest};
 use interlingua::fuzzing;
-use interlingua::hub::hooks::{Verdict, When};
-use interlingua_core::Json;
-use interlingua_core::graph::{Graph, Rules};
-use interlingua_core::{TaskId, Time};
-use interlingua_drivers::jws::{PublicKey, Signer};
-use interlingua_drivers::keys::Keyring;
-use interlingua_protocols::aip::constellation;
-use interlingua_protocols::oauth::jwt::{Expected, Jwt};
-use interlingua_protocols::protobuf::{Fields, Value, Writer};
-use interlingua_protocols::rpc::{self, Frame};
-use interlingua_protocols::{a2a, jcs, jwk};
+use interlingua_agents::plans::constellation;
+use interlingua_api::view::{EventView, ExchangeRequest};
+use interlingua_hub::hooks::{Verdict, When};
+use interlingua_keys::Keyring;
+use interlingua_keys::jws::{PublicKey, Signer};
+use interlingua_machines::graph::{Graph, Rules};
+use interlingua_model::Json;
+use interlingua_model::{TaskId, Time};
+use interlingua_wire::oauth::jwt::{Expected, Jwt};
+use interlingua_wire::protobuf::{Fields, Value, Writer};
+use interlingua_wire::rpc::{self, Frame};
+use interlingua_wire::{jcs, jwk};
 
 /// A batch is as many messages as its array has elements, and each is read as it would be alone.
 pub(crate) fn batch(data: &[u8]) {
@@ -136,8 +136,8 @@ pub(crate) fn signed_card(data: &[u8]) {
         let twice = jcs::canonical(&once).expect("it has a canonical form");
         assert_eq!(once.as_bytes().as_ref(), twice, "a canonical form has another");
     }
-    let forms = a2a::signature::Forms::of(&card);
-    for signature in a2a::signature::signatures(&card) {
+    let forms = interlingua_a2a::signature::Forms::of(&card);
+    for signature in interlingua_a2a::signature::signatures(&card) {
         assert!(!signature.holds(&forms, |_, _| false), "nobody signed it");
     }
 }

@@ -1,11 +1,11 @@
 //! What must hold of plain words, for any pattern and any text: the same text has the same meaning, and what is read of it is an object
 //! that the skill could be given.
 
-use interlingua_core::team::{Evaluation, Offer, Workflow, read_plain};
-use interlingua_core::words::answer::{FormAnswer, consent, is_cancel, to_form};
-use interlingua_core::words::given::given;
-use interlingua_core::words::{Found, Match, Matcher, folded, form, missing};
-use interlingua_core::{CardFrom, Effects, Json, Phrase, Schema, Skill, SkillId, SkillKind, Time, Trust, visible};
+use interlingua_machines::team::{Evaluation, Offer, Workflow, read_plain};
+use interlingua_machines::words::answer::{FormAnswer, consent, is_cancel, to_form};
+use interlingua_machines::words::given::given;
+use interlingua_machines::words::{Found, Match, Matcher, folded, form, missing};
+use interlingua_model::{CardFrom, Effects, Json, Phrase, Schema, Skill, SkillId, SkillKind, Time, Trust, visible};
 
 const SCHEMA: &str = r#"{"type":"object","required":["from"],"properties":{
     "from":{"type":"string"},"to":{"type":"string"},"on":{"type":"string","format":"date"},

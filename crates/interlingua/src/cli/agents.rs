@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use interlingua_core::percent::encoded;
+use interlingua_model::percent::encoded;
 use serde_json::{Value, json};
 
 use super::arguments::AgentsArguments;
@@ -12,8 +12,8 @@ use super::list::{all, score, show};
 use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
-use crate::api::view::{AgentView, PageView};
 use crate::config;
+use interlingua_api::view::{AgentView, PageView};
 
 /// No card is longer.
 const MAX_CARD: u64 = 256 * 1024;

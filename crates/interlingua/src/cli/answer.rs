@@ -1,15 +1,15 @@
 //! A question on the terminal, and its answer to the hub.
 
-use interlingua_core::Json;
-use interlingua_core::percent::encoded;
-use interlingua_core::words::folded;
+use interlingua_machines::words::folded;
+use interlingua_model::Json;
+use interlingua_model::percent::encoded;
 use serde_json::{Map, Value};
 
 use super::client::{Client, Extras};
 use super::decide::Decision;
 use super::screen::{Screen, plain};
 use super::{Exit, Failure, lines};
-use crate::api::view::{AnswerRequest, QuestionView, SignalRequest, TaskView};
+use interlingua_api::view::{AnswerRequest, QuestionView, SignalRequest, TaskView};
 
 /// What a person can say to a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,9 +165,9 @@ pub(super) async fn send(client: &Client, question: &QuestionView, reply: Reply)
 #[cfg(test)]
 mod tests {
     use super::{Reply, Screen, described, fill, typed};
-    use crate::api::view::{ChoiceView, QuestionView};
     use crate::cli::Failure;
-    use interlingua_core::Json;
+    use interlingua_api::view::{ChoiceView, QuestionView};
+    use interlingua_model::Json;
     use serde_json::json;
 
     fn question(form: Option<&str>) -> QuestionView {

@@ -8,9 +8,9 @@ use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use interlingua_core::Json;
-use interlingua_core::percent::encoded;
-use interlingua_core::words::folded;
+use interlingua_machines::words::folded;
+use interlingua_model::Json;
+use interlingua_model::percent::encoded;
 
 use super::answer;
 use super::arguments::{AskArguments, CallArguments, ExchangeArguments, HubArguments, SaveArguments};
@@ -19,11 +19,11 @@ use super::screen::{Screen, plain};
 use super::shown::Shown;
 use super::team::Board;
 use super::{Exit, Failure, meant, save};
-use crate::api::view::{
+use crate::config;
+use interlingua_api::view::{
     ArtifactView, EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView,
     ProgressView, QuestionView, RouteView, SaidView, StepView, TaskView,
 };
-use crate::config;
 
 /// How the skill of every agent and team ends.
 const CHAT: &str = "/chat";

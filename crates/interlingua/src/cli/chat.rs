@@ -11,7 +11,7 @@ use super::client::{self, Client, Extras};
 use super::lines::{Prompt, Typed};
 use super::screen::Screen;
 use super::{Exit, Failure, meant};
-use crate::api::view::ExchangeRequest;
+use interlingua_api::view::ExchangeRequest;
 
 /// What is said to this program instead of the peer.
 #[derive(Debug, PartialEq, Eq)]

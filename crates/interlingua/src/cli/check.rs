@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use interlingua_core::PeerId;
-use interlingua_drivers::browser::file;
-use interlingua_drivers::tools::read_manifest;
+use interlingua_model::PeerId;
+use interlingua_sites::browser::file;
+use interlingua_tools::custom::read_manifest;
 use serde_json::json;
 
 use super::arguments::CheckArguments;

@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use interlingua_core::percent::encoded;
+use interlingua_model::percent::encoded;
 
 use super::arguments::DecideArguments;
 use super::call::{Notes, Watcher};
 use super::client::{Client, Extras};
 use super::screen::{Screen, plain};
 use super::{Exit, Failure, answer, ids, inbox, pending};
-use crate::api::view::{ConfirmationRequest, QuestionView, TaskView};
+use interlingua_api::view::{ConfirmationRequest, QuestionView, TaskView};
 
 /// How long a task is watched after its question was settled.
 const AFTERWARDS: Duration = Duration::from_secs(30);

@@ -6,8 +6,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interlingua_core::FaultKind;
-use interlingua_drivers::machine::Machine;
+use interlingua_model::FaultKind;
+use interlingua_process::machine::Machine;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -16,10 +16,10 @@ use super::screen::Screen;
 use super::serve::not_started;
 use super::{Exit, Failure, lived};
 use crate::config::{self, Listen, Loaded, Overrides};
-use crate::edge::aip::device::{Device, Join, Word};
 use crate::server::run::Server;
 use crate::server::storage;
 use crate::telemetry::Telemetry;
+use interlingua_aip::device::{Device, Join, Word};
 
 /// How long spans that wait may take to be sent at the end.
 const TELEMETRY_PATIENCE: Duration = Duration::from_secs(1);

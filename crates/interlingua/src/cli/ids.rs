@@ -1,13 +1,13 @@
 //! Ids as people type them: the beginning of one is enough where no other begins so.
 
-use interlingua_core::percent::encoded;
-use interlingua_core::{QuestionId, TaskId};
+use interlingua_model::percent::encoded;
+use interlingua_model::{QuestionId, TaskId};
 
 use super::arguments::HubArguments;
 use super::client::Client;
 use super::list::all;
 use super::{Exit, Failure};
-use crate::api::view::{QuestionView, TaskView};
+use interlingua_api::view::{QuestionView, TaskView};
 
 /// How much of an id is shown in tables.
 const SHOWN: usize = 12;

@@ -9,7 +9,7 @@ use super::decide;
 use super::list::all;
 use super::screen::Screen;
 use super::{Exit, Failure, answer, pending};
-use crate::api::view::{PageView, QuestionView};
+use interlingua_api::view::{PageView, QuestionView};
 
 /// How often is looked for new ones.
 const PACE: Duration = Duration::from_secs(1);

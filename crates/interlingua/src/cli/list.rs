@@ -1,6 +1,6 @@
 //! `peers`, `skills` and `tasks`: what there is.
 
-use interlingua_core::percent::encoded;
+use interlingua_model::percent::encoded;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -9,7 +9,7 @@ use super::client::Client;
 use super::screen::{Screen, plain};
 use super::table::Table;
 use super::{Exit, Failure, ids, pending, save};
-use crate::api::view::{PageView, PeerView, QuestionView, SkillView, StandingView, TaskView};
+use interlingua_api::view::{PageView, PeerView, QuestionView, SkillView, StandingView, TaskView};
 
 /// More pages than this and a person wants a narrower question.
 const PAGES: usize = 20;

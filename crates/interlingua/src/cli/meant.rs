@@ -3,8 +3,8 @@
 use super::arguments::HubArguments;
 use super::list::all;
 use super::{Exit, Failure};
-use crate::api::view::{PeerView, SkillView};
 use crate::config::nearest;
+use interlingua_api::view::{PeerView, SkillView};
 
 /// The failure of a call, with the skill that was probably meant where that was all that was wrong.
 pub(super) async fn skill(hub: &HubArguments, typed: &str, failure: Failure) -> Failure {

@@ -1,11 +1,11 @@
 //! A call that waits for an approval, as an approver reads it: who asks and by what, what would be done with which arguments,
 //! why it is asked, until when.
 
-use interlingua_core::words::folded;
+use interlingua_machines::words::folded;
 
 use super::screen::plain;
 use super::table::Table;
-use crate::api::view::QuestionView;
+use interlingua_api::view::QuestionView;
 
 /// How much of a description is read before a decision.
 const DESCRIPTION: usize = 200;

@@ -2,15 +2,15 @@
 
 use std::io::Read;
 
-use interlingua_core::Json;
+use interlingua_model::Json;
 
 use super::answer::{self, Reply};
 use super::arguments::AnswerArguments;
 use super::client::Client;
 use super::screen::Screen;
 use super::{Exit, Failure, decide, ids};
-use crate::api::view::{QuestionView, TaskView};
-use interlingua_core::percent::encoded;
+use interlingua_api::view::{QuestionView, TaskView};
+use interlingua_model::percent::encoded;
 
 /// No answer on standard input is longer.
 const LONGEST: u64 = 1 << 20;

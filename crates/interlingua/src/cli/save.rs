@@ -12,7 +12,7 @@ use super::arguments::SaveArguments;
 use super::client::Client;
 use super::screen::{Screen, plain};
 use super::{Exit, Failure};
-use crate::api::view::{PartKind, PartView};
+use interlingua_api::view::{PartKind, PartView};
 
 /// In bytes: longer names are cut in front of their ending.
 const LONGEST: usize = 100;
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn blob(name: Option<&str>, media: &str) -> PartView {
-        let mut part = PartView::from(&interlingua_core::Part::text("", interlingua_core::Provenance::hub()));
+        let mut part = PartView::from(&interlingua_model::Part::text("", interlingua_model::Provenance::hub()));
         part.kind = PartKind::Blob;
         part.base64 = Some(STANDARD.encode(b"bytes"));
         part.name = name.map(str::to_owned);

@@ -5,7 +5,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use interlingua_core::visible::{visible, visible_json};
+use interlingua_model::visible::{visible, visible_json};
 
 use super::{Exit, Failure};
 

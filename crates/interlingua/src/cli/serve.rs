@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use interlingua_drivers::store::OpenFault;
+use interlingua_store_sqlite::OpenFault;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::arguments::ServeArguments;
@@ -16,10 +16,10 @@ use super::screen::Screen;
 use super::{Exit, Failure, lived};
 use crate::config::watch::Watcher;
 use crate::config::{self, Loaded, Rejected};
-use crate::server::owner_token;
 use crate::server::run::{Server, StartFault};
 use crate::server::storage;
 use crate::telemetry::Telemetry;
+use interlingua_access::owner_token;
 
 /// How long spans that wait may take to be sent at the end.
 const TELEMETRY_PATIENCE: Duration = Duration::from_secs(3);

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use interlingua_core::json::Tree;
-use interlingua_core::{Digest, Json};
+use interlingua_model::json::Tree;
+use interlingua_model::{Digest, Json};
 
-use crate::api::view::{FinishedView, PartView, SaidView};
+use interlingua_api::view::{FinishedView, PartView, SaidView};
 
 /// How many messages and values are remembered. What is beyond that may be written twice.
 const MOST: usize = 10_000;
@@ -62,7 +62,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Shown;
-    use crate::api::view::{PartView, SaidView};
+    use interlingua_api::view::{PartView, SaidView};
 
     fn part(data: Value) -> PartView {
         let json = json!({"kind": "data", "data": data, "by": "snacks"});

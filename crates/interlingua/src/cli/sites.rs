@@ -1,7 +1,7 @@
 //! `sites`: the sessions that driven websites keep, and ending one.
 
 use clap::{Args, Subcommand};
-use interlingua_core::percent::encoded;
+use interlingua_model::percent::encoded;
 
 use super::arguments::HubArguments;
 use super::client::Client;
@@ -9,7 +9,7 @@ use super::list::{all, show};
 use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
-use crate::api::view::{PageView, SiteSessionView};
+use interlingua_api::view::{PageView, SiteSessionView};
 
 const PATH: &str = "/api/sites/sessions?limit=200";
 

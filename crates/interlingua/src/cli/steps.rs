@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use indicatif::ProgressStyle;
-use interlingua_core::percent::encoded;
+use interlingua_model::percent::encoded;
 
 use super::Failure;
 use super::call::{Notes, Watcher, next_step};
 use super::client::Extras;
-use crate::api::view::StepView;
+use interlingua_api::view::StepView;
 
 /// How long the last steps are waited for once the outcome is there.
 const LAST: Duration = Duration::from_secs(5);

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::screen::plain;
-use crate::api::view::StepView;
+use interlingua_api::view::StepView;
 
 /// No member gets less room beside the others; then they are shown one below the other.
 const NARROWEST: usize = 22;

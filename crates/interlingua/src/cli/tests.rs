@@ -128,7 +128,7 @@ fn exit_codes_are_those_of_the_contract() {
 
 #[test]
 fn every_fault_ends_as_its_kind_says() {
-    use interlingua_core::{FaultKind, Noun};
+    use interlingua_model::{FaultKind, Noun};
     for (kind, exit) in [
         (FaultKind::NotFound(Noun::Skill), Exit::Usage),
         (FaultKind::Unanswered, Exit::Needed),

@@ -1,6 +1,6 @@
 //! What the record of decisions keeps besides who asked for what and how it went.
 
-use interlingua_core::audit::arguments::Keep;
+use interlingua_machines::audit::arguments::Keep;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

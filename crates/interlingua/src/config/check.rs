@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use interlingua_core::json::MAX_DEPTH;
+use interlingua_model::json::MAX_DEPTH;
 
 use super::{Config, check_limits, check_peers};
-use crate::agents;
-use crate::hub::names::{is_name_byte, name_problem};
-use crate::settings::check::url;
-use crate::settings::{Found, nearest};
+
+use interlingua_hub::names::{is_name_byte, name_problem};
+use interlingua_settings::check::url;
+use interlingua_settings::{Found, nearest};
 
 /// How many values a message may have: with fewer nothing works, more take more memory than there is.
 const VALUES: std::ops::RangeInclusive<u32> = 1_000..=100_000_000;
@@ -28,7 +28,7 @@ pub(super) fn check(config: &Config) -> Found {
         found.refuse_for(&path, name_problem(name));
         found.require(!config.peers.contains_key(name), &path, "there is a peer of this name, too");
     }
-    agents::settings::check_models(&config.models, &mut found);
+    interlingua_agents::settings::check_models(&config.models, &mut found);
     named_models(config, &mut found);
     config.agents_to_check().check(&mut found);
     twins(config, &mut found);

@@ -1,7 +1,7 @@
 //! What types cannot say of the audit and of limits by rule.
 
 use super::Config;
-use crate::settings::check::{Found, PATTERN, is_pattern};
+use interlingua_settings::check::{Found, PATTERN, is_pattern};
 
 pub(super) fn audit(config: &Config, found: &mut Found) {
     for (place, rule) in config.audit.arguments.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! What types cannot say of the peers a hub calls: addresses, programs, credentials that would travel in the open.
 
 use super::{Peer, Speaks};
-use crate::settings::Found;
+use interlingua_settings::Found;
 
 pub(super) fn peer(name: &str, peer: &Peer, found: &mut Found) {
     let path = format!("peers.{name}");

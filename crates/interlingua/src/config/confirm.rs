@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::agents::settings::Consent;
+use interlingua_agents::settings::Consent;
 
 /// What destroys or spends always waits for a human yes, and what writes does where plain words chose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]

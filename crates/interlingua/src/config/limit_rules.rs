@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use interlingua_core::Text;
-use interlingua_core::limit::Pace;
+use interlingua_machines::limit::Pace;
+use interlingua_model::Text;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::hub::limits;
-use crate::server::access_settings::Access;
-use crate::settings::{Flow, Rate};
+use interlingua_access::settings::Access;
+use interlingua_hub::limits;
+use interlingua_settings::{Flow, Rate};
 
 /// One limit. All that fit a call count.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]

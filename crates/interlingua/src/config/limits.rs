@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::limit_rules::LimitRule;
-use crate::settings::{Rate, Size, Span};
+use interlingua_settings::{Rate, Size, Span};
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

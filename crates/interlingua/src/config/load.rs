@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::{Config, Overrides, check, later, phrases};
-use crate::server::access_settings::{Access, policy};
-use crate::settings::document::{Environment, Node, Sources, Substitution, decode, parse};
-use crate::settings::{Found, Problem, unreadable};
+use interlingua_access::settings::{Access, policy};
+use interlingua_settings::document::{Environment, Node, Sources, Substitution, decode, parse};
+use interlingua_settings::{Found, Problem, unreadable};
 
 /// A configuration that may be applied.
 #[derive(Debug, Clone)]

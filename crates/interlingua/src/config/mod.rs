@@ -1,7 +1,7 @@
 //! Configuration: one YAML file, read whole or not at all.
 //!
 //! Each component has its own section, with its checks; the file is put together from them here. [`load()`] reads a file:
-//! [`crate::settings::document`] gives a tree whose values know their places, the types below are made from it, and [`check`]
+//! [`interlingua_settings::document`] gives a tree whose values know their places, the types below are made from it, and [`check`]
 //! looks at what types cannot say. [`schema`] is the JSON Schema of the same types. [`diff`] says what a reload would change,
 //! [`watch`] when to try one, [`sections`] what each component is given.
 //!
@@ -38,36 +38,36 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use crate::agents::settings::{
-    Agent, AgentRouter, Budget, Confirm, Consent, Context, Ending, Fold, Model, Novelty, Price, Provider, Purse,
-    Strategy, Team, Times, Updates, Workspaces,
-};
-pub use crate::client::oauth::{OAuth, OAuthGrant};
-pub use crate::edge::a2a::settings::{A2a, A2aBinding, A2aPeer, A2aSignature, Basic};
-pub use crate::edge::aip::settings::{Aip, AipDevice, AipPeer};
-pub use crate::edge::envelope::settings::{Nlip, Router, SchemaVersion, Tokens, Translation};
-pub use crate::edge::hooks::settings::{Asks, Failure, Hook, HookPhase, Moment, Occasion};
-pub use crate::edge::local::settings::{Permission, Root, Tools};
-pub use crate::edge::mcp::settings::{
-    HubTools, Mcp, McpChanges, McpCredentials, McpPeer, McpPlace, McpView, McpViewTool, SkillRef, ToolNames,
-};
-pub use crate::edge::nlip::settings::{Binding, NlipPeer};
-pub use crate::edge::nlweb::settings::NlwebPeer;
-pub use crate::edge::site::settings::{Browser, SitePeer};
-pub use crate::hub::names::{is_reserved, name_problem};
-pub use crate::server::access_settings::{
-    Access, AccessToken, Anonymous, Issuer, PolicyFile, Shows, expiry, policy, tokens,
-};
 pub use crate::server::keys_settings::Encryption;
-pub use crate::server::tls_settings::{Tls, TlsVersion};
-pub use crate::settings::{
-    At, EffectsOverride, Environment, Key, Phrases, Problem, Rate, Secret, Size, SkillSettings, Sources, Span, watch,
-};
-pub(crate) use crate::settings::{nearest, unreadable};
 pub use crate::telemetry::settings::{Log, LogFormat, Telemetry};
 pub use audit::{Audit, AuditArguments, KeepArguments};
 pub use confirm::{Confirmations, Unknown};
 pub use hub::Hub;
+pub use interlingua_a2a::settings::{A2a, A2aBinding, A2aPeer, A2aSignature, Basic};
+pub use interlingua_access::settings::{
+    Access, AccessToken, Anonymous, Issuer, PolicyFile, Shows, expiry, policy, tokens,
+};
+pub use interlingua_agents::settings::{
+    Agent, AgentRouter, Budget, Confirm, Consent, Context, Ending, Fold, Model, Novelty, Price, Provider, Purse,
+    Strategy, Team, Times, Updates, Workspaces,
+};
+pub use interlingua_aip::settings::{Aip, AipDevice, AipPeer};
+pub use interlingua_envelope::settings::{Nlip, Router, SchemaVersion, Tokens, Translation};
+pub use interlingua_hooks::settings::{Asks, Failure, Hook, HookPhase, Moment, Occasion};
+pub use interlingua_hub::names::{is_reserved, name_problem};
+pub use interlingua_mcp::settings::{
+    HubTools, Mcp, McpChanges, McpCredentials, McpPeer, McpPlace, McpView, McpViewTool, SkillRef, ToolNames,
+};
+pub use interlingua_net::client::oauth::{OAuth, OAuthGrant};
+pub use interlingua_net::tls_settings::{Tls, TlsVersion};
+pub use interlingua_nlip::settings::{Binding, NlipPeer};
+pub use interlingua_nlweb::settings::NlwebPeer;
+pub use interlingua_settings::{
+    At, EffectsOverride, Environment, Key, Phrases, Problem, Rate, Secret, Size, SkillSettings, Sources, Span, watch,
+};
+pub(crate) use interlingua_settings::{nearest, unreadable};
+pub use interlingua_sites::settings::{Browser, SitePeer};
+pub use interlingua_tools::settings::{Permission, Root, Tools};
 pub use limit_rules::{LimitPer, LimitRule, LimitWhen};
 pub use limits::Limits;
 pub use listen::Listen;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{A2aPeer, Config, Listen, McpPeer, McpPlace, NlipPeer, Peer, SitePeer, Speaks};
-use crate::settings::Problem;
+use interlingua_settings::Problem;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overrides {

@@ -7,38 +7,38 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::edge::a2a::settings::A2aPeer;
-use crate::edge::aip::settings::AipPeer;
-use crate::edge::mcp::settings::McpPeer;
-use crate::edge::nlip::settings::NlipPeer;
-use crate::edge::nlweb::settings::NlwebPeer;
-use crate::edge::site::settings::SitePeer;
-use crate::settings::{self, EffectsOverride, SkillSettings, Span};
+use interlingua_a2a::settings::A2aPeer;
+use interlingua_aip::settings::AipPeer;
+use interlingua_mcp::settings::McpPeer;
+use interlingua_nlip::settings::NlipPeer;
+use interlingua_nlweb::settings::NlwebPeer;
+use interlingua_settings::{self, EffectsOverride, SkillSettings, Span};
+use interlingua_sites::settings::SitePeer;
 
 /// A peer that is configured. Its `speaks` is exactly one of the protocol keys.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Peer {
     pub speaks: Speaks,
-    pub common: settings::Peer,
+    pub common: interlingua_settings::Peer,
 }
 
 impl Peer {
     pub fn new(speaks: Speaks) -> Peer {
-        Peer { speaks, common: settings::Peer::default() }
+        Peer { speaks, common: interlingua_settings::Peer::default() }
     }
 }
 
 impl Deref for Peer {
-    type Target = settings::Peer;
+    type Target = interlingua_settings::Peer;
 
-    fn deref(&self) -> &settings::Peer {
+    fn deref(&self) -> &interlingua_settings::Peer {
         &self.common
     }
 }
 
 impl DerefMut for Peer {
-    fn deref_mut(&mut self) -> &mut settings::Peer {
+    fn deref_mut(&mut self) -> &mut interlingua_settings::Peer {
         &mut self.common
     }
 }
@@ -125,7 +125,7 @@ impl TryFrom<Written> for Peer {
         if spoken.next().is_some() {
             return Err("a peer speaks exactly one protocol; make it two peers");
         }
-        let common = settings::Peer {
+        let common = interlingua_settings::Peer {
             title: written.title,
             description: written.description,
             effects: written.effects,

@@ -1,14 +1,14 @@
 //! What is wrong with the phrases of peers, told with its place in the file. A slot that the skill does not take is told there
 //! too, where its input is known before the peer is reached; elsewhere it becomes a problem of the peer once it is.
 
-use interlingua_core::words::Matcher;
-use interlingua_core::{CardFrom, Effects, Json, Phrase, Schema, Skill, SkillId, SkillKind, glob};
+use interlingua_machines::words::Matcher;
+use interlingua_model::{CardFrom, Effects, Json, Phrase, Schema, Skill, SkillId, SkillKind, glob};
 
 use super::Config;
 use super::{Peer, Speaks};
-use crate::hub::reserved;
-use crate::settings::phrases::Placed;
-use crate::settings::{Problem, SkillSettings};
+use interlingua_hub::reserved;
+use interlingua_settings::phrases::Placed;
+use interlingua_settings::{Problem, SkillSettings};
 
 /// What is wrong with the phrases of all peers. Definitions of websites have been read by now.
 pub(super) fn check(config: &Config) -> Vec<Problem> {

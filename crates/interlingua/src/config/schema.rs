@@ -41,10 +41,10 @@ fn walk(root: &serde_json::Value, node: &serde_json::Value, path: &str, paths: &
         walk(root, items, path, paths);
     }
     if let Some(values) = node.get("additionalProperties").filter(|values| values.is_object()) {
-        walk(root, values, &crate::settings::document::join(path, "*"), paths);
+        walk(root, values, &interlingua_settings::document::join(path, "*"), paths);
     }
     for (name, property) in node.get("properties").and_then(serde_json::Value::as_object).into_iter().flatten() {
-        let below = crate::settings::document::join(path, name);
+        let below = interlingua_settings::document::join(path, name);
         paths.push(below.clone());
         walk(root, property, &below, paths);
     }

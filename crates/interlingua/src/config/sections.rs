@@ -1,28 +1,27 @@
 //! What each component is given of a configuration: its own sections, and the few facts of others that it needs.
 
 use super::Config;
-use crate::agents;
-use crate::edge::{a2a, local, mcp};
-use crate::server::access_settings;
+
+use interlingua_access::settings;
 
 impl Config {
     /// What agents and teams are made from.
-    pub(crate) fn agent_sections(&self) -> agents::settings::Sections<'_> {
-        agents::settings::Sections {
+    pub(crate) fn agent_sections(&self) -> interlingua_agents::settings::Sections<'_> {
+        interlingua_agents::settings::Sections {
             models: &self.models,
             agents: &self.agents,
             teams: &self.teams,
             data: self.data(),
             workspace: self.workspace(),
-            shared_roots: local::shared_roots(&self.tools, self.data()),
+            shared_roots: interlingua_tools::shared_roots(&self.tools, self.data()),
             nlip: self.nlip.agents,
             unknown: self.confirm.unknown.of_agents(),
         }
     }
 
     /// The same, with whose names they share a hub with.
-    pub(super) fn agents_to_check(&self) -> agents::settings::Checked<'_> {
-        agents::settings::Checked {
+    pub(super) fn agents_to_check(&self) -> interlingua_agents::settings::Checked<'_> {
+        interlingua_agents::settings::Checked {
             models: &self.models,
             agents: &self.agents,
             teams: &self.teams,
@@ -32,13 +31,13 @@ impl Config {
     }
 
     /// What runs inside the hub.
-    pub(crate) fn local_sections(&self) -> local::settings::Sections<'_> {
-        local::settings::Sections { tools: &self.tools, scripts: &self.scripts, data: self.data() }
+    pub(crate) fn local_sections(&self) -> interlingua_tools::settings::Sections<'_> {
+        interlingua_tools::settings::Sections { tools: &self.tools, scripts: &self.scripts, data: self.data() }
     }
 
     /// What checks of `access` need of the rest.
-    pub(super) fn around_access(&self) -> access_settings::Around<'_> {
-        access_settings::Around {
+    pub(super) fn around_access(&self) -> settings::Around<'_> {
+        settings::Around {
             hub_url: self.hub.url.as_deref(),
             asks_certificates: self.tls.as_ref().is_some_and(|tls| tls.clients.is_some()),
             peers: self.peer_names().collect(),
@@ -46,12 +45,12 @@ impl Config {
         }
     }
 
-    pub(crate) fn mcp_settings(&self) -> mcp::inbound::Settings {
-        let own_files = self.tools != local::settings::Tools::default();
-        mcp::inbound::Settings::new(&self.mcp, own_files, self.configured_peers())
+    pub(crate) fn mcp_settings(&self) -> interlingua_mcp::inbound::Settings {
+        let own_files = self.tools != interlingua_tools::settings::Tools::default();
+        interlingua_mcp::inbound::Settings::new(&self.mcp, own_files, self.configured_peers())
     }
 
-    pub(crate) fn a2a_settings(&self) -> a2a::Settings {
-        a2a::Settings::new(&self.a2a, self.access.anonymous, self.hub.url.as_deref())
+    pub(crate) fn a2a_settings(&self) -> interlingua_a2a::Settings {
+        interlingua_a2a::Settings::new(&self.a2a, self.access.anonymous, self.hub.url.as_deref())
     }
 }

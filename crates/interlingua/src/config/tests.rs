@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use interlingua_core::Digest;
-use interlingua_core::policy::{Asked, Could, Decision, Effect, Flaw, Judge, Legislator, Roles, Ruling, Source};
+use interlingua_model::Digest;
+use interlingua_model::policy::{Asked, Could, Decision, Effect, Flaw, Judge, Legislator, Roles, Ruling, Source};
 
 use super::*;
-use crate::settings::document;
+use interlingua_settings::document;
 
 fn environment(name: &str) -> Option<String> {
     match name {
@@ -423,7 +423,7 @@ impl Judge for AnyRules {
         Could::No
     }
 
-    fn decide(&self, _: &Asked<'_>, _: Option<&interlingua_core::Json>) -> Decision {
+    fn decide(&self, _: &Asked<'_>, _: Option<&interlingua_model::Json>) -> Decision {
         Decision { effect: Effect::Silent, because: Arc::new([]) }
     }
 }

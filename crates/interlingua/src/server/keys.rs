@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use interlingua_core::{Digest, Fault, Secret};
-use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
-use interlingua_drivers::store::AtRest;
+use interlingua_keys::{KeyFault, Keyring, Wrapping};
+use interlingua_model::{Digest, Fault, Secret};
+use interlingua_store_sqlite::AtRest;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
-use super::access::{Access, Rules};
 use super::keys_settings::Encryption;
-use crate::edge::api::ports::HeldKeys;
-use crate::hub::Hub;
+use interlingua_access::{Access, Rules};
+use interlingua_api::ports::HeldKeys;
+use interlingua_hub::Hub;
 
 /// How long a program may take to print the outer key.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(30);
@@ -160,7 +160,7 @@ impl KeyDesk {
     pub async fn rotate_owner(&self, access: &Access) -> Result<HeldKeys, Fault> {
         let _turn = self.turn.acquire().await.map_err(Fault::internal)?;
         let data = self.data.clone();
-        let made = tokio::task::spawn_blocking(move || super::owner_token::renewed(&data));
+        let made = tokio::task::spawn_blocking(move || interlingua_access::owner_token::renewed(&data));
         let token = made.await.map_err(Fault::internal)?.map_err(Fault::internal)?;
         let rules = access.rules();
         let mut grants = rules.grants.clone();

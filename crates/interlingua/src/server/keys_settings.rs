@@ -1,10 +1,10 @@
 //! What the store is encrypted with.
 
-use interlingua_drivers::keys::Wrapping;
+use interlingua_keys::Wrapping;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::settings::{Found, Secret};
+use interlingua_settings::{Found, Secret};
 
 /// The outer key, which is not kept in the data directory: the keys that are there are wrapped by it. One of the two.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]

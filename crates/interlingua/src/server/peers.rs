@@ -3,23 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interlingua_core::Fault;
-use interlingua_drivers::files::lent::Lent;
+use interlingua_model::Fault;
+use interlingua_tools::files::lent::Lent;
 
-use crate::agents::{self, CallRouter, Roster};
-use crate::client::oauth;
-use crate::client::starting::Starting;
 use crate::config::{Config, Peer, Speaks};
-use crate::edge::{a2a, aip, hooks, local, mcp, nlip, nlweb, site};
-use crate::endpoint::SignIns;
-use crate::hub::Hub;
+use interlingua_agents::{self, CallRouter, Roster};
+use interlingua_net::client::oauth;
+use interlingua_net::client::starting::Starting;
+
+use interlingua_endpoint::SignIns;
+use interlingua_hub::Hub;
 
 /// What peers are made of.
 #[derive(Debug)]
 pub(super) struct PeerParts {
     pub(super) hub: Arc<Hub>,
     pub(super) sign_ins: Arc<SignIns>,
-    pub(super) sites: Arc<site::Sites>,
+    pub(super) sites: Arc<interlingua_sites::Sites>,
     /// Workspaces of runs that have one of their own.
     pub(super) lent: Arc<Lent>,
     /// Where calls of agents go.
@@ -28,19 +28,19 @@ pub(super) struct PeerParts {
 
 impl PeerParts {
     pub(super) fn roster(&self, config: &Config) -> Result<Roster, Fault> {
-        agents::prepare(&self.hub, &self.lent, &self.router, &config.agent_sections())
+        interlingua_agents::prepare(&self.hub, &self.lent, &self.router, &config.agent_sections())
     }
 }
 
 /// Every peer that configuration names, and those inside the hub.
 pub(super) async fn register(parts: &PeerParts, config: &Config) -> Result<(), Fault> {
     let hub = &parts.hub;
-    hub.hooks().store(Arc::new(hooks::prepare(hub, &config.hooks)?));
-    local::register(hub, parts.lent.clone(), config.local_sections()).await?;
+    hub.hooks().store(Arc::new(interlingua_hooks::prepare(hub, &config.hooks)?));
+    interlingua_tools::register(hub, parts.lent.clone(), config.local_sections()).await?;
     parts.roster(config)?.register(hub).await?;
-    aip::graph::register(hub).await?;
+    interlingua_agents::plans::register(hub).await?;
     let driven = config.peers.values().any(|peer| matches!(peer.speaks, Speaks::Site(_)));
-    site::open(&parts.sites, hub, config.data(), &config.browser, driven);
+    interlingua_sites::open(&parts.sites, hub, config.data(), &config.browser, driven);
     let mut starting = Vec::new();
     for (name, peer) in &config.peers {
         if let Registered::Starts(peer) = prepare(parts, name, peer).await?.register(hub).await? {
@@ -49,7 +49,7 @@ pub(super) async fn register(parts: &PeerParts, config: &Config) -> Result<(), F
     }
     // Whoever asks first should find them listed; one that is slow holds up nobody.
     futures_util::future::join_all(starting.iter().map(|peer| peer.listed(FIRST_LISTS))).await;
-    a2a::restore(hub).await
+    interlingua_a2a::restore(hub).await
 }
 
 /// Where configuration has servers that tokens may be kept for. Those of any other are removed.
@@ -67,12 +67,12 @@ const FIRST_LISTS: Duration = Duration::from_millis(1_500);
 /// A peer that is made and can be registered, whatever it speaks.
 #[derive(Debug)]
 pub(super) enum Prepared {
-    Nlip(Box<nlip::outbound::Prepared>),
-    Mcp(mcp::outbound::Prepared),
-    A2a(a2a::outbound::Prepared),
-    Aip(Box<aip::outbound::Prepared>),
-    Nlweb(Box<nlweb::outbound::Prepared>),
-    Site(Box<site::Prepared>),
+    Nlip(Box<interlingua_nlip::outbound::Prepared>),
+    Mcp(interlingua_mcp::outbound::Prepared),
+    A2a(interlingua_a2a::outbound::Prepared),
+    Aip(Box<interlingua_aip::outbound::Prepared>),
+    Nlweb(Box<interlingua_nlweb::outbound::Prepared>),
+    Site(Box<interlingua_sites::Prepared>),
 }
 
 /// What is known of a peer once it is registered.
@@ -88,12 +88,20 @@ pub(super) enum Registered {
 pub(super) async fn prepare(parts: &PeerParts, name: &str, peer: &Peer) -> Result<Prepared, Fault> {
     let hub = &parts.hub;
     match &peer.speaks {
-        Speaks::Nlip(nlip) => nlip::outbound::prepare(hub, name, peer, nlip).map(Box::new).map(Prepared::Nlip),
-        Speaks::Mcp(mcp) => mcp::outbound::prepare((hub, &parts.sign_ins), name, peer, mcp).await.map(Prepared::Mcp),
-        Speaks::A2a(a2a) => a2a::outbound::prepare(hub, name, peer, a2a).await.map(Prepared::A2a),
-        Speaks::Aip(aip) => aip::outbound::prepare(hub, name, peer, aip).map(Box::new).map(Prepared::Aip),
-        Speaks::Nlweb(nlweb) => nlweb::outbound::prepare(hub, name, peer, nlweb).map(Box::new).map(Prepared::Nlweb),
-        Speaks::Site(site) => site::prepare(&parts.sites, hub, name, peer, site).map(Box::new).map(Prepared::Site),
+        Speaks::Nlip(nlip) => {
+            interlingua_nlip::outbound::prepare(hub, name, peer, nlip).map(Box::new).map(Prepared::Nlip)
+        }
+        Speaks::Mcp(mcp) => {
+            interlingua_mcp::outbound::prepare((hub, &parts.sign_ins), name, peer, mcp).await.map(Prepared::Mcp)
+        }
+        Speaks::A2a(a2a) => interlingua_a2a::outbound::prepare(hub, name, peer, a2a).await.map(Prepared::A2a),
+        Speaks::Aip(aip) => interlingua_aip::outbound::prepare(hub, name, peer, aip).map(Box::new).map(Prepared::Aip),
+        Speaks::Nlweb(nlweb) => {
+            interlingua_nlweb::outbound::prepare(hub, name, peer, nlweb).map(Box::new).map(Prepared::Nlweb)
+        }
+        Speaks::Site(site) => {
+            interlingua_sites::prepare(&parts.sites, hub, name, peer, site).map(Box::new).map(Prepared::Site)
+        }
     }
 }
 

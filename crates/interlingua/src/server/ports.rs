@@ -4,18 +4,19 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use interlingua_core::{Call, ConversationId, Event, Fault, Owner, Principal};
-use interlingua_drivers::browser::SessionSeen;
+use interlingua_model::{Call, ConversationId, Event, Fault, Owner, Principal};
+use interlingua_sites::browser::SessionSeen;
 
-use crate::agents::{self, CallRouter, Routed, RoutedCall};
-use crate::edge::api::ports::{Memories, SiteSessions};
-use crate::edge::envelope::{self, Inside};
-use crate::edge::site::Sites;
-use crate::hub::Hub;
+use interlingua_agents::{self, CallRouter, Routed, RoutedCall};
+use interlingua_api::ports::{Memories, SiteSessions};
+use interlingua_api::view::SiteSessionView;
+use interlingua_envelope::{self, Inside};
+use interlingua_hub::Hub;
+use interlingua_sites::Sites;
 
 /// Calls of agents go through the routing envelope. Held weakly: the hub holds the agent, and the envelope the hub.
 #[derive(Debug)]
-pub(super) struct EnvelopeRouter(pub(super) Weak<envelope::Endpoint>);
+pub(super) struct EnvelopeRouter(pub(super) Weak<interlingua_envelope::Endpoint>);
 
 impl CallRouter for EnvelopeRouter {
     fn route(&self, hub: &Hub, by: &Principal, call: Call, timeout: Option<Duration>) -> Result<Routed, Fault> {
@@ -46,12 +47,26 @@ pub(super) struct BrowserSessions {
 }
 
 impl SiteSessions for BrowserSessions {
-    fn list<'a>(&'a self, by: &'a Principal) -> BoxFuture<'a, Vec<SessionSeen>> {
-        Box::pin(self.sites.sessions(by))
+    fn list<'a>(&'a self, by: &'a Principal) -> BoxFuture<'a, Vec<SiteSessionView>> {
+        Box::pin(async move { self.sites.sessions(by).await.iter().map(session_view).collect() })
     }
 
     fn end<'a>(&'a self, by: &'a Principal, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(self.sites.end_session(&self.hub, by, id))
+    }
+}
+
+fn session_view(seen: &SessionSeen) -> SiteSessionView {
+    SiteSessionView {
+        id: seen.key.id().to_string(),
+        site: seen.key.site.to_string(),
+        name: seen.key.name.to_string(),
+        owner: seen.key.owner.to_string(),
+        state: seen.stands.as_str().into(),
+        begun: seen.begun.to_string(),
+        used: seen.used.to_string(),
+        expires: seen.until.to_string(),
+        calls: seen.calls,
     }
 }
 
@@ -61,6 +76,6 @@ pub(super) struct AgentMemories(pub(super) Arc<Hub>);
 
 impl Memories for AgentMemories {
     fn forget<'a>(&'a self, owner: &'a Owner, conversation: &'a ConversationId) -> BoxFuture<'a, Result<bool, Fault>> {
-        Box::pin(agents::forget(&self.0, owner, conversation))
+        Box::pin(interlingua_agents::forget(&self.0, owner, conversation))
     }
 }

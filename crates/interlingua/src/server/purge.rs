@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use interlingua_core::ports::{Changed, Expect, Retention, Store, StoreFault};
-use interlingua_core::{Log, Time, journal};
+use interlingua_model::ports::{Changed, Expect, Retention, Store, StoreFault};
+use interlingua_model::{Log, Time, journal};
 use serde::{Deserialize, Serialize};
 
-use crate::hub::Hub;
-use crate::hub::supervisor::round;
+use interlingua_hub::Hub;
+use interlingua_hub::supervisor::round;
 
 /// How often the rules are applied.
 const EVERY: Duration = Duration::from_secs(600);
@@ -136,7 +136,7 @@ impl Purging {
         store.journal.retain(kept.records, now).await?;
         store.records.expire(now).await?;
         store.blobs.retain(kept.artifacts).await?;
-        crate::agents::tidy(&self.hub, &self.data).await;
+        interlingua_agents::tidy(&self.hub, &self.data).await;
         Ok(())
     }
 
@@ -158,15 +158,15 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use bytes::Bytes;
-    use interlingua_core::Digest;
-    use interlingua_core::ports::{BlobInfo, BlobWriter, Blobs, Pending};
-    use interlingua_drivers::keys::Keyring;
-    use interlingua_drivers::store::{Embedded, Options};
+    use interlingua_keys::Keyring;
+    use interlingua_model::Digest;
+    use interlingua_model::ports::{BlobInfo, BlobWriter, Blobs, Pending};
+    use interlingua_store_sqlite::{Embedded, Options};
     use tokio::sync::Notify;
 
     use super::*;
-    use crate::hub::Settings;
-    use crate::hub::admission::AdmissionLimits;
+    use interlingua_hub::Settings;
+    use interlingua_hub::admission::AdmissionLimits;
 
     /// Panics when it is first tidied up.
     #[derive(Default)]

@@ -6,23 +6,22 @@
 
 use std::sync::Arc;
 
-use interlingua_core::json::set_most_values;
-use interlingua_core::{Fault, PeerId};
-use interlingua_drivers::keys::KeyFault;
+use interlingua_keys::KeyFault;
+use interlingua_model::json::set_most_values;
+use interlingua_model::{Fault, PeerId};
 
-use super::issuers::Issuers;
 use super::keys::{self, OuterFault};
 use super::peers;
-use super::rights;
 use super::run::{
     Server, admission_limits, answer_limits, bounds, certificate, holding_limits, limit_rules, purge_rules, settings,
     values,
 };
-use super::tls::TlsFault;
 use crate::config::diff::{Changes, PeerChange, diff};
 use crate::config::{Config, Loaded, Rejected};
-use crate::edge::{self, envelope};
-use crate::hub::audit::AuditLine;
+use interlingua_access::issuers::Issuers;
+use interlingua_access::rights;
+use interlingua_hub::audit::AuditLine;
+use interlingua_net::tls::TlsFault;
 
 /// Why a configuration was not applied. The one before it stays.
 #[derive(Debug, thiserror::Error)]
@@ -78,8 +77,8 @@ impl Server {
         }
         // Read again whatever the paths: a certificate is renewed in place.
         let tls = certificate(&new)?;
-        let routing = envelope::Settings::new(&new.nlip, self.hub.keys().clone())?;
-        let hooks = edge::hooks::prepare(&self.hub, &new.hooks)?;
+        let routing = interlingua_envelope::Settings::new(&new.nlip, self.hub.keys().clone())?;
+        let hooks = interlingua_hooks::prepare(&self.hub, &new.hooks)?;
         let wanted = changes.peers.iter().filter(|(_, change)| *change != PeerChange::Removed);
         let mut prepared = Vec::new();
         for (name, peer) in wanted.filter_map(|(name, _)| Some((name, new.peers.get(name)?))) {
@@ -97,7 +96,7 @@ impl Server {
             )?);
         }
         if changes.live.contains(&"tools") {
-            edge::local::register(&self.hub, self.peers.lent.clone(), new.local_sections()).await?;
+            interlingua_tools::register(&self.hub, self.peers.lent.clone(), new.local_sections()).await?;
         }
         let outer = match &new.store.encryption {
             Some(encryption) => Some(keys::outer(encryption).await?),
@@ -127,9 +126,9 @@ impl Server {
         self.endpoints.envelope.own.apply(routing);
         self.endpoints.mcp.own.apply(new.mcp_settings());
         if changes.live.iter().any(|key| ["mcp", "tools"].contains(key)) {
-            edge::mcp::inbound::tell_of_new_lists(&self.hub);
+            interlingua_mcp::inbound::tell_of_new_lists(&self.hub);
         }
-        self.endpoints.aip.own.apply(edge::aip::Settings::new(&new.aip));
+        self.endpoints.aip.own.apply(interlingua_aip::Settings::new(&new.aip));
         let a2a = new.a2a_settings();
         self.shared.url.store(a2a.url.clone().map(Arc::new));
         self.endpoints.a2a.own.apply(a2a);

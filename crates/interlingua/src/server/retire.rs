@@ -10,18 +10,18 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use interlingua_core::ports::Expect;
-use interlingua_core::{Fault, FaultKind};
-use interlingua_drivers::keys::{KeyFault, KeyInfo, Keyring, Wrapping, sealed_by};
-use interlingua_drivers::store::Counts;
+use interlingua_keys::{KeyFault, KeyInfo, Keyring, Wrapping, sealed_by};
+use interlingua_model::ports::Expect;
+use interlingua_model::{Fault, FaultKind};
+use interlingua_store_sqlite::Counts;
 
-use super::access::Access;
 use super::keys::KeyDesk;
-use crate::api::view::Rotated;
-use crate::edge::api::ports::{self, HeldKeys};
-use crate::endpoint::protocol::Protocol;
-use crate::hub::Hub;
 use crate::protocols::sealed_records;
+use interlingua_access::Access;
+use interlingua_api::ports::{self, HeldKeys};
+use interlingua_api::view::Rotated;
+use interlingua_endpoint::protocol::Protocol;
+use interlingua_hub::Hub;
 
 const KIND: &str = "keys";
 const MARK: &str = "retiring";

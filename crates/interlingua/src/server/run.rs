@@ -10,47 +10,46 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn;
 use axum::response::Response;
-use interlingua_core::json::set_most_values;
-use interlingua_core::ports::Retention;
-use interlingua_core::{Fault, FaultKind, HubId, Noun};
-use interlingua_drivers::keys::{KeyFault, Keyring, Wrapping};
-use interlingua_drivers::store::{Condition, Embedded, OpenFault, Options};
+use interlingua_keys::{KeyFault, Keyring, Wrapping};
+use interlingua_model::json::set_most_values;
+use interlingua_model::ports::Retention;
+use interlingua_model::{Fault, FaultKind, HubId, Noun};
+use interlingua_store_sqlite::{Condition, Embedded, OpenFault, Options};
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
 
-use super::accept::{Acceptor, LiveTls, bind_unix};
-use super::access::Access;
-use super::descriptors::{self, Share};
-use super::issuers::Issuers;
 use super::keys::{self, KeyDesk, OuterFault};
-use super::owner_token;
 use super::peers::{self, PeerParts};
-use super::places::Places;
 use super::ports::{AgentMemories, BrowserSessions, EnvelopeRouter};
 use super::purge::{self, Purging};
 use super::retire::{self, HubKeys};
-use super::rights;
 use super::storage;
-use super::tls::{self, TlsFault};
-use super::tokens;
-use crate::agents::CallRouter;
 use crate::config::{self, Config};
-use crate::edge::api::{Api, Ports};
-use crate::edge::status::Status;
-use crate::edge::{self, envelope};
-use crate::endpoint::guard::Guard;
-use crate::endpoint::protocol::Protocol;
-use crate::endpoint::{Bounds, Endpoint, Shared};
-use crate::hub::admission::{AdmissionLimits, Rate};
-use crate::hub::answers::AnswerLimits;
-use crate::hub::audit::KeepArguments;
-use crate::hub::byte_budget::Room;
-use crate::hub::limits::LimitRule;
-use crate::hub::shares::HoldingLimits;
-use crate::hub::supervisor::round;
-use crate::hub::{FrontDoor, Hub, Settings, Unknown, entropy};
 use crate::protocols::{Endpoints, routes};
-use crate::telemetry::meters;
+use crate::status::Status;
+use interlingua_access::Access;
+use interlingua_access::issuers::Issuers;
+use interlingua_access::owner_token;
+use interlingua_access::rights;
+use interlingua_access::tokens;
+use interlingua_agents::CallRouter;
+use interlingua_api::{Api, Ports};
+use interlingua_endpoint::guard::Guard;
+use interlingua_endpoint::protocol::Protocol;
+use interlingua_endpoint::{Bounds, Endpoint, Shared};
+use interlingua_hub::admission::{AdmissionLimits, Rate};
+use interlingua_hub::answers::AnswerLimits;
+use interlingua_hub::audit::KeepArguments;
+use interlingua_hub::byte_budget::Room;
+use interlingua_hub::limits::LimitRule;
+use interlingua_hub::shares::HoldingLimits;
+use interlingua_hub::supervisor::round;
+use interlingua_hub::{FrontDoor, Hub, Settings, Unknown, entropy};
+use interlingua_net::accept::{Acceptor, LiveTls, bind_unix};
+use interlingua_net::descriptors::{self, Share};
+use interlingua_net::places::Places;
+use interlingua_net::tls::{self, TlsFault};
+use interlingua_telemetry::meters;
 
 /// How long running exchanges have to end when the hub stops.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
@@ -157,7 +156,7 @@ impl Server {
         for protocol in &protocols {
             hub.meters().protocol(protocol.name());
         }
-        hub.meters().protocol(interlingua_core::bus::said::WIRE);
+        hub.meters().protocol(interlingua_machines::bus::said::WIRE);
         protocols.iter().for_each(|protocol| protocol.start());
         peers::register(&peers, config).await?;
         let taken = hub.recover().await?;
@@ -213,19 +212,19 @@ impl Server {
 }
 
 /// What each protocol holds.
-fn endpoints(shared: &Arc<Shared>, config: &Config, a2a: edge::a2a::Settings) -> Result<Endpoints, StartFault> {
+fn endpoints(shared: &Arc<Shared>, config: &Config, a2a: interlingua_a2a::Settings) -> Result<Endpoints, StartFault> {
     let hub = &shared.hub;
-    let routing = envelope::Settings::new(&config.nlip, hub.keys().clone())?;
+    let routing = interlingua_envelope::Settings::new(&config.nlip, hub.keys().clone())?;
     let passing = hub.holdings().envelope_sessions.clone();
-    let routing = envelope::Routing::new(hub.store_records().clone(), passing, routing);
+    let routing = interlingua_envelope::Routing::new(hub.store_records().clone(), passing, routing);
     let mcp = config.mcp_settings();
-    let mcp = edge::mcp::inbound::Desk::new(mcp, hub.holdings().mcp_sessions.clone());
-    let aip = edge::aip::Desk::new(hub, edge::aip::Settings::new(&config.aip));
+    let mcp = interlingua_mcp::inbound::Desk::new(mcp, hub.holdings().mcp_sessions.clone());
+    let aip = interlingua_aip::Desk::new(hub, interlingua_aip::Settings::new(&config.aip));
     Ok(Endpoints {
-        nlip: Endpoint::new(shared, edge::nlip::Switch::new(config.nlip.enabled)),
+        nlip: Endpoint::new(shared, interlingua_nlip::Switch::new(config.nlip.enabled)),
         envelope: Endpoint::new(shared, routing),
         mcp: Endpoint::new(shared, mcp),
-        a2a: Endpoint::new(shared, edge::a2a::Desk::new(hub, a2a)?),
+        a2a: Endpoint::new(shared, interlingua_a2a::Desk::new(hub, a2a)?),
         aip: Endpoint::new(shared, aip),
     })
 }
@@ -235,7 +234,7 @@ fn api_ports(keys: &HubKeys, peers: &PeerParts) -> Ports {
     Ports {
         keys: Arc::new(keys.clone()),
         sites: Arc::new(BrowserSessions { hub: keys.hub.clone(), sites: peers.sites.clone() }),
-        agents: Arc::new(edge::a2a::CalledAgents),
+        agents: Arc::new(interlingua_a2a::CalledAgents),
         memories: Arc::new(AgentMemories(keys.hub.clone())),
     }
 }

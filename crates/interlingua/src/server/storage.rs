@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use interlingua_core::ports::Expect;
-use interlingua_drivers::store::Condition;
+use interlingua_model::ports::Expect;
+use interlingua_store_sqlite::Condition;
 use tokio::sync::watch;
 
-use crate::hub::Hub;
+use interlingua_hub::Hub;
 
 const KIND: &str = "probe";
 const KEY: &str = "room";

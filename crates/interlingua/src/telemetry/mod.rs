@@ -1,25 +1,20 @@
-//! What can be seen of the hub from outside: log lines, traces, metrics.
+//! Where log lines and traces go: standard error, and an OTLP collector.
 //!
-//! [`Telemetry::start`] is called once by the program; a hub that is embedded in another program leaves that to it and
-//! only uses [`meters`] and [`trace`], which work (and cost little) whether anyone listens or not.
+//! [`Telemetry::start`] is called once by the program; a hub that is embedded in another program leaves that to it. What the hub counts and
+//! which spans it opens is in the crate `interlingua-telemetry`, and works (and costs little) whether anyone listens or not.
 //!
 //! No token, argument or content is ever given to a log line or a span by the hub: lines carry names, ids, kinds and
 //! times. What a stranger chose (a name, an id) is written so that one event stays one line.
-//!
-//! Deliberately absent: the audit, which is a journal of the hub and no telemetry, and the `/metrics` route.
 
 mod export;
-mod histogram;
 mod log;
-pub mod meters;
-pub mod panics;
 pub mod settings;
 #[cfg(test)]
 mod tests;
-pub mod trace;
 
 use std::time::Duration;
 
+use interlingua_telemetry::trace;
 use opentelemetry::trace::TracerProvider as _;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::settings::Found;
-use crate::settings::check::url;
+use interlingua_settings::Found;
+use interlingua_settings::check::url;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -31,7 +31,7 @@ impl Telemetry {
 #[serde(deny_unknown_fields, default)]
 pub struct Log {
     pub format: LogFormat,
-    /// `error`, `warn`, `info`, `debug` or `trace`; for single modules `info,interlingua::edge=debug`.
+    /// `error`, `warn`, `info`, `debug` or `trace`; for single modules `info,interlingua_mcp=debug`.
     pub level: String,
 }
 

@@ -2,9 +2,9 @@
 //! none where nothing was lost. For every way a caller can ask, over its real wire.
 
 use http::Method;
-use interlingua_protocols::a2a::grpc::service;
-use interlingua_protocols::a2a::method::Method as Operation;
-use interlingua_protocols::a2a::{Version, ext, proto};
+use interlingua_a2a::grpc::service;
+use interlingua_a2a::method::Method as Operation;
+use interlingua_a2a::{Version, ext, proto};
 use interlingua_testkit::grpc::call;
 use interlingua_testkit::{Hub, Say, Scripted};
 use serde_json::{Value, json};

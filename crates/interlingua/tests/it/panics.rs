@@ -17,7 +17,7 @@ const FIXED: &str = "a text that stands in the source";
 /// Panics in the ways in which programs do.
 fn as_a_child(wanted: &str) {
     if wanted.contains("withheld") {
-        interlingua::telemetry::panics::withhold();
+        interlingua_telemetry::panics::withhold();
     }
     if wanted.contains("logged") {
         interlingua::telemetry::Telemetry::start(&Default::default(), "hub").expect("a log");

@@ -127,7 +127,7 @@ pub struct ExchangeArguments {
     pub save: SaveArguments,
 }
 
-pub(in crate::cli) fn span(text: &str) -> Result<Span, &'static str> {
+pub(crate) fn span(text: &str) -> Result<Span, &'static str> {
     Span::parse(text).ok_or("expected a span of time, such as `30s` or `5m`")
 }
 

@@ -27,7 +27,7 @@ pub struct HubArguments {
 
 /// A token from the command line or the environment; never printed.
 #[derive(Clone)]
-pub struct Token(pub(in crate::cli) String);
+pub struct Token(pub(crate) String);
 
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -6,7 +6,7 @@ mod machine;
 
 use clap::{Parser, Subcommand};
 
-pub(in crate::cli) use asking::span;
+pub(crate) use asking::span;
 pub use asking::{
     AgentsArguments, AnswerArguments, AskArguments, CallArguments, ChatArguments, DecideArguments, ExchangeArguments,
     ListArguments, RunArguments, SaveArguments, SkillsArguments, TasksArguments,

@@ -2,18 +2,18 @@
 
 use super::Failure;
 use super::transport::Answer;
-use crate::api::view::{EventView, StepView};
 use crate::cli::Exit;
+use interlingua_api::view::{EventView, StepView};
 
 /// No line of an event is longer.
 const LINE: usize = 64 << 20;
 
 /// The events of one exchange, as they come.
-pub(in crate::cli) struct Events {
+pub(crate) struct Events {
     answer: Answer,
     lines: Lines,
     /// The number of the last event, to go on after it.
-    pub(in crate::cli) last: Option<String>,
+    pub(crate) last: Option<String>,
 }
 
 impl Events {
@@ -22,19 +22,19 @@ impl Events {
     }
 
     /// The task these events belong to, when the hub said so.
-    pub(in crate::cli) fn task(&self) -> Option<String> {
+    pub(crate) fn task(&self) -> Option<String> {
         let place = self.answer.headers.get(http::header::LOCATION)?.to_str().ok()?;
         place.rsplit('/').next().map(str::to_owned)
     }
 
     /// The token of the conversation these events belong to, when the hub said so.
-    pub(in crate::cli) fn conversation(&self) -> Option<String> {
+    pub(crate) fn conversation(&self) -> Option<String> {
         let token = self.answer.headers.get("interlingua-conversation")?.to_str().ok()?;
         Some(token.to_owned())
     }
 
     /// The next event this program knows; none when the response has ended.
-    pub(in crate::cli) async fn next(&mut self) -> Result<Option<EventView>, Failure> {
+    pub(crate) async fn next(&mut self) -> Result<Option<EventView>, Failure> {
         while let Some(event) = self.sent().await? {
             let unknown = |_| Failure::new(Exit::Failed, "the hub sent an event that cannot be read");
             if let Some(event) = EventView::read(&event.name, &event.data).map_err(unknown)? {
@@ -45,7 +45,7 @@ impl Events {
     }
 
     /// The next step, of a timeline.
-    pub(in crate::cli) async fn step(&mut self) -> Result<Option<StepView>, Failure> {
+    pub(crate) async fn step(&mut self) -> Result<Option<StepView>, Failure> {
         let Some(event) = self.sent().await? else { return Ok(None) };
         let step = serde_json::from_str(&event.data);
         step.map(Some).map_err(|_| Failure::new(Exit::Failed, "the hub sent a step that cannot be read"))

@@ -23,9 +23,9 @@ pub(super) use transport::{Answer, Way};
 
 use super::arguments::{HubArguments, Token};
 use super::{Exit, Failure, meant};
-use crate::api::view::{ErrorBody, FieldView};
 use crate::config::SOCKET;
-use crate::server::owner_token;
+use interlingua_access::owner_token;
+use interlingua_api::view::{ErrorBody, FieldView};
 
 /// No answer to a command is larger, streams aside.
 const LIMIT: usize = 64 << 20;

@@ -20,7 +20,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 use crate::cli::{Exit, Failure};
 
-pub(in crate::cli) enum Way {
+pub(crate) enum Way {
     Socket(PathBuf),
     Tcp { authority: String },
     Tls { authority: String, name: ServerName<'static>, config: Arc<rustls::ClientConfig> },
@@ -53,7 +53,7 @@ impl Way {
     }
 
     /// What goes into `Host`.
-    pub(in crate::cli) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         match self {
             Way::Socket(_) => "localhost",
             Way::Tcp { authority } | Way::Tls { authority, .. } => authority,
@@ -68,7 +68,7 @@ impl Way {
         }
     }
 
-    pub(in crate::cli) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
         match self {
             Way::Socket(path) => exchange(UnixStream::connect(path).await.map_err(|e| self.lost(&e))?, request).await,
             Way::Tcp { authority } => exchange(self.tcp(authority).await?, request).await,
@@ -119,9 +119,9 @@ impl Driver {
 }
 
 /// An answer of which the head has come. Dropping it closes the connection.
-pub(in crate::cli) struct Answer {
-    pub(in crate::cli) status: StatusCode,
-    pub(in crate::cli) headers: HeaderMap,
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
     body: Incoming,
     driver: Driver,
 }
@@ -145,7 +145,7 @@ where
 
 impl Answer {
     /// The next piece of the body; none at its end.
-    pub(in crate::cli) async fn piece(&mut self) -> Result<Option<Bytes>, Failure> {
+    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, Failure> {
         loop {
             let frame = std::future::poll_fn(|context| {
                 self.driver.poll(context);
@@ -164,7 +164,7 @@ impl Answer {
         }
     }
 
-    pub(in crate::cli) async fn whole(mut self, limit: usize) -> Result<Vec<u8>, Failure> {
+    pub(crate) async fn whole(mut self, limit: usize) -> Result<Vec<u8>, Failure> {
         let mut whole = Vec::new();
         while let Some(piece) = self.piece().await? {
             if whole.len() + piece.len() > limit {

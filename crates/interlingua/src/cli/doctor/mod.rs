@@ -7,11 +7,11 @@ use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::path::Path;
 
-use interlingua_core::PeerId;
-use interlingua_drivers::browser::Sandbox;
-use interlingua_drivers::keys::{Wrapping, is_wrapped};
-use interlingua_drivers::store::is_private;
-use interlingua_drivers::tools::Catalogue;
+use interlingua_keys::{Wrapping, is_wrapped};
+use interlingua_model::PeerId;
+use interlingua_sites::browser::Sandbox;
+use interlingua_store_sqlite::is_private;
+use interlingua_tools::custom::Catalogue;
 use serde::Serialize;
 
 use super::arguments::DoctorArguments;
@@ -19,7 +19,7 @@ use super::screen::Screen;
 use super::table::Table;
 use super::{Exit, Failure};
 use crate::config::{self, Anonymous, Config, Overrides, Speaks};
-use crate::server::descriptors::{self, Share};
+use interlingua_net::descriptors::{self, Share};
 
 /// Below this much room the journal will soon be unable to grow.
 const ROOM: u64 = 256 << 20;
@@ -136,7 +136,7 @@ fn callers(config: &Config) -> Finding {
 fn browser(config: &Config) -> Finding {
     let driven = config.peers.values().any(|peer| matches!(peer.speaks, Speaks::Site(_)));
     let sandbox = config.browser.sandboxed();
-    match (interlingua_drivers::browser::find(config.browser.program()), driven) {
+    match (interlingua_sites::browser::find(config.browser.program()), driven) {
         (Ok(program), _) => {
             let program = program.display();
             let (bad, odd, only) = match driven {
@@ -260,7 +260,7 @@ fn clock() -> Finding {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map(|since| since.as_secs());
     match now {
         Ok(seconds) if seconds >= EARLIEST => {
-            let shown = interlingua_core::Time(seconds.saturating_mul(1000));
+            let shown = interlingua_model::Time(seconds.saturating_mul(1000));
             finding("clock", Verdict::Good, shown.to_string())
         }
         Ok(_) | Err(_) => finding(

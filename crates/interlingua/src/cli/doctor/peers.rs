@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use http::Uri;
-use interlingua_drivers::programs;
+use interlingua_process::programs;
 
 use super::{Finding, Verdict, finding};
 use crate::config::{Config, McpPeer, McpPlace, Peer, Speaks};

@@ -8,8 +8,8 @@ mod write;
 
 use serde_json::{Map, Value, json};
 
-use crate::hub::names::is_reserved;
-use crate::settings::nearest;
+use interlingua_hub::names::is_reserved;
+use interlingua_settings::nearest;
 pub use write::yaml;
 
 /// A hub's configuration, and what a person should know about how it came to be.

@@ -7,9 +7,9 @@ use futures_util::future::{AbortHandle, Abortable, BoxFuture, FutureExt};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use http::{Method, Request, header};
 use http_body_util::Full;
-use interlingua_protocols::mcp::{Version, headers, meta};
-use interlingua_protocols::rpc::{self, Frame, Id, Message, Notification};
-use interlingua_protocols::sse;
+use interlingua_mcp::{Version, headers, meta};
+use interlingua_wire::rpc::{self, Frame, Id, Message, Notification};
+use interlingua_wire::sse;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
@@ -85,7 +85,7 @@ impl Bridge {
             Ok(Frame::Batch(_)) => return self.forward(frame, None, None),
             Err(invalid) => {
                 let mut out = Vec::new();
-                interlingua_protocols::mcp::fault::write(invalid.id.as_ref(), &invalid.error(), &mut out);
+                interlingua_mcp::fault::write(invalid.id.as_ref(), &invalid.error(), &mut out);
                 return self.write(&out);
             }
         };
@@ -207,14 +207,14 @@ impl Bridge {
 }
 
 /// The version a request names itself, which makes it one of the modern era.
-fn modern(params: &interlingua_protocols::members::Members) -> Option<String> {
+fn modern(params: &interlingua_wire::members::Members) -> Option<String> {
     let named = params.object(meta::META)?.text(meta::PROTOCOL_VERSION).map(std::borrow::Cow::into_owned);
     named.filter(|named| named.bytes().all(|byte| byte.is_ascii_graphic()))
 }
 
 fn error(id: Option<&Id>, text: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    interlingua_protocols::mcp::fault::write(id, &rpc::Error::new(rpc::INTERNAL_ERROR, text), &mut out);
+    interlingua_mcp::fault::write(id, &rpc::Error::new(rpc::INTERNAL_ERROR, text), &mut out);
     out
 }
 
@@ -285,7 +285,7 @@ fn owed(body: &[u8], id: Option<&Id>, status: u16) -> Vec<u8> {
     match rpc::decode(&frame, DEPTH) {
         Ok(Frame::One(Message::Response(rpc::Response { id: told, outcome: Err(problem) }))) if told.is_null() => {
             let mut out = Vec::new();
-            interlingua_protocols::mcp::fault::write(id, &problem, &mut out);
+            interlingua_mcp::fault::write(id, &problem, &mut out);
             out
         }
         Ok(_) => body.to_vec(),

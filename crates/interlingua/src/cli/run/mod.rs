@@ -9,8 +9,8 @@ pub(super) mod plan;
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use interlingua_core::Json;
-use interlingua_core::percent::encoded;
+use interlingua_model::Json;
+use interlingua_model::percent::encoded;
 use serde_json::{Value, json};
 
 use self::board::Board;
@@ -18,8 +18,8 @@ use super::arguments::{RunArguments, SaveArguments};
 use super::client::{Client, Extras};
 use super::screen::{Screen, plain};
 use super::{Exit, Failure, save};
-use crate::api::view::{EventView, ExchangeRequest, FinishedView, OutcomeView, TaskView};
 use crate::config::Span;
+use interlingua_api::view::{EventView, ExchangeRequest, FinishedView, OutcomeView, TaskView};
 
 /// A plan may take longer than a call.
 const DEADLINE: Span = Span::hours(24);

@@ -3,9 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use interlingua_core::Json;
-use interlingua_core::json::DEFAULT_DEPTH;
-use interlingua_protocols::aip::constellation;
+use interlingua_agents::plans::constellation;
+use interlingua_model::Json;
+use interlingua_model::json::DEFAULT_DEPTH;
 use serde_json::Value;
 
 use crate::cli::{Exit, Failure};
@@ -36,7 +36,7 @@ pub(super) fn read(path: &Path) -> Result<Value, Failure> {
 }
 
 /// What is wrong with a file that is meant to be a plan.
-pub(in crate::cli) fn problem(path: &Path) -> Option<String> {
+pub(crate) fn problem(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).map_err(|error| config::unreadable(path, &error));
     text.and_then(|text| parsed(&text).map_err(|problem| format!("{}: {problem}", path.display()))).err()
 }

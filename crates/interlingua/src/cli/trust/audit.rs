@@ -8,18 +8,15 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use interlingua_core::audit::{Broken, Checkpoint, Found, Page, Verifier};
-use interlingua_core::percent::encoded;
-use interlingua_core::visible::visible_json;
-use interlingua_drivers::jws::PublicKey;
+use interlingua_keys::jws::PublicKey;
+use interlingua_machines::audit::{Broken, Checkpoint, Found, Page, Verifier};
+use interlingua_model::percent::encoded;
+use interlingua_model::visible::visible_json;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::arguments::{
     AuditArguments, AuditCommand, ExportArguments, ForgetArguments, ShowArguments, VerifyArguments,
-};
-use crate::api::view::{
-    AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, PageView,
 };
 use crate::cli::client::{Client, Extras};
 use crate::cli::list::show as shown;
@@ -27,6 +24,9 @@ use crate::cli::screen::{Screen, plain};
 use crate::cli::table::Table;
 use crate::cli::{Exit, Failure};
 use crate::config;
+use interlingua_api::view::{
+    AuditForgetRequest, AuditForgottenView, AuditKeyView, AuditPagesView, AuditRecordView, AuditView, PageView,
+};
 
 /// No line of a file is longer: a record has a thousand lines at most.
 const LONGEST: u64 = 64 << 20;
@@ -53,7 +53,7 @@ impl Written {
     }
 }
 
-pub(in crate::cli) async fn audit(arguments: AuditArguments) -> Result<Exit, Failure> {
+pub(crate) async fn audit(arguments: AuditArguments) -> Result<Exit, Failure> {
     match arguments.command {
         AuditCommand::Show(arguments) => show(&arguments).await,
         AuditCommand::Export(arguments) => export(&arguments).await,

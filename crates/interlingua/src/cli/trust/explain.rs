@@ -1,14 +1,14 @@
 //! `explain`: why a call is allowed or refused, by the rules of a running hub.
 
 use super::arguments::ExplainArguments;
-use crate::api::view::{ExplainRequest, ExplainView};
 use crate::cli::client::{Client, Extras};
 use crate::cli::screen::{Screen, plain};
 use crate::cli::{Exit, Failure};
+use interlingua_api::view::{ExplainRequest, ExplainView};
 
-pub(in crate::cli) async fn explain(arguments: ExplainArguments) -> Result<Exit, Failure> {
+pub(crate) async fn explain(arguments: ExplainArguments) -> Result<Exit, Failure> {
     let bad = |_| Failure::new(Exit::Usage, "--args is not JSON");
-    let given = arguments.args.map(|text| interlingua_core::Json::parse(text.into()).map_err(bad)).transpose()?;
+    let given = arguments.args.map(|text| interlingua_model::Json::parse(text.into()).map_err(bad)).transpose()?;
     let request = ExplainRequest {
         principal: arguments.principal,
         action: arguments.action,

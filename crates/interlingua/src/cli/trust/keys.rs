@@ -5,14 +5,14 @@ use std::path::Path;
 use serde_json::json;
 
 use super::arguments::{KeysArguments, KeysCommand, RotateArguments};
-use crate::api::view::{KeyView, KeysView, RotateRequest, Rotated};
 use crate::cli::arguments::HubArguments;
 use crate::cli::client::{Client, Extras};
 use crate::cli::screen::Screen;
 use crate::cli::table::Table;
 use crate::cli::{Exit, Failure};
+use interlingua_api::view::{KeyView, KeysView, RotateRequest, Rotated};
 
-pub(in crate::cli) async fn keys(arguments: KeysArguments) -> Result<Exit, Failure> {
+pub(crate) async fn keys(arguments: KeysArguments) -> Result<Exit, Failure> {
     match arguments.command {
         KeysCommand::List(hub) => {
             let view: KeysView = Client::new(&hub)?.get("/api/keys").await?;
@@ -66,8 +66,7 @@ async fn retire(hub: &HubArguments) -> Result<Exit, Failure> {
 
 /// The file alone is changed: a hub that was told of it in its configuration reads it by itself.
 fn put_outer(screen: Screen, file: &Path) -> Result<Exit, Failure> {
-    let held =
-        interlingua_drivers::keys::put_new(file).map_err(|fault| Failure::new(Exit::Failed, fault.to_string()))?;
+    let held = interlingua_keys::put_new(file).map_err(|fault| Failure::new(Exit::Failed, fault.to_string()))?;
     if screen.json {
         screen.value(&json!({ "file": file.display().to_string(), "keys": held }))?;
     } else {

@@ -8,24 +8,24 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use interlingua_core::{Digest, Time};
+use interlingua_model::{Digest, Time};
 use serde_json::json;
 
 use super::arguments::{
     CreateArguments, OwnerArguments, RevokeArguments, TokenArguments, TokenCommand, TokensArguments,
 };
-use crate::api::view::{TokenMadeView, TokenRequest, TokenView, TokensView};
 use crate::cli::arguments::HubArguments;
 use crate::cli::client::{Client, Extras};
 use crate::cli::screen::Screen;
 use crate::cli::table::Table;
 use crate::cli::{Exit, Failure};
 use crate::config::{self, AccessToken, Shows, tokens};
-use crate::hub::entropy;
-use crate::server::access::TOKEN_PREFIX;
-use crate::server::owner_token;
+use interlingua_access::TOKEN_PREFIX;
+use interlingua_access::owner_token;
+use interlingua_api::view::{TokenMadeView, TokenRequest, TokenView, TokensView};
+use interlingua_hub::entropy;
 
-pub(in crate::cli) async fn token(arguments: TokenArguments) -> Result<Exit, Failure> {
+pub(crate) async fn token(arguments: TokenArguments) -> Result<Exit, Failure> {
     match &arguments.command {
         TokenCommand::Create(arguments) => create(arguments).await,
         TokenCommand::List(arguments) => list(arguments).await,
@@ -278,12 +278,12 @@ async fn revoke(arguments: &RevokeArguments) -> Result<Exit, Failure> {
 
 /// Where the token of somebody is at the hub.
 fn of(name: &str) -> String {
-    format!("/api/tokens/{}", interlingua_core::percent::encoded(name))
+    format!("/api/tokens/{}", interlingua_model::percent::encoded(name))
 }
 
 /// A token for a client that is given the address of a hub: it may call, and never say yes. One that the client had before is
 /// taken back.
-pub(in crate::cli) async fn for_client(hub: &HubArguments, name: &str) -> Result<String, Failure> {
+pub(crate) async fn for_client(hub: &HubArguments, name: &str) -> Result<String, Failure> {
     let client = Client::new(hub)?;
     match client.delete(&of(name)).await {
         // Most often there was none; whatever else is wrong, making one says so.

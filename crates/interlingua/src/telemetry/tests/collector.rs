@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use interlingua_core::Trace;
+use interlingua_model::Trace;
 use interlingua_testkit::Collector;
 use tokio::net::TcpListener;
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::telemetry::TelemetryFault;
 use crate::telemetry::export::Export;
-use crate::telemetry::trace::{TraceParent, exchange};
+use interlingua_telemetry::trace::{TraceParent, exchange};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn spans_reach_the_collector_in_the_callers_trace_before_the_hub_ends() {

@@ -3,14 +3,14 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use interlingua_core::{Fault, FaultKind, Secret};
+use interlingua_model::{Fault, FaultKind, Secret};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::telemetry::TelemetryFault;
 use crate::telemetry::log::layer;
 use crate::telemetry::settings::{Log, LogFormat};
-use crate::telemetry::trace::within;
+use interlingua_telemetry::trace::within;
 
 /// Lines kept in memory.
 #[derive(Clone, Default)]
@@ -55,7 +55,7 @@ fn logged(format: LogFormat, level: &str, work: impl FnOnce()) -> String {
 #[test]
 fn a_json_line_is_one_object_with_the_span_it_belongs_to() {
     let text = logged(LogFormat::Json, "debug", || {
-        let exchange = crate::telemetry::trace::exchange("wire/1", None);
+        let exchange = interlingua_telemetry::trace::exchange("wire/1", None);
         let _entered = exchange.span.enter();
         tracing::info!(skill = "files/read", "dispatched");
         tracing::trace!("not at this level");
@@ -75,7 +75,7 @@ async fn without_spans_a_line_still_says_which_trace_it_belongs_to() {
         (LogFormat::Json, r#""trace_id":"4bf92f3577b34da6a3ce929d0e0e4736""#),
         (LogFormat::Text, "trace_id=4bf92f3577b34da6a3ce929d0e0e4736"),
     ] {
-        let trace = interlingua_core::Trace { parent: Some(parent.into()), state: None, baggage: None };
+        let trace = interlingua_model::Trace { parent: Some(parent.into()), state: None, baggage: None };
         let text = within(trace, async { logged(format, "info", || tracing::info!("failed")) }).await;
         assert_eq!(text.matches(said).count(), 1, "{text}");
         let outside = logged(format, "info", || tracing::info!("failed"));

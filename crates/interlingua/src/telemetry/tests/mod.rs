@@ -1,6 +1,4 @@
-//! Telemetry, seen from where it arrives.
+//! Log lines and traces, seen from where they arrive.
 
 mod collector;
 mod lines;
-mod metering;
-mod tracing_context;

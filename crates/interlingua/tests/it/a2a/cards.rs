@@ -2,8 +2,8 @@
 
 use http::Method;
 use http_body_util::Full;
-use interlingua_protocols::a2a::Version;
-use interlingua_protocols::a2a::method::Method as GrpcMethod;
+use interlingua_a2a::Version;
+use interlingua_a2a::method::Method as GrpcMethod;
 use interlingua_testkit::{Hub, request};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What is refused, in the words of each binding (sections 5.4, 9.5, 11.6).
 
-use interlingua_protocols::a2a::Version;
-use interlingua_protocols::a2a::method::Method;
+use interlingua_a2a::Version;
+use interlingua_a2a::method::Method;
 use interlingua_testkit::raw::Raw;
 use serde_json::{Value, json};
 

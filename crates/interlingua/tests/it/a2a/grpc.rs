@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use interlingua_protocols::a2a::grpc::{reason, service, unescape};
-use interlingua_protocols::a2a::method::Method;
-use interlingua_protocols::a2a::{Version, proto};
+use interlingua_a2a::grpc::{reason, service, unescape};
+use interlingua_a2a::method::Method;
+use interlingua_a2a::{Version, proto};
 use interlingua_testkit::grpc::{Messages, call};
 use interlingua_testkit::{Connection, Hub};
 use serde_json::{Value, json};

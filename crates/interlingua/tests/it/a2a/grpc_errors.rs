@@ -1,8 +1,8 @@
 //! What gRPC refuses: the table of errors, row by row as far as a client can cause it, and input that is none (sections 5.4, 10).
 
 use http_body_util::Full;
-use interlingua_protocols::a2a::Version;
-use interlingua_protocols::a2a::method::Method;
+use interlingua_a2a::Version;
+use interlingua_a2a::method::Method;
 use interlingua_testkit::grpc::call;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Streams and subscriptions (sections 3.1.2, 3.1.6, 3.5).
 
-use interlingua_protocols::a2a::Version;
-use interlingua_protocols::a2a::method::Method;
+use interlingua_a2a::Version;
+use interlingua_a2a::method::Method;
 use serde_json::{Value, json};
 
 use super::grpc::Caller;

@@ -3,8 +3,8 @@
 
 use http::Method as Verb;
 use http_body_util::Full;
-use interlingua_protocols::a2a::Version;
-use interlingua_protocols::a2a::method::Method;
+use interlingua_a2a::Version;
+use interlingua_a2a::method::Method;
 use interlingua_testkit::{Hub, request};
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use interlingua_protocols::a2a::Version;
-use interlingua_protocols::a2a::method::Method;
+use interlingua_a2a::Version;
+use interlingua_a2a::method::Method;
 use interlingua_testkit::Hub;
 use serde_json::{Value, json};
 

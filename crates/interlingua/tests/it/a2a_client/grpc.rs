@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use interlingua_protocols::a2a::fault::Error;
-use interlingua_protocols::a2a::grpc::{details, frame, unframe};
-use interlingua_protocols::a2a::method::{Method, decode_grpc};
-use interlingua_protocols::a2a::wire::{Asked, Operation};
-use interlingua_protocols::a2a::{Version, proto};
+use interlingua_a2a::decode::request::decode_grpc;
+use interlingua_a2a::fault::Error;
+use interlingua_a2a::grpc::{details, frame, unframe};
+use interlingua_a2a::method::Method;
+use interlingua_a2a::wire::{Asked, Operation};
+use interlingua_a2a::{Version, proto};
 
 use super::*;
 
@@ -100,7 +101,7 @@ async fn a_40_a_deadline_goes_along_and_so_does_the_tenant() {
     let body = json!({"skill": "agent/chat", "text": "x", "deadline": "60s"});
     assert_eq!(texts(&hub.post_json("/api/exchanges", &body).await.json()), ["ok"]);
     let heard = &agent.heard()[0];
-    let wait = heard.header("grpc-timeout").and_then(interlingua_protocols::a2a::grpc::timeout).expect("a deadline");
+    let wait = heard.header("grpc-timeout").and_then(interlingua_a2a::grpc::timeout).expect("a deadline");
     assert!(wait <= std::time::Duration::from_secs(60) && !wait.is_zero(), "{wait:?}");
     let asked = asked(heard);
     assert_eq!(asked.tenant.as_deref(), Some("acme"));
@@ -238,14 +239,14 @@ async fn a_45_a_call_that_ends_without_a_status_is_an_outcome_nobody_knows() {
 }
 
 /// A status with its details, as the official servers write it: the name of the error is there and nowhere else.
-fn detailed(fault: &interlingua_core::Fault, code: &str) -> Say {
+fn detailed(fault: &interlingua_model::Fault, code: &str) -> Say {
     let error = Error::of(fault, None);
     Say::Call(vec![("grpc-status", code.to_owned()), ("grpc-status-details-bin", details(&error))], Vec::new())
 }
 
 #[tokio::test]
 async fn a_31_an_error_is_known_by_its_details_then_by_its_code() {
-    use interlingua_core::{Fault, FaultKind, Feature};
+    use interlingua_model::{Fault, FaultKind, Feature};
     for (code, kind) in [
         ("3", "invalid_input"),
         ("4", "deadline"),

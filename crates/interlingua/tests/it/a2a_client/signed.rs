@@ -1,8 +1,8 @@
 //! Signed cards of others (section 8.4): who signed them is looked at and shown, and where it must be, believed only then.
 
-use interlingua_core::Json;
-use interlingua_drivers::jws::Signer;
-use interlingua_protocols::a2a::signature::{self, Key, Material, WebKey, write_key_set};
+use interlingua_a2a::signature::{self, Key, Material, WebKey, write_key_set};
+use interlingua_keys::jws::Signer;
+use interlingua_model::Json;
 
 use super::*;
 
@@ -26,7 +26,7 @@ impl Pair {
     }
 
     fn set(&self) -> Value {
-        let interlingua_drivers::jws::PublicKey::P256 { x, y } = self.signer.public().clone() else {
+        let interlingua_keys::jws::PublicKey::P256 { x, y } = self.signer.public().clone() else {
             panic!("another kind")
         };
         let key = WebKey { id: Some("hotels-1".into()), material: Material::P256 { x, y } };

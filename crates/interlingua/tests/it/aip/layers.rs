@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use interlingua::config::{self, Overrides};
-use interlingua::edge::aip::{Extensions, Foreign};
 use interlingua::server::run::Server;
-use interlingua_core::{Fault, FaultKind, Text};
-use interlingua_protocols::aip::layers::{Chain, Handlers, Middleware};
-use interlingua_protocols::aip::wire::{ClientMessage, ServerMessage};
+use interlingua_aip::layers::{Chain, Handlers, Middleware};
+use interlingua_aip::wire::{ClientMessage, ServerMessage};
+use interlingua_aip::{Extensions, Foreign};
+use interlingua_model::{Fault, FaultKind, Text};
 use interlingua_testkit::WebSocket;
 use serde_json::{Value, json};
 

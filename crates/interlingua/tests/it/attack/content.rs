@@ -18,7 +18,7 @@ async fn attack_addresses_of_stored_content_are_guessed_altered_or_taken_from_an
         given.push(sealed.rsplit('/').next().expect("a last step").to_owned());
     }
     assert_ne!(given[0], given[1], "an address says nothing of what it leads to");
-    let digest = interlingua_core::Digest::of(&picture()).to_string();
+    let digest = interlingua_model::Digest::of(&picture()).to_string();
     let sealed = &given[0];
     assert!(!sealed.contains(&digest) && !sealed.contains("ilg_"), "{sealed}");
     let mut tried = vec![

@@ -4,9 +4,9 @@ use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::Method;
-use interlingua_protocols::a2a::grpc::service;
-use interlingua_protocols::a2a::method::Method as Operation;
-use interlingua_protocols::a2a::{Version, proto};
+use interlingua_a2a::grpc::service;
+use interlingua_a2a::method::Method as Operation;
+use interlingua_a2a::{Version, proto};
 use interlingua_testkit::{Hub, grpc};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -109,7 +109,7 @@ async fn attack_a_certificate_that_was_removed_keeps_its_stream_and_its_socket()
 
 fn rfc3339(at: SystemTime) -> String {
     let seconds = at.duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
-    interlingua_core::Time(seconds * 1000).to_string()
+    interlingua_model::Time(seconds * 1000).to_string()
 }
 
 /// A call that waits for an approval when its caller's credential is taken back, or expires.

@@ -10,10 +10,10 @@ use std::{
 };
 
 use interlingua::config::{self, Config};
-use interlingua::hub::Hub;
 use interlingua::server::run::Server;
-use interlingua_core::peer::{Calling, Dispatch, Duplex, Peer, Reply};
-use interlingua_core::{
+use interlingua_hub::Hub;
+use interlingua_model::peer::{Calling, Dispatch, Duplex, Peer, Reply};
+use interlingua_model::{
     Card, CardFrom, Channel, Effects, Event, Fault, FaultKind, Finished, Health, Level, Output, Part, Party, Piece,
     Provenance, Record, RouteClass, Schema, Signal, Skill, SkillId, SkillKind, TaskId, Time,
 };

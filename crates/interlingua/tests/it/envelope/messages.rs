@@ -247,14 +247,14 @@ async fn r_39_who_asks_is_proven_by_the_auth_token_or_the_header_and_decisions_a
 async fn tracked(route: &Route) -> (u64, usize, usize) {
     let hub = route.hub();
     let sessions = hub.store().records.count("session", hub.now()).await.expect("counts");
-    let every = interlingua_core::ports::Changed { limit: 100, ..Default::default() };
+    let every = interlingua_model::ports::Changed { limit: 100, ..Default::default() };
     let requests = hub.journal().changed(every).await.expect("lists").len();
     (sessions, requests, hub.live_count())
 }
 
 /// The audit's lines, newest first.
 async fn audit(route: &Route) -> String {
-    let owner = interlingua_core::Principal::hub_owner(interlingua_core::Proof::InProcess);
+    let owner = interlingua_model::Principal::hub_owner(interlingua_model::Proof::InProcess);
     let lines = route.hub().audit_lines(&owner, None, 100).await.expect("the audit reads");
     lines.iter().map(|(_, line)| format!("{line:?}\n")).collect()
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use interlingua::edge::envelope::Plug;
-use interlingua_protocols::envelope::translators::{Spellings, Translator};
+use interlingua_envelope::Plug;
+use interlingua_envelope::translators::{Spellings, Translator};
 use serde_json::{Value, json};
 
 use super::kit::{Route, all, call, calling, list, one, refused, until, within};
@@ -244,7 +244,7 @@ async fn r_41_a_caller_that_leaves_cancels_its_tools_and_nothing_is_left_pending
 async fn r_43_a_fourth_translator_can_be_registered() {
     let route = Route::start("").await;
     let spell =
-        |skill: &interlingua_core::SkillId| Spellings { own: vec![format!("lab.{}", skill.skill)], short: Vec::new() };
+        |skill: &interlingua_model::SkillId| Spellings { own: vec![format!("lab.{}", skill.skill)], short: Vec::new() };
     let plug = Plug {
         translator: Translator::new("lab", |name| name.starts_with("lab."), spell),
         claims: Arc::new(|skill| skill.id.skill.as_str() == "say"),
@@ -344,7 +344,7 @@ async fn h_12_builtin_and_custom_tools_really_run() {
 #[tokio::test]
 async fn h_13_the_registry_says_whose_a_tool_is_and_not_its_name() {
     let route = Route::start("").await;
-    let mut card = interlingua_core::Card::clone(&route.hub().registry().catalogue().peers[&"bench".into()].card);
+    let mut card = interlingua_model::Card::clone(&route.hub().registry().catalogue().peers[&"bench".into()].card);
     card.peer = "mcp__bench".into();
     for skill in &mut card.skills {
         skill.id.peer = "mcp__bench".into();

@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use interlingua::{api, telemetry::meters::Phase};
-use interlingua_core::{Fault, FaultKind, Feature, Noun, Party, Priority, Retry};
-use interlingua_protocols::a2a::fault::Reason;
-use interlingua_protocols::a2a::method::Method;
-use interlingua_protocols::{a2a, envelope, nlip};
+use interlingua_a2a::fault::Reason;
+use interlingua_a2a::method::Method;
+use interlingua_model::{Fault, FaultKind, Feature, Noun, Party, Priority, Retry};
+use interlingua_telemetry::meters::Phase;
 
 use super::root_file;
 
@@ -84,12 +83,13 @@ fn faults() -> String {
             let [caller, hub] = [Party::Caller, Party::Hub].map(|origin| status(&Fault::new(kind, origin, "")));
             if caller == hub { caller.to_string() } else { format!("{caller} by the caller's limit, else {hub}") }
         };
-        let (nlip, api) = (of(nlip::fault::status), of(|fault| api::fault::status(fault).as_u16()));
-        let envelope = match envelope::fault::spelling(kind) {
-            envelope::fault::Spelling::Error(status) => format!("error {status}"),
-            envelope::fault::Spelling::Outcome => "outcome".to_owned(),
+        let (nlip, api) =
+            (of(interlingua_nlip::fault::status), of(|fault| interlingua_api::fault::status(fault).as_u16()));
+        let envelope = match interlingua_envelope::fault::spelling(kind) {
+            interlingua_envelope::fault::Spelling::Error(status) => format!("error {status}"),
+            interlingua_envelope::fault::Spelling::Outcome => "outcome".to_owned(),
         };
-        let word = match (kind.as_str(), envelope::fault::code(kind)) {
+        let word = match (kind.as_str(), interlingua_envelope::fault::code(kind)) {
             (word, code) if word == code => format!("`{word}`"),
             (word, code) => format!("`{word}`, in the envelope `{code}`"),
         };
@@ -111,7 +111,7 @@ const FEATURES: [(Feature, &str); 5] = [
 fn a2a_faults() -> String {
     let mut table = String::from("| kind | JSON-RPC | HTTP | gRPC | reason |\n|---|---|---|---|---|\n");
     let mut line = |name: &str, kind: FaultKind, method: Option<Method>| {
-        let of = |origin| a2a::fault::row(&Fault::new(kind, origin, ""), method);
+        let of = |origin| interlingua_a2a::fault::row(&Fault::new(kind, origin, ""), method);
         let (caller, hub) = (of(Party::Caller), of(Party::Hub));
         let either = |one: String, other: String| {
             if one == other { one } else { format!("{one} by the caller's limit, else {other}") }
@@ -149,8 +149,10 @@ fn the_table_of_a2a_errors_is_what_the_code_says() {
 
 fn priorities() -> String {
     let levels = (0..=Priority::MAX).map(|level| Priority::new(level).expect("a level"));
-    let said = levels.map(|level| envelope::priority::encode(level).to_string()).collect::<Vec<_>>().join(" | ");
-    let heard = (0..=10).map(|said| envelope::priority::decode(said).level().to_string()).collect::<Vec<_>>();
+    let said =
+        levels.map(|level| interlingua_envelope::priority::encode(level).to_string()).collect::<Vec<_>>().join(" | ");
+    let heard =
+        (0..=10).map(|said| interlingua_envelope::priority::decode(said).level().to_string()).collect::<Vec<_>>();
     format!(
         "| inside | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |\n|---|---|---|---|---|---|---|---|---|---|---|\n\
          | said in the envelope | {said} |\n\nThe envelope's 0 to 10 are heard as {}.\n",

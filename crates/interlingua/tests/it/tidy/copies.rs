@@ -24,41 +24,38 @@ const SINGLES: &[Single] = &[
             "u8::from_str_radix(",
             "to_digit(16)",
         ],
-        but: &[("crates/interlingua-core/src/json/reader.rs", "the escapes of JSON are code units, not bytes")],
+        but: &[("crates/model/src/json/reader.rs", "the escapes of JSON are code units, not bytes")],
     },
     Single {
         what: "percent-encoding",
-        instead: "`interlingua_core::percent`, or `percent_encoding` with a set of its own",
+        instead: "`interlingua_model::percent`, or `percent_encoding` with a set of its own",
         signs: &["b'%'", "'%'", "\"%{"],
         but: &[
-            ("crates/interlingua-core/src/percent.rs", "it is the one"),
-            ("crates/interlingua-protocols/src/a2a/grpc.rs", "the set of `grpc-message`, for the library"),
+            ("crates/model/src/percent.rs", "it is the one"),
+            ("crates/protocols/a2a/src/grpc.rs", "the set of `grpc-message`, for the library"),
         ],
     },
     Single {
         what: "a pattern with `*`",
-        instead: "`interlingua_core::glob`",
+        instead: "`interlingua_model::glob`",
         signs: &["b'*'", "'*' =>", "split('*')", "split_once('*')"],
         but: &[
-            ("crates/interlingua-core/src/glob.rs", "it is the one"),
-            ("crates/interlingua-drivers/src/files/glob.rs", "paths: another language, with `**`, `?` and `{a,b}`"),
-            ("crates/interlingua/src/hub/policy.rs", "whether a pattern is more than stars"),
+            ("crates/model/src/glob.rs", "it is the one"),
+            ("crates/tools/src/files/glob.rs", "paths: another language, with `**`, `?` and `{a,b}`"),
+            ("crates/hub/src/policy.rs", "whether a pattern is more than stars"),
         ],
     },
     Single {
         what: "a reader of URLs",
-        instead: "`interlingua_core::site::Address`",
+        instead: "`interlingua_model::address::Address`",
         signs: &["split_once(\"://\")", "find(\"://\")", "Url::parse("],
         but: &[
-            ("crates/interlingua-core/src/site/address.rs", "it is the one"),
-            ("crates/interlingua-core/src/words/value/mod.rs", "whether a word looks like one; nobody is spoken to"),
-            ("crates/interlingua/src/edge/a2a/inbound/arrived.rs", "the hub's own address, as its operator wrote it"),
-            (
-                "crates/interlingua/src/edge/a2a/outbound/address.rs",
-                "the schemes of gRPC; the rest is judged as any address",
-            ),
-            ("crates/interlingua/src/edge/aip/device/mod.rs", "whether the operator wrote a path"),
-            ("crates/interlingua/src/endpoint/guard.rs", "the header `Origin`, compared with `Host` letter by letter"),
+            ("crates/model/src/address.rs", "it is the one"),
+            ("crates/machines/src/words/value/mod.rs", "whether a word looks like one; nobody is spoken to"),
+            ("crates/protocols/a2a/src/inbound/arrived.rs", "the hub's own address, as its operator wrote it"),
+            ("crates/protocols/a2a/src/outbound/address.rs", "the schemes of gRPC; the rest is judged as any address"),
+            ("crates/protocols/aip/src/device/mod.rs", "whether the operator wrote a path"),
+            ("crates/endpoint/src/guard.rs", "the header `Origin`, compared with `Host` letter by letter"),
         ],
     },
 ];
@@ -97,7 +94,7 @@ fn what_exists_once_has_no_second_copy() {
 
 /// Code of the hub; the kit of the tests is another program.
 fn is_program(path: &str) -> bool {
-    let tests = path.contains("/tests/") || path.ends_with("/tests.rs") || path.contains("interlingua-testkit");
+    let tests = path.contains("/tests/") || path.ends_with("/tests.rs") || path.starts_with("crates/testkit/");
     path.starts_with("crates/") && path.contains("/src/") && !tests
 }
 

@@ -5,7 +5,6 @@
 mod architecture;
 mod commands;
 mod copies;
-mod directions;
 mod documents;
 mod hub;
 mod model;

@@ -14,11 +14,9 @@ use syn::{Attribute, BinOp, Expr, Fields, Item, Member, Pat, Path, Token, Visibi
 use super::tracked;
 
 /// Where the model is.
-const MODEL: &str = "crates/interlingua-core/src/";
-/// What stands beside the model in its crate: machines that have states of their own.
-const MACHINES: [&str; 12] = [
-    "agent/", "audit/", "bus/", "graph/", "json/", "model/", "schema/", "session/", "site/", "task/", "team/", "words/",
-];
+const MODEL: &str = "crates/model/src/";
+/// What stands beside the model in its crate: readers of JSON and of its schemas.
+const READERS: [&str; 2] = ["json/", "schema/"];
 /// What the sources do with the names of the model.
 #[derive(Default)]
 struct Uses {
@@ -201,7 +199,7 @@ impl Uses {
 /// The program's own sources: no tests, and nothing that only tests use.
 fn sources() -> Vec<(String, syn::File)> {
     let of_tests = |path: &str| {
-        ["/tests/", "/tests.rs", "/scenarios/", "interlingua-testkit", "/examples/", "/races.rs"]
+        ["/tests/", "/tests.rs", "/scenarios/", "crates/testkit/", "/examples/", "/races.rs"]
             .iter()
             .any(|part| path.contains(part))
     };
@@ -215,7 +213,7 @@ fn sources() -> Vec<(String, syn::File)> {
 }
 
 fn is_of_the_model(path: &str) -> bool {
-    path.strip_prefix(MODEL).is_some_and(|rest| !MACHINES.iter().any(|machine| rest.starts_with(machine)))
+    path.strip_prefix(MODEL).is_some_and(|rest| !READERS.iter().any(|reader| rest.starts_with(reader)))
 }
 
 /// What the model declares and the program does not use.

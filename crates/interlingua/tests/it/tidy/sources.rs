@@ -43,9 +43,9 @@ fn every_exception_to_the_size_still_needs_it() {
 
 /// Fields that are called like a secret in a file that wipes none, each with its reason.
 const NOT_SECRET: &[(&str, &str)] = &[
-    ("crates/interlingua-protocols/src/oauth/metadata.rs", "an address"),
-    ("crates/interlingua-protocols/src/nlweb/client.rs", "what a promised answer is asked for by"),
-    ("crates/interlingua/src/api/view/call.rs", "as it is on the wire; whoever decodes it wipes it"),
+    ("crates/wire/src/oauth/metadata.rs", "an address"),
+    ("crates/protocols/nlweb/src/client.rs", "what a promised answer is asked for by"),
+    ("crates/protocols/api/src/view/call.rs", "as it is on the wire; whoever decodes it wipes it"),
 ];
 
 /// A field that holds a credential as plain text.
@@ -69,7 +69,7 @@ fn whoever_holds_a_secret_as_text_wipes_it() {
     let plain: Vec<&str> = plain.map(|file| file.path.as_str()).collect();
     let known: Vec<&str> = NOT_SECRET.iter().map(|(path, _)| *path).collect();
     let unknown: Vec<&&str> = plain.iter().filter(|path| !known.contains(path)).collect();
-    assert!(unknown.is_empty(), "a secret is an `interlingua_core::Secret`, or is wiped: {unknown:#?}");
+    assert!(unknown.is_empty(), "a secret is an `interlingua_model::Secret`, or is wiped: {unknown:#?}");
     assert!(known.iter().all(|path| plain.contains(path)), "no longer needed: {plain:#?}");
 }
 
@@ -117,7 +117,7 @@ fn no_file_names_a_path_of_one_machine() {
 fn one_place_says_that_the_hub_is_shutting_down() {
     let makes = |line: &str| line.contains("Fault::") && line.contains("hub is shutting down");
     let made = lines_with(&[".rs"], makes);
-    let own = |line: &&String| line.contains("interlingua-core/src/fault.rs") || line.contains("tidy/sources.rs");
+    let own = |line: &&String| line.contains("crates/model/src/fault.rs") || line.contains("tidy/sources.rs");
     let elsewhere: Vec<&String> = made.iter().filter(|line| !own(line)).collect();
     assert!(elsewhere.is_empty(), "`Fault::shutting_down()` says it: {elsewhere:#?}");
 }

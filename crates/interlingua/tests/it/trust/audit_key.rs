@@ -64,7 +64,7 @@ async fn the_key_that_signs_the_audit_is_nowhere_on_the_disk_but_sealed() {
     assert!(!hub.data().join("audit.pem").exists());
     assert_eq!(holding(&hub.data(), &secret), Vec::<std::path::PathBuf>::new());
     let taken = signers(&hub).await;
-    assert_eq!(taken, [interlingua_core::Digest::of(key.public_key_raw()).to_string()]);
+    assert_eq!(taken, [interlingua_model::Digest::of(key.public_key_raw()).to_string()]);
     // A new key of the ring seals it too: whoever takes the old one out loses nothing.
     assert!(run(&hub, &["keys", "rotate"]).status.success());
     assert!(run(&hub, &["keys", "rotate", "--audit"]).status.success());

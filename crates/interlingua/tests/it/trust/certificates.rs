@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interlingua_core::Digest;
+use interlingua_model::Digest;
 use interlingua_testkit::Hub;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};

@@ -5,9 +5,9 @@ use std::process::Command;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use http::Method;
-use interlingua_protocols::a2a::grpc::service;
-use interlingua_protocols::a2a::method::Method as Operation;
-use interlingua_protocols::a2a::{Version, proto};
+use interlingua_a2a::grpc::service;
+use interlingua_a2a::method::Method as Operation;
+use interlingua_a2a::{Version, proto};
 use interlingua_testkit::{Answer, Hub, grpc};
 use serde_json::{Value, json};
 

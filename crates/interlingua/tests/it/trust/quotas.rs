@@ -2,9 +2,9 @@
 //! speak, others have room of their own, and what goes makes room.
 
 use http::Method;
-use interlingua_protocols::a2a::grpc::service;
-use interlingua_protocols::a2a::method::Method as Operation;
-use interlingua_protocols::a2a::{Version, proto};
+use interlingua_a2a::grpc::service;
+use interlingua_a2a::method::Method as Operation;
+use interlingua_a2a::{Version, proto};
 use interlingua_testkit::grpc::call as grpc_call;
 use interlingua_testkit::{Answer, Hub};
 use serde_json::{Value, json};

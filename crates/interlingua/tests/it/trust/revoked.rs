@@ -1,9 +1,9 @@
 //! What is open when a credential is taken back ends, by itself and in the form of its protocol; what others have open goes on.
 
 use http::Method;
-use interlingua_protocols::a2a::grpc::service;
-use interlingua_protocols::a2a::method::Method as Operation;
-use interlingua_protocols::a2a::{Version, proto};
+use interlingua_a2a::grpc::service;
+use interlingua_a2a::method::Method as Operation;
+use interlingua_a2a::{Version, proto};
 use interlingua_testkit::grpc::{self, Messages};
 use interlingua_testkit::raw::{Fin, Opcode};
 use interlingua_testkit::{Connection, Events, Hub};

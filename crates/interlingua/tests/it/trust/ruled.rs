@@ -2,7 +2,7 @@
 //! allow, of the same caller or of others, goes on.
 
 use http::Method;
-use interlingua_protocols::a2a::method::Method as Operation;
+use interlingua_a2a::method::Method as Operation;
 use interlingua_testkit::Hub;
 use interlingua_testkit::raw::{Fin, Opcode, WebSocketFrames};
 use serde_json::{Value, json};

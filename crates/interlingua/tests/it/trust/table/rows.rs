@@ -1,9 +1,9 @@
 //! What can be asked of a hub, one row for each operation.
 
 use http::Method;
-use interlingua_protocols::a2a::grpc::service;
-use interlingua_protocols::a2a::method::Method as Operation;
-use interlingua_protocols::a2a::{Version, proto};
+use interlingua_a2a::grpc::service;
+use interlingua_a2a::method::Method as Operation;
+use interlingua_a2a::{Version, proto};
 use serde_json::{Value, json};
 
 use crate::trust::{WORD, call};

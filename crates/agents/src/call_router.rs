@@ -1,0 +1,27 @@
+//! Where calls of agents may pass on their way to the hub: a router that sends each as a message of its own. The program that
+//! assembles the hub says which router that is.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use interlingua_model::{Call, Event, Fault, Principal};
+
+use interlingua_hub::Hub;
+
+/// A call as it comes out of the router, and what hears its answer where it travelled as a message.
+pub type Routed = (Call, Option<Box<dyn RoutedCall>>);
+
+pub trait CallRouter: Send + Sync + Debug {
+    /// Sends a call through the router: the call that comes out of it is the one to make. A router that is switched off gives it
+    /// back as it is.
+    fn route(&self, hub: &Hub, by: &Principal, call: Call, timeout: Option<Duration>) -> Result<Routed, Fault>;
+}
+
+/// A call that travels as a message, and the answer to it in the making.
+pub trait RoutedCall: Send + Sync + Debug {
+    /// An event of the call; the last one makes the response.
+    fn hear(&mut self, event: &Event, hub: &Hub);
+
+    /// Does the response say that the call failed? `None` before there is one.
+    fn failed(&self) -> Option<bool>;
+}

@@ -1,0 +1,109 @@
+//! The records of one run in the journal: read once when it is taken up again, then only appended to.
+//!
+//! Records that nothing has to wait for are taken first and written with the next that has consequences, as one append.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use interlingua_model::ports::{Append, Expected, StoreFault};
+use interlingua_model::{Entry, Fault, Log, TaskId, Time, journal};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use interlingua_hub::Hub;
+
+/// How many records are read at once.
+const PAGE: usize = 1_024;
+/// How long a run waits before it tries a full store again.
+const FULL_STORE_WAIT: Duration = Duration::from_secs(1);
+
+pub(super) struct RunLog {
+    hub: Arc<Hub>,
+    task: TaskId,
+    seq: u64,
+    /// Taken, and not in the journal yet.
+    unwritten: Vec<Bytes>,
+}
+
+impl RunLog {
+    /// The log of a run, and what stands in it. A task's first attempt finds nothing there, so only later ones look.
+    pub(super) async fn open<R: DeserializeOwned>(
+        hub: Arc<Hub>,
+        task: TaskId,
+        attempt: u32,
+    ) -> Result<(RunLog, Vec<Entry<R>>), Fault> {
+        let entries = if attempt > 1 { written(&hub, task).await? } else { Vec::new() };
+        let seq = entries.last().map_or(0, |entry| entry.seq);
+        Ok((RunLog { hub, task, seq, unwritten: Vec::new() }, entries))
+    }
+
+    /// Appends these as one; resolves when they are safe.
+    pub(super) async fn append<R: Serialize>(&mut self, records: &[R], at: Time) -> Result<(), Fault> {
+        self.take(records)?;
+        self.write(at).await
+    }
+
+    /// Takes records for the next [`RunLog::write`]: until then they are not safe.
+    pub(super) fn take<'a, R: Serialize + 'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a R>,
+    ) -> Result<(), Fault> {
+        for record in records {
+            self.unwritten.push(journal::to_bytes(record).map_err(Fault::internal)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_written(&self) -> bool {
+        self.unwritten.is_empty()
+    }
+
+    /// Appends all that was taken as one; resolves when it is safe. A store that is full makes the run wait, not forget.
+    pub(super) async fn write(&mut self, at: Time) -> Result<(), Fault> {
+        if self.is_written() {
+            return Ok(());
+        }
+        loop {
+            let append = Append {
+                log: Log::Run(self.task),
+                expected: Expected::At(self.seq),
+                at,
+                records: self.unwritten.clone(),
+                unique: None,
+                row: None,
+                most: None,
+                beside: 0,
+                share: None,
+            };
+            match self.hub.journal().append(append).await {
+                Ok(_) => break,
+                Err(StoreFault::Full(_)) => tokio::time::sleep(FULL_STORE_WAIT).await,
+                Err(fault) => {
+                    let public = "the run's journal could not be written".into();
+                    return Err(Fault { public, ..fault.into() });
+                }
+            }
+        }
+        self.seq += self.unwritten.len() as u64;
+        self.unwritten.clear();
+        self.hub.run_appended(self.task);
+        Ok(())
+    }
+}
+
+/// All that stands in the log of a run.
+async fn written<R: DeserializeOwned>(hub: &Hub, task: TaskId) -> Result<Vec<Entry<R>>, Fault> {
+    let mut entries: Vec<Entry<R>> = Vec::new();
+    loop {
+        let after = entries.last().map_or(0, |entry| entry.seq);
+        let page = hub.journal().read(Log::Run(task), after, PAGE).await?;
+        if page.is_empty() {
+            return Ok(entries);
+        }
+        for stored in page {
+            let record = journal::from_bytes(&stored.bytes).map_err(Fault::internal)?;
+            entries.push(Entry { seq: stored.seq, at: stored.at, record });
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! An agent as the hub calls it.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_model::{Blob, Body, Call, Fault, Loss, LossKind, Maker, Part, Skill};
+use tokio::sync::mpsc;
+
+use super::engine::Engine;
+use super::errand::Errands;
+use super::line::Line;
+use super::roster::Agent;
+use super::talk::{MAX_SIGNALS, Talk};
+use interlingua_hub::Hub;
+
+/// Holds the hub weakly: the hub holds it.
+#[derive(Debug)]
+pub(super) struct AgentPeer {
+    hub: Weak<Hub>,
+    agent: Arc<Agent>,
+}
+
+impl AgentPeer {
+    pub(super) fn new(hub: &Arc<Hub>, agent: Arc<Agent>) -> AgentPeer {
+        AgentPeer { hub: Arc::downgrade(hub), agent }
+    }
+}
+
+impl Peer for AgentPeer {
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(async move {
+            let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
+            let line = Line::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
+            let desk = line.desk.clone();
+            let errands = Errands { line, agent: self.agent.clone(), routes: false, at_own_files: false };
+            let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
+            let work = Some(Box::pin(Engine::work(errands, incoming)) as _);
+            Ok(Reply::Live(Box::new(Talk { work, desk, signals })))
+        })
+    }
+
+    /// A model is shown words and pictures; of anything else it is told that it is there.
+    fn loses(&self, call: &Call) -> Vec<Loss> {
+        let Some(input) = call.input() else { return Vec::new() };
+        let mut losses = input.lost_marks();
+        if input.parts.iter().any(|part| matches!(part.body, Body::Other { .. })) {
+            losses.push(Loss::new("input.parts.other", LossKind::Dropped));
+        }
+        let is_file = |part: &Part| match &part.body {
+            Body::Blob(Blob::Inline(_)) => !part.media.as_deref().unwrap_or_default().starts_with("image/"),
+            Body::Blob(Blob::Stored { .. }) => true,
+            Body::Text { .. }
+            | Body::Data(_)
+            | Body::Link
+            | Body::Code { .. }
+            | Body::Place { .. }
+            | Body::Other { .. } => false,
+        };
+        if input.parts.iter().any(is_file) {
+            losses.push(Loss::new("input.parts.blob", LossKind::Dropped));
+        }
+        losses
+    }
+
+    /// A call under a key that is known finds its run.
+    fn resumes(&self, _skill: &Skill) -> bool {
+        true
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        self.agent.patience()
+    }
+}

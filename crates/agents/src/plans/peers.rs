@@ -1,0 +1,55 @@
+//! Who could do a step: every peer that whoever asked may call, with what it can, how it is and how much it takes.
+
+use std::collections::BTreeSet;
+
+use interlingua_machines::graph::{Candidate, Graph, Peers, Want};
+use interlingua_model::{Card, Health, PeerId, Principal, RouteClass, Text};
+use interlingua_wire::members::Members;
+
+use interlingua_hub::Hub;
+
+/// A device does one thing at a time; anybody else many.
+const MANY: u32 = 64;
+
+pub(super) fn known(hub: &Hub, by: &Principal, graph: &Graph) -> Peers {
+    let wanted: BTreeSet<&PeerId> = graph
+        .steps()
+        .filter_map(|step| match &step.node.want {
+            Want::Peer(peer) => Some(peer),
+            Want::Any { .. } => None,
+        })
+        .collect();
+    let anyone = |want: &Want| *want == Want::Any { capability: None, platform: None };
+    let open_to_all = graph.steps().any(|step| anyone(&step.node.want));
+    let mut peers = Peers::default();
+    for registered in hub.visible(by).callable_peers() {
+        let (card, id) = (&registered.card, &registered.card.peer);
+        // A step that anyone may do is a device's: that is what plans were made for.
+        let device = card.class == RouteClass::Device;
+        if device || wanted.contains(id) || !open_to_all {
+            peers.insert(id.clone(), candidate(card));
+        }
+    }
+    peers
+}
+
+fn candidate(card: &Card) -> Candidate {
+    let told = card.telemetry.as_ref().map_or_else(Members::absent, Members::of);
+    let device = card.class == RouteClass::Device;
+    let mut capabilities: BTreeSet<Text> = BTreeSet::new();
+    for skill in &card.skills {
+        capabilities.insert(skill.id.skill.0.clone());
+        capabilities.extend(skill.tags.iter().cloned());
+        capabilities.extend(skill.capability.clone());
+    }
+    let strain = told.number::<f64>("cpu_percent").unwrap_or_default().clamp(0.0, 100.0);
+    Candidate {
+        platform: told.text("platform").map(|platform| platform.to_lowercase().into()),
+        capabilities,
+        available: !matches!(card.health, Health::Down { .. }),
+        slow: card.health == Health::Slow,
+        busy: 0,
+        capacity: if device { 1 } else { MANY },
+        strain: strain as u8,
+    }
+}

@@ -1,0 +1,82 @@
+//! What providers of models are asked and how they answer, in four spellings: OpenAI's chat completions (which most others
+//! speak too), Anthropic's messages, Gemini's generateContent and Ollama's own chat. All are asked for a stream.
+//!
+//! [`Provider::encode`] makes the request of a prompt; a [`Listener`] makes events of the bytes that come back, in whatever
+//! pieces. A stream may lie in many ways and most of them look like an end: only what each provider calls its end mark is
+//! one here, and what cannot be read is a failure. What becomes of either is decided in the core.
+//!
+//! Deliberately absent: connections, keys, retries. An error's own words are never passed on: they may repeat the prompt.
+
+mod anthropic;
+mod content;
+mod gemini;
+mod listen;
+mod ollama;
+mod openai;
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use interlingua_machines::llm::{Event, Failure, FailureKind, Prompt};
+
+pub use listen::Listener;
+
+/// Whose spelling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provider {
+    Openai,
+    Anthropic,
+    Gemini,
+    Ollama,
+}
+
+/// A request: where below the provider's address, and what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    pub path: String,
+    pub headers: Vec<(&'static str, &'static str)>,
+    pub body: Bytes,
+}
+
+impl Provider {
+    /// The request for an answer of this model.
+    pub fn encode(self, model: &str, prompt: &Prompt) -> Asked {
+        match self {
+            Provider::Openai => openai::encode(model, prompt),
+            Provider::Anthropic => anthropic::encode(model, prompt),
+            Provider::Gemini => gemini::encode(model, prompt),
+            Provider::Ollama => ollama::encode(model, prompt),
+        }
+    }
+
+    /// The header that carries a key, and what stands before it.
+    pub fn key_header(self) -> (&'static str, &'static str) {
+        match self {
+            Provider::Openai | Provider::Ollama => ("authorization", "Bearer "),
+            Provider::Anthropic => ("x-api-key", ""),
+            Provider::Gemini => ("x-goog-api-key", ""),
+        }
+    }
+}
+
+/// What is left of a budget is said only when it is less than any model writes at once: providers refuse larger limits than
+/// their model has.
+const SAID_BELOW: u64 = 8_192;
+
+fn limit(prompt: &Prompt) -> Option<u64> {
+    prompt.max_tokens.filter(|left| *left <= SAID_BELOW).map(|left| left.max(1))
+}
+
+fn asked(path: impl Into<String>, headers: Vec<(&'static str, &'static str)>, body: &serde_json::Value) -> Asked {
+    Asked { path: path.into(), headers, body: body.to_string().into() }
+}
+
+/// Does a frame say that there will be no answer?
+fn says_error(frame: &serde_json::Value) -> bool {
+    frame.get("error").is_some_and(|error| !error.is_null())
+}
+
+/// What is told of that, whatever the provider says of it.
+fn broken(kind: FailureKind) -> Event {
+    Event::Error(Failure::new(kind, "the model's provider failed while it answered"))
+}

@@ -1,0 +1,34 @@
+//! The sections `models`, `agents` and `teams`, and what types cannot say of them.
+
+mod agents;
+mod check;
+mod models;
+mod teams;
+
+pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
+pub use check::{Checked, check_models};
+pub use models::{Model, Price, Provider};
+pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates, Workspaces};
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use interlingua_tools::files::RootSpec;
+
+/// What agents and teams are made from.
+#[derive(Debug, Clone)]
+pub struct Sections<'a> {
+    pub models: &'a IndexMap<String, Model>,
+    pub agents: &'a IndexMap<String, Agent>,
+    pub teams: &'a IndexMap<String, Team>,
+    /// The hub's data directory.
+    pub data: &'a Path,
+    /// Where the hub's own file tools work.
+    pub workspace: PathBuf,
+    /// What members of a team with a workspace each share: the hub's workspace, and the roots that are declared beside it.
+    pub shared_roots: Vec<RootSpec>,
+    /// Calls travel as routed NLIP messages where neither agent nor team says otherwise.
+    pub nlip: bool,
+    /// What agents without a rule of their own may do with skills of unknown effects.
+    pub unknown: Consent,
+}

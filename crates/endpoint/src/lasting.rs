@@ -1,0 +1,146 @@
+//! What lasts longer than a request ends with the credential it was opened with: streams of events, of messages, of bytes, and
+//! sockets. Whoever is revoked, or may something else from now on, hears so in the protocol's own form where it has one, and
+//! leaves what it held like any caller who leaves.
+//!
+//! One place for every path: the guard hands over whatever answer has no end yet. Sockets wait for [`Pass::ended`] themselves.
+//! What a caller may see of one thing is not judged here; a stream shows what is its caller's own, and asks for the rest anew.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use axum::response::Response;
+use bytes::Bytes;
+use hyper::body::{Frame, SizeHint};
+use interlingua_model::{Fault, FaultKind, Principal, Secret};
+
+use super::Shared;
+use super::error_format::Farewell;
+use interlingua_access::Shown;
+
+/// Clocks are read in milliseconds: a credential has expired a little after its time.
+const AFTER: Duration = Duration::from_millis(5);
+
+/// What the message of a streamed answer brought besides its connection and headers; put into the answer's extensions.
+#[derive(Debug, Clone)]
+pub struct Brought(pub Vec<Secret>);
+
+/// What something that lasts was opened with, and who that was then.
+#[derive(Debug)]
+pub struct Pass {
+    shared: Arc<Shared>,
+    shown: Shown,
+    /// Absent where messages bring their own: then only the connection is judged.
+    brought: Option<Vec<Secret>>,
+    by: Principal,
+}
+
+impl Pass {
+    /// Of a request and what its message brought; `None` when that is not let in.
+    pub fn of_request(shared: &Arc<Shared>, shown: Shown, brought: Vec<Secret>) -> Option<Pass> {
+        Pass::new(shared, shown, Some(brought))
+    }
+
+    /// Of a connection alone.
+    pub fn of_connection(shared: &Arc<Shared>, shown: Shown) -> Option<Pass> {
+        Pass::new(shared, shown, None)
+    }
+
+    fn new(shared: &Arc<Shared>, shown: Shown, brought: Option<Vec<Secret>>) -> Option<Pass> {
+        let by = proven(shared, &shown, brought.as_deref()).ok()?;
+        Some(Pass { shared: shared.clone(), shown, brought, by })
+    }
+
+    /// Resolves when it counts no more, or for something else.
+    pub async fn ended(&self) {
+        let mut changes = self.shared.access.changes();
+        let until = self.by.links().iter().filter_map(|link| link.until).min();
+        while self.counts() {
+            let expires = async {
+                match until {
+                    Some(until) => tokio::time::sleep_until(self.shared.hub.instant(until) + AFTER).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                changed = changes.changed() => if changed.is_err() { return },
+                () = expires => {}
+            }
+        }
+    }
+
+    fn counts(&self) -> bool {
+        proven(&self.shared, &self.shown, self.brought.as_deref()).is_ok_and(|by| by == self.by)
+    }
+}
+
+fn proven(shared: &Shared, shown: &Shown, brought: Option<&[Secret]>) -> Result<Principal, Fault> {
+    let now = shared.hub.now();
+    let transport = shared.access.shown(shown, now)?;
+    match brought {
+        Some(brought) => shared.access.complete(transport, brought, now),
+        None => Ok(transport),
+    }
+}
+
+/// The answer, which ends with what it was asked with if it has no end of its own yet.
+pub(super) fn watched(shared: &Arc<Shared>, shown: Shown, path: &str, mut response: Response) -> Response {
+    if response.body().size_hint().exact().is_some() {
+        return response;
+    }
+    let brought = response.extensions_mut().remove::<Brought>().map(|brought| brought.0).unwrap_or_default();
+    let pass = Pass::of_request(shared, shown, brought);
+    let fault = Fault::caller(FaultKind::Unauthenticated, "the credential of this stream is not valid any more");
+    let farewell = shared.error_format(path).farewell(&fault, response.headers());
+    let ended = Box::pin(async move {
+        // Without one it was taken back before the answer began.
+        if let Some(pass) = pass {
+            pass.ended().await;
+        }
+    });
+    response.map(|body| Body::new(Watched { body, ended, state: State::Open(farewell) }))
+}
+
+struct Watched {
+    body: Body,
+    ended: Pin<Box<dyn Future<Output = ()> + Send>>,
+    state: State,
+}
+
+enum State {
+    Open(Farewell),
+    Over,
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let this = self.get_mut();
+        if matches!(this.state, State::Over) {
+            return Poll::Ready(None);
+        }
+        if this.ended.as_mut().poll(cx).is_pending() {
+            return Pin::new(&mut this.body).poll_frame(cx);
+        }
+        // What it held is left now, not when its reader has read the last of it.
+        this.body = Body::empty();
+        let State::Open(farewell) = std::mem::replace(&mut this.state, State::Over) else { return Poll::Ready(None) };
+        Poll::Ready(match farewell {
+            Farewell::Said(frame) => Some(Ok(frame)),
+            Farewell::Silent => None,
+            Farewell::Broken => Some(Err(axum::Error::new(std::io::Error::other("the credential was taken back")))),
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.state, State::Over) || self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}

@@ -1,0 +1,158 @@
+//! What the HTTP sides of all protocols share: who asks, what is too large, how a refusal looks, when a stream ends with its
+//! credential, links to content, the pages of OAuth. It knows no protocol.
+
+pub mod broken;
+pub mod content;
+pub mod error_format;
+mod gate;
+pub mod guard;
+pub mod html;
+pub mod lasting;
+pub mod oauth;
+pub mod paths;
+pub mod protocol;
+
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use http::HeaderMap;
+use interlingua_model::{Fault, Principal, Secret, Subject};
+
+use error_format::ErrorFormat;
+use interlingua_access::Access;
+use interlingua_hub::Hub;
+use interlingua_hub::audit::AuditLine;
+use interlingua_hub::byte_budget::Room;
+pub use interlingua_net::client::oauth::{Desk as SignIns, SignIn};
+use interlingua_net::connection::Connection;
+use interlingua_net::counted::Allowance;
+use interlingua_net::places::Places;
+use interlingua_telemetry::meters::Phase;
+use paths::PathTable;
+
+/// What every protocol's HTTP side holds.
+#[derive(Debug)]
+pub struct Shared {
+    pub hub: Arc<Hub>,
+    pub access: Arc<Access>,
+    pub bounds: ArcSwap<Bounds>,
+    pub room: Arc<Room>,
+    /// For WebSockets of callers who have not shown who they are.
+    pub strangers: Places,
+    /// Where the hub listens, once it does.
+    pub address: OnceLock<SocketAddr>,
+    /// What protocols say about paths.
+    pub paths: PathTable,
+    /// Who was sent to sign in somewhere, for a peer that wants a token.
+    pub sign_ins: Arc<SignIns>,
+    /// The hub's own address, where configuration says one.
+    pub url: ArcSwapOption<String>,
+}
+
+/// What the HTTP side of one protocol holds: what all of them share, and its own state.
+#[derive(Debug)]
+pub struct Endpoint<T> {
+    pub shared: Arc<Shared>,
+    pub own: T,
+}
+
+impl<T> Endpoint<T> {
+    pub fn new(shared: &Arc<Shared>, own: T) -> Arc<Endpoint<T>> {
+        Arc::new(Endpoint { shared: shared.clone(), own })
+    }
+}
+
+impl<T> Deref for Endpoint<T> {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+/// How much one message may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    pub body: u64,
+    /// Of a caller who has not shown who it is.
+    pub anonymous_body: u64,
+    /// How long a whole message of a WebSocket may take.
+    pub message_time: Duration,
+    /// Of one upload.
+    pub upload: u64,
+    pub depth: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            body: 64 * 1024 * 1024,
+            anonymous_body: 1024 * 1024,
+            message_time: Duration::from_secs(60),
+            upload: 10 * 1024 * 1024 * 1024,
+            depth: 128,
+        }
+    }
+}
+
+impl Shared {
+    /// The form of errors at a path.
+    pub fn error_format(&self, path: &str) -> &'static dyn ErrorFormat {
+        self.paths.error_format(path)
+    }
+
+    /// The form of errors where no protocol has one.
+    pub fn default_format(&self) -> &'static dyn ErrorFormat {
+        self.paths.default
+    }
+
+    /// As they are now; configuration may change them.
+    pub fn bounds(&self) -> Bounds {
+        **self.bounds.load()
+    }
+
+    /// The hub's address: as configured, else as the other side reached it (the guard has looked at that name), else where it
+    /// listens.
+    pub fn base(&self, connection: &Connection, host: Option<&str>) -> String {
+        if let Some(url) = &*self.url.load() {
+            return url.as_ref().clone();
+        }
+        let scheme = if connection.encrypted { "https" } else { "http" };
+        match (host, self.address.get()) {
+            (Some(host), _) => format!("{scheme}://{host}"),
+            (None, Some(address)) => format!("{scheme}://{address}"),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// What every WebSocket is held to.
+    pub fn allowance(&self) -> Allowance {
+        Allowance { room: self.room.clone(), message_time: self.bounds().message_time }
+    }
+
+    /// Shows what is so at this moment in the gauges.
+    pub fn observe(&self) {
+        self.hub.observe();
+        self.hub.meters().bodies.set(f64::from(u32::try_from(self.room.taken()).unwrap_or(u32::MAX)));
+    }
+
+    /// `authenticate`: the connection and its headers, completed by what the message itself brings.
+    pub fn authenticate(
+        &self,
+        connection: &Connection,
+        headers: &HeaderMap,
+        credentials: &[Secret],
+    ) -> Result<Principal, Fault> {
+        let mut laps = self.hub.meters().laps();
+        let now = self.hub.now();
+        let transport = self.access.transport(connection, headers, now);
+        let proven = transport.and_then(|transport| self.access.complete(transport, credentials, now));
+        laps.done(Phase::Authenticate);
+        proven.inspect_err(|fault| {
+            self.hub.write_audit(AuditLine::new("authenticate", Subject::Anonymous).refused(fault.kind));
+        })
+    }
+}

@@ -1,0 +1,22 @@
+//! OAuth where it meets HTTP, both roles: people who sign in for a peer come and go by [`sign_in`]; clients of the hub's own find
+//! by [`resource`] what the hub wants of them.
+//!
+//! Deliberately absent: giving out tokens. The hub's own come from its configuration.
+
+pub mod resource;
+mod sign_in;
+
+use std::sync::Arc;
+
+use axum::Router;
+
+use super::Shared;
+
+pub fn routes(shared: Arc<Shared>) -> Router {
+    Router::new().merge(sign_in::routes()).merge(resource::routes()).with_state(shared)
+}
+
+/// May a person come by another site's link? Only here, and only as a visit: a page that is shown, never data that is read.
+pub fn is_visited(path: &str) -> bool {
+    path == "/oauth/callback" || path.starts_with("/oauth/callback/") || path.starts_with("/oauth/start/")
+}

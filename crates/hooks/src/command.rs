@@ -1,0 +1,27 @@
+//! A hook that is a program: started for each call, told on standard input, heard on standard output.
+
+use interlingua_model::{Fault, FaultKind};
+use interlingua_tools::custom::Aide;
+
+use super::message;
+use super::settings::Hook as Configured;
+use interlingua_hub::hooks::{Asking, Hook, Told};
+
+pub(super) struct Program(Aide);
+
+impl Program {
+    pub(super) fn new(hook: &Configured, command: &[String], environment: &[String]) -> Result<Program, Fault> {
+        let aide = Aide::named(&hook.home, command, environment, hook.timeout.0);
+        aide.map(Program).map_err(|reason| Fault::hub(FaultKind::Internal, format!("the program of a hook: {reason}")))
+    }
+}
+
+impl Hook for Program {
+    fn ask(&self, told: Told) -> Asking<'_> {
+        Box::pin(async move {
+            let answer = self.0.ask(message::encode(&told)).await;
+            let unhelpful = |cause| Fault::hub(FaultKind::PeerFailed, "the program of a hook failed").because(cause);
+            message::decode(answer.map_err(unhelpful)?, told.when)
+        })
+    }
+}

@@ -1,0 +1,45 @@
+//! A hook that is an address: told by a POST, heard by its answer. Any status but 2xx is a failure.
+
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{Request, Uri};
+use interlingua_model::{Fault, FaultKind};
+
+use super::message;
+use interlingua_hub::Hub;
+use interlingua_hub::hooks::{Asking, Hook, Told};
+use interlingua_net::client::guard::Reach;
+use interlingua_net::client::http::{Pool, read, whole};
+use interlingua_net::client::lost::Lost;
+pub(crate) use interlingua_net::client::tls::{self, Trust};
+
+const JSON: &str = "application/json";
+
+pub(super) struct Address {
+    uri: Uri,
+    pool: Pool,
+}
+
+impl Address {
+    pub(super) fn new(hub: &Hub, address: &str) -> Result<Address, Fault> {
+        let uri: Uri = address.parse().map_err(Fault::internal)?;
+        let pool =
+            Pool::new(tls::config(&Trust::of(None, &uri))?, hub.supervisor(), Reach::address(hub, &uri), hub.answers());
+        Ok(Address { uri, pool })
+    }
+}
+
+impl Hook for Address {
+    fn ask(&self, told: Told) -> Asking<'_> {
+        Box::pin(async move {
+            let request = Request::post(&self.uri).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
+            let request = request.body(whole(message::encode(&told))).map_err(Fault::internal)?;
+            let lost = |lost: Lost| Fault::hub(FaultKind::Unreachable, format!("a hook's address: {lost}"));
+            let response = self.pool.send(request).await.map_err(lost)?;
+            let status = response.status();
+            if !status.is_success() {
+                return Err(Fault::hub(FaultKind::PeerFailed, format!("a hook's address answered {status}")));
+            }
+            message::decode(read(response, usize::MAX).await.map_err(lost)?, told.when)
+        })
+    }
+}

@@ -1,0 +1,39 @@
+//! The language model that is asked where the hub itself is at a loss for words. The hub knows it by this port alone.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use interlingua_machines::llm::{Broken, Prompt, Reply};
+
+use super::Hub;
+
+/// Language models, by the names configuration gives them.
+pub trait Advisor: Send + Sync + std::fmt::Debug {
+    fn has(&self, model: &str) -> bool;
+
+    /// `None` where there is no model of this name.
+    fn ask<'a>(&'a self, model: &'a str, prompt: Prompt) -> BoxFuture<'a, Option<Result<Reply, Broken>>>;
+}
+
+impl Hub {
+    /// From the next question on.
+    pub fn set_advisor(&self, advisor: Arc<dyn Advisor>) {
+        self.advisor.store(Arc::new(Some(advisor)));
+    }
+
+    pub fn has_model(&self, model: &str) -> bool {
+        self.advisor.load().as_ref().as_ref().is_some_and(|advisor| advisor.has(model))
+    }
+
+    /// What the model of this name says; `None` where there is none, or it does not answer. `purpose` is for the log.
+    pub async fn ask_model(&self, model: &str, prompt: Prompt, purpose: &'static str) -> Option<Reply> {
+        let advisor = self.advisor.load_full();
+        let reply = advisor.as_ref().as_ref()?.ask(model, prompt).await?;
+        reply
+            .inspect_err(|error| {
+                let error = &error.failure.kind;
+                tracing::warn!(event = "model_silent", model, purpose, ?error, "the language model did not answer");
+            })
+            .ok()
+    }
+}

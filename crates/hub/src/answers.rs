@@ -1,0 +1,78 @@
+//! What peers answer is bounded: how long one message may be (`limits.body`), how long it may take from its first byte to its last
+//! (`limits.message_time`), and how much all of them hold of memory together (`limits.answers`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::byte_budget::Room;
+
+/// How much peers may answer.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerLimits {
+    /// One message.
+    pub message: usize,
+    /// From its first byte to its last, besides what it earns.
+    pub message_time: Duration,
+    /// All messages that are held at the same time.
+    pub together: u64,
+}
+
+impl Default for AnswerLimits {
+    fn default() -> Self {
+        AnswerLimits { message: 64 << 20, message_time: Duration::from_secs(60), together: 512 << 20 }
+    }
+}
+
+/// The limits as they are now, and what is held. Cloning shares them.
+#[derive(Debug, Clone)]
+pub struct Answers(Arc<Bounds>);
+
+#[derive(Debug)]
+struct Bounds {
+    message: AtomicUsize,
+    millis: AtomicU64,
+    room: Arc<Room>,
+}
+
+impl Default for Answers {
+    fn default() -> Self {
+        let limits = AnswerLimits::default();
+        let answers = Answers(Arc::new(Bounds {
+            message: AtomicUsize::default(),
+            millis: AtomicU64::default(),
+            room: Room::new(limits.together),
+        }));
+        answers.set(limits);
+        answers
+    }
+}
+
+impl Answers {
+    pub fn set(&self, limits: AnswerLimits) {
+        let millis = u64::try_from(limits.message_time.as_millis()).unwrap_or(u64::MAX);
+        self.0.message.store(limits.message, Ordering::Relaxed);
+        self.0.millis.store(millis, Ordering::Relaxed);
+        self.0.room.resize(limits.together);
+    }
+
+    /// How long one message may be.
+    pub fn message(&self) -> usize {
+        self.0.message.load(Ordering::Relaxed)
+    }
+
+    /// What all answers hold of memory, in bytes.
+    pub(crate) fn held(&self) -> u64 {
+        self.0.room.taken()
+    }
+
+    /// How long one message may take from its first byte to its last.
+    pub fn message_time(&self) -> Duration {
+        Duration::from_millis(self.0.millis.load(Ordering::Relaxed))
+    }
+
+    /// The budget that all of them share.
+    pub fn room(&self) -> &Arc<Room> {
+        &self.0.room
+    }
+}

@@ -1,0 +1,83 @@
+//! What the protocol of whoever asked could not carry: of their message when it was read, or of the answer when it was written.
+//!
+//! An exchange ends, and its `return` is written, before its answer is spelt; it may be told later, by another wire, or never.
+//! So this is a line of its own (`lost`), which names the exchange as its `return` does, and says by which wire the answer was
+//! told. There is none where nothing was lost.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use interlingua_machines::task::Task;
+use interlingua_model::{Digest, Loss, Principal, SkillId, TaskId, Trace, Wire};
+
+use super::AuditLine;
+use crate::Hub;
+use interlingua_telemetry::trace;
+
+/// How many tellings are remembered, so that none is written twice.
+const REMEMBERED: usize = 1_024;
+
+/// What an exchange is known by, after it is over too.
+#[derive(Debug, Clone)]
+pub struct Named {
+    pub task: TaskId,
+    /// Without one of its own it belongs to what is being done.
+    pub trace: Option<Trace>,
+}
+
+impl Named {
+    pub fn of(task: &Task) -> Named {
+        Named { task: task.id, trace: task.call.trace.clone() }
+    }
+}
+
+/// One telling of an exchange: of which, to whom, by what.
+#[derive(Debug, Clone)]
+pub struct Leg<'a> {
+    pub by: &'a Principal,
+    pub of: Named,
+    pub wire: Wire,
+    /// What was called, where that is known.
+    pub skill: Option<&'a SkillId>,
+}
+
+impl Hub {
+    /// Writes down what was lost between a caller and the hub. An answer that is looked at again loses the same again, and
+    /// leaves one line.
+    pub fn lost(&self, leg: &Leg<'_>, losses: &[Loss]) {
+        if losses.is_empty() {
+            return;
+        }
+        let mut line = AuditLine::new("lost", leg.by.owner()).task(leg.of.task).outcome("told").losses(losses.iter());
+        line.wire = Some(leg.wire.0.clone());
+        line.trace = leg.of.trace.as_ref().and_then(trace::id).map(str::to_owned);
+        if let Some(skill) = leg.skill {
+            line = line.on(skill);
+        }
+        if self.audit.lately.is_new(&line) {
+            self.audit.write(line);
+        }
+    }
+}
+
+/// The lines that were written last, by their digest.
+#[derive(Debug, Default)]
+pub(super) struct Lately(Mutex<VecDeque<Digest>>);
+
+impl Lately {
+    fn is_new(&self, line: &AuditLine) -> bool {
+        let task = line.task.map_or(0, |task| task.0).to_be_bytes();
+        let wire = line.wire.as_deref().unwrap_or_default();
+        let fields = [line.by.as_bytes(), &task, wire.as_bytes()];
+        let digest = Digest::of_fields(fields.into_iter().chain(line.losses.iter().map(String::as_bytes)));
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.contains(&digest) {
+            return false;
+        }
+        if known.len() == REMEMBERED {
+            known.pop_front();
+        }
+        known.push_back(digest);
+        true
+    }
+}

@@ -1,0 +1,31 @@
+//! What a call does beside what it is a call of: commands that are told to a device as a list, each a skill of its own.
+
+use interlingua_model::{Call, Fault, FaultKind, Json, Principal, SkillId, TaskId, Why};
+
+use super::Hub;
+use super::prepare::{acting, ready};
+
+impl Hub {
+    /// May this call do that, too, as it stands? Policy and the rules of agents are asked as for a call of its own; what would
+    /// be asked about must be called by its name. A skill that is not known here has no rules.
+    pub fn lets_also(
+        &self,
+        by: &Principal,
+        call: &Call,
+        task: TaskId,
+        id: &SkillId,
+        args: Option<&Json>,
+    ) -> Result<(), Fault> {
+        let catalogue = self.registry.catalogue();
+        let known = catalogue.skill(id, None);
+        let Some(ready) = known.and_then(|skill| ready(&catalogue, skill, Why::Named, args.cloned())) else {
+            return Ok(());
+        };
+        self.authorize(&acting(by, call), call, task, &ready)?;
+        if ready.skill.effects.destroys || ready.skill.effects.spends {
+            let text = format!("'{id}' needs a human yes: call it by its name, not in a list");
+            return Err(Fault::caller(FaultKind::Denied, text));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,261 @@
+//! Registrations: durable, each with its owner. A name is whoever's registers it first; configuration comes before.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+use bytes::Bytes;
+use interlingua_model::peer::Peer;
+use interlingua_model::ports::{Expect, StoreFault};
+use interlingua_model::{Card, Fault, FaultKind, Meta, Noun, Owner, PeerId, Principal, Text, Time, Uri};
+use serde::{Deserialize, Serialize};
+
+use super::Agent;
+use super::inbox::{self, Handle};
+use super::peer::Fetching;
+use crate::Hub;
+use crate::audit::AuditLine;
+use crate::names::name_problem;
+
+const KIND: &str = "agent";
+/// How many agents may be registered, besides those of configuration.
+const MAX_AGENTS: u64 = 2_000;
+/// How many of these may be one caller's; the hub's Owner is not bounded.
+const MAX_AGENTS_OF_ONE: usize = 256;
+/// How many are read at once.
+const PAGE: usize = 200;
+
+/// What is kept of an agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Registration {
+    pub owner: Owner,
+    pub card: Card,
+    pub reach: Reach,
+    /// Whom to ask about it, as it was written.
+    pub contact: Option<Text>,
+    pub meta: Meta,
+    pub at: Time,
+}
+
+/// How an agent gets its messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reach {
+    /// It fetches them.
+    Inbox,
+    /// It is called there, as the card says that it shows there.
+    Url(Uri),
+    /// It is called there, as the card said that came with its registration.
+    Card(Uri),
+}
+
+/// Whether somebody registers an agent, or the hub takes up what was registered before its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comes {
+    New,
+    Again,
+}
+
+impl Hub {
+    /// May this principal register agents at all, as far as that can be said before a name is known?
+    pub fn check_registrar(&self, by: &Principal) -> Result<(), Fault> {
+        if self.policy.load().registers(by, None, self.now()) { Ok(()) } else { Err(no_registrar()) }
+    }
+
+    /// Is the name free for this principal, and may it be registered by them? Their own registration they may replace.
+    pub fn check_agent_name(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
+        if !self.policy.load().registers(by, Some(name), self.now()) {
+            return Err(no_registrar());
+        }
+        let taken = |text: String| Err(Fault::caller(FaultKind::Conflict, text));
+        match self.bus.agent(name.as_str()) {
+            Some(agent) if agent.is_of(by) => Ok(()),
+            Some(_) => Err(registered_elsewhere(name)),
+            None if self.registry.catalogue().peers.contains_key(name) => {
+                taken(format!("'{name}' is a peer of this hub's configuration"))
+            }
+            None => match self.unfit(name) {
+                Some(problem) => taken(problem),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Why an agent may not be called so, whoever registers it: names are told apart by people, who do not see the case of a letter.
+    fn unfit(&self, name: &PeerId) -> Option<String> {
+        if let Some(problem) = name_problem(name.as_str()) {
+            return Some(problem);
+        }
+        let like = |other: &str| other.eq_ignore_ascii_case(name.as_str());
+        if self.settings.load().kept_names.iter().any(|kept| like(kept)) {
+            return Some(format!("'{name}' is kept for a device of this hub's configuration"));
+        }
+        let catalogue = self.registry.catalogue();
+        let twin = catalogue.peers.keys().find(|other| like(other.as_str()) && *other != name)?;
+        Some(format!("'{name}' is written like '{twin}', which is there already"))
+    }
+
+    fn check_room(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
+        let owner = by.owner();
+        let agents = self.bus.agents();
+        let others = agents.iter().filter(|(other, agent)| *other != name && agent.registration.owner == owner);
+        if by.is_hub_owner() || others.count() < MAX_AGENTS_OF_ONE {
+            return Ok(());
+        }
+        Err(Fault::caller(
+            FaultKind::TooLarge,
+            format!("you have {MAX_AGENTS_OF_ONE} agents registered here; that is all one caller may"),
+        ))
+    }
+
+    /// Keeps a registration and adds the agent, or replaces it whole. `peer`: how it is called, when it does not fetch.
+    pub async fn register_agent(
+        self: &Arc<Self>,
+        by: &Principal,
+        registration: Registration,
+        peer: Option<Arc<dyn Peer>>,
+    ) -> Result<Arc<Agent>, Fault> {
+        let name = registration.card.peer.clone();
+        self.check_agent_name(by, &name)?;
+        self.check_room(by, &name)?;
+        let now = self.now();
+        if self.bus.agent(name.as_str()).is_none() && self.store.records.count(KIND, now).await? >= MAX_AGENTS {
+            return Err(Fault::hub(FaultKind::Busy, "as many agents as this hub registers"));
+        }
+        let expect = self.replaces(by, &name).await?;
+        let value = serde_json::to_vec(&registration).map_err(Fault::internal)?;
+        match self.store.records.put(KIND, name.as_str(), Bytes::from(value), None, expect, now).await {
+            Ok(_) => {}
+            Err(StoreFault::Moved { .. }) => return Err(registered_elsewhere(&name)),
+            Err(fault) => return Err(fault.into()),
+        }
+        let agent = self.add_agent(registration, peer, Comes::New).await?;
+        self.audit.write(AuditLine::new("register_agent", by.owner()).on(name));
+        Ok(agent)
+    }
+
+    /// What a registration under this name may overwrite. A record can be there without its agent: when it could not be read or
+    /// called at the start. The name is still its owner's.
+    async fn replaces(&self, by: &Principal, name: &PeerId) -> Result<Expect, Fault> {
+        if self.bus.agent(name.as_str()).is_some() {
+            return Ok(Expect::Anything);
+        }
+        let Some(item) = self.store.records.get(KIND, name.as_str(), self.now()).await? else {
+            return Ok(Expect::Absent);
+        };
+        let theirs = serde_json::from_slice::<Registration>(&item.value).is_ok_and(|kept| kept.owner == by.owner());
+        if theirs || by.is_hub_owner() { Ok(Expect::Revision(item.revision)) } else { Err(registered_elsewhere(name)) }
+    }
+
+    async fn add_agent(
+        self: &Arc<Self>,
+        registration: Registration,
+        peer: Option<Arc<dyn Peer>>,
+        comes: Comes,
+    ) -> Result<Arc<Agent>, Fault> {
+        let (card, name) = (registration.card.clone(), registration.card.peer.clone());
+        let inbox = match (&registration.reach, &peer) {
+            (Reach::Inbox, None) => Some(self.inbox_of(&name, comes).await?),
+            (Reach::Inbox, Some(_)) | (Reach::Url(_) | Reach::Card(_), _) => None,
+        };
+        let peer = match (&inbox, peer) {
+            (Some(inbox), _) => Arc::new(Fetching::new(name.clone(), inbox.clone(), self)) as Arc<dyn Peer>,
+            (None, Some(peer)) => peer,
+            (None, None) => return Err(Fault::hub(FaultKind::Internal, "an agent without a way to it")),
+        };
+        self.register(card, peer).await?;
+        let agent = Arc::new(Agent { registration, inbox });
+        let mut before = None;
+        self.change_agents(|agents| before = agents.insert(name, agent.clone()));
+        // One that is called from now on fetches no more.
+        if let (Some(inbox), None) = (before.and_then(|before| before.inbox.clone()), &agent.inbox) {
+            inbox.close();
+        }
+        Ok(agent)
+    }
+
+    /// The inbox that is there, or the one its records give; a name that is nobody's begins with an empty one.
+    async fn inbox_of(self: &Arc<Self>, name: &PeerId, comes: Comes) -> Result<Handle, Fault> {
+        let before = self.bus.agent(name.as_str());
+        if let Some(inbox) = before.as_ref().and_then(|agent| agent.inbox.clone()) {
+            return Ok(inbox);
+        }
+        let inbox = inbox::open(self, name).await?;
+        if comes == Comes::New && before.is_none() {
+            inbox.empty(self.now()).await?;
+        }
+        Ok(inbox)
+    }
+
+    /// Forgets an agent. One that is somebody else's, or of configuration, is not there to be forgotten.
+    pub async fn unregister_agent(&self, by: &Principal, name: &PeerId) -> Result<(), Fault> {
+        let agent = self.bus.agent(name.as_str()).filter(|agent| agent.is_of(by)).ok_or_else(no_such_agent)?;
+        self.store.records.take(KIND, name.as_str(), self.now()).await?;
+        self.change_agents(|agents| drop(agents.remove(name)));
+        if let Some(inbox) = &agent.inbox {
+            inbox.close();
+            // Nobody will read what waits: its senders have their bytes back.
+            self.store.journal.clear(inbox::topic(name)).await?;
+        }
+        self.unregister(name).await?;
+        self.audit.write(AuditLine::new("unregister_agent", by.owner()).on(name));
+        Ok(())
+    }
+
+    /// After a start: every registration there is, in order of name. Those that must be called are given to `make`.
+    pub async fn restore_agents(
+        self: &Arc<Self>,
+        make: impl AsyncFn(&Registration) -> Result<Arc<dyn Peer>, Fault>,
+    ) -> Result<usize, Fault> {
+        let (mut after, mut restored) = (None::<Text>, 0);
+        loop {
+            let page = self.store.records.list(KIND, after.as_deref(), PAGE, self.now()).await?;
+            let Some(last) = page.last() else { return Ok(restored) };
+            after = Some(last.key.clone());
+            for item in page {
+                let Ok(mut registration) = serde_json::from_slice::<Registration>(&item.value) else {
+                    tracing::error!(event = "registration_unreadable", agent = %item.key, "its name stays taken; the Owner may register it anew");
+                    continue;
+                };
+                if self.registry.catalogue().peers.contains_key(&registration.card.peer) {
+                    tracing::warn!(agent = %item.key, "a registered agent has the name of a configured peer");
+                    continue;
+                }
+                if let Some(problem) = self.unfit(&registration.card.peer) {
+                    tracing::warn!(agent = %item.key, problem, "a registered agent has a name that is not its to have");
+                    continue;
+                }
+                registration.card.health = interlingua_model::Health::Starting;
+                let peer = match &registration.reach {
+                    Reach::Inbox => None,
+                    Reach::Url(_) | Reach::Card(_) => match make(&registration).await {
+                        Ok(peer) => Some(peer),
+                        Err(fault) => {
+                            tracing::error!(agent = %item.key, error = %fault, "a registered agent cannot be called");
+                            continue;
+                        }
+                    },
+                };
+                self.add_agent(registration, peer, Comes::Again).await?;
+                restored += 1;
+            }
+        }
+    }
+
+    fn change_agents(&self, edit: impl FnOnce(&mut BTreeMap<PeerId, Arc<Agent>>)) {
+        let _one = self.bus.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut agents = BTreeMap::clone(&self.bus.agents.load());
+        edit(&mut agents);
+        self.bus.agents.store(Arc::new(agents));
+    }
+}
+
+pub(super) fn no_such_agent() -> Fault {
+    Fault::caller(FaultKind::NotFound(Noun::Resource), "no such agent")
+}
+
+fn registered_elsewhere(name: &PeerId) -> Fault {
+    Fault::caller(FaultKind::Conflict, format!("an agent '{name}' is registered by somebody else"))
+}
+
+fn no_registrar() -> Fault {
+    Fault::caller(FaultKind::Denied, "this credential may not register agents")
+}

@@ -1,0 +1,252 @@
+//! A budget of bytes: how much of memory messages hold at once, all of them together. One message has its own limit; without
+//! this one, many of them at once could take all the memory there is.
+//!
+//! Small messages hold nothing, so plain calls go on whatever the large ones do, and pay nothing. A message that says its length
+//! takes all of that as soon as it is not small any more, so that what was begun can end; one that does not takes more as it
+//! grows. Who finds no room waits a moment and is then refused as busy. Who holds some and hardly sends gives way to who waits.
+//!
+//! What is made of a message counts too: many small values take many times their bytes, so they are counted as they come.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use interlingua_model::json::Count;
+use interlingua_model::{Fault, FaultKind, Retry};
+use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep};
+
+/// What a message may be without holding any.
+pub const SMALL: u64 = 64 * 1024;
+/// By how much one grows that does not say how long it is.
+pub const STEP: u64 = 1024 * 1024;
+/// How long room is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// When somebody who was refused may try again.
+pub const AGAIN: Duration = Duration::from_secs(5);
+/// How many bytes a second are fast enough while others wait, after a head start.
+const SPEED: u64 = 256 * 1024;
+const HEAD_START: Duration = Duration::from_secs(5);
+/// How often a body that does not come is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub struct Room {
+    most: AtomicU64,
+    taken: AtomicU64,
+    waiting: AtomicUsize,
+    freed: Notify,
+}
+
+impl Room {
+    pub fn new(most: u64) -> Arc<Room> {
+        let (most, taken) = (AtomicU64::new(most), AtomicU64::new(0));
+        Arc::new(Room { most, taken, waiting: AtomicUsize::new(0), freed: Notify::new() })
+    }
+
+    /// From now on; what is held already is let go of in its time.
+    pub fn resize(&self, most: u64) {
+        self.most.store(most, Ordering::Relaxed);
+        self.freed.notify_waiters();
+    }
+
+    /// How many bytes are held.
+    pub fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    fn most(&self) -> u64 {
+        self.most.load(Ordering::Relaxed)
+    }
+
+    fn try_take(&self, bytes: u64) -> bool {
+        let more = |taken: u64| taken.checked_add(bytes).filter(|sum| *sum <= self.most());
+        self.taken.fetch_update(Ordering::AcqRel, Ordering::Relaxed, more).is_ok()
+    }
+
+    async fn take(&self, bytes: u64) -> Result<(), Fault> {
+        let _waiting = Waiting::begin(&self.waiting);
+        let granted = async {
+            loop {
+                // Before it is tried: what is freed in between wakes this one.
+                let freed = self.freed.notified();
+                if self.try_take(bytes) {
+                    return;
+                }
+                freed.await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, granted).await.map_err(|_| busy("the hub reads as much as it can at once"))
+    }
+}
+
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Waiting<'_> {
+    fn begin(count: &AtomicUsize) -> Waiting<'_> {
+        count.fetch_add(1, Ordering::Relaxed);
+        Waiting(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What one body holds.
+#[derive(Debug)]
+pub struct Held {
+    room: Arc<Room>,
+    bytes: AtomicU64,
+}
+
+impl Held {
+    fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn try_grow(&self, more: u64) -> bool {
+        let grows = self.room.try_take(more);
+        if grows {
+            self.bytes.fetch_add(more, Ordering::Relaxed);
+        }
+        grows
+    }
+
+    /// Takes room for what is made of a message that is whole: false when there is none.
+    pub fn weigh(&self, message: &[u8]) -> bool {
+        let more = (Count::of(message).tree_bytes() as u64).min(self.room.most().saturating_sub(self.bytes()));
+        self.try_grow(more)
+    }
+
+    async fn grow(self: Arc<Self>, more: u64) -> Result<(), Fault> {
+        self.room.take(more).await?;
+        self.bytes.fetch_add(more, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.bytes() > 0 {
+            self.room.taken.fetch_sub(self.bytes(), Ordering::AcqRel);
+            self.room.freed.notify_waiters();
+        }
+    }
+}
+
+/// These bytes, which hold room until the last slice of them is dropped.
+pub fn kept(bytes: Bytes, held: Arc<Held>) -> Bytes {
+    Bytes::from_owner(Kept { bytes, _held: held })
+}
+
+struct Kept {
+    bytes: Bytes,
+    _held: Arc<Held>,
+}
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+type Asking = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send + Sync>>;
+
+impl std::fmt::Debug for Claim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Claim").field("held", &self.held).field("so_far", &self.so_far).finish_non_exhaustive()
+    }
+}
+
+/// What one message holds while it comes, and what it waits for.
+pub struct Claim {
+    held: Arc<Held>,
+    /// How long it may be without holding any.
+    small: u64,
+    so_far: u64,
+    /// What is made of it, besides.
+    made: u64,
+    begun: Instant,
+    asking: Option<Asking>,
+    look: Option<Pin<Box<Sleep>>>,
+}
+
+impl Claim {
+    pub fn new(room: &Arc<Room>, small: u64) -> Claim {
+        let held = Arc::new(Held { room: room.clone(), bytes: AtomicU64::new(0) });
+        Claim { held, small, so_far: 0, made: 0, begun: Instant::now(), asking: None, look: None }
+    }
+
+    /// What it holds so far.
+    pub fn held(&self) -> &Arc<Held> {
+        &self.held
+    }
+
+    /// What it holds, for as long as the message is kept.
+    pub fn into_held(self) -> Arc<Held> {
+        self.held
+    }
+
+    /// So much will be made of it.
+    pub fn makes(&mut self, bytes: u64) {
+        self.made = bytes;
+    }
+
+    /// So much of it is there now, of so much in all where that is known.
+    pub fn grew_to(&mut self, so_far: u64, declared: Option<u64>) {
+        self.so_far = so_far;
+        let more = self.wanted(declared).saturating_sub(self.held.bytes());
+        if more > 0 && self.asking.is_none() && !self.held.try_grow(more) {
+            self.asking = Some(Box::pin(self.held.clone().grow(more)));
+        }
+    }
+
+    /// How much it should hold by now. More than there is at all is never had: it may go on alone.
+    fn wanted(&self, declared: Option<u64>) -> u64 {
+        let wanted = match declared {
+            _ if self.so_far <= self.small => 0,
+            Some(declared) => declared,
+            None if self.so_far <= SMALL => SMALL,
+            None => self.so_far.next_multiple_of(STEP),
+        };
+        let made = if wanted == 0 { 0 } else { self.made };
+        (wanted + made).min(self.held.room.most())
+    }
+
+    /// Ready when no more room is waited for.
+    pub fn poll_granted(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let Some(asking) = &mut self.asking else { return Poll::Ready(Ok(())) };
+        let granted = ready!(asking.as_mut().poll(cx));
+        self.asking = None;
+        Poll::Ready(granted)
+    }
+
+    /// Nothing came. Ready when it gives way to who waits.
+    pub fn poll_dawdling(&mut self, cx: &mut Context<'_>) -> Poll<Fault> {
+        if self.held.bytes() == 0 {
+            return Poll::Pending;
+        }
+        let look = self.look.get_or_insert_with(|| Box::pin(tokio::time::sleep(LOOK)));
+        loop {
+            ready!(look.as_mut().poll(cx));
+            look.as_mut().reset(Instant::now() + LOOK);
+            if is_slow(self.begun, self.so_far) && self.held.room.waiting.load(Ordering::Relaxed) > 0 {
+                return Poll::Ready(busy("the body came too slowly while others waited for its room"));
+            }
+        }
+    }
+}
+
+fn is_slow(begun: Instant, so_far: u64) -> bool {
+    so_far < begun.elapsed().saturating_sub(HEAD_START).as_secs().saturating_mul(SPEED)
+}
+
+fn busy(text: &'static str) -> Fault {
+    Fault::hub(FaultKind::Busy, text).retry(Retry::After(Some(AGAIN)))
+}

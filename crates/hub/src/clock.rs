@@ -1,0 +1,29 @@
+//! Time as the hub tells it: the wall clock read once at start, then the monotonic clock. A wall clock that jumps expires
+//! nothing early and keeps nothing late.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use interlingua_model::Time;
+use tokio::time::Instant;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    wall: u64,
+    started: Instant,
+}
+
+impl Clock {
+    pub fn start() -> Clock {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Clock { wall: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX), started: Instant::now() }
+    }
+
+    pub fn now(&self) -> Time {
+        Time(self.wall).after(self.started.elapsed())
+    }
+
+    /// The monotonic moment of a time.
+    pub fn instant(&self, at: Time) -> Instant {
+        self.started + at.until(Time(self.wall))
+    }
+}

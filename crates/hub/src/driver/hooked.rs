@@ -1,0 +1,34 @@
+//! A result on its way back goes by the hooks, where there are any for its skill.
+
+use interlingua_machines::task::Happening;
+use interlingua_model::{Event, Loss, Raw};
+
+use super::super::hooks::{When, told};
+use super::Driver;
+use super::side::{News, Side};
+
+impl Driver {
+    /// What the peer said, unless it is an outcome that hooks must see first: then that is what is waited for. With an outcome
+    /// goes what of the call the peer had no use for.
+    pub(super) fn through_hooks(&mut self, event: Event, mut losses: Vec<Loss>, raw: Option<Raw>) -> Option<Happening> {
+        let (Event::Finished(finished), Some(ready)) = (&event, &self.ready) else {
+            return Some(Happening::Peer { event, losses, raw });
+        };
+        losses.extend(ready.peer.loses(&self.task.call));
+        let asked = self.hub.hooks.load().of(When::After, &ready.skill.id);
+        if asked.is_empty() {
+            return Some(Happening::Peer { event, losses, raw });
+        }
+        let call = told(&self.task.by, &self.task.call, self.task.id, &ready.skill, ready.args.as_ref());
+        let (hub, finished) = (self.hub.clone(), finished.clone());
+        self.rest();
+        self.side = Side::Checking(Box::pin(async move {
+            let outcome = finished.outcome.clone();
+            let checked = hub.after_dispatch(asked, call, finished).await;
+            // Bytes that say what was withheld are withheld too.
+            let raw = raw.filter(|_| checked.outcome == outcome);
+            News::Checked(Box::new(checked), losses, raw)
+        }));
+        None
+    }
+}

@@ -1,0 +1,136 @@
+//! What a peer says on the side while it works, progress and log lines: cut in size, bounded in rate and in sum. A peer that floods
+//! its task with them fills neither memory nor disk; what was left out is counted, and told with the end as a loss.
+
+use interlingua_model::{Body, Channel, Event, Loss, LossKind, Part, Raw, Text, Time};
+
+/// Bytes of one note.
+const LONGEST: usize = 64 * 1024;
+/// Bytes of all notes of one task.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Notes of one task at once, and how many more each second.
+const AT_ONCE: u64 = 2_000;
+const EACH_SECOND: u64 = 200;
+
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    taken: u64,
+    bytes: usize,
+    left_out: u64,
+    first: Option<Time>,
+}
+
+impl Notes {
+    /// What is passed on of an event; nothing of a note too many.
+    pub(super) fn pass(
+        &mut self,
+        mut event: Event,
+        mut losses: Vec<Loss>,
+        raw: Option<Raw>,
+        now: Time,
+    ) -> Option<(Event, Vec<Loss>, Option<Raw>)> {
+        let size = match &mut event {
+            Event::Progress { note, .. } => note.as_mut().map_or(0, |note| shorten(note, LONGEST)),
+            Event::Said { channel: Channel::Note(_), parts, .. } => shorten_parts(parts),
+            Event::Finished(_) => {
+                losses.extend(self.left_out());
+                return Some((event, losses, raw));
+            }
+            Event::Started(_)
+            | Event::Said { channel: Channel::Answer | Channel::Reasoning, .. }
+            | Event::Artifact(_)
+            | Event::Asked(_)
+            | Event::Settled { .. } => return Some((event, losses, raw)),
+        };
+        if !self.has_room(size, now) {
+            self.left_out += 1;
+            return None;
+        }
+        // As it came it may be longer than what was left of it.
+        let raw = raw.filter(|raw| raw.json.as_bytes().len() <= LONGEST);
+        Some((event, losses, raw))
+    }
+
+    fn has_room(&mut self, size: usize, now: Time) -> bool {
+        let first = *self.first.get_or_insert(now);
+        let allowed = AT_ONCE.saturating_add(now.until(first).as_secs().saturating_mul(EACH_SECOND));
+        let bytes = self.bytes.saturating_add(size);
+        if self.taken >= allowed || bytes > MOST_BYTES {
+            return false;
+        }
+        (self.taken, self.bytes) = (self.taken + 1, bytes);
+        true
+    }
+
+    /// As a loss of the task.
+    pub(super) fn left_out(&self) -> Vec<Loss> {
+        let loss = || Loss::new(format!("{} notifications", self.left_out), LossKind::Dropped);
+        (self.left_out > 0).then(loss).into_iter().collect()
+    }
+}
+
+/// Cuts a text; how long it is then.
+fn shorten(text: &mut Text, most: usize) -> usize {
+    if text.len() > most {
+        let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        *text = format!("{}…", text.get(..end).unwrap_or_default()).into();
+    }
+    text.len()
+}
+
+/// Cuts what is text, and leaves out the rest that does not fit.
+fn shorten_parts(parts: &mut Vec<Part>) -> usize {
+    let mut room = LONGEST;
+    parts.retain_mut(|part| {
+        let size = match &mut part.body {
+            Body::Text { text, .. } if room > 0 => shorten(text, room),
+            Body::Text { text, .. } => text.len().max(1),
+            Body::Data(value) | Body::Other { value, .. } => value.as_bytes().len(),
+            Body::Code { source, .. } => source.len(),
+            Body::Place { text, .. } => text.as_ref().map_or(0, |text| text.len()),
+            // Those above a small size are kept elsewhere, and bounded there.
+            Body::Blob(_) | Body::Link => 0,
+        };
+        // A text that was cut ends with a sign that it was.
+        let fits = size <= room.saturating_add('…'.len_utf8());
+        room = room.saturating_sub(size);
+        fits
+    });
+    LONGEST - room
+}
+
+#[cfg(test)]
+mod tests {
+    use interlingua_model::{Finished, Level, MessageId, Output, Piece, Provenance};
+
+    use super::*;
+
+    fn note(text: &str) -> Event {
+        let (message, channel) = (MessageId::from("m"), Channel::Note(Level::Info));
+        Event::Said { message, channel, piece: Piece::Whole, parts: vec![Part::text(text, Provenance::caller())] }
+    }
+
+    fn text_of(event: &Event) -> usize {
+        match event {
+            Event::Said { parts, .. } => parts.iter().filter_map(Part::as_text).map(str::len).sum(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn a_flood_of_notes_is_cut_and_counted() {
+        let mut notes = Notes::default();
+        let long = "é".repeat(LONGEST);
+        let (event, ..) = notes.pass(note(&long), Vec::new(), None, Time(0)).expect("passes");
+        assert!(text_of(&event) <= LONGEST + 3, "{}", text_of(&event));
+        let passed = (0..10_000).filter(|_| notes.pass(note("x"), Vec::new(), None, Time(0)).is_some()).count();
+        assert_eq!(passed as u64, AT_ONCE - 1);
+        notes.pass(note("later"), Vec::new(), None, Time(1_000)).expect("there is room again");
+        let end = Event::Finished(Finished::completed(Output::default()));
+        let (_, losses, _) = notes.pass(end, Vec::new(), None, Time(0)).expect("the end passes");
+        assert_eq!(losses.len(), 1);
+        assert!(losses[0].what.contains("notifications"));
+        let mut heavy = Notes::default();
+        let passed = (0..1_000).filter(|_| heavy.pass(note(&long), Vec::new(), None, Time(0)).is_some()).count();
+        assert!(passed <= MOST_BYTES / LONGEST, "{passed}");
+    }
+}

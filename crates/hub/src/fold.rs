@@ -1,0 +1,107 @@
+//! The state of a kept exchange, folded from its journal, and the snapshots that keep folding a long one cheap.
+//!
+//! A snapshot is a fold that was written down. It saves reading the records behind it and never replaces them: one that
+//! cannot be read is passed over. It is made from what stands in the journal, not from the running exchange, because only
+//! there every secret has become a name.
+
+use interlingua_machines::task::{Task, fold};
+use interlingua_model::ports::is_last;
+use interlingua_model::{Fault, Log, Principal, Record, TaskId, journal};
+
+use super::Hub;
+use super::live::{decoded, no_such_task};
+
+/// How many records are read at once.
+const PAGE: usize = 1_024;
+/// After so many records a snapshot may be worth its place.
+pub(super) const SNAPSHOT_EVERY: u64 = 1_000;
+
+/// What a fold had to read.
+#[derive(Default)]
+struct Effort {
+    records: u64,
+    bytes: usize,
+}
+
+impl Hub {
+    /// The state after the last record. What was hard to read is easier the next time.
+    pub(super) async fn fold(&self, id: TaskId) -> Result<Task, Fault> {
+        let log = Log::Task(id);
+        let mut task = self.last_snapshot(&log).await?;
+        let mut effort = Effort::default();
+        loop {
+            let after = task.as_ref().map_or(0, |task| task.seq);
+            let page = self.store.journal.read(log.clone(), after, PAGE).await?;
+            let last = is_last(&page, PAGE);
+            let mut entries = Vec::with_capacity(page.len());
+            for stored in page {
+                effort.records += 1;
+                effort.bytes += stored.bytes.len();
+                entries.push(decoded(stored)?);
+            }
+            task = match task {
+                _ if entries.is_empty() => break,
+                None => Some(fold(id, entries).map_err(Fault::internal)?),
+                Some(mut task) => {
+                    entries.iter().for_each(|entry| task.take(entry));
+                    Some(task)
+                }
+            };
+            if last {
+                break;
+            }
+        }
+        let task = task.ok_or_else(no_such_task)?;
+        if effort.records >= SNAPSHOT_EVERY {
+            self.snapshot(log, &task, effort.bytes).await;
+        }
+        Ok(task)
+    }
+
+    /// Is it theirs by its first record? The list of tasks names owners as well, but in the clear: of a sealed store whoever can write
+    /// to its file can write another owner there, and only the record is sealed.
+    pub(super) async fn is_accepted_from(&self, by: &Principal, id: TaskId) -> Result<bool, Fault> {
+        let first = self.store.journal.read(Log::Task(id), 0, 1).await?.into_iter().next();
+        let first = first.map(decoded).transpose()?.ok_or_else(no_such_task)?;
+        match first.record {
+            Record::Accepted { by: accepted, .. } => Ok(accepted.owner() == by.owner()),
+            other => {
+                tracing::error!(task = %id, record = ?std::mem::discriminant(&other), "a task does not begin with its beginning");
+                Ok(false)
+            }
+        }
+    }
+
+    /// Folds a task that has grown, so that it will be quick to take up again.
+    pub(super) async fn fold_ahead(&self, id: TaskId) {
+        if let Err(fault) = self.fold(id).await {
+            tracing::warn!(task = %id, error = %fault, cause = ?fault.source, "a long task could not be folded ahead");
+        }
+    }
+
+    async fn last_snapshot(&self, log: &Log) -> Result<Option<Task>, Fault> {
+        let Some(stored) = self.store.journal.latest(log.clone()).await? else {
+            return Ok(None);
+        };
+        match journal::from_bytes(&stored.bytes) {
+            Ok(task) => Ok(Some(task)),
+            Err(error) => {
+                tracing::warn!(%error, "a snapshot cannot be read; its records are read instead");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Kept only when it is smaller than the records it saves reading: so writing snapshots costs no more than writing the
+    /// journal did, however much a task collects.
+    async fn snapshot(&self, log: Log, task: &Task, saved: usize) {
+        let bytes = match journal::to_bytes(task) {
+            Ok(bytes) if bytes.len() < saved => bytes,
+            Ok(_) => return,
+            Err(error) => return tracing::warn!(task = %task.id, %error, "a snapshot cannot be written"),
+        };
+        if let Err(error) = self.store.journal.snapshot(log, task.seq, task.updated, bytes).await {
+            tracing::warn!(task = %task.id, %error, "a snapshot was not kept");
+        }
+    }
+}

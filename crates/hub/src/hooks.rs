@@ -1,0 +1,244 @@
+//! Hooks: somebody else is asked before a call goes to its peer, told after it came back, and told of pending approvals.
+//!
+//! A hook before may refuse a call or change its arguments; it is asked before the human yes, so that what is approved is what
+//! is sent. A hook after may withhold a result. What was streamed on the way has been seen by then. Programs and addresses of
+//! the configuration are hooks ([`interlingua_hooks`]), and so is anything that implements [`Hook`].
+//!
+//! Deliberately absent: hooks that see tokens or messages as they were on the wire.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use interlingua_model::{
+    Call, Effects, Fault, FaultKind, Finished, Json, Outcome, Part, Principal, QuestionId, Skill, SkillId, TaskId,
+    Text, Time, glob,
+};
+
+use super::Hub;
+use super::audit::AuditLine;
+use super::prepare::Ready;
+
+/// What a hook answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    Pass,
+    /// Why, for the caller to read.
+    Refuse(Text),
+    /// Other arguments, which must fit the skill's schema. Only before the dispatch.
+    Arguments(Json),
+}
+
+pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<Verdict, Fault>> + Send + 'a>>;
+
+/// Somebody who is asked about calls.
+pub trait Hook: Send + Sync {
+    fn ask(&self, told: Told) -> Asking<'_>;
+}
+
+/// What a hook is told of a call.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// The hook's own name.
+    pub hook: Text,
+    pub when: When,
+    pub task: TaskId,
+    /// The owner, as the audit writes it.
+    pub by: String,
+    pub wire: Option<String>,
+    pub skill: SkillId,
+    pub effects: Effects,
+    /// As they go to the peer.
+    pub arguments: Option<Json>,
+    /// What was said in words beside them.
+    pub text: Option<String>,
+    /// How it ended, for a hook after.
+    pub finished: Option<Box<Finished>>,
+    /// What is asked of a person, for a hook that is told of approvals.
+    pub waiting: Option<Waiting>,
+}
+
+/// An approval that is pending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    pub question: QuestionId,
+    pub until: Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    Before,
+    After,
+    /// An approval is pending. The hook is told and decides nothing.
+    Confirm,
+}
+
+impl When {
+    /// As configuration spells it: the key and its value.
+    pub fn moment(self) -> (&'static str, &'static str) {
+        match self {
+            When::Before => ("before", "dispatch"),
+            When::After => ("after", "dispatch"),
+            When::Confirm => ("on", "confirm"),
+        }
+    }
+}
+
+/// What becomes of a call whose hook cannot be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnFailure {
+    Refuse,
+    Pass,
+}
+
+/// A hook and when it is asked.
+pub struct Attached {
+    pub name: Text,
+    pub when: When,
+    /// Skills it is about; `*` stands for any letters.
+    pub skills: Vec<String>,
+    pub timeout: Duration,
+    pub on_failure: OnFailure,
+    pub hook: Arc<dyn Hook>,
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attached").field("name", &self.name).field("when", &self.when).finish_non_exhaustive()
+    }
+}
+
+impl Attached {
+    /// One that cannot be asked is a refusal or none, as configured; its cause is for the log.
+    pub(super) async fn verdict(&self, told: Told) -> Result<Verdict, Fault> {
+        let late = || Fault::hub(FaultKind::Deadline, "it took too long");
+        let asked = tokio::time::timeout(self.timeout, self.hook.ask(told)).await;
+        let fault = match asked.unwrap_or_else(|_| Err(late())) {
+            Ok(verdict) => return Ok(verdict),
+            Err(fault) => fault,
+        };
+        tracing::warn!(hook = %self.name, error = %fault, cause = ?fault.source, "a hook could not be asked");
+        match self.on_failure {
+            OnFailure::Pass => Ok(Verdict::Pass),
+            OnFailure::Refuse => {
+                Err(Fault::hub(FaultKind::Unreachable, format!("the hook '{}' could not be asked", self.name)))
+            }
+        }
+    }
+
+    fn refusal(&self, what: &str, why: &str) -> Fault {
+        Fault::caller(FaultKind::Denied, format!("the hook '{}' refused {what}: {why}", self.name))
+    }
+}
+
+/// All hooks, in the order in which they are asked.
+#[derive(Debug, Clone, Default)]
+pub struct Hooks(pub Vec<Arc<Attached>>);
+
+impl Hooks {
+    pub(super) fn of(&self, when: When, skill: &SkillId) -> Vec<Arc<Attached>> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let name = skill.to_string();
+        let about = |hook: &&Arc<Attached>| {
+            hook.when == when && hook.skills.iter().any(|pattern| glob::matches(pattern, &name))
+        };
+        self.0.iter().filter(about).cloned().collect()
+    }
+}
+
+/// Everything but the hook's own name, when, and how it ended.
+pub(super) fn told(by: &Principal, call: &Call, task: TaskId, skill: &Skill, args: Option<&Json>) -> Told {
+    let words = call.input().map(|input| input.words().into_owned()).filter(|words| !words.is_empty());
+    Told {
+        hook: "".into(),
+        when: When::Before,
+        task,
+        by: by.owner().to_string(),
+        wire: call.origin.wire().map(|wire| wire.0.to_string()),
+        skill: skill.id.clone(),
+        effects: skill.effects,
+        arguments: args.cloned(),
+        text: words,
+        finished: None,
+        waiting: None,
+    }
+}
+
+impl Hub {
+    /// Asks the hooks before the dispatch, one after the other.
+    pub(super) async fn before_dispatch(
+        &self,
+        by: &Principal,
+        call: &Call,
+        task: TaskId,
+        ready: &mut Ready,
+    ) -> Result<(), Fault> {
+        let hooks = self.hooks.load();
+        let asked = hooks.of(When::Before, &ready.skill.id);
+        drop(hooks);
+        for hook in asked {
+            let told = told(by, call, task, &ready.skill, ready.args.as_ref());
+            match hook.verdict(Told { hook: hook.name.clone(), ..told }).await {
+                Ok(Verdict::Pass) => {}
+                Ok(Verdict::Arguments(args)) => self.replace_arguments(&hook, ready, args)?,
+                Ok(Verdict::Refuse(why)) => {
+                    self.write_refusal(&hook, by.owner().to_string(), &ready.skill.id, task);
+                    return Err(hook.refusal("the call", &why));
+                }
+                Err(fault) => {
+                    self.write_refusal(&hook, by.owner().to_string(), &ready.skill.id, task);
+                    return Err(fault);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn replace_arguments(&self, hook: &Attached, ready: &mut Ready, args: Json) -> Result<(), Fault> {
+        let schema = &ready.skill.input;
+        self.schemas.check(schema.0.digest(), schema, &args).map_err(|fault| {
+            let text = format!("the hook '{}' made arguments that do not fit: {}", hook.name, fault.public);
+            Fault::hub(FaultKind::InvalidInput, text)
+        })?;
+        ready.args = Some(args);
+        Ok(())
+    }
+
+    /// Tells the hooks after the dispatch how it ended. One of them may withhold a result.
+    pub(super) async fn after_dispatch(
+        &self,
+        asked: Vec<Arc<Attached>>,
+        call: Told,
+        mut finished: Finished,
+    ) -> Finished {
+        for hook in asked {
+            let (name, ended) = (hook.name.clone(), Some(Box::new(finished.clone())));
+            let told = Told { hook: name, when: When::After, finished: ended, ..call.clone() };
+            let fault = match hook.verdict(told).await {
+                Ok(Verdict::Pass | Verdict::Arguments(_)) => continue,
+                Ok(Verdict::Refuse(why)) => hook.refusal("the result", &why),
+                Err(fault) => fault,
+            };
+            // What has failed has nothing to withhold.
+            if finished.outcome == Outcome::Completed {
+                self.write_refusal(&hook, call.by.clone(), &call.skill, call.task);
+                finished = Finished { usage: finished.usage, ..Finished::failed(fault) };
+            }
+        }
+        finished
+    }
+
+    fn write_refusal(&self, hook: &Attached, by: String, skill: &SkillId, task: TaskId) {
+        let on = format!("{skill} by {}", hook.name);
+        self.audit.write(AuditLine::new("hook", by).on(on).task(task).refused(FaultKind::Denied));
+    }
+}
+
+/// The words of a result.
+pub fn words(finished: &Finished) -> Option<String> {
+    let texts: Vec<&str> = finished.output.parts.iter().filter_map(Part::as_text).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}

@@ -1,0 +1,25 @@
+//! What runs inside the hub and is called like any other peer.
+
+use interlingua_model::{Card, Health, PeerId, RouteClass, Skill, Text, Time};
+
+/// The peer by which the hub itself is called.
+pub const HUB: &str = "hub";
+
+/// The card of something inside the hub.
+pub fn card(peer: PeerId, title: &str, description: impl Into<Text>, skills: Vec<Skill>, seen: Time) -> Card {
+    Card {
+        peer,
+        title: title.into(),
+        description: description.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        class: RouteClass::InProcess,
+        provider: None,
+        skills,
+        resources: Vec::new(),
+        sources: Vec::new(),
+        health: Health::Up,
+        telemetry: None,
+        seen,
+        raw: None,
+    }
+}

@@ -1,0 +1,302 @@
+//! What protocols, agents, sites and tools use of a hub besides opening exchanges: records of their own, background work, the time, the
+//! audit, and what configuration changes while the hub runs.
+
+use std::sync::Arc;
+
+use arc_swap::{ArcSwap, Guard};
+use bytes::Bytes;
+use interlingua_keys::Keyring;
+use interlingua_model::policy::{Action, Decision};
+use interlingua_model::ports::{Blobs, Expect, Hit, Item, Journal, Pending, Records, Room, Store};
+use interlingua_model::{Digest, Fault, Health, HubId, Json, Notice, PeerId, Principal, Skill, TaskId, Text, Time};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::admission::Admission;
+use super::answers::Answers;
+use super::audit::{Audit, AuditLine};
+use super::bus::Bus;
+use super::clock::Clock;
+use super::hooks::Hooks;
+use super::listeners::Listeners;
+use super::live::Live;
+use super::policy::Policy;
+use super::registry::{Catalogue, Registry};
+use super::shares::Holdings;
+use super::supervisor::Supervisor;
+use super::{Hub, Settings, limits, news, runs};
+use interlingua_telemetry::meters::Meters;
+
+/// Records of one kind, as the hub's clock sees them: what has expired is not there.
+#[derive(Clone, Copy)]
+pub struct Kept<'a> {
+    records: &'a Arc<dyn Records>,
+    kind: &'static str,
+    now: Time,
+}
+
+impl std::fmt::Debug for Kept<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kept").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Kept<'a> {
+    pub fn get(&self, key: &str) -> Pending<'a, Option<Item>> {
+        self.records.get(self.kind, key, self.now)
+    }
+
+    /// Returns the new revision.
+    pub fn put(&self, key: &str, value: Bytes, expires: Option<Time>, expect: Expect) -> Pending<'a, u64> {
+        self.records.put(self.kind, key, value, expires, expect, self.now)
+    }
+
+    /// For somebody who may keep so much.
+    pub fn put_within(&self, room: Room, item: Item) -> Pending<'a, u64> {
+        self.records.put_within(room, self.kind, item, self.now)
+    }
+
+    /// The same content, sealed by another key.
+    pub fn rewrite(&self, key: &str, value: Bytes, revision: u64) -> Pending<'a, bool> {
+        self.records.rewrite(self.kind, key, value, revision)
+    }
+
+    /// Removes and returns it.
+    pub fn take(&self, key: &str) -> Pending<'a, Option<Item>> {
+        self.records.take(self.kind, key, self.now)
+    }
+
+    /// In the order of their keys.
+    pub fn list(&self, after: Option<&str>, limit: usize) -> Pending<'a, Vec<Item>> {
+        self.records.list(self.kind, after, limit, self.now)
+    }
+
+    pub fn count(&self) -> Pending<'a, u64> {
+        self.records.count(self.kind, self.now)
+    }
+}
+
+/// What is stored.
+impl Hub {
+    /// Records of one kind.
+    pub fn records(&self, kind: &'static str) -> Kept<'_> {
+        Kept { records: &self.store.records, kind, now: self.now() }
+    }
+
+    pub fn blobs(&self) -> &Arc<dyn Blobs> {
+        &self.store.blobs
+    }
+
+    pub fn journal(&self) -> &Arc<dyn Journal> {
+        &self.store.journal
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub fn store_records(&self) -> &Arc<dyn Records> {
+        &self.store.records
+    }
+
+    /// Skills whose texts fit these words, best first. Whether the caller may see them is asked of [`Hub::visible`].
+    pub fn search_skills(&self, words: &str, limit: usize) -> Pending<'_, Vec<Hit>> {
+        self.store.index.search(words, limit)
+    }
+
+    pub fn keys(&self) -> &Arc<Keyring> {
+        &self.keys
+    }
+
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    pub fn write_audit(&self, line: AuditLine) {
+        self.audit.write(line);
+    }
+}
+
+/// Work and time.
+impl Hub {
+    pub fn id(&self) -> &HubId {
+        &self.id
+    }
+
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// When this time comes, by the runtime's clock.
+    pub fn instant(&self, at: Time) -> Instant {
+        self.clock.instant(at)
+    }
+
+    pub fn supervisor(&self) -> &Supervisor {
+        &self.supervisor
+    }
+
+    /// Runs to its end; the hub waits for it when it stops.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.supervisor.run(work);
+    }
+
+    /// Runs until the hub stops.
+    pub fn spawn_until_stop(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.supervisor.run_until_stop(work);
+    }
+
+    pub fn stopping(&self) -> &CancellationToken {
+        self.supervisor.stopping()
+    }
+
+    pub fn meters(&self) -> &Meters {
+        &self.meters
+    }
+
+    pub fn admission(&self) -> &Arc<Admission> {
+        &self.admission
+    }
+
+    pub fn holdings(&self) -> &Holdings {
+        &self.holdings
+    }
+
+    /// Limits by rules of the operator's.
+    pub fn limits(&self) -> &limits::Limits {
+        &self.limits
+    }
+}
+
+/// Tasks and runs that go on.
+impl Hub {
+    /// A task that goes on in this process.
+    pub fn live(&self, task: TaskId) -> Option<Arc<Live>> {
+        self.live.get(task)
+    }
+
+    pub fn is_live(&self, task: TaskId) -> bool {
+        self.live.get(task).is_some()
+    }
+
+    /// How many tasks go on.
+    pub fn live_count(&self) -> usize {
+        self.live.count()
+    }
+
+    /// The last record of a task that goes on; 0 of one that does not.
+    pub fn seq_of(&self, task: TaskId) -> u64 {
+        self.live.get(task).map_or(0, |live| live.seq())
+    }
+
+    /// Says when a run of an agent, a team or a plan has new records.
+    pub fn run_records(&self) -> runs::Listener {
+        self.runs.listen()
+    }
+
+    pub fn run_appended(&self, task: TaskId) {
+        self.runs.appended(task);
+    }
+
+    /// The messages between agents.
+    pub fn bus(&self) -> &Bus {
+        &self.bus
+    }
+}
+
+/// Peers and rules.
+impl Hub {
+    pub fn catalogue(&self) -> Arc<Catalogue> {
+        self.registry.catalogue()
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub fn set_problems(&self, peer: &PeerId, problems: impl Iterator<Item = Text>) -> Result<(), Fault> {
+        self.registry.set_problems(peer, problems)
+    }
+
+    pub fn set_health(&self, peer: &PeerId, health: Health) -> Result<(), Fault> {
+        self.registry.set_health(peer, health)
+    }
+
+    /// What changes about peers, as it changes.
+    pub fn notices(&self) -> news::Listener {
+        self.news.listen()
+    }
+
+    pub fn announce(&self, notice: Notice) {
+        self.news.publish(notice);
+    }
+
+    pub fn settings(&self) -> Guard<Arc<Settings>> {
+        self.settings.load()
+    }
+
+    pub fn set_settings(&self, settings: Settings) {
+        self.settings.store(Arc::new(settings));
+    }
+
+    pub fn set_policy(&self, policy: Policy) {
+        self.policy.store(Arc::new(policy));
+    }
+
+    /// Of the rules that hold now.
+    pub fn policy_version(&self) -> Digest {
+        self.policy.load().version()
+    }
+
+    /// May they approve what waits for no approver in particular?
+    pub fn may_approve(&self, by: &Principal) -> bool {
+        self.policy.load().approves(by, None, self.now())
+    }
+
+    /// May they come in as this device?
+    pub fn may_enter(&self, by: &Principal, device: &PeerId) -> bool {
+        self.policy.load().enters(by, device, self.now())
+    }
+
+    /// Do the rules keep this device out?
+    pub fn bars(&self, by: &Principal, device: &PeerId) -> bool {
+        self.policy.load().bars(by, device, self.now())
+    }
+
+    /// What the rules say of a call, and which of them.
+    pub fn explain(
+        &self,
+        by: &Principal,
+        action: Action,
+        skill: &Skill,
+        wire: Option<&str>,
+        args: Option<&Json>,
+    ) -> Decision {
+        self.policy.load().explain(by, action, skill, wire, args, self.now())
+    }
+
+    pub fn hooks(&self) -> &ArcSwap<Hooks> {
+        &self.hooks
+    }
+}
+
+/// Toward the outside.
+impl Hub {
+    /// Where people reach the hub, once that is known.
+    pub fn reached(&self) -> Option<Arc<String>> {
+        self.reached.load_full()
+    }
+
+    pub fn set_reached(&self, base: &str) {
+        self.reached.store(Some(Arc::new(base.trim_end_matches('/').to_owned())));
+    }
+
+    /// How much peers may answer.
+    pub fn answers(&self) -> &Answers {
+        &self.answers
+    }
+
+    pub fn listeners(&self) -> &Listeners {
+        &self.listeners
+    }
+}

@@ -1,0 +1,314 @@
+//! The hub: one door through which every call of every protocol goes, and what stands behind it.
+//!
+//! Life of an exchange, by the names of the functions: `accept` and `decode` (edges), `authenticate`, then here `resolve`,
+//! `validate`, `authorize`, `replay`, `journal`, `confirm`, `dispatch`; back at the edge `encode`, `respond`.
+//!
+//! An exchange that is not kept is polled in its caller's task: nothing is spawned and nothing is written. One that is kept
+//! is run by the [`supervisor::Supervisor`], and its caller is a reader of its journal like any other.
+
+mod absent;
+pub mod admission;
+pub mod advisor;
+pub mod answers;
+mod approval_events;
+pub mod approvals;
+pub mod artifacts;
+pub mod asking;
+pub mod audit;
+mod beside;
+pub mod bus;
+pub mod byte_budget;
+pub mod claim;
+pub mod clock;
+mod conversations;
+mod door;
+mod driver;
+pub mod entropy;
+mod filled;
+mod fold;
+mod granted;
+pub mod hooks;
+pub mod in_process;
+mod index;
+mod interface;
+mod large;
+pub mod limits;
+pub mod listeners;
+pub mod live;
+pub mod names;
+pub mod news;
+mod pages;
+pub mod policy;
+mod prepare;
+mod promises;
+mod recover;
+pub mod registry;
+pub mod reserved;
+mod running;
+pub mod runs;
+pub mod shares;
+mod signals;
+pub mod supervisor;
+#[cfg(test)]
+mod tests;
+pub mod validate;
+pub mod vault;
+pub mod visible;
+mod waiting;
+mod words;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use interlingua_keys::{Keyring, Tagger};
+use interlingua_model::ports::{Share, Store};
+use interlingua_model::{Health, HubId, Owner, PeerId, SkillId, Subject, Text, Time};
+
+pub use conversations::CONVERSATIONS;
+pub use granted::Granted;
+pub use large::{between, pieces};
+pub use running::{Running, Settled};
+
+use admission::{Admission, AdmissionLimits};
+use answers::Answers;
+use audit::Audit;
+use claim::InForce;
+use clock::Clock;
+use hooks::Hooks;
+use listeners::Listeners;
+use live::LiveTable;
+use registry::Registry;
+use shares::Holdings;
+use supervisor::Supervisor;
+use validate::Schemas;
+use vault::Vault;
+
+use interlingua_telemetry::meters::Meters;
+
+/// What may change while the hub runs.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// What the hub calls itself to people.
+    pub name: Text,
+    /// Where plain words go.
+    pub front_door: Option<FrontDoor>,
+    /// For calls that bring none.
+    pub deadline: Duration,
+    /// How long a question waits for its answer.
+    pub question: Duration,
+    /// How many exchanges of one caller may wait for an answer or an approval.
+    pub waiting: u64,
+    /// Which calls of skills with unknown effects wait for a human yes.
+    pub unknown: Unknown,
+    /// How long a message id is remembered.
+    pub replay: Duration,
+    /// How long a conversation is kept after its last turn.
+    pub conversations: Duration,
+    /// How long a finished task is kept.
+    pub tasks: Duration,
+    /// How many tasks one caller may keep.
+    pub tasks_of_one: u64,
+    /// Bytes in the journals of one task.
+    pub bytes_of_task: u64,
+    /// Bytes of all that one caller keeps.
+    pub bytes_of_one: u64,
+    /// And of all who have no name, together.
+    pub bytes_of_anonymous: u64,
+    /// How many conversations one caller may keep.
+    pub conversations_of_one: u64,
+    /// The model that is asked where the hub itself is at a loss for words.
+    pub model: Option<Text>,
+    /// A ranked skill must score this much to be taken.
+    pub match_threshold: f64,
+    /// What the audit keeps of arguments.
+    pub audit_arguments: Arc<[audit::KeepArguments]>,
+    /// Names that configuration keeps for somebody who is not here yet: devices with a key of their own.
+    pub kept_names: Arc<[Text]>,
+}
+
+/// Which calls of skills with unknown effects wait for a human yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Those whose skill was chosen by a model, plain words or a plan.
+    ByModel,
+    Ask,
+    Allow,
+}
+
+/// The agent of a peer, or one skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FrontDoor {
+    Peer(PeerId),
+    Skill(SkillId),
+}
+
+impl FrontDoor {
+    /// From `peer` or `peer/skill`.
+    pub fn named(name: &str) -> FrontDoor {
+        name.parse().map_or_else(|_| FrontDoor::Peer(PeerId::from(name)), FrontDoor::Skill)
+    }
+}
+
+impl Settings {
+    /// How many bytes this owner may keep; the Owner's store is the Owner's to fill.
+    pub fn bytes_of(&self, owner: &Owner) -> Option<u64> {
+        match &*owner.0 {
+            [Subject::HubOwner, ..] => None,
+            subjects if subjects.contains(&Subject::Anonymous) => Some(self.bytes_of_anonymous),
+            _ => Some(self.bytes_of_one),
+        }
+    }
+
+    /// The same, for what is written to a topic.
+    pub fn share_of(&self, owner: &Owner) -> Option<Share> {
+        self.bytes_of(owner).map(|bytes| Share { owner: owner.to_string().into(), bytes })
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            name: "Interlingua".into(),
+            front_door: None,
+            deadline: Duration::from_secs(300),
+            question: Duration::from_secs(3600),
+            waiting: 1_000,
+            unknown: Unknown::ByModel,
+            replay: Duration::from_secs(24 * 3600),
+            conversations: Duration::from_secs(24 * 3600),
+            tasks: Duration::from_secs(30 * 24 * 3600),
+            tasks_of_one: 100_000,
+            bytes_of_task: 256 * 1024 * 1024,
+            bytes_of_one: 4 * 1024 * 1024 * 1024,
+            bytes_of_anonymous: 64 * 1024 * 1024,
+            conversations_of_one: 100_000,
+            model: None,
+            match_threshold: 0.45,
+            audit_arguments: Arc::default(),
+            kept_names: Arc::default(),
+        }
+    }
+}
+
+/// A running hub.
+#[derive(Debug)]
+pub struct Hub {
+    id: HubId,
+    clock: Clock,
+    store: Store,
+    keys: Arc<Keyring>,
+    registry: Registry,
+    policy: InForce,
+    settings: ArcSwap<Settings>,
+    admission: Arc<Admission>,
+    /// By rules of the operator's.
+    limits: limits::Limits,
+    live: LiveTable,
+    waiting: waiting::Waiting,
+    supervisor: Supervisor,
+    /// How much peers may answer.
+    answers: Answers,
+    /// Where it listens: nothing it sends goes there unless configuration says so.
+    listeners: Listeners,
+    audit: Audit,
+    meters: Meters,
+    news: news::News,
+    bus: bus::Bus,
+    /// What is held in memory for callers, in bytes.
+    holdings: Holdings,
+    /// Who waits for records of agents, teams and plans.
+    runs: runs::Runs,
+    /// Who is asked before and after a dispatch.
+    hooks: ArcSwap<Hooks>,
+    /// Where people reach it, once that is known.
+    reached: ArcSwapOption<String>,
+    /// What configuration has to think with.
+    advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
+    schemas: Schemas,
+    filled: filled::Filled,
+    approvals: approval_events::Approvals,
+    vault: Vault,
+    conversation_tags: OnceLock<Tagger>,
+    /// Names this start of the hub, to itself.
+    start: u128,
+}
+
+impl Hub {
+    /// Must be called within a runtime. Peers are registered afterwards, then [`Hub::recover`] takes up what a crash left.
+    pub fn new(id: HubId, store: Store, keys: Arc<Keyring>, limits: AdmissionLimits, settings: Settings) -> Arc<Hub> {
+        let clock = Clock::start();
+        let supervisor = Supervisor::new();
+        let meters = Meters::register();
+        let registry = Registry::default();
+        let audit = Audit::start(&store, clock, meters.audit_dropped.clone());
+        Arc::new(Hub {
+            id,
+            clock,
+            schemas: registry.schemas.clone(),
+            registry,
+            policy: InForce::default(),
+            settings: ArcSwap::from_pointee(settings),
+            admission: Admission::new(limits),
+            limits: limits::Limits::default(),
+            live: LiveTable::default(),
+            waiting: waiting::Waiting::default(),
+            audit,
+            meters,
+            news: news::News::default(),
+            bus: bus::Bus::default(),
+            holdings: Holdings::default(),
+            runs: runs::Runs::default(),
+            hooks: ArcSwap::default(),
+            reached: ArcSwapOption::empty(),
+            advisor: ArcSwap::default(),
+            filled: filled::Filled::default(),
+            approvals: approval_events::Approvals::default(),
+            vault: Vault::new(store.records.clone(), keys.clone()),
+            supervisor,
+            answers: Answers::default(),
+            listeners: Listeners::default(),
+            store,
+            keys,
+            conversation_tags: OnceLock::new(),
+            start: entropy::bits(),
+        })
+    }
+
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Until when a question that is asked now waits.
+    pub fn question_expires(&self) -> Time {
+        self.now().after(self.settings.load().question)
+    }
+
+    /// Shows what is so at this moment in the gauges; the rest is counted as it happens.
+    pub fn observe(&self) {
+        let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        let (running, waiting) = self.admission.load();
+        self.meters.in_flight.set(count(running));
+        let bytes = |bytes: u64| f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
+        self.meters.answers.set(bytes(self.answers.held()));
+        let holdings = &self.holdings;
+        self.meters.exchange_bytes.set(bytes(holdings.exchanges.taken()));
+        self.meters.inbox_bytes.set(bytes(holdings.inboxes.taken()));
+        self.meters.session_bytes.set(bytes(holdings.envelope_sessions.taken() + holdings.mcp_sessions.taken()));
+        self.meters.queue.set(count(waiting));
+        self.meters.tasks.set(count(self.live.count()));
+        self.meters.work.set(count(self.supervisor.count()));
+        self.observe_questions();
+        let catalogue = self.registry.catalogue();
+        let is_down = |health: &Health| matches!(health, Health::Down { .. });
+        let down = catalogue.peers.values().filter(|registered| is_down(&registered.card.health)).count();
+        self.meters.peers_down.set(count(down));
+        self.meters.peers_up.set(count(catalogue.peers.len() - down));
+    }
+
+    /// Lets running exchanges end, writes what waits to be written.
+    pub async fn stop(&self, patience: Duration) -> bool {
+        let ended = self.supervisor.stop(patience).await;
+        self.audit.stop(patience).await && ended
+    }
+}

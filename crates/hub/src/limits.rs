@@ -1,0 +1,231 @@
+//! Limits by rule: how many calls, how many bytes and how many at once, for whom, for each of what.
+//!
+//! A rule speaks of calls once it is known which skill of which peer they are for, so that one who may not call it learns
+//! nothing. What a rule remembers is bounded ([`interlingua_machines::limit`]), and outlives a reload that leaves the rule alone.
+//! The rate of each caller and the bound on all that runs stand before it, in [`super::admission`].
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use interlingua_machines::limit::{Buckets, Pace, again_in};
+use interlingua_model::policy::ROLE_SCOPE;
+use interlingua_model::{
+    Call, Digest, Fault, FaultKind, Json, Link, PeerId, Principal, Retry, Skill, SkillId, Subject, Text, glob,
+};
+use tokio::time::Instant;
+
+use super::policy::matches;
+
+/// How many names one rule remembers.
+const MAX_NAMES: usize = 10_000;
+/// After this a call that waits for another of the same caller to end is worth another try.
+const SOON: Duration = Duration::from_secs(1);
+
+/// One rule, as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitRule {
+    pub when: When,
+    pub per: Per,
+    pub calls: Option<Pace>,
+    /// Of arguments.
+    pub bytes: Option<Pace>,
+    pub in_flight: Option<u32>,
+}
+
+/// Which calls a rule speaks of: those that fit all that is said.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct When {
+    /// A pattern over one link of the caller: `user:*`.
+    pub principal: Option<Text>,
+    pub role: Option<Role>,
+    pub protocol: Option<Text>,
+    pub peer: Option<Text>,
+    pub skill: Option<Text>,
+}
+
+/// Who is in a role: by their credential, or by the list of members.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Role {
+    pub name: Text,
+    pub members: BTreeSet<Text>,
+}
+
+/// For each of what a rule counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Per {
+    /// Whom a call is for, whoever makes it for them.
+    Principal,
+    Peer,
+    Skill,
+    /// The same caller, skill and arguments.
+    Call,
+    /// All calls the rule speaks of together.
+    Rule,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Name {
+    Subject(Option<Subject>),
+    Peer(PeerId),
+    Skill(SkillId),
+    Call(Digest),
+    All,
+}
+
+/// A rule, and what it remembers.
+#[derive(Debug)]
+struct Rule {
+    written: LimitRule,
+    calls: Mutex<Buckets<Name>>,
+    bytes: Mutex<Buckets<Name>>,
+    running: Arc<Mutex<HashMap<Name, u32>>>,
+}
+
+#[derive(Debug)]
+pub struct Limits {
+    rules: ArcSwap<Vec<Arc<Rule>>>,
+    started: Instant,
+}
+
+/// A call that counts as running until this is dropped.
+#[derive(Debug)]
+pub struct Held {
+    running: Arc<Mutex<HashMap<Name, u32>>>,
+    name: Name,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = running.get_mut(&self.name) {
+            *count -= 1;
+            if *count == 0 {
+                running.remove(&self.name);
+            }
+        }
+    }
+}
+
+/// A call whose skill is known.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub by: &'a Principal,
+    pub call: &'a Call,
+    pub skill: &'a Skill,
+    pub arguments: Option<&'a Json>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { rules: ArcSwap::default(), started: Instant::now() }
+    }
+}
+
+impl Limits {
+    /// Other rules from now on. One that was there before goes on from what it remembers.
+    pub fn set(&self, rules: Vec<LimitRule>) {
+        let old = self.rules.load();
+        let kept = |written: &LimitRule| old.iter().find(|rule| rule.written == *written).cloned();
+        let new = rules.into_iter().map(|written| kept(&written).unwrap_or_else(|| Arc::new(Rule::new(written))));
+        self.rules.store(Arc::new(new.collect()));
+    }
+
+    /// Counts a call against every rule that speaks of it; what is returned is held while it runs. `first`: it was not
+    /// counted before it waited for a yes.
+    pub fn admit(&self, asked: Asked<'_>, first: bool) -> Result<Vec<Held>, Fault> {
+        let rules = self.rules.load();
+        let mut held = Vec::new();
+        for rule in rules.iter().filter(|rule| rule.written.when.fits(&asked)) {
+            held.extend(rule.admit(&asked, first, self.started.elapsed())?);
+        }
+        Ok(held)
+    }
+}
+
+impl Rule {
+    fn new(written: LimitRule) -> Rule {
+        let buckets = || Mutex::new(Buckets::new(MAX_NAMES));
+        Rule { written, calls: buckets(), bytes: buckets(), running: Arc::default() }
+    }
+
+    fn admit(&self, asked: &Asked<'_>, first: bool, now: Duration) -> Result<Option<Held>, Fault> {
+        let (LimitRule { per, calls, bytes, in_flight, .. }, name) = (&self.written, name(self.written.per, asked));
+        if let Some(pace) = calls.filter(|_| first) {
+            let taken = self.calls.lock().unwrap_or_else(PoisonError::into_inner).take(&name, 1, pace, now);
+            taken.map_err(|wait| later(too_often(*per), wait))?;
+        }
+        if let Some(pace) = bytes.filter(|_| first) {
+            let size = asked.arguments.map_or(0, |arguments| arguments.as_bytes().len() as u64);
+            let taken = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).take(&name, size, pace, now);
+            taken.map_err(|wait| later("more bytes of arguments than a limit lets through", wait))?;
+        }
+        in_flight.map(|most| self.enter(name, most)).transpose()
+    }
+
+    fn enter(&self, name: Name, most: u32) -> Result<Held, Fault> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        // Bounded by what runs at all.
+        let count = running.get(&name).copied().unwrap_or(0);
+        if count >= most {
+            return Err(later("as many such calls run already as a limit lets", SOON));
+        }
+        running.insert(name.clone(), count + 1);
+        Ok(Held { running: self.running.clone(), name })
+    }
+}
+
+/// Refused by the caller's own limit, with the time to come back.
+fn later(text: &str, wait: Duration) -> Fault {
+    Fault::caller(FaultKind::Busy, format!("{text}; {}", again_in(wait))).retry(Retry::After(Some(wait)))
+}
+
+fn too_often(per: Per) -> &'static str {
+    match per {
+        Per::Principal => "too many calls from you: slow down",
+        Per::Peer | Per::Skill | Per::Rule => "too many calls of this kind: slow down",
+        Per::Call => "the same call was made too often: it is refused until you stop repeating it",
+    }
+}
+
+fn name(per: Per, asked: &Asked<'_>) -> Name {
+    let whose = || asked.by.links().first().map(|link| link.subject.clone());
+    match per {
+        Per::Principal => Name::Subject(whose()),
+        Per::Peer => Name::Peer(asked.skill.id.peer.clone()),
+        Per::Skill => Name::Skill(asked.skill.id.clone()),
+        Per::Call => {
+            let (owner, skill) = (asked.by.owner().to_string(), asked.skill.id.to_string());
+            let arguments = asked.arguments.map(|arguments| arguments.digest().0).unwrap_or_default();
+            let parts = asked.call.input().map(|input| serde_json::to_vec(&input.parts).unwrap_or_default());
+            let parts = parts.unwrap_or_default();
+            Name::Call(Digest::of_fields([owner.as_bytes(), skill.as_bytes(), &arguments, &parts]))
+        }
+        Per::Rule => Name::All,
+    }
+}
+
+impl When {
+    fn fits(&self, asked: &Asked<'_>) -> bool {
+        let id = &asked.skill.id;
+        self.peer.as_ref().is_none_or(|pattern| glob::matches(pattern, id.peer.as_str()))
+            && self.skill.as_ref().is_none_or(|pattern| matches(pattern, id))
+            && self
+                .protocol
+                .as_ref()
+                .is_none_or(|name| asked.call.origin.protocols().any(|protocol| **name == *protocol))
+            && self.role.as_ref().is_none_or(|role| asked.by.links().iter().any(|link| role.has(link)))
+            && self.principal.as_ref().is_none_or(|pattern| {
+                asked.by.links().iter().any(|link| glob::matches(pattern, &link.subject.to_string()))
+            })
+    }
+}
+
+impl Role {
+    fn has(&self, link: &Link) -> bool {
+        let shown = |scope: &Text| scope.strip_prefix(ROLE_SCOPE).is_some_and(|role| *role == *self.name);
+        link.scopes.iter().any(shown) || self.members.contains(link.subject.to_string().as_str())
+    }
+}

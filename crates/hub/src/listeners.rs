@@ -1,0 +1,39 @@
+//! Where this hub listens: nothing that it sends goes there unless configuration says so.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+/// Where this hub listens.
+#[derive(Debug, Clone, Default)]
+pub struct Listeners(Arc<ArcSwap<Vec<SocketAddr>>>);
+
+impl Listeners {
+    pub fn add(&self, address: SocketAddr) {
+        self.0.rcu(|known| known.iter().copied().chain([address]).collect::<Vec<_>>());
+    }
+
+    /// Would a connection to this address come in here?
+    pub fn include(&self, address: SocketAddr) -> bool {
+        self.0.load().iter().any(|listener| leads_to(*listener, address))
+    }
+}
+
+fn leads_to(listener: SocketAddr, address: SocketAddr) -> bool {
+    let (ours, theirs) = (listener.ip().to_canonical(), address.ip().to_canonical());
+    // No address at all means this machine to whoever connects; to whoever listens it means all that the machine has.
+    let reaches =
+        || ours == theirs || theirs.is_unspecified() || (ours.is_unspecified() && is_of_this_machine(address));
+    listener.port() == address.port() && reaches()
+}
+
+/// Only an address of this machine can be listened on. Asked only of those whose port is one of the hub's own.
+fn is_of_this_machine(mut address: SocketAddr) -> bool {
+    let canonical = address.ip().to_canonical();
+    if canonical != address.ip() {
+        address.set_ip(canonical);
+    }
+    address.set_port(0);
+    canonical.is_loopback() || UdpSocket::bind(address).is_ok()
+}

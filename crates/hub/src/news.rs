@@ -1,0 +1,58 @@
+//! News of peers for whoever listens: a list that changed, a resource that was updated, an event that was published.
+//!
+//! Not kept: somebody who was away asks for the state itself. A listener that falls behind is told so and does the same.
+
+use interlingua_model::{Kinds, Notice, PeerId};
+use tokio::sync::broadcast;
+
+/// How many notices a listener may be behind.
+const BEHIND: usize = 1_024;
+
+#[derive(Debug)]
+pub struct News(broadcast::Sender<Notice>);
+
+impl Default for News {
+    fn default() -> News {
+        News(broadcast::Sender::new(BEHIND))
+    }
+}
+
+impl News {
+    /// Without listeners this costs nothing.
+    pub fn publish(&self, notice: Notice) {
+        let _ = self.0.send(notice);
+    }
+
+    pub(super) fn changed(&self, peer: PeerId, kinds: Kinds) {
+        if kinds != Kinds::default() {
+            self.publish(Notice::Changed(peer, kinds));
+        }
+    }
+
+    pub fn listen(&self) -> Listener {
+        Listener(self.0.subscribe())
+    }
+}
+
+#[derive(Debug)]
+pub struct Listener(broadcast::Receiver<Notice>);
+
+/// What a listener hears.
+#[derive(Debug, Clone)]
+pub enum Heard {
+    Notice(Notice),
+    /// Some were missed: anything may have changed.
+    Missed,
+    /// The hub is gone.
+    Over,
+}
+
+impl Listener {
+    pub async fn next(&mut self) -> Heard {
+        match self.0.recv().await {
+            Ok(notice) => Heard::Notice(notice),
+            Err(broadcast::error::RecvError::Lagged(_)) => Heard::Missed,
+            Err(broadcast::error::RecvError::Closed) => Heard::Over,
+        }
+    }
+}

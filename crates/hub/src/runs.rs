@@ -1,0 +1,43 @@
+//! Who waits for the next record of a run: agents, teams and plans write a journal of their own, which is read like any
+//! other. Not kept: somebody who missed the word reads the journal anyway.
+
+use interlingua_model::TaskId;
+use tokio::sync::broadcast;
+
+/// How many words a listener may be behind.
+const BEHIND: usize = 1_024;
+
+#[derive(Debug)]
+pub struct Runs(broadcast::Sender<TaskId>);
+
+impl Default for Runs {
+    fn default() -> Runs {
+        Runs(broadcast::Sender::new(BEHIND))
+    }
+}
+
+impl Runs {
+    /// More stands in the journal of this run. Without listeners this costs nothing.
+    pub fn appended(&self, task: TaskId) {
+        let _ = self.0.send(task);
+    }
+
+    pub fn listen(&self) -> Listener {
+        Listener(self.0.subscribe())
+    }
+}
+
+#[derive(Debug)]
+pub struct Listener(broadcast::Receiver<TaskId>);
+
+impl Listener {
+    /// Waits until there may be more of this run.
+    pub async fn more_of(&mut self, task: TaskId) {
+        loop {
+            match self.0.recv().await {
+                Ok(other) if other != task => {}
+                Ok(_) | Err(_) => return,
+            }
+        }
+    }
+}

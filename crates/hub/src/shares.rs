@@ -1,0 +1,264 @@
+//! What the hub holds in memory for its callers beyond one request: how many bytes all of it may take, and how many of these may
+//! be one caller's. One table for each kind of thing; who takes a [`Share`] gives it back by dropping it.
+//!
+//! One caller may have a quarter of a table. All anonymous callers are one caller here, and so are all orchestrators, whose
+//! names are their own choice; what an agent does for a caller is the caller's. The hub's Owner may have all of it.
+//!
+//! Whether somebody who finds no room is refused, or something older gives way ([`Shares::most_of`]), is for whoever holds the
+//! things to say.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use interlingua_model::{Owner, Text};
+
+/// Which part of a table may be one caller's.
+const ONE_CALLER: u64 = 4;
+/// The hub's Owner, as text.
+pub const HUB_OWNER: &str = "owner";
+
+#[derive(Debug)]
+pub struct Shares {
+    most: AtomicU64,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    all: u64,
+    /// Of those who hold something.
+    of: HashMap<Text, u64>,
+}
+
+/// Why there is no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoRoom {
+    #[error("of all that may be held at once, one caller may hold a quarter")]
+    OfOne,
+    #[error("as much is held as may be at once")]
+    OfAll,
+}
+
+impl Shares {
+    pub fn new(most: u64) -> Arc<Shares> {
+        Arc::new(Shares { most: AtomicU64::new(most), table: Mutex::default() })
+    }
+
+    /// From now on; what is held already is let go of in its time.
+    pub fn resize(&self, most: u64) {
+        self.most.store(most, Ordering::Relaxed);
+    }
+
+    /// How many bytes are held.
+    pub fn taken(&self) -> u64 {
+        self.table().all
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// So many bytes, of whoever this is.
+    pub fn take(self: &Arc<Self>, whose: &Text, bytes: u64) -> Result<Share, NoRoom> {
+        let mut share = Share { shares: self.clone(), whose: whose.clone(), bytes: 0 };
+        share.resize(bytes)?;
+        Ok(share)
+    }
+
+    /// For what is there already, such as what was kept before a restart: it counts, whether there is room or not.
+    pub fn count_in(self: &Arc<Self>, whose: &Text, bytes: u64) -> Share {
+        self.table().change(whose, 0, bytes);
+        Share { shares: self.clone(), whose: whose.clone(), bytes }
+    }
+
+    /// Whoever holds most.
+    pub fn most_of(&self) -> Option<Text> {
+        self.table().of.iter().max_by_key(|(_, bytes)| **bytes).map(|(whose, _)| whose.clone())
+    }
+}
+
+impl Table {
+    fn change(&mut self, whose: &Text, before: u64, after: u64) {
+        self.all = self.all.saturating_sub(before).saturating_add(after);
+        let held = self.of.get(whose).copied().unwrap_or(0).saturating_sub(before).saturating_add(after);
+        if held == 0 {
+            self.of.remove(whose);
+        } else {
+            self.of.insert(whose.clone(), held);
+        }
+    }
+}
+
+/// The tables of the hub.
+#[derive(Debug)]
+pub struct Holdings {
+    /// Exchanges that run or wait.
+    pub exchanges: Arc<Shares>,
+    /// Messages that wait for agents, and answers that are remembered.
+    pub inboxes: Arc<Shares>,
+    /// Sessions of the routing envelope that are not persisted.
+    pub envelope_sessions: Arc<Shares>,
+    pub mcp_sessions: Arc<Shares>,
+    /// Frames that wait to be sent to AIP clients.
+    pub frames: Arc<Shares>,
+}
+
+/// Room of frames that is always there, beside four frames of the largest size.
+const FRAMES: u64 = 64 << 20;
+
+/// How many bytes each may take.
+#[derive(Debug, Clone, Copy)]
+pub struct HoldingLimits {
+    pub exchanges: u64,
+    pub inboxes: u64,
+    pub sessions: u64,
+    /// The largest message. One of this size fits into the share of one caller.
+    pub message: u64,
+}
+
+impl Default for Holdings {
+    fn default() -> Self {
+        Holdings {
+            exchanges: Shares::new(512 << 20),
+            inboxes: Shares::new(256 << 20),
+            envelope_sessions: Shares::new(64 << 20),
+            mcp_sessions: Shares::new(64 << 20),
+            frames: Shares::new(5 * FRAMES),
+        }
+    }
+}
+
+impl Holdings {
+    pub fn set(&self, limits: HoldingLimits) {
+        self.exchanges.resize(limits.exchanges);
+        self.inboxes.resize(limits.inboxes);
+        self.envelope_sessions.resize(limits.sessions);
+        self.mcp_sessions.resize(limits.sessions);
+        self.frames.resize(limits.message.saturating_mul(ONE_CALLER).saturating_add(FRAMES));
+    }
+}
+
+/// What somebody holds, until it is dropped.
+#[derive(Debug)]
+pub struct Share {
+    shares: Arc<Shares>,
+    whose: Text,
+    bytes: u64,
+}
+
+impl Share {
+    pub fn whose(&self) -> &Text {
+        &self.whose
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// It is so many bytes from now on. Without room for more it stays as it is; for less there is always room.
+    pub fn resize(&mut self, bytes: u64) -> Result<(), NoRoom> {
+        let most = self.shares.most.load(Ordering::Relaxed);
+        let mut table = self.shares.table();
+        if let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) {
+            let theirs = table.of.get(&self.whose).copied().unwrap_or(0).saturating_add(more);
+            if &*self.whose != HUB_OWNER && theirs > most / ONE_CALLER {
+                return Err(NoRoom::OfOne);
+            }
+            if table.all.saturating_add(more) > most {
+                return Err(NoRoom::OfAll);
+            }
+        }
+        table.change(&self.whose, self.bytes, bytes);
+        drop(table);
+        self.bytes = bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.shares.table().change(&self.whose, self.bytes, 0);
+    }
+}
+
+/// Whose share something counts in.
+pub fn whose(owner: &Owner) -> Text {
+    whose_text(&owner.to_string())
+}
+
+/// The same of an owner as text: its first subject, of those that choose their own names only what they are.
+pub fn whose_text(owner: &str) -> Text {
+    let first = first_subject(owner);
+    match first.split_once(':') {
+        Some((kind @ "orchestrator", _)) => kind.into(),
+        Some(_) | None => first.into(),
+    }
+}
+
+/// `>` stands between subjects; of a name it is doubled, and `>0` is a NUL of one.
+fn first_subject(owner: &str) -> &str {
+    let mut from = 0;
+    while let Some(at) = owner.get(from..).and_then(|rest| rest.find('>')).map(|at| from + at) {
+        match owner.as_bytes().get(at + 1) {
+            Some(b'>' | b'0') => from = at + 2,
+            Some(_) | None => return owner.get(..at).unwrap_or(owner),
+        }
+    }
+    owner
+}
+
+#[cfg(test)]
+mod tests {
+    use interlingua_model::Subject;
+
+    use super::*;
+
+    fn text(name: &str) -> Text {
+        name.into()
+    }
+
+    #[test]
+    fn one_caller_has_a_quarter_and_all_together_have_the_whole() {
+        let shares = Shares::new(100);
+        let ada = shares.take(&text("user:ada"), 25).expect("a quarter");
+        assert_eq!(shares.take(&text("user:ada"), 1).expect_err("more"), NoRoom::OfOne);
+        let mut others: Vec<Share> =
+            ["b", "c", "d"].map(|name| shares.take(&text(name), 25).expect("a quarter")).into();
+        assert_eq!(shares.take(&text("user:eve"), 1).expect_err("full"), NoRoom::OfAll);
+        assert_eq!(shares.take(&text("owner"), 1).expect_err("full"), NoRoom::OfAll);
+        drop(ada);
+        let mut owner = shares.take(&text("owner"), 20).expect("there is room again");
+        others.pop();
+        owner.resize(50).expect("the Owner may have more than a quarter");
+        assert_eq!((shares.taken(), shares.most_of()), (100, Some(text("owner"))));
+        owner.resize(51).expect_err("but no more than all");
+        owner.resize(10).expect("less always");
+        drop((owner, others));
+        assert_eq!((shares.taken(), shares.most_of()), (0, None), "nothing is left of those who hold nothing");
+    }
+
+    #[test]
+    fn what_is_there_already_counts_and_a_smaller_table_takes_nothing_away() {
+        let shares = Shares::new(100);
+        let old = shares.count_in(&text("user:ada"), 300);
+        assert_eq!(shares.take(&text("user:bob"), 1).expect_err("full"), NoRoom::OfAll);
+        drop(old);
+        let bob = shares.take(&text("user:bob"), 20).expect("room");
+        shares.resize(10);
+        assert_eq!(shares.taken(), 20);
+        drop(bob);
+        shares.take(&text("user:bob"), 3).expect_err("a quarter of less");
+    }
+
+    #[test]
+    fn a_callers_share_does_not_grow_with_names_of_its_choice() {
+        let owner = |subjects: Vec<Subject>| whose(&Owner(subjects.into()));
+        let ada = || Subject::User("ada".into());
+        assert_eq!(&*owner(vec![ada(), Subject::Agent("helper".into())]), "user:ada");
+        assert_eq!(&*owner(vec![Subject::User("a>b".into()), Subject::Agent("x".into())]), "user:a>>b");
+        assert_eq!(owner(vec![Subject::Orchestrator("x".into())]), owner(vec![Subject::Orchestrator("y".into())]));
+        assert_eq!(&*owner(vec![Subject::Anonymous, Subject::Agent("helper".into())]), "anonymous");
+        assert_eq!(&*owner(vec![Subject::HubOwner]), HUB_OWNER);
+    }
+}

@@ -1,0 +1,71 @@
+//! The one place that starts background work. Everything started here is counted and awaited when the hub stops. What panics
+//! ends alone; where it was is told by [`interlingua_telemetry::panics`].
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+#[derive(Debug, Clone)]
+pub struct Supervisor {
+    tracker: TaskTracker,
+    stopping: CancellationToken,
+    runtime: Handle,
+}
+
+impl Supervisor {
+    /// Must be called within a runtime.
+    pub fn new() -> Supervisor {
+        Supervisor { tracker: TaskTracker::new(), stopping: CancellationToken::new(), runtime: Handle::current() }
+    }
+
+    /// Runs to its end; the hub waits for it when it stops.
+    pub fn run(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tracker.spawn_on(work, &self.runtime);
+    }
+
+    /// Runs until the hub stops.
+    pub fn run_until_stop(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let stopping = self.stopping.clone();
+        self.run(async move {
+            tokio::select! {
+                () = stopping.cancelled() => {}
+                () = work => {}
+            }
+        });
+    }
+
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.stopping
+    }
+
+    /// How much is running.
+    pub fn count(&self) -> usize {
+        self.tracker.len()
+    }
+
+    /// Asks everything to end and waits for it, at most this long. True when all of it did.
+    pub async fn stop(&self, patience: Duration) -> bool {
+        self.stopping.cancel();
+        self.tracker.close();
+        tokio::time::timeout(patience, self.tracker.wait()).await.is_ok()
+    }
+}
+
+/// One round of work that is done again and again: when it panics it ends alone, and the next one runs. What it leaves half done
+/// is behind locks that are taken on when poisoned, or in the store, whose changes are whole.
+pub async fn round(what: &'static str, work: impl Future<Output = ()>) {
+    if AssertUnwindSafe(work).catch_unwind().await.is_err() {
+        tracing::error!(event = "round_panicked", what, "background work panicked; its next round runs all the same");
+    }
+}
+
+impl Default for Supervisor {
+    fn default() -> Self {
+        Supervisor::new()
+    }
+}

@@ -1,0 +1,96 @@
+//! What one caller may see and call. What may not be called is not listed, and what is not listed is not there: every list, search and
+//! card of every protocol is made from this view, so that this is decided in one place.
+
+use std::sync::Arc;
+
+use interlingua_model::{Health, PeerId, Principal, Skill, SkillId, Time, Version};
+
+use super::Hub;
+use super::policy::{Action, Policy};
+use super::registry::{Catalogue, Registered};
+
+/// The catalogue as this caller may know it, at one moment.
+#[derive(Debug)]
+pub struct Visible<'a> {
+    by: &'a Principal,
+    catalogue: Arc<Catalogue>,
+    policy: Arc<Policy>,
+    now: Time,
+}
+
+impl Hub {
+    /// How a peer is that the caller was shown.
+    pub fn health_of(&self, peer: &PeerId) -> Option<Health> {
+        self.registry.catalogue().peers.get(peer).map(|registered| registered.card.health)
+    }
+
+    /// What this caller may see and call now.
+    pub fn visible<'a>(&self, by: &'a Principal) -> Visible<'a> {
+        Visible { by, catalogue: self.registry.catalogue(), policy: self.policy.load_full(), now: self.now() }
+    }
+}
+
+impl Visible<'_> {
+    /// May they know of this skill?
+    pub fn lists(&self, skill: &Skill) -> bool {
+        self.policy.allows(self.by, Action::List, skill, self.now)
+    }
+
+    /// May they call it, as far as that is known without its arguments?
+    pub fn calls(&self, skill: &Skill) -> bool {
+        self.policy.allows(self.by, Action::Call, skill, self.now)
+    }
+
+    /// The newest version of every skill they may know of, in order of name.
+    pub fn skills(&self) -> impl Iterator<Item = &Arc<Skill>> {
+        self.catalogue.newest().filter(|skill| self.lists(skill))
+    }
+
+    /// The same of one peer, or of all.
+    pub fn skills_of(&self, peer: Option<&PeerId>) -> impl Iterator<Item = &Arc<Skill>> {
+        let one = peer.map(|peer| self.catalogue.newest_of(peer)).into_iter().flatten();
+        let all = peer.is_none().then(|| self.catalogue.newest()).into_iter().flatten();
+        one.chain(all).filter(|skill| self.lists(skill))
+    }
+
+    /// The newest version of every skill they may call.
+    pub fn callable(&self) -> impl Iterator<Item = &Arc<Skill>> {
+        self.catalogue.newest().filter(|skill| self.calls(skill))
+    }
+
+    /// A skill that they may call, in this version or the newest.
+    pub fn skill(&self, id: &SkillId, version: Option<&Version>) -> Option<&Arc<Skill>> {
+        self.catalogue.skill(id, version).filter(|skill| self.calls(skill))
+    }
+
+    /// Is the peer there for them: may they know of something that it offers?
+    pub fn has_peer(&self, peer: &PeerId) -> bool {
+        self.peer(peer).is_some()
+    }
+
+    /// A peer of which they may know something.
+    pub fn peer(&self, peer: &PeerId) -> Option<&Registered> {
+        let registered = self.catalogue.peers.get(peer)?;
+        registered.card.skills.iter().any(|skill| self.lists(skill)).then_some(registered)
+    }
+
+    /// The peers of which they may call something.
+    pub fn callable_peers(&self) -> impl Iterator<Item = &Registered> {
+        let callable = |peer: &&Registered| peer.card.skills.iter().any(|skill| self.calls(skill));
+        self.catalogue.peers.values().filter(callable)
+    }
+
+    /// All peers in order of name. One may offer nothing that they may know of: whether it is shown at all is for whoever asks to say.
+    pub fn peers(&self) -> impl Iterator<Item = &Registered> {
+        self.catalogue.peers.values()
+    }
+
+    /// The newest versions of what a peer offers, in the order of its card: all of it to whoever speaks for the peer, to others what they
+    /// may know of.
+    pub fn offered_by(&self, peer: &Registered, speaks_for_it: bool) -> Vec<Arc<Skill>> {
+        let newest = peer.card.skills.iter().filter_map(|skill| self.catalogue.skill(&skill.id, None));
+        let mut skills: Vec<Arc<Skill>> = newest.filter(|skill| speaks_for_it || self.lists(skill)).cloned().collect();
+        skills.dedup_by(|a, b| a.id == b.id);
+        skills
+    }
+}

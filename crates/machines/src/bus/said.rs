@@ -1,0 +1,53 @@
+//! What a call says of the message between agents that made it: what a call has no field for, and whoever takes it on, to an inbox
+//! or over a wire, may want to tell. Only calls that such a message made are believed.
+
+use serde_json::json;
+
+use super::{Kind, Message};
+use interlingua_model::content::Meta;
+use interlingua_model::json::{Json, Tree};
+use interlingua_model::origin::Origin;
+use interlingua_model::{Call, Wire};
+
+/// What such a call came in by.
+pub const WIRE: &str = "bus";
+/// Where its metadata says so.
+const KEY: &str = "message";
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Said<'c> {
+    pub id: &'c str,
+    pub kind: Kind,
+    /// The agent that speaks; whether it may was looked at when the message came.
+    pub from: &'c str,
+    pub metadata: Option<&'c Tree>,
+}
+
+impl<'c> Said<'c> {
+    pub fn of(call: &'c Call) -> Option<Said<'c>> {
+        call.origin.wire().filter(|wire| wire.protocol() == WIRE)?;
+        let said = call.meta.0.as_ref()?.get(KEY)?;
+        let text = |key: &str| said.get(key).and_then(Tree::as_str);
+        let metadata = said.get("metadata").filter(|metadata| !metadata.is_null());
+        Some(Said { id: text("id")?, kind: Kind::parse(text("kind")?)?, from: text("from")?, metadata })
+    }
+}
+
+/// What the call of such a message came from: it is a message, and came in by `wire`.
+pub fn origin(wire: Wire) -> Origin {
+    let mut origin = Origin::from(Wire(WIRE.into()));
+    origin.goes_by(wire);
+    origin
+}
+
+/// Makes it the call of this message.
+pub fn mark(call: &mut Call, message: &Message) {
+    let metadata = message.meta.0.as_ref().map(Json::tree);
+    let said = json!({
+        "id": message.id.as_str(),
+        "kind": message.kind.as_str(),
+        "from": message.from.as_str(),
+        "metadata": metadata,
+    });
+    call.meta = Meta(Some(json!({ KEY: said }).into()));
+}

@@ -1,0 +1,17 @@
+//! What decides: pure state machines. They are given records and inputs, and return records and effects; whoever runs them does the I/O.
+//!
+//! Reading order: [`task`] (the life of a kept exchange), [`agent`] (a language model that uses skills), [`team`] (several that answer
+//! and vote), [`graph`] (a plan of many calls), [`llm`] (what a language model is asked and says), [`words`] (plain words to skills),
+//! [`bus`] (messages between agents), [`audit`] (a log of decisions that shows tampering), [`limit`] (rate limits).
+//!
+//! Deliberately absent: I/O, a runtime, clocks (time is passed in), and the name of any protocol.
+
+pub mod agent;
+pub mod audit;
+pub mod bus;
+pub mod graph;
+pub mod limit;
+pub mod llm;
+pub mod task;
+pub mod team;
+pub mod words;

@@ -1,0 +1,332 @@
+//! A call: what is asked for, of whom, and what its caller can take.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::content::{Input, Meta, Party, Trust};
+use crate::event::Why;
+use crate::fault::{Fault, FaultKind};
+use crate::id::{ConversationId, HubId, Media, MessageId, PeerId, SkillId, TaskId, Text, Time, Uri, Version};
+use crate::json::Json;
+use crate::origin::{Chosen, Maker, Origin};
+use crate::principal::Principal;
+use crate::question::{KindSet, QuestionKind};
+use crate::wire::Raw;
+
+/// What the hub's one door takes. Made only by `authenticate`, or for a child call from its parent's chain.
+#[derive(Debug)]
+pub struct Request {
+    pub by: Principal,
+    /// Names the connection within this hub: an Anonymous caller's idempotency keys count only there.
+    pub connection: u64,
+    pub call: Box<Call>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The caller's message id, a child's derived id, or a minted one.
+    pub id: MessageId,
+    /// True for the first two: then it is an idempotency key.
+    pub id_given: bool,
+    pub ask: Ask,
+    pub conversation: Option<ConversationId>,
+    /// The agent, team or graph run that calls: its scope, budget and cancellation apply.
+    pub parent: Option<TaskId>,
+    pub caller: Caller,
+    pub limits: Limits,
+    pub via: Option<Via>,
+    pub trace: Option<Trace>,
+    /// What it came in by and what led to it. Journals that knew no origins have nothing here for calls of the hub's own.
+    #[serde(rename = "wire", default = "Origin::program")]
+    pub origin: Origin,
+    #[serde(default, skip_serializing_if = "Meta::is_none")]
+    pub meta: Meta,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Raw>,
+}
+
+impl Call {
+    /// A call with ordinary manners; decoders set the fields their wire speaks of.
+    pub fn new(id: impl Into<MessageId>, origin: impl Into<Origin>, ask: Ask) -> Call {
+        Call {
+            id: id.into(),
+            id_given: false,
+            ask,
+            conversation: None,
+            parent: None,
+            caller: Caller::default(),
+            limits: Limits::default(),
+            via: None,
+            trace: None,
+            origin: origin.into(),
+            meta: Meta::default(),
+            raw: None,
+        }
+    }
+
+    /// The conversation by which something may be remembered for whoever calls. Anonymous callers have one owner between them and
+    /// are told apart by nothing but this, so a name that another could think of is not enough.
+    pub fn remembered_by(&self, by: &Principal) -> Option<&ConversationId> {
+        self.conversation.as_ref().filter(|id| !by.is_anonymous() || id.is_unguessable())
+    }
+
+    /// A call that the hub makes on behalf of this one, which runs as `task`: with all that led to it, as urgent, within its
+    /// time and on its way. Its id is the same whenever the task comes to it, and leads to the same exchange.
+    pub fn child(&self, task: TaskId, here: &HubId, by: Maker, id: impl Into<MessageId>, ask: Ask) -> Call {
+        let mut call = Call::new(id, self.origin.child(by, self.trust()), ask);
+        call.id_given = true;
+        call.parent = Some(task);
+        call.limits.priority = self.limits.priority;
+        call.limits.deadline = self.limits.deadline.filter(|deadline| deadline.set_by == DeadlineBy::Caller);
+        call.via = self.via.as_ref().and_then(|via| via.before(here));
+        call.trace.clone_from(&self.trace);
+        call
+    }
+
+    /// What the hub before says led to it.
+    pub fn told(&mut self, origin: &str) {
+        self.origin.told(origin);
+    }
+
+    /// What has this origin led to it, too.
+    pub fn led_by(&mut self, origin: &Origin) {
+        self.origin.joins(origin);
+    }
+
+    /// The lowest of what led to it and what it says.
+    pub fn trust(&self) -> Trust {
+        self.origin.trust().min(self.input().map_or(Trust::Caller, |input| input.trust))
+    }
+
+    /// How it came about that just this is called, given why its route was taken.
+    pub fn chosen_by(&self, why: Why) -> Chosen {
+        match self.origin.chosen_by() {
+            Chosen::ByName if matches!(why, Why::Phrase | Why::Ranked) => Chosen::ByWords,
+            Chosen::ByName if self.names_another() => Chosen::ByArgument,
+            chosen @ (Chosen::ByName | Chosen::ByModel | Chosen::ByWords | Chosen::ByPlan | Chosen::ByArgument) => {
+                chosen
+            }
+        }
+    }
+
+    /// Does it name in an argument what is to be called?
+    fn names_another(&self) -> bool {
+        match &self.ask {
+            Ask::Invoke { target: Target::Skill(id, _), .. } => id.is_call_skill(),
+            Ask::Invoke { .. } | Ask::Read { .. } | Ask::Complete { .. } => false,
+        }
+    }
+
+    /// The skill it names, before a route was chosen.
+    pub fn names(&self) -> Option<&SkillId> {
+        match &self.ask {
+            Ask::Invoke { target: Target::Skill(id, _), .. } | Ask::Complete { of: Completes::Skill(id), .. } => {
+                Some(id)
+            }
+            Ask::Invoke { .. } | Ask::Complete { .. } | Ask::Read { .. } => None,
+        }
+    }
+
+    pub fn input(&self) -> Option<&Input> {
+        match &self.ask {
+            Ask::Invoke { input, .. } => Some(input),
+            Ask::Read { .. } | Ask::Complete { .. } => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Ask {
+    Invoke {
+        target: Target,
+        input: Input,
+    },
+    /// The contents come back as parts, each with its own `uri`.
+    Read {
+        peer: PeerId,
+        uri: Uri,
+    },
+    /// How could this argument go on? `known`: the arguments given so far. The answer is `structured`: an object with `values`,
+    /// and where the peer says so `total` and `hasMore`.
+    Complete {
+        of: Completes,
+        argument: Text,
+        typed: Text,
+        known: Json,
+    },
+}
+
+/// What has an argument that can be completed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Completes {
+    Skill(SkillId),
+    /// The template of a resource, as its peer spells it.
+    Template(PeerId, Uri),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
+    Skill(SkillId, Option<Version>),
+    /// Any healthy peer whose skill declares it.
+    Capability(Text),
+    /// This peer, in words.
+    Peer(PeerId),
+    /// The front door.
+    Words,
+}
+
+/// What this caller can take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caller {
+    pub can_answer: KindSet,
+    pub missing: Missing,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepts: Vec<Media>,
+}
+
+impl Caller {
+    /// Does a question of a peer's find somebody who answers it? A request for approval finds an approver, whatever the caller's
+    /// wire can ask.
+    pub fn is_answered_for(&self, question: &QuestionKind) -> bool {
+        match question {
+            QuestionKind::Confirm(_) => true,
+            QuestionKind::Input { .. }
+            | QuestionKind::Credential { .. }
+            | QuestionKind::Visit { .. }
+            | QuestionKind::Model(_)
+            | QuestionKind::Roots => self.can_answer.has(question.set()),
+        }
+    }
+}
+
+impl Default for Caller {
+    fn default() -> Self {
+        Caller { can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new() }
+    }
+}
+
+/// A required argument is absent: ask, or `InvalidInput`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Missing {
+    Question,
+    Refuse,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    pub deadline: Option<Deadline>,
+    pub priority: Priority,
+    pub on_disconnect: OnDisconnect,
+    /// A task from the start. Otherwise an exchange becomes one once it asks, is told, outlives its caller, its skill is
+    /// always kept, or its id was given and the skill is not idempotent.
+    pub keep: bool,
+    /// The caller asks for a human yes whatever the skill's effects say.
+    #[serde(default)]
+    pub confirm: bool,
+    /// What it leads to is run only where it is known to read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_read: bool,
+    /// How long its id is remembered, where its wire says otherwise than the hub; zero is not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            deadline: None,
+            priority: Priority::NORMAL,
+            on_disconnect: OnDisconnect::Cancel,
+            keep: false,
+            confirm: false,
+            only_read: false,
+            replay: None,
+        }
+    }
+}
+
+/// The hub's own default deadline stands still while only questions are open; a caller's never does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadline {
+    pub at: Time,
+    pub set_by: DeadlineBy,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeadlineBy {
+    Caller,
+    Hub,
+}
+
+impl DeadlineBy {
+    pub fn party(self) -> Party {
+        match self {
+            DeadlineBy::Caller => Party::Caller,
+            DeadlineBy::Hub => Party::Hub,
+        }
+    }
+}
+
+/// 0 to 9; 5 is normal, 9 the most urgent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Priority(u8);
+
+impl Priority {
+    pub const NORMAL: Priority = Priority(5);
+    pub const MAX: u8 = 9;
+
+    pub fn new(level: u8) -> Option<Priority> {
+        (level <= Self::MAX).then_some(Priority(level))
+    }
+
+    pub fn level(self) -> u8 {
+        self.0
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnDisconnect {
+    Cancel,
+    CancelAfter(Duration),
+    Detach,
+}
+
+/// Hubs passed so far. A hub that finds itself here, or the list full, answers `Loop`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Via {
+    pub hubs: Vec<HubId>,
+    pub limit: u8,
+}
+
+impl Via {
+    pub const LIMIT: u8 = 8;
+
+    /// The way without this hub, for a call that it makes on behalf of one it has taken: the door adds the hub itself.
+    pub fn before(&self, here: &HubId) -> Option<Via> {
+        let hubs: Vec<HubId> = self.hubs.iter().filter(|hub| *hub != here).cloned().collect();
+        (!hubs.is_empty()).then_some(Via { hubs, limit: self.limit })
+    }
+
+    /// The hubs passed once `here` has taken the call, or the fault that stops a loop.
+    pub fn through(before: Option<&Via>, here: &HubId) -> Result<Via, Fault> {
+        let (mut hubs, limit) =
+            before.map_or((Vec::new(), Via::LIMIT), |via| (via.hubs.clone(), via.limit.min(Via::LIMIT)));
+        if hubs.contains(here) || hubs.len() >= usize::from(limit) {
+            let passed: Vec<&str> = hubs.iter().take(usize::from(Via::LIMIT)).map(HubId::as_str).collect();
+            let text = format!("the call has already passed the hubs {}", passed.join(", "));
+            return Err(Fault::hub(FaultKind::Loop, text));
+        }
+        hubs.push(here.clone());
+        Ok(Via { hubs, limit })
+    }
+}
+
+/// W3C trace context, verbatim.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Trace {
+    pub parent: Option<Text>,
+    pub state: Option<Text>,
+    pub baggage: Option<Text>,
+}

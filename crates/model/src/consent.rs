@@ -1,0 +1,69 @@
+//! What an agent may do without approval, by the effects that a skill declares.
+
+use serde::{Deserialize, Serialize};
+
+/// What the agent may do without a human yes, by the effects a skill declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consents {
+    /// Of a skill whose effects nobody who is believed has told.
+    #[serde(default = "ask")]
+    pub unknown: Consent,
+    pub writes: Consent,
+    pub destroys: Consent,
+    pub spends: Consent,
+}
+
+impl Default for Consents {
+    fn default() -> Consents {
+        Consents { unknown: Consent::Ask, writes: Consent::Ask, destroys: Consent::Ask, spends: Consent::Ask }
+    }
+}
+
+impl Consents {
+    /// No rule at all.
+    pub const NONE: Consents =
+        Consents { unknown: Consent::Allow, writes: Consent::Allow, destroys: Consent::Allow, spends: Consent::Allow };
+
+    /// What both let through.
+    #[must_use]
+    pub fn stricter(self, other: Consents) -> Consents {
+        Consents {
+            unknown: self.unknown.max(other.unknown),
+            writes: self.writes.max(other.writes),
+            destroys: self.destroys.max(other.destroys),
+            spends: self.spends.max(other.spends),
+        }
+    }
+
+    /// The effects that have just this rule.
+    pub fn named(self, consent: Consent) -> Vec<&'static str> {
+        let rules =
+            [("unknown", self.unknown), ("writes", self.writes), ("destroys", self.destroys), ("spends", self.spends)];
+        rules.into_iter().filter(|(_, rule)| *rule == consent).map(|(name, _)| name).collect()
+    }
+
+    /// This rule, or a stricter one that is there already, for the effects of these names.
+    pub fn set<'a>(&mut self, effects: impl Iterator<Item = &'a str>, consent: Consent) {
+        for effect in effects {
+            match effect {
+                "unknown" => self.unknown = self.unknown.max(consent),
+                "writes" => self.writes = self.writes.max(consent),
+                "destroys" => self.destroys = self.destroys.max(consent),
+                "spends" => self.spends = self.spends.max(consent),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn ask() -> Consent {
+    Consent::Ask
+}
+
+/// In the order of strictness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Consent {
+    Allow,
+    Ask,
+    Deny,
+}

@@ -1,0 +1,382 @@
+//! Pieces of content, and whose they are.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::id::{Media, PeerId, Text, Uri};
+use crate::json::Json;
+use crate::loss::{Loss, LossKind};
+
+/// One object of a wire's own free metadata; the decoder lifts the keys it knows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Meta(pub Option<Json>);
+
+impl Meta {
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    pub body: Body,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<Media>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Text>,
+    /// A caller's own mark on a part (a role, a sequence number, a purpose).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Text>,
+    /// Where it can be read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<Uri>,
+    pub provenance: Provenance,
+    #[serde(default, skip_serializing_if = "Meta::is_none")]
+    pub meta: Meta,
+}
+
+impl Part {
+    pub fn new(body: Body, provenance: Provenance) -> Part {
+        Part { body, media: None, name: None, label: None, uri: None, provenance, meta: Meta::default() }
+    }
+
+    pub fn text(text: impl Into<Text>, provenance: Provenance) -> Part {
+        Part::new(Body::Text { text: text.into(), language: None }, provenance)
+    }
+
+    pub fn labelled(mut self, label: impl Into<Text>) -> Part {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// About how many bytes it takes to hold it.
+    pub fn weight(&self) -> usize {
+        let body = match &self.body {
+            Body::Text { text, .. } => text.len(),
+            Body::Data(json) => json.as_str().len(),
+            Body::Blob(Blob::Inline(bytes)) => bytes.len(),
+            Body::Blob(Blob::Stored { .. }) | Body::Link => 0,
+            Body::Code { source, .. } => source.len(),
+            Body::Place { text, gps } => [text, gps].into_iter().flatten().map(|text| text.len()).sum(),
+            Body::Other { namespace, value } => namespace.len() + value.as_str().len(),
+        };
+        let meta = self.meta.0.as_ref().map_or(0, |meta| meta.as_str().len());
+        let uri = self.uri.as_ref().map_or(0, |uri| uri.len());
+        let names = [&self.name, &self.label].into_iter().flatten().map(|text| text.len()).sum::<usize>();
+        size_of::<Part>() + body + meta + uri + names
+    }
+
+    /// Whether `next` is more of the same text: nothing but the words differs.
+    pub fn continues_in(&self, next: &Part) -> bool {
+        let alike = match (&self.body, &next.body) {
+            (Body::Text { language: mine, .. }, Body::Text { language: theirs, .. }) => mine == theirs,
+            _ => false,
+        };
+        alike
+            && (&self.media, &self.name, &self.label, &self.uri) == (&next.media, &next.name, &next.label, &next.uri)
+            && self.provenance == next.provenance
+            && self.meta == next.meta
+    }
+
+    /// The language its text says it is in.
+    pub fn language(&self) -> Option<&str> {
+        match &self.body {
+            Body::Text { language, .. } => language.as_deref(),
+            Body::Data(_)
+            | Body::Blob(_)
+            | Body::Link
+            | Body::Code { .. }
+            | Body::Place { .. }
+            | Body::Other { .. } => None,
+        }
+    }
+
+    pub fn as_data(&self) -> Option<&Json> {
+        match &self.body {
+            Body::Data(data) => Some(data),
+            Body::Text { .. }
+            | Body::Blob(_)
+            | Body::Link
+            | Body::Code { .. }
+            | Body::Place { .. }
+            | Body::Other { .. } => None,
+        }
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.body {
+            Body::Text { text, .. } => Some(text),
+            Body::Data(_)
+            | Body::Blob(_)
+            | Body::Link
+            | Body::Code { .. }
+            | Body::Place { .. }
+            | Body::Other { .. } => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Body {
+    Text {
+        text: Text,
+        /// A language tag or name as the speaker wrote it.
+        language: Option<Text>,
+    },
+    Data(Json),
+    Blob(Blob),
+    /// Only [`Part::uri`] says where it is.
+    Link,
+    Code {
+        source: Text,
+        language: Text,
+    },
+    Place {
+        text: Option<Text>,
+        gps: Option<Text>,
+    },
+    /// An extension both ends may know; a loss where the far side does not.
+    Other {
+        namespace: Text,
+        value: Json,
+    },
+}
+
+impl Body {
+    /// Which of them it is, as losses name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Body::Text { .. } => "text",
+            Body::Data(_) => "data",
+            Body::Blob(_) => "blob",
+            Body::Link => "link",
+            Body::Code { .. } => "code",
+            Body::Place { .. } => "place",
+            Body::Other { .. } => "other",
+        }
+    }
+}
+
+/// That these parts are dropped on a way (`input`, `output`): one loss for each kind, in alphabetical order.
+pub fn lost_parts<'a>(way: &str, parts: impl IntoIterator<Item = &'a Part>) -> Vec<Loss> {
+    let kinds: std::collections::BTreeSet<&str> = parts.into_iter().map(|part| part.body.kind()).collect();
+    kinds.into_iter().map(|kind| Loss::new(format!("{way}.parts.{kind}"), LossKind::Dropped)).collect()
+}
+
+/// Above this many bytes a blob is always [`Blob::Stored`].
+pub const INLINE_LIMIT: usize = 256 * 1024;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Blob {
+    Inline(#[serde(with = "base64_bytes")] Bytes),
+    Stored { digest: Digest, len: u64 },
+}
+
+pub mod base64_bytes {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use bytes::Bytes;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &Bytes, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Bytes, D::Error> {
+        let text = String::deserialize(d)?;
+        STANDARD.decode(text).map(Bytes::from).map_err(serde::de::Error::custom)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    pub by: Party,
+    pub source: Option<Uri>,
+    pub trust: Trust,
+}
+
+impl Provenance {
+    pub fn caller() -> Self {
+        Provenance { by: Party::Caller, source: None, trust: Trust::Caller }
+    }
+
+    pub fn hub() -> Self {
+        Provenance { by: Party::Hub, source: None, trust: Trust::Operator }
+    }
+
+    pub fn peer(peer: PeerId) -> Self {
+        Provenance { by: Party::Peer(peer), source: None, trust: Trust::Peer }
+    }
+}
+
+/// Ordered; a derived part has the lowest of its sources. Operator text sets rules, Caller text asks, Peer and World
+/// text is data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Trust {
+    World,
+    Peer,
+    Caller,
+    Operator,
+}
+
+impl Trust {
+    const ALL: [Trust; 4] = [Trust::World, Trust::Peer, Trust::Caller, Trust::Operator];
+
+    /// As rules and hubs spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Trust::World => "world",
+            Trust::Peer => "peer",
+            Trust::Caller => "caller",
+            Trust::Operator => "operator",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Trust> {
+        Trust::ALL.into_iter().find(|trust| trust.as_str() == text)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Party {
+    Caller,
+    Hub,
+    Peer(PeerId),
+}
+
+/// What a call brings along. `args` obey the skill's input schema; `parts` are for people and models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    pub args: Option<Json>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// Earlier turns, where a wire sends them along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Turn>,
+    /// The lowest of what the model that wrote it had in context.
+    pub trust: Trust,
+}
+
+impl Input {
+    pub fn args(args: Json) -> Input {
+        Input { args: Some(args), parts: Vec::new(), history: Vec::new(), trust: Trust::Caller }
+    }
+
+    pub fn parts(parts: Vec<Part>) -> Input {
+        Input { args: None, parts, history: Vec::new(), trust: Trust::Caller }
+    }
+
+    pub fn text(text: &str) -> Input {
+        Input::parts(vec![Part::text(text, Provenance::caller())])
+    }
+
+    /// What is lost of this input, as its caller gave it, to somebody who takes arguments and nothing else. Words alone were read
+    /// for the arguments that are in them.
+    pub fn lost_beside_arguments(&self) -> Vec<Loss> {
+        let is_lost = |part: &&Part| self.args.is_some() || part.as_text().is_none();
+        let mut losses = lost_parts("input", self.parts.iter().filter(is_lost));
+        losses.extend(self.lost_marks());
+        losses
+    }
+
+    /// What is lost of it to somebody who takes words and nothing else.
+    pub fn lost_beside_words(&self) -> Vec<Loss> {
+        let mut losses = self.lost_but_words();
+        if self.args.is_some() && !self.parts.is_empty() {
+            losses.push(Loss::new("input.args", LossKind::Dropped));
+        }
+        losses.extend(self.lost_marks());
+        losses
+    }
+
+    /// The parts that are not text, by their kinds.
+    pub fn lost_but_words(&self) -> Vec<Loss> {
+        lost_parts("input", self.parts.iter().filter(|part| part.as_text().is_none()))
+    }
+
+    /// What is lost of it to somebody who is shown the content of parts, and not what stands beside it.
+    pub fn lost_marks(&self) -> Vec<Loss> {
+        let mut losses = Vec::new();
+        if self.parts.iter().any(|part| part.label.is_some()) {
+            losses.push(Loss::new("input.parts.label", LossKind::Dropped));
+        }
+        // English is what is taken for granted where nothing is said.
+        let is_told = |part: &Part| part.language().is_some_and(|tag| !matches!(tag, "english" | "en"));
+        if self.parts.iter().any(is_told) {
+            losses.push(Loss::new("input.parts.language", LossKind::Dropped));
+        }
+        losses
+    }
+
+    /// The text parts, joined by newlines: what a person said. Borrowed in the usual case of one part.
+    pub fn words(&self) -> std::borrow::Cow<'_, str> {
+        let mut texts = self.parts.iter().filter_map(Part::as_text);
+        let Some(first) = texts.next() else { return "".into() };
+        match texts.next() {
+            None => first.into(),
+            Some(second) => {
+                let mut all = format!("{first}\n{second}");
+                texts.for_each(|text| {
+                    all.push('\n');
+                    all.push_str(text);
+                });
+                all.into()
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    pub role: Role,
+    pub parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    System,
+    User,
+    Agent,
+    Tool,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn names(losses: &[Loss]) -> Vec<&str> {
+        losses.iter().map(|loss| &*loss.what).collect()
+    }
+
+    #[test]
+    fn what_of_an_input_somebody_has_no_use_for_is_named() {
+        let words = Input::text("do it");
+        assert_eq!(
+            (words.lost_beside_arguments(), words.lost_beside_words()),
+            (Vec::new(), Vec::new()),
+            "words are read"
+        );
+        let arguments = Input::args(json!({"fast": true}).into());
+        assert_eq!((arguments.lost_beside_arguments(), arguments.lost_beside_words()), (Vec::new(), Vec::new()));
+        let mut both = Input { args: arguments.args, ..words };
+        assert_eq!(names(&both.lost_beside_arguments()), ["input.parts.text"]);
+        assert_eq!(names(&both.lost_beside_words()), ["input.args"]);
+        let mut french = Part::text("deux", Provenance::caller()).labelled("price");
+        if let Body::Text { language, .. } = &mut french.body {
+            *language = Some("french".into());
+        }
+        both.parts.push(french);
+        both.parts.push(Part::new(Body::Link, Provenance::caller()));
+        let lost = ["input.parts.link", "input.args", "input.parts.label", "input.parts.language"];
+        assert_eq!(names(&both.lost_beside_words()), lost);
+        let lost = ["input.parts.link", "input.parts.text", "input.parts.label", "input.parts.language"];
+        assert_eq!(names(&both.lost_beside_arguments()), lost, "each kind by its name");
+        let picture = Input::parts(vec![Part::new(Body::Link, Provenance::caller())]);
+        let lost = picture.lost_beside_arguments();
+        assert_eq!(names(&lost), ["input.parts.link"], "no argument is read from what is not text");
+    }
+}

@@ -1,0 +1,64 @@
+//! The model in the middle. Every protocol is decoded into it and encoded from it; none shapes it.
+//!
+//! Reading order: [`call`] (what comes in), [`event`] (what goes out), [`transcript`] (the same as one answer), [`question`], [`fault`],
+//! [`loss`] (what could not be carried), [`content`], [`card`] (who can be called), [`principal`] (who asks), [`origin`] and [`consent`]
+//! (what led to a call, and what it may do without approval), [`journal`] (what is written down), [`schema`] (what checking a value
+//! costs), [`json`], [`percent`] and [`address`] (how what is carried is spelt), [`glob`] (the patterns of lists), [`ports`], [`peer`] and [`policy`]
+//! (what the outside world must offer).
+//!
+//! What is deliberately absent: I/O, a runtime, clocks (time is always passed in), and the name of any protocol.
+//! `Serialize` on a type here is the form of the journal and of records, never that of a wire: every wire has types of
+//! its own and converts.
+
+pub mod address;
+pub mod call;
+pub mod card;
+pub mod consent;
+pub mod content;
+pub mod conversation;
+pub mod digest;
+pub mod event;
+pub mod fault;
+pub mod glob;
+pub mod id;
+pub mod journal;
+pub mod json;
+pub mod loss;
+pub mod notice;
+pub mod origin;
+pub mod peer;
+pub mod percent;
+pub mod plain_text;
+pub mod policy;
+pub mod ports;
+pub mod principal;
+pub mod question;
+pub mod reach;
+pub mod schema;
+pub mod secret;
+pub mod transcript;
+pub mod visible;
+pub mod visit;
+mod weight;
+pub mod wire;
+
+pub use call::*;
+pub use card::*;
+pub use consent::{Consent, Consents};
+pub use content::*;
+pub use conversation::*;
+pub use digest::Digest;
+pub use event::*;
+pub use fault::*;
+pub use id::*;
+pub use journal::{Entry, Log, Record, Selected, Sent};
+pub use json::Json;
+pub use loss::*;
+pub use notice::*;
+pub use origin::{Chosen, Maker, Origin};
+pub use principal::*;
+pub use question::*;
+pub use secret::*;
+pub use transcript::Transcript;
+pub use visit::{BadLink, WebLink};
+pub use wire::{Raw, Wire};

@@ -1,0 +1,457 @@
+//! What durable storage must offer. Drivers implement these; nothing above knows which one runs.
+//!
+//! Acknowledged means appended and synced: a future returned here resolves only when the bytes would survive a power
+//! cut. Records are opaque to a driver; it never parses one.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::digest::Digest;
+use crate::fault::{Fault, FaultKind};
+use crate::id::{ConversationId, TaskId, Text, Time, TopicId};
+use crate::journal::Log;
+
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreFault>> + Send + 'a>>;
+
+/// Why the store did not do it.
+///
+/// It is no `std::error::Error`, so that [`Fault::internal`] does not take it: a store that is full is not a failure of the hub, and
+/// whoever asked must be told so. It becomes a [`Fault`] by `From`, and in no other way.
+#[derive(Debug, Clone)]
+pub enum StoreFault {
+    /// Someone else appended first (journal) or the revision moved (records).
+    Moved {
+        expected: u64,
+        found: u64,
+    },
+    /// Nothing is held under this name (any more).
+    Missing(Text),
+    Full(Text),
+    /// One owner keeps as many of these as one may.
+    Crowded(Text),
+    Broken(Text),
+    Damaged(Text),
+    Closed,
+}
+
+impl fmt::Display for StoreFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreFault::Moved { expected, found } => write!(f, "expected {expected}, found {found}"),
+            StoreFault::Missing(what) => write!(f, "not held: {what}"),
+            StoreFault::Full(what) => write!(f, "the store is full: {what}"),
+            StoreFault::Crowded(what) => write!(f, "as many {what} as one owner may keep"),
+            StoreFault::Broken(why) => write!(f, "the store failed: {why}"),
+            StoreFault::Damaged(what) => write!(f, "what was stored is damaged: {what}"),
+            StoreFault::Closed => f.write_str("the store is closed"),
+        }
+    }
+}
+
+/// What the log is told of it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Cause(StoreFault);
+
+/// A full store is a condition that passes, and its callers may know; so may somebody who keeps too much. Everything else is
+/// the hub's own failure.
+impl From<StoreFault> for Fault {
+    fn from(fault: StoreFault) -> Fault {
+        match fault {
+            StoreFault::Full(_) => {
+                Fault::hub(FaultKind::Busy, "the hub's store is full: nothing can be kept until there is room")
+                    .because(Cause(fault))
+            }
+            StoreFault::Crowded(what) => {
+                let text = format!("as many {what} as one caller may keep here; remove some first");
+                Fault::caller(FaultKind::TooLarge, text)
+            }
+            StoreFault::Moved { .. }
+            | StoreFault::Missing(_)
+            | StoreFault::Broken(_)
+            | StoreFault::Damaged(_)
+            | StoreFault::Closed => Fault::internal(Cause(fault)),
+        }
+    }
+}
+
+/// One atomic append to one log.
+#[derive(Debug, Clone)]
+pub struct Append {
+    pub log: Log,
+    pub expected: Expected,
+    pub at: Time,
+    pub records: Vec<Bytes>,
+    /// An idempotency key. When another log holds it (and its window has not passed), nothing is written and the answer is
+    /// [`Appended::Exists`].
+    pub unique: Option<Unique>,
+    /// What lists show of this task, written in the same transaction.
+    pub row: Option<TaskRow>,
+    /// How much this task and its owner may keep. Beyond it the oldest tasks of the owner make room where they are finished;
+    /// where they are not, the append is refused as [`StoreFault::Crowded`].
+    pub most: Option<TaskRoom>,
+    /// Bytes of content that these records speak of and that is stored elsewhere (blobs). They count for the owner of the task
+    /// until it is removed.
+    pub beside: u64,
+    /// Whose these records of a topic are. They count in the owner's bytes until they are removed.
+    pub share: Option<Share>,
+}
+
+/// Who keeps something, and how many bytes they may keep in all. Beyond it their oldest finished tasks make room; where that is
+/// not enough, more is refused as [`StoreFault::Crowded`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share {
+    /// [`crate::Owner`] as text.
+    pub owner: Text,
+    pub bytes: u64,
+}
+
+/// How much may be kept; without a number there is no bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TaskRoom {
+    /// Tasks of the owner. Counts for a new one.
+    pub tasks: Option<u64>,
+    /// Bytes of the owner: journals of all tasks with their folds and what is stored beside them, records with what is stored
+    /// beside them, and records of topics.
+    pub bytes: Option<u64>,
+    /// Bytes in the journals of this task.
+    pub of_task: Option<u64>,
+}
+
+/// Where a log must stand for an append to happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// The sequence of the last record before these; 0 for a new log. The first record gets one more.
+    At(u64),
+    /// Wherever it stands, the store gives the next sequence: for logs with many writers and no state, audit and topics.
+    Any,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unique {
+    pub key: Digest,
+    /// Digest of what was asked: the same key with another body is a conflict.
+    pub body: Digest,
+    pub until: Time,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Appended {
+    /// Written and synced; the sequence of the last record.
+    At(u64),
+    /// The key is held by this task, whose body had this digest.
+    Exists { task: TaskId, body: Digest },
+}
+
+/// A line in the list of tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskRow {
+    pub task: TaskId,
+    /// [`crate::Owner`] as text.
+    pub owner: Text,
+    pub conversation: Option<ConversationId>,
+    pub parent: Option<TaskId>,
+    pub skill: Option<Text>,
+    pub state: TaskPhase,
+    pub created: Time,
+    pub updated: Time,
+}
+
+/// As much of the state as a list needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TaskPhase {
+    Accepted,
+    Running,
+    Waiting,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl TaskPhase {
+    pub const ALL: [TaskPhase; 6] = [
+        TaskPhase::Accepted,
+        TaskPhase::Running,
+        TaskPhase::Waiting,
+        TaskPhase::Completed,
+        TaskPhase::Failed,
+        TaskPhase::Cancelled,
+    ];
+
+    pub fn is_done(self) -> bool {
+        match self {
+            TaskPhase::Completed | TaskPhase::Failed | TaskPhase::Cancelled => true,
+            TaskPhase::Accepted | TaskPhase::Running | TaskPhase::Waiting => false,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaskPhase::Accepted => "accepted",
+            TaskPhase::Running => "running",
+            TaskPhase::Waiting => "waiting",
+            TaskPhase::Completed => "completed",
+            TaskPhase::Failed => "failed",
+            TaskPhase::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<TaskPhase> {
+        Self::ALL.into_iter().find(|phase| phase.as_str() == text)
+    }
+}
+
+/// Which tasks to list; newest first, `before` is the cursor returned with the last page.
+#[derive(Debug, Clone, Default)]
+pub struct TaskFilter {
+    pub owner: Option<Text>,
+    pub conversation: Option<ConversationId>,
+    pub state: Option<TaskPhase>,
+    /// Only those not done.
+    pub live: bool,
+    pub before: Option<(Time, TaskId)>,
+    pub limit: usize,
+}
+
+/// Which tasks to list by their last change, newest first; `before` is the change of the last one of the page before.
+#[derive(Debug, Clone, Default)]
+pub struct Changed {
+    pub owner: Option<Text>,
+    pub conversation: Option<ConversationId>,
+    pub state: Option<TaskPhase>,
+    /// Only those that went to a skill of this peer.
+    pub peer: Option<Text>,
+    /// Only changes after this.
+    pub since: Option<Time>,
+    pub before: Option<(Time, TaskId)>,
+    pub limit: usize,
+}
+
+/// A stored record with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    pub seq: u64,
+    pub at: Time,
+    pub bytes: Bytes,
+}
+
+/// A page of records ends with the one that makes it this long, however few they are.
+pub const READ_BYTES: usize = 4 * 1024 * 1024;
+
+/// Does nothing follow this page, which was to have `limit` records?
+pub fn is_last(page: &[Stored], limit: usize) -> bool {
+    page.len() < limit && page.iter().map(|stored| stored.bytes.len()).sum::<usize>() < READ_BYTES
+}
+
+/// Append-only records.
+pub trait Journal: Send + Sync {
+    fn append(&self, append: Append) -> Pending<'_, Appended>;
+    /// Records after `after`, oldest first, at most `limit`, and no more once they have [`READ_BYTES`]: see [`is_last`].
+    fn read(&self, log: Log, after: u64, limit: usize) -> Pending<'_, Vec<Stored>>;
+    /// The sequence of the last record ever appended; 0 for a log that never was. Retention does not lower it.
+    fn last(&self, log: Log) -> Pending<'_, u64>;
+    /// Keeps the fold of a log up to `upto`, in place of an earlier one. It never replaces records, it saves reading them.
+    fn snapshot(&self, log: Log, upto: u64, at: Time, fold: Bytes) -> Pending<'_, ()>;
+    /// The newest fold kept of this log; its `seq` is the last record it holds.
+    fn latest(&self, log: Log) -> Pending<'_, Option<Stored>>;
+    fn task(&self, task: TaskId) -> Pending<'_, Option<TaskRow>>;
+    fn tasks(&self, filter: TaskFilter) -> Pending<'_, Vec<TaskRow>>;
+    fn changed(&self, filter: Changed) -> Pending<'_, Vec<TaskRow>>;
+    /// How many there are, whatever the page.
+    fn count(&self, filter: Changed) -> Pending<'_, u64>;
+    /// Who holds this idempotency key, and the digest of what it asked.
+    fn unique(&self, key: Digest, now: Time) -> Pending<'_, Option<(TaskId, Digest)>>;
+    /// Removes finished tasks, topics and audit lines by their rules, and keys whose window has passed.
+    fn retain(&self, rules: Retention, now: Time) -> Pending<'_, Removed>;
+    /// Removes one task and all that belongs to it: its journals, its keys, and the tasks it started.
+    fn forget(&self, task: TaskId) -> Pending<'_, bool>;
+    /// Removes all records of a topic and its fold. Its sequence goes on.
+    fn clear(&self, topic: TopicId) -> Pending<'_, ()>;
+    /// Puts other bytes in place of one record; false when there is none. For the audit, whose chain holds without what somebody
+    /// has the right to have forgotten, and for records of a topic that nobody needs any more.
+    fn redact(&self, log: Log, seq: u64, bytes: Bytes) -> Pending<'_, bool>;
+    /// Removes all tasks of an owner; returns how many.
+    fn forget_owner(&self, owner: &str) -> Pending<'_, u64>;
+}
+
+/// Age and count for each kind. A task that is not done is never removed, whatever its age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    pub tasks: std::time::Duration,
+    pub tasks_count: u64,
+    pub audit: std::time::Duration,
+    pub audit_count: u64,
+    pub audit_bytes: u64,
+    pub topics: std::time::Duration,
+    /// Of each topic.
+    pub topics_count: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Removed {
+    pub tasks: u64,
+    pub audit: u64,
+    pub topics: u64,
+    pub keys: u64,
+}
+
+/// A small keyed value. `kind` separates name spaces: conversations, tokens, secrets, push configurations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    pub key: Text,
+    pub revision: u64,
+    pub value: Bytes,
+    pub expires: Option<Time>,
+}
+
+impl Item {
+    /// One that is not stored yet.
+    pub fn new(key: impl Into<Text>, value: Bytes, expires: Option<Time>) -> Item {
+        Item { key: key.into(), revision: 0, value, expires }
+    }
+}
+
+/// When a put may happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    Anything,
+    Absent,
+    Revision(u64),
+}
+
+/// Whose something new is, and how much of its kind they may keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    /// What is counted, in words that they may read: things of several kinds may be counted as one.
+    pub of: &'static str,
+    /// [`crate::Owner`] as text.
+    pub owner: Text,
+    pub most: u64,
+    /// Bytes of all that is theirs; without a number there is no bound. Their oldest finished tasks make room.
+    pub bytes: Option<u64>,
+    /// Bytes of content that the record speaks of and that is stored elsewhere (blobs). They count until it is removed.
+    pub beside: u64,
+}
+
+/// Small keyed values with revision, compare-and-set and expiry. An expired item is never returned.
+pub trait Records: Send + Sync {
+    fn get(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>>;
+    /// Returns the new revision.
+    fn put(
+        &self,
+        kind: &'static str,
+        key: &str,
+        value: Bytes,
+        expires: Option<Time>,
+        expect: Expect,
+        now: Time,
+    ) -> Pending<'_, u64>;
+    /// As a put in place of the item's revision (0: of what is absent), for somebody who may keep so much:
+    /// [`StoreFault::Crowded`] beyond it. What has expired counts until it is removed.
+    fn put_within(&self, room: Room, kind: &'static str, item: Item, now: Time) -> Pending<'_, u64>;
+    /// The same content, written another way (sealed by another key): revision and expiry stay as they are. False when what is
+    /// there is not of this revision.
+    fn rewrite(&self, kind: &'static str, key: &str, value: Bytes, revision: u64) -> Pending<'_, bool>;
+    /// Removes and returns it: a one-time secret is taken, never read twice.
+    fn take(&self, kind: &'static str, key: &str, now: Time) -> Pending<'_, Option<Item>>;
+    /// In key order, after `after`.
+    fn list(&self, kind: &'static str, after: Option<&str>, limit: usize, now: Time) -> Pending<'_, Vec<Item>>;
+    /// How many are not expired.
+    fn count(&self, kind: &'static str, now: Time) -> Pending<'_, u64>;
+    /// Removes expired items; returns how many.
+    fn expire(&self, now: Time) -> Pending<'_, u64>;
+}
+
+/// What a blob store says of what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobInfo {
+    pub digest: Digest,
+    pub len: u64,
+}
+
+/// A blob that arrives in pieces. Dropping it before `finish` leaves nothing behind.
+pub trait BlobWriter: Send {
+    fn write(&mut self, bytes: Bytes) -> Pending<'_, ()>;
+    /// Synced; the digest is of what was stored.
+    fn finish(self: Box<Self>) -> Pending<'static, BlobInfo>;
+}
+
+/// Content-addressed bytes.
+pub trait Blobs: Send + Sync {
+    fn create(&self) -> Pending<'_, Box<dyn BlobWriter>>;
+    fn info(&self, digest: Digest) -> Pending<'_, Option<BlobInfo>>;
+    /// At most `limit` bytes from `offset`; empty at the end. [`StoreFault::Missing`] when it is not held.
+    fn read(&self, digest: Digest, offset: u64, limit: usize) -> Pending<'_, Bytes>;
+    /// Removes the oldest until at most `bytes` are held; returns how many bytes went.
+    fn retain(&self, bytes: u64) -> Pending<'_, u64>;
+}
+
+/// A skill as the full-text index sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Indexed {
+    /// `peer/skill`.
+    pub skill: Text,
+    pub title: Text,
+    pub description: Text,
+    pub keywords: Text,
+}
+
+/// One hit, best first. The score lies in 0..=1; a higher one is better, 0 is no match and is not returned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    pub skill: Text,
+    pub score: f64,
+}
+
+/// Full-text ranking over skills.
+pub trait SkillIndex: Send + Sync {
+    /// Replaces all skills of one peer.
+    fn replace(&self, peer: &str, skills: Vec<Indexed>) -> Pending<'_, ()>;
+    fn search(&self, words: &str, limit: usize) -> Pending<'_, Vec<Hit>>;
+}
+
+/// The ports together, as the hub holds them.
+#[derive(Clone)]
+pub struct Store {
+    pub journal: Arc<dyn Journal>,
+    pub records: Arc<dyn Records>,
+    pub blobs: Arc<dyn Blobs>,
+    pub index: Arc<dyn SkillIndex>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Store")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Retry;
+
+    /// A type that is an error has two of these, and then it is not known which is meant: the test below does not compile.
+    trait NoError<Way> {
+        fn is_seen() {}
+    }
+    impl<T> NoError<()> for T {}
+    impl<T: std::error::Error> NoError<u8> for T {}
+
+    #[test]
+    fn a_fault_of_the_store_becomes_a_fault_in_one_way_only() {
+        <StoreFault as NoError<_>>::is_seen();
+        let full = Fault::from(StoreFault::Full("blobs".into()));
+        assert_eq!((full.kind, full.retry), (FaultKind::Busy, Retry::After(None)));
+        assert!(full.source.as_ref().is_some_and(|cause| cause.to_string() == "the store is full: blobs"), "{full:?}");
+        assert_eq!(full.once_answered().retry, Retry::IfIdempotent, "what was done is not done again");
+        let broken = Fault::from(StoreFault::Broken("disk".into()));
+        assert_eq!((broken.kind, broken.clone().once_answered().retry), (FaultKind::Internal, Retry::No));
+    }
+}
+
+/// How many values each key seals, by the id of the key.
+pub type Counts = std::collections::BTreeMap<String, u64>;

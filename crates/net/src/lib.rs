@@ -1,0 +1,24 @@
+//! Connections in and out. Nothing here knows a protocol.
+//!
+//! In: [`accept`] (the accept loop), [`tls`] and [`tls_settings`], [`connection`] (what is known of one), [`places`] (connection limits),
+//! [`descriptors`] (how many files the system allows), [`patience`] (stall timeouts), [`body`], [`room`] and [`large`] (bodies within a memory
+//! budget), [`upgrade`], [`frames`] and [`counted`] (WebSockets within the same bounds), [`contained`] (content that a browser must not run).
+//! Out: [`client`].
+
+pub mod accept;
+pub mod body;
+pub mod client;
+pub mod connection;
+pub mod contained;
+pub mod counted;
+pub mod descriptors;
+pub mod frames;
+pub mod large;
+pub mod patience;
+pub mod places;
+pub mod room;
+#[cfg(test)]
+mod tests;
+pub mod tls;
+pub mod tls_settings;
+pub mod upgrade;

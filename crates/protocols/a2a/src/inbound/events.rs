@@ -1,0 +1,39 @@
+//! Events that belong to no task: A2A has no publish and subscribe, so our extension marks a message as one, and the hub's
+//! queue of events does the rest. Whoever sends is answered that it was taken; whoever listens reads `/api/messages`.
+
+use crate::decode::Told;
+use interlingua_machines::bus::{Kind, Message, topic};
+use interlingua_model::{Fault, FaultKind, Json, PeerId};
+use serde_json::json;
+
+use super::Asking;
+
+impl Asking<'_> {
+    pub(super) async fn publish(&self, told: Told) -> Result<Json, Fault> {
+        let hub = &self.shared().hub;
+        if self.by.is_anonymous() {
+            let text = "events are taken from callers who say who they are";
+            return Err(Fault::caller(FaultKind::Unauthenticated, text));
+        }
+        let from = told.from.map_or_else(|| PeerId::from(self.by.owner().to_string()), PeerId);
+        hub.bus().check_speaker(&self.by, &from)?;
+        let topic = topic::named(&told.topic)?;
+        let message = Message {
+            id: told.id,
+            kind: Kind::Event,
+            from,
+            to: None,
+            topic: Some(topic.clone()),
+            skill: None,
+            content: told.content,
+            correlation: told.correlation,
+            priority: told.priority,
+            at: hub.now(),
+            meta: told.meta,
+            by: self.by.owner(),
+            readers: told.readers,
+        };
+        let seq = hub.publish(&message).await?;
+        Ok(json!({"status": "accepted", "topic": topic.as_str(), "seq": seq}).into())
+    }
+}

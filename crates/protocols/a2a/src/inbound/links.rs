@@ -1,0 +1,34 @@
+//! Where content can be fetched that is too large to stand in an answer: below the agent's own address, for whoever may see the
+//! task it belongs to.
+
+use std::str::FromStr;
+
+use crate::encode::Addresses;
+use interlingua_model::{Digest, TaskId, Uri};
+
+/// The first step of such a path.
+const BLOBS: &str = "blobs";
+
+#[derive(Debug, Clone)]
+pub struct Links {
+    agent: String,
+    task: TaskId,
+}
+
+impl Links {
+    pub fn new(agent: String, task: TaskId) -> Links {
+        Links { agent, task }
+    }
+
+    /// The task and content a path names.
+    pub fn read(path: &str) -> Option<(TaskId, Digest)> {
+        let (task, digest) = path.strip_prefix(BLOBS)?.strip_prefix('/')?.split_once('/')?;
+        Some((task.parse().ok()?, Digest::from_str(digest).ok()?))
+    }
+}
+
+impl Addresses for Links {
+    fn blob(&self, digest: &Digest) -> Option<Uri> {
+        Some(format!("{}/{BLOBS}/{}/{digest}", self.agent, self.task).into())
+    }
+}

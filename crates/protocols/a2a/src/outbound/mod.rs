@@ -1,0 +1,65 @@
+//! We call them: an A2A agent as a peer of the hub, in either generation of the protocol.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`peer`] | the peer: its health, its configuration |
+//! | [`address`], [`known`], [`refresh`] | where its card is, what the card says, and keeping both true |
+//! | [`trust`] | whose signature on the card counts |
+//! | [`mod@line`], [`grpc`], [`events`] | one interface of the card: a request there, its answer or stream back |
+//! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it, also after a break |
+//! | [`registered`] | agents that others register while the hub runs |
+//! | [`legs`] | the agent's own conversations beside ours |
+//!
+//! Deliberately absent: any credential or header of a caller's, redirects, webhooks, and calls sent twice that may have
+//! happened.
+
+pub mod address;
+mod events;
+mod grpc;
+mod known;
+mod legs;
+mod line;
+mod peer;
+mod refresh;
+pub(crate) mod registered;
+mod talk;
+mod trust;
+mod work;
+
+use std::sync::Arc;
+
+use interlingua_model::{Fault, PeerId};
+
+use crate::settings;
+use interlingua_hub::Hub;
+use interlingua_net::client::starting::Starting;
+
+pub(crate) use self::peer::Manifest;
+use self::peer::Named;
+pub use peer::A2aPeer;
+
+/// A peer that is made and can be registered.
+#[derive(Debug)]
+pub struct Prepared {
+    peer: Arc<A2aPeer>,
+}
+
+/// Makes the peer: all that its configuration can be refused for is refused here. Nobody is called.
+pub async fn prepare(
+    hub: &Arc<Hub>,
+    name: &str,
+    config: &interlingua_settings::Peer,
+    a2a: &settings::A2aPeer,
+) -> Result<Prepared, Fault> {
+    let peer = A2aPeer::new(hub, PeerId::from(name), config, a2a, Manifest::Shown, Named::ByConfiguration).await?;
+    Ok(Prepared { peer: Arc::new(peer) })
+}
+
+impl Prepared {
+    /// Adds the peer, or replaces it whole, with what its card said when it was last read; reading it goes on beside.
+    pub async fn register(self, hub: &Arc<Hub>) -> Result<Starting, Fault> {
+        self.peer.show(hub).await?;
+        refresh::watch(hub, &self.peer);
+        Ok(Starting::new(&self.peer.listed))
+    }
+}

@@ -1,0 +1,203 @@
+//! Operations by method and by path; versions; what a message means.
+
+use interlingua_model::{Ask, OnDisconnect, PeerId, Priority, SkillId, Target, Time};
+use serde_json::{Value, json};
+
+use super::bytes;
+use crate::Version;
+use crate::decode::request::{NoRoute, Route, decode_http, decode_params, route};
+use crate::decode::{Context, Door, Meaning, Wants, decode};
+use crate::ext;
+use crate::invalid::Problem;
+use crate::json::Dialect;
+use crate::method::Method;
+use crate::wire::{Operation, TaskState};
+use interlingua_wire::hop::Headers;
+
+#[test]
+fn a_26_versions_go_by_major_and_minor_and_none_is_the_older_one() {
+    for (text, version) in [
+        (None, Version::V03),
+        (Some(""), Version::V03),
+        (Some("0.3"), Version::V03),
+        (Some("0.3.0"), Version::V03),
+        (Some("1.0"), Version::V1),
+        (Some(" 1.0.1 "), Version::V1),
+    ] {
+        assert_eq!(Version::parse(text), Ok(version), "{text:?}");
+    }
+    for text in ["9.9", "1", "1.1", "2.0", "x"] {
+        let invalid = Version::parse(Some(text)).expect_err(text);
+        assert_eq!(invalid.problem, Problem::Version(text.to_owned()));
+    }
+}
+
+#[test]
+fn methods_of_the_two_generations_have_no_name_in_common() {
+    for method in Method::ALL {
+        for (version, other) in [(Version::V1, Version::V03), (Version::V03, Version::V1)] {
+            let Some(name) = method.name(version) else { continue };
+            assert_eq!(Method::named(name, version), Ok(method));
+            let invalid = Method::named(name, other).expect_err(name);
+            assert!(matches!(invalid.problem, Problem::OtherVersion(..)), "{name}: {invalid}");
+        }
+    }
+    assert!(matches!(Method::named("tasks/list", Version::V03).expect_err("none").problem, Problem::Method(_)));
+}
+
+#[test]
+fn a_17_paths_lead_to_operations_with_and_without_a_tenant() {
+    let plain = |method| Route { version: Version::V1, method, tenant: None, task: None, config: None };
+    let task = |method| Route { task: Some("t1"), ..plain(method) };
+    for (verb, path, expected) in [
+        ("POST", "message:send", plain(Method::Send)),
+        ("POST", "message:stream", plain(Method::Stream)),
+        ("GET", "tasks", plain(Method::List)),
+        ("GET", "tasks/t1", task(Method::Get)),
+        ("POST", "tasks/t1:cancel", task(Method::Cancel)),
+        ("GET", "tasks/t1:subscribe", task(Method::Subscribe)),
+        ("POST", "tasks/t1:subscribe", task(Method::Subscribe)),
+        ("POST", "tasks/t1/pushNotificationConfigs", task(Method::PushCreate)),
+        ("GET", "tasks/t1/pushNotificationConfigs", task(Method::PushList)),
+        ("DELETE", "tasks/t1/pushNotificationConfigs/c", Route { config: Some("c"), ..task(Method::PushDelete) }),
+        ("GET", "extendedAgentCard", plain(Method::ExtendedCard)),
+        ("POST", "hotels/message:send", Route { tenant: Some("hotels"), ..plain(Method::Send) }),
+        ("GET", "hotels/tasks/t1", Route { tenant: Some("hotels"), ..task(Method::Get) }),
+        ("POST", "v1/message:send", Route { version: Version::V03, ..plain(Method::Send) }),
+        ("GET", "v1/tasks/t1:subscribe", Route { version: Version::V03, ..task(Method::Subscribe) }),
+        ("GET", "v1/card", Route { version: Version::V03, ..plain(Method::ExtendedCard) }),
+    ] {
+        assert_eq!(route(verb, path), Ok(expected), "{verb} {path}");
+    }
+    for path in ["", "x", "tasks/", "tasks/a/b", "a/b/message:send", "card", "tasks/t1/pushNotificationConfigs/"] {
+        assert_eq!(route("GET", path), Err(NoRoute::NotFound), "{path}");
+    }
+    assert_eq!(route("GET", "message:send"), Err(NoRoute::NotAllowed("POST")));
+    assert_eq!(route("DELETE", "tasks/t1"), Err(NoRoute::NotAllowed("GET")));
+}
+
+#[test]
+fn a_12_a_page_has_one_to_a_hundred_tasks_by_either_binding() {
+    let list = |size: &str| {
+        let params = bytes(&json!({"pageSize": size.parse::<i64>().expect("a number")}));
+        let rpc = decode_params(Method::List, Some(&params), Version::V1, 8).map(|asked| asked.operation);
+        let query = vec![("pageSize".to_owned(), size.to_owned())];
+        let route = route("GET", "tasks").expect("a path");
+        let http = decode_http(&route, &query, &bytes::Bytes::new(), 8).map(|asked| asked.operation);
+        assert_eq!(rpc.is_ok(), http.is_ok());
+        rpc
+    };
+    for size in ["0", "101", "-1"] {
+        assert!(list(size).is_err(), "{size}");
+    }
+    assert!(matches!(list("100"), Ok(Operation::List(list)) if list.size == Some(100)));
+    let query = [
+        ("status", "TASK_STATE_WORKING"),
+        ("contextId", "c"),
+        ("includeArtifacts", "true"),
+        ("statusTimestampAfter", "1970-01-01T00:00:01Z"),
+    ];
+    let query: Vec<(String, String)> =
+        query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let route = route("GET", "tasks").expect("a path");
+    let asked = decode_http(&route, &query, &bytes::Bytes::new(), 8).expect("a list");
+    let Operation::List(list) = asked.operation else { panic!("a list") };
+    assert_eq!((list.state, list.after, list.artifacts), (Some(TaskState::Working), Some(Time(1000)), true));
+}
+
+#[test]
+fn a_33_a_query_may_spell_its_names_as_the_proto_does() {
+    let route = route("GET", "v1/tasks/t1").expect("a path");
+    for name in ["historyLength", "history_length"] {
+        let query = [(name.to_owned(), "2".to_owned())];
+        let asked = decode_http(&route, &query, &bytes::Bytes::new(), 8).expect("a task");
+        assert_eq!(asked.operation, Operation::Get { task: "t1".into(), history: Some(2) });
+    }
+    let other = [("history__size".to_owned(), "2".to_owned())];
+    let asked = decode_http(&route, &other, &bytes::Bytes::new(), 8).expect("a task");
+    assert_eq!(asked.operation, Operation::Get { task: "t1".into(), history: None });
+}
+
+#[test]
+fn push_configurations_are_named_as_each_generation_does() {
+    let read = |method, params: Value, version| {
+        decode_params(method, Some(&bytes(&params)), version, 8).map(|asked| asked.operation)
+    };
+    let named = Operation::PushDelete { task: "t".into(), id: "c".into() };
+    let new = read(Method::PushDelete, json!({"taskId": "t", "id": "c"}), Version::V1);
+    assert_eq!(new.as_ref(), Ok(&named));
+    let old = read(Method::PushDelete, json!({"id": "t", "pushNotificationConfigId": "c"}), Version::V03);
+    assert_eq!(old, Ok(named));
+    let set = json!({"taskId": "t", "pushNotificationConfig": {"id": "c", "url": "https://x/"}});
+    let Ok(Operation::PushCreate(config)) = read(Method::PushCreate, set, Version::V03) else { panic!("a set") };
+    assert_eq!((config.task.as_deref(), config.id.as_deref()), (Some("t"), Some("c")));
+    assert!(read(Method::PushCreate, json!({"url": "https://x/"}), Version::V1).is_err());
+}
+
+fn meaning(message: &Value, door: Door, wants: Wants) -> Meaning {
+    let frame = bytes(&json!({ "message": message }));
+    let (send, _) = super::source(&frame, Dialect::V1).send().expect("a send");
+    let context =
+        Context { version: Version::V1, door, now: Time(1), headers: Headers::default(), wants, replay: None };
+    decode(send, &context).expect("a meaning").value
+}
+
+fn message(metadata: Value, parts: Value) -> Value {
+    json!({"messageId": "m", "role": "ROLE_USER", "contextId": "c", "parts": parts, "metadata": {ext::URI: metadata}})
+}
+
+#[test]
+fn a_message_is_a_call_of_the_skill_the_extension_names_else_of_the_address() {
+    let text = || json!([{"text": "hi"}]);
+    let target = |metadata, door| match meaning(&message(metadata, text()), door, Wants::Answer) {
+        Meaning::Call(call) => match call.ask {
+            Ask::Invoke { target, .. } => target,
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    let hotels = || Door::Peer(PeerId::from("hotels"));
+    assert_eq!(target(json!({}), Door::Hub), Target::Words);
+    assert_eq!(target(json!({}), hotels()), Target::Peer("hotels".into()));
+    let named = Target::Skill(SkillId::new("hotels", "search"), None);
+    assert_eq!(target(json!({"skill": "hotels/search"}), Door::Hub), named);
+    assert_eq!(target(json!({"skill": "search"}), hotels()), named);
+    assert_eq!(target(json!({"skill": "search"}), Door::Hub), Target::Capability("search".into()));
+}
+
+#[test]
+fn one_object_among_the_parts_is_the_arguments_and_the_manners_are_those_of_the_protocol() {
+    let parts = json!([{"text": "please"}, {"data": {"city": "Paris"}}]);
+    let Meaning::Call(call) = meaning(&message(json!({"priority": 10}), parts), Door::Hub, Wants::Stream) else {
+        panic!("a call")
+    };
+    let input = call.input().expect("input");
+    assert_eq!(input.args.as_ref().map(interlingua_model::Json::as_str), Some(r#"{"city":"Paris"}"#));
+    assert_eq!(input.words(), "please");
+    assert_eq!((call.limits.on_disconnect, call.limits.keep, call.id_given), (OnDisconnect::Detach, true, true));
+    assert_eq!(call.limits.priority, Priority::new(9).expect("a priority"));
+    assert_eq!(call.conversation.map(|context| context.0.to_string()).as_deref(), Some("c"));
+    let two = json!([{"data": {"a": 1}}, {"data": {"b": 1}}]);
+    let Meaning::Call(call) = meaning(&message(json!({}), two), Door::Hub, Wants::Answer) else { panic!("a call") };
+    assert!(call.input().expect("input").args.is_none() && !call.limits.keep);
+}
+
+#[test]
+fn a_message_to_a_task_is_more_input_for_it() {
+    let mut more = message(json!({}), json!([{"text": "Paris"}]));
+    more["taskId"] = "t".into();
+    let Meaning::More { task, context, message, input } = meaning(&more, Door::Hub, Wants::Answer) else {
+        panic!("more")
+    };
+    assert_eq!((&*task, context.as_deref(), message.as_str()), ("t", Some("c"), "m"));
+    assert_eq!(input.words(), "Paris");
+}
+
+#[test]
+fn priorities_are_the_tables() {
+    let heard: Vec<u8> = (1..=10).map(|level| ext::priority(level).expect("in range").level()).collect();
+    assert_eq!(heard, [0, 1, 2, 3, 5, 6, 7, 8, 9, 9]);
+    let told: Vec<u64> = (0..=9).map(|level| ext::level(Priority::new(level).expect("in range"))).collect();
+    assert_eq!(told, [1, 2, 3, 4, 4, 5, 6, 7, 8, 10]);
+    assert_eq!((ext::priority(0), ext::priority(11)), (None, None));
+}

@@ -1,0 +1,161 @@
+//! From frames to the model: tasks that are asked of us, commands that we are given, results and ends that come back.
+
+use std::time::Duration;
+
+use interlingua_model::{
+    Ask, Call, Caller, CancelWhy, Carried, Channel, Deadline, DeadlineBy, Event, Fault, FaultKind, Finished, Input,
+    Json, KindSet, Level, Limits, MessageId, Meta, Missing, OnDisconnect, Outcome, Output, Part, Party, PeerId, Piece,
+    Provenance, SkillId, Target, Text, Time, Trace, Usage, Wire,
+};
+
+use super::link::Tongue;
+use super::server::{Asked, LATE};
+use super::wire::{CommandResult, ResultStatus, ServerMessage, Status};
+use super::{WIRE, fault, profile};
+use interlingua_wire::hop;
+use interlingua_wire::members::Members;
+
+/// A TASK as a call of its target, in words. It is kept, its caller can answer nothing, and it ends with its connection; in the
+/// wider profile it waits for the caller to come back.
+pub fn task(asked: &Asked, message: MessageId, grace: Duration, now: Time) -> Call {
+    let text = asked.message.request.as_deref().unwrap_or_default();
+    let input = if text.is_empty() { Input::parts(Vec::new()) } else { Input::text(text) };
+    let mut call =
+        Call::new(message, came(), Ask::Invoke { target: Target::Peer(asked.target.as_ref().into()), input });
+    call.caller = Caller { can_answer: KindSet::NONE, missing: Missing::Refuse, accepts: Vec::new() };
+    let said = asked.message.metadata.as_ref().map_or_else(Members::absent, Members::of);
+    let timeout = profile::timeout(asked.message.metadata.as_ref()).filter(|_| asked.tongue == Tongue::Profile);
+    call.limits = Limits {
+        keep: true,
+        on_disconnect: match asked.tongue {
+            Tongue::Plain => OnDisconnect::Cancel,
+            Tongue::Profile => OnDisconnect::CancelAfter(grace),
+        },
+        deadline: timeout.map(|span| Deadline { at: now.after(span), set_by: DeadlineBy::Caller }),
+        ..Limits::default()
+    };
+    call.via = said.text("via").and_then(|via| hop::via(&via));
+    if let Some(origin) = said.text(hop::ORIGIN) {
+        call.told(&origin);
+    }
+    call.trace = trace(&said);
+    call.meta = Meta(asked.message.metadata.clone());
+    call
+}
+
+fn came() -> Wire {
+    Wire(WIRE.into())
+}
+
+fn trace(said: &Members) -> Option<Trace> {
+    let text = |key: &str| said.text(key).map(|text| Text::from(&*text));
+    let trace = Trace { parent: text("traceparent"), state: text("tracestate"), baggage: text("baggage") };
+    (trace.parent.is_some() || trace.state.is_some() || trace.baggage.is_some()).then_some(trace)
+}
+
+/// A COMMAND at a device: its actions in order, the rest skipped once one fails. `skill` says which of ours a tool is; one that
+/// is none gets its result here, so that no action stays without one.
+pub fn commands(
+    frame: &ServerMessage,
+    message: impl Fn(usize) -> MessageId,
+    skill: impl Fn(&str) -> Option<SkillId>,
+    now: Time,
+) -> Vec<Result<Call, CommandResult>> {
+    let actions = frame.actions.as_deref().unwrap_or_default();
+    let timeout = profile::timeout(frame.metadata.as_ref());
+    let each = |(index, action): (usize, &super::wire::Command)| {
+        let Some(skill) = skill(&action.tool_name) else {
+            return Err(CommandResult {
+                status: ResultStatus::Failure,
+                error: Some(format!("there is no tool {} here", action.tool_name).into()),
+                result: None,
+                namespace: None,
+                call_id: action.call_id.clone(),
+            });
+        };
+        let input = Input::args(action.parameters.clone().unwrap_or_else(Json::empty_object));
+        let mut call = Call::new(message(index), came(), Ask::Invoke { target: Target::Skill(skill, None), input });
+        call.limits.deadline = timeout.map(|span| Deadline { at: now.after(span), set_by: DeadlineBy::Caller });
+        Ok(call)
+    };
+    actions.iter().enumerate().map(each).collect()
+}
+
+/// The results of a COMMAND, one for each of the calls that were sent with these ids, whatever came back.
+pub fn results(results: &[CommandResult], sent: &[Text], peer: &PeerId) -> Vec<Finished> {
+    let each = |(index, id): (usize, &Text)| match results.get(index) {
+        None => Finished::failed(bad_reply(peer, "the device left out a result")),
+        Some(result) if result.call_id.as_ref().is_some_and(|other| other != id) => {
+            Finished::failed(bad_reply(peer, "the device answered another call"))
+        }
+        Some(given) => result(given, peer),
+    };
+    sent.iter().enumerate().map(each).collect()
+}
+
+pub fn result(result: &CommandResult, peer: &PeerId) -> Finished {
+    let output = output(result.result.as_ref(), peer);
+    let outcome = match result.status {
+        ResultStatus::Success => Outcome::Completed,
+        ResultStatus::Failure => Outcome::Failed(failed(result.error.as_deref(), peer)),
+        ResultStatus::Skipped => Outcome::Cancelled { by: Party::Peer(peer.clone()), why: CancelWhy::EarlierFailed },
+        ResultStatus::None => Outcome::Failed(bad_reply(peer, "the device has no result")),
+    };
+    Finished { outcome, output, usage: Usage::default() }
+}
+
+/// A lone text is said, anything else is structured.
+fn output(result: Option<&Json>, peer: &PeerId) -> Output {
+    let Some(result) = result else { return Output::default() };
+    match result.tree().as_str() {
+        Some(text) => {
+            let parts = vec![Part::text(text, Provenance::peer(peer.clone()))];
+            Output { parts, ..Output::default() }
+        }
+        None => Output { structured: Some(result.clone()), ..Output::default() },
+    }
+}
+
+/// The end of a task that we asked a server for.
+pub fn task_end(frame: &ServerMessage, peer: &PeerId) -> Carried<Finished> {
+    let output = output(frame.result.as_ref(), peer);
+    let said =
+        frame.result.as_ref().and_then(|result| Members::of(result).text("failure").map(|text| text.into_owned()));
+    let text = frame.error.as_deref().filter(|text| !text.is_empty()).or(said.as_deref());
+    let outcome = match frame.status {
+        Status::Completed => Outcome::Completed,
+        Status::Failed if text == Some("Task was cancelled because target device disconnected") => {
+            let text = "the device was lost; what it was told may have happened";
+            Outcome::Failed(Fault::new(FaultKind::OutcomeUnknown, Party::Peer(peer.clone()), text))
+        }
+        Status::Failed | Status::Error => Outcome::Failed(failed(text, peer)),
+        Status::Continue | Status::Ok => Outcome::Failed(bad_reply(peer, "a task ended without an end")),
+    };
+    Carried::whole(Finished { outcome, output, usage: Usage::default() })
+}
+
+/// An error frame: it names no task, so it is for the one that waits to be acknowledged.
+pub fn refusal(frame: &ServerMessage, peer: PeerId) -> Fault {
+    fault::of_refusal(frame.error.as_deref(), peer)
+}
+
+/// Log lines as they were said.
+pub fn notes(lines: &[Text], message: &MessageId, peer: &PeerId) -> Vec<Event> {
+    let note = |line: &Text| Event::Said {
+        message: message.clone(),
+        channel: Channel::Note(Level::Info),
+        piece: Piece::Whole,
+        parts: vec![Part::text(line.clone(), Provenance::peer(peer.clone()))],
+    };
+    lines.iter().map(note).collect()
+}
+
+fn failed(text: Option<&str>, peer: &PeerId) -> Fault {
+    let text = text.unwrap_or("it failed and did not say why");
+    let kind = if text == LATE { FaultKind::Deadline } else { FaultKind::PeerFailed };
+    Fault::new(kind, Party::Peer(peer.clone()), text)
+}
+
+fn bad_reply(peer: &PeerId, text: &str) -> Fault {
+    Fault::new(FaultKind::BadReply, Party::Peer(peer.clone()), text)
+}

@@ -1,0 +1,148 @@
+//! The skills of the hub inside a device as its tools, and COMMANDs as calls of them: in order, one result for each action,
+//! and the rest skipped once one failed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::wire::{CommandResult, ResultStatus, ServerMessage, ToolType};
+use crate::{WIRE, decode, discover, encode};
+use interlingua_model::{
+    Call, CancelWhy, Channel, Event, Fault, Finished, Json, Link, Part, Party, PeerId, Principal, Proof, Request,
+    Skill, SkillId, SkillName, Subject, Text, Transcript, Wire,
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::registrar::LIST_TOOLS;
+use interlingua_hub::audit::lost::{Leg, Named};
+use interlingua_hub::{Hub, entropy};
+
+/// How many log lines come with the results of one COMMAND.
+const LINES: usize = 256;
+/// What is in the device for its own sake.
+const OWN: &str = "hub";
+/// The peer whose tools are called by their bare names.
+const LOCAL: &str = "local";
+
+/// What came of a COMMAND.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) response: Text,
+    pub(super) results: Vec<CommandResult>,
+    pub(super) lines: Vec<Text>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Tools {
+    hub: Arc<Hub>,
+    by: Principal,
+}
+
+/// What a skill is called by whoever commands the device.
+fn name(skill: &SkillId) -> Text {
+    if skill.peer.as_str() == LOCAL { skill.skill.0.clone() } else { format!("{}__{}", skill.peer, skill.skill).into() }
+}
+
+fn tool_type(skill: &Skill) -> ToolType {
+    if skill.effects.only_read() { ToolType::DataCollection } else { ToolType::Action }
+}
+
+impl Tools {
+    /// Whoever commands a device may call what it offers; what destroys or spends still waits for a yes of its owner.
+    pub(super) fn new(hub: Arc<Hub>) -> Tools {
+        let subject = Subject::Agent(PeerId::from("aip-server"));
+        let by = Principal::new(Link { subject, proof: Proof::Key, scopes: vec!["*".into()], until: None });
+        Tools { hub, by }
+    }
+
+    fn offered(&self) -> Vec<Arc<Skill>> {
+        let catalogue = self.hub.catalogue();
+        catalogue.newest().filter(|skill| skill.id.peer.as_str() != OWN).cloned().collect()
+    }
+
+    /// As `list_tools` answers.
+    pub(super) fn list(&self) -> Json {
+        let mut out = vec![b'['];
+        for (index, skill) in self.offered().iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            let named =
+                Skill { id: SkillId { skill: SkillName(name(&skill.id)), ..skill.id.clone() }, ..(**skill).clone() };
+            discover::write_tool(&named, tool_type(skill), skill.id.peer.as_str(), &mut out);
+        }
+        out.push(b']');
+        Json::parse(out.into()).unwrap_or_else(|_| Json::null())
+    }
+
+    /// Does what a COMMAND says and reports it, whatever happens; once stopped, nothing is reported.
+    pub(super) fn run(
+        &self,
+        frame: ServerMessage,
+        stop: CancellationToken,
+        done: mpsc::Sender<Done>,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let tools = self.clone();
+        async move {
+            let Some(response) = frame.response_id.clone() else { return };
+            let mut lines = Vec::new();
+            let results = tokio::select! {
+                results = tools.actions(&frame, &mut lines) => results,
+                () = stop.cancelled() => return,
+            };
+            let _ = done.send(Done { response, results, lines }).await;
+        }
+    }
+
+    async fn actions(&self, frame: &ServerMessage, lines: &mut Vec<Text>) -> Vec<CommandResult> {
+        let offered: HashMap<Text, SkillId> =
+            self.offered().iter().map(|skill| (name(&skill.id), skill.id.clone())).collect();
+        let calls =
+            decode::commands(frame, |_| entropy::message_id(), |tool| offered.get(tool).cloned(), self.hub.now());
+        let actions = frame.actions.as_deref().unwrap_or_default();
+        let mut results: Vec<CommandResult> = Vec::with_capacity(calls.len());
+        let mut failed = false;
+        for (action, call) in actions.iter().zip(calls) {
+            let namespace = offered.get(&action.tool_name).map(|skill| skill.peer.0.clone());
+            let result = match call {
+                _ if failed => {
+                    let skipped = Finished::cancelled(Party::Hub, CancelWhy::EarlierFailed);
+                    encode::result(&skipped, action.call_id.clone(), None).value
+                }
+                _ if action.tool_name.as_ref() == LIST_TOOLS => CommandResult {
+                    status: ResultStatus::Success,
+                    error: None,
+                    result: Some(self.list()),
+                    namespace: None,
+                    call_id: action.call_id.clone(),
+                },
+                Ok(call) => match self.call(call, lines).await {
+                    Ok((of, finished)) => {
+                        let result = encode::result(&finished, action.call_id.clone(), namespace);
+                        let (by, wire, skill) = (&self.by, Wire(WIRE.into()), offered.get(&action.tool_name));
+                        self.hub.lost(&Leg { by, of, wire, skill }, &result.losses);
+                        result.value
+                    }
+                    Err(fault) => encode::result(&Finished::failed(fault), action.call_id.clone(), namespace).value,
+                },
+                Err(result) => result,
+            };
+            failed |= result.status != ResultStatus::Success;
+            results.push(result);
+        }
+        results
+    }
+
+    async fn call(&self, call: Call, lines: &mut Vec<Text>) -> Result<(Named, Finished), Fault> {
+        let request = Request { by: self.by.clone(), connection: 0, call: Box::new(call) };
+        let mut running = self.hub.open(request).await?;
+        let hear = |event: &Event| {
+            if let Event::Said { channel: Channel::Note(_), parts, .. } = event {
+                let room = LINES.saturating_sub(lines.len());
+                lines.extend(parts.iter().filter_map(Part::as_text).map(Text::from).take(room));
+            }
+        };
+        let finished = running.finish(&mut Transcript::of_messages(), hear).await?;
+        Ok((running.named(), finished))
+    }
+}

@@ -1,0 +1,73 @@
+//! The Agent Interaction Protocol: an orchestrator (a *constellation*) drives devices through a server, one JSON object in
+//! each text frame of a WebSocket.
+//!
+//! [`wire`] is faithful to the Python implementation, frame for frame: every declared member in its order, nulls included.
+//! What that implementation lacks and its own description promises is the profile [`PROFILE`]: the same frames, with more in
+//! `metadata` and `messages` ([`profile`]). [`decode`] and [`encode`] lead to the model and back, [`discover`] makes cards,
+//! [`fault`] spells refusals, [`plan`] reads lists of commands, [`link`] and [`server`] are the rules of a connection and
+//! of the server behind all of them, without sockets or clocks. [`binary`] is the transfer of files beside the frames, [`custom`]
+//! are frames of other kinds, [`layers`] what may stand between a wire and whoever speaks it.
+//!
+//! Deliberately absent: sockets, timers, the choice of what a task needs (that is a planner's work), and the other way round,
+//! anything of what else a hub speaks.
+//!
+//! The Agent Interaction Protocol: devices and orchestrators that are connected to this hub, and devices behind others' servers.
+//!
+//! [`desk`] holds the rules of the server, which are pure, and does what they say; [`inbound`] is the sockets and the small
+//! HTTP interface; [`registrar`] shows devices as peers; [`outbound`] calls them, and devices of other servers; [`device`] is
+//! this program as a device itself. [`Extensions`] are what a program that embeds
+//! the hub adds.
+
+pub mod backoff;
+pub mod binary;
+pub mod client;
+pub mod custom;
+pub mod decode;
+pub mod discover;
+pub mod encode;
+pub mod fault;
+pub mod layers;
+pub mod link;
+pub mod plan;
+pub mod profile;
+pub mod say;
+pub mod server;
+pub mod wire;
+
+mod invalid;
+mod names;
+#[cfg(test)]
+mod tests;
+
+pub use interlingua_wire::time::stamp;
+pub use invalid::{Invalid, Problem};
+pub use names::{client_id, safe_task_name, session_id};
+pub use wire::{ClientMessage, Limits, ServerMessage};
+
+/// As the wire is named in counts and audit lines.
+pub const WIRE: &str = "aip/ufo";
+/// The wider profile, asked for with `metadata.profile` in REGISTER.
+pub const PROFILE: &str = "aip-1";
+
+pub(crate) mod desk;
+pub mod device;
+mod extensions;
+pub mod inbound;
+pub mod outbound;
+mod protocol;
+mod queue;
+mod registrar;
+mod results;
+pub mod settings;
+mod sight;
+
+pub use desk::Desk;
+pub use extensions::{Extensions, Foreign};
+pub use protocol::Aip;
+pub use settings::Settings;
+
+/// The HTTP side of AIP.
+pub type Endpoint = interlingua_endpoint::Endpoint<std::sync::Arc<Desk>>;
+
+/// What this protocol is called in spans and metrics.
+pub const PROTOCOL: &str = "aip";

@@ -1,0 +1,246 @@
+//! A device of this hub as a peer: each of its tools is a skill, and `do` takes words.
+//!
+//! A call that belongs to a task which works on the device already goes out in that task's session; any other has a session of
+//! its own, which begins and ends with it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::discover::ToolKey;
+use crate::plan::commands;
+use crate::say::End;
+use crate::server::Happening;
+use crate::wire::{Command, ResultStatus, Status, ToolType};
+use crate::{decode, encode, safe_task_name};
+use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
+use interlingua_model::{
+    Call, CancelWhy, Fault, FaultKind, Finished, Input, Json, Loss, MessageId, Party, PeerId, Text, uuid_v4,
+};
+
+use super::plan;
+use crate::desk::{Desk, Given, NoResult};
+use crate::registrar::LIST_TOOLS;
+use interlingua_hub::{Hub, entropy};
+use interlingua_net::client::going::{Ended, Going, News};
+
+/// The skill that takes words.
+pub(crate) const DO: &str = "do";
+/// The argument of it that has them.
+pub(super) const REQUEST: &str = "request";
+/// How long a device may take to say what tools it has.
+const LISTING: Duration = Duration::from_secs(10);
+
+pub(crate) struct DevicePeer {
+    pub(super) desk: Arc<Desk>,
+    pub(super) device: Text,
+    pub(super) name: PeerId,
+    platform: Option<Text>,
+    tools: HashMap<Text, ToolKey>,
+}
+
+impl std::fmt::Debug for DevicePeer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DevicePeer").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+impl DevicePeer {
+    pub(crate) fn new(
+        desk: Arc<Desk>,
+        device: Text,
+        name: PeerId,
+        platform: Option<Text>,
+        tools: Vec<ToolKey>,
+    ) -> DevicePeer {
+        let tools = tools.into_iter().map(|tool| (tool.name.clone(), tool)).collect();
+        DevicePeer { desk, device, name, platform, tools }
+    }
+
+    fn fault(&self, kind: FaultKind, text: impl Into<Text>) -> Fault {
+        Fault::new(kind, Party::Peer(self.name.clone()), text)
+    }
+
+    pub(super) fn failed(&self, kind: FaultKind, text: impl Into<Text>) -> Ended {
+        (Finished::failed(self.fault(kind, text)), Vec::new())
+    }
+
+    /// It left while it was at work.
+    pub(super) fn lost(&self) -> Ended {
+        self.failed(FaultKind::OutcomeUnknown, "the device was lost; what it was told may have happened")
+    }
+
+    pub(super) fn without_result(&self, why: NoResult) -> Ended {
+        match why {
+            NoResult::Lost => self.lost(),
+            NoResult::Unwanted => (Finished::cancelled(Party::Caller, CancelWhy::Disconnected), Vec::new()),
+        }
+    }
+
+    pub(super) fn agent(&self) -> Text {
+        self.desk.settings().agent_name(self.platform.as_deref())
+    }
+
+    pub(super) fn tool_type(&self, tool: &str) -> ToolType {
+        self.tools.get(tool).map_or(ToolType::Action, |tool| tool.tool_type)
+    }
+
+    pub(super) fn tool_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.tools.keys().map(|name| &**name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// How long the device may take, as far as the caller says.
+    pub(super) fn time_left(hub: &Hub, dispatch: &Dispatch) -> Option<Duration> {
+        dispatch.call.limits.deadline.map(|deadline| deadline.at.until(hub.now()))
+    }
+
+    async fn tool(self: Arc<Self>, hub: Arc<Hub>, tool: ToolKey, dispatch: Dispatch, news: News) -> Ended {
+        let within = match self.desk.opened(&dispatch.call.id) {
+            Some(session) => Some(session),
+            None => self.desk.session_of(&hub, &dispatch).await,
+        };
+        let mut own = None;
+        let session = match within {
+            Some(session) => session,
+            None => own.insert(Own::begin(&self, &dispatch, &tool.name)).session.clone(),
+        };
+        let call_id: Text = uuid_v4(entropy::bits()).into();
+        let command = encode::command(&dispatch.call, tool.name, tool.tool_type, call_id.clone());
+        let timeout = Self::time_left(&hub, &dispatch);
+        let given = self.desk.command(&session, self.agent(), vec![command.value], timeout).await;
+        match given {
+            Err(why) => (self.without_result(why).0, command.losses),
+            Ok(given) => {
+                if let Some(own) = own {
+                    own.end(&given);
+                }
+                self.tell(&given, &dispatch.key, &news);
+                let mut finished = decode::results(&given.results, &[call_id], &self.name);
+                (finished.pop().unwrap_or_else(|| self.lost().0), command.losses)
+            }
+        }
+    }
+
+    /// Log lines, as they came with results.
+    pub(super) fn tell(&self, given: &Given, message: &MessageId, news: &News) {
+        for event in decode::notes(&given.lines, message, &self.name) {
+            news.tell(event);
+        }
+    }
+}
+
+impl Peer for DevicePeer {
+    fn speaks(&self) -> Option<&'static str> {
+        Some(crate::PROTOCOL)
+    }
+
+    /// Its tools take arguments, and its `do` takes words.
+    fn loses(&self, call: &Call) -> Vec<Loss> {
+        call.input().map(Input::lost_beside_arguments).unwrap_or_default()
+    }
+
+    fn leaves_words(&self, input: &Input) -> bool {
+        let words = input.words();
+        let is_told = input.args.as_ref().is_some_and(|args| args.get(REQUEST).is_some());
+        let planned = || self.desk.settings().planner.is_some();
+        let listed = || commands(&words, |tool| self.tool_type(tool)).is_some();
+        !is_told && !words.trim().is_empty() && !self.tools.is_empty() && !planned() && !listed()
+    }
+
+    fn call(self: Arc<Self>, dispatch: Dispatch) -> Calling {
+        Box::pin(async move {
+            let hub = self.desk.hub().ok_or_else(Fault::shutting_down)?;
+            if !self.desk.has_device(&self.device) {
+                return Err(self.fault(FaultKind::Unreachable, "the device is not connected"));
+            }
+            let name = dispatch.skill.id.skill.as_str();
+            if name == DO {
+                let going = Going::new(|news| plan::run(self, hub, dispatch, news));
+                return Ok(Reply::Live(Box::new(going)));
+            }
+            let gone = || self.fault(FaultKind::Unreachable, "the device has this tool no longer");
+            let tool = self.tools.get(name).cloned().ok_or_else(gone)?;
+            Ok(Reply::Live(Box::new(Going::new(|news| self.tool(hub, tool, dispatch, news)))))
+        })
+    }
+}
+
+/// A session of the hub's own. Dropped before its end, the device hears that it is not wanted any more.
+pub(super) struct Own {
+    desk: Arc<Desk>,
+    pub(super) session: Text,
+    over: bool,
+}
+
+impl Own {
+    pub(super) fn begin(peer: &DevicePeer, dispatch: &Dispatch, task_name: &str) -> Own {
+        let session: Text = dispatch.task.to_string().into();
+        Own::open(&peer.desk, &peer.device, session, task_name)
+    }
+
+    fn open(desk: &Arc<Desk>, device: &Text, session: Text, task_name: &str) -> Own {
+        let task_name = safe_task_name(Some(task_name), entropy::bits());
+        desk.step(Happening::Begin { session: session.clone(), device: device.clone(), task_name });
+        Own { desk: desk.clone(), session, over: false }
+    }
+
+    /// The device hears that it is done, and how.
+    fn end(self, given: &Given) {
+        let failed = given.results.iter().find(|result| result.status != ResultStatus::Success);
+        let end = match failed {
+            None => End { status: Status::Completed, error: None, result: None, messages: None, metadata: None },
+            Some(result) => End::failed(result.error.clone().unwrap_or_else(|| "it failed".into())),
+        };
+        self.finish(end);
+    }
+
+    pub(super) fn finish(mut self, end: End) {
+        self.over = true;
+        self.desk.step(Happening::Finished { session: self.session.clone(), end });
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if !self.over {
+            let end = End::failed("cancelled: it is not wanted any more");
+            self.desk.step(Happening::Finished { session: self.session.clone(), end });
+        }
+    }
+}
+
+impl Desk {
+    /// Asks a device for its tools after a while, unless it left meanwhile or has told them. A device that has just come in is
+    /// not asked at once: whoever sits at the other end may first want to see what it says.
+    pub(crate) fn list_tools_later(self: &Arc<Self>, hub: &Arc<Hub>, device: Text) {
+        let (Some(after), Some(visit)) = (self.settings().list_tools, self.registrar.visit(&device)) else { return };
+        let desk = Arc::downgrade(self);
+        hub.spawn_until_stop(async move {
+            tokio::time::sleep(after).await;
+            let Some(desk) = desk.upgrade() else { return };
+            if desk.registrar.visit(&device) == Some(visit) && !desk.registrar.has_tools(&device) {
+                desk.list_tools(&device).await;
+            }
+        });
+    }
+
+    /// Asks a device for its tools now.
+    pub(super) async fn list_tools(self: &Arc<Self>, device: &Text) {
+        let session: Text = uuid_v4(entropy::bits()).into();
+        let own = Own::open(self, device, session, LIST_TOOLS);
+        let action = Command {
+            tool_name: LIST_TOOLS.into(),
+            parameters: Some(Json::empty_object()),
+            tool_type: ToolType::Action,
+            call_id: None,
+        };
+        let agent = self.settings().agent_name(self.registrar.platform(device).as_deref());
+        let Ok(given) = self.command(&own.session, agent, vec![action], Some(LISTING)).await else { return };
+        if let Some(tools) = given.results.first().and_then(|result| result.result.clone()) {
+            self.registrar.set_tools(device, tools);
+        }
+        own.end(&given);
+    }
+}

@@ -1,0 +1,176 @@
+//! A task told in words, at a device: what is done, by whom it is planned.
+//!
+//! A list of commands is done as it stands. Otherwise the configured planner, an agent like any other, is given the words and
+//! calls the device's tools as it calls any skill; without one, the words must fit one of the tools, as words to a peer without an
+//! agent do.
+
+use std::sync::Arc;
+
+use crate::encode;
+use crate::link::Tongue;
+use crate::plan::commands;
+use crate::say::End;
+use crate::server::LATE;
+use crate::wire::{Command, CommandResult, ResultStatus};
+use interlingua_model::peer::{Dispatch, Peer};
+use interlingua_model::{
+    Ask, Event, FaultKind, Finished, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text, Transcript,
+};
+
+use super::device::{DevicePeer, Own, REQUEST};
+use interlingua_hub::Hub;
+use interlingua_net::client::going::{Ended, News};
+
+pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch, news: News) -> Ended {
+    let request = request(&dispatch);
+    // A task that a client asked for has its session; for any other caller there is one from here on.
+    let (session, own) = match peer.desk.opened(&dispatch.call.id) {
+        Some(session) => (session, None),
+        None => {
+            let own = Own::begin(&peer, &dispatch, "task");
+            (own.session.clone(), Some(own))
+        }
+    };
+    let _works = peer.desk.works_in(dispatch.task, session.clone());
+    let ended = match commands(&request, |tool| peer.tool_type(tool)) {
+        Some(batches) => listed(&peer, &hub, &dispatch, &session, batches, &news).await,
+        None if request.trim().is_empty() => peer.failed(FaultKind::InvalidInput, "nothing was asked of the device"),
+        None => match peer.desk.settings().planner.clone() {
+            Some(planner) => planned(&peer, &hub, &dispatch, &session, &planner, &request, &news).await,
+            None => matched(&peer, &hub, &dispatch, &request, &news).await,
+        },
+    };
+    if let Some(own) = own {
+        let end: End = encode::end(&ended.0, &[], Tongue::Plain).value;
+        own.finish(end);
+    }
+    ended
+}
+
+fn request(dispatch: &Dispatch) -> String {
+    let Some(input) = dispatch.call.input() else { return String::new() };
+    let given = input.args.as_ref().and_then(|args| args.get(REQUEST)?.as_str());
+    given.map_or_else(|| input.words().into_owned(), str::to_owned)
+}
+
+/// One COMMAND after the other; the first action that fails ends it.
+async fn listed(
+    peer: &DevicePeer,
+    hub: &Hub,
+    dispatch: &Dispatch,
+    session: &Text,
+    batches: Vec<Vec<Command>>,
+    news: &News,
+) -> Ended {
+    let settings = peer.desk.settings();
+    let refused = batches.iter().flatten().find(|action| !settings.offers(&peer.device, &action.tool_name));
+    if let Some(action) = refused {
+        return peer.failed(FaultKind::Denied, format!("the tool {} is not offered here", action.tool_name));
+    }
+    for action in batches.iter().flatten() {
+        let id = SkillId::new(peer.name.clone(), &*action.tool_name);
+        let lets = hub.lets_also(&dispatch.by, &dispatch.call, dispatch.task, &id, action.parameters.as_ref());
+        if let Err(fault) = lets {
+            return (Finished::failed(fault), Vec::new());
+        }
+    }
+    let mut all = Vec::new();
+    for batch in batches {
+        let timeout = DevicePeer::time_left(hub, dispatch);
+        let count = batch.len();
+        let given = match peer.desk.command(session, peer.agent(), batch, timeout).await {
+            Ok(given) => given,
+            Err(why) => return peer.without_result(why),
+        };
+        peer.tell(&given, &dispatch.key, news);
+        let failed = given.results.iter().find(|result| result.status != ResultStatus::Success);
+        let error = match failed {
+            Some(result) => Some(result.error.clone().unwrap_or_else(|| "an action failed".into())),
+            None if given.results.len() != count => Some("the device left out a result".into()),
+            None => None,
+        };
+        all.extend(given.results);
+        if let Some(error) = error {
+            let kind = if *error == *LATE { FaultKind::Deadline } else { FaultKind::PeerFailed };
+            let (mut finished, losses) = peer.failed(kind, error);
+            finished.output = results(&all);
+            return (finished, losses);
+        }
+    }
+    (Finished::completed(results(&all)), Vec::new())
+}
+
+/// What each action gave, in order.
+fn results(all: &[CommandResult]) -> Output {
+    let values =
+        all.iter().map(|result| result.result.as_ref().map_or(serde_json::Value::Null, |it| it.tree().clone()));
+    Output { structured: Some(Json::from_tree(values.collect())), ..Output::default() }
+}
+
+async fn planned(
+    peer: &Arc<DevicePeer>,
+    hub: &Arc<Hub>,
+    dispatch: &Dispatch,
+    session: &Text,
+    planner: &PeerId,
+    request: &str,
+    news: &News,
+) -> Ended {
+    if peer.tool_names().is_empty() && !peer.desk.registrar.has_tools(&peer.device) {
+        peer.desk.list_tools(&peer.device).await;
+        peer.desk.registrar.settled().await;
+    }
+    let catalogue = hub.catalogue();
+    let skills = catalogue.peers.get(&peer.name).map(|registered| &*registered.card.skills).unwrap_or_default();
+    let tools: Vec<String> =
+        skills.iter().filter(|skill| skill.id.skill.as_str() != super::device::DO).map(|s| s.id.to_string()).collect();
+    let told = format!("{request}\n\nThe device is {}. Its skills: {}", peer.name, tools.join(", "));
+    child(peer, hub, dispatch, Some(session), Target::Peer(planner.clone()), Input::text(&told), news).await
+}
+
+/// The tool that the words mean, as the hub finds it for whoever speaks to this device.
+async fn matched(peer: &Arc<DevicePeer>, hub: &Arc<Hub>, dispatch: &Dispatch, request: &str, news: &News) -> Ended {
+    let input = Input::text(request);
+    match peer.leaves_words(&input) {
+        true => child(peer, hub, dispatch, None, Target::Peer(peer.name.clone()), input, news).await,
+        false => peer.failed(FaultKind::Unanswered, NO_TOOLS),
+    }
+}
+
+const NO_TOOLS: &str =
+    "no planner is configured, and the device has told of no tools; a list of commands is done as it stands";
+
+/// A call on behalf of this one: in its caller's name, within its time, and gone when it goes.
+async fn child(
+    peer: &Arc<DevicePeer>,
+    hub: &Arc<Hub>,
+    dispatch: &Dispatch,
+    session: Option<&Text>,
+    target: Target,
+    input: Input,
+    news: &News,
+) -> Ended {
+    let (id, ask) = (format!("{}-plan", dispatch.task), Ask::Invoke { target, input });
+    let mut call = dispatch.call.child(dispatch.task, hub.id(), Maker::Device, id, ask);
+    call.limits.deadline = dispatch.call.limits.deadline;
+    let request = Request { by: dispatch.by.clone(), connection: 0, call: Box::new(call) };
+    let mut running = match hub.open(request).await {
+        Ok(running) => running,
+        Err(fault) => return (Finished::failed(fault), Vec::new()),
+    };
+    let _works = session.map(|session| peer.desk.works_in(running.id(), session.clone()));
+    let hear = |event: &Event| match event {
+        Event::Said { .. } | Event::Progress { .. } => news.tell(event.clone()),
+        Event::Asked(question) => news.tell(Event::Progress {
+            done: None,
+            total: None,
+            note: Some(format!("waits for an answer: {}", question.text).into()),
+        }),
+        Event::Started(_) | Event::Artifact(_) | Event::Settled { .. } | Event::Finished(_) => {}
+    };
+    let ended = running.finish(&mut Transcript::of_messages(), hear).await;
+    let mut finished = ended.unwrap_or_else(Finished::failed);
+    // All of it is in the output.
+    finished.output.said = None;
+    (finished, Vec::new())
+}

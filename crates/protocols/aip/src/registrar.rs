@@ -1,0 +1,336 @@
+//! Devices as peers of the hub: shown when they come, quarantined when they leave, removed when they do not come back.
+//!
+//! What the rules say of devices is noted at once and shown a little later by one task, many at a time: a thousand devices
+//! that come back in the same moment cost a few catalogues, not a thousand. One that comes in hears so when it can be found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::discover::{self, Sources, ToolKey};
+use crate::link::Tongue;
+use crate::server::Effect;
+use crate::wire::ToolType;
+use interlingua_model::{Card, Digest, Health, Json, PeerId, SkillKind, Text, Time};
+use interlingua_wire::members::Members;
+use tokio::sync::{Notify, watch};
+
+use super::desk::Desk;
+use super::outbound::device::{DO, DevicePeer};
+use super::settings::Settings;
+use interlingua_hub::Hub;
+use interlingua_hub::names::name_problem;
+use interlingua_hub::registry::{Catalogue, Change};
+
+/// How long news of how devices are may wait for more of them.
+const TELEMETRY: Duration = Duration::from_millis(250);
+/// How long a device that comes in waits to be found, at most.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+pub(super) struct Registrar {
+    known: Mutex<Known>,
+    changed: Notify,
+    /// Somebody came, left or is forgotten.
+    urgent: Notify,
+    shown: watch::Sender<u64>,
+    /// The same of what words find.
+    indexed: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    devices: BTreeMap<Text, Device>,
+    /// To be shown anew.
+    dirty: BTreeSet<Text>,
+    urgent: bool,
+    /// Counts what was noted.
+    noted: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Device {
+    /// Its name as a peer, once it has one.
+    name: Option<PeerId>,
+    tongue: Tongue,
+    info: Option<Json>,
+    tools: Option<Json>,
+    seen: Time,
+    stand: Stand,
+    /// Counts its visits.
+    visit: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    Here,
+    Away,
+    Gone,
+}
+
+impl Known {
+    /// Is this the name of another device or peer, in whatever case it is written?
+    fn is_taken(&self, id: &str, name: &str, catalogue: &Catalogue) -> bool {
+        let like = |of: &PeerId| of.as_str().eq_ignore_ascii_case(name);
+        let by_device =
+            self.devices.iter().any(|(other, device)| **other != *id && device.name.as_ref().is_some_and(like));
+        by_device || catalogue.peers.keys().any(like)
+    }
+}
+
+impl Default for Registrar {
+    fn default() -> Self {
+        Registrar {
+            known: Mutex::default(),
+            changed: Notify::new(),
+            urgent: Notify::new(),
+            shown: watch::Sender::new(0),
+            indexed: watch::Sender::new(0),
+        }
+    }
+}
+
+impl Registrar {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Is this the id or the name of a device of this hub, connected or not?
+    pub(super) fn is_device(&self, name: &str) -> bool {
+        let known = self.known();
+        let named = |device: &Device| device.name.as_ref().is_some_and(|of| of.as_str() == name);
+        known.devices.contains_key(name) || known.devices.values().any(named)
+    }
+
+    /// The name under which a device is a peer.
+    pub(super) fn name(&self, device: &str) -> Option<PeerId> {
+        self.known().devices.get(device).and_then(|device| device.name.clone())
+    }
+
+    /// The name under which a device is a peer, or would be if it came now.
+    pub(super) fn peer_of(&self, device: &str, catalogue: &Catalogue) -> PeerId {
+        let known = self.known();
+        let has = known.devices.get(device).and_then(|device| device.name.clone());
+        has.unwrap_or_else(|| peer_name(device, |name| known.is_taken(device, name, catalogue)))
+    }
+
+    /// How often it came so far; `None` when it is not here.
+    pub(super) fn visit(&self, device: &str) -> Option<u64> {
+        self.known().devices.get(device).filter(|device| device.stand == Stand::Here).map(|device| device.visit)
+    }
+
+    /// Its system, as it told.
+    pub(super) fn platform(&self, device: &str) -> Option<Text> {
+        let known = self.known();
+        let info = known.devices.get(device).and_then(|device| device.info.as_ref());
+        info.and_then(|info| Members::of(info).text("platform").map(|platform| Text::from(&*platform)))
+    }
+
+    pub(super) fn has_tools(&self, device: &str) -> bool {
+        self.known().devices.get(device).is_some_and(|device| device.tools.is_some())
+    }
+
+    /// What a device answered when it was asked for its tools.
+    pub(super) fn set_tools(&self, device: &str, tools: Json) {
+        self.change(device, |known| known.tools = Some(tools.alone()), Urgency::Urgent);
+    }
+
+    pub(super) fn note(&self, effect: &Effect) {
+        match effect {
+            Effect::Joined { device, info, tools, tongue, back: _ } => self.joined(device, info, tools, *tongue),
+            Effect::Left { device, seen, until: _ } => {
+                let away = |known: &mut Device| (known.stand, known.seen) = (Stand::Away, *seen);
+                self.change(device, away, Urgency::Urgent);
+            }
+            Effect::Removed { device } => {
+                self.change(device, |known| known.stand = Stand::Gone, Urgency::Urgent);
+            }
+            Effect::Telemetry { device, info, tools } => {
+                let told = |known: &mut Device| {
+                    known.info = Some(info.clone());
+                    if let Some(tools) = tools {
+                        known.tools = Some(tools.clone());
+                    }
+                };
+                self.change(device, told, if tools.is_some() { Urgency::Urgent } else { Urgency::Patient });
+            }
+            Effect::Send(..)
+            | Effect::Close(..)
+            | Effect::Admit(..)
+            | Effect::Probe(_)
+            | Effect::Open(_)
+            | Effect::Cancel { .. }
+            | Effect::Results { .. }
+            | Effect::Describe { .. } => {}
+        }
+    }
+
+    fn joined(&self, id: &Text, info: &Option<Json>, tools: &Option<Json>, tongue: Tongue) {
+        let fresh = Device { name: None, tongue, info: None, tools: None, seen: Time(0), stand: Stand::Here, visit: 0 };
+        self.known().devices.entry(id.clone()).or_insert(fresh);
+        let here = |known: &mut Device| {
+            (known.stand, known.tongue, known.visit) = (Stand::Here, tongue, known.visit + 1);
+            known.info.clone_from(info);
+            // What it answered before it left is better than nothing.
+            if tools.is_some() {
+                known.tools.clone_from(tools);
+            }
+        };
+        self.change(id, here, Urgency::Urgent);
+    }
+
+    fn change(&self, id: &str, edit: impl FnOnce(&mut Device), urgency: Urgency) {
+        {
+            let mut known = self.known();
+            let Some((id, _)) = known.devices.get_key_value(id) else { return };
+            let id = id.clone();
+            known.devices.entry(id.clone()).and_modify(edit);
+            known.dirty.insert(id);
+            known.urgent |= urgency == Urgency::Urgent;
+            known.noted += 1;
+        }
+        if urgency == Urgency::Urgent {
+            self.urgent.notify_one();
+        }
+        self.changed.notify_one();
+    }
+
+    /// Waits until all that was noted so far is shown.
+    pub(super) async fn settled(&self) {
+        self.reached(&self.shown).await;
+    }
+
+    /// Waits until all that was noted so far can be found by words.
+    pub(super) async fn found(&self) {
+        self.reached(&self.indexed).await;
+    }
+
+    async fn reached(&self, count: &watch::Sender<u64>) {
+        let noted = self.known().noted;
+        let mut count = count.subscribe();
+        let _ = tokio::time::timeout(PATIENCE, count.wait_for(|count| *count >= noted)).await;
+    }
+}
+
+/// Whether somebody waits to see a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Urgency {
+    Urgent,
+    Patient,
+}
+
+impl Desk {
+    pub(super) async fn keep_registered(self: Arc<Self>) {
+        loop {
+            self.registrar.changed.notified().await;
+            if !self.registrar.known().urgent {
+                let _ = tokio::time::timeout(TELEMETRY, self.registrar.urgent.notified()).await;
+            }
+            let Some(hub) = self.hub() else { return };
+            let (changes, noted) = self.changes(&hub);
+            let placed = || {
+                self.registrar.shown.send_replace(noted);
+            };
+            if let Err(fault) = hub.register_all(changes, placed).await {
+                tracing::error!(error = %fault, "devices could not be shown as peers");
+            }
+            self.registrar.indexed.send_replace(noted);
+        }
+    }
+
+    fn changes(self: &Arc<Self>, hub: &Hub) -> (Vec<Change>, u64) {
+        let catalogue = hub.catalogue();
+        let (settings, now) = (self.settings(), hub.now());
+        let mut known = self.registrar.known();
+        known.urgent = false;
+        let dirty = std::mem::take(&mut known.dirty);
+        let mut changes = Vec::with_capacity(dirty.len());
+        for id in dirty {
+            let Some(device) = known.devices.get(&id) else { continue };
+            let named = device.name.clone();
+            let name = named.unwrap_or_else(|| peer_name(&id, |name| known.is_taken(&id, name, &catalogue)));
+            if device.stand == Stand::Gone {
+                known.devices.remove(&id);
+                changes.push(Change::Remove(name));
+                continue;
+            }
+            let (card, tools) = card(&id, &name, device, &settings, now);
+            if let Some(device) = known.devices.get_mut(&id) {
+                device.name = Some(name.clone());
+            }
+            let peer = DevicePeer::new(self.clone(), id, name, platform(&card), tools);
+            changes.push(Change::Put(Box::new(card), Arc::new(peer)));
+        }
+        (changes, known.noted)
+    }
+}
+
+/// The id, if a peer can be called so and none is; else as much of it as can be, and a sign of its own.
+fn peer_name(id: &str, taken: impl Fn(&str) -> bool) -> PeerId {
+    if name_problem(id).is_none() && !taken(id) {
+        return id.into();
+    }
+    let plain: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(32).collect();
+    let plain = plain.trim_matches('-');
+    let sign = hex::encode(&Digest::of(id.as_bytes()).0[..4]);
+    format!("{}-{sign}", if plain.is_empty() { "device" } else { plain }).into()
+}
+
+fn platform(card: &Card) -> Option<Text> {
+    let told = card.telemetry.as_ref().map_or_else(Members::absent, Members::of);
+    told.text("platform").map(|platform| Text::from(&*platform))
+}
+
+fn card(id: &str, name: &PeerId, device: &Device, settings: &Settings, now: Time) -> (Card, Vec<ToolKey>) {
+    let sources = Sources { configuration: settings.account(id), manifest: None, telemetry: device.info.clone() };
+    let listed = device.tools.as_ref().map(|tools| discover::tools(name.as_str(), tools)).unwrap_or_default();
+    let mut skills = Vec::with_capacity(listed.len());
+    let mut keys = Vec::with_capacity(listed.len());
+    for (mut skill, key) in listed {
+        // Its own `do` would stand in the way of the one that plans, and `list_tools` is for us.
+        if key.name.as_ref() == DO || key.name.as_ref() == LIST_TOOLS || !settings.offers(id, &key.name) {
+            continue;
+        }
+        skill.effects = settings.effects(id, key.tool_type);
+        skill.public = settings.is_public(id);
+        skills.push(skill.sealed());
+        keys.push(key);
+    }
+    let mut card = discover::card(name.as_str(), &sources, skills, now);
+    card.title = id.into();
+    for skill in card.skills.iter_mut().filter(|skill| skill.kind == SkillKind::Agent) {
+        skill.public = settings.is_public(id);
+        // What is told in words is done by its tools: what configuration says of the device holds for it, too.
+        skill.effects = settings.effects(id, ToolType::Action);
+        *skill = skill.clone().sealed();
+    }
+    if device.stand == Stand::Away {
+        (card.health, card.seen) = (Health::Down { since: device.seen, quarantined: true }, device.seen);
+    }
+    (card, keys)
+}
+
+/// The tool by which the Python device tells what it has.
+pub(super) const LIST_TOOLS: &str = "list_tools";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_peer_name(name: &str) -> bool {
+        name_problem(name).is_none()
+    }
+
+    #[test]
+    fn a_device_is_called_by_its_id_where_a_peer_can_be() {
+        assert_eq!(peer_name("windows_agent_001", |_| false).as_str(), "windows_agent_001");
+        let odd = peer_name("my laptop/ö", |_| false);
+        assert!(odd.as_str().starts_with("my-laptop-") && is_peer_name(odd.as_str()), "{odd}");
+        assert_ne!(peer_name("a b", |_| false), peer_name("a/b", |_| false));
+        let taken = peer_name("files", |name| name == "files");
+        assert!(taken.as_str().starts_with("files-") && is_peer_name(taken.as_str()), "{taken}");
+        assert!(is_peer_name(peer_name("hub", |_| false).as_str()) && peer_name("hub", |_| false).as_str() != "hub");
+        assert!(is_peer_name(peer_name("", |_| false).as_str()));
+        assert!(is_peer_name(peer_name(&"__".repeat(40), |_| false).as_str()));
+    }
+}

@@ -1,0 +1,218 @@
+//! What an exchange waits for.
+
+use interlingua_machines::task::Task;
+use interlingua_model::{Addressee, Json, Maker, Question, QuestionKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::card::EffectsView;
+use super::content::PartView;
+use interlingua_hub::Granted;
+use interlingua_hub::approvals::Pending;
+
+/// Which of the fields are there depends on `kind`. The callee's own state never leaves the hub.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct QuestionView {
+    pub id: String,
+    pub task: String,
+    /// `input`, `confirm`, `credential`, `visit`, `model` or `roots`.
+    pub kind: String,
+    /// `caller` or `approvers`.
+    pub to: String,
+    pub text: String,
+    /// Who asks: `hub`, or the name of a peer.
+    pub asked_by: String,
+    pub expires: String,
+    /// Of `input`: JSON Schema of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub form: Option<Json>,
+    /// Of `input`: answers to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<ChoiceView>,
+    /// Of `confirm`: what a yes would do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<ConfirmView>,
+    /// Of `credential`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<String>,
+    /// Of `visit`: open it, then say that you did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Who asks for the call: the chain, `>` between its links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// What the first call that led to it came in by, such as `mcp/2025-11-25`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<String>,
+    /// The lowest trust of what led to the call: `operator`, `caller`, `peer` or `world`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<String>,
+    /// Who made the call: `caller`, or `agent`, `team`, `plan` or `device` of this hub.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub led_by: Option<String>,
+    /// Of `confirm`: the digest of the call that is approved. Send it back with the decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// Of `confirm`: why it is asked for: `caller_asked`, `agent_rule`, `destroys`, `spends`, `plain_words`, `unknown_effects`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
+    /// Of `confirm`, as the rest: when it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<String>,
+    /// The version of the policy that let the call get here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// The digest of the skill's definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
+    /// The peer that offers the skill, and what it speaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+    /// What the peer says of the skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// In lists of confirmations: another one about the same call, that you may decide as well. An agent's run passes on to its
+    /// caller what its call asks of approvers. The answer to one settles both; the other is then withdrawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
+    /// In lists of confirmations: the last call of this skill by the same caller that was approved. Absent where this is the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<GrantedView>,
+}
+
+/// A call that was approved before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GrantedView {
+    pub task: String,
+    /// When it was approved.
+    pub at: String,
+    /// Who approved it.
+    pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub arguments: Option<Json>,
+}
+
+impl From<&Granted> for GrantedView {
+    fn from(granted: &Granted) -> GrantedView {
+        GrantedView {
+            task: granted.task.to_string(),
+            at: granted.at.to_string(),
+            by: granted.by.to_string(),
+            arguments: granted.arguments.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChoiceView {
+    pub id: String,
+    pub text: String,
+}
+
+/// A yes is for exactly this, once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfirmView {
+    pub skill: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub arguments: Option<Json>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartView>,
+    pub effects: EffectsView,
+}
+
+impl From<&Question> for QuestionView {
+    fn from(question: &Question) -> QuestionView {
+        let to = match question.to {
+            Addressee::Caller => "caller",
+            Addressee::Approvers => "approvers",
+        };
+        let mut view = QuestionView {
+            id: question.id.to_string(),
+            task: question.id.0.to_string(),
+            kind: question.kind.as_str().into(),
+            to: to.into(),
+            text: question.text.to_string(),
+            asked_by: super::party(&question.asked_by),
+            expires: question.expires.to_string(),
+            ..QuestionView::default()
+        };
+        match &question.kind {
+            QuestionKind::Input { form, choices } => {
+                view.form = Some(form.0.clone());
+                let choices = choices.iter();
+                view.choices = choices.map(|c| ChoiceView { id: c.id.to_string(), text: c.text.to_string() }).collect();
+            }
+            QuestionKind::Confirm(confirm) => {
+                view.call = Some(confirm.call.to_string());
+                view.peer = Some(confirm.skill.peer.to_string());
+                if let Some(basis) = &confirm.basis {
+                    view.why = basis.why.iter().map(|reason| reason.as_str().to_owned()).collect();
+                    view.asked_at = Some(basis.at.to_string());
+                    view.policy = Some(basis.policy.to_string());
+                    view.definition = Some(basis.definition.to_string());
+                }
+                view.confirm = Some(ConfirmView {
+                    skill: confirm.skill.to_string(),
+                    arguments: confirm.args.clone(),
+                    parts: confirm.parts.iter().map(PartView::from).collect(),
+                    effects: confirm.effects.into(),
+                });
+            }
+            QuestionKind::Credential { scheme, scopes } => {
+                view.scheme = Some(scheme.to_string());
+                view.scopes = scopes.iter().map(ToString::to_string).collect();
+            }
+            QuestionKind::Visit { url } => view.url = Some(url.to_string()),
+            QuestionKind::Model(_) | QuestionKind::Roots => {}
+        }
+        view
+    }
+}
+
+impl QuestionView {
+    /// With what the task that waits says of its call.
+    pub fn within(task: &Task, question: &Question) -> QuestionView {
+        let origin = &task.call.origin;
+        let wire = origin.wire().map(|wire| wire.0.to_string());
+        QuestionView {
+            owner: Some(task.by.owner().to_string()),
+            wire: wire.or_else(|| origin.protocols().next().map(str::to_owned)),
+            trust: Some(task.call.trust().as_str().into()),
+            led_by: Some(maker(origin.maker()).into()),
+            ..QuestionView::from(question)
+        }
+    }
+}
+
+fn maker(maker: Maker) -> &'static str {
+    match maker {
+        Maker::Caller => "caller",
+        Maker::Agent => "agent",
+        Maker::Team => "team",
+        Maker::Plan => "plan",
+        Maker::Device => "device",
+    }
+}
+
+impl From<&Pending> for QuestionView {
+    fn from(pending: &Pending) -> QuestionView {
+        let skill = pending.skill.as_ref();
+        QuestionView {
+            title: skill.map(|skill| skill.title.to_string()),
+            description: skill.map(|skill| skill.description.to_string()),
+            protocol: pending.protocol.map(str::to_owned),
+            twin: pending.twin.map(|twin| twin.to_string()),
+            last: pending.last.as_ref().map(GrantedView::from),
+            ..QuestionView::within(&pending.task, &pending.question)
+        }
+    }
+}

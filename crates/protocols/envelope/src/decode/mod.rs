@@ -1,0 +1,245 @@
+//! From a message to the model.
+//!
+//! A request with tool calls becomes a group of calls that run together; one with `content.messages` and no tool calls is
+//! a chat with the front door; one that brings an answer settles a question; a notification asks for nothing. Everything
+//! else is refused: a request with nothing in it, and a response or error nobody waits for.
+//!
+//! What is decided elsewhere: who asks (`control.auth_token` is handed on as a credential and proves nothing), whether the
+//! session is alive, and whether the hub routes at all.
+
+mod answer;
+mod chat;
+
+use std::time::Duration;
+
+use interlingua_model::{
+    Ask, Call, Caller, Carried, ConversationId, Deadline, DeadlineBy, Fault, FaultKind, Feature, HubId, Input, Json,
+    KindSet, Limits, Loss, LossKind, Meta, Missing, OnDisconnect, Secret, Signal, TaskId, Text, Time, Trace, Via, Wire,
+};
+
+use super::names::Names;
+use super::priority;
+use super::translators::Translators;
+use super::wire::{Head, Message, MessageType, ToolCall};
+use interlingua_wire::object::Object;
+
+/// The name of this wire.
+pub const WIRE: Wire = Wire(std::borrow::Cow::Borrowed("envelope/1.0"));
+
+/// What this wire's callers can be asked.
+const CAN_ANSWER: KindSet = KindSet::INPUT.with(KindSet::CONFIRM).with(KindSet::CREDENTIAL).with(KindSet::VISIT);
+
+/// What the decoder must know besides the message.
+#[derive(Clone, Copy)]
+pub struct Manners<'a> {
+    pub names: &'a dyn Names,
+    pub translators: &'a Translators,
+    pub now: Time,
+    /// Holds when a message has no `control.timeout`.
+    pub default_timeout: Option<Duration>,
+}
+
+impl std::fmt::Debug for Manners<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Manners").field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
+/// A decoded message. It proves nothing about who sent it.
+#[derive(Debug)]
+pub struct Decoded {
+    /// What every answer repeats.
+    pub head: Head,
+    pub wants: Wants,
+    pub credentials: Vec<Secret>,
+}
+
+/// What a message wants.
+#[derive(Debug)]
+pub enum Wants {
+    /// In the order of the message.
+    Tools(Vec<Routed>),
+    Chat(Box<Call>),
+    Answer {
+        to: TaskId,
+        signal: Signal,
+    },
+    /// No answer. With a session it is noted there and published under the session's name.
+    Noted {
+        session: Option<Text>,
+        content: Json,
+    },
+}
+
+/// One tool call. A name nobody knows, or whose translator is switched off, refuses this call alone.
+#[derive(Debug)]
+pub struct Routed {
+    pub tool: Tool,
+    pub call: Result<Box<Call>, Fault>,
+}
+
+/// What a result says of the call it belongs to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    pub id: Text,
+    pub name: Text,
+    /// Of the translator: where the tool came from.
+    pub marks: Json,
+}
+
+impl Tool {
+    /// The tool of a kept call, for whoever answers it later.
+    pub fn of(call: &Call) -> Option<Tool> {
+        let meta = call.meta.0.as_ref()?;
+        let text = |key| meta.get(key).and_then(|value| value.as_str()).map(Text::from);
+        let marks = meta.get("marks").cloned().map_or_else(Json::empty_object, Json::from_tree);
+        Some(Tool { id: text("tool_id")?, name: text("tool_name")?, marks })
+    }
+}
+
+/// Turns a message into what it wants. The fault of an `Err` refuses the message whole.
+pub fn decode(message: Message, manners: &Manners<'_>) -> Result<Carried<Decoded>, Fault> {
+    let mut losses = Vec::new();
+    let wants = match message.control.message_type {
+        MessageType::Request => request(&message, manners, &mut losses)?,
+        MessageType::Notification => {
+            Wants::Noted { session: message.token.session_id.clone(), content: message.content }
+        }
+        MessageType::Response | MessageType::Error => {
+            let text = format!("a message of type {} cannot be routed", message.control.message_type.as_str());
+            return Err(Fault::caller(FaultKind::Malformed, text));
+        }
+    };
+    let head = Head { format: message.format, message_id: Some(message.control.message_id), token: message.token };
+    let credentials = message.control.auth_token.into_iter().collect();
+    Ok(Carried { value: Decoded { head, wants, credentials }, losses })
+}
+
+fn request(message: &Message, manners: &Manners<'_>, losses: &mut Vec<Loss>) -> Result<Wants, Fault> {
+    let calls = message.tool_calls.as_deref().unwrap_or_default();
+    if let Some((to, signal)) = answer::decode(message)? {
+        if !calls.is_empty() {
+            return Err(Fault::caller(FaultKind::Malformed, "a message brings an answer or tool calls, not both"));
+        }
+        return Ok(Wants::Answer { to, signal });
+    }
+    if !calls.is_empty() {
+        if message.content != Json::empty_object() {
+            losses.push(Loss::new("message.content", LossKind::Dropped));
+        }
+        return tools(message, calls, manners).map(Wants::Tools);
+    }
+    match chat::decode(&message.content, losses)? {
+        Some(input) => {
+            let ask = Ask::Invoke { target: interlingua_model::Target::Words, input };
+            let mut call = opened(message, manners, &message.control.message_id, ask);
+            call.meta = caller_meta(message, None);
+            Ok(Wants::Chat(Box::new(call)))
+        }
+        None => Err(Fault::caller(FaultKind::Malformed, "No tool calls found in request")),
+    }
+}
+
+fn tools(message: &Message, calls: &[ToolCall], manners: &Manners<'_>) -> Result<Vec<Routed>, Fault> {
+    for (index, call) in calls.iter().enumerate() {
+        if calls[..index].iter().any(|earlier| earlier.tool_id == call.tool_id) {
+            let text = format!("tool_calls[{index}].tool_id is there twice");
+            return Err(Fault::caller(FaultKind::Malformed, text));
+        }
+    }
+    Ok(calls.iter().map(|call| routed(message, call, manners)).collect())
+}
+
+fn routed(message: &Message, call: &ToolCall, manners: &Manners<'_>) -> Routed {
+    let named = manners.names.named(&call.tool_name);
+    // Whose a known tool is, the registry says; for an unknown one the spelling is all there is (H-13).
+    let translator = match &named {
+        Ok(named) => manners.translators.get(&named.translator),
+        Err(_) => Some(manners.translators.guess(&call.tool_name)),
+    };
+    let marks = translator.map_or_else(Json::empty_object, |translator| translator.marks().clone());
+    let tool = Tool { id: call.tool_id.clone(), name: call.tool_name.clone(), marks };
+    if let Some(off) = translator.filter(|translator| !translator.enabled) {
+        return Routed { tool, call: Err(disabled(&format!("translator disabled: {}", off.name))) };
+    }
+    let call = named.map(|named| {
+        let ask = Ask::Invoke { target: named.target, input: Input::args(call.parameters.clone()) };
+        let id = format!("{}/{}", message.control.message_id, call.tool_id);
+        let mut opened = opened(message, manners, &id, ask);
+        opened.limits.confirm = call.require_confirmation;
+        opened.meta = caller_meta(message, Some(&tool));
+        Box::new(opened)
+    });
+    Routed { tool, call }
+}
+
+/// A call with the manners of this wire. Its id is the caller's and so an idempotency key (R-18, H-11).
+fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call {
+    let mut call = Call::new(id, WIRE, ask);
+    call.id_given = true;
+    call.conversation = message.token.session_id.clone().map(ConversationId);
+    call.caller = Caller { can_answer: CAN_ANSWER, missing: Missing::Refuse, accepts: Vec::new() };
+    call.limits = Limits {
+        deadline: deadline(message.control.timeout, manners),
+        priority: priority::decode(message.control.priority),
+        on_disconnect: OnDisconnect::Cancel,
+        keep: false,
+        confirm: false,
+        ..Limits::default()
+    };
+    if !is_empty(&message.metadata) {
+        call.via = via(&message.metadata);
+        if let Some(origin) = message.metadata.get(interlingua_wire::hop::ORIGIN).and_then(|origin| origin.as_str()) {
+            call.told(origin);
+        }
+        call.trace = trace(&message.metadata);
+    }
+    call
+}
+
+fn deadline(timeout: Option<u32>, manners: &Manners<'_>) -> Option<Deadline> {
+    let (span, set_by) = match timeout {
+        Some(seconds) => (Duration::from_secs(seconds.into()), DeadlineBy::Caller),
+        None => (manners.default_timeout?, DeadlineBy::Hub),
+    };
+    Some(Deadline { at: manners.now.after(span), set_by })
+}
+
+/// What is not an array of names is no route; a route longer than the limit is cut where it is already a loop.
+fn via(metadata: &Json) -> Option<Via> {
+    let hubs = metadata.get("via")?.as_array()?;
+    let hubs = hubs.iter().filter_map(|hub| hub.as_str()).take(usize::from(Via::LIMIT)).map(HubId::from).collect();
+    Some(Via { hubs, limit: Via::LIMIT })
+}
+
+fn trace(metadata: &Json) -> Option<Trace> {
+    let text = |key| metadata.get(key).and_then(|value| value.as_str()).map(Text::from);
+    let trace = Trace { parent: text("traceparent"), state: text("tracestate"), baggage: text("baggage") };
+    (trace != Trace::default()).then_some(trace)
+}
+
+/// The caller's own metadata, and which tool this was: [`Tool::of`] reads it back.
+fn caller_meta(message: &Message, tool: Option<&Tool>) -> Meta {
+    if tool.is_none() && is_empty(&message.metadata) {
+        return Meta::default();
+    }
+    Meta(Some(Object::json(|meta| {
+        if let Some(tool) = tool {
+            meta.text("tool_id", &tool.id);
+            meta.text("tool_name", &tool.name);
+            meta.value("marks", &tool.marks);
+        }
+        if !is_empty(&message.metadata) {
+            meta.value("metadata", &message.metadata);
+        }
+    })))
+}
+
+fn is_empty(object: &Json) -> bool {
+    object.as_bytes().len() <= 2
+}
+
+/// Something that exists and is switched off (R-32, H-02).
+pub fn disabled(text: &str) -> Fault {
+    Fault::caller(FaultKind::Unsupported(Feature::SwitchedOff), text)
+}

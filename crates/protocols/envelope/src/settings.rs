@@ -1,0 +1,108 @@
+//! What the `nlip:` block says, as the running router uses it. Every key has a place here.
+
+mod configured;
+
+pub use configured::{Nlip, Router, SchemaVersion, Tokens, Translation};
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::session::Rules;
+use interlingua_keys::{KeyFault, Keyring, SealFault, Tagger};
+use zeroize::Zeroizing;
+
+use super::promise;
+use interlingua_settings::Key;
+
+/// What a context is sealed for.
+const PURPOSE: &str = "session context";
+
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `nlip.enabled` and `router.enabled`.
+    pub enabled: bool,
+    /// The schema version messages must have; the one there is.
+    pub schema_version: SchemaVersion,
+    pub rules: Rules,
+    pub default_timeout: Option<Duration>,
+    pub tracks_messages: bool,
+    pub keeps_sessions: bool,
+    pub streams: bool,
+    pub buffers: bool,
+    pub parallel: usize,
+    pub translation: Translation,
+    pub opens_sessions: bool,
+    pub counts_turns: bool,
+    pub persists_contexts: bool,
+    pub(super) seals: Seals,
+    pub(super) promises: Arc<Tagger>,
+}
+
+impl Settings {
+    /// `own`: the hub's keys, which seal where no key is configured.
+    pub fn new(nlip: &Nlip, own: Arc<Keyring>) -> Result<Settings, KeyFault> {
+        let (router, tokens) = (&nlip.router, &nlip.tokens);
+        Ok(Settings {
+            enabled: nlip.enabled && router.enabled,
+            schema_version: nlip.schema_version,
+            rules: Rules {
+                max_age: Duration::from_secs(u64::from(router.session_timeout_hours) * 3600),
+                ..Rules::default()
+            },
+            default_timeout: router.default_timeout.map(|span| span.0),
+            tracks_messages: router.enable_message_tracking,
+            keeps_sessions: router.enable_state_management,
+            streams: router.enable_streaming,
+            buffers: router.buffer_partial_responses,
+            parallel: usize::from(router.max_parallel_calls.max(1)),
+            translation: nlip.translation.clone(),
+            opens_sessions: tokens.auto_generate_sessions,
+            counts_turns: tokens.track_conversation_turns,
+            persists_contexts: tokens.persist_context_tokens,
+            promises: Arc::new(own.tagger(promise::PURPOSE)?),
+            seals: Seals::new(tokens, own)?,
+        })
+    }
+}
+
+/// The keys contexts are sealed with: the first ring seals, all of them open.
+#[derive(Debug, Clone)]
+pub(super) struct Seals(Vec<Arc<Keyring>>);
+
+impl Seals {
+    /// The configured keys before the hub's own, so that a key can be configured later without losing what there is.
+    fn new(tokens: &Tokens, own: Arc<Keyring>) -> Result<Seals, KeyFault> {
+        let ring = |keys: &mut dyn Iterator<Item = &Key>| {
+            let words: Vec<String> = keys.map(|key| hex::encode(key.expose())).collect();
+            let text = Zeroizing::new(words.join("\n"));
+            (!text.is_empty()).then(|| Keyring::from_text(&text)).transpose()
+        };
+        let old = tokens.old_keys.iter();
+        let rings = match &tokens.key {
+            Some(key) => vec![ring(&mut [key].into_iter().chain(old))?.map(Arc::new), Some(own)],
+            None => vec![Some(own), ring(&mut old.into_iter())?.map(Arc::new)],
+        };
+        Ok(Seals(rings.into_iter().flatten().collect()))
+    }
+
+    pub(super) fn seal(&self, of: &[u8], plain: &[u8]) -> Result<Vec<u8>, SealFault> {
+        self.0.first().ok_or(SealFault::UnknownKey)?.seal(PURPOSE, of, plain)
+    }
+
+    pub(super) fn open(&self, of: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealFault> {
+        let mut fault = SealFault::UnknownKey;
+        for ring in &self.0 {
+            match ring.open(PURPOSE, of, sealed) {
+                Ok(plain) => return Ok(plain),
+                Err(SealFault::UnknownKey) => {}
+                Err(other) => fault = other,
+            }
+        }
+        Err(fault)
+    }
+
+    /// Sealed by an older key: to be sealed anew when it is next written.
+    pub(super) fn is_stale(&self, sealed: &[u8]) -> bool {
+        self.0.first().is_none_or(|ring| ring.is_stale(sealed))
+    }
+}

@@ -1,0 +1,144 @@
+//! Which names the tools of this hub have today: a table made from the registry, once for each of its generations.
+//!
+//! The hub's file tools are called by their bare names, the owner's own programs as `custom_tool__name`, skills of every
+//! other peer as `mcp__peer__skill`. A name whose skill the caller may not call is a name nobody has.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::names::{Named, Names, Table};
+use crate::translators::{Translator, Translators};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use interlingua_model::{Fault, FaultKind, Noun, Principal, Skill, Target, Text};
+
+use crate::settings::Settings;
+use crate::settings::Translation;
+use interlingua_hub::registry::Catalogue;
+use interlingua_hub::visible;
+
+/// The peer whose tools run inside the hub.
+const LOCAL: &str = "local";
+
+/// Is this skill one of the translator's?
+pub type Claim = Arc<dyn Fn(&Skill) -> bool + Send + Sync>;
+
+/// A further translator, and the skills that are its.
+#[derive(Clone)]
+pub struct Plug {
+    pub translator: Translator,
+    pub claims: Claim,
+}
+
+impl fmt::Debug for Plug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plug").field("translator", &self.translator).finish_non_exhaustive()
+    }
+}
+
+/// The table, as it was made last.
+#[derive(Debug, Default)]
+pub(super) struct Spellings {
+    plugs: ArcSwap<Vec<Plug>>,
+    plugging: Mutex<()>,
+    made: ArcSwapOption<Made>,
+}
+
+/// Good for one generation of the catalogue, one list of plugs and one way the translators are switched.
+#[derive(Debug)]
+pub(super) struct Made {
+    generation: u64,
+    plugs: usize,
+    switches: Translation,
+    pub(super) table: Table,
+    pub(super) translators: Translators,
+}
+
+impl Spellings {
+    pub(super) fn plug(&self, plug: Plug) -> bool {
+        let _one = self.plugging.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plugs = Vec::clone(&self.plugs.load());
+        plugs.push(plug);
+        let fits = translators(&plugs).is_some();
+        if fits {
+            self.plugs.store(Arc::new(plugs));
+        }
+        fits
+    }
+
+    /// The names of this catalogue's skills.
+    pub(super) fn of(&self, catalogue: &Catalogue, settings: &Settings) -> Arc<Made> {
+        let plugs = self.plugs.load();
+        let fits = |made: &&Arc<Made>| {
+            made.generation == catalogue.generation
+                && made.plugs == plugs.len()
+                && made.switches == settings.translation
+        };
+        if let Some(made) = self.made.load().as_ref().filter(fits) {
+            return made.clone();
+        }
+        let made = Arc::new(Made::new(catalogue, &plugs, &settings.translation));
+        self.made.store(Some(made.clone()));
+        made
+    }
+}
+
+impl Made {
+    fn new(catalogue: &Catalogue, plugs: &[Plug], switches: &Translation) -> Made {
+        let mut translators = translators(plugs).unwrap_or_default();
+        for (name, enabled) in [
+            ("mcp", switches.mcp_enabled),
+            ("custom", switches.custom_tools_enabled),
+            ("builtin", switches.builtin_tools_enabled),
+        ] {
+            translators.switch(name, enabled);
+        }
+        let skills = catalogue.newest().map(|skill| (skill.id.clone(), translator_of(skill, plugs)));
+        let (table, collisions) = Table::build(&translators, skills);
+        for collision in collisions {
+            tracing::warn!(%collision, "a tool cannot be called by one of its names");
+        }
+        Made { generation: catalogue.generation, plugs: plugs.len(), switches: switches.clone(), table, translators }
+    }
+}
+
+/// `None` when two have the same name, or there are too many.
+fn translators(plugs: &[Plug]) -> Option<Translators> {
+    let mut all = Translators::default();
+    for plug in plugs {
+        all.register(plug.translator.clone()).ok()?;
+    }
+    Some(all)
+}
+
+/// Whose a skill is, the registry says and not its name (H-13): a tool of the owner's that is called `vote` is custom.
+fn translator_of(skill: &Skill, plugs: &[Plug]) -> Text {
+    if let Some(plug) = plugs.iter().find(|plug| (plug.claims)(skill)) {
+        return plug.translator.name.clone();
+    }
+    if skill.id.peer.as_str() != LOCAL {
+        return "mcp".into();
+    }
+    let builtin = interlingua_hub::names::is_file_tool(skill.id.skill.as_str());
+    if builtin { "builtin".into() } else { "custom".into() }
+}
+
+/// The table as one principal sees it.
+pub(super) struct Visible<'a> {
+    pub(super) table: &'a Table,
+    pub(super) seen: visible::Visible<'a>,
+    pub(super) by: &'a Principal,
+}
+
+impl Names for Visible<'_> {
+    fn named(&self, spelt: &str) -> Result<Named, Fault> {
+        let hidden = || Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no tool is called {spelt:?}"));
+        let named = match self.table.named(spelt) {
+            Ok(named) => named,
+            // That there are several tells of tools which only the Owner is sure to see.
+            Err(fault) if self.by.is_hub_owner() => return Err(fault),
+            Err(_) => return Err(hidden()),
+        };
+        let Target::Skill(id, version) = &named.target else { return Ok(named) };
+        if self.seen.skill(id, version.as_ref()).is_some() { Ok(named) } else { Err(hidden()) }
+    }
+}

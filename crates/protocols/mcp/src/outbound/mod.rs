@@ -1,0 +1,71 @@
+//! We call them: an MCP server as a peer of the hub, a program of its own or reached over HTTP, of either era.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`peer`] | the peer: its health, its configuration |
+//! | [`upstream`], [`connect`], [`session`] | one session for all who call: opened when needed, its era found by trying |
+//! | [`link`] | how messages travel |
+//! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it |
+//! | [`listing`], [`card`], [`refresh`], [`changes`], [`pins`] | what it offers, kept on disk, kept true, and watched for changes |
+//! | [`follow`] | what it is asked to tell of by itself |
+//! | [`credentials`], [`callers`], [`sign_in`] | what the hub shows of itself, or of each caller, and how somebody is asked for it |
+//!
+//! Deliberately absent: any credential or header of a caller's, redirects, and calls sent twice that may have happened.
+
+mod callers;
+mod card;
+mod changes;
+mod connect;
+mod credentials;
+mod flight;
+mod follow;
+mod link;
+mod listing;
+mod peer;
+mod pins;
+mod refresh;
+mod session;
+mod sign_in;
+mod talk;
+mod upstream;
+mod work;
+
+use std::sync::Arc;
+
+use interlingua_model::{Fault, PeerId};
+
+use crate::settings;
+use interlingua_hub::Hub;
+use interlingua_net::client::health;
+use interlingua_net::client::oauth::Desk as SignIns;
+use interlingua_net::client::starting::Starting;
+
+pub use peer::McpPeer;
+
+/// A peer that is made and can be registered.
+#[derive(Debug)]
+pub struct Prepared {
+    peer: Arc<McpPeer>,
+}
+
+/// Makes the peer: all that its configuration can be refused for is refused here. Nothing is started.
+pub async fn prepare(
+    (hub, sign_ins): (&Arc<Hub>, &Arc<SignIns>),
+    name: &str,
+    config: &interlingua_settings::Peer,
+    mcp: &settings::McpPeer,
+) -> Result<Prepared, Fault> {
+    let peer = McpPeer::new((hub, sign_ins), PeerId::from(name), config, mcp).await?;
+    Ok(Prepared { peer: Arc::new(peer) })
+}
+
+impl Prepared {
+    /// Adds the peer, or replaces it whole, with what it offered when it was last listed; starting it goes on beside.
+    pub async fn register(self, hub: &Arc<Hub>) -> Result<Starting, Fault> {
+        self.peer.show(hub, self.peer.health()).await?;
+        refresh::watch(hub, &self.peer);
+        refresh::watch_sign_ins(hub, &self.peer);
+        health::watch(hub, &self.peer);
+        Ok(Starting::new(&self.peer.listed))
+    }
+}

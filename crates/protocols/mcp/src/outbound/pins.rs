@@ -1,0 +1,145 @@
+//! Definitions as they were first seen. A server that changes what a tool says or takes is noticed: what a person agreed to
+//! use is not quietly something else.
+//!
+//! What is done about it is configuration's to say (`changes`): nothing, a problem that names what changed, or the skill is
+//! not offered until it is accepted.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use interlingua_model::ports::{Expect, StoreFault};
+use interlingua_model::{Fault, Json, Skill, Text};
+use interlingua_wire::members::Members;
+use serde::{Deserialize, Serialize};
+
+use super::listing::Kept;
+use crate::settings::McpChanges;
+use interlingua_hub::Hub;
+
+const KIND: &str = "mcp-pins";
+/// How many definitions of one server are remembered.
+const MAX_PINS: usize = 20_000;
+/// How much of a text is shown.
+const SHOWN: usize = 120;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Pins(BTreeMap<String, Json>);
+
+impl Pins {
+    /// The error says why nothing can be compared. It must never be taken for a server that is seen for the first time: its
+    /// pins would be overwritten with whatever it offers now. Only `changes: accept` does that, to a record that is damaged.
+    pub(super) async fn load(hub: &Hub, kept: &Kept, rule: McpChanges) -> Result<Pins, Text> {
+        let closed = |why: &str| Err(format!("its tools are closed: their pinned definitions {why}").into());
+        let damaged = || match rule {
+            McpChanges::Accept => Ok(Pins::default()),
+            McpChanges::Flag | McpChanges::Refuse => {
+                closed("are damaged in the store; `changes: accept` pins what it offers now")
+            }
+        };
+        match hub.records(KIND).get(kept.key()).await {
+            Ok(None) => Ok(Pins::default()),
+            Ok(Some(item)) => serde_json::from_slice(&item.value).or_else(|_| damaged()),
+            Err(StoreFault::Damaged(_)) => damaged(),
+            Err(fault) => closed(&format!("cannot be read: {fault}")),
+        }
+    }
+
+    pub(super) async fn keep(&self, hub: &Hub, kept: &Kept) -> Result<(), Fault> {
+        let bytes = serde_json::to_vec(self).map_err(Fault::internal)?;
+        hub.records(KIND).put(kept.key(), Bytes::from(bytes), None, Expect::Anything).await?;
+        Ok(())
+    }
+
+    /// Compares skills with what was first seen of them; new ones are remembered. Takes out those that are refused, and says
+    /// what changed. True when there is something new to keep.
+    pub(super) fn compare(&mut self, skills: &mut Vec<Skill>, rule: McpChanges, problems: &mut Vec<Text>) -> bool {
+        let mut new = false;
+        skills.retain(|skill| {
+            let Some(definition) = skill.raw.as_ref().map(|raw| &raw.json) else {
+                return true;
+            };
+            let name = skill.id.skill.as_str();
+            match self.0.get(name) {
+                Some(pinned) if pinned == definition => return true,
+                Some(pinned) if rule != McpChanges::Accept => {
+                    let what = difference(&Members::of(pinned), &Members::of(definition));
+                    let refused = rule == McpChanges::Refuse;
+                    let then =
+                        if refused { "it is not offered until `changes: accept` takes it" } else { "look at it" };
+                    problems
+                        .push(format!("`{name}` is not what it was when it was first seen ({what}); {then}").into());
+                    return !refused;
+                }
+                Some(_) | None => {}
+            }
+            if self.0.len() >= MAX_PINS && !self.0.contains_key(name) {
+                problems.push(format!("`{name}` is not offered: {MAX_PINS} definitions are pinned already").into());
+                return false;
+            }
+            self.0.insert(name.to_owned(), definition.clone());
+            new = true;
+            true
+        });
+        new
+    }
+}
+
+/// Which members are new, gone or other, and how a text reads now.
+fn difference(old: &Members, new: &Members) -> String {
+    let mut found = Vec::new();
+    for (key, value) in new.iter() {
+        match old.get(key) {
+            None => found.push(format!("{key} is new")),
+            Some(before) if before != value => found.push(format!("{key}: {} → {}", short(&before), short(&value))),
+            Some(_) => {}
+        }
+    }
+    found.extend(old.iter().filter(|(key, _)| !new.has(key)).map(|(key, _)| format!("{key} is gone")));
+    found.join("; ")
+}
+
+fn short(value: &Json) -> String {
+    let text = value.as_str();
+    let cut: String = text.chars().take(SHOWN).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use interlingua_model::{Effects, Raw, Schema, SkillId, SkillKind, Wire};
+    use serde_json::json;
+
+    use super::*;
+
+    fn skill(name: &str, description: &str) -> Skill {
+        let definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+        let input = Schema(json!({"type": "object"}).into());
+        let mut skill = Skill::new(SkillId::new("p", name), SkillKind::Tool, description, input, Effects::unknown());
+        skill.raw = Some(Raw { wire: Wire("mcp/2025-11-25".into()), json: definition.into() });
+        skill
+    }
+
+    fn compared(pins: &mut Pins, description: &str, rule: McpChanges) -> (usize, Vec<Text>, bool) {
+        let (mut skills, mut problems) = (vec![skill("send", description), skill("other", "same")], Vec::new());
+        let new = pins.compare(&mut skills, rule, &mut problems);
+        (skills.len(), problems, new)
+    }
+
+    #[test]
+    fn a_changed_definition_is_told_with_what_changed_and_refused_where_configuration_says_so() {
+        let mut pins = Pins::default();
+        assert_eq!(compared(&mut pins, "Sends mail.", McpChanges::Flag), (2, Vec::new(), true));
+        assert_eq!(compared(&mut pins, "Sends mail.", McpChanges::Flag), (2, Vec::new(), false));
+        let (offered, problems, new) = compared(&mut pins, "Sends mail, and a copy to me.", McpChanges::Flag);
+        assert_eq!((offered, new), (2, false));
+        assert!(
+            problems[0].contains(r#"description: "Sends mail." → "Sends mail, and a copy to me.""#),
+            "{problems:?}"
+        );
+        let (offered, problems, _) = compared(&mut pins, "Sends mail, and a copy to me.", McpChanges::Refuse);
+        assert_eq!((offered, problems.len()), (1, 1), "only the one that changed");
+        let accepted = compared(&mut pins, "Sends mail, and a copy to me.", McpChanges::Accept);
+        assert_eq!(accepted, (2, Vec::new(), true));
+        assert_eq!(compared(&mut pins, "Sends mail, and a copy to me.", McpChanges::Refuse), (2, Vec::new(), false));
+    }
+}

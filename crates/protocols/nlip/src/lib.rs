@@ -1,0 +1,54 @@
+//! NLIP: ECMA-430 (messages), 431 (HTTP), 432 (WebSocket), first edition, December 2025, and the first draft where its
+//! peers still speak it. Clause numbers in comments are ECMA-430's unless another is named.
+//!
+//! [`json`] and [`cbor`] read and write a [`Message`]; [`decode()`] says what one asks of the hub, [`encode`] says what the
+//! hub answers; [`client`] does both for agents the hub calls. [`upload`] is the exchange of clause 6.4, [`discover`] the
+//! answer to "what can you do".
+//!
+//! NLIP at the edge: HTTP and WebSocket in, HTTP and WebSocket out.
+
+mod draft;
+mod part;
+mod render;
+
+#[cfg(any(test, feature = "arbitrary"))]
+pub mod arbitrary;
+pub mod cbor;
+pub mod client;
+pub mod decode;
+pub mod discover;
+pub mod encode;
+pub mod fault;
+pub mod invalid;
+pub mod json;
+pub mod labels;
+pub mod phrases;
+pub mod tokens;
+pub mod topic;
+pub mod upload;
+pub mod wire;
+
+pub use decode::{Context, Door, Incoming, Meaning, decode};
+pub use invalid::{Class, Invalid, Problem};
+pub use json::Keys;
+pub use wire::{Content, Format, Limits, Message, Submessage};
+
+#[cfg(test)]
+mod tests;
+
+/// What metrics call it.
+pub const PROTOCOL: &str = "nlip";
+
+pub mod inbound;
+pub mod outbound;
+mod protocol;
+pub mod refusal;
+pub mod settings;
+mod switch;
+pub mod uploads;
+
+pub use protocol::Nlip;
+pub use switch::Switch;
+
+/// The HTTP side of NLIP.
+pub type Endpoint = interlingua_endpoint::Endpoint<Switch>;

@@ -1,0 +1,61 @@
+//! We call them: an NLIP agent as a peer of the hub (ECMA-430, 431, 432; the client's side).
+//!
+//! [`peer`] is one exchange with the agent: `encode`, send, `decode`, and the credential it may ask for. [`http`] and
+//! [`socket`] are the two bindings; [`legs`] keeps the tokens of each conversation, [`large`] sends large content out of
+//! band, [`work`] follows what goes on at it without an answer, [`card`] says what the hub shows of it, [`import`] asks one that is a hub for its skills.
+//!
+//! A proxy between two agents is no code of its own: the caller's leg and the agent's leg never share a token, because a
+//! token is kept with the leg it came on and a message is written anew for the next one.
+//!
+//! Deliberately absent: redirects to other hosts, cookies, and reading a card out of an agent's own words.
+
+mod address;
+mod card;
+mod http;
+mod import;
+mod large;
+mod legs;
+mod peer;
+mod reply;
+mod socket;
+mod transport;
+mod work;
+
+use std::sync::Arc;
+
+use interlingua_model::{Card, Fault, PeerId};
+
+use crate::settings;
+use interlingua_hub::Hub;
+use interlingua_net::client::health::watch;
+use interlingua_settings::Peer;
+
+pub(crate) use legs::KIND as LEGS;
+pub use peer::NlipPeer;
+
+/// A peer that is made and can be registered.
+#[derive(Debug)]
+pub struct Prepared {
+    card: Card,
+    peer: Arc<NlipPeer>,
+    config: Peer,
+}
+
+/// Makes the peer: all that its configuration can be refused for is refused here.
+pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, nlip: &settings::NlipPeer) -> Result<Prepared, Fault> {
+    let name = PeerId::from(name);
+    let peer = Arc::new(NlipPeer::new(hub, name.clone(), config, nlip)?);
+    Ok(Prepared { card: card::card(&name, config, hub.now()), peer, config: config.clone() })
+}
+
+impl Prepared {
+    /// Adds the peer, or replaces it whole; its old connections end with what runs on them.
+    pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
+        hub.register(self.card, self.peer.clone()).await?;
+        watch(hub, &self.peer);
+        if self.config.hub {
+            import::watch(hub, &self.peer, self.config);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! How an NLIP peer is reached.
+
+use std::path::PathBuf;
+
+use crate::client::{CHAT, chat_input};
+use interlingua_model::Schema;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use interlingua_settings::check::{authorities, is_open, url};
+use interlingua_settings::{Found, Secret};
+
+/// How an NLIP peer is reached.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NlipPeer {
+    /// Its door, such as `https://agent.example/nlip`, or `wss://` for a WebSocket.
+    pub url: String,
+    /// Default: `http` for `http://` and `https://`, `ws` for `ws://` and `wss://`.
+    pub binding: Option<Binding>,
+    /// Sent as the authentication token.
+    pub token: Option<Secret>,
+    /// A PEM file of authorities to trust instead of the machine's own.
+    pub ca: Option<PathBuf>,
+    /// Send the token even where it can be read on the way (neither TLS nor loopback).
+    #[serde(default)]
+    pub insecure: bool,
+}
+
+impl NlipPeer {
+    pub fn new(url: impl Into<String>) -> NlipPeer {
+        NlipPeer { url: url.into(), binding: None, token: None, ca: None, insecure: false }
+    }
+
+    pub fn binding(&self) -> Binding {
+        let socket = self.url.starts_with("ws://") || self.url.starts_with("wss://");
+        self.binding.unwrap_or(if socket { Binding::Ws } else { Binding::Http })
+    }
+
+    /// Inputs that are known before it is reached, by the names of its skills.
+    pub fn known_inputs(&self) -> Vec<(String, Schema)> {
+        vec![(CHAT.into(), chat_input())]
+    }
+
+    pub fn check(&self, path: &str, found: &mut Found) {
+        let schemes: &[&str] = match self.binding() {
+            Binding::Http => &["http", "https"],
+            // A WebSocket begins as an HTTP request, so its address may be written either way.
+            Binding::Ws | Binding::WsText => &["ws", "wss", "http", "https"],
+        };
+        let uri = match url(&self.url, schemes) {
+            Ok(uri) => uri,
+            Err(message) => return found.refuse(format!("{path}.url"), message),
+        };
+        if self.token.is_some() && !self.insecure && is_open(&uri) {
+            found.refuse(
+                format!("{path}.token"),
+                "the token would travel unencrypted; use https or wss, or set `insecure: true` here",
+            );
+        }
+        authorities(path, self.ca.as_deref(), found);
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Binding {
+    Http,
+    /// A WebSocket with CBOR messages.
+    Ws,
+    /// A WebSocket with JSON messages.
+    WsText,
+}

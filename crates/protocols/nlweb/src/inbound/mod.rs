@@ -1,0 +1,44 @@
+//! They ask us: `/ask`, `/await`, `/sites`, `/who`, and `/agents/{peer}/ask` for one peer. Every peer of the hub is a site.
+//! `/llms.txt` says so to whoever looks for a door.
+//!
+//! A request is answered in the generation it is written in. A whole answer that takes longer than two seconds becomes a
+//! promise where the generation has them; a stream goes on with comments in between. A question is an elicitation; the next
+//! request that brings its token back answers it.
+
+mod ask;
+mod pending;
+mod promise;
+mod several;
+mod sites;
+mod stream;
+mod summing;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::refusal::NlwebErrors;
+use interlingua_endpoint::Shared;
+use interlingua_endpoint::error_format::ErrorFormat;
+
+pub fn routes(shared: Arc<Shared>) -> Router {
+    let ask = get(ask::front).post(ask::front).fallback(not_allowed);
+    Router::new()
+        .route("/ask", ask.clone())
+        .route("/ask/", ask)
+        .route("/agents/{peer}/ask", get(ask::one_peer).post(ask::one_peer).fallback(not_allowed))
+        .route("/await", post(promise::wait).fallback(only_post))
+        .route("/sites", get(sites::list))
+        .route("/who", get(sites::who))
+        .route("/llms.txt", get(sites::about))
+        .with_state(shared)
+}
+
+async fn not_allowed() -> axum::response::Response {
+    NlwebErrors.not_allowed("GET, POST")
+}
+
+async fn only_post() -> axum::response::Response {
+    NlwebErrors.not_allowed("POST")
+}

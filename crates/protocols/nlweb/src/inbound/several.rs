@@ -1,0 +1,54 @@
+//! What several sites say, as one answer: their rows together, and the first failure if nobody has any. Questions of one among
+//! several cannot be told apart and count as none.
+
+use crate::encode;
+use interlingua_model::json::Tree;
+use interlingua_model::{Carried, Fault, Finished, Json, Loss, Outcome, Output, Part};
+
+#[derive(Debug, Default)]
+pub(super) struct Several {
+    rows: Vec<Tree>,
+    parts: Vec<Part>,
+    losses: Vec<Loss>,
+    failure: Option<Fault>,
+}
+
+impl Several {
+    /// One of them has ended. The rows that it adds.
+    pub(super) fn take(&mut self, site: &str, finished: Finished, losses: Vec<Loss>) -> &[Tree] {
+        let before = self.rows.len();
+        self.losses.extend(losses);
+        match finished.outcome {
+            Outcome::Completed => {
+                self.rows.extend(encode::rows(&finished.output, site));
+                // A document with an address is among the rows.
+                let is_said = |part: &Part| part.as_text().is_some() && part.uri.is_none();
+                self.parts.extend(finished.output.parts.into_iter().filter(is_said));
+            }
+            Outcome::Failed(fault) => self.fail(fault),
+            Outcome::Cancelled { .. } => {}
+        }
+        &self.rows[before..]
+    }
+
+    /// One of them could not be asked.
+    pub(super) fn fail(&mut self, fault: Fault) {
+        self.failure.get_or_insert(fault);
+    }
+
+    /// The first one.
+    pub(super) fn failure(&self) -> Option<Fault> {
+        self.failure.clone()
+    }
+
+    pub(super) fn whole(self) -> Result<Carried<Finished>, Fault> {
+        match (self.rows.is_empty() && self.parts.is_empty(), self.failure) {
+            (true, Some(fault)) => Err(fault),
+            _ => {
+                let structured = Some(Json::from_tree(serde_json::json!({"results": Tree::Array(self.rows)})));
+                let output = Output { parts: self.parts, structured, ..Output::default() };
+                Ok(Carried { value: Finished::completed(output), losses: self.losses })
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! We ask them: a site that answers questions, as a peer of the hub with one skill, `ask`.
+//!
+//! [`peer`] is one question: sent in the generation the site speaks, which is found by trying and remembered; its answer is
+//! read as JSON or as events, whichever comes. Events are passed on as they come ([`stream`]); a job that was promised is
+//! cancelled when nobody waits for it any more. [`card`] says what the hub shows of it.
+//!
+//! Deliberately absent: redirects, the sites' own MCP and A2A doors (those are other peers), and asking a site which
+//! platform it is.
+
+mod card;
+mod http;
+mod peer;
+mod promised;
+mod stream;
+
+use std::sync::Arc;
+
+use interlingua_model::{Card, Fault, PeerId};
+
+use crate::settings;
+use interlingua_hub::Hub;
+use interlingua_net::client::health::watch;
+use interlingua_settings::Peer;
+
+pub use peer::NlwebPeer;
+
+/// A peer that is made and can be registered.
+#[derive(Debug)]
+pub struct Prepared {
+    card: Card,
+    peer: Arc<NlwebPeer>,
+}
+
+/// Makes the peer: all that its configuration can be refused for is refused here.
+pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, nlweb: &settings::NlwebPeer) -> Result<Prepared, Fault> {
+    let name = PeerId::from(name);
+    let peer = Arc::new(NlwebPeer::new(hub, name.clone(), config, nlweb)?);
+    Ok(Prepared { card: card::card(&name, config, nlweb, hub.now()), peer })
+}
+
+impl Prepared {
+    /// Adds the peer, or replaces it whole.
+    pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
+        hub.register(self.card, self.peer.clone()).await?;
+        watch(hub, &self.peer);
+        Ok(())
+    }
+}

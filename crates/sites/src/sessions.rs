@@ -1,0 +1,55 @@
+//! The browser of this hub, and its sessions for those whose they are: seen, and taken back. A kept login is a standing right, so whoever
+//! has one can end it.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::browser::{Browser, SessionSeen};
+use interlingua_model::{Fault, FaultKind, Noun, Principal};
+
+use super::keeper::HubKeeper;
+use interlingua_hub::Hub;
+use interlingua_hub::audit::AuditLine;
+
+/// What drives websites; opened once, before peers are registered.
+#[derive(Debug, Default)]
+pub struct Sites {
+    opened: OnceLock<Opened>,
+}
+
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) browser: Arc<Browser>,
+    /// What the browser needs of the hub.
+    pub(super) keeper: Arc<HubKeeper>,
+}
+
+impl Sites {
+    pub(super) fn set(&self, browser: Arc<Browser>, keeper: HubKeeper) {
+        // Peers are registered once in the life of a hub.
+        let _ = self.opened.set(Opened { browser, keeper: Arc::new(keeper) });
+    }
+
+    pub(super) fn opened(&self) -> Option<&Opened> {
+        self.opened.get()
+    }
+
+    /// Theirs; all of them for the hub's own Owner. Who is not known has none.
+    pub async fn sessions(&self, by: &Principal) -> Vec<SessionSeen> {
+        let Some(Opened { browser, keeper }) = self.opened() else { return Vec::new() };
+        let mut seen = browser.sessions(&**keeper).await;
+        seen.retain(|seen| !by.is_anonymous() && (by.is_hub_owner() || seen.key.owner == by.owner()));
+        seen
+    }
+
+    /// Ends one by its id, and forgets what was kept of it. One of somebody else's is not there.
+    pub async fn end_session(&self, hub: &Hub, by: &Principal, id: &str) -> Result<(), Fault> {
+        let none = || Fault::caller(FaultKind::NotFound(Noun::Resource), "no such session");
+        let seen = self.sessions(by).await;
+        let found = seen.into_iter().find(|seen| *seen.key.id() == *id).ok_or_else(none)?;
+        let Opened { browser, keeper } = self.opened().ok_or_else(none)?;
+        browser.end_session(&**keeper, &found.key).await;
+        let session = format!("{}/{}", found.key.site, found.key.name);
+        hub.write_audit(AuditLine::new("end_site_session", by.owner()).on(session));
+        Ok(())
+    }
+}

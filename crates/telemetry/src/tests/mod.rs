@@ -1,0 +1,4 @@
+//! Metrics and trace context.
+
+mod metering;
+mod tracing_context;
