@@ -152,7 +152,9 @@ async fn a_18_nothing_is_lost_between_the_snapshot_and_what_comes_live() {
     let hub = hub().await;
     let mut live = 0;
     for run in 0..25 {
-        let body = json!({"message": text(&format!("tck-stream-artifact-chunked-{run}"), "hi"), "configuration": {"returnImmediately": true}});
+        // At full speed the subscription falls anywhere, often behind the end; every fifth task is still running for certain.
+        let scene = if run % 5 == 0 { "paced-artifact-chunked" } else { "tck-stream-artifact-chunked" };
+        let body = json!({"message": text(&format!("{scene}-{run}"), "hi"), "configuration": {"returnImmediately": true}});
         let sent = super::send(&hub, post("/a2a/message:send", &[V1], &body)).await.json();
         let id = sent["task"]["id"].as_str().expect("a task").to_owned();
         let mut connection = hub.connect().await;
@@ -171,5 +173,5 @@ async fn a_18_nothing_is_lost_between_the_snapshot_and_what_comes_live() {
         assert_eq!(parts, [json!({"text": "chunk-1 "}), json!({"text": "chunk-2"})], "{told:?}");
         assert_eq!(state(&told.last().expect("an end")["statusUpdate"]), "TASK_STATE_COMPLETED");
     }
-    assert!(live > 0, "not one of the tasks was subscribed to while it ran");
+    assert!(live >= 5, "only {live} of the tasks were subscribed to while they ran");
 }
