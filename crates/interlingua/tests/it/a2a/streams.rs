@@ -154,7 +154,8 @@ async fn a_18_nothing_is_lost_between_the_snapshot_and_what_comes_live() {
     for run in 0..25 {
         // At full speed the subscription falls anywhere, often behind the end; every fifth task is still running for certain.
         let scene = if run % 5 == 0 { "paced-artifact-chunked" } else { "tck-stream-artifact-chunked" };
-        let body = json!({"message": text(&format!("{scene}-{run}"), "hi"), "configuration": {"returnImmediately": true}});
+        let body =
+            json!({"message": text(&format!("{scene}-{run}"), "hi"), "configuration": {"returnImmediately": true}});
         let sent = super::send(&hub, post("/a2a/message:send", &[V1], &body)).await.json();
         let id = sent["task"]["id"].as_str().expect("a task").to_owned();
         let mut connection = hub.connect().await;

@@ -56,7 +56,9 @@ fn decides_what_is_listed(line: &str) -> bool {
 
 #[test]
 fn what_a_caller_may_see_is_decided_in_one_place() {
-    let elsewhere = sources().filter(|file| !file.path.starts_with(HUB));
+    // The action is the model's, and what rules say of it the engine's.
+    let decide = [HUB, "crates/model/src/", "crates/policy/src/"];
+    let elsewhere = sources().filter(|file| !decide.iter().any(|own| file.path.starts_with(own)));
     let found: Vec<String> =
         elsewhere.filter(|file| code(&file.text).any(decides_what_is_listed)).map(|file| file.path).collect();
     assert!(found.is_empty(), "these decide what is listed themselves: {found:?}");
