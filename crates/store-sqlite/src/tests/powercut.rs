@@ -22,7 +22,7 @@ const LOGS: u128 = 8;
 
 #[test]
 fn nothing_acknowledged_is_lost_by_a_power_cut() {
-    const NAME: &str = "store::tests::powercut::nothing_acknowledged_is_lost_by_a_power_cut";
+    const NAME: &str = "tests::powercut::nothing_acknowledged_is_lost_by_a_power_cut";
     if let Some(root) = std::env::var_os("POWERCUT_ROOT") {
         return write_until_killed(Path::new(&root), Sync::Full);
     }
@@ -46,7 +46,7 @@ fn nothing_acknowledged_is_lost_by_a_power_cut() {
 /// one, the ring wrapped anew, the old outer key taken out. Wherever the power goes, everything acknowledged opens.
 #[test]
 fn a_rotation_that_is_cut_off_leaves_everything_readable() {
-    const NAME: &str = "store::tests::powercut::a_rotation_that_is_cut_off_leaves_everything_readable";
+    const NAME: &str = "tests::powercut::a_rotation_that_is_cut_off_leaves_everything_readable";
     if let Some(root) = std::env::var_os("POWERCUT_ROOT") {
         return write_and_rotate_until_killed(Path::new(&root));
     }
@@ -66,7 +66,7 @@ fn a_rotation_that_is_cut_off_leaves_everything_readable() {
 
 #[test]
 fn without_syncing_a_power_cut_loses_what_was_acknowledged() {
-    const NAME: &str = "store::tests::powercut::without_syncing_a_power_cut_loses_what_was_acknowledged";
+    const NAME: &str = "tests::powercut::without_syncing_a_power_cut_loses_what_was_acknowledged";
     if let Some(root) = std::env::var_os("POWERCUT_ROOT") {
         return write_until_killed(Path::new(&root), Sync::Off);
     }
@@ -80,7 +80,7 @@ fn without_syncing_a_power_cut_loses_what_was_acknowledged() {
 
 #[test]
 fn after_a_failed_sync_nothing_more_is_acknowledged() {
-    const NAME: &str = "store::tests::powercut::after_a_failed_sync_nothing_more_is_acknowledged";
+    const NAME: &str = "tests::powercut::after_a_failed_sync_nothing_more_is_acknowledged";
     if let Some(root) = std::env::var_os("POWERCUT_ROOT") {
         return write_past_a_failed_sync(Path::new(&root));
     }
