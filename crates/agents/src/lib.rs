@@ -13,6 +13,7 @@
 //! [`models`] asks language models at their pace, [`providers`] knows what each provider is asked and how it answers, [`plans`] works through
 //! plans of many calls.
 
+mod agent;
 mod call_router;
 mod desk;
 mod engine;
@@ -36,5 +37,6 @@ mod voice;
 pub use call_router::{CallRouter, Routed, RoutedCall};
 pub use memory::forget;
 pub use roster::{Recruit, Roster, enlist, prepare};
-pub use team::{plan, tidy};
+pub use settings::plan;
+pub use team::tidy;
 pub use voice::{Models, Voice};

@@ -7,10 +7,10 @@ use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_model::{Blob, Body, Call, Fault, Loss, LossKind, Maker, Part, Skill};
 use tokio::sync::mpsc;
 
+use super::agent::Agent;
 use super::engine::Engine;
 use super::errand::Errands;
 use super::line::Line;
-use super::roster::Agent;
 use super::talk::{MAX_SIGNALS, Talk};
 use interlingua_hub::Hub;
 

@@ -15,7 +15,7 @@ use crate::providers::Provider;
 
 use super::hosted::Hosted;
 use super::resident::Resident;
-use super::settings;
+use super::settings::{self, micro};
 use interlingua_hub::Hub;
 use interlingua_hub::advisor::Advisor;
 
@@ -138,10 +138,4 @@ fn manners(config: &settings::Model) -> Manners {
         manners.backoff.attempts = attempts;
     }
     manners
-}
-
-/// In millionths; a price that is no number is none.
-pub(super) fn micro(money: f64) -> u64 {
-    let scaled = (money * 1_000_000.0).round();
-    if scaled.is_finite() && scaled > 0.0 { scaled.min(9.0e18) as u64 } else { 0 }
 }

@@ -9,7 +9,6 @@
 mod engine;
 mod places;
 mod round;
-mod rules;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
@@ -24,15 +23,14 @@ use interlingua_model::{
 use serde_json::json;
 use tokio::sync::mpsc;
 
+use super::agent::CHAT;
 use super::line::Line;
-use super::roster::CHAT;
 use super::seats::Seats;
 use super::talk::{MAX_SIGNALS, Talk};
 use engine::Engine;
 use interlingua_hub::Hub;
 pub(super) use places::Grounds;
 pub use places::tidy;
-pub use rules::plan;
 
 /// How long the hub waits for a team beyond its own limit of time: it ends by itself.
 const GRACE: Duration = Duration::from_secs(120);

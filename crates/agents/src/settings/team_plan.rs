@@ -3,8 +3,7 @@
 use interlingua_machines::team::{Ending, Member, Mode, Novelty, Plan, Purse, Rules, Times, Updates};
 use interlingua_model::{Fault, PeerId};
 
-use crate::settings;
-use crate::voice::micro;
+use super::{self as settings, micro};
 
 /// How many answers a member at work is told of in one round.
 const SOURCES: u32 = 2;
