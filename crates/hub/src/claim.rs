@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::Hub;
 use super::audit::AuditLine;
 use super::policy::Policy;
-use super::prepare::Ready;
+use super::prepared::Ready;
 
 /// The rules in force, and word of every other set of them.
 #[derive(Debug, Default)]

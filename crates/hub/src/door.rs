@@ -18,7 +18,7 @@ use super::claim::Claim;
 use super::driver::{Driver, Launched};
 use super::entropy;
 use super::live::Reader;
-use super::prepare::Prepared;
+use super::prepared::{Prepared, must_keep};
 use super::running::Running;
 use interlingua_telemetry::meters::{Phase, WireMeters};
 use interlingua_telemetry::trace;
@@ -145,13 +145,6 @@ impl Hub {
         }
         scope
     }
-}
-
-/// Caller or skill asks for it, or the caller named it and running it twice would matter.
-pub(super) fn must_keep(call: &Call, prepared: &Prepared) -> bool {
-    let Prepared::Ready(ready) = prepared else { return true };
-    let twice_matters = call.id_given && !ready.skill.effects.idempotent;
-    call.limits.keep || ready.skill.always_kept || twice_matters
 }
 
 /// A peer may need longer than the hub waits by default. What a caller says holds.

@@ -18,7 +18,7 @@ use interlingua_model::{
 
 use super::Hub;
 use super::audit::AuditLine;
-use super::prepare::Ready;
+use super::prepared::Ready;
 
 /// What a hook answers.
 #[derive(Debug, Clone, PartialEq)]

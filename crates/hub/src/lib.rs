@@ -40,6 +40,7 @@ pub mod news;
 mod pages;
 pub mod policy;
 mod prepare;
+mod prepared;
 mod promises;
 mod recover;
 pub mod registry;

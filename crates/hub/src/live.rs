@@ -14,8 +14,7 @@ use metrics::Counter;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::claim::{self, Claim};
-use super::driver::busy;
-use super::shares::{Share, Shares, whose};
+use super::shares::{NoRoom, Share, Shares, whose};
 
 /// How many committed entries are kept in memory for readers that keep up; the others read the journal.
 const RECENT: usize = 256;
@@ -214,7 +213,7 @@ impl Live {
         let few = u32::try_from(bytes).ok();
         match few.and_then(|bytes| self.free.clone().try_acquire_many_owned(bytes).ok()) {
             Some(free) => Ok(Room::Free(free)),
-            None => self.shares.take(&whose(&by.owner()), bytes as u64).map(Room::Share).map_err(busy),
+            None => self.shares.take(&whose(&by.owner()), bytes as u64).map(Room::Share).map_err(NoRoom::for_exchanges),
         }
     }
 

@@ -30,12 +30,10 @@ use tracing::Instrument;
 
 use super::Hub;
 use super::admission::Permit;
-use super::door::must_keep;
 use super::live::{Incoming, Live, Liveness};
-use super::prepare::{Candidate, Prepared, Ready};
+use super::prepared::{Candidate, Prepared, Ready, must_keep};
 use super::waiting::Place;
 use holding::Holding;
-pub(crate) use holding::busy;
 pub(crate) use life::{Launch, Launched};
 use meter::Meter;
 use notes::Notes;
