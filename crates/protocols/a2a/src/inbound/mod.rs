@@ -29,10 +29,7 @@ use axum::routing::{any, get, post};
 use interlingua_machines::task::Task;
 use interlingua_model::{CancelWhy, Fault, FaultKind, Feature, Loss, Noun, PeerId, Principal, Signal, TaskId, Text};
 
-pub(crate) use self::grpc::{refusal as refuse_grpc, told as grpc_status};
-pub(crate) use self::http::refusal as refuse_http;
 pub use self::modes::Modes;
-pub(crate) use self::rpc::refusal as refuse_rpc;
 
 use self::arrived::Arrived;
 use self::feed::{Ear, Feed};
