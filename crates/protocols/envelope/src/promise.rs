@@ -4,13 +4,11 @@
 //! id and time. When it comes back, the session is made as it would stand, and from then on it is a session like any other,
 //! kept under the hash of the same token.
 
-use crate::session::{self, Presented, Session};
+use crate::session::{self, PREFIX, Presented, Session};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use interlingua_keys::Tagger;
 use interlingua_model::{Owner, Secret, Text, Time, uuid_v4};
-
-use super::sessions::PREFIX;
 
 /// What the tags are made for.
 pub(super) const PURPOSE: &str = "session promise";

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::session::{self, Held, Presented, Refused, Sealed, Session};
+use crate::session::{self, Held, PREFIX, Presented, Refused, Sealed, Session};
 use crate::wire::Token;
 use bytes::Bytes;
 use interlingua_model::ports::{Expect, Item, Records, Room, StoreFault};
@@ -24,8 +24,6 @@ use interlingua_hub::shares::Shares;
 use interlingua_hub::{CONVERSATIONS, entropy};
 
 const KIND: &str = "session";
-/// What the ids of sessions begin with. An agent's name would tell others who speaks (H-06).
-pub(super) const PREFIX: &str = "nlip";
 /// More sessions than this are refused.
 pub const MAX_SESSIONS: u64 = 1_000_000;
 /// A larger context is not kept.

@@ -250,7 +250,7 @@ impl Exchange<'_> {
                 FaultKind::Unsupported(interlingua_model::Feature::Operation),
                 "that cannot be asked here",
             )),
-            Meaning::Upload => match uploads::offer(self, &by).await {
+            Meaning::Upload => match uploads::offer(&self.shared.hub, &self.base(), &by).await {
                 Ok(uri) => Reply::of(upload::offer(&uri, &owed.tokens, owed.to)),
                 Err(fault) => owed.refused(fault),
             },
@@ -377,7 +377,8 @@ impl Exchange<'_> {
     async fn stood(&self, by: &Principal, mut stand: Stood, mut owed: Owed) -> Reply {
         let mut lost = owed.losses.clone();
         owed.losses.append(&mut stand.losses);
-        let addresses = match uploads::addresses(self, by, stand.finished().into_iter()).await {
+        let addresses = match uploads::addresses(&self.shared.hub, &self.base(), by, stand.finished().into_iter()).await
+        {
             Ok(addresses) => addresses,
             Err(fault) => return owed.refused(fault),
         };
@@ -410,7 +411,7 @@ impl Exchange<'_> {
         let mut arrived = owed.losses.clone();
         owed.losses.extend(stood.iter().flatten().flat_map(|stand| stand.losses.iter().cloned()));
         let finished = stood.iter().flatten().filter_map(Stood::finished);
-        let addresses = match uploads::addresses(self, &by, finished).await {
+        let addresses = match uploads::addresses(&self.shared.hub, &self.base(), &by, finished).await {
             Ok(addresses) => addresses,
             Err(fault) => return owed.refused(fault),
         };
