@@ -3,24 +3,24 @@
 //! Frames, closes and orders are put into queues under the lock, so that they leave in the order in which the rules said them;
 //! whatever may wait (opening a task, describing a peer) is done after it. Nothing is awaited with the lock held.
 
+mod own_session;
+pub(crate) mod task;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::discover;
-use crate::link::Identity;
 use crate::say::{self, End, Stamp};
 use crate::server::{Asked, Connection, Effect, Happening, Order, Server, Sight, Why};
-use crate::wire::{ClientType, Command, CommandResult, ServerMessage};
+use crate::wire::{ClientType, Command, CommandResult};
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 use interlingua_model::peer::Dispatch;
 use interlingua_model::{Json, MessageId, PeerId, Principal, TaskId, Text, Time};
 use tokio::sync::{Notify, oneshot};
 
 use super::extensions::Extensions;
-use super::inbound::task;
-use super::queue::{self, Inbox, Outbox};
+use super::queue::{self, Inbox, Out, Outbox};
 use super::registrar::Registrar;
 use super::results::Results;
 use super::settings::Settings;
@@ -28,19 +28,10 @@ use super::sight;
 use interlingua_hub::shares::{self, NoRoom, Shares};
 use interlingua_hub::{Hub, entropy};
 
+pub(crate) use own_session::OwnSession;
+
 /// By role, since a device and an orchestrator may have the same id.
 type Askers = HashMap<(ClientType, Text), (Connection, Principal)>;
-
-/// What a connection is told to do.
-#[derive(Debug)]
-pub(super) enum Out {
-    Admit(Identity),
-    Frame(Box<ServerMessage>),
-    /// The answer to a frame of another kind.
-    Foreign(Bytes),
-    Probe,
-    Close(u16),
-}
 
 /// What came of an order.
 #[derive(Debug)]
@@ -133,11 +124,10 @@ impl Desk {
         })
     }
 
-    /// Begins to keep time, and to show devices as peers.
+    /// Begins to keep time.
     pub fn start(self: &Arc<Self>) {
         if let Some(hub) = self.hub() {
             hub.spawn_until_stop(self.clone().keep_time());
-            hub.spawn_until_stop(self.clone().keep_registered());
         }
     }
 

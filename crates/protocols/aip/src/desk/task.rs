@@ -11,7 +11,7 @@ use interlingua_model::{
 };
 use tokio::sync::oneshot;
 
-use crate::desk::Desk;
+use super::Desk;
 use crate::sight::sees;
 use interlingua_hub::audit::lost::Leg;
 use interlingua_hub::{Hub, Running, entropy};

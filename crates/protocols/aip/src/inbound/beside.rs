@@ -15,8 +15,9 @@ use interlingua_model::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{Desk, Out};
+use crate::desk::Desk;
 use crate::extensions::{Extensions, Foreign};
+use crate::queue::Out;
 use interlingua_hub::audit::lost::{Leg, Named};
 use interlingua_hub::{Hub, Settled, entropy};
 

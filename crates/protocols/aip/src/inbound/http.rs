@@ -19,9 +19,9 @@ use interlingua_wire::members::Members;
 use serde_json::{Value, json};
 
 use super::entry::{self, Pass};
-use super::task;
 use crate::Endpoint;
-use crate::outbound::device::DO;
+use crate::desk::task;
+use crate::discover::DO;
 use crate::settings::KeyOf;
 use crate::{PROTOCOL, sight};
 use interlingua_endpoint::error_format;
