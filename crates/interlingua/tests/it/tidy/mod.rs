@@ -5,9 +5,11 @@
 mod architecture;
 mod commands;
 mod copies;
+mod cycles;
 mod documents;
 mod hub;
 mod model;
+mod modules;
 mod pins;
 mod requirements;
 mod runs;
