@@ -24,7 +24,7 @@ struct Inner {
 
 /// A question that was put, and where its answer will come.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct OpenQuestion {
     pub(super) number: u32,
     pub(super) answer: oneshot::Receiver<Answer>,
 }
@@ -44,7 +44,7 @@ impl Desk {
     }
 
     /// Puts a question to the caller.
-    pub(super) fn ask(&self, question: Question) -> Asked {
+    pub(super) fn ask(&self, question: Question) -> OpenQuestion {
         let mut inner = self.inner();
         let number = inner.next;
         inner.next += 1;
@@ -52,7 +52,7 @@ impl Desk {
         inner.open.insert(number, sender);
         let question = Question { id: QuestionId(self.task, number), ..question };
         inner.out.push_back(Record::emitted(Event::Asked(question)));
-        Asked { number, answer }
+        OpenQuestion { number, answer }
     }
 
     /// The question needs no answer any more.

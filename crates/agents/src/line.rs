@@ -14,7 +14,7 @@ use interlingua_model::{
     TaskId, Time,
 };
 
-use super::desk::{Asked, Desk};
+use super::desk::{Desk, OpenQuestion};
 use interlingua_hub::{Hub, Running};
 
 /// How long the hub remembers that a run made a call: as long as a run may be interrupted.
@@ -123,7 +123,7 @@ pub(super) struct Reading<'a> {
 
 /// A question that was taken to the caller, or that nobody can be asked.
 enum Waiting {
-    Asked(Question, Asked),
+    Asked(Question, OpenQuestion),
     Nobody(Question),
 }
 

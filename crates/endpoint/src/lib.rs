@@ -25,7 +25,7 @@ use error_format::ErrorFormat;
 use interlingua_access::Access;
 use interlingua_hub::Hub;
 use interlingua_hub::audit::AuditLine;
-use interlingua_hub::byte_budget::Room;
+use interlingua_hub::byte_budget::ByteBudget;
 pub use interlingua_net::client::oauth::{Desk as SignIns, SignIn};
 use interlingua_net::connection::Connection;
 use interlingua_net::counted::Allowance;
@@ -39,7 +39,7 @@ pub struct Shared {
     pub hub: Arc<Hub>,
     pub access: Arc<Access>,
     pub bounds: ArcSwap<Bounds>,
-    pub room: Arc<Room>,
+    pub room: Arc<ByteBudget>,
     /// For WebSockets of callers who have not shown who they are.
     pub strangers: Places,
     /// Where the hub listens, once it does.

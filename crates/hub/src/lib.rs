@@ -206,7 +206,7 @@ pub struct Hub {
     /// By rules of the operator's.
     limits: limits::Limits,
     live: LiveTable,
-    waiting: waiting::Waiting,
+    waiting: waiting::WaitingCounts,
     supervisor: Supervisor,
     /// How much peers may answer.
     answers: Answers,
@@ -253,7 +253,7 @@ impl Hub {
             admission: Admission::new(limits),
             limits: limits::Limits::default(),
             live: LiveTable::default(),
-            waiting: waiting::Waiting::default(),
+            waiting: waiting::WaitingCounts::default(),
             audit,
             meters,
             news: news::News::default(),

@@ -40,14 +40,14 @@ pub enum Incoming {
         standing: Standing,
         signal: Signal,
         reply: oneshot::Sender<Result<(), Fault>>,
-        room: Box<Room>,
+        room: Box<SignalRoom>,
     },
     CallerGone,
 }
 
 /// What a signal takes of memory until its task hears it.
 #[derive(Debug)]
-pub enum Room {
+pub enum SignalRoom {
     Free(OwnedSemaphorePermit),
     Share(Share),
 }
@@ -208,12 +208,16 @@ impl Live {
     }
 
     /// Whoever says more than is free holds it in a share of their own.
-    fn room(&self, by: &Principal, signal: &Signal) -> Result<Room, Fault> {
+    fn room(&self, by: &Principal, signal: &Signal) -> Result<SignalRoom, Fault> {
         let bytes = signal.weight();
         let few = u32::try_from(bytes).ok();
         match few.and_then(|bytes| self.free.clone().try_acquire_many_owned(bytes).ok()) {
-            Some(free) => Ok(Room::Free(free)),
-            None => self.shares.take(&whose(&by.owner()), bytes as u64).map(Room::Share).map_err(NoRoom::for_exchanges),
+            Some(free) => Ok(SignalRoom::Free(free)),
+            None => self
+                .shares
+                .take(&whose(&by.owner()), bytes as u64)
+                .map(SignalRoom::Share)
+                .map_err(NoRoom::for_exchanges),
         }
     }
 

@@ -6,7 +6,7 @@ use interlingua_machines::task::Asking;
 use interlingua_model::peer::Peer;
 use interlingua_model::{Call, Fault, FaultKind, Input, Json, Noun, PeerId, Route, Skill, SkillId, Why};
 
-use super::limits::Held;
+use super::limits::RunningSlot;
 use super::registry::Catalogue;
 
 /// What the phases lead to.
@@ -34,7 +34,7 @@ pub(super) struct Ready {
     /// What to try when nothing could be begun at this one, the best last. Each goes through all phases of its own.
     pub others: Vec<SkillId>,
     /// That it counts as running.
-    pub held: Vec<Held>,
+    pub held: Vec<RunningSlot>,
 }
 
 impl std::fmt::Debug for Ready {

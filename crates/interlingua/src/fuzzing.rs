@@ -93,7 +93,7 @@ pub fn plan_change(args: &Json) -> bool {
 
 /// Where in a stream an event stands, written again.
 pub fn event_place(text: &str) -> Option<String> {
-    resume::Place::parse(text).map(|place| place.again())
+    resume::ResumePoint::parse(text).map(|place| place.again())
 }
 
 /// What a cursor of a list follows, and the cursor of that.

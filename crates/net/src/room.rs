@@ -23,7 +23,7 @@ use hyper::body::{Frame, SizeHint};
 use interlingua_model::Fault;
 use interlingua_model::json::Count;
 
-use interlingua_hub::byte_budget::{Claim, Held, Room, SMALL};
+use interlingua_hub::byte_budget::{ByteBudget, Claim, HeldBytes, SMALL};
 
 /// What a body may be without holding any on HTTP/2, where one connection brings hundreds of them.
 const SMALL_STREAM: u64 = 4 * 1024;
@@ -47,10 +47,10 @@ fn pass<G: Gate>(gate: &mut Option<G>, bytes: u64) -> Result<(), Fault> {
 
 /// The request, and what its body holds until that is dropped. `gate` is asked for only where the body is not small.
 pub fn admit<G: Gate>(
-    room: &Arc<Room>,
+    room: &Arc<ByteBudget>,
     request: Request,
     gate: impl FnOnce() -> Option<G>,
-) -> Result<(Request, Option<Arc<Held>>), Fault> {
+) -> Result<(Request, Option<Arc<HeldBytes>>), Fault> {
     let small = if request.version() == Version::HTTP_2 { SMALL_STREAM } else { SMALL };
     let hint = request.body().size_hint();
     if hint.upper().is_some_and(|most| most <= small) {
@@ -158,7 +158,7 @@ mod tests {
         }))
     }
 
-    fn admitted(room: &Arc<Room>, body: Body) -> (Body, Option<Arc<Held>>) {
+    fn admitted(room: &Arc<ByteBudget>, body: Body) -> (Body, Option<Arc<HeldBytes>>) {
         let (request, held) = admit(room, Request::new(body), || None::<Open>).expect("nobody is asked for");
         (request.into_body(), held)
     }
@@ -172,7 +172,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_small_body_holds_nothing_and_a_large_one_until_its_answer() {
-        let room = Room::new(4 * STEP);
+        let room = ByteBudget::new(4 * STEP);
         assert!(admitted(&room, Body::from(vec![0; 1_000])).1.is_none(), "it is not even looked at");
         let (small, held) = admitted(&room, body(1, 1));
         assert_eq!(read(small).await.expect("read"), 64 * 1024);
@@ -191,7 +191,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn with_no_room_left_it_is_waited_for_a_moment_and_refused_then() {
-        let room = Room::new(2 * STEP);
+        let room = ByteBudget::new(2 * STEP);
         let (first, held) = admitted(&room, Body::from(vec![0; 2 * 1024 * 1024]));
         read(first).await.expect("it is alone");
         let (second, _) = admitted(&room, body(2, 1));
@@ -207,7 +207,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn streams_of_one_connection_hold_room_from_their_first_pages() {
-        let room = Room::new(4 * STEP);
+        let room = ByteBudget::new(4 * STEP);
         let request = |length: usize| {
             let mut request = Request::new(Body::from(vec![0; length]));
             *request.version_mut() = Version::HTTP_2;
@@ -222,7 +222,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_is_alone_may_be_larger_than_all_the_room() {
-        let room = Room::new(STEP);
+        let room = ByteBudget::new(STEP);
         let (large, _held) = admitted(&room, body(40, 1));
         assert_eq!(read(large).await.expect("read"), 40 * 64 * 1024);
         assert_eq!(room.taken(), STEP);
@@ -231,7 +231,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_holds_room_and_hardly_sends_gives_way_to_who_waits_and_to_nobody_else() {
         let slow = || body(3, 60_000);
-        let room = Room::new(STEP);
+        let room = ByteBudget::new(STEP);
         let (alone, held) = admitted(&room, slow());
         assert!(read(alone).await.is_ok(), "nobody waits");
         drop(held);

@@ -1,6 +1,6 @@
 //! The rules of a team as configuration writes them.
 
-use interlingua_machines::team::{Ending, Member, Mode, Novelty, Plan, Purse, Rules, Times, Updates};
+use interlingua_machines::team::{Ending, Member, Mode, Novelty, Purse, Rules, TeamPlan, Times, Updates};
 use interlingua_model::{Fault, PeerId};
 
 use super::{self as settings, micro};
@@ -9,12 +9,12 @@ use super::{self as settings, micro};
 const SOURCES: u32 = 2;
 
 /// The plan of a team without its task.
-pub fn plan(config: &settings::Team) -> Result<Plan, Fault> {
+pub fn plan(config: &settings::Team) -> Result<TeamPlan, Fault> {
     let members = config.agents.iter().map(|name| {
         let subtask = config.shares.get(name).map(|share| share.as_str().into());
         Member { subtask, ..Member::new(name.as_str()) }
     });
-    let mut plan = Plan::new("", members);
+    let mut plan = TeamPlan::new("", members);
     plan.rules = rules(config);
     plan.check()?;
     Ok(plan)

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use interlingua_machines::team::Plan;
+use interlingua_machines::team::TeamPlan;
 use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_model::{
     Call, CardFrom, Effects, Fault, Input, Link, Loss, Maker, PeerId, Proof, Schema, Skill, SkillId, SkillKind,
@@ -44,7 +44,7 @@ pub(super) struct Team {
     /// Do calls of members travel as routed messages?
     pub(super) nlip: Option<bool>,
     /// Without the task, which comes with a call.
-    pub(super) plan: Plan,
+    pub(super) plan: TeamPlan,
     /// Members that are agents of this hub.
     pub(super) agents: HashSet<PeerId>,
     /// Its members, and patterns of the skills that they may use.

@@ -10,7 +10,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use interlingua_machines::team::{Found, Plan, Seat, Team as State};
+use interlingua_machines::team::{Seat, Team as State, TeamPlan, WorkspaceFolders};
 use interlingua_model::{Fault, PeerId, SkillId, TaskId, Text};
 use interlingua_tools::files::{Limits, Room, RootSpec, Tool, Workspace, snapshot};
 use interlingua_tools::local::PEER;
@@ -58,13 +58,13 @@ impl Grounds {
     }
 
     /// Says in the plan of a new run where its members work.
-    pub(super) fn assign(&self, task: TaskId, plan: &mut Plan) {
+    pub(super) fn assign(&self, task: TaskId, plan: &mut TeamPlan) {
         for seat in plan.seats() {
             let own = self.run(task).join("members").join(plan.label(seat));
             let member = &mut plan.members[seat.0];
             member.workspace = self.members.contains(&member.id).then(|| own.to_string_lossy().into_owned().into());
         }
-        plan.found = Some(Found { answers: ANSWERS.into(), shared: SHARED.into() });
+        plan.found = Some(WorkspaceFolders { answers: ANSWERS.into(), shared: SHARED.into() });
     }
 
     fn run(&self, task: TaskId) -> PathBuf {
@@ -86,7 +86,7 @@ pub(super) struct Places {
 
 impl Places {
     /// Opens what the plan names, and makes what is not there yet.
-    pub(super) async fn open(grounds: Option<&Grounds>, task: TaskId, plan: &Plan) -> Result<Places, Fault> {
+    pub(super) async fn open(grounds: Option<&Grounds>, task: TaskId, plan: &TeamPlan) -> Result<Places, Fault> {
         let (Some(grounds), Some(_)) = (grounds, &plan.found) else { return Ok(Places::default()) };
         let run = grounds.run(task);
         let members = plan.seats().filter_map(|seat| Some((seat, plan.members[seat.0].workspace.clone()?)));

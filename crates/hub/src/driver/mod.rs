@@ -60,7 +60,7 @@ pub(crate) struct Driver {
     history: Vec<Arc<Entry>>,
     /// Numbered and safe to show, for the caller of an exchange not kept.
     pub(crate) shown: VecDeque<Arc<Entry>>,
-    kept: Option<Kept>,
+    kept: Option<LiveEntry>,
     /// Until when a caller that left may come back.
     patience: Option<Time>,
     /// What became of it at a peer where nothing was begun, until it is tried elsewhere.
@@ -80,13 +80,13 @@ pub(crate) struct Driver {
 }
 
 /// A place among the living, given up when the driver ends in whatever way.
-struct Kept {
+struct LiveEntry {
     hub: Arc<Hub>,
     live: Arc<Live>,
     incoming: mpsc::Receiver<Incoming>,
 }
 
-impl Drop for Kept {
+impl Drop for LiveEntry {
     fn drop(&mut self) {
         self.live.let_go();
         self.hub.live.remove(&self.live);

@@ -59,8 +59,8 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
         last: Exit::Done,
     };
     let mut lines = match asks {
-        true => Lines::Typed(Box::new(Prompt::new(client::data(&arguments.hub))?)),
-        false => Lines::Piped,
+        true => ChatInput::Typed(Box::new(Prompt::new(client::data(&arguments.hub))?)),
+        false => ChatInput::Piped,
     };
     while let Some(line) = lines.next(screen) {
         match read(&line) {
@@ -87,17 +87,17 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
 }
 
 /// Where lines come from.
-enum Lines {
+enum ChatInput {
     Typed(Box<Prompt>),
     Piped,
 }
 
-impl Lines {
+impl ChatInput {
     /// None at the end. Standard input is not held on to: an answer may ask, and its answer is a line, too.
     fn next(&mut self, screen: Screen) -> Option<String> {
         let prompt = match self {
-            Lines::Typed(prompt) => prompt,
-            Lines::Piped => {
+            ChatInput::Typed(prompt) => prompt,
+            ChatInput::Piped => {
                 let mut line = String::new();
                 return std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0).then_some(line);
             }

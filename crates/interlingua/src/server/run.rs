@@ -40,7 +40,7 @@ use interlingua_endpoint::{Bounds, Endpoint, Shared};
 use interlingua_hub::admission::{AdmissionLimits, Rate};
 use interlingua_hub::answers::AnswerLimits;
 use interlingua_hub::audit::KeepArguments;
-use interlingua_hub::byte_budget::Room;
+use interlingua_hub::byte_budget::ByteBudget;
 use interlingua_hub::limits::LimitRule;
 use interlingua_hub::shares::HoldingLimits;
 use interlingua_hub::supervisor::round;
@@ -126,7 +126,7 @@ impl Server {
         tokens::apply(&hub, &access).await?;
         hub.set_policy(rights::policy(&config.access));
         let bounds = ArcSwap::from_pointee(bounds(config));
-        let room = Room::new(config.limits.bodies.0);
+        let room = ByteBudget::new(config.limits.bodies.0);
         let strangers = strangers(config);
         let address = std::sync::OnceLock::new();
         let a2a = config.a2a_settings();

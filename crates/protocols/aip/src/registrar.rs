@@ -38,7 +38,7 @@ pub(super) struct Registrar {
 
 #[derive(Debug, Default)]
 struct Known {
-    devices: BTreeMap<Text, Device>,
+    devices: BTreeMap<Text, KnownDevice>,
     /// To be shown anew.
     dirty: BTreeSet<Text>,
     urgent: bool,
@@ -47,7 +47,7 @@ struct Known {
 }
 
 #[derive(Debug, Clone)]
-struct Device {
+struct KnownDevice {
     /// Its name as a peer, once it has one.
     name: Option<PeerId>,
     tongue: Tongue,
@@ -96,7 +96,7 @@ impl Registrar {
     /// Is this the id or the name of a device of this hub, connected or not?
     pub(super) fn is_device(&self, name: &str) -> bool {
         let known = self.known();
-        let named = |device: &Device| device.name.as_ref().is_some_and(|of| of.as_str() == name);
+        let named = |device: &KnownDevice| device.name.as_ref().is_some_and(|of| of.as_str() == name);
         known.devices.contains_key(name) || known.devices.values().any(named)
     }
 
@@ -137,14 +137,14 @@ impl Registrar {
         match effect {
             Effect::Joined { device, info, tools, tongue, back: _ } => self.joined(device, info, tools, *tongue),
             Effect::Left { device, seen, until: _ } => {
-                let away = |known: &mut Device| (known.stand, known.seen) = (Stand::Away, *seen);
+                let away = |known: &mut KnownDevice| (known.stand, known.seen) = (Stand::Away, *seen);
                 self.change(device, away, Urgency::Urgent);
             }
             Effect::Removed { device } => {
                 self.change(device, |known| known.stand = Stand::Gone, Urgency::Urgent);
             }
             Effect::Telemetry { device, info, tools } => {
-                let told = |known: &mut Device| {
+                let told = |known: &mut KnownDevice| {
                     known.info = Some(info.clone());
                     if let Some(tools) = tools {
                         known.tools = Some(tools.clone());
@@ -164,9 +164,10 @@ impl Registrar {
     }
 
     fn joined(&self, id: &Text, info: &Option<Json>, tools: &Option<Json>, tongue: Tongue) {
-        let fresh = Device { name: None, tongue, info: None, tools: None, seen: Time(0), stand: Stand::Here, visit: 0 };
+        let fresh =
+            KnownDevice { name: None, tongue, info: None, tools: None, seen: Time(0), stand: Stand::Here, visit: 0 };
         self.known().devices.entry(id.clone()).or_insert(fresh);
-        let here = |known: &mut Device| {
+        let here = |known: &mut KnownDevice| {
             (known.stand, known.tongue, known.visit) = (Stand::Here, tongue, known.visit + 1);
             known.info.clone_from(info);
             // What it answered before it left is better than nothing.
@@ -177,7 +178,7 @@ impl Registrar {
         self.change(id, here, Urgency::Urgent);
     }
 
-    fn change(&self, id: &str, edit: impl FnOnce(&mut Device), urgency: Urgency) {
+    fn change(&self, id: &str, edit: impl FnOnce(&mut KnownDevice), urgency: Urgency) {
         {
             let mut known = self.known();
             let Some((id, _)) = known.devices.get_key_value(id) else { return };
@@ -277,7 +278,7 @@ fn peer_name(id: &str, taken: impl Fn(&str) -> bool) -> PeerId {
     format!("{}-{sign}", if plain.is_empty() { "device" } else { plain }).into()
 }
 
-fn card(id: &str, name: &PeerId, device: &Device, settings: &Settings, now: Time) -> (Card, Vec<ToolKey>) {
+fn card(id: &str, name: &PeerId, device: &KnownDevice, settings: &Settings, now: Time) -> (Card, Vec<ToolKey>) {
     let sources = Sources { configuration: settings.account(id), manifest: None, telemetry: device.info.clone() };
     let listed = device.tools.as_ref().map(|tools| discover::tools(name.as_str(), tools)).unwrap_or_default();
     let mut skills = Vec::with_capacity(listed.len());

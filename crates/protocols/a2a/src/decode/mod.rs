@@ -61,12 +61,12 @@ pub enum Meaning {
         input: Input,
     },
     /// It belongs to no task, and is for whoever listens.
-    Event(Box<Told>),
+    Event(Box<Announcement>),
 }
 
 /// Something happened.
 #[derive(Debug)]
-pub struct Told {
+pub struct Announcement {
     pub id: MessageId,
     pub topic: Text,
     pub content: Json,
@@ -123,7 +123,7 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
 }
 
 /// An event's content is one object, or words.
-fn told(topic: Text, hints: Hints, message: Message) -> Result<Told, Invalid> {
+fn told(topic: Text, hints: Hints, message: Message) -> Result<Announcement, Invalid> {
     let words = message.parts.iter().map(|part| match &part.content {
         Content::Text(text) => Some(&**text),
         Content::Raw(_) | Content::Url(_) | Content::Data(_) => None,
@@ -136,7 +136,7 @@ fn told(topic: Text, hints: Hints, message: Message) -> Result<Told, Invalid> {
         },
         (_, None) => None,
     };
-    Ok(Told {
+    Ok(Announcement {
         content: content.ok_or_else(|| Invalid::at("message.parts", Problem::NotAnObject))?,
         id: MessageId(message.id),
         topic,

@@ -17,7 +17,7 @@ use interlingua_wire::members::Members;
 use super::going::{About, Asks, Called, Ended, Going, answered};
 use super::listing::{Entry, Listing};
 use super::own::Shown;
-use super::state::State;
+use super::state::RequestState;
 use super::views::with_fixed;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
@@ -298,7 +298,7 @@ impl Asker {
     /// The same call again, with what it asked for.
     async fn resumed(&self, about: About, state: &str, responses: &Members) -> Reply {
         let hub = &self.shared.hub;
-        let Some(state) = State::open(hub, &self.by, &about.call.digest(), state) else {
+        let Some(state) = RequestState::open(hub, &self.by, &about.call.digest(), state) else {
             return Reply::Now(Err(Refused::params("requestState is not valid for this call, or not any more")));
         };
         let open = match about.questions(state.task).await {

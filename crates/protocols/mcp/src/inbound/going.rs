@@ -21,7 +21,7 @@ use interlingua_wire::rpc::{self, Id};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::state::State;
+use super::state::RequestState;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
 use crate::Endpoint;
@@ -195,7 +195,7 @@ impl About {
     }
 
     /// The result that asks.
-    pub(super) fn input_required(&self, questions: &[Question], state: State) -> Ended {
+    pub(super) fn input_required(&self, questions: &[Question], state: RequestState) -> Ended {
         let state = match state.seal(&self.shared.hub, &self.by, &self.call.digest()) {
             Ok(state) => state,
             Err(fault) => return self.refuse(&fault),
@@ -378,7 +378,7 @@ impl Going {
                     return None;
                 }
                 let until = open.iter().map(|question| question.expires).max().unwrap_or(question.expires);
-                let state = State { task: self.task(), seq, until };
+                let state = RequestState { task: self.task(), seq, until };
                 Some(Next::Ended(self.about.input_required(&open, state)))
             }
         }

@@ -28,7 +28,7 @@ const BETWEEN: Duration = Duration::from_millis(50);
 
 /// Where in which stream an event stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ResumePoint {
     task: TaskId,
     seq: u64,
     pub(super) request: Id,
@@ -36,9 +36,9 @@ pub struct Place {
     verb: Verb,
 }
 
-impl Place {
-    pub(super) fn new(request: &Id, said: &Said, going: &Going) -> Place {
-        Place {
+impl ResumePoint {
+    pub(super) fn new(request: &Id, said: &Said, going: &Going) -> ResumePoint {
+        ResumePoint {
             task: going.task(),
             seq: 0,
             request: request.clone(),
@@ -59,7 +59,7 @@ impl Place {
         self.at(self.seq)
     }
 
-    pub fn parse(text: &str) -> Option<Place> {
+    pub fn parse(text: &str) -> Option<ResumePoint> {
         let mut parts = text.split('.');
         let (task, seq, verb) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
         let verb = match verb {
@@ -78,7 +78,7 @@ impl Place {
             "" => None,
             text => Some(id(text)?),
         };
-        parts.next().is_none().then_some(Place { task, seq, request, progress, verb })
+        parts.next().is_none().then_some(ResumePoint { task, seq, request, progress, verb })
     }
 }
 
@@ -92,7 +92,7 @@ fn letter(verb: Verb) -> char {
 }
 
 /// The rest of a stream.
-pub(super) async fn stream(arrived: &Arrived, within: &Within, place: Place) -> Response {
+pub(super) async fn stream(arrived: &Arrived, within: &Within, place: ResumePoint) -> Response {
     let going = match taken_up(arrived, within, &place).await {
         Ok(going) => going,
         Err(fault) => {
@@ -124,7 +124,7 @@ pub(super) async fn stream(arrived: &Arrived, within: &Within, place: Place) -> 
 }
 
 /// The call, from where its client stopped reading, and its open questions once more.
-async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(Going, Vec<Vec<u8>>), Fault> {
+async fn taken_up(arrived: &Arrived, within: &Within, place: &ResumePoint) -> Result<(Going, Vec<Vec<u8>>), Fault> {
     let hub = &arrived.shared.hub;
     let mut tries = 0;
     let running = loop {
@@ -175,18 +175,18 @@ mod tests {
 
     #[test]
     fn the_id_of_an_event_says_where_to_go_on() {
-        let place = Place {
+        let place = ResumePoint {
             task: TaskId(7),
             seq: 0,
             request: Id::text("a.b"),
             progress: Some(Id::number(3)),
             verb: Verb::Call,
         };
-        assert_eq!(Place::parse(&place.at(12)), Some(Place { seq: 12, ..place.clone() }));
-        let plain = Place { progress: None, ..place };
-        assert_eq!(Place::parse(&plain.at(0)), Some(plain));
+        assert_eq!(ResumePoint::parse(&place.at(12)), Some(ResumePoint { seq: 12, ..place.clone() }));
+        let plain = ResumePoint { progress: None, ..place };
+        assert_eq!(ResumePoint::parse(&plain.at(0)), Some(plain));
         for bad in ["", "x", "7.1.c", "..", "00000000000000000000000000000007.1.z.MQ.", "a.b.c.d.e.f"] {
-            assert_eq!(Place::parse(bad), None, "{bad}");
+            assert_eq!(ResumePoint::parse(bad), None, "{bad}");
         }
     }
 }

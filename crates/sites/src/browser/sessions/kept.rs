@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Key, Seen, Stands};
 use crate::browser::keeper::Keeper;
-use crate::browser::state::{MAX_BYTES, State};
+use crate::browser::state::{BrowserState, MAX_BYTES};
 
 /// The kind of the records.
 pub const KIND: &str = "site-session";
@@ -22,11 +22,11 @@ pub(crate) struct Kept {
     pub(crate) key: Key,
     pub(crate) begun: Time,
     used: Time,
-    pub(crate) state: State,
+    pub(crate) state: BrowserState,
 }
 
 /// Writes a session down. One that is too large is not, and says so in the log.
-pub(crate) async fn write(keeper: &dyn Keeper, key: &Key, begun: Time, state: State, keep: Duration) {
+pub(crate) async fn write(keeper: &dyn Keeper, key: &Key, begun: Time, state: BrowserState, keep: Duration) {
     let (id, now) = (key.id(), keeper.now());
     let kept = Kept { key: key.clone(), begun, used: now, state };
     let Some(records) = keeper.records() else { return };

@@ -18,7 +18,7 @@ use interlingua_wire::sse::Parser;
 use tokio_util::sync::CancellationToken;
 
 use super::pipe::{DEPTH, asked};
-use super::table::{Place, Table};
+use super::table::{PendingRequest, Table};
 use super::{Calls, Refused, Source, Trouble};
 use crate::outbound::changes::Changes;
 use crate::outbound::credentials::Credentials;
@@ -174,7 +174,7 @@ impl Streamable {
     }
 
     /// `None`: too many calls are in flight.
-    fn enter(&self, outgoing: &Outgoing, owner: Option<Owner>) -> Option<(u64, Place)> {
+    fn enter(&self, outgoing: &Outgoing, owner: Option<Owner>) -> Option<(u64, PendingRequest)> {
         let id = outgoing.id.unwrap_or_default();
         Some((id, self.table.enter(id, owner)?))
     }
