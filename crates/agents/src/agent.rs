@@ -13,9 +13,9 @@ use interlingua_model::{
 use serde_json::json;
 
 use super::call_router::CallRouter;
-use super::seats::Seats;
+use super::configured_model::Voice;
+use super::rounds::Seats;
 use super::settings::{self, micro};
-use super::voice::Voice;
 use interlingua_hub::Hub;
 use interlingua_hub::policy::matches;
 

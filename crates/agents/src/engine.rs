@@ -17,14 +17,14 @@ use interlingua_model::{
     Addressee, Answer, Call, CancelWhy, Event, Fault, Finished, Json, MessageId, Outcome, Output, Part, Party,
     Provenance, Question, QuestionId, QuestionKind, Schema, Signal, TaskId, Text, Time, Trust, Usage,
 };
-use interlingua_tools::files::lent::Loan;
+use interlingua_tools::files::run_workspaces::Loan;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::errand::Errands;
 use super::log::RunLog;
 use super::memory::Memory;
-use super::seats::{Order, Permission, Role, Sitting};
+use super::rounds::{Order, Permission, Role, Sitting};
+use super::tool_calls::Errands;
 use interlingua_hub::entropy;
 
 /// Something under way.

@@ -9,9 +9,9 @@ use tokio::sync::mpsc;
 
 use super::agent::Agent;
 use super::engine::Engine;
-use super::errand::Errands;
-use super::line::Line;
-use super::talk::{MAX_SIGNALS, Talk};
+use super::run_context::Line;
+use super::run_duplex::{MAX_SIGNALS, Talk};
+use super::tool_calls::Errands;
 use interlingua_hub::Hub;
 
 /// Holds the hub weakly: the hub holds it.

@@ -1,16 +1,16 @@
 //! What the HTTP sides of all protocols share: who asks, what is too large, how a refusal looks, when a stream ends with its
 //! credential, links to content, the pages of OAuth. It knows no protocol.
 
-pub mod broken;
+pub mod catch_panic;
 pub mod content;
 pub mod error_format;
 mod gate;
 pub mod guard;
 pub mod html;
-pub mod lasting;
 pub mod oauth;
 pub mod paths;
 pub mod protocol;
+pub mod revocation;
 
 use std::net::SocketAddr;
 use std::ops::Deref;
@@ -28,8 +28,8 @@ use interlingua_hub::audit::AuditLine;
 use interlingua_hub::byte_budget::ByteBudget;
 pub use interlingua_net::client::oauth::{Desk as SignIns, SignIn};
 use interlingua_net::connection::Connection;
+use interlingua_net::connection_limits::Places;
 use interlingua_net::counted::Allowance;
-use interlingua_net::places::Places;
 use interlingua_telemetry::meters::Phase;
 use paths::PathTable;
 

@@ -9,8 +9,8 @@ use interlingua_hub::Hub;
 use interlingua_hub::hooks::{Hook, HookCall, PendingVerdict};
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::http::{Pool, read, whole};
-use interlingua_net::client::lost::Lost;
 pub(crate) use interlingua_net::client::tls::{self, Trust};
+use interlingua_net::client::transport_error::Lost;
 
 const JSON: &str = "application/json";
 

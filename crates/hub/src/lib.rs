@@ -18,13 +18,10 @@ pub mod audit;
 mod beside;
 pub mod bus;
 pub mod byte_budget;
-pub mod claim;
 pub mod clock;
 mod conversations;
-mod door;
 mod driver;
 pub mod entropy;
-mod filled;
 mod fold;
 mod granted;
 pub mod hooks;
@@ -37,11 +34,12 @@ pub mod listeners;
 pub mod live;
 pub mod names;
 pub mod news;
+mod open;
 mod pages;
 pub mod policy;
 mod prepare;
 mod prepared;
-mod promises;
+pub mod reauthorize;
 mod recover;
 pub mod registry;
 pub mod reserved;
@@ -49,7 +47,9 @@ mod running;
 pub mod runs;
 pub mod shares;
 mod signals;
+mod slot_cache;
 pub mod supervisor;
+mod task_tokens;
 #[cfg(test)]
 mod tests;
 pub mod validate;
@@ -74,11 +74,11 @@ pub use running::{Running, Settled};
 use admission::{Admission, AdmissionLimits};
 use answers::Answers;
 use audit::Audit;
-use claim::InForce;
 use clock::Clock;
 use hooks::Hooks;
 use listeners::Listeners;
 use live::LiveTable;
+use reauthorize::InForce;
 use registry::Registry;
 use shares::Holdings;
 use supervisor::Supervisor;
@@ -227,7 +227,7 @@ pub struct Hub {
     /// What configuration has to think with.
     advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
     schemas: Schemas,
-    filled: filled::Filled,
+    filled: slot_cache::Filled,
     approvals: approval_events::Approvals,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
@@ -263,7 +263,7 @@ impl Hub {
             hooks: ArcSwap::default(),
             reached: ArcSwapOption::empty(),
             advisor: ArcSwap::default(),
-            filled: filled::Filled::default(),
+            filled: slot_cache::Filled::default(),
             approvals: approval_events::Approvals::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,

@@ -13,7 +13,7 @@ use interlingua_model::{
 use metrics::Counter;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
-use super::claim::{self, Claim};
+use super::reauthorize::{self, Claim};
 use super::shares::{NoRoom, Share, Shares, whose};
 
 /// How many committed entries are kept in memory for readers that keep up; the others read the journal.
@@ -381,7 +381,7 @@ impl Reader {
             let seen = tokio::select! {
                 biased;
                 seen = heard => seen,
-                () = claim::due(&mut self.claim) => continue,
+                () = reauthorize::due(&mut self.claim) => continue,
             };
             let Some(seen) = seen else {
                 self.live = None;

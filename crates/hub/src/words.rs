@@ -19,10 +19,10 @@ use interlingua_model::{
 
 use super::Hub;
 use super::asking::is_ask;
-use super::filled;
 use super::prepared::{Prepared, Ready, leaves_words, no_such_skill, ready};
 use super::registry::Catalogue;
 use super::reserved::{self, HELP_SKILL};
+use super::slot_cache;
 
 /// The argument under which the answer to "which one?" comes back.
 const CHOSEN: &str = "skill";
@@ -235,7 +235,7 @@ impl Hub {
         if !self.has_model(&name) {
             return None;
         }
-        let key = filled::key(by, text);
+        let key = slot_cache::key(by, text);
         if let Some(filled) = self.filled.known(&key, self.now()).filter(|(id, _)| may(id)) {
             return Some(filled);
         }

@@ -24,8 +24,8 @@ use tower::Service;
 use tracing::Instrument;
 
 use crate::connection::{Connection, From};
-use crate::patience::{Outgoing, Patient};
-use crate::places::Places;
+use crate::connection_limits::Places;
+use crate::stall_timeout::{Outgoing, Patient};
 use crate::upgrade::Arrival;
 use interlingua_hub::supervisor::Supervisor;
 use interlingua_telemetry::trace;

@@ -2,7 +2,7 @@
 //! only, so that fragments without end, and one long frame that never ends, would be seen by nobody.
 //!
 //! Heads of frames are read here too (RFC 6455 section 5.2), nothing else of them. A message that is not small holds room
-//! among all bodies ([`crate::room`]), and one that was begun must end in time: pings and pongs in between earn it none.
+//! among all bodies ([`crate::body_budget`]), and one that was begun must end in time: pings and pongs in between earn it none.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-use crate::places::Place;
+use crate::connection_limits::Place;
 use interlingua_hub::byte_budget::{ByteBudget, Claim, HeldBytes, SMALL};
 
 const BLANK_LINE: &[u8; 4] = b"\r\n\r\n";

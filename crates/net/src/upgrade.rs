@@ -14,8 +14,8 @@ use hyper_util::rt::TokioIo;
 use interlingua_model::{Fault, FaultKind, Feature, Retry};
 use tokio_websockets::{Limits, ServerBuilder, WebSocketStream};
 
+use crate::connection_limits::{Place, Places};
 use crate::counted::{Allowance, Counted};
-use crate::places::{Place, Places};
 
 pub type Socket = WebSocketStream<Counted<TokioIo<Upgraded>>>;
 

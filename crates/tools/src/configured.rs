@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::custom::{Change, CustomTools};
-use crate::files::lent::Lent;
+use crate::files::run_workspaces::Lent;
 use crate::files::{self, Limits, RootSpec, Workspace};
 use crate::local::Local;
 use interlingua_model::Fault;

@@ -16,7 +16,7 @@ pub use interlingua_hub::in_process::card;
 
 use std::sync::Arc;
 
-use crate::files::lent::Lent;
+use crate::files::run_workspaces::Lent;
 use interlingua_model::Fault;
 
 use interlingua_hub::Hub;

@@ -13,7 +13,7 @@ use interlingua_model::{
 use tokio::sync::Semaphore;
 
 use crate::custom::{Change, CustomTools};
-use crate::files::lent::Lent;
+use crate::files::run_workspaces::Lent;
 use crate::files::{Tool, Workspace};
 
 /// The name of this peer, which no other may have.

@@ -12,7 +12,7 @@ use interlingua_a2a::json::{Dialect, write};
 use interlingua_a2a::method::Method;
 use interlingua_a2a::proto;
 use interlingua_model::{Json, Time};
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 const DEPTH: usize = 64;
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use interlingua_model::{HubId, QuestionId, TaskId, Time};
 use interlingua_nlip::client::{self, Leg, Tongue};
 use interlingua_nlip::{self, Context, Door, Keys, Limits, Message, cbor, encode};
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 pub(crate) fn json(data: &[u8]) {
     let limits = Limits::default();

@@ -7,12 +7,12 @@
 //!
 //! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when
 //! it goes to its peer and is not one that may be repeated freely (`dispatch`), and when it ends (`return`); then, where its
-//! caller's own protocol could not carry all of it, one that says what ([`lost`]). Lines hold no content and no secret: who,
+//! caller's own protocol could not carry all of it, one that says what ([`losses`]). Lines hold no content and no secret: who,
 //! what, on what, how it went, what was lost, and the trace and task it belongs to; of arguments what configuration says
 //! ([`interlingua_machines::audit::arguments`]).
 
 pub mod key;
-pub mod lost;
+pub mod losses;
 mod read;
 mod refusals;
 mod waiting;
@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use key::{Half, Signing};
-use lost::Lately;
+use losses::Lately;
 use waiting::UnwrittenLines;
 use writer::{Seal, Writer, WriterMessage};
 

@@ -3,20 +3,20 @@
 //! The same code runs an exchange that is not kept, polled in its caller's task with nothing spawned, and a kept one, run by
 //! the supervisor. Keeping only adds: records are appended before anybody sees them, and signals arrive by a channel.
 
+mod check_output;
 mod decisions;
-mod hearing;
+mod disconnect;
+mod from_peer;
 mod holding;
 mod hooked;
 mod journal;
-mod leaving;
-mod life;
 mod meter;
 mod notes;
-mod promise;
+mod peer_state;
 mod relayed;
 mod selecting;
-mod sending;
-mod side;
+mod supervised;
+mod to_peer;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -34,10 +34,10 @@ use super::live::{Incoming, Live, Liveness};
 use super::prepared::{Candidate, Prepared, Ready, must_keep};
 use super::waiting::Place;
 use holding::Holding;
-pub(crate) use life::{Launch, Launched};
 use meter::Meter;
 use notes::Notes;
-use side::{News, Side};
+use peer_state::{News, Side};
+pub(crate) use supervised::{Launch, Launched};
 
 /// How many entries an exchange may have before it is kept for its size alone.
 const MAX_UNKEPT: usize = 4_096;

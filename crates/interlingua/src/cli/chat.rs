@@ -10,7 +10,7 @@ use super::call::{Notes, Watcher};
 use super::client::{self, Client, Extras};
 use super::lines::{Prompt, Typed};
 use super::screen::Screen;
-use super::{Exit, Failure, meant};
+use super::{Exit, Failure, did_you_mean};
 use interlingua_api::view::ExchangeRequest;
 
 /// What is said to this program instead of the peer.
@@ -45,7 +45,7 @@ const HELP: &str = "/new begins another conversation, /exit or Ctrl-D leaves, //
 pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
     let screen = Screen { json: arguments.hub.json };
     let asks = std::io::stdin().is_terminal() && !screen.json;
-    meant::known_peer(&arguments.hub, &arguments.peer).await?;
+    did_you_mean::known_peer(&arguments.hub, &arguments.peer).await?;
     if asks {
         screen.note(&format!("talking to {}; /help", arguments.peer));
     }
@@ -73,7 +73,7 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
                 Ok(exit) => talk.last = exit,
                 // On a terminal one answer that failed is not the end of a conversation.
                 Err(failure) if asks && failure.exit != Exit::Unreachable => screen.complain(&failure.message),
-                Err(failure) => return Err(meant::peer(&arguments.hub, &arguments.peer, failure).await),
+                Err(failure) => return Err(did_you_mean::peer(&arguments.hub, &arguments.peer, failure).await),
             },
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_model::Fault;
-use interlingua_tools::files::lent::Lent;
+use interlingua_tools::files::run_workspaces::Lent;
 
 use crate::config::{Config, Peer, Speaks};
 use interlingua_agents::{self, CallRouter, Roster};

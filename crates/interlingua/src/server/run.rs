@@ -46,8 +46,8 @@ use interlingua_hub::shares::HoldingLimits;
 use interlingua_hub::supervisor::round;
 use interlingua_hub::{FrontDoor, Hub, Settings, Unknown, entropy};
 use interlingua_net::accept::{Acceptor, LiveTls, bind_unix};
+use interlingua_net::connection_limits::Places;
 use interlingua_net::descriptors::{self, Share};
-use interlingua_net::places::Places;
 use interlingua_net::tls::{self, TlsFault};
 use interlingua_telemetry::meters;
 

@@ -16,8 +16,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 use crate::accept::{Acceptor, FIRST_PATIENCE};
 use crate::connection::{Connection, From};
-use crate::patience::Patient;
-use crate::places::Places;
+use crate::connection_limits::Places;
+use crate::stall_timeout::Patient;
 use interlingua_hub::supervisor::Supervisor;
 
 /// Counts streams until they are dropped.

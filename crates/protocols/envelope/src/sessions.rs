@@ -2,7 +2,7 @@
 //! core's ([`crate::session`]); an idle session costs the process nothing, it is in the store.
 //!
 //! A context token the hub makes names its session and proves it: `KEY.SECRET`. So a token alone leads back to its session
-//! without a second table. One that nobody has asked for is only promised ([`super::promise`]). A caller known by who it is may bring a token of its own; its session is then named after the
+//! without a second table. One that nobody has asked for is only promised ([`super::self_proving_token`]). A caller known by who it is may bring a token of its own; its session is then named after the
 //! token. A token that such a caller brings and that is not known proves nothing and is repeated as it came.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use interlingua_model::{
 };
 
 use super::memory::Memory;
-use super::promise::Promise;
+use super::self_proving_token::Promise;
 use super::settings::{Seals, Settings};
 use interlingua_hub::shares::Shares;
 use interlingua_hub::{CONVERSATIONS, entropy};

@@ -10,7 +10,7 @@ use interlingua_model::address::Origin;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::chromium::Chromium;
-use super::keeper::Keeper;
+use super::host::Keeper;
 use super::page::Page;
 use super::pool::{Browser, OPENING, open};
 use super::sessions::visit::{Found, Visit};

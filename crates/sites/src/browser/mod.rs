@@ -20,21 +20,21 @@
 mod chromium;
 pub mod file;
 mod find;
-mod keeper;
+mod fingerprints;
+mod host;
 mod lease;
 mod link;
-mod memory;
-mod mend;
 mod page;
 mod peer;
 mod play;
 mod pool;
 pub mod proxy;
+mod questions;
+mod repair;
 mod sessions;
 mod state;
 #[cfg(test)]
 mod tests;
-mod voice;
 mod weight;
 
 use std::future::Future;
@@ -42,7 +42,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub use find::{NotFound, find};
-pub use keeper::{Advice, Keeper};
+pub use host::{Advice, Keeper};
 pub use peer::SitePeer;
 pub use play::{Played, Stopped};
 pub use pool::{Browser, Sandbox, Settings};

@@ -17,14 +17,14 @@ use interlingua_model::{
 use serde_json::Map;
 use tokio::sync::{OnceCell, mpsc, oneshot};
 
-use super::keeper::Keeper;
+use super::fingerprints::Memory;
+use super::host::Keeper;
 use super::lease::{Guest, Lease};
-use super::memory::Memory;
 use super::play::{Beside, Played, Player, Stopped};
 use super::pool::Browser;
 use super::proxy::{Lookup, Proxy, Rules, System};
+use super::questions::{Asking, Voice, WAITING};
 use super::sessions::Key;
-use super::voice::{Asking, Voice, WAITING};
 use interlingua_process::exchange::{Running, WAITING_EVENTS};
 
 /// Results kept for actions that allow it.

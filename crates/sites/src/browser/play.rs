@@ -14,12 +14,12 @@ use interlingua_model::json::Tree;
 use serde_json::{Map, json};
 use tokio::time::Instant;
 
-use super::keeper::Keeper;
+use super::host::Keeper;
 use super::lease::Seat;
-use super::mend::{Hand, Ready};
 use super::page::{Failed, Found, Page};
 use super::proxy::Rules;
-use super::voice::Voice;
+use super::questions::Voice;
+use super::repair::{Hand, Ready};
 
 /// After a press a new page may be on its way; most are not.
 const TURNING: Duration = Duration::from_secs(5);

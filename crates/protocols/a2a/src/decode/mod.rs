@@ -15,7 +15,7 @@ use super::Version;
 use super::ext::{self, Hints};
 use super::invalid::{Invalid, Problem};
 use super::wire::{Content, Message, Send};
-use interlingua_wire::hop::{BadHop, Headers};
+use interlingua_wire::hub_headers::{BadHop, Headers};
 use interlingua_wire::object::Object;
 
 pub use part::decode as part;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::links::Links;
 use crate::encode::{Telling, View};
 use crate::wire::{TaskState, Update};
-use interlingua_hub::audit::lost::{Leg, Named};
+use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::live::Reader;
 use interlingua_hub::{Hub, Running};
 use interlingua_machines::task::Task;

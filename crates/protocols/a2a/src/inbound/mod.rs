@@ -39,7 +39,7 @@ use super::push::{Asker, From};
 use super::signing::KEYS;
 use crate::Endpoint;
 use interlingua_access::Shown;
-use interlingua_hub::audit::lost::{Leg, Named};
+use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::live::no_such_task;
 
 pub fn routes(state: Arc<Endpoint>) -> Router {

@@ -10,12 +10,12 @@ use interlingua_model::{
     Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input, Json,
     Loss, MessageId, Part, Request, Signal, SkillId, TaskId, Transcript,
 };
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 use super::feed::Feed;
 use super::{Asking, cards, refused};
 use crate::push::From;
-use interlingua_hub::audit::lost::Leg;
+use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::live::no_such_task;
 use interlingua_hub::{Running, entropy};
 

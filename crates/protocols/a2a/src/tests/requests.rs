@@ -12,7 +12,7 @@ use crate::invalid::Problem;
 use crate::json::Dialect;
 use crate::method::Method;
 use crate::wire::{Operation, TaskState};
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 #[test]
 fn a_26_versions_go_by_major_and_minor_and_none_is_the_older_one() {

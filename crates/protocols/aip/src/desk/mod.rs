@@ -24,7 +24,7 @@ use super::queue::{self, Inbox, Out, Outbox};
 use super::registrar::Registrar;
 use super::results::Results;
 use super::settings::Settings;
-use super::sight;
+use super::visibility;
 use interlingua_hub::shares::{self, NoRoom, Shares};
 use interlingua_hub::{Hub, entropy};
 
@@ -193,7 +193,7 @@ impl Desk {
             let others = |name: &str| {
                 let peer = PeerId::from(name);
                 let known = catalogue.peers.contains_key(&peer) && !self.registrar.is_device(name);
-                known && sight::sees(&hub, &by, &peer)
+                known && visibility::sees(&hub, &by, &peer)
             };
             let (askers, sender) = (&state.askers, by.owner().to_string());
             let clients = |role, name: &str| self.sees_client(&hub, askers, &by, role, name);
@@ -225,7 +225,7 @@ impl Desk {
             Later::Describe { to, request, target, by } => {
                 let peer = PeerId(target.clone());
                 let catalogue = hub.catalogue();
-                let info = match catalogue.peers.get(&peer).filter(|_| sight::sees(hub, &by, &peer)) {
+                let info = match catalogue.peers.get(&peer).filter(|_| visibility::sees(hub, &by, &peer)) {
                     Some(registered) => discover::system_info(&registered.card),
                     None => discover::unknown(&target),
                 };
@@ -285,8 +285,8 @@ impl Desk {
     fn sees_client(&self, hub: &Hub, askers: &Askers, by: &Principal, role: ClientType, name: &str) -> bool {
         let peer = self.registrar.name(name).filter(|_| role == ClientType::Device);
         match peer {
-            Some(peer) => sight::sees(hub, by, &peer),
-            None => askers.get(&(role, name.into())).is_some_and(|(_, of)| sight::shares(by, of)),
+            Some(peer) => visibility::sees(hub, by, &peer),
+            None => askers.get(&(role, name.into())).is_some_and(|(_, of)| visibility::shares(by, of)),
         }
     }
 

@@ -12,8 +12,8 @@ use interlingua_model::{
 use tokio::sync::oneshot;
 
 use super::Desk;
-use crate::sight::sees;
-use interlingua_hub::audit::lost::Leg;
+use crate::visibility::sees;
+use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::{Hub, Running, entropy};
 
 /// How many losses are told.

@@ -22,7 +22,7 @@ use interlingua_wire::object::Object;
 use tokio_util::sync::CancellationToken;
 use tokio_websockets::{CloseCode, Message as Frame};
 
-use super::beside::{Beside, Sender};
+use super::custom_messages::{Beside, Sender};
 use super::entry::{self, Claim, Entered, Pass};
 use super::files::{self, Files, Refused};
 use crate::Endpoint;

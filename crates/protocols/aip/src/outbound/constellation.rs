@@ -29,7 +29,7 @@ use interlingua_hub::{Hub, entropy};
 use interlingua_net::client::going::{Ended, Going, News};
 use interlingua_net::client::health::refused;
 use interlingua_net::client::live;
-use interlingua_net::client::lost::{Lost, Why};
+use interlingua_net::client::transport_error::{Lost, Why};
 use interlingua_net::client::websocket::{Carrier, Place, Turn};
 use interlingua_net::large;
 

@@ -14,7 +14,7 @@ use interlingua_model::{
 };
 use interlingua_wire::members::Members;
 
-use super::going::{About, Asks, Called, Ended, Going, answered};
+use super::call_stream::{About, Asks, Called, Ended, Going, answered};
 use super::listing::{Entry, Listing};
 use super::own::Shown;
 use super::state::RequestState;

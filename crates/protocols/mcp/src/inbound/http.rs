@@ -21,8 +21,8 @@ use interlingua_wire::rpc::{self, Frame, Id, Message};
 
 use super::Scope;
 use super::ask::{Asker, Reply};
+use super::call_stream::{Asks, Ended, Going, Next};
 use super::frames;
-use super::going::{Asks, Ended, Going, Next};
 use super::listen;
 use super::views;
 use crate::Endpoint;

@@ -24,7 +24,7 @@ use interlingua_wire::rpc::{self, Id, Message};
 use serde_json::json;
 
 use super::ask::{Asker, Reply};
-use super::going::{Asks, Ended, Going, Next, answered};
+use super::call_stream::{Asks, Ended, Going, Next, answered};
 use super::http::{Arrived, end_message, ended_response, faulted, refused};
 use super::listen::{self, Telling};
 use super::resume::{self, ResumePoint};

@@ -17,8 +17,8 @@ use interlingua_model::{Fault, FaultKind, Json, Noun, TaskId};
 use interlingua_wire::rpc::Id;
 
 use super::Spelling;
+use super::call_stream::{About, Asks, Called, Going, Next, request};
 use super::frames;
-use super::going::{About, Asks, Called, Going, Next, request};
 use super::http::{Arrived, end_message, faulted};
 use super::legacy::Within;
 

@@ -8,7 +8,7 @@ use interlingua_model::{Addressee, Fault, FaultKind, Noun, Signal, TaskId};
 use interlingua_wire::members::Members;
 
 use super::ask::{Asker, Reply, sorted};
-use super::going::{About, Asks, Called, Ended, Going};
+use super::call_stream::{About, Asks, Called, Ended, Going};
 use super::written::Written;
 
 impl Asker {

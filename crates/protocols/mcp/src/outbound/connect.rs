@@ -24,7 +24,7 @@ use super::session::{self, Session, Unanswered, answer};
 use super::upstream::{ServerAddress, Unopened, Upstream, waits};
 use crate::outbound::session::ask;
 use interlingua_net::client::health;
-use interlingua_net::client::lost::{Lost, Why};
+use interlingua_net::client::transport_error::{Lost, Why};
 
 /// A program that does not answer `server/discover` by then is greeted the old way besides.
 const PROBE: Duration = Duration::from_secs(2);

@@ -18,9 +18,9 @@ use interlingua_wire::rpc::Message;
 use tokio::sync::watch;
 
 use super::changes::Changes;
-use super::flight::Flight;
 use super::link::Trouble;
 use super::peer::McpPeer;
+use super::request::Flight;
 use super::session::{Session, Unanswered};
 
 /// How many resources of one server are followed.

@@ -11,6 +11,7 @@ use interlingua_process::child::Program;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::call::Talk;
 use super::callers::Callers;
 use super::credentials::Credentials;
 use super::link::Trouble;
@@ -18,7 +19,6 @@ use super::link::streamable::Endpoint;
 use super::listing::{Kept, Listing};
 use super::pins::Pins;
 use super::session::Unanswered;
-use super::talk::Talk;
 use super::upstream::{ServerAddress, Unopened, Upstream, waits};
 use crate::settings::{self, McpChanges, McpCredentials, McpPlace};
 use interlingua_hub::Hub;

@@ -18,7 +18,7 @@ use super::tokens::{self, Tokens};
 use super::topic::Topic;
 use super::wire::{Format, Message, Submessage};
 use super::{encode::ReplyTo, part};
-use interlingua_wire::hop::{Headers, Hop};
+use interlingua_wire::hub_headers::{Headers, Hop};
 use ours::Ours;
 
 /// The name of this wire.
@@ -130,7 +130,7 @@ pub fn decode(message: Message, context: &Context<'_>) -> Result<Carried<Incomin
     Ok(Carried { value: Incoming { meaning, credentials, conversation, reply }, losses })
 }
 
-fn bad_header(bad: interlingua_wire::hop::BadHop) -> Invalid {
+fn bad_header(bad: interlingua_wire::hub_headers::BadHop) -> Invalid {
     Invalid::whole(Problem::BadHeader(bad))
 }
 

@@ -13,7 +13,7 @@ use crate::invalid::{Invalid, Problem};
 use crate::labels;
 use crate::topic::Topic;
 use crate::wire::Submessage;
-use interlingua_wire::hop::{self, Hop};
+use interlingua_wire::hub_headers::{self, Hop};
 
 /// What was found, apart from the parts.
 #[derive(Debug, Default)]
@@ -64,10 +64,10 @@ impl Ours {
 /// `{via: […]}`; from older hubs the list of names itself, or one text with commas.
 fn via(content: &Json) -> Option<Via> {
     match content.get("via").unwrap_or(content.tree()) {
-        interlingua_model::json::Tree::String(text) => hop::via(text),
+        interlingua_model::json::Tree::String(text) => hub_headers::via(text),
         tree => {
             let names: Vec<&str> = tree.as_array()?.iter().filter_map(|name| name.as_str()).collect();
-            hop::via(&names.join(","))
+            hub_headers::via(&names.join(","))
         }
     }
 }

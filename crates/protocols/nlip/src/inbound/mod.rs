@@ -3,8 +3,8 @@
 //! [`Exchange::answer`] is the whole of it: `decode`, `authenticate`, the hub's door, `encode`. [`http`] puts it behind
 //! `POST /nlip` and `/agents/{peer}/nlip`, [`ws`] behind the sockets of ECMA-432.
 
+mod collect;
 pub mod http;
-mod stand;
 mod topics;
 pub mod ws;
 
@@ -22,14 +22,14 @@ use interlingua_model::{
     Answer, Call, CancelWhy, Carried, ConversationId, Fault, FaultKind, Loss, MessageId, PeerId, Principal, Question,
     QuestionKind, Request, Route, Secret, Signal, TaskId,
 };
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
-use self::stand::{Stood, outcome_status, watch};
+use self::collect::{Stood, outcome_status, watch};
 pub(super) use self::topics::{Ear, Listening};
 use super::uploads;
 use crate::Endpoint;
 use interlingua_endpoint::Shared;
-use interlingua_hub::audit::lost::Leg;
+use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::{Running, Settled, entropy};
 use interlingua_net::connection::Connection;
 use interlingua_telemetry::meters::Phase;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use interlingua_model::{Carried, HubId, Time};
 
 use super::*;
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 pub(super) fn read(text: &str) -> Result<Message, Invalid> {
     json::decode(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default())

@@ -9,7 +9,7 @@ use interlingua_model::ports::Expect;
 use serde::{Deserialize, Serialize};
 
 use super::{Key, Seen, Stands};
-use crate::browser::keeper::Keeper;
+use crate::browser::host::Keeper;
 use crate::browser::state::{BrowserState, MAX_BYTES};
 
 /// The kind of the records.

@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use interlingua_model::{Ask, Call, Input, Maker, Origin, Target, TaskId, Trust};
 
-use super::super::lent::Lent;
+use super::super::run_workspaces::Lent;
 use super::*;
 
 fn copied(ground: &Ground, name: &str, room: Room) -> Copied {

@@ -17,8 +17,8 @@ use interlingua_model::Owner;
 use interlingua_wire::rpc::Message;
 use tokio_util::sync::CancellationToken;
 
-use interlingua_net::client::lost::Lost;
 use interlingua_net::client::oauth::SignIn;
+use interlingua_net::client::transport_error::Lost;
 use pipe::{Ears, Pipe};
 use streamable::{Events, Streamable};
 use table::PendingRequest;

@@ -25,9 +25,9 @@ use crate::outbound::credentials::Credentials;
 use interlingua_hub::supervisor::Supervisor;
 use interlingua_net::client::answers::{Coming, too_large};
 use interlingua_net::client::http::{Pool, read, retry_after, whole};
-use interlingua_net::client::lost::{Lost, Why};
 use interlingua_net::client::oauth::Judged;
 use interlingua_net::client::place::Own;
+use interlingua_net::client::transport_error::{Lost, Why};
 use interlingua_net::large;
 
 const JSON: &str = "application/json";

@@ -9,7 +9,7 @@ use interlingua_model::{Ask, Body, Call, Fault, OnDisconnect, Sent, Signal, Skil
 
 use tokio::time::Instant;
 
-use super::side::{self, Side};
+use super::peer_state::{self, Side};
 use super::{Driver, Ready};
 use crate::hooks::When;
 
@@ -64,15 +64,15 @@ impl Driver {
         self.meter.dispatched(&ready.skill.id);
         self.ready = Some(ready);
         self.side = if self.permit.is_some() {
-            Side::Calling(side::called(peer, dispatch))
+            Side::Calling(peer_state::called(peer, dispatch))
         } else if self.task.call.parent.is_some() {
             self.permit = Some(self.hub.admission.enter_for_parent());
-            Side::Calling(side::called(peer, dispatch))
+            Side::Calling(peer_state::called(peer, dispatch))
         } else {
             let (admission, priority) = (self.hub.admission.clone(), self.task.call.limits.priority);
             Side::Queued(Box::pin(async move {
                 let permit = admission.enter(priority).await?;
-                Ok((permit, side::called(peer, dispatch)))
+                Ok((permit, peer_state::called(peer, dispatch)))
             }))
         };
         Ok(())
@@ -127,7 +127,7 @@ impl Driver {
         match (&mut self.side, signal) {
             (Side::Live(exchange), signal) => {
                 let cancel = matches!(signal, Signal::Cancel(_));
-                match side::told(exchange, signal) {
+                match peer_state::told(exchange, signal) {
                     Ok(()) => Ok(VecDeque::new()),
                     // A peer that cannot be told is let go of.
                     Err(_) if cancel => self.decided(Happening::CancelGraceOver).await,

@@ -16,7 +16,7 @@ use interlingua_model::{
     TaskId,
 };
 
-use interlingua_hub::audit::lost::{Leg, Named};
+use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::{Hub, Running, entropy};
 use interlingua_nlip::uploads;
 

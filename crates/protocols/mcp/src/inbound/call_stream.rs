@@ -25,7 +25,7 @@ use super::state::RequestState;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
 use crate::Endpoint;
-use interlingua_hub::audit::lost::Leg;
+use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::{Running, entropy};
 
 /// After this long a client that can hold a receipt gets one.

@@ -1,5 +1,5 @@
 //! One call of an agent: sent by the first of its interfaces that takes it, again where that does no harm; its answer at once,
-//! or a [`super::work`] that follows what comes of it.
+//! or a [`super::follow`] that follows what comes of it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,22 +16,22 @@ use interlingua_model::peer::{Dispatch, Reply};
 use interlingua_model::{
     Answer, Ask as Wanted, Blob, Body, DeadlineBy, Event, Fault, FaultKind, Loss, Part, Record, Secret, Text,
 };
-use interlingua_wire::hop;
+use interlingua_wire::hub_headers;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::events::Events;
+use super::follow;
+use super::interface::{Heard, Line, Trouble};
 use super::known::Known;
 use super::legs::LegKey;
-use super::line::{Heard, Line, Trouble};
 use super::peer::A2aPeer;
-use super::work;
 use interlingua_hub::Hub;
-use interlingua_net::client::ended::{self, Ended};
+use interlingua_net::client::call_failure::{self, Ended};
 use interlingua_net::client::health::{Probed, Went};
 use interlingua_net::client::live::{late, told};
-use interlingua_net::client::lost::{self, Begun, Lost};
 use interlingua_net::client::retry;
+use interlingua_net::client::transport_error::{self, Begun, Lost};
 
 /// Content goes inside a message, in base64: so much of it and no more.
 const MOST_INLINE: u64 = 16 << 20;
@@ -120,7 +120,7 @@ impl Talk {
             () = late(until) => Err(Ended::Failed(self.too_late())),
         };
         match begun {
-            Ok(Begin::Attach) => Ok(work::live(self, Vec::new(), None)),
+            Ok(Begin::Attach) => Ok(follow::live(self, Vec::new(), None)),
             Ok(Begin::Heard(update, events)) => self.heard(*update, events).await,
             Err(ended) => ended.reply(),
         }
@@ -144,8 +144,8 @@ impl Talk {
                 let losses = std::mem::take(&mut self.losses);
                 Ok(told(vec![Record::Emitted { event: Event::Finished(*finished), losses, raw: None }]))
             }
-            Ok([other]) => Ok(work::live(self, vec![other], events)),
-            Err(heard) => Ok(work::live(self, heard, events)),
+            Ok([other]) => Ok(follow::live(self, vec![other], events)),
+            Err(heard) => Ok(follow::live(self, heard, events)),
         }
     }
 
@@ -220,7 +220,7 @@ impl Talk {
             };
             let Trouble::Lost(lost) = trouble else { return Err(self.ended(trouble)) };
             tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
-            if lost.why == lost::Why::Connection {
+            if lost.why == transport_error::Why::Connection {
                 self.peer.note(&self.hub, Went::Missed);
             }
             let Some(wait) = retry::after(&lost, attempt, self.repeatable()) else {
@@ -361,11 +361,11 @@ impl Talk {
     }
 
     pub(super) fn too_late(&self) -> Fault {
-        ended::too_late(&self.peer.name)
+        call_failure::too_late(&self.peer.name)
     }
 
     pub(super) fn unknown(&self) -> Fault {
-        ended::unknown(&self.peer.name)
+        call_failure::unknown(&self.peer.name)
     }
 
     pub(super) fn ended(&self, trouble: Trouble) -> Ended {
@@ -388,7 +388,7 @@ impl Talk {
 
 /// The trace, the hubs passed and the deadline, as headers. What cannot be a header is not sent.
 fn travel(dispatch: &Dispatch) -> HeaderMap {
-    let pairs = hop::encode(&dispatch.call)
+    let pairs = hub_headers::encode(&dispatch.call)
         .into_iter()
         .filter_map(|(name, value)| Some((HeaderName::from_static(name), HeaderValue::try_from(value).ok()?)));
     pairs.collect()

@@ -15,8 +15,8 @@ use interlingua_hub::Hub;
 use interlingua_net::client::answers::Coming;
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::http::{Body, Pool, whole};
-pub(crate) use interlingua_net::client::lost::{Lost, Why};
 pub(crate) use interlingua_net::client::tls::{self, Trust};
+pub(crate) use interlingua_net::client::transport_error::{Lost, Why};
 
 pub(super) struct Hosted {
     pub(super) provider: Provider,

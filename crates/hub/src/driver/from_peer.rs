@@ -6,7 +6,7 @@ use interlingua_machines::task::{Effect, Happening};
 use interlingua_model::{Event, Fault, FaultKind, Record};
 
 use super::Driver;
-use super::side::{News, Side};
+use super::peer_state::{News, Side};
 
 /// How many records of a peer are taken into one append.
 const MAX_BATCH: usize = 256;

@@ -1,4 +1,4 @@
-//! One call of a server: sent once, or again where that does no harm; its answer at once, or a [`super::work`] that follows it.
+//! One call of a server: sent once, or again where that does no harm; its answer at once, or a [`super::follow_task`] that follows it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use interlingua_model::{Answer, Fault, FaultKind, Finished, Loss, Noun, Question
 use interlingua_wire::rpc::Message;
 use tokio::time::Instant;
 
-use super::flight::Flight;
+use super::follow_task::{self, Step};
 use super::link::{Refused, Trouble};
 use super::peer::McpPeer;
+use super::request::Flight;
 use super::session::Session;
 use super::sign_in;
 use super::upstream::{Unopened, Upstream, waits};
-use super::work::{self, Step};
 use interlingua_hub::Hub;
-use interlingua_net::client::ended;
+use interlingua_net::client::call_failure;
 use interlingua_net::client::health::{Probed, Went};
 use interlingua_net::client::live::told;
-use interlingua_net::client::lost::Lost;
 use interlingua_net::client::oauth::SIGN_IN_EXPIRES;
 use interlingua_net::client::oauth::SignIn;
 use interlingua_net::client::retry;
+use interlingua_net::client::transport_error::Lost;
 
 /// How often a server may want a call again with its state and ask nothing.
 const MAX_ROUNDS: u32 = 8;
@@ -74,7 +74,7 @@ impl Talk {
     pub(super) async fn run(mut self) -> Result<Reply, Fault> {
         match self.begin().await {
             Ok(Begin::Replied(replied)) => self.reply(replied).await,
-            Ok(Begin::Step(step)) => Ok(work::live(self, step)),
+            Ok(Begin::Step(step)) => Ok(follow_task::live(self, step)),
             Err(Ended::Refused(fault)) => Err(fault),
             Err(Ended::Failed(fault)) => Ok(Reply::Done(Box::new(Finished::failed(fault)), None)),
             Err(Ended::SignIn(sign_in)) => self.sends_to_sign_in(&sign_in),
@@ -280,25 +280,25 @@ impl Talk {
     }
 
     pub(super) fn fault(&self, kind: FaultKind, what: &str) -> Fault {
-        ended::fault(&self.peer.name, kind, what)
+        call_failure::fault(&self.peer.name, kind, what)
     }
 
     fn unreachable(&self) -> Fault {
-        ended::unreachable(&self.peer.name)
+        call_failure::unreachable(&self.peer.name)
     }
 
     pub(super) fn too_late(&self) -> Fault {
-        ended::too_late(&self.peer.name)
+        call_failure::too_late(&self.peer.name)
     }
 
     fn unknown(&self) -> Fault {
-        ended::unknown(&self.peer.name)
+        call_failure::unknown(&self.peer.name)
     }
 
     pub(super) fn ended(&self, lost: &Lost) -> Ended {
-        match ended::Ended::lost(&self.peer.name, lost, self.repeatable()) {
-            ended::Ended::Refused(fault) => Ended::Refused(fault),
-            ended::Ended::Failed(fault) => Ended::Failed(fault),
+        match call_failure::Ended::lost(&self.peer.name, lost, self.repeatable()) {
+            call_failure::Ended::Refused(fault) => Ended::Refused(fault),
+            call_failure::Ended::Failed(fault) => Ended::Failed(fault),
         }
     }
 
@@ -338,8 +338,8 @@ impl Talk {
                 Ok(told(vec![Record::Emitted { event, losses, raw }]))
             }
             Ok(Replied::Asked(questions)) => Ok(told(self.asks(questions, None))),
-            Ok(Replied::Again(state)) => Ok(work::live(self, Step::Again(Answers::state(state)))),
-            Ok(Replied::Task(task)) => Ok(work::live(self, Step::Task(task))),
+            Ok(Replied::Again(state)) => Ok(follow_task::live(self, Step::Again(Answers::state(state)))),
+            Ok(Replied::Task(task)) => Ok(follow_task::live(self, Step::Task(task))),
         }
     }
 

@@ -9,7 +9,7 @@ use interlingua_model::peer::Duplex;
 use interlingua_model::{Fault, FaultKind, Record, Signal};
 use tokio::sync::mpsc;
 
-use super::desk::Desk;
+use super::outbox::Desk;
 
 /// How many signals may wait for a run.
 pub(super) const MAX_SIGNALS: usize = 64;

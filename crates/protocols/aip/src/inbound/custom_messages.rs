@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::desk::Desk;
 use crate::extensions::{Extensions, Foreign};
 use crate::queue::Out;
-use interlingua_hub::audit::lost::{Leg, Named};
+use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::{Hub, Settled, entropy};
 
 /// Somebody who was let in.

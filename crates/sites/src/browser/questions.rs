@@ -12,7 +12,7 @@ use interlingua_model::{
 };
 use tokio::sync::mpsc;
 
-use super::keeper::Keeper;
+use super::host::Keeper;
 
 /// A page waits so long for a yes: it takes a context that others may need.
 pub(super) const WAITING: Duration = Duration::from_secs(300);

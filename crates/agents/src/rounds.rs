@@ -12,7 +12,7 @@ use interlingua_machines::llm::{Message, ToolCall};
 use interlingua_machines::team::{self, Brief, Evaluation, Presentation, Ready, Seat, Turn, What};
 use interlingua_model::{Call, Fault, FaultKind, MessageId, Part, TaskId, Text, Trust};
 use interlingua_tools::files::Workspace;
-use interlingua_tools::files::lent::Lent;
+use interlingua_tools::files::run_workspaces::Lent;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 /// How long a member that was taken up after a restart waits for its team.

@@ -14,7 +14,7 @@ use interlingua_model::{
     TaskId, Time,
 };
 
-use super::desk::{Desk, OpenQuestion};
+use super::outbox::{Desk, OpenQuestion};
 use interlingua_hub::{Hub, Running};
 
 /// How long the hub remembers that a run made a call: as long as a run may be interrupted.

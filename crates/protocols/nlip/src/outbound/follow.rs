@@ -12,7 +12,7 @@ use interlingua_model::{Fault, FaultKind, Noun, Outcome, Secret, Sent, Text};
 use super::peer::Talk;
 use super::reply::Heard;
 use interlingua_hub::supervisor::Supervisor;
-use interlingua_net::client::ended::{self, Ended};
+use interlingua_net::client::call_failure::{self, Ended};
 use interlingua_net::client::follow::{Look, Remote, follow};
 
 /// How long to wait before an agent is asked again: at first, and at most.
@@ -54,7 +54,7 @@ impl Work {
     fn forgotten(&self, fault: Fault) -> Fault {
         match fault.kind {
             FaultKind::NotFound(Noun::Task) => {
-                ended::fault(&self.talk.peer.name, FaultKind::OutcomeUnknown, "does not know the task any more")
+                call_failure::fault(&self.talk.peer.name, FaultKind::OutcomeUnknown, "does not know the task any more")
             }
             _ => fault,
         }
@@ -90,7 +90,7 @@ impl Remote for Work {
             Err(Ended::Failed(fault)) if !is_passing(&fault) => Look::Failed(self.forgotten(fault)),
             Err(Ended::Failed(_) | Ended::Refused(_)) => {
                 let what = "tells nothing more of its task";
-                Look::Silent(ended::fault(&self.talk.peer.name, FaultKind::OutcomeUnknown, what))
+                Look::Silent(call_failure::fault(&self.talk.peer.name, FaultKind::OutcomeUnknown, what))
             }
         }
     }
@@ -111,7 +111,7 @@ impl Remote for Work {
     }
 
     fn too_late(&self) -> Fault {
-        ended::too_late(&self.talk.peer.name)
+        call_failure::too_late(&self.talk.peer.name)
     }
 
     fn supervisor(&self) -> Supervisor {

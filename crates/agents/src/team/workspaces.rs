@@ -15,7 +15,7 @@ use interlingua_model::{Fault, PeerId, SkillId, TaskId, Text};
 use interlingua_tools::files::{Limits, Room, RootSpec, Tool, Workspace, snapshot};
 use interlingua_tools::local::PEER;
 
-use crate::seats::Role;
+use crate::rounds::Role;
 use crate::settings::{Sections, Team, Workspaces};
 
 use interlingua_hub::Hub;

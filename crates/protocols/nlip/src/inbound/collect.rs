@@ -3,7 +3,7 @@
 use crate::fault;
 use interlingua_model::{Fault, FaultKind, Finished, Loss, Outcome, Route, Transcript};
 
-use interlingua_hub::audit::lost::Named;
+use interlingua_hub::audit::losses::Named;
 use interlingua_hub::{Running, Settled};
 
 /// The HTTP status of an outcome: 200 but where nothing could be reached or the time ran out.

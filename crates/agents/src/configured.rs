@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use interlingua_machines::llm::Model;
 use interlingua_model::{Fault, FaultKind, PeerId};
-use interlingua_tools::files::lent::Lent;
+use interlingua_tools::files::run_workspaces::Lent;
 
 use super::agent::{Agent, Routes};
 use super::call_router::CallRouter;
+use super::configured_model::{Models, Voice};
 use super::peer::AgentPeer;
-use super::seats::Seats;
+use super::rounds::Seats;
 use super::settings::{self, Sections};
 use super::team::{Grounds, Team, TeamPeer};
-use super::voice::{Models, Voice};
 use interlingua_hub::{Hub, Unknown, in_process};
 
 /// All agents and teams of a configuration, ready to be registered.

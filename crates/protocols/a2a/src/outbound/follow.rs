@@ -17,9 +17,9 @@ use interlingua_model::{
 };
 use tokio::sync::mpsc;
 
+use super::call::Talk;
 use super::events::Events;
-use super::line::{Heard, Trouble};
-use super::talk::Talk;
+use super::interface::{Heard, Trouble};
 use interlingua_net::client::live::{self, late};
 
 /// How long to wait before an agent is asked again how a task stands: at first, and at most.
@@ -267,7 +267,7 @@ impl Work {
         let Some(talk) = &self.talk else { return Flow::Over };
         let Some(remote) = talk.following.remote().filter(|_| talk.known.card.streaming) else { return Flow::On };
         let task = remote.task.clone();
-        match tokio::time::timeout(super::talk::PATIENCE, talk.ask(&Ask::Subscribe { task: &task })).await {
+        match tokio::time::timeout(super::call::PATIENCE, talk.ask(&Ask::Subscribe { task: &task })).await {
             Ok(Ok(Heard::Stream(events))) => self.follow(*events).await,
             Ok(Ok(Heard::Update(update))) => self.take(*update).await,
             Ok(Err(_)) | Err(_) => Flow::On,

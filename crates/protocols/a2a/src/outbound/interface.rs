@@ -16,9 +16,9 @@ use interlingua_model::Json;
 use super::events::{Events, WebEvents};
 use super::grpc;
 use interlingua_net::client::answers::Coming;
+use interlingua_net::client::h2_pool::Lanes;
 use interlingua_net::client::http::{Pool, read, retry_after, whole};
-use interlingua_net::client::lanes::Lanes;
-use interlingua_net::client::lost::Lost;
+use interlingua_net::client::transport_error::Lost;
 use interlingua_net::large;
 
 pub(super) const DEPTH: usize = 128;

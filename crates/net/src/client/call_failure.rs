@@ -4,7 +4,7 @@
 use interlingua_model::peer::Reply;
 use interlingua_model::{Fault, FaultKind, Finished, Party, PeerId};
 
-use super::lost::{Begun, Lost, Why};
+use super::transport_error::{Begun, Lost, Why};
 
 /// Why there is nothing to follow.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use interlingua_machines::task::{CANCEL_GRACE, Due, Effect, Happening, Standing}
 use interlingua_model::{CancelWhy, Event, Fault, OnDisconnect, Record, Signal, Time};
 
 use super::Driver;
-use super::side::{self, News, Side};
+use super::peer_state::{self, News, Side};
 
 /// What is waited for while nothing else happens.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +71,7 @@ impl Driver {
         let (Side::Live(exchange), Some(signal)) = (&mut self.side, self.unsaid.take()) else {
             return Ok(VecDeque::new());
         };
-        match side::told(exchange, signal) {
+        match peer_state::told(exchange, signal) {
             Ok(()) => Ok(VecDeque::new()),
             Err(_) => self.decide(Happening::CancelGraceOver),
         }
@@ -145,7 +145,7 @@ impl Driver {
             return;
         }
         let Side::Live(exchange) = &mut self.side else { return };
-        if side::told(exchange, Signal::Cancel(why)).is_err() {
+        if peer_state::told(exchange, Signal::Cancel(why)).is_err() {
             return;
         }
         while !matches!(

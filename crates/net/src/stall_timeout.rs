@@ -19,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
-use crate::places::Place;
+use crate::connection_limits::Place;
 
 /// By so many bytes it is known which version of HTTP is spoken, and that one has a patience of its own.
 const BEGINNING: usize = 24;

@@ -12,7 +12,7 @@ use interlingua_model::ports::Expect;
 use interlingua_model::{Digest, PeerId, Text};
 use tokio::sync::OnceCell;
 
-use super::keeper::Keeper;
+use super::host::Keeper;
 
 const KIND: &str = "site";
 /// What was not seen for so long is forgotten.

@@ -13,8 +13,8 @@ use interlingua_model::{Fault, FaultKind};
 
 use crate::providers::Provider;
 
-use super::hosted::Hosted;
-use super::resident::Resident;
+use super::local_model::Resident;
+use super::remote_model::Hosted;
 use super::settings::{self, micro};
 use interlingua_hub::Hub;
 use interlingua_hub::advisor::Advisor;

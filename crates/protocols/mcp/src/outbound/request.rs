@@ -9,7 +9,7 @@ use interlingua_wire::rpc::Message;
 
 use super::link::{Calls, Trouble};
 use super::session::Session;
-use interlingua_net::client::lost::Lost;
+use interlingua_net::client::transport_error::Lost;
 
 #[derive(Debug)]
 pub(super) struct Flight {

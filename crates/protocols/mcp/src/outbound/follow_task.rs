@@ -16,10 +16,10 @@ use interlingua_model::{
 use interlingua_wire::rpc::{self, Message, Request};
 use tokio::sync::mpsc;
 
-use super::flight::Flight;
+use super::call::{Talk, pause};
 use super::link::pipe::{cancelled_request, nobody_to_ask};
+use super::request::Flight;
 use super::session::Unanswered;
-use super::talk::{Talk, pause};
 use interlingua_net::client::live::{self, late};
 
 /// How often a server may fail to tell of its task before it is given up on.
@@ -278,7 +278,7 @@ impl Work {
     }
 
     async fn update(&self, id: &str, answers: &Answers) -> Result<(), Fault> {
-        let session = self.talk.session().await.map_err(super::talk::Ended::fault)?;
+        let session = self.talk.session().await.map_err(super::call::Ended::fault)?;
         let updated = session
             .ask(TASK_UPDATE, |params| {
                 params.text("taskId", id);

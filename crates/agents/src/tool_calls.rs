@@ -10,7 +10,7 @@ use interlingua_model::{
 
 use super::agent::{Agent, MESSAGE};
 use super::call_router::Routed;
-use super::line::{Line, Reading};
+use super::run_context::{Line, Reading};
 
 /// How much of a result a model is shown.
 const MAX_RESULT: usize = 256 * 1024;

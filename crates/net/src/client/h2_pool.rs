@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::answers::{Answers, Coming};
 use super::guard::Reach;
 use super::http::{Body, Pool};
-use super::lost::Lost;
+use super::transport_error::Lost;
 use interlingua_hub::supervisor::Supervisor;
 
 /// Calls at a time on one connection: what RFC 9113 asks every server to take at least.
