@@ -13,7 +13,7 @@ use interlingua_model::{
 use serde_json::json;
 
 use super::call_router::CallRouter;
-use super::configured_model::Voice;
+use super::configured_model::ConfiguredModel;
 use super::rounds::Seats;
 use super::settings::{self, micro};
 use interlingua_hub::Hub;
@@ -35,7 +35,7 @@ pub(super) struct Agent {
     pub(super) name: PeerId,
     pub(super) title: String,
     pub(super) description: String,
-    pub(super) voice: Arc<Voice>,
+    pub(super) voice: Arc<ConfiguredModel>,
     /// Patterns of the skills it may use.
     scopes: Vec<Text>,
     /// Without tools, which are looked up when a run begins.
@@ -67,7 +67,7 @@ impl Agent {
         name: &str,
         config: &settings::Agent,
         unknown: settings::Consent,
-        voice: Arc<Voice>,
+        voice: Arc<ConfiguredModel>,
         seats: Arc<Seats>,
         routes: Routes,
     ) -> Result<Agent, Fault> {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use interlingua_machines::llm::Model;
 use interlingua_model::{Fault, FaultKind, PeerId};
-use interlingua_tools::files::run_workspaces::Lent;
+use interlingua_tools::files::run_workspaces::RunWorkspaces;
 
 use super::agent::{Agent, Routes};
 use super::call_router::CallRouter;
-use super::configured_model::{Models, Voice};
+use super::configured_model::{ConfiguredModel, Models};
 use super::peer::AgentPeer;
 use super::rounds::Seats;
 use super::settings::{self, Sections};
@@ -17,7 +17,7 @@ use interlingua_hub::{Hub, Unknown, in_process};
 
 /// All agents and teams of a configuration, ready to be registered.
 #[derive(Debug)]
-pub struct Roster {
+pub struct ConfiguredAgents {
     agents: Vec<Arc<Agent>>,
     teams: Vec<Arc<Team>>,
     seats: Arc<Seats>,
@@ -27,10 +27,10 @@ pub struct Roster {
 /// Makes every agent: all that its configuration can be refused for is refused here.
 pub fn prepare(
     hub: &Arc<Hub>,
-    lent: &Arc<Lent>,
+    lent: &Arc<RunWorkspaces>,
     router: &Arc<dyn CallRouter>,
     sections: &Sections<'_>,
-) -> Result<Roster, Fault> {
+) -> Result<ConfiguredAgents, Fault> {
     let models = Models::new(sections, hub)?;
     let seats = Arc::new(Seats::new(lent.clone()));
     let agents = sections.agents.iter().map(|(name, agent)| {
@@ -46,7 +46,7 @@ pub fn prepare(
     });
     let agents = agents.collect::<Result<_, Fault>>()?;
     let teams = sections.teams.iter().map(|(name, team)| self::team(name, team, sections).map(Arc::new));
-    Ok(Roster { agents, teams: teams.collect::<Result<_, Fault>>()?, seats, models })
+    Ok(ConfiguredAgents { agents, teams: teams.collect::<Result<_, Fault>>()?, seats, models })
 }
 
 /// An agent that a program which embeds the hub adds, with a model of the program's own. It is none of the configuration's: it
@@ -73,7 +73,7 @@ pub async fn enlist(
         Unknown::ByModel | Unknown::Ask => settings::Consent::Ask,
         Unknown::Allow => settings::Consent::Allow,
     };
-    let agent = Agent::new(&name, &config, unknown, Arc::new(Voice::of(model)), Arc::default(), routes)?;
+    let agent = Agent::new(&name, &config, unknown, Arc::new(ConfiguredModel::of(model)), Arc::default(), routes)?;
     enter(hub, Arc::new(agent)).await
 }
 
@@ -83,7 +83,7 @@ async fn enter(hub: &Arc<Hub>, agent: Arc<Agent>) -> Result<(), Fault> {
     hub.register(card, Arc::new(AgentPeer::new(hub, agent))).await
 }
 
-impl Roster {
+impl ConfiguredAgents {
     /// Adds every agent, or replaces it whole. Runs under way end by what they began with.
     pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
         hub.set_advisor(Arc::new(self.models));

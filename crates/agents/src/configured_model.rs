@@ -13,8 +13,8 @@ use interlingua_model::{Fault, FaultKind};
 
 use crate::providers::Provider;
 
-use super::local_model::Resident;
-use super::remote_model::Hosted;
+use super::local_model::LocalModel;
+use super::remote_model::RemoteModel;
 use super::settings::{self, micro};
 use interlingua_hub::Hub;
 use interlingua_hub::advisor::Advisor;
@@ -22,23 +22,23 @@ use interlingua_hub::advisor::Advisor;
 /// Where the weights of a local model are when configuration does not say.
 const RESIDENT: &str = "models/smollm2-135m.gguf";
 
-pub struct Voice {
+pub struct ConfiguredModel {
     model: Arc<dyn Model>,
     gate: Arc<Gate>,
     manners: Manners,
     pub(super) price: Price,
 }
 
-impl std::fmt::Debug for Voice {
+impl std::fmt::Debug for ConfiguredModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Voice").field("manners", &self.manners).finish_non_exhaustive()
+        f.debug_struct("ConfiguredModel").field("manners", &self.manners).finish_non_exhaustive()
     }
 }
 
-impl Voice {
+impl ConfiguredModel {
     /// `data` is the hub's data directory.
-    pub(super) fn new(name: &str, config: &settings::Model, data: &Path, hub: &Hub) -> Result<Voice, Fault> {
-        Ok(Voice {
+    pub(super) fn new(name: &str, config: &settings::Model, data: &Path, hub: &Hub) -> Result<ConfiguredModel, Fault> {
+        Ok(ConfiguredModel {
             model: model(name, config, data, hub)?,
             gate: Gate::new(pace(config)),
             manners: manners(config),
@@ -47,8 +47,13 @@ impl Voice {
     }
 
     /// A model that nobody configured: it is asked at once, and costs nothing.
-    pub(super) fn of(model: Arc<dyn Model>) -> Voice {
-        Voice { model, gate: Gate::new(Pace::default()), manners: Manners::default(), price: Price::default() }
+    pub(super) fn of(model: Arc<dyn Model>) -> ConfiguredModel {
+        ConfiguredModel {
+            model,
+            gate: Gate::new(Pace::default()),
+            manners: Manners::default(),
+            price: Price::default(),
+        }
     }
 
     /// Waits for its turn, then asks; `hear` is given what is said as it comes.
@@ -73,18 +78,18 @@ impl Advisor for Models {
 
 /// The models of a configuration, by name.
 #[derive(Debug, Default)]
-pub struct Models(IndexMap<String, Arc<Voice>>);
+pub struct Models(IndexMap<String, Arc<ConfiguredModel>>);
 
 impl Models {
     pub(super) fn new(sections: &settings::Sections<'_>, hub: &Hub) -> Result<Models, Fault> {
         let made = sections.models.iter().map(|(name, model)| {
-            let voice = Voice::new(name, model, sections.data, hub)?;
+            let voice = ConfiguredModel::new(name, model, sections.data, hub)?;
             Ok((name.clone(), Arc::new(voice)))
         });
         made.collect::<Result<_, Fault>>().map(Models)
     }
 
-    pub fn named(&self, name: &str) -> Option<&Arc<Voice>> {
+    pub fn named(&self, name: &str) -> Option<&Arc<ConfiguredModel>> {
         self.0.get(name)
     }
 }
@@ -93,7 +98,7 @@ fn model(name: &str, config: &settings::Model, data: &Path, hub: &Hub) -> Result
     let provider = match config.provider {
         settings::Provider::Local => {
             let file = config.file.clone().unwrap_or_else(|| data.join(RESIDENT));
-            return Ok(Arc::new(Resident::new(file)));
+            return Ok(Arc::new(LocalModel::new(file)));
         }
         settings::Provider::Scripted => return scripted(name, config),
         settings::Provider::Openai => Provider::Openai,
@@ -104,7 +109,7 @@ fn model(name: &str, config: &settings::Model, data: &Path, hub: &Hub) -> Result
     let base = config.base_url.as_deref().or(config.provider.base_url()).unwrap_or_default();
     let model = config.model.as_deref().unwrap_or_default();
     let key = config.api_key.as_ref().map(|key| key.expose().clone());
-    Ok(Arc::new(Hosted::new(provider, model, base, key, hub)?))
+    Ok(Arc::new(RemoteModel::new(provider, model, base, key, hub)?))
 }
 
 fn scripted(name: &str, config: &settings::Model) -> Result<Arc<dyn Model>, Fault> {

@@ -35,8 +35,8 @@ mod team;
 mod tool_calls;
 
 pub use call_router::{CallRouter, Routed, RoutedCall};
-pub use configured::{Recruit, Roster, enlist, prepare};
-pub use configured_model::{Models, Voice};
+pub use configured::{ConfiguredAgents, Recruit, enlist, prepare};
+pub use configured_model::{ConfiguredModel, Models};
 pub use memory::forget;
 pub use settings::plan;
 pub use team::tidy;

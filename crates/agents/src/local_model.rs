@@ -25,14 +25,14 @@ const VOTE: &str = "vote";
 const NEW_ANSWER: &str = "new_answer";
 
 #[derive(Debug)]
-pub(super) struct Resident {
+pub(super) struct LocalModel {
     file: PathBuf,
     weights: Mutex<Option<Arc<Weights>>>,
 }
 
-impl Resident {
-    pub(super) fn new(file: PathBuf) -> Resident {
-        Resident { file, weights: Mutex::default() }
+impl LocalModel {
+    pub(super) fn new(file: PathBuf) -> LocalModel {
+        LocalModel { file, weights: Mutex::default() }
     }
 
     /// Reads the file once; whoever comes meanwhile waits. Blocks.
@@ -128,7 +128,7 @@ fn called(name: &str, arguments: Value) -> Event {
     Event::Tool(Piece { slot: 0, id: Some("call-0".into()), name: Some(name.into()), args })
 }
 
-impl Model for Resident {
+impl Model for LocalModel {
     fn speak(self: Arc<Self>, prompt: Prompt) -> Speech {
         let (said, heard) = mpsc::channel(PIECES);
         Box::new(Talking { begin: Some((self, prompt, said)), heard })
@@ -137,7 +137,7 @@ impl Model for Resident {
 
 struct Talking {
     /// Until it is first listened to.
-    begin: Option<(Arc<Resident>, Prompt, mpsc::Sender<Event>)>,
+    begin: Option<(Arc<LocalModel>, Prompt, mpsc::Sender<Event>)>,
     heard: mpsc::Receiver<Event>,
 }
 
@@ -172,7 +172,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_model_that_is_not_there_is_a_failure_that_says_so() {
-        let mut speech = Arc::new(Resident::new(PathBuf::from("/nonexistent/model.gguf"))).speak(Prompt {
+        let mut speech = Arc::new(LocalModel::new(PathBuf::from("/nonexistent/model.gguf"))).speak(Prompt {
             system: "".into(),
             messages: Vec::new(),
             tools: Vec::new(),

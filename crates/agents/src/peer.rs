@@ -11,7 +11,7 @@ use super::agent::Agent;
 use super::engine::Engine;
 use super::run_context::Line;
 use super::run_duplex::{MAX_SIGNALS, Talk};
-use super::tool_calls::Errands;
+use super::tool_calls::ToolCalls;
 use interlingua_hub::Hub;
 
 /// Holds the hub weakly: the hub holds it.
@@ -33,7 +33,7 @@ impl Peer for AgentPeer {
             let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
             let line = Line::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
             let desk = line.desk.clone();
-            let errands = Errands { line, agent: self.agent.clone(), routes: false, at_own_files: false };
+            let errands = ToolCalls { line, agent: self.agent.clone(), routes: false, at_own_files: false };
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
             let work = Some(Box::pin(Engine::work(errands, incoming)) as _);
             Ok(Reply::Live(Box::new(Talk { work, desk, signals })))

@@ -18,7 +18,7 @@ use interlingua_net::client::http::{Body, Pool, whole};
 pub(crate) use interlingua_net::client::tls::{self, Trust};
 pub(crate) use interlingua_net::client::transport_error::{Lost, Why};
 
-pub(super) struct Hosted {
+pub(super) struct RemoteModel {
     pub(super) provider: Provider,
     /// The provider's name for the model.
     pub(super) model: String,
@@ -28,19 +28,19 @@ pub(super) struct Hosted {
     pool: Pool,
 }
 
-impl Hosted {
+impl RemoteModel {
     pub(super) fn new(
         provider: Provider,
         model: &str,
         base: &str,
         key: Option<Secret>,
         hub: &Hub,
-    ) -> Result<Hosted, Fault> {
+    ) -> Result<RemoteModel, Fault> {
         let base = if base.ends_with('/') { base.to_owned() } else { format!("{base}/") };
         let uri: Uri = base.parse().map_err(|_| Fault::hub(FaultKind::InvalidInput, "base_url is no URL"))?;
         let pool =
             Pool::new(tls::config(&Trust::of(None, &uri))?, hub.supervisor(), Reach::address(hub, &uri), hub.answers());
-        Ok(Hosted { provider, model: model.to_owned(), base, key, pool })
+        Ok(RemoteModel { provider, model: model.to_owned(), base, key, pool })
     }
 
     fn request(&self, prompt: &Prompt) -> Result<Request<Body>, Failure> {
@@ -87,7 +87,7 @@ fn unreached(lost: &Lost) -> Failure {
     }
 }
 
-impl Model for Hosted {
+impl Model for RemoteModel {
     fn speak(self: Arc<Self>, prompt: Prompt) -> Speech {
         let listener = Listener::new(self.provider);
         Box::new(Answer { listener, at: At::Asking(Box::pin(self.begun(prompt))) })

@@ -12,7 +12,7 @@ use interlingua_machines::llm::{Message, ToolCall};
 use interlingua_machines::team::{self, Brief, Evaluation, Presentation, Ready, Seat, Turn, What};
 use interlingua_model::{Call, Fault, FaultKind, MessageId, Part, TaskId, Text, Trust};
 use interlingua_tools::files::Workspace;
-use interlingua_tools::files::run_workspaces::Lent;
+use interlingua_tools::files::run_workspaces::RunWorkspaces;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 /// How long a member that was taken up after a restart waits for its team.
@@ -26,11 +26,11 @@ pub(super) struct Seats {
     table: Mutex<HashMap<(TaskId, MessageId), Arc<Sitting>>>,
     changed: Notify,
     /// Workspaces that members of a team work in.
-    pub(super) lent: Arc<Lent>,
+    pub(super) lent: Arc<RunWorkspaces>,
 }
 
 impl Seats {
-    pub(super) fn new(lent: Arc<Lent>) -> Seats {
+    pub(super) fn new(lent: Arc<RunWorkspaces>) -> Seats {
         Seats { lent, ..Seats::default() }
     }
 }

@@ -17,7 +17,7 @@ const MAX_RESULT: usize = 256 * 1024;
 
 /// What all calls of one run share.
 #[derive(Debug)]
-pub(super) struct Errands {
+pub(super) struct ToolCalls {
     pub(super) line: Line,
     pub(super) agent: Arc<Agent>,
     /// Do its calls travel as routed messages?
@@ -26,7 +26,7 @@ pub(super) struct Errands {
     pub(super) at_own_files: bool,
 }
 
-impl Errands {
+impl ToolCalls {
     /// A word for whoever watches that this call is being made.
     pub(super) fn announce(&self, calling: &Calling) {
         self.line.note(format!("calls {}", calling.skill));

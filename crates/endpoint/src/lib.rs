@@ -28,7 +28,7 @@ use interlingua_hub::audit::AuditLine;
 use interlingua_hub::byte_budget::ByteBudget;
 pub use interlingua_net::client::oauth::{Desk as SignIns, SignIn};
 use interlingua_net::connection::Connection;
-use interlingua_net::connection_limits::Places;
+use interlingua_net::connection_limits::ConnectionLimits;
 use interlingua_net::counted::Allowance;
 use interlingua_telemetry::meters::Phase;
 use paths::PathTable;
@@ -41,7 +41,7 @@ pub struct Shared {
     pub bounds: ArcSwap<Bounds>,
     pub room: Arc<ByteBudget>,
     /// For WebSockets of callers who have not shown who they are.
-    pub strangers: Places,
+    pub strangers: ConnectionLimits,
     /// Where the hub listens, once it does.
     pub address: OnceLock<SocketAddr>,
     /// What protocols say about paths.

@@ -78,7 +78,7 @@ use clock::Clock;
 use hooks::Hooks;
 use listeners::Listeners;
 use live::LiveTable;
-use reauthorize::InForce;
+use reauthorize::PolicyInForce;
 use registry::Registry;
 use shares::Holdings;
 use supervisor::Supervisor;
@@ -200,7 +200,7 @@ pub struct Hub {
     store: Store,
     keys: Arc<Keyring>,
     registry: Registry,
-    policy: InForce,
+    policy: PolicyInForce,
     settings: ArcSwap<Settings>,
     admission: Arc<Admission>,
     /// By rules of the operator's.
@@ -227,7 +227,7 @@ pub struct Hub {
     /// What configuration has to think with.
     advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
     schemas: Schemas,
-    filled: slot_cache::Filled,
+    filled: slot_cache::SlotCache,
     approvals: approval_events::Approvals,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
@@ -248,7 +248,7 @@ impl Hub {
             clock,
             schemas: registry.schemas.clone(),
             registry,
-            policy: InForce::default(),
+            policy: PolicyInForce::default(),
             settings: ArcSwap::from_pointee(settings),
             admission: Admission::new(limits),
             limits: limits::Limits::default(),
@@ -263,7 +263,7 @@ impl Hub {
             hooks: ArcSwap::default(),
             reached: ArcSwapOption::empty(),
             advisor: ArcSwap::default(),
-            filled: slot_cache::Filled::default(),
+            filled: slot_cache::SlotCache::default(),
             approvals: approval_events::Approvals::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,

@@ -19,12 +19,12 @@ use super::prepared::Ready;
 
 /// The rules in force, and word of every other set of them.
 #[derive(Debug, Default)]
-pub struct InForce {
+pub struct PolicyInForce {
     policy: ArcSwap<Policy>,
     replaced: watch::Sender<()>,
 }
 
-impl InForce {
+impl PolicyInForce {
     pub fn load(&self) -> Guard<Arc<Policy>> {
         self.policy.load()
     }

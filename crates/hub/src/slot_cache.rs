@@ -14,14 +14,14 @@ const MAX: usize = 256;
 const LONGEST: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
-pub(super) struct Filled(Mutex<HashMap<Digest, (Time, SkillId, Json)>>);
+pub(super) struct SlotCache(Mutex<HashMap<Digest, (Time, SkillId, Json)>>);
 
 /// The same words of the same owner.
 pub(super) fn key(by: &Principal, words: &str) -> Digest {
     Digest::of_fields([by.owner().to_string().as_bytes(), words.trim().to_lowercase().as_bytes()])
 }
 
-impl Filled {
+impl SlotCache {
     pub(super) fn known(&self, key: &Digest, now: Time) -> Option<(SkillId, Json)> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (until, skill, args) = kept.get(key)?;
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn what_was_made_of_words_is_known_for_a_while_and_only_to_their_owner() {
-        let (filled, skill) = (Filled::default(), SkillId::new("p", "s"));
+        let (filled, skill) = (SlotCache::default(), SkillId::new("p", "s"));
         let key = key(&Principal::anonymous(), "Some words ");
         assert_eq!(key, super::key(&Principal::anonymous(), "some words"));
         filled.keep(key, skill.clone(), Json::empty_object(), Time(0));

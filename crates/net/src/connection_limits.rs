@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct ConnectionLimits {
     all: Arc<Semaphore>,
     /// From one address.
     each: u32,
@@ -45,10 +45,10 @@ impl Drop for Seat {
     }
 }
 
-impl Places {
-    pub fn new(all: u32, each: u32) -> Places {
+impl ConnectionLimits {
+    pub fn new(all: u32, each: u32) -> ConnectionLimits {
         let most = usize::try_from(all).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
-        Places { all: Arc::new(Semaphore::new(most)), each, from: Arc::default() }
+        ConnectionLimits { all: Arc::new(Semaphore::new(most)), each, from: Arc::default() }
     }
 
     /// A place, once there is one; `None` when the hub is closing. `seat`: which of its address's it is.
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn an_address_has_so_many_places_and_gives_them_back() {
-        let places = Places::new(9, 2);
+        let places = ConnectionLimits::new(9, 2);
         let address = |text: &str| text.parse::<IpAddr>().expect("an address");
         let held = [places.seat(address("192.0.2.1")), places.seat(address("::ffff:192.0.2.1"))];
         assert!(held.iter().all(Option::is_some));

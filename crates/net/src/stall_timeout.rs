@@ -1,6 +1,6 @@
 //! A client that says nothing, or asks and then does not read, keeps its place for a while, not for ever.
 //!
-//! [`Patient`] watches the connection: a beginning that does not come, and bytes that nobody takes, end it. [`Outgoing`] watches the streams within it, because a
+//! [`StallTimeout`] watches the connection: a beginning that does not come, and bytes that nobody takes, end it. [`Outgoing`] watches the streams within it, because a
 //! client of HTTP/2 may read its connection and still take nothing of one stream. Deliberately absent: a least speed. Whoever
 //! takes a little from time to time is slow, not gone; and because HTTP/2 takes some 400 KiB of a stream ahead of its reader, a
 //! stream is given more time than a connection.
@@ -26,7 +26,7 @@ const BEGINNING: usize = 24;
 
 /// A connection whose other end must begin, and must take what is written, each within its time.
 #[derive(Debug)]
-pub(super) struct Patient<S> {
+pub(super) struct StallTimeout<S> {
     stream: S,
     patience: Duration,
     /// Since a write had to wait.
@@ -37,19 +37,19 @@ pub(super) struct Patient<S> {
     place: Option<Place>,
 }
 
-impl<S> Patient<S> {
-    pub(super) fn new(stream: S, patience: Duration) -> Patient<S> {
-        Patient { stream, patience, waiting: None, beginning: None, place: None }
+impl<S> StallTimeout<S> {
+    pub(super) fn new(stream: S, patience: Duration) -> StallTimeout<S> {
+        StallTimeout { stream, patience, waiting: None, beginning: None, place: None }
     }
 
     /// It takes this place.
-    pub(super) fn at(mut self, place: Place) -> Patient<S> {
+    pub(super) fn at(mut self, place: Place) -> StallTimeout<S> {
         self.place = Some(place);
         self
     }
 
     /// Its other end must begin within this time.
-    pub(super) fn that_begins(mut self, within: Duration) -> Patient<S> {
+    pub(super) fn that_begins(mut self, within: Duration) -> StallTimeout<S> {
         self.beginning = Some((Box::pin(tokio::time::sleep(within)), 0));
         self
     }
@@ -66,7 +66,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for StallTimeout<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = into.filled().len();
@@ -84,7 +84,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for StallTimeout<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write(cx, bytes);

@@ -46,7 +46,7 @@ use interlingua_hub::shares::HoldingLimits;
 use interlingua_hub::supervisor::round;
 use interlingua_hub::{FrontDoor, Hub, Settings, Unknown, entropy};
 use interlingua_net::accept::{Acceptor, LiveTls, bind_unix};
-use interlingua_net::connection_limits::Places;
+use interlingua_net::connection_limits::ConnectionLimits;
 use interlingua_net::descriptors::{self, Share};
 use interlingua_net::tls::{self, TlsFault};
 use interlingua_telemetry::meters;
@@ -315,10 +315,10 @@ async fn listen(config: &Config, shared: &Arc<Shared>, routes: Router, tls: Live
         router: router(shared, routes, guard),
         supervisor: supervisor.clone(),
         open: shared.hub.meters().connections.clone(),
-        connections: Places::new(share.connections, share.each),
+        connections: ConnectionLimits::new(share.connections, share.each),
     };
     // The Owner's socket has places of its own: strangers who take all the others do not keep its Owner out.
-    let local = Acceptor { connections: Places::new(share.owner, share.owner), ..acceptor.clone() };
+    let local = Acceptor { connections: ConnectionLimits::new(share.owner, share.owner), ..acceptor.clone() };
     let socket = config.socket();
     let unix = bind_unix(&socket).map_err(|cause| StartFault::File { path: socket, cause })?;
     supervisor.run_until_stop(acceptor.tcp(listener, tls));
@@ -337,9 +337,9 @@ fn reached(config: &Config, address: SocketAddr) -> String {
 }
 
 /// Places for WebSockets of callers who have not shown who they are: four addresses may take all.
-fn strangers(config: &Config) -> Places {
+fn strangers(config: &Config) -> ConnectionLimits {
     let each = config.limits.anonymous_sockets;
-    Places::new(each.saturating_mul(4), each)
+    ConnectionLimits::new(each.saturating_mul(4), each)
 }
 
 pub(super) fn bounds(config: &Config) -> Bounds {

@@ -21,7 +21,7 @@ const CALLS: usize = 100;
 /// Connections at most.
 const LANES: usize = 64;
 
-pub struct Lanes {
+pub struct H2Pool {
     tls: ClientConfig,
     supervisor: Supervisor,
     reach: Reach,
@@ -41,15 +41,15 @@ pub struct Seat {
     _held: OwnedSemaphorePermit,
 }
 
-impl std::fmt::Debug for Lanes {
+impl std::fmt::Debug for H2Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lanes").finish_non_exhaustive()
+        f.debug_struct("H2Pool").finish_non_exhaustive()
     }
 }
 
-impl Lanes {
-    pub fn new(tls: ClientConfig, supervisor: &Supervisor, reach: Reach, answers: &Answers) -> Lanes {
-        Lanes { tls, supervisor: supervisor.clone(), reach, answers: answers.clone(), lanes: Mutex::default() }
+impl H2Pool {
+    pub fn new(tls: ClientConfig, supervisor: &Supervisor, reach: Reach, answers: &Answers) -> H2Pool {
+        H2Pool { tls, supervisor: supervisor.clone(), reach, answers: answers.clone(), lanes: Mutex::default() }
     }
 
     /// Sends a request. The seat is to be kept for as long as its answer is read.
@@ -90,7 +90,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_connection_takes_no_more_and_one_that_is_left_takes_again() {
         let supervisor = Supervisor::new();
-        let lanes = Lanes::new(
+        let lanes = H2Pool::new(
             config(&Trust::Nobody).expect("no authorities"),
             &supervisor,
             Reach::of_nobody(Private::Allowed),

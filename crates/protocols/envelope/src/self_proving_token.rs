@@ -16,22 +16,22 @@ pub(super) const PURPOSE: &str = "session promise";
 const RANDOM: usize = 32;
 const NAME: usize = RANDOM + 12;
 
-pub(super) struct Promise {
+pub(super) struct SelfProvingToken {
     name: String,
     random: u128,
     created: Time,
     tag: [u8; 32],
 }
 
-impl Promise {
-    pub(super) fn new(owner: &Owner, tagger: &Tagger, random: u128, now: Time) -> Promise {
+impl SelfProvingToken {
+    pub(super) fn new(owner: &Owner, tagger: &Tagger, random: u128, now: Time) -> SelfProvingToken {
         let name = format!("{random:0RANDOM$x}{:012x}", now.0);
         let tag = tagger.tag(&bound(owner, &name));
-        Promise { name, random, created: now, tag }
+        SelfProvingToken { name, random, created: now, tag }
     }
 
     /// Reads a token that this hub made for this owner; `None` for every other.
-    pub(super) fn read(owner: &Owner, tagger: &Tagger, token: &Secret) -> Option<Promise> {
+    pub(super) fn read(owner: &Owner, tagger: &Tagger, token: &Secret) -> Option<SelfProvingToken> {
         let (name, secret) = token.text()?.split_once('.')?;
         if name.len() != NAME || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
@@ -41,7 +41,7 @@ impl Promise {
         let created = Time(u64::from_str_radix(created, 16).ok()?);
         let tag: [u8; 32] = URL_SAFE_NO_PAD.decode(secret).ok()?.try_into().ok()?;
         let ours = tagger.verify(&bound(owner, name), &tag);
-        ours.then(|| Promise { name: name.to_owned(), random, created, tag })
+        ours.then(|| SelfProvingToken { name: name.to_owned(), random, created, tag })
     }
 
     pub(super) fn id(&self) -> Text {

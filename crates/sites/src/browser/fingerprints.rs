@@ -12,7 +12,7 @@ use interlingua_model::ports::Expect;
 use interlingua_model::{Digest, PeerId, Text};
 use tokio::sync::OnceCell;
 
-use super::host::Keeper;
+use super::host::BrowserHost;
 
 const KIND: &str = "site";
 /// What was not seen for so long is forgotten.
@@ -24,7 +24,7 @@ type Seen = HashMap<usize, Fingerprint>;
 pub(super) struct Memory {
     peer: PeerId,
     definition: Digest,
-    keeper: Arc<dyn Keeper>,
+    keeper: Arc<dyn BrowserHost>,
     /// One for each action; read once.
     actions: HashMap<Text, Action>,
 }
@@ -47,7 +47,7 @@ fn unreadable(error: impl std::fmt::Display) -> Trouble {
 }
 
 impl Memory {
-    pub(super) fn new(peer: PeerId, site: &Site, keeper: Arc<dyn Keeper>) -> Memory {
+    pub(super) fn new(peer: PeerId, site: &Site, keeper: Arc<dyn BrowserHost>) -> Memory {
         let actions = site.actions.keys().map(|name| (name.clone(), Action::default())).collect();
         Memory { peer, definition: site.digest, keeper, actions }
     }

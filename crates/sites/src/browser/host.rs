@@ -12,7 +12,7 @@ use interlingua_model::{Principal, Time};
 /// An answer of a model on its way; `None` when there is no model, or it failed.
 pub type Advice<'a> = Pin<Box<dyn Future<Output = Option<Reply>> + Send + 'a>>;
 
-pub trait Keeper: Send + Sync + std::fmt::Debug {
+pub trait BrowserHost: Send + Sync + std::fmt::Debug {
     fn now(&self) -> Time;
 
     /// May this principal say yes to what changes something?

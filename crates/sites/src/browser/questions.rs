@@ -12,12 +12,12 @@ use interlingua_model::{
 };
 use tokio::sync::mpsc;
 
-use super::host::Keeper;
+use super::host::BrowserHost;
 
 /// A page waits so long for a yes: it takes a context that others may need.
 pub(super) const WAITING: Duration = Duration::from_secs(300);
 
-pub(super) struct Voice {
+pub(super) struct CallerQuestions {
     pub(super) events: mpsc::Sender<Event>,
     pub(super) key: MessageId,
     pub(super) of: usize,
@@ -41,7 +41,7 @@ impl Asking {
     pub(super) fn of(
         dispatch: &Dispatch,
         hidden: &[Text],
-        keeper: &dyn Keeper,
+        keeper: &dyn BrowserHost,
         answers: mpsc::Receiver<Answer>,
     ) -> Asking {
         let asks = dispatch.call.caller.can_answer.has(KindSet::CONFIRM) && keeper.approves(&dispatch.by);
@@ -68,7 +68,7 @@ fn shown(args: &Json, hidden: &[Text]) -> Json {
     Json::from_tree(Tree::Object(members))
 }
 
-impl Voice {
+impl CallerQuestions {
     /// Whoever is too slow to hear of every step hears of the next.
     pub(super) fn progress(&self, number: usize, step: &Bound) {
         #[expect(clippy::cast_precision_loss, reason = "a few hundred steps at most")]

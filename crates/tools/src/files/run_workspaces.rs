@@ -17,7 +17,7 @@ const RUN_COMES: Duration = Duration::from_secs(60);
 
 /// All loans of a hub: one for each run that has one, for as long as it goes on.
 #[derive(Debug, Default)]
-pub struct Lent {
+pub struct RunWorkspaces {
     table: Mutex<HashMap<TaskId, Workspace>>,
     changed: Notify,
 }
@@ -25,7 +25,7 @@ pub struct Lent {
 /// Ends when it is dropped.
 #[derive(Debug)]
 pub struct Loan {
-    lent: Arc<Lent>,
+    lent: Arc<RunWorkspaces>,
     run: TaskId,
 }
 
@@ -35,7 +35,7 @@ impl Drop for Loan {
     }
 }
 
-impl Lent {
+impl RunWorkspaces {
     fn table(&self) -> MutexGuard<'_, HashMap<TaskId, Workspace>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }

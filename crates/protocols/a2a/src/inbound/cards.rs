@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::Version;
 use crate::card::{self, Facts, ListedSkill, Readers};
-use crate::decode::Door;
+use crate::decode::Addressed;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
@@ -124,10 +124,10 @@ pub(super) async fn keys(State(shared): State<Arc<Endpoint>>) -> Response {
 }
 
 /// On its peer's own card a skill goes by its name.
-fn listed<'a>(skill: &'a Skill, door: &Door) -> ListedSkill<'a> {
+fn listed<'a>(skill: &'a Skill, door: &Addressed) -> ListedSkill<'a> {
     let id = match door {
-        Door::Hub => skill.id.to_string(),
-        Door::Peer(_) => skill.id.skill.to_string(),
+        Addressed::Hub => skill.id.to_string(),
+        Addressed::Peer(_) => skill.id.skill.to_string(),
     };
     ListedSkill { id, skill }
 }

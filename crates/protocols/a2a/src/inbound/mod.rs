@@ -18,7 +18,7 @@ mod sse;
 
 use std::sync::Arc;
 
-use crate::decode::Door;
+use crate::decode::Addressed;
 use crate::encode::{self, View};
 use crate::grpc::service;
 use crate::invalid::Invalid;
@@ -65,7 +65,7 @@ struct Asking<'a> {
     settings: Arc<Settings>,
     version: Version,
     by: Principal,
-    door: Door,
+    door: Addressed,
 }
 
 /// What goes back.
@@ -194,7 +194,7 @@ impl Asking<'_> {
     async fn task_id(&self, text: &str) -> Result<TaskId, Fault> {
         let task: TaskId = text.parse().map_err(|_| no_such_task())?;
         let row = self.shared().hub.row(&self.by, task).await?;
-        if let (Door::Peer(peer), Some(skill)) = (&self.door, &row.skill)
+        if let (Addressed::Peer(peer), Some(skill)) = (&self.door, &row.skill)
             && skill.split('/').next() != Some(peer.as_str())
         {
             return Err(no_such_task());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::card;
-use crate::decode::{Context, Door, Meaning, Wants, decode};
+use crate::decode::{Addressed, Context, Meaning, Wants, decode};
 use crate::encode::{self, NoAddresses, View};
 use crate::wire::{PushConfig, Send, Update};
 use interlingua_model::{
@@ -274,10 +274,10 @@ fn holds_stored(parts: &[Part]) -> bool {
 }
 
 /// The agent whose skills a message may be for.
-pub(super) fn peer_of(door: &Door) -> Option<&interlingua_model::PeerId> {
+pub(super) fn peer_of(door: &Addressed) -> Option<&interlingua_model::PeerId> {
     match door {
-        Door::Hub => None,
-        Door::Peer(peer) => Some(peer),
+        Addressed::Hub => None,
+        Addressed::Peer(peer) => Some(peer),
     }
 }
 

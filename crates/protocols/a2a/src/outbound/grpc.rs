@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, Request, Uri};
 use super::events::Events;
 use super::interface::{DEPTH, Heard, Trouble};
 use interlingua_net::client::answers::Coming;
-use interlingua_net::client::h2_pool::{Lanes, Seat};
+use interlingua_net::client::h2_pool::{H2Pool, Seat};
 use interlingua_net::client::http::whole;
 use interlingua_net::client::transport_error::{Begun, Lost, Why};
 
@@ -25,7 +25,7 @@ const ACCEPT_ENCODING: &str = "grpc-accept-encoding";
 /// `wait`: how long the answer is of any use.
 pub(super) async fn ask(
     (interface, at): (&Interface, &Uri),
-    lanes: &Lanes,
+    lanes: &H2Pool,
     ask: &Ask<'_>,
     headers: &HeaderMap,
     wait: Option<Duration>,

@@ -16,7 +16,7 @@ use interlingua_model::Json;
 use super::events::{Events, WebEvents};
 use super::grpc;
 use interlingua_net::client::answers::Coming;
-use interlingua_net::client::h2_pool::Lanes;
+use interlingua_net::client::h2_pool::H2Pool;
 use interlingua_net::client::http::{Pool, read, retry_after, whole};
 use interlingua_net::client::transport_error::Lost;
 use interlingua_net::large;
@@ -69,7 +69,7 @@ pub(super) struct Line {
 #[derive(Debug)]
 pub(super) struct Ways {
     pub(super) pool: Pool,
-    pub(super) lanes: Lanes,
+    pub(super) lanes: H2Pool,
 }
 
 /// How this hub speaks to an agent.

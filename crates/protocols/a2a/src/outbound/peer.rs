@@ -18,7 +18,7 @@ use crate::settings;
 use interlingua_hub::Hub;
 use interlingua_net::client::call_failure;
 use interlingua_net::client::guard::{Private, Reach};
-use interlingua_net::client::h2_pool::Lanes;
+use interlingua_net::client::h2_pool::H2Pool;
 use interlingua_net::client::health::{Breaker, Probed};
 use interlingua_net::client::http::Pool;
 use interlingua_net::client::tls;
@@ -94,7 +94,7 @@ impl A2aPeer {
         Ok(A2aPeer {
             ways: Ways {
                 pool: Pool::new(tls.clone(), hub.supervisor(), reach.clone(), hub.answers()),
-                lanes: Lanes::new(tls, hub.supervisor(), reach, hub.answers()),
+                lanes: H2Pool::new(tls, hub.supervisor(), reach, hub.answers()),
             },
             known: Mutex::new(known.map(Arc::new)),
             unread: Mutex::default(),

@@ -44,7 +44,7 @@ pub(super) enum Asks {
 }
 
 /// What is known of a call besides its exchange.
-pub(super) struct About {
+pub(super) struct CallContext {
     pub(super) shared: Arc<Endpoint>,
     pub(super) by: Principal,
     pub(super) said: Said,
@@ -54,7 +54,7 @@ pub(super) struct About {
     pub(super) asks: Asks,
     pub(super) verb: Verb,
     /// What was called: what is handed out is good for no other call.
-    pub(super) call: Called,
+    pub(super) call: CallIdentity,
     /// The token of a conversation with an agent.
     pub(super) conversation: Option<String>,
     /// A person is asked before it is done.
@@ -71,13 +71,13 @@ pub(super) struct About {
 
 /// Which call it was: the same with another name or other arguments is another one.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Called {
+pub(super) struct CallIdentity {
     pub(super) method: &'static str,
     pub(super) name: Text,
     pub(super) args: Option<Json>,
 }
 
-impl Called {
+impl CallIdentity {
     /// Most calls are never asked anything, and need none.
     pub(super) fn digest(&self) -> Digest {
         let args = self.args.as_ref().map_or([0; 32], |args| args.digest().0);
@@ -85,8 +85,8 @@ impl Called {
     }
 }
 
-pub(super) struct Going {
-    about: About,
+pub(super) struct CallStream {
+    about: CallContext,
     running: Running,
     /// Who answers.
     party: Party,
@@ -112,7 +112,7 @@ pub(super) enum Next {
 }
 
 /// As this client spells them; what is stored is for this caller alone.
-impl Addresses for About {
+impl Addresses for CallContext {
     fn outward(&self, by: &Party, uri: &str) -> Uri {
         self.spelling.outward(by, uri)
     }
@@ -126,7 +126,7 @@ impl Addresses for About {
     }
 }
 
-impl About {
+impl CallContext {
     /// How the client gets the result of a task later, where it can: by the hub's own tool, under the name that it has for this client.
     fn later(&self, task: TaskId) -> Option<String> {
         let (hub, desk) = (&self.shared.hub, &self.shared.own);
@@ -205,7 +205,7 @@ impl About {
 }
 
 /// A question as a request of the server; its id is the question's, so that any process can take the answer.
-pub(super) fn request(question: &Question, about: &About) -> Option<Vec<u8>> {
+pub(super) fn request(question: &Question, about: &CallContext) -> Option<Vec<u8>> {
     let asking = question::encode(question, about.said.version)?;
     let mut out = Vec::new();
     rpc::write_request(&request_id(question.id), asking.method, Some(&asking.params), &mut out);
@@ -216,10 +216,10 @@ fn request_id(question: QuestionId) -> Id {
     Id::text(&question.to_string())
 }
 
-impl Going {
-    pub(super) fn new(about: About, running: Running) -> Going {
+impl CallStream {
+    pub(super) fn new(about: CallContext, running: Running) -> CallStream {
         let receipt = about.said.client.tasks && about.verb == Verb::Call;
-        Going {
+        CallStream {
             about,
             running,
             party: Party::Hub,
@@ -234,7 +234,7 @@ impl Going {
     }
 
     /// These questions need not be put again.
-    pub(super) fn having_asked(mut self, asked: Vec<QuestionId>) -> Going {
+    pub(super) fn having_asked(mut self, asked: Vec<QuestionId>) -> CallStream {
         self.asked = asked;
         self
     }
@@ -499,7 +499,7 @@ impl Going {
     }
 }
 
-impl Drop for Going {
+impl Drop for CallStream {
     fn drop(&mut self) {
         // A client that leaves while approvers are asked leaves the call; one that was asked something itself comes back with the
         // answer, and a session is taken up again.

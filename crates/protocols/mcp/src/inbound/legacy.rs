@@ -24,7 +24,7 @@ use interlingua_wire::rpc::{self, Id, Message};
 use serde_json::json;
 
 use super::ask::{Asker, Reply};
-use super::call_stream::{Asks, Ended, Going, Next, answered};
+use super::call_stream::{Asks, CallStream, Ended, Next, answered};
 use super::http::{Arrived, end_message, ended_response, faulted, refused};
 use super::listen::{self, Telling};
 use super::resume::{self, ResumePoint};
@@ -347,13 +347,13 @@ struct Stream {
 }
 
 enum Streaming {
-    First(Vec<Bytes>, Box<Stream>, Box<Going>),
-    On(Box<Stream>, Box<Going>),
+    First(Vec<Bytes>, Box<Stream>, Box<CallStream>),
+    On(Box<Stream>, Box<CallStream>),
     Over,
 }
 
 impl Stream {
-    async fn answer(self, mut going: Box<Going>, version: Version) -> Response {
+    async fn answer(self, mut going: Box<CallStream>, version: Version) -> Response {
         let first = tokio::select! {
             first = tokio::time::timeout(SOON, going.next()) => first,
             () = self.running.token.cancelled() => {
@@ -389,7 +389,7 @@ impl Stream {
         }))
     }
 
-    async fn next(self: Box<Self>, mut going: Box<Going>) -> Option<(Bytes, Streaming)> {
+    async fn next(self: Box<Self>, mut going: Box<CallStream>) -> Option<(Bytes, Streaming)> {
         let next = tokio::select! {
             next = tokio::time::timeout(frames::KEEP_ALIVE, going.next()) => next,
             () = self.running.token.cancelled() => {

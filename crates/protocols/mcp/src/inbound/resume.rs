@@ -17,7 +17,7 @@ use interlingua_model::{Fault, FaultKind, Json, Noun, TaskId};
 use interlingua_wire::rpc::Id;
 
 use super::Spelling;
-use super::call_stream::{About, Asks, Called, Going, Next, request};
+use super::call_stream::{Asks, CallContext, CallIdentity, CallStream, Next, request};
 use super::frames;
 use super::http::{Arrived, end_message, faulted};
 use super::legacy::Within;
@@ -37,7 +37,7 @@ pub struct ResumePoint {
 }
 
 impl ResumePoint {
-    pub(super) fn new(request: &Id, said: &Said, going: &Going) -> ResumePoint {
+    pub(super) fn new(request: &Id, said: &Said, going: &CallStream) -> ResumePoint {
         ResumePoint {
             task: going.task(),
             seq: 0,
@@ -124,7 +124,11 @@ pub(super) async fn stream(arrived: &Arrived, within: &Within, place: ResumePoin
 }
 
 /// The call, from where its client stopped reading, and its open questions once more.
-async fn taken_up(arrived: &Arrived, within: &Within, place: &ResumePoint) -> Result<(Going, Vec<Vec<u8>>), Fault> {
+async fn taken_up(
+    arrived: &Arrived,
+    within: &Within,
+    place: &ResumePoint,
+) -> Result<(CallStream, Vec<Vec<u8>>), Fault> {
     let hub = &arrived.shared.hub;
     let mut tries = 0;
     let running = loop {
@@ -147,7 +151,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &ResumePoint) -> Re
     );
     let said = said.map_err(|_| Fault::hub(FaultKind::Internal, "nothing was said that could be wrong"))?;
     let mode = arrived.shared.own.settings().mode(&arrived.scope);
-    let about = About {
+    let about = CallContext {
         shared: arrived.shared.clone(),
         by: within.by.clone(),
         said: Said { progress: place.progress.clone(), log: Some(within.memory.level()), ..said },
@@ -155,7 +159,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &ResumePoint) -> Re
         spelling: Spelling(mode),
         asks: Asks::AsRequests,
         verb: place.verb,
-        call: Called::default(),
+        call: CallIdentity::default(),
         conversation: None,
         confirm: false,
         uri: None,
@@ -166,7 +170,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &ResumePoint) -> Re
     let open = about.questions(place.task).await?;
     let again = open.iter().filter_map(|question| request(question, &about)).collect();
     let asked = open.iter().map(|question| question.id).collect();
-    Ok((Going::new(about, running).having_asked(asked), again))
+    Ok((CallStream::new(about, running).having_asked(asked), again))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub mod ws;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::decode::{Context, Door, Incoming, Meaning, TaskWish, WIRE, decode};
+use crate::decode::{Addressed, Context, Incoming, Meaning, TaskWish, WIRE, decode};
 use crate::encode::{self, Addresses, Beside, NoAddresses, ReplyTo, Stand};
 use crate::wire::{Content, Limits, Message, Submessage};
 use crate::{discover, fault, tokens, upload};
@@ -49,7 +49,7 @@ pub(super) struct Exchange<'a> {
     pub(super) shared: &'a Arc<Endpoint>,
     pub(super) connection: &'a Connection,
     pub(super) headers: &'a HeaderMap,
-    pub(super) door: Door,
+    pub(super) door: Addressed,
 }
 
 /// What goes back. `status` is for bindings that have one; the fault says what belongs beside it.

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::decode::Door;
+use crate::decode::Addressed;
 use crate::encode::{self, ReplyTo};
 use crate::invalid::Invalid;
 use crate::json::Keys;
@@ -269,7 +269,8 @@ impl Session {
         };
         let (shared, connection, headers) = (self.shared.clone(), self.connection, self.headers.clone());
         let answering = async move {
-            let exchange = Exchange { shared: &shared, connection: &connection, headers: &headers, door: Door::Front };
+            let exchange =
+                Exchange { shared: &shared, connection: &connection, headers: &headers, door: Addressed::Front };
             exchange.answer(message).await
         };
         // Every message has a span of its own, in the trace the socket was opened with.

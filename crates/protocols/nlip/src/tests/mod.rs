@@ -36,10 +36,10 @@ pub(super) const NOW: Time = Time(1_700_000_000_000);
 
 /// What a message means at the front door of the hub `h`.
 pub(super) fn incoming(text: &str) -> Incoming {
-    at(Door::Front, text).expect("a meaning").value
+    at(Addressed::Front, text).expect("a meaning").value
 }
 
-pub(super) fn at(door: Door, text: &str) -> Result<Carried<Incoming>, Invalid> {
+pub(super) fn at(door: Addressed, text: &str) -> Result<Carried<Incoming>, Invalid> {
     let context = Context {
         hub: &HubId::from("h"),
         door,
