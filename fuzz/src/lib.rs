@@ -121,7 +121,7 @@ pub static TARGETS: &[Target] = &[
             "crates/net/src/upgrade.rs",
             "crates/access/src/lib.rs",
             "crates/telemetry/src/trace.rs",
-            "crates/wire/src/hop.rs",
+            "crates/wire/src/hub_headers.rs",
         ],
     ),
     row(

@@ -17,21 +17,21 @@ use interlingua_model::{
     Addressee, Answer, Call, CancelWhy, Event, Fault, Finished, Json, MessageId, Outcome, Output, Part, Party,
     Provenance, Question, QuestionId, QuestionKind, Schema, Signal, TaskId, Text, Time, Trust, Usage,
 };
-use interlingua_tools::files::lent::Loan;
+use interlingua_tools::files::run_workspaces::Loan;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::errand::Errands;
 use super::log::RunLog;
 use super::memory::Memory;
-use super::seats::{Order, Permission, Role, Sitting};
+use super::rounds::{Order, Permission, Role, Sitting};
+use super::tool_calls::ToolCalls;
 use interlingua_hub::entropy;
 
 /// Something under way.
 type Doing = Pin<Box<dyn Future<Output = Option<Happening>> + Send>>;
 
 pub(super) struct Engine {
-    errands: Arc<Errands>,
+    errands: Arc<ToolCalls>,
     log: RunLog,
     run: Run,
     doing: FuturesUnordered<Doing>,
@@ -57,7 +57,7 @@ struct Life {
 
 impl Engine {
     /// Runs to the end. Only a store that fails keeps it from saying how it ended.
-    pub(super) async fn work(errands: Errands, signals: mpsc::Receiver<Signal>) {
+    pub(super) async fn work(errands: ToolCalls, signals: mpsc::Receiver<Signal>) {
         let (task, desk) = (errands.line.task, errands.line.desk.clone());
         let failed = match Engine::open(errands).await {
             Ok((mut engine, effects)) => engine.drive(effects, signals).await.err(),
@@ -70,7 +70,7 @@ impl Engine {
     }
 
     /// A new run, or one that stands in the journal.
-    async fn open(mut errands: Errands) -> Result<(Engine, Vec<Effect>), Fault> {
+    async fn open(mut errands: ToolCalls) -> Result<(Engine, Vec<Effect>), Fault> {
         let hub = errands.line.hub.clone();
         let (log, entries) = RunLog::open::<Record>(hub.clone(), errands.line.task, errands.line.attempt).await?;
         let conversation = errands.line.call.remembered_by(&errands.line.by);
@@ -356,7 +356,7 @@ async fn ordered(orders: &mut Option<mpsc::Receiver<Order>>) -> Option<Order> {
 }
 
 /// A call of a member of a team: made once the team lets it, and heard of before its result is read.
-async fn permitted(sitting: Arc<Sitting>, errands: Arc<Errands>, calling: Calling) -> ToolResult {
+async fn permitted(sitting: Arc<Sitting>, errands: Arc<ToolCalls>, calling: Calling) -> ToolResult {
     match sitting.wants(&calling.call, &calling.skill.to_string().into()).await {
         Permission::Denied(text) => {
             ToolResult { parts: vec![Part::text(text, Provenance::hub())], failed: true, usage: Usage::default() }
@@ -399,7 +399,7 @@ fn marked(event: Event, mark: Option<&str>) -> Event {
 }
 
 /// Asks whoever called the agent, in its model's words.
-async fn ask(errands: Arc<Errands>, question: Text) -> ToolResult {
+async fn ask(errands: Arc<ToolCalls>, question: Text) -> ToolResult {
     let form = json!({
         "type": "object",
         "properties": {ANSWER: {"type": "string"}},

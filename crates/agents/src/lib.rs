@@ -2,9 +2,9 @@
 //! whatever protocol, and every skill of the hub can be one of its tools.
 //!
 //! What an agent does is decided by the pure machine in `interlingua_machines::agent`; here is what the machine asks for:
-//! models are asked ([`voice`], those of others by [`hosted`], one of the hub's own by [`resident`]), skills called ([`errand`], by way of [`mod@line`]), callers asked
-//! back ([`desk`]), records written ([`log`]). [`engine`] drives one run, [`talk`] is its end towards the hub. [`team`] are
-//! several agents at one table, [`seats`] their places.
+//! models are asked ([`configured_model`], those of others by [`remote_model`], one of the hub's own by [`local_model`]), skills called ([`tool_calls`], by way of [`run_context`]), callers asked
+//! back ([`outbox`]), records written ([`log`]). [`engine`] drives one run, [`run_duplex`] is its end towards the hub. [`team`] are
+//! several agents at one table, [`rounds`] their places.
 //!
 //! A call of an agent goes through the hub's one door like any other, under the name of whoever asked, through the agent:
 //! its rights are what both may. It is a child of the run, with an id that is the same after a restart, so that a run which
@@ -13,28 +13,30 @@
 //! [`models`] asks language models at their pace, [`providers`] knows what each provider is asked and how it answers, [`plans`] works through
 //! plans of many calls.
 
+mod agent;
 mod call_router;
-mod desk;
+mod configured;
+mod configured_model;
 mod engine;
-mod errand;
-mod hosted;
-mod line;
+mod local_model;
 mod log;
 mod memory;
 pub mod models;
+mod outbox;
 mod peer;
 pub mod plans;
 pub mod providers;
-mod resident;
-mod roster;
-mod seats;
+mod remote_model;
+mod rounds;
+mod run_context;
+mod run_duplex;
 pub mod settings;
-mod talk;
 mod team;
-mod voice;
+mod tool_calls;
 
 pub use call_router::{CallRouter, Routed, RoutedCall};
+pub use configured::{ConfiguredAgents, Recruit, enlist, prepare};
+pub use configured_model::{ConfiguredModel, Models};
 pub use memory::forget;
-pub use roster::{Recruit, Roster, enlist, prepare};
-pub use team::{plan, tidy};
-pub use voice::{Models, Voice};
+pub use settings::plan;
+pub use team::tidy;

@@ -7,11 +7,11 @@ use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_model::{Blob, Body, Call, Fault, Loss, LossKind, Maker, Part, Skill};
 use tokio::sync::mpsc;
 
+use super::agent::Agent;
 use super::engine::Engine;
-use super::errand::Errands;
-use super::line::Line;
-use super::roster::Agent;
-use super::talk::{MAX_SIGNALS, Talk};
+use super::run_context::Line;
+use super::run_duplex::{MAX_SIGNALS, Talk};
+use super::tool_calls::ToolCalls;
 use interlingua_hub::Hub;
 
 /// Holds the hub weakly: the hub holds it.
@@ -33,7 +33,7 @@ impl Peer for AgentPeer {
             let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
             let line = Line::new(hub, self.agent.link(), (self.agent.name.clone(), Maker::Agent), dispatch);
             let desk = line.desk.clone();
-            let errands = Errands { line, agent: self.agent.clone(), routes: false, at_own_files: false };
+            let errands = ToolCalls { line, agent: self.agent.clone(), routes: false, at_own_files: false };
             let (signals, incoming) = mpsc::channel(MAX_SIGNALS);
             let work = Some(Box::pin(Engine::work(errands, incoming)) as _);
             Ok(Reply::Live(Box::new(Talk { work, desk, signals })))

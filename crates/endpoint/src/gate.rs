@@ -7,7 +7,7 @@ use interlingua_model::{Fault, FaultKind};
 
 use super::Shared;
 use interlingua_access::Shown;
-use interlingua_net::room;
+use interlingua_net::body_budget;
 
 /// What a body must pass once it is longer than a stranger's may be.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Gate {
     }
 }
 
-impl room::Gate for Gate {
+impl body_budget::Gate for Gate {
     fn most(&self) -> u64 {
         self.most
     }

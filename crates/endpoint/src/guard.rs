@@ -15,10 +15,10 @@ use interlingua_model::{Fault, FaultKind, Feature, Subject};
 
 use super::gate::Gate;
 use super::paths::PathTable;
-use super::{Shared, broken, lasting};
+use super::{Shared, catch_panic, revocation};
 use interlingua_access::Shown;
 use interlingua_hub::audit::AuditLine;
-use interlingua_net::room;
+use interlingua_net::body_budget;
 use interlingua_telemetry::meters::Phase;
 
 /// What forms send.
@@ -61,7 +61,7 @@ impl Guard {
                 let admitted = if shared.paths.is_upload(uri.path()) {
                     Ok((request, None))
                 } else {
-                    room::admit(&shared.room, request, || shown.as_ref().map(|shown| Gate::new(&shared, shown)))
+                    body_budget::admit(&shared.room, request, || shown.as_ref().map(|shown| Gate::new(&shared, shown)))
                 };
                 let (request, _held) = match admitted {
                     Ok(admitted) => admitted,
@@ -72,9 +72,9 @@ impl Guard {
                         return shared.error_format(uri.path()).refuse(&fault);
                     }
                 };
-                let response = broken::answered(|| shared.error_format(uri.path()), next.run(request)).await;
+                let response = catch_panic::answered(|| shared.error_format(uri.path()), next.run(request)).await;
                 match shown {
-                    Some(shown) => lasting::watched(&shared, shown, uri.path(), response),
+                    Some(shown) => revocation::watched(&shared, shown, uri.path(), response),
                     None => response,
                 }
             }

@@ -1,16 +1,16 @@
 //! What the HTTP sides of all protocols share: who asks, what is too large, how a refusal looks, when a stream ends with its
 //! credential, links to content, the pages of OAuth. It knows no protocol.
 
-pub mod broken;
+pub mod catch_panic;
 pub mod content;
 pub mod error_format;
 mod gate;
 pub mod guard;
 pub mod html;
-pub mod lasting;
 pub mod oauth;
 pub mod paths;
 pub mod protocol;
+pub mod revocation;
 
 use std::net::SocketAddr;
 use std::ops::Deref;
@@ -25,11 +25,11 @@ use error_format::ErrorFormat;
 use interlingua_access::Access;
 use interlingua_hub::Hub;
 use interlingua_hub::audit::AuditLine;
-use interlingua_hub::byte_budget::Room;
+use interlingua_hub::byte_budget::ByteBudget;
 pub use interlingua_net::client::oauth::{Desk as SignIns, SignIn};
 use interlingua_net::connection::Connection;
+use interlingua_net::connection_limits::ConnectionLimits;
 use interlingua_net::counted::Allowance;
-use interlingua_net::places::Places;
 use interlingua_telemetry::meters::Phase;
 use paths::PathTable;
 
@@ -39,9 +39,9 @@ pub struct Shared {
     pub hub: Arc<Hub>,
     pub access: Arc<Access>,
     pub bounds: ArcSwap<Bounds>,
-    pub room: Arc<Room>,
+    pub room: Arc<ByteBudget>,
     /// For WebSockets of callers who have not shown who they are.
-    pub strangers: Places,
+    pub strangers: ConnectionLimits,
     /// Where the hub listens, once it does.
     pub address: OnceLock<SocketAddr>,
     /// What protocols say about paths.

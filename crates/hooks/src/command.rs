@@ -5,7 +5,7 @@ use interlingua_tools::custom::Aide;
 
 use super::message;
 use super::settings::Hook as Configured;
-use interlingua_hub::hooks::{Asking, Hook, Told};
+use interlingua_hub::hooks::{Hook, HookCall, PendingVerdict};
 
 pub(super) struct Program(Aide);
 
@@ -17,7 +17,7 @@ impl Program {
 }
 
 impl Hook for Program {
-    fn ask(&self, told: Told) -> Asking<'_> {
+    fn ask(&self, told: HookCall) -> PendingVerdict<'_> {
         Box::pin(async move {
             let answer = self.0.ask(message::encode(&told)).await;
             let unhelpful = |cause| Fault::hub(FaultKind::PeerFailed, "the program of a hook failed").because(cause);

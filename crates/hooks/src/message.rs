@@ -4,12 +4,12 @@ use bytes::Bytes;
 use interlingua_model::{Fault, FaultKind, Json, Outcome};
 use serde_json::{Map, Value, json};
 
-use interlingua_hub::hooks::{Told, Verdict, When, words};
+use interlingua_hub::hooks::{HookCall, Verdict, When, words};
 
 /// The longest word of refusal that is passed on.
 const MAX_WHY: usize = 1_000;
 
-pub(super) fn encode(told: &Told) -> Bytes {
+pub(super) fn encode(told: &HookCall) -> Bytes {
     let mut object = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {

@@ -6,11 +6,11 @@ use interlingua_model::{Fault, FaultKind};
 
 use super::message;
 use interlingua_hub::Hub;
-use interlingua_hub::hooks::{Asking, Hook, Told};
+use interlingua_hub::hooks::{Hook, HookCall, PendingVerdict};
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::http::{Pool, read, whole};
-use interlingua_net::client::lost::Lost;
 pub(crate) use interlingua_net::client::tls::{self, Trust};
+use interlingua_net::client::transport_error::Lost;
 
 const JSON: &str = "application/json";
 
@@ -29,7 +29,7 @@ impl Address {
 }
 
 impl Hook for Address {
-    fn ask(&self, told: Told) -> Asking<'_> {
+    fn ask(&self, told: HookCall) -> PendingVerdict<'_> {
         Box::pin(async move {
             let request = Request::post(&self.uri).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
             let request = request.body(whole(message::encode(&told))).map_err(Fault::internal)?;

@@ -3,7 +3,7 @@
 use interlingua_model::{Fault, FaultKind, Health, Party, Principal, Retry, SkillId};
 
 use super::Hub;
-use super::prepare::no_such_skill;
+use super::prepared::no_such_skill;
 use super::registry::Catalogue;
 
 impl Hub {

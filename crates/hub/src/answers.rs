@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::byte_budget::Room;
+use super::byte_budget::ByteBudget;
 
 /// How much peers may answer.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ pub struct Answers(Arc<Bounds>);
 struct Bounds {
     message: AtomicUsize,
     millis: AtomicU64,
-    room: Arc<Room>,
+    room: Arc<ByteBudget>,
 }
 
 impl Default for Answers {
@@ -41,7 +41,7 @@ impl Default for Answers {
         let answers = Answers(Arc::new(Bounds {
             message: AtomicUsize::default(),
             millis: AtomicU64::default(),
-            room: Room::new(limits.together),
+            room: ByteBudget::new(limits.together),
         }));
         answers.set(limits);
         answers
@@ -72,7 +72,7 @@ impl Answers {
     }
 
     /// The budget that all of them share.
-    pub fn room(&self) -> &Arc<Room> {
+    pub fn room(&self) -> &Arc<ByteBudget> {
         &self.0.room
     }
 }

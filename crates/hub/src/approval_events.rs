@@ -8,7 +8,7 @@ use interlingua_model::{Confirm, Decided, Entry, Event, How, Input, Question, Qu
 use tokio::sync::Semaphore;
 
 use super::Hub;
-use super::hooks::{Told, Waiting, When};
+use super::hooks::{HookCall, PendingApproval, When};
 
 /// How many hooks are told at the same time. A hook is not told of what is beyond that; the log says so.
 const MAX_TELLING: usize = 64;
@@ -72,7 +72,7 @@ impl Hub {
                 continue;
             };
             let text = Input::parts(confirm.parts.to_vec()).words().into_owned();
-            let told = Told {
+            let told = HookCall {
                 hook: hook.name.clone(),
                 when: When::Confirm,
                 task: task.id,
@@ -83,7 +83,7 @@ impl Hub {
                 arguments: confirm.args.clone(),
                 text: Some(text).filter(|text| !text.is_empty()),
                 finished: None,
-                waiting: Some(Waiting { question: question.id, until: question.expires }),
+                waiting: Some(PendingApproval { question: question.id, until: question.expires }),
             };
             self.supervisor.run_until_stop(async move {
                 let _place = place;

@@ -49,7 +49,7 @@ pub struct Artifact {
     pub name: Text,
     pub media: Option<Media>,
     /// `None` until it has come.
-    pub content: Option<Held>,
+    pub content: Option<StoredContent>,
     /// The agent that made it.
     pub from: PeerId,
     pub owner: Owner,
@@ -59,7 +59,7 @@ pub struct Artifact {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct StoredContent {
     pub digest: Digest,
     pub len: u64,
 }
@@ -161,7 +161,7 @@ impl Hub {
             }
         };
         let info = writer.finish().await?;
-        artifact.content = Some(Held { digest: info.digest, len: info.len });
+        artifact.content = Some(StoredContent { digest: info.digest, len: info.len });
         self.put_artifact(artifact, Expect::Revision(revision)).await
     }
 

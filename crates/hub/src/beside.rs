@@ -3,7 +3,8 @@
 use interlingua_model::{Call, Fault, FaultKind, Json, Principal, SkillId, TaskId, Why};
 
 use super::Hub;
-use super::prepare::{acting, ready};
+use super::prepare::acting;
+use super::prepared::ready;
 
 impl Hub {
     /// May this call do that, too, as it stands? Policy and the rules of agents are asked as for a call of its own; what would

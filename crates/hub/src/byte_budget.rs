@@ -34,17 +34,17 @@ const HEAD_START: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub struct Room {
+pub struct ByteBudget {
     most: AtomicU64,
     taken: AtomicU64,
     waiting: AtomicUsize,
     freed: Notify,
 }
 
-impl Room {
-    pub fn new(most: u64) -> Arc<Room> {
+impl ByteBudget {
+    pub fn new(most: u64) -> Arc<ByteBudget> {
         let (most, taken) = (AtomicU64::new(most), AtomicU64::new(0));
-        Arc::new(Room { most, taken, waiting: AtomicUsize::new(0), freed: Notify::new() })
+        Arc::new(ByteBudget { most, taken, waiting: AtomicUsize::new(0), freed: Notify::new() })
     }
 
     /// From now on; what is held already is let go of in its time.
@@ -68,7 +68,7 @@ impl Room {
     }
 
     async fn take(&self, bytes: u64) -> Result<(), Fault> {
-        let _waiting = Waiting::begin(&self.waiting);
+        let _waiting = WaitingGuard::begin(&self.waiting);
         let granted = async {
             loop {
                 // Before it is tried: what is freed in between wakes this one.
@@ -83,16 +83,16 @@ impl Room {
     }
 }
 
-struct Waiting<'a>(&'a AtomicUsize);
+struct WaitingGuard<'a>(&'a AtomicUsize);
 
-impl Waiting<'_> {
-    fn begin(count: &AtomicUsize) -> Waiting<'_> {
+impl WaitingGuard<'_> {
+    fn begin(count: &AtomicUsize) -> WaitingGuard<'_> {
         count.fetch_add(1, Ordering::Relaxed);
-        Waiting(count)
+        WaitingGuard(count)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -100,12 +100,12 @@ impl Drop for Waiting<'_> {
 
 /// What one body holds.
 #[derive(Debug)]
-pub struct Held {
-    room: Arc<Room>,
+pub struct HeldBytes {
+    room: Arc<ByteBudget>,
     bytes: AtomicU64,
 }
 
-impl Held {
+impl HeldBytes {
     fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -131,7 +131,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldBytes {
     fn drop(&mut self) {
         if self.bytes() > 0 {
             self.room.taken.fetch_sub(self.bytes(), Ordering::AcqRel);
@@ -141,22 +141,22 @@ impl Drop for Held {
 }
 
 /// These bytes, which hold room until the last slice of them is dropped.
-pub fn kept(bytes: Bytes, held: Arc<Held>) -> Bytes {
-    Bytes::from_owner(Kept { bytes, _held: held })
+pub fn kept(bytes: Bytes, held: Arc<HeldBytes>) -> Bytes {
+    Bytes::from_owner(CountedBytes { bytes, _held: held })
 }
 
-struct Kept {
+struct CountedBytes {
     bytes: Bytes,
-    _held: Arc<Held>,
+    _held: Arc<HeldBytes>,
 }
 
-impl AsRef<[u8]> for Kept {
+impl AsRef<[u8]> for CountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-type Asking = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send + Sync>>;
+type PendingBytes = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send + Sync>>;
 
 impl std::fmt::Debug for Claim {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -166,30 +166,30 @@ impl std::fmt::Debug for Claim {
 
 /// What one message holds while it comes, and what it waits for.
 pub struct Claim {
-    held: Arc<Held>,
+    held: Arc<HeldBytes>,
     /// How long it may be without holding any.
     small: u64,
     so_far: u64,
     /// What is made of it, besides.
     made: u64,
     begun: Instant,
-    asking: Option<Asking>,
+    asking: Option<PendingBytes>,
     look: Option<Pin<Box<Sleep>>>,
 }
 
 impl Claim {
-    pub fn new(room: &Arc<Room>, small: u64) -> Claim {
-        let held = Arc::new(Held { room: room.clone(), bytes: AtomicU64::new(0) });
+    pub fn new(room: &Arc<ByteBudget>, small: u64) -> Claim {
+        let held = Arc::new(HeldBytes { room: room.clone(), bytes: AtomicU64::new(0) });
         Claim { held, small, so_far: 0, made: 0, begun: Instant::now(), asking: None, look: None }
     }
 
     /// What it holds so far.
-    pub fn held(&self) -> &Arc<Held> {
+    pub fn held(&self) -> &Arc<HeldBytes> {
         &self.held
     }
 
     /// What it holds, for as long as the message is kept.
-    pub fn into_held(self) -> Arc<Held> {
+    pub fn into_held(self) -> Arc<HeldBytes> {
         self.held
     }
 

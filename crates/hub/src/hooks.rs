@@ -18,7 +18,7 @@ use interlingua_model::{
 
 use super::Hub;
 use super::audit::AuditLine;
-use super::prepare::Ready;
+use super::prepared::Ready;
 
 /// What a hook answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,16 +30,16 @@ pub enum Verdict {
     Arguments(Json),
 }
 
-pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<Verdict, Fault>> + Send + 'a>>;
+pub type PendingVerdict<'a> = Pin<Box<dyn Future<Output = Result<Verdict, Fault>> + Send + 'a>>;
 
 /// Somebody who is asked about calls.
 pub trait Hook: Send + Sync {
-    fn ask(&self, told: Told) -> Asking<'_>;
+    fn ask(&self, told: HookCall) -> PendingVerdict<'_>;
 }
 
 /// What a hook is told of a call.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct HookCall {
     /// The hook's own name.
     pub hook: Text,
     pub when: When,
@@ -56,12 +56,12 @@ pub struct Told {
     /// How it ended, for a hook after.
     pub finished: Option<Box<Finished>>,
     /// What is asked of a person, for a hook that is told of approvals.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<PendingApproval>,
 }
 
 /// An approval that is pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
+pub struct PendingApproval {
     pub question: QuestionId,
     pub until: Time,
 }
@@ -111,7 +111,7 @@ impl fmt::Debug for Attached {
 
 impl Attached {
     /// One that cannot be asked is a refusal or none, as configured; its cause is for the log.
-    pub(super) async fn verdict(&self, told: Told) -> Result<Verdict, Fault> {
+    pub(super) async fn verdict(&self, told: HookCall) -> Result<Verdict, Fault> {
         let late = || Fault::hub(FaultKind::Deadline, "it took too long");
         let asked = tokio::time::timeout(self.timeout, self.hook.ask(told)).await;
         let fault = match asked.unwrap_or_else(|_| Err(late())) {
@@ -150,9 +150,9 @@ impl Hooks {
 }
 
 /// Everything but the hook's own name, when, and how it ended.
-pub(super) fn told(by: &Principal, call: &Call, task: TaskId, skill: &Skill, args: Option<&Json>) -> Told {
+pub(super) fn told(by: &Principal, call: &Call, task: TaskId, skill: &Skill, args: Option<&Json>) -> HookCall {
     let words = call.input().map(|input| input.words().into_owned()).filter(|words| !words.is_empty());
-    Told {
+    HookCall {
         hook: "".into(),
         when: When::Before,
         task,
@@ -181,7 +181,7 @@ impl Hub {
         drop(hooks);
         for hook in asked {
             let told = told(by, call, task, &ready.skill, ready.args.as_ref());
-            match hook.verdict(Told { hook: hook.name.clone(), ..told }).await {
+            match hook.verdict(HookCall { hook: hook.name.clone(), ..told }).await {
                 Ok(Verdict::Pass) => {}
                 Ok(Verdict::Arguments(args)) => self.replace_arguments(&hook, ready, args)?,
                 Ok(Verdict::Refuse(why)) => {
@@ -211,12 +211,12 @@ impl Hub {
     pub(super) async fn after_dispatch(
         &self,
         asked: Vec<Arc<Attached>>,
-        call: Told,
+        call: HookCall,
         mut finished: Finished,
     ) -> Finished {
         for hook in asked {
             let (name, ended) = (hook.name.clone(), Some(Box::new(finished.clone())));
-            let told = Told { hook: name, when: When::After, finished: ended, ..call.clone() };
+            let told = HookCall { hook: name, when: When::After, finished: ended, ..call.clone() };
             let fault = match hook.verdict(told).await {
                 Ok(Verdict::Pass | Verdict::Arguments(_)) => continue,
                 Ok(Verdict::Refuse(why)) => hook.refusal("the result", &why),

@@ -29,19 +29,19 @@ use interlingua_telemetry::meters::Meters;
 
 /// Records of one kind, as the hub's clock sees them: what has expired is not there.
 #[derive(Clone, Copy)]
-pub struct Kept<'a> {
+pub struct RecordNamespace<'a> {
     records: &'a Arc<dyn Records>,
     kind: &'static str,
     now: Time,
 }
 
-impl std::fmt::Debug for Kept<'_> {
+impl std::fmt::Debug for RecordNamespace<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kept").field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("RecordNamespace").field("kind", &self.kind).finish_non_exhaustive()
     }
 }
 
-impl<'a> Kept<'a> {
+impl<'a> RecordNamespace<'a> {
     pub fn get(&self, key: &str) -> Pending<'a, Option<Item>> {
         self.records.get(self.kind, key, self.now)
     }
@@ -79,8 +79,8 @@ impl<'a> Kept<'a> {
 /// What is stored.
 impl Hub {
     /// Records of one kind.
-    pub fn records(&self, kind: &'static str) -> Kept<'_> {
-        Kept { records: &self.store.records, kind, now: self.now() }
+    pub fn records(&self, kind: &'static str) -> RecordNamespace<'_> {
+        RecordNamespace { records: &self.store.records, kind, now: self.now() }
     }
 
     pub fn blobs(&self) -> &Arc<dyn Blobs> {

@@ -18,13 +18,10 @@ pub mod audit;
 mod beside;
 pub mod bus;
 pub mod byte_budget;
-pub mod claim;
 pub mod clock;
 mod conversations;
-mod door;
 mod driver;
 pub mod entropy;
-mod filled;
 mod fold;
 mod granted;
 pub mod hooks;
@@ -37,10 +34,12 @@ pub mod listeners;
 pub mod live;
 pub mod names;
 pub mod news;
+mod open;
 mod pages;
 pub mod policy;
 mod prepare;
-mod promises;
+mod prepared;
+pub mod reauthorize;
 mod recover;
 pub mod registry;
 pub mod reserved;
@@ -48,7 +47,9 @@ mod running;
 pub mod runs;
 pub mod shares;
 mod signals;
+mod slot_cache;
 pub mod supervisor;
+mod task_tokens;
 #[cfg(test)]
 mod tests;
 pub mod validate;
@@ -73,11 +74,11 @@ pub use running::{Running, Settled};
 use admission::{Admission, AdmissionLimits};
 use answers::Answers;
 use audit::Audit;
-use claim::InForce;
 use clock::Clock;
 use hooks::Hooks;
 use listeners::Listeners;
 use live::LiveTable;
+use reauthorize::PolicyInForce;
 use registry::Registry;
 use shares::Holdings;
 use supervisor::Supervisor;
@@ -199,13 +200,13 @@ pub struct Hub {
     store: Store,
     keys: Arc<Keyring>,
     registry: Registry,
-    policy: InForce,
+    policy: PolicyInForce,
     settings: ArcSwap<Settings>,
     admission: Arc<Admission>,
     /// By rules of the operator's.
     limits: limits::Limits,
     live: LiveTable,
-    waiting: waiting::Waiting,
+    waiting: waiting::WaitingCounts,
     supervisor: Supervisor,
     /// How much peers may answer.
     answers: Answers,
@@ -226,7 +227,7 @@ pub struct Hub {
     /// What configuration has to think with.
     advisor: ArcSwap<Option<Arc<dyn advisor::Advisor>>>,
     schemas: Schemas,
-    filled: filled::Filled,
+    filled: slot_cache::SlotCache,
     approvals: approval_events::Approvals,
     vault: Vault,
     conversation_tags: OnceLock<Tagger>,
@@ -247,12 +248,12 @@ impl Hub {
             clock,
             schemas: registry.schemas.clone(),
             registry,
-            policy: InForce::default(),
+            policy: PolicyInForce::default(),
             settings: ArcSwap::from_pointee(settings),
             admission: Admission::new(limits),
             limits: limits::Limits::default(),
             live: LiveTable::default(),
-            waiting: waiting::Waiting::default(),
+            waiting: waiting::WaitingCounts::default(),
             audit,
             meters,
             news: news::News::default(),
@@ -262,7 +263,7 @@ impl Hub {
             hooks: ArcSwap::default(),
             reached: ArcSwapOption::empty(),
             advisor: ArcSwap::default(),
-            filled: filled::Filled::default(),
+            filled: slot_cache::SlotCache::default(),
             approvals: approval_events::Approvals::default(),
             vault: Vault::new(store.records.clone(), keys.clone()),
             supervisor,

@@ -92,12 +92,12 @@ pub struct Limits {
 
 /// A call that counts as running until this is dropped.
 #[derive(Debug)]
-pub struct Held {
+pub struct RunningSlot {
     running: Arc<Mutex<HashMap<Name, u32>>>,
     name: Name,
 }
 
-impl Drop for Held {
+impl Drop for RunningSlot {
     fn drop(&mut self) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = running.get_mut(&self.name) {
@@ -135,7 +135,7 @@ impl Limits {
 
     /// Counts a call against every rule that speaks of it; what is returned is held while it runs. `first`: it was not
     /// counted before it waited for a yes.
-    pub fn admit(&self, asked: Asked<'_>, first: bool) -> Result<Vec<Held>, Fault> {
+    pub fn admit(&self, asked: Asked<'_>, first: bool) -> Result<Vec<RunningSlot>, Fault> {
         let rules = self.rules.load();
         let mut held = Vec::new();
         for rule in rules.iter().filter(|rule| rule.written.when.fits(&asked)) {
@@ -151,7 +151,7 @@ impl Rule {
         Rule { written, calls: buckets(), bytes: buckets(), running: Arc::default() }
     }
 
-    fn admit(&self, asked: &Asked<'_>, first: bool, now: Duration) -> Result<Option<Held>, Fault> {
+    fn admit(&self, asked: &Asked<'_>, first: bool, now: Duration) -> Result<Option<RunningSlot>, Fault> {
         let (LimitRule { per, calls, bytes, in_flight, .. }, name) = (&self.written, name(self.written.per, asked));
         if let Some(pace) = calls.filter(|_| first) {
             let taken = self.calls.lock().unwrap_or_else(PoisonError::into_inner).take(&name, 1, pace, now);
@@ -165,7 +165,7 @@ impl Rule {
         in_flight.map(|most| self.enter(name, most)).transpose()
     }
 
-    fn enter(&self, name: Name, most: u32) -> Result<Held, Fault> {
+    fn enter(&self, name: Name, most: u32) -> Result<RunningSlot, Fault> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         // Bounded by what runs at all.
         let count = running.get(&name).copied().unwrap_or(0);
@@ -173,7 +173,7 @@ impl Rule {
             return Err(later("as many such calls run already as a limit lets", SOON));
         }
         running.insert(name.clone(), count + 1);
-        Ok(Held { running: self.running.clone(), name })
+        Ok(RunningSlot { running: self.running.clone(), name })
     }
 }
 

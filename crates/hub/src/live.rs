@@ -13,9 +13,8 @@ use interlingua_model::{
 use metrics::Counter;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
-use super::claim::{self, Claim};
-use super::driver::busy;
-use super::shares::{Share, Shares, whose};
+use super::reauthorize::{self, Claim};
+use super::shares::{NoRoom, Share, Shares, whose};
 
 /// How many committed entries are kept in memory for readers that keep up; the others read the journal.
 const RECENT: usize = 256;
@@ -41,14 +40,14 @@ pub enum Incoming {
         standing: Standing,
         signal: Signal,
         reply: oneshot::Sender<Result<(), Fault>>,
-        room: Box<Room>,
+        room: Box<SignalRoom>,
     },
     CallerGone,
 }
 
 /// What a signal takes of memory until its task hears it.
 #[derive(Debug)]
-pub enum Room {
+pub enum SignalRoom {
     Free(OwnedSemaphorePermit),
     Share(Share),
 }
@@ -209,12 +208,16 @@ impl Live {
     }
 
     /// Whoever says more than is free holds it in a share of their own.
-    fn room(&self, by: &Principal, signal: &Signal) -> Result<Room, Fault> {
+    fn room(&self, by: &Principal, signal: &Signal) -> Result<SignalRoom, Fault> {
         let bytes = signal.weight();
         let few = u32::try_from(bytes).ok();
         match few.and_then(|bytes| self.free.clone().try_acquire_many_owned(bytes).ok()) {
-            Some(free) => Ok(Room::Free(free)),
-            None => self.shares.take(&whose(&by.owner()), bytes as u64).map(Room::Share).map_err(busy),
+            Some(free) => Ok(SignalRoom::Free(free)),
+            None => self
+                .shares
+                .take(&whose(&by.owner()), bytes as u64)
+                .map(SignalRoom::Share)
+                .map_err(NoRoom::for_exchanges),
         }
     }
 
@@ -378,7 +381,7 @@ impl Reader {
             let seen = tokio::select! {
                 biased;
                 seen = heard => seen,
-                () = claim::due(&mut self.claim) => continue,
+                () = reauthorize::due(&mut self.claim) => continue,
             };
             let Some(seen) = seen else {
                 self.live = None;

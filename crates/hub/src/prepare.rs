@@ -9,54 +9,21 @@ use interlingua_machines::task::{Asking, Task};
 use interlingua_machines::words;
 use interlingua_machines::words::say;
 use interlingua_model::Consent;
-use interlingua_model::peer::{Following, Peer};
+use interlingua_model::peer::Following;
 use interlingua_model::{
     Addressee, Ask, Basis, Call, Chosen, Completes, Confirm, Digest, Fault, FaultKind, Feature, Health, Input, Json,
-    KindSet, Link, Missing, Noun, Part, PeerId, Principal, Proof, QuestionKind, Reason, Route, RouteClass, Skill,
-    SkillId, SkillKind, Subject, Target, TaskId, Text, Uri, Version, Via, Why,
+    KindSet, Link, Missing, Noun, Part, PeerId, Principal, Proof, QuestionKind, Reason, RouteClass, Skill, SkillId,
+    SkillKind, Subject, Target, TaskId, Text, Uri, Version, Via, Why,
 };
 
 use super::asking::is_ask;
 use super::audit::AuditLine;
-use super::limits::{Asked, Held};
+use super::limits::Asked;
 use super::policy::{APPROVE_SCOPE, Action, REGISTER_SCOPE};
+use super::prepared::{Candidate, Prepared, Ready, leaves_words, no_such_skill, ready};
 use super::registry::Catalogue;
 use super::{FrontDoor, Hub, Unknown};
 use interlingua_telemetry::meters::Phase;
-
-/// What the phases lead to.
-#[derive(Debug)]
-pub(super) enum Prepared {
-    Ready(Ready),
-    /// A question; where it is about one of several skills that the call could go to, which.
-    Ask(Asking, Option<Candidate>),
-}
-
-/// One of several skills of a capability.
-#[derive(Debug)]
-pub(super) struct Candidate {
-    pub skill: SkillId,
-    /// What to try when nothing can be begun at this one, the best last.
-    pub others: Vec<SkillId>,
-}
-
-/// A call that may go to its peer.
-pub(super) struct Ready {
-    pub skill: Arc<Skill>,
-    pub peer: Arc<dyn Peer>,
-    pub route: Route,
-    pub args: Option<Json>,
-    /// What to try when nothing could be begun at this one, the best last. Each goes through all phases of its own.
-    pub others: Vec<SkillId>,
-    /// That it counts as running.
-    pub held: Vec<Held>,
-}
-
-impl std::fmt::Debug for Ready {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ready").field("route", &self.route).field("args", &self.args).finish_non_exhaustive()
-    }
-}
 
 impl Hub {
     /// Through the phases. `granted`: the digest of a call that somebody said yes to.
@@ -531,29 +498,6 @@ fn agent_of(catalogue: &Catalogue, peer: &PeerId) -> Option<Arc<Skill>> {
     agents.min_by_key(|skill| skill.id.skill.as_str() != "chat").cloned()
 }
 
-/// Does this peer have the hub find the tool that words mean?
-pub(super) fn leaves_words(catalogue: &Catalogue, peer: &PeerId, input: &Input) -> bool {
-    catalogue.peers.get(peer).is_some_and(|registered| registered.peer.leaves_words(input))
-}
-
-pub(super) fn ready(catalogue: &Catalogue, skill: &Arc<Skill>, why: Why, args: Option<Json>) -> Option<Ready> {
-    let registered = catalogue.peers.get(&skill.id.peer)?;
-    let class = registered.card.class;
-    let route = Route { skill: skill.id.clone(), version: Some(skill.version.clone()), class, why, args: None };
-    Some(Ready {
-        skill: skill.clone(),
-        peer: registered.peer.clone(),
-        route,
-        args,
-        others: Vec::new(),
-        held: Vec::new(),
-    })
-}
-
 fn no_such_resource(uri: &str) -> Fault {
     Fault::caller(FaultKind::NotFound(Noun::Resource), format!("no resource '{uri}'"))
-}
-
-pub(super) fn no_such_skill(id: &SkillId) -> Fault {
-    Fault::caller(FaultKind::NotFound(Noun::Skill), format!("no skill '{id}'"))
 }

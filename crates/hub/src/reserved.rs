@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use interlingua_machines::words::{Matcher, sentences};
 use interlingua_model::{SkillId, Text};
 
-use super::words::HELP as HELP_SKILL;
-
+/// The skill that answers a greeting, and that answers when nothing fits.
+pub(super) const HELP_SKILL: (&str, &str) = ("hub", "help");
 /// Greetings and questions for help. Languages that the hub does not speak are answered in English.
 pub const HELP: [(&str, &str); 22] = [
     ("en", "(help|help me|can you help [me]|i need help)"),

@@ -6,10 +6,10 @@ use interlingua_machines::task::Task;
 use interlingua_model::{Entry, Event, Fault, Finished, OnDisconnect, Question, TaskId, Trace, Transcript};
 
 use super::Hub;
-use super::audit::lost::Named;
-use super::claim::{self, Claim};
+use super::audit::losses::Named;
 use super::driver::{Driver, Launch, Launched};
 use super::live::Reader;
+use super::reauthorize::{self, Claim};
 
 /// Read events with [`Running::next`]. Dropping it before the end is the caller leaving: its manners say what then.
 pub struct Running {
@@ -94,7 +94,7 @@ impl Running {
                     tokio::select! {
                         biased;
                         advanced = driver.advance() => advanced?,
-                        () = claim::due(&mut self.claim) => continue,
+                        () = reauthorize::due(&mut self.claim) => continue,
                     }
                     if driver.must_be_kept() {
                         self.launch();

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use interlingua_model::{Owner, Text};
+use interlingua_model::{Fault, FaultKind, Owner, Text};
 
 /// Which part of a table may be one caller's.
 const ONE_CALLER: u64 = 4;
@@ -38,6 +38,17 @@ pub enum NoRoom {
     OfOne,
     #[error("as much is held as may be at once")]
     OfAll,
+}
+
+impl NoRoom {
+    /// As whoever runs an exchange is told.
+    pub(crate) fn for_exchanges(self) -> Fault {
+        let text = match self {
+            NoRoom::OfOne => "your exchanges hold as much of the hub's memory as one caller's may",
+            NoRoom::OfAll => "exchanges hold as much of the hub's memory as they may",
+        };
+        Fault::hub(FaultKind::Busy, text)
+    }
 }
 
 impl Shares {

@@ -14,9 +14,9 @@ use interlingua_model::{
 use super::Hub;
 use super::approvals::Turn;
 use super::audit::AuditLine;
-use super::claim::Claim;
 use super::live::{Live, Reader, no_such_task};
 use super::prepare::acting;
+use super::reauthorize::Claim;
 use super::running::Running;
 use super::words::parse_answer;
 

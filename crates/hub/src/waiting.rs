@@ -13,16 +13,16 @@ use super::shares::{HUB_OWNER, whose};
 
 /// There are no more callers in it than exchanges that wait.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Waiting(Arc<Mutex<HashMap<Text, u64>>>);
+pub(super) struct WaitingCounts(Arc<Mutex<HashMap<Text, u64>>>);
 
 /// Given up when the exchange waits no more.
 #[derive(Debug)]
 pub(super) struct Place {
     of: Text,
-    counts: Waiting,
+    counts: WaitingCounts,
 }
 
-impl Waiting {
+impl WaitingCounts {
     fn counts(&self) -> MutexGuard<'_, HashMap<Text, u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_caller_has_so_many_places_and_others_have_their_own() {
-        let waiting = Waiting::default();
+        let waiting = WaitingCounts::default();
         let places: Vec<Place> = (0..2).map(|_| waiting.take(&named("ann"), 2).expect("a place")).collect();
         let refused = waiting.take(&named("ann"), 2).expect_err("no more");
         assert_eq!(refused.kind, FaultKind::Busy);
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn an_orchestrator_has_no_more_places_under_other_names() {
-        let waiting = Waiting::default();
+        let waiting = WaitingCounts::default();
         let _first = waiting.take(&of(Subject::Orchestrator("one".into())), 1).expect("a place");
         waiting.take(&of(Subject::Orchestrator("two".into())), 1).expect_err("the same key under another name");
     }

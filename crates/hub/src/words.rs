@@ -19,10 +19,10 @@ use interlingua_model::{
 
 use super::Hub;
 use super::asking::is_ask;
-use super::filled;
-use super::prepare::{Prepared, Ready, leaves_words, no_such_skill, ready};
+use super::prepared::{Prepared, Ready, leaves_words, no_such_skill, ready};
 use super::registry::Catalogue;
-use super::reserved;
+use super::reserved::{self, HELP_SKILL};
+use super::slot_cache;
 
 /// The argument under which the answer to "which one?" comes back.
 const CHOSEN: &str = "skill";
@@ -34,8 +34,6 @@ const MAX_HITS: usize = 32;
 const MAX_RELATED: usize = 1_000;
 /// How many skills of a peer a refusal names.
 const MAX_NAMED: usize = 16;
-/// What answers a greeting, and what answers when nothing fits.
-pub(super) const HELP: (&str, &str) = ("hub", "help");
 
 /// Words on their way to a skill.
 struct Spoken<'a> {
@@ -114,8 +112,8 @@ impl Hub {
     fn matched(&self, catalogue: &Catalogue, spoken: &Spoken<'_>, may: &impl Fn(&SkillId) -> bool) -> Match {
         match catalogue.matcher.match_words(&spoken.text, self.now(), Some(spoken.locale), may) {
             Match::Several(mut found) => {
-                if found.iter().any(|found| found.skill.peer.as_str() != HELP.0) {
-                    found.retain(|found| found.skill.peer.as_str() != HELP.0);
+                if found.iter().any(|found| found.skill.peer.as_str() != HELP_SKILL.0) {
+                    found.retain(|found| found.skill.peer.as_str() != HELP_SKILL.0);
                 }
                 match found.len() {
                     1 => found.pop().map_or(Match::None, Match::One),
@@ -128,7 +126,7 @@ impl Hub {
 
     /// Is it a greeting, or a question for help, to one peer? The hub's own phrases are no phrases of that peer.
     fn greets(&self, catalogue: &Catalogue, spoken: &Spoken<'_>) -> bool {
-        let help = |id: &SkillId| (id.peer.as_str(), id.skill.as_str()) == HELP;
+        let help = |id: &SkillId| (id.peer.as_str(), id.skill.as_str()) == HELP_SKILL;
         let found = catalogue.matcher.match_words(&spoken.text, self.now(), Some(spoken.locale), help);
         matches!(found, Match::One(_))
     }
@@ -237,13 +235,13 @@ impl Hub {
         if !self.has_model(&name) {
             return None;
         }
-        let key = filled::key(by, text);
+        let key = slot_cache::key(by, text);
         if let Some(filled) = self.filled.known(&key, self.now()).filter(|(id, _)| may(id)) {
             return Some(filled);
         }
         let known: Vec<Arc<Skill>> = catalogue
             .newest()
-            .filter(|skill| skill.kind == SkillKind::Tool && skill.id.peer.as_str() != HELP.0 && may(&skill.id))
+            .filter(|skill| skill.kind == SkillKind::Tool && skill.id.peer.as_str() != HELP_SKILL.0 && may(&skill.id))
             .take(fill::MAX_SHOWN)
             .cloned()
             .collect();
@@ -344,7 +342,7 @@ fn found_ready(catalogue: &Catalogue, id: &SkillId, why: Why, args: Json) -> Res
 }
 
 fn help(catalogue: &Catalogue, why: Why, args: Json) -> Result<Prepared, Fault> {
-    let help = SkillId::new(HELP.0, HELP.1);
+    let help = SkillId::new(HELP_SKILL.0, HELP_SKILL.1);
     let mut ready = found_ready(catalogue, &help, why, args)?;
     ready.route.args = None;
     Ok(Prepared::Ready(ready))

@@ -93,7 +93,7 @@ pub fn plan_change(args: &Json) -> bool {
 
 /// Where in a stream an event stands, written again.
 pub fn event_place(text: &str) -> Option<String> {
-    resume::Place::parse(text).map(|place| place.again())
+    resume::ResumePoint::parse(text).map(|place| place.again())
 }
 
 /// What a cursor of a list follows, and the cursor of that.
@@ -123,7 +123,7 @@ pub fn fits(schema: &Json, value: &Json) -> bool {
 }
 
 /// A deadline, a chain of hubs and what else hubs tell one another, from headers.
-pub fn hop(headers: &HeaderMap, now: Time) -> Option<interlingua_wire::hop::Hop> {
+pub fn hop(headers: &HeaderMap, now: Time) -> Option<interlingua_wire::hub_headers::Hop> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    interlingua_wire::hop::Headers::read(text).decode(now).ok()
+    interlingua_wire::hub_headers::Headers::read(text).decode(now).ok()
 }

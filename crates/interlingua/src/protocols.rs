@@ -77,7 +77,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::PATHS;
-    use interlingua_endpoint::broken::answered;
+    use interlingua_endpoint::catch_panic::answered;
 
     async fn broken(path: &str) -> (u16, Value) {
         let response = answered(|| PATHS.error_format(path), async { panic!("a secret of the handler's") }).await;

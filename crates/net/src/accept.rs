@@ -24,8 +24,8 @@ use tower::Service;
 use tracing::Instrument;
 
 use crate::connection::{Connection, From};
-use crate::patience::{Outgoing, Patient};
-use crate::places::Places;
+use crate::connection_limits::ConnectionLimits;
+use crate::stall_timeout::{Outgoing, StallTimeout};
 use crate::upgrade::Arrival;
 use interlingua_hub::supervisor::Supervisor;
 use interlingua_telemetry::trace;
@@ -54,7 +54,7 @@ pub type LiveTls = Arc<ArcSwapOption<ServerConfig>>;
 pub struct Acceptor {
     pub router: Router,
     pub supervisor: Supervisor,
-    pub connections: Places,
+    pub connections: ConnectionLimits,
     /// How many are open.
     pub open: Gauge,
 }
@@ -129,7 +129,7 @@ impl Acceptor {
                 continue;
             };
             let Some(place) = self.connections.take(Some(seat)).await else { return };
-            let stream = Patient::new(stream, READ_PATIENCE).that_begins(FIRST_PATIENCE).at(place);
+            let stream = StallTimeout::new(stream, READ_PATIENCE).that_begins(FIRST_PATIENCE).at(place);
             let (acceptor, tls) = (self.clone(), tls.load_full());
             self.supervisor.run(async move {
                 let mut connection = Connection::new(From::Elsewhere(theirs), tls.is_some());
@@ -173,7 +173,7 @@ impl Acceptor {
                 continue;
             }
             let Some(place) = self.connections.take(None).await else { return };
-            let (acceptor, stream) = (self.clone(), Patient::new(stream, READ_PATIENCE).at(place));
+            let (acceptor, stream) = (self.clone(), StallTimeout::new(stream, READ_PATIENCE).at(place));
             self.supervisor.run(async move {
                 acceptor.serve(stream, Connection::new(From::LocalSocket, false), None).await;
             });

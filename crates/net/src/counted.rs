@@ -2,7 +2,7 @@
 //! only, so that fragments without end, and one long frame that never ends, would be seen by nobody.
 //!
 //! Heads of frames are read here too (RFC 6455 section 5.2), nothing else of them. A message that is not small holds room
-//! among all bodies ([`crate::room`]), and one that was begun must end in time: pings and pongs in between earn it none.
+//! among all bodies ([`crate::body_budget`]), and one that was begun must end in time: pings and pongs in between earn it none.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,8 +14,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-use crate::places::Place;
-use interlingua_hub::byte_budget::{Claim, Held, Room, SMALL};
+use crate::connection_limits::Place;
+use interlingua_hub::byte_budget::{ByteBudget, Claim, HeldBytes, SMALL};
 
 const BLANK_LINE: &[u8; 4] = b"\r\n\r\n";
 /// How many bytes of a message earn it a second more.
@@ -31,7 +31,7 @@ const PIECE: usize = 64 * 1024;
 /// How much one side of a WebSocket may send.
 #[derive(Debug, Clone)]
 pub struct Allowance {
-    pub room: Arc<Room>,
+    pub room: Arc<ByteBudget>,
     /// How long a whole message may take, besides what it earns.
     pub message_time: Duration,
 }
@@ -55,7 +55,7 @@ pub struct Counted<S> {
     /// Of the message that comes.
     claim: Option<Box<Claim>>,
     /// What messages hold that are whole and were not handed out yet, by their number; small ones hold nothing.
-    whole: VecDeque<(u64, Arc<Held>)>,
+    whole: VecDeque<(u64, Arc<HeldBytes>)>,
     /// How many were handed out.
     handed: u64,
     /// Since when a message comes.
@@ -112,7 +112,7 @@ impl<S> Counted<S> {
     }
 
     /// The next message was handed out: what it holds goes with it.
-    pub(crate) fn hand_out(&mut self) -> Option<Arc<Held>> {
+    pub(crate) fn hand_out(&mut self) -> Option<Arc<HeldBytes>> {
         self.handed += 1;
         self.whole.pop_front_if(|(number, _)| *number == self.handed).map(|(_, held)| held)
     }
@@ -317,7 +317,7 @@ mod tests {
         frame
     }
 
-    fn counted(room: &Arc<Room>) -> Counted<tokio::io::Empty> {
+    fn counted(room: &Arc<ByteBudget>) -> Counted<tokio::io::Empty> {
         let allowance = Allowance { room: room.clone(), message_time: Duration::from_secs(60) };
         Counted::new(tokio::io::empty(), allowance, None)
     }
@@ -340,7 +340,7 @@ mod tests {
         ]
         .concat();
         for cut in [1, 2, 3, 7, 100, 4_096, 65_536, bytes.len()] {
-            let room = Room::new(1 << 20);
+            let room = ByteBudget::new(1 << 20);
             let mut counted = counted(&room);
             for piece in bytes.chunks(cut) {
                 counted.arrived(piece);
@@ -355,7 +355,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_message_that_does_not_end_is_overdue_whatever_comes_in_between() {
-        let mut counted = counted(&Room::new(1 << 20));
+        let mut counted = counted(&ByteBudget::new(1 << 20));
         counted.arrived(&frame(0x01, 10));
         let begun = Instant::now();
         let overdue = async {

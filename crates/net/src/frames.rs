@@ -14,7 +14,7 @@ use tokio_websockets::{CloseCode, Error, Limits, Message as Frame, WebSocketStre
 use crate::counted::{Counted, Refusal};
 use crate::upgrade::Socket;
 use interlingua_hub::Hub;
-use interlingua_hub::byte_budget::{Held, kept};
+use interlingua_hub::byte_budget::{HeldBytes, kept};
 
 /// How long a message may be of somebody who has shown no credential.
 pub const UNPROVEN: usize = 64 * 1024;
@@ -33,7 +33,7 @@ pub type Close = Option<(CloseCode, &'static str)>;
 #[derive(Debug)]
 pub struct Whole {
     pub bytes: Bytes,
-    _held: Option<Arc<Held>>,
+    _held: Option<Arc<HeldBytes>>,
 }
 
 /// What came.

@@ -1,22 +1,22 @@
 //! Connections in and out. Nothing here knows a protocol.
 //!
-//! In: [`accept`] (the accept loop), [`tls`] and [`tls_settings`], [`connection`] (what is known of one), [`places`] (connection limits),
-//! [`descriptors`] (how many files the system allows), [`patience`] (stall timeouts), [`body`], [`room`] and [`large`] (bodies within a memory
+//! In: [`accept`] (the accept loop), [`tls`] and [`tls_settings`], [`connection`] (what is known of one), [`connection_limits`] (connection limits),
+//! [`descriptors`] (how many files the system allows), [`stall_timeout`] (stall timeouts), [`body`], [`body_budget`] and [`large`] (bodies within a memory
 //! budget), [`upgrade`], [`frames`] and [`counted`] (WebSockets within the same bounds), [`contained`] (content that a browser must not run).
 //! Out: [`client`].
 
 pub mod accept;
 pub mod body;
+pub mod body_budget;
 pub mod client;
 pub mod connection;
+pub mod connection_limits;
 pub mod contained;
 pub mod counted;
 pub mod descriptors;
 pub mod frames;
 pub mod large;
-pub mod patience;
-pub mod places;
-pub mod room;
+pub mod stall_timeout;
 #[cfg(test)]
 mod tests;
 pub mod tls;

@@ -14,8 +14,8 @@ use hyper_util::rt::TokioIo;
 use interlingua_model::{Fault, FaultKind, Feature, Retry};
 use tokio_websockets::{Limits, ServerBuilder, WebSocketStream};
 
+use crate::connection_limits::{ConnectionLimits, Place};
 use crate::counted::{Allowance, Counted};
-use crate::places::{Place, Places};
 
 pub type Socket = WebSocketStream<Counted<TokioIo<Upgraded>>>;
 
@@ -24,7 +24,7 @@ pub type Socket = WebSocketStream<Counted<TokioIo<Upgraded>>>;
 pub(crate) struct Arrival {
     /// Absent on the socket in the data directory.
     pub address: Option<IpAddr>,
-    pub places: Places,
+    pub places: ConnectionLimits,
 }
 
 /// What RFC 6455 section 1.3 appends to the key.

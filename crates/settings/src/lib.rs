@@ -16,9 +16,9 @@ pub mod secret;
 pub mod watch;
 
 pub use check::Found;
-pub use document::{Environment, Sources};
+pub use document::Environment;
 pub use peer::{EffectsOverride, Peer, SkillSettings};
 pub use phrases::Phrases;
-pub use problem::{At, Problem, nearest, unreadable};
+pub use problem::{At, Problem, Sources, nearest, unreadable};
 pub use scalar::{Flow, Rate, Size, Span};
 pub use secret::{Key, Secret};

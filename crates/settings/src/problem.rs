@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: where, what, and what was probably meant.
+//! What is wrong with a configuration: in which of its files and where, what, and what was probably meant.
 //!
 //! [`Problem`]'s `Display` is one line and quotes nothing from the file, so it may go to a log. [`Problem::render`] adds
 //! the line of the file with a mark under the place; it is for the person at the terminal, whose file it is.
@@ -7,14 +7,44 @@ use std::fmt;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::document::Sources;
-
 /// A place in one of the files that were read. Lines and columns count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct At {
     pub source: usize,
     pub line: usize,
     pub column: usize,
+}
+
+/// The files a configuration was read from; the first is the one that was asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Sources(Vec<Source>);
+
+#[derive(Debug, Clone)]
+struct Source {
+    file: PathBuf,
+    /// Empty for a file whose content must not be shown.
+    text: String,
+}
+
+impl Sources {
+    pub fn add(&mut self, file: &Path, text: &str) -> usize {
+        self.0.push(Source { file: file.into(), text: text.into() });
+        self.0.len() - 1
+    }
+
+    pub fn line(&self, at: At) -> Option<&str> {
+        self.0.get(at.source)?.text.lines().nth(at.line.checked_sub(1)?)
+    }
+
+    /// Every file that was read: when one changes, so may the configuration.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|source| source.file.as_path())
+    }
+
+    pub fn problem(&self, at: At, path: impl Into<String>, message: impl Into<String>) -> Problem {
+        let file = self.0.get(at.source).map(|source| source.file.clone()).unwrap_or_default();
+        Problem { at: Some((file, at)), ..Problem::new(path, message) }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

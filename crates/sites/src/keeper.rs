@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::browser::{Advice, Keeper};
+use crate::browser::{Advice, BrowserHost};
 use interlingua_machines::llm::Prompt;
 use interlingua_model::ports::Records;
 use interlingua_model::{Principal, Text, Time};
@@ -28,7 +28,7 @@ impl HubKeeper {
     }
 }
 
-impl Keeper for HubKeeper {
+impl BrowserHost for HubKeeper {
     fn now(&self) -> Time {
         self.clock.now()
     }

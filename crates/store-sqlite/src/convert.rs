@@ -8,9 +8,9 @@ use interlingua_model::journal::Log;
 use interlingua_model::ports::StoreFault;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
+use super::at_rest::{Place, Rest};
 use super::columns::log_of;
 use super::fault::Refused;
-use super::rest::{Place, Rest};
 
 /// Values sealed by one transaction.
 const STEP: i64 = 500;

@@ -10,10 +10,10 @@ use interlingua_model::ports::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::at_rest::{Place, Rest};
 use super::columns::{Col, limit};
 use super::fault::Refused;
 use super::logs::{find, last_of, make, place};
-use super::rest::{Place, Rest};
 use super::{Database, changed, held, retention, tasks};
 
 impl Journal for Database {

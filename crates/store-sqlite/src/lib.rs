@@ -10,6 +10,7 @@
 //! `retention`, `records`, `blobs`, `index` with `words`, `backup`; `rest`, `convert` and `reseal` when it is encrypted. Times are passed in; nothing here looks at
 //! a clock. Records and journal entries are opaque: nothing here parses one.
 
+mod at_rest;
 mod backup;
 mod blobs;
 mod changed;
@@ -25,7 +26,6 @@ mod logs;
 mod readers;
 mod records;
 mod reseal;
-mod rest;
 mod retention;
 mod schema;
 mod tasks;
@@ -46,13 +46,13 @@ pub use directory::is_private;
 pub use fault::OpenFault;
 pub use reseal::{AtRest, Counts};
 
+use at_rest::Rest;
 use blobs::{BlobFiles, BlobSeal};
 use directory::Lock;
 use fault::Refused;
 use index::Ranking;
 use interlingua_keys::{Keyring, Wrapping, is_wrapped};
 use readers::Readers;
-use rest::Rest;
 use schema::Sync;
 use writer::Writer;
 

@@ -8,9 +8,9 @@ use interlingua_model::id::{Text, Time};
 use interlingua_model::ports::{Expect, Item, Pending, Records, Room, StoreFault};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::at_rest::{Place, Rest};
 use super::columns::{Col, limit};
 use super::fault::Refused;
-use super::rest::{Place, Rest};
 use super::{Database, held, retention};
 
 impl Records for Database {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::custom::{Change, CustomTools};
-use crate::files::lent::Lent;
+use crate::files::run_workspaces::RunWorkspaces;
 use crate::files::{self, Limits, RootSpec, Workspace};
 use crate::local::Local;
 use interlingua_model::Fault;
@@ -25,7 +25,12 @@ const SETTLE: Duration = Duration::from_millis(250);
 const LOOK_EVERY: Duration = Duration::from_secs(3);
 
 /// Opens the workspace, loads the tools, registers both as one peer and watches the directory.
-pub(super) async fn register(hub: &Arc<Hub>, lent: Arc<Lent>, tools: &Tools, data: &Path) -> Result<(), Fault> {
+pub(super) async fn register(
+    hub: &Arc<Hub>,
+    lent: Arc<RunWorkspaces>,
+    tools: &Tools,
+    data: &Path,
+) -> Result<(), Fault> {
     let (tools, data) = (tools.clone(), data.to_path_buf());
     let opened = tokio::task::spawn_blocking(move || open(&tools, &data, lent)).await;
     let local = Arc::new(opened.map_err(Fault::internal)??);
@@ -44,7 +49,7 @@ async fn offer(hub: &Hub, local: &Arc<Local>) -> Result<(), Fault> {
     hub.set_problems(&Local::peer(), problems.iter().map(|problem| problem.to_string().into()))
 }
 
-fn open(tools: &Tools, data: &Path, lent: Arc<Lent>) -> Result<Local, Fault> {
+fn open(tools: &Tools, data: &Path, lent: Arc<RunWorkspaces>) -> Result<Local, Fault> {
     let directory = tools.directory_in(data);
     if tools.directory.is_none() {
         make_directory(&directory);

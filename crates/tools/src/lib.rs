@@ -16,13 +16,13 @@ pub use interlingua_hub::in_process::card;
 
 use std::sync::Arc;
 
-use crate::files::lent::Lent;
+use crate::files::run_workspaces::RunWorkspaces;
 use interlingua_model::Fault;
 
 use interlingua_hub::Hub;
 
 /// Registers everything that runs inside the hub.
-pub async fn register(hub: &Arc<Hub>, lent: Arc<Lent>, sections: settings::Sections<'_>) -> Result<(), Fault> {
+pub async fn register(hub: &Arc<Hub>, lent: Arc<RunWorkspaces>, sections: settings::Sections<'_>) -> Result<(), Fault> {
     hub_skills::register(hub).await?;
     script::register(hub, sections.scripts).await?;
     configured::register(hub, lent, sections.tools, sections.data).await

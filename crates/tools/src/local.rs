@@ -13,7 +13,7 @@ use interlingua_model::{
 use tokio::sync::Semaphore;
 
 use crate::custom::{Change, CustomTools};
-use crate::files::lent::Lent;
+use crate::files::run_workspaces::RunWorkspaces;
 use crate::files::{Tool, Workspace};
 
 /// The name of this peer, which no other may have.
@@ -27,13 +27,13 @@ pub struct Local {
     /// The hub's own.
     files: Workspace,
     /// Those of runs that have another.
-    lent: Arc<Lent>,
+    lent: Arc<RunWorkspaces>,
     places: Arc<Semaphore>,
     tools: Arc<CustomTools>,
 }
 
 impl Local {
-    pub fn new(files: Workspace, lent: Arc<Lent>, tools: CustomTools) -> Local {
+    pub fn new(files: Workspace, lent: Arc<RunWorkspaces>, tools: CustomTools) -> Local {
         Local { files, lent, places: Arc::new(Semaphore::new(FILES_AT_ONCE)), tools: Arc::new(tools) }
     }
 

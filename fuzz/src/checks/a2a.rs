@@ -5,14 +5,14 @@ use bytes::Bytes;
 use interlingua_a2a::Version;
 use interlingua_a2a::client::{self, Refusal};
 use interlingua_a2a::decode::request::{decode_grpc, decode_params};
-use interlingua_a2a::decode::{Context, Door, Wants, decode};
+use interlingua_a2a::decode::{Addressed, Context, Wants, decode};
 use interlingua_a2a::grpc::{self, Frames};
 use interlingua_a2a::json::read::Source;
 use interlingua_a2a::json::{Dialect, write};
 use interlingua_a2a::method::Method;
 use interlingua_a2a::proto;
 use interlingua_model::{Json, Time};
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 const DEPTH: usize = 64;
 
@@ -35,7 +35,7 @@ pub(crate) fn json(data: &[u8]) {
             }
             let context = Context {
                 version: dialect.version(),
-                door: Door::Hub,
+                door: Addressed::Hub,
                 now: Time(0),
                 headers: Headers::default(),
                 wants: Wants::Answer,

@@ -7,7 +7,7 @@ use interlingua::fuzzing;
 use interlingua_model::WebLink;
 use interlingua_model::address::{Address, Origin};
 use interlingua_model::percent;
-use interlingua_model::reach::is_public;
+use interlingua_model::public_ip::is_public;
 
 pub(crate) fn text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };

@@ -2,7 +2,7 @@
 //! somebody changed is not one that the chain takes.
 
 use bytes::Bytes;
-use interlingua_machines::audit::{BEGINNING, Draft, Page, Verifier};
+use interlingua_machines::audit::{BEGINNING, Page, PageDraft, Verifier};
 use interlingua_model::Json;
 use interlingua_model::journal;
 
@@ -27,7 +27,7 @@ pub(crate) fn pages(data: &[u8]) {
 /// A page of these lines, with one byte of its record changed.
 fn changed(data: &[u8]) {
     let [at, change, said @ ..] = data else { return };
-    let mut draft = Draft::default();
+    let mut draft = PageDraft::default();
     for (salt, line) in (0..).zip(said.split(|byte| *byte == b'\n').take(8)) {
         let line = Json::parse(Bytes::copy_from_slice(line)).unwrap_or_else(|_| Json::null());
         draft.add(&line, salt).expect("a line can be written");

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use interlingua_model::{HubId, QuestionId, TaskId, Time};
 use interlingua_nlip::client::{self, Leg, Tongue};
-use interlingua_nlip::{self, Context, Door, Keys, Limits, Message, cbor, encode};
-use interlingua_wire::hop::Headers;
+use interlingua_nlip::{self, Addressed, Context, Keys, Limits, Message, cbor, encode};
+use interlingua_wire::hub_headers::Headers;
 
 pub(crate) fn json(data: &[u8]) {
     let limits = Limits::default();
@@ -31,7 +31,7 @@ fn both_roles(message: Message) {
     assert!(skills.iter().all(|skill| client::skills::theirs(&skill.id).is_some()), "each has a way back");
     let context = Context {
         hub: &HubId::from("h"),
-        door: Door::Front,
+        door: Addressed::Front,
         message: "m".into(),
         now: Time(0),
         headers: Headers::default(),

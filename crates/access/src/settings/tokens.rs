@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::AccessToken;
-use interlingua_settings::document::{Environment, Sources, Substitution, Value, decode, parse, parse_list};
+use interlingua_settings::Sources;
+use interlingua_settings::document::{Environment, Substitution, Value, decode, parse, parse_list};
 use interlingua_settings::unreadable;
 
 /// Which file `access.tokens` of a configuration names, if it names one.

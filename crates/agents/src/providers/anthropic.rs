@@ -7,12 +7,12 @@ use interlingua_model::id::Text;
 use serde_json::{Value, json};
 
 use super::content::{Shown, shown, words};
-use super::{Asked, asked, broken, limit};
+use super::{ProviderRequest, asked, broken, limit};
 
 /// The interface wants a limit; this one every model of it takes.
 const MAX_TOKENS: u64 = 8_192;
 
-pub(super) fn encode(model: &str, prompt: &Prompt) -> Asked {
+pub(super) fn encode(model: &str, prompt: &Prompt) -> ProviderRequest {
     let mut body = json!({
         "model": model,
         "max_tokens": limit(prompt).unwrap_or(MAX_TOKENS),
@@ -79,13 +79,13 @@ fn block(piece: &Shown) -> Value {
 
 /// What is known of an answer between its frames.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct AnthropicState {
     read: u64,
     stop: Option<Stop>,
 }
 
 /// The events of one frame.
-pub(super) fn decode(data: &Json, memory: &mut Memory, out: &mut Vec<Event>) {
+pub(super) fn decode(data: &Json, memory: &mut AnthropicState, out: &mut Vec<Event>) {
     let tree = data.tree();
     match tree["type"].as_str().unwrap_or_default() {
         "message_start" => memory.read = read(&tree["message"]["usage"]),

@@ -7,9 +7,9 @@ use interlingua_model::id::Text;
 use serde_json::{Value, json};
 
 use super::content::{Shown, shown, words};
-use super::{Asked, asked, broken, limit, says_error};
+use super::{ProviderRequest, asked, broken, limit, says_error};
 
-pub(super) fn encode(model: &str, prompt: &Prompt) -> Asked {
+pub(super) fn encode(model: &str, prompt: &Prompt) -> ProviderRequest {
     let mut body = json!({ "contents": contents(prompt) });
     if !prompt.system.is_empty() {
         body["systemInstruction"] = json!({"parts": [{"text": &*prompt.system}]});
@@ -81,12 +81,12 @@ fn part(piece: &Shown) -> Value {
 
 /// What is known of an answer between its frames: how many calls it has made.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct GeminiState {
     calls: u32,
 }
 
 /// The events of one frame.
-pub(super) fn decode(data: &Json, memory: &mut Memory, out: &mut Vec<Event>) {
+pub(super) fn decode(data: &Json, memory: &mut GeminiState, out: &mut Vec<Event>) {
     let tree = data.tree();
     if says_error(tree) {
         return out.push(broken(FailureKind::Down));
@@ -109,7 +109,7 @@ pub(super) fn decode(data: &Json, memory: &mut Memory, out: &mut Vec<Event>) {
     }
 }
 
-fn said(part: &Value, memory: &mut Memory) -> Option<Event> {
+fn said(part: &Value, memory: &mut GeminiState) -> Option<Event> {
     if let Some(call) = part.get("functionCall") {
         let slot = memory.calls;
         memory.calls += 1;

@@ -32,9 +32,9 @@ enum Framing {
 #[derive(Debug)]
 enum Dialect {
     Openai,
-    Anthropic(anthropic::Memory),
-    Gemini(gemini::Memory),
-    Ollama(ollama::Memory),
+    Anthropic(anthropic::AnthropicState),
+    Gemini(gemini::GeminiState),
+    Ollama(ollama::OllamaState),
 }
 
 impl Listener {
@@ -42,9 +42,9 @@ impl Listener {
         let events = || Framing::Events(Box::new(Parser::new(MAX_FRAME)));
         let (framing, dialect) = match provider {
             Provider::Openai => (events(), Dialect::Openai),
-            Provider::Anthropic => (events(), Dialect::Anthropic(anthropic::Memory::default())),
-            Provider::Gemini => (events(), Dialect::Gemini(gemini::Memory::default())),
-            Provider::Ollama => (Framing::Lines(BytesMut::new()), Dialect::Ollama(ollama::Memory::default())),
+            Provider::Anthropic => (events(), Dialect::Anthropic(anthropic::AnthropicState::default())),
+            Provider::Gemini => (events(), Dialect::Gemini(gemini::GeminiState::default())),
+            Provider::Ollama => (Framing::Lines(BytesMut::new()), Dialect::Ollama(ollama::OllamaState::default())),
         };
         Listener { framing, dialect, ready: VecDeque::new(), failed: false }
     }

@@ -32,7 +32,7 @@ pub enum Provider {
 
 /// A request: where below the provider's address, and what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct ProviderRequest {
     pub path: String,
     pub headers: Vec<(&'static str, &'static str)>,
     pub body: Bytes,
@@ -40,7 +40,7 @@ pub struct Asked {
 
 impl Provider {
     /// The request for an answer of this model.
-    pub fn encode(self, model: &str, prompt: &Prompt) -> Asked {
+    pub fn encode(self, model: &str, prompt: &Prompt) -> ProviderRequest {
         match self {
             Provider::Openai => openai::encode(model, prompt),
             Provider::Anthropic => anthropic::encode(model, prompt),
@@ -67,8 +67,12 @@ fn limit(prompt: &Prompt) -> Option<u64> {
     prompt.max_tokens.filter(|left| *left <= SAID_BELOW).map(|left| left.max(1))
 }
 
-fn asked(path: impl Into<String>, headers: Vec<(&'static str, &'static str)>, body: &serde_json::Value) -> Asked {
-    Asked { path: path.into(), headers, body: body.to_string().into() }
+fn asked(
+    path: impl Into<String>,
+    headers: Vec<(&'static str, &'static str)>,
+    body: &serde_json::Value,
+) -> ProviderRequest {
+    ProviderRequest { path: path.into(), headers, body: body.to_string().into() }
 }
 
 /// Does a frame say that there will be no answer?

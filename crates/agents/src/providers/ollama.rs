@@ -6,9 +6,9 @@ use interlingua_model::id::Text;
 use serde_json::{Value, json};
 
 use super::content::{Shown, shown, words};
-use super::{Asked, asked, broken, limit, openai, says_error};
+use super::{ProviderRequest, asked, broken, limit, openai, says_error};
 
-pub(super) fn encode(model: &str, prompt: &Prompt) -> Asked {
+pub(super) fn encode(model: &str, prompt: &Prompt) -> ProviderRequest {
     let mut messages = Vec::new();
     if !prompt.system.is_empty() {
         messages.push(json!({"role": "system", "content": &*prompt.system}));
@@ -65,12 +65,12 @@ fn message(message: &Message) -> Value {
 
 /// What is known of an answer between its lines: how many calls it has made.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct OllamaState {
     calls: u32,
 }
 
 /// The events of one line.
-pub(super) fn decode(data: &Json, memory: &mut Memory, out: &mut Vec<Event>) {
+pub(super) fn decode(data: &Json, memory: &mut OllamaState, out: &mut Vec<Event>) {
     let tree = data.tree();
     if says_error(tree) {
         return out.push(broken(FailureKind::Down));

@@ -7,9 +7,9 @@ use interlingua_model::id::Text;
 use serde_json::{Value, json};
 
 use super::content::{Shown, shown, words};
-use super::{Asked, asked, broken, limit, says_error};
+use super::{ProviderRequest, asked, broken, limit, says_error};
 
-pub(super) fn encode(model: &str, prompt: &Prompt) -> Asked {
+pub(super) fn encode(model: &str, prompt: &Prompt) -> ProviderRequest {
     let mut messages = Vec::new();
     if !prompt.system.is_empty() {
         messages.push(json!({"role": "system", "content": &*prompt.system}));

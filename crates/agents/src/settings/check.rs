@@ -3,8 +3,7 @@
 use indexmap::IndexMap;
 use interlingua_model::SkillId;
 
-use super::{Agent, Model, Provider, Team};
-use crate::plan;
+use super::{Agent, Model, Provider, Team, plan};
 use interlingua_hub::names::name_problem;
 use interlingua_hub::policy::matches;
 use interlingua_settings::check::{PATTERN, is_open, is_pattern, url};

@@ -3,11 +3,14 @@
 mod agents;
 mod check;
 mod models;
+mod team_plan;
 mod teams;
 
 pub use agents::{Agent, AgentRouter, Budget, Confirm, Consent, Context, Fold};
 pub use check::{Checked, check_models};
+pub(crate) use models::micro;
 pub use models::{Model, Price, Provider};
+pub use team_plan::plan;
 pub use teams::{Ending, Novelty, Purse, Strategy, Team, Times, Updates, Workspaces};
 
 use std::path::{Path, PathBuf};

@@ -12,11 +12,11 @@ use interlingua_model::{Event, Fault, Finished, Input, MessageId, Part, Provenan
 use tokio::sync::mpsc;
 
 use super::Team;
-use super::places::Places;
 use super::round::{Table, evaluate, present, round};
-use crate::line::Line;
+use super::workspaces::Places;
 use crate::log::RunLog;
-use crate::seats::{Order, Permission, Role, Seats, Sitting};
+use crate::rounds::{Order, Permission, Role, Seats, Sitting};
+use crate::run_context::Line;
 
 /// How much of members may wait to be read.
 const MAX_READY: usize = 256;

@@ -2,20 +2,19 @@
 //!
 //! How a team comes to its answer is decided by the pure machine in `interlingua_machines::team`. Here its members are started
 //! and heard: each round of a member is an exchange of its own, a child of the team's ([`round`]), so that it is kept,
-//! cancelled and taken up after a restart like any other. An agent of this hub sits at the table ([`super::seats`]): its
+//! cancelled and taken up after a restart like any other. An agent of this hub sits at the table ([`super::rounds`]): its
 //! decisions are judged while it works. Any other peer that can be talked to answers in words, which are read as a decision.
-//! Members that use files have a workspace each ([`places`]).
+//! Members that use files have a workspace each ([`workspaces`]).
 
 mod engine;
-mod places;
 mod round;
-mod rules;
+mod workspaces;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use interlingua_machines::team::Plan;
+use interlingua_machines::team::TeamPlan;
 use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_model::{
     Call, CardFrom, Effects, Fault, Input, Link, Loss, Maker, PeerId, Proof, Schema, Skill, SkillId, SkillKind,
@@ -24,15 +23,14 @@ use interlingua_model::{
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::line::Line;
-use super::roster::CHAT;
-use super::seats::Seats;
-use super::talk::{MAX_SIGNALS, Talk};
+use super::agent::CHAT;
+use super::rounds::Seats;
+use super::run_context::Line;
+use super::run_duplex::{MAX_SIGNALS, Talk};
 use engine::Engine;
 use interlingua_hub::Hub;
-pub(super) use places::Grounds;
-pub use places::tidy;
-pub use rules::plan;
+pub(super) use workspaces::Grounds;
+pub use workspaces::tidy;
 
 /// How long the hub waits for a team beyond its own limit of time: it ends by itself.
 const GRACE: Duration = Duration::from_secs(120);
@@ -46,7 +44,7 @@ pub(super) struct Team {
     /// Do calls of members travel as routed messages?
     pub(super) nlip: Option<bool>,
     /// Without the task, which comes with a call.
-    pub(super) plan: Plan,
+    pub(super) plan: TeamPlan,
     /// Members that are agents of this hub.
     pub(super) agents: HashSet<PeerId>,
     /// Its members, and patterns of the skills that they may use.

@@ -11,9 +11,9 @@ use interlingua_model::{
 use tokio::sync::mpsc;
 
 use super::Team;
-use super::places::Places;
-use crate::line::{Line, Reading};
-use crate::seats::{Manner, Order, Role, Seats, Sitting};
+use super::workspaces::Places;
+use crate::rounds::{Manner, Order, Role, Seats, Sitting};
+use crate::run_context::{Line, Reading};
 use interlingua_hub::Running;
 
 /// What all members of one run share.

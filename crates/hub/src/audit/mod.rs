@@ -7,12 +7,12 @@
 //!
 //! A call leaves a line when it is proposed and decided on (`authorize`), when a person is asked and answers (`confirm`), when
 //! it goes to its peer and is not one that may be repeated freely (`dispatch`), and when it ends (`return`); then, where its
-//! caller's own protocol could not carry all of it, one that says what ([`lost`]). Lines hold no content and no secret: who,
+//! caller's own protocol could not carry all of it, one that says what ([`losses`]). Lines hold no content and no secret: who,
 //! what, on what, how it went, what was lost, and the trace and task it belongs to; of arguments what configuration says
 //! ([`interlingua_machines::audit::arguments`]).
 
 pub mod key;
-pub mod lost;
+pub mod losses;
 mod read;
 mod refusals;
 mod waiting;
@@ -34,9 +34,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use key::{Half, Signing};
-use lost::Lately;
-use waiting::Waiting;
-use writer::{Seal, Told, Writer};
+use losses::Lately;
+use waiting::UnwrittenLines;
+use writer::{Seal, Writer, WriterMessage};
 
 use super::clock::Clock;
 use super::policy::matches;
@@ -178,7 +178,7 @@ fn short(mut name: String) -> String {
 
 #[derive(Debug)]
 pub struct Audit {
-    lines: mpsc::Sender<Told>,
+    lines: mpsc::Sender<WriterMessage>,
     clock: Clock,
     dropped: Arc<AtomicU64>,
     counted: Counter,
@@ -186,7 +186,7 @@ pub struct Audit {
     writer: Supervisor,
     seal: Arc<Seal>,
     lately: Lately,
-    waiting: Arc<Waiting>,
+    waiting: Arc<UnwrittenLines>,
 }
 
 impl Audit {
@@ -194,7 +194,7 @@ impl Audit {
     pub fn start(store: &Store, clock: Clock, counted: Counter) -> Audit {
         let (lines, told) = mpsc::channel(MAX_WAITING);
         let (writer, seal, dropped) = (Supervisor::new(), Arc::new(Seal::default()), Arc::<AtomicU64>::default());
-        let waiting = Arc::<Waiting>::default();
+        let waiting = Arc::<UnwrittenLines>::default();
         let work = Writer::new(store, clock, seal.clone(), dropped.clone(), counted.clone(), waiting.clone());
         writer.run(work.run(told, writer.stopping().clone()));
         Audit { lines, clock, dropped, counted, writer, seal, lately: Lately::default(), waiting }
@@ -213,7 +213,7 @@ impl Audit {
     /// Resolves when the key that signs has handed over to the next one, or could not.
     async fn hand_over(&self, next: Arc<Signing>) {
         let (reply, written) = oneshot::channel();
-        if self.lines.send(Told::HandOver(next, reply)).await.is_ok() {
+        if self.lines.send(WriterMessage::HandOver(next, reply)).await.is_ok() {
             let _ = written.await;
         }
     }
@@ -226,7 +226,7 @@ impl Audit {
         }
         let bytes = waiting::weight(&line);
         if self.waiting.add(&line) {
-            if self.lines.try_send(Told::Line(Box::new(line))).is_ok() {
+            if self.lines.try_send(WriterMessage::Line(Box::new(line))).is_ok() {
                 return;
             }
             self.waiting.remove(bytes);
@@ -283,7 +283,7 @@ impl Audit {
     /// Resolves when all that was told before is written.
     async fn written(&self) {
         let (reply, written) = oneshot::channel();
-        if self.lines.send(Told::Flush(reply)).await.is_ok() {
+        if self.lines.send(WriterMessage::Flush(reply)).await.is_ok() {
             let _ = written.await;
         }
     }
@@ -291,7 +291,7 @@ impl Audit {
     /// Resolves when all that was told before is written, and signed where there is a key.
     async fn signed(&self) {
         let (reply, signed) = oneshot::channel();
-        if self.lines.send(Told::Sign(reply)).await.is_ok() {
+        if self.lines.send(WriterMessage::Sign(reply)).await.is_ok() {
             let _ = signed.await;
         }
     }

@@ -18,12 +18,12 @@ const MOST: u64 = 16 << 20;
 const BEHIND: u64 = MOST / 2;
 
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct UnwrittenLines {
     bytes: AtomicU64,
     less: Notify,
 }
 
-impl Waiting {
+impl UnwrittenLines {
     /// False when there is no room for it.
     pub(super) fn add(&self, line: &AuditLine) -> bool {
         let most = if line.refusal { BEHIND } else { MOST };

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
-use interlingua_machines::audit::{BEGINNING, Checkpoint, Draft, Page};
+use interlingua_machines::audit::{BEGINNING, Checkpoint, Page, PageDraft};
 use interlingua_model::ports::{Append, Appended, Expect, Expected, Journal, Records, Store, StoreFault};
 use interlingua_model::{Digest, Log, Text, Time, journal};
 use metrics::Counter;
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::AuditLine;
 use super::key::Signing;
 use super::refusals::Refusals;
-use super::waiting::{Waiting, weight};
+use super::waiting::{UnwrittenLines, weight};
 use crate::clock::Clock;
 use crate::entropy;
 
@@ -43,7 +43,7 @@ const CHECKPOINT: &str = "checkpoint";
 
 /// What the writer is told.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum WriterMessage {
     Line(Box<AuditLine>),
     /// Write what waits.
     Flush(oneshot::Sender<()>),
@@ -73,13 +73,13 @@ pub(super) struct Writer {
     /// Of the dropped lines, how many the chain tells of.
     told_dropped: u64,
     refusals: Refusals,
-    waiting: Arc<Waiting>,
+    waiting: Arc<UnwrittenLines>,
 }
 
 /// What goes into the next page, and who waits for it.
 #[derive(Debug, Default)]
 struct Batch {
-    lines: Draft,
+    lines: PageDraft,
     waiting: Vec<oneshot::Sender<()>>,
     sign: bool,
     next: Option<Arc<Signing>>,
@@ -91,10 +91,10 @@ struct Batch {
 
 impl Batch {
     /// Lines are spelled as they come, not all at once when the page is due.
-    fn take(&mut self, told: &mut Vec<Told>, refusals: &mut Refusals, waiting: &Waiting) {
+    fn take(&mut self, told: &mut Vec<WriterMessage>, refusals: &mut Refusals, waiting: &UnwrittenLines) {
         for told in told.drain(..) {
             match told {
-                Told::Line(line) => {
+                WriterMessage::Line(line) => {
                     let bytes = weight(&line);
                     match refusals.pass(*line) {
                         Some(line) => {
@@ -104,16 +104,16 @@ impl Batch {
                         None => waiting.remove(bytes),
                     }
                 }
-                Told::Flush(reply) => {
+                WriterMessage::Flush(reply) => {
                     self.add_all(refusals.so_far());
                     self.waiting.push(reply);
                 }
-                Told::Sign(reply) => {
+                WriterMessage::Sign(reply) => {
                     self.add_all(refusals.so_far());
                     self.waiting.push(reply);
                     self.sign = true;
                 }
-                Told::HandOver(next, reply) => {
+                WriterMessage::HandOver(next, reply) => {
                     self.waiting.push(reply);
                     self.next = Some(next);
                 }
@@ -151,7 +151,7 @@ impl Writer {
         seal: Arc<Seal>,
         dropped: Arc<AtomicU64>,
         counted: Counter,
-        waiting: Arc<Waiting>,
+        waiting: Arc<UnwrittenLines>,
     ) -> Writer {
         Writer {
             journal: store.journal.clone(),
@@ -170,7 +170,7 @@ impl Writer {
         }
     }
 
-    pub(super) async fn run(mut self, mut told: mpsc::Receiver<Told>, stopping: CancellationToken) {
+    pub(super) async fn run(mut self, mut told: mpsc::Receiver<WriterMessage>, stopping: CancellationToken) {
         let (mut batch, mut taken) = (Batch::default(), Vec::with_capacity(BATCH));
         loop {
             let wait = if self.refusals.is_empty() { Duration::MAX } else { LOOK };
@@ -278,7 +278,7 @@ impl Writer {
     }
 
     /// True when they are written; they are gone from the draft either way.
-    async fn append_lines(&mut self, lines: &mut Draft) -> bool {
+    async fn append_lines(&mut self, lines: &mut PageDraft) -> bool {
         let head = self.found_head().await;
         let (record, digest) = lines.finish(head.map_or(BEGINNING, |(_, digest)| digest));
         match head {
@@ -374,7 +374,11 @@ async fn keep(records: &dyn Records, checkpoint: &Checkpoint) -> Result<(), Stor
 }
 
 /// How much was taken; none when the hub stops and nothing is left.
-async fn next(told: &mut mpsc::Receiver<Told>, taken: &mut Vec<Told>, stopping: &CancellationToken) -> usize {
+async fn next(
+    told: &mut mpsc::Receiver<WriterMessage>,
+    taken: &mut Vec<WriterMessage>,
+    stopping: &CancellationToken,
+) -> usize {
     tokio::select! {
         biased;
         () = stopping.cancelled() => told.close(),

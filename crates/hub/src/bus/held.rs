@@ -18,15 +18,15 @@ use crate::shares::{NoRoom, Share, Shares, whose};
 
 /// What a message takes on its way to the driver.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct InboxRoom {
     pub(super) share: Option<Share>,
     /// Where there was no room.
     _turn: Option<OwnedSemaphorePermit>,
 }
 
-impl From<Share> for Room {
-    fn from(share: Share) -> Room {
-        Room { share: Some(share), _turn: None }
+impl From<Share> for InboxRoom {
+    fn from(share: Share) -> InboxRoom {
+        InboxRoom { share: Some(share), _turn: None }
     }
 }
 
@@ -48,17 +48,17 @@ impl Way {
     }
 
     /// For one that is not.
-    pub(super) async fn enter(&self, message: &Message) -> Result<Room, Fault> {
+    pub(super) async fn enter(&self, message: &Message) -> Result<InboxRoom, Fault> {
         if let Ok(share) = self.take(message) {
             return Ok(share.into());
         }
         let turn = self.turn.clone().acquire_owned().await.map_err(Fault::internal)?;
-        Ok(Room { share: None, _turn: Some(turn) })
+        Ok(InboxRoom { share: None, _turn: Some(turn) })
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldMessages {
     way: Way,
     /// By the places of the records that brought the messages.
     of: BTreeMap<u64, Share>,
@@ -72,13 +72,13 @@ pub(super) enum Wanted {
     Lacks(Box<Message>),
 }
 
-impl Held {
+impl HeldMessages {
     /// What was there before the hub started counts, whether there is room or not.
-    pub(super) fn by(inbox: &Inbox, way: Way) -> Held {
+    pub(super) fn by(inbox: &Inbox, way: Way) -> HeldMessages {
         let count = |message: &Message| way.shares.count_in(&whose(&message.by), weight(message));
         let known = inbox.held().filter(|(place, _)| *place > 0);
         let of = known.map(|(place, message)| (place, count(message))).collect();
-        Held { way, of }
+        HeldMessages { way, of }
     }
 
     /// `share`: what it took on its way here.

@@ -14,7 +14,7 @@ use interlingua_model::{Fault, FaultKind, Health, Log, MessageId, Owner, PeerId,
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use super::held::{Held, Room, Way};
+use super::held::{HeldMessages, InboxRoom, Way};
 use crate::Hub;
 use crate::shares::Share;
 
@@ -38,13 +38,13 @@ enum Command {
     Take {
         input: Input,
         /// Of what it brings.
-        room: Option<Room>,
+        room: Option<InboxRoom>,
         done: Answer<()>,
     },
     /// What the agent tells of a request it works on, before it answers.
     Tell { message: Box<Message>, room: Share, done: Answer<()> },
     /// Puts a request, and hears what comes of it.
-    Ask { message: Box<Message>, room: Room, until: Time, told: mpsc::Sender<Heard>, done: Answer<()> },
+    Ask { message: Box<Message>, room: InboxRoom, until: Time, told: mpsc::Sender<Heard>, done: Answer<()> },
     /// Hears of a request that waits already; false when it is unknown.
     Attach { id: MessageId, told: mpsc::Sender<Heard>, done: Answer<bool> },
 }
@@ -113,9 +113,9 @@ impl Handle {
     }
 
     /// A message that is known already takes none for long: it waits once.
-    async fn room(&self, message: &Message) -> Result<Room, Fault> {
+    async fn room(&self, message: &Message) -> Result<InboxRoom, Fault> {
         let known = self.shelf.look(|inbox| inbox.fate(&message.id) != Fate::Unknown);
-        if known { self.way.enter(message).await } else { self.way.take(message).map(Room::from) }
+        if known { self.way.enter(message).await } else { self.way.take(message).map(InboxRoom::from) }
     }
 
     /// What the agent says: an answer, or something about a request it works on.
@@ -279,7 +279,7 @@ pub(super) async fn open(hub: &Arc<Hub>, name: &PeerId) -> Result<Handle, Fault>
     // Retention may have taken the last records; their numbers are not used again.
     seq = seq.max(hub.store.journal.last(log(name)).await?);
     let way = Way::new(&hub.holdings.inboxes);
-    let held = Held::by(&inbox, way.clone());
+    let held = HeldMessages::by(&inbox, way.clone());
     let shelf = Arc::new(Shelf {
         inbox: Mutex::new(inbox),
         changed: watch::Sender::new(seq),
@@ -309,7 +309,7 @@ struct Driver {
     seq: u64,
     /// Up to where a fold was kept.
     kept: u64,
-    held: Held,
+    held: HeldMessages,
     /// Who waits for what is said of a request. As many as there are requests.
     heard: HashMap<MessageId, mpsc::Sender<Heard>>,
     /// Since when nobody reads.
@@ -420,7 +420,7 @@ impl Driver {
     }
 
     /// Decides, writes, and shows what was written.
-    async fn take(&mut self, input: Input, room: Option<Room>) -> Result<(), Fault> {
+    async fn take(&mut self, input: Input, room: Option<InboxRoom>) -> Result<(), Fault> {
         let hub = self.hub.upgrade().ok_or_else(Fault::shutting_down)?;
         let now = hub.now();
         let share = room.and_then(|room| room.share);

@@ -43,7 +43,7 @@ impl Peer for Fetching {
             let id = MessageId::from(dispatch.task.to_string());
             let (learnt, told) = match &dispatch.remote {
                 Some(_) => match self.inbox.attach(id.clone()).await? {
-                    Some(told) => (None, Told::Heard(told)),
+                    Some(told) => (None, AnswerFeed::Heard(told)),
                     None => return Ok(Reply::Done(Box::new(Finished::failed(unknown(&self.name))), None)),
                 },
                 None => {
@@ -52,7 +52,7 @@ impl Peer for Fetching {
                     let (inbox, until) = (self.inbox.clone(), deadline.after(GRACE));
                     let asking = Box::pin(async move { inbox.ask(message, until).await });
                     let learnt = Sent::learnt(dispatch.key.clone(), Some(Secret::new(id.as_str())), true);
-                    (Some(learnt), Told::Asking(asking))
+                    (Some(learnt), AnswerFeed::Asking(asking))
                 }
             };
             let waits = Waits {
@@ -116,7 +116,7 @@ fn content(call: &Call) -> Json {
 }
 
 /// What is heard of a request.
-enum Told {
+enum AnswerFeed {
     /// It is being put into the inbox. Before that the exchange has learnt its name, so that after a crash it finds what waits
     /// there.
     Asking(Pin<Box<dyn Future<Output = Result<mpsc::Receiver<Heard>, Fault>> + Send>>),
@@ -129,7 +129,7 @@ struct Waits {
     hub: Arc<Hub>,
     id: MessageId,
     output: Option<Schema>,
-    told: Told,
+    told: AnswerFeed,
     learnt: Option<Sent>,
     /// How many artifacts were shared so far.
     shared: u32,
@@ -216,11 +216,11 @@ impl Duplex for Waits {
             return Poll::Ready(None);
         }
         let heard = match &mut self.told {
-            Told::Heard(told) => told,
-            Told::Asking(asking) => match asking.as_mut().poll(cx) {
+            AnswerFeed::Heard(told) => told,
+            AnswerFeed::Asking(asking) => match asking.as_mut().poll(cx) {
                 Poll::Pending => return self.wait(cx),
                 Poll::Ready(Ok(told)) => {
-                    self.told = Told::Heard(told);
+                    self.told = AnswerFeed::Heard(told);
                     return self.poll_next(cx);
                 }
                 Poll::Ready(Err(fault)) => {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use interlingua_model::{Fault, FaultKind, Principal, Record, Retry, Signal};
+use interlingua_model::{Fault, Principal, Record, Retry, Signal};
 
 use super::Driver;
 use crate::shares::{NoRoom, Share, Shares, whose};
@@ -72,14 +72,14 @@ impl Driver {
             Some(kept) => self.kept_bytes().saturating_add(kept.live.recent_bytes()),
         };
         let shares = &self.hub.holdings.exchanges;
-        self.holding.resize(shares, &self.task.by, bytes.saturating_add(more)).map_err(busy)
+        self.holding.resize(shares, &self.task.by, bytes.saturating_add(more)).map_err(NoRoom::for_exchanges)
     }
 
     /// Before it is kept.
     pub(super) fn hold_as_kept(&mut self) -> Result<(), Fault> {
         self.holding.given = COPIES * self.task.call.weight() as u64;
         let (bytes, shares) = (self.kept_bytes(), &self.hub.holdings.exchanges);
-        self.holding.resize(shares, &self.task.by, bytes).map_err(busy)
+        self.holding.resize(shares, &self.task.by, bytes).map_err(NoRoom::for_exchanges)
     }
 
     /// One that was kept before the hub started goes on, whether there is room or not.
@@ -92,12 +92,4 @@ impl Driver {
     fn kept_bytes(&self) -> u64 {
         PLACE.saturating_add(self.holding.given).saturating_add(self.task.held() as u64)
     }
-}
-
-pub(crate) fn busy(no_room: NoRoom) -> Fault {
-    let text = match no_room {
-        NoRoom::OfOne => "your exchanges hold as much of the hub's memory as one caller's may",
-        NoRoom::OfAll => "exchanges hold as much of the hub's memory as they may",
-    };
-    Fault::hub(FaultKind::Busy, text)
 }

@@ -5,7 +5,7 @@ use interlingua_model::{Event, Loss, Raw};
 
 use super::super::hooks::{When, told};
 use super::Driver;
-use super::side::{News, Side};
+use super::peer_state::{News, Side};
 
 impl Driver {
     /// What the peer said, unless it is an outcome that hooks must see first: then that is what is waited for. With an outcome

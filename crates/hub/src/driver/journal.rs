@@ -16,7 +16,7 @@ use super::super::Hub;
 use super::super::conversations::is_bounded;
 use super::super::fold::SNAPSHOT_EVERY;
 use super::super::live::{Live, Liveness, no_such_task};
-use super::{Driver, Kept};
+use super::{Driver, LiveEntry};
 use interlingua_telemetry::meters::Phase;
 
 /// How long a task waits before it tries a full store again.
@@ -86,12 +86,12 @@ impl Driver {
         self.hub.note_approvals(&self.task, &before, entries)
     }
 
-    fn enlist(&self, seq: u64) -> Result<Kept, Fault> {
+    fn enlist(&self, seq: u64) -> Result<LiveEntry, Fault> {
         let (conversation, slow) = (self.task.call.conversation.clone(), self.hub.meters.slow_readers.clone());
         let (owner, shares) = (self.task.by.owner(), self.hub.holdings.exchanges.clone());
         let (live, incoming) = Live::new(self.task.id, owner, conversation, seq, slow, shares);
         self.hub.live.insert(&live)?;
-        Ok(Kept { hub: self.hub.clone(), live, incoming })
+        Ok(LiveEntry { hub: self.hub.clone(), live, incoming })
     }
 
     /// Appends the fresh records of a kept exchange and shows them.

@@ -3,20 +3,20 @@
 //! The same code runs an exchange that is not kept, polled in its caller's task with nothing spawned, and a kept one, run by
 //! the supervisor. Keeping only adds: records are appended before anybody sees them, and signals arrive by a channel.
 
+mod check_output;
 mod decisions;
-mod hearing;
+mod disconnect;
+mod from_peer;
 mod holding;
 mod hooked;
 mod journal;
-mod leaving;
-mod life;
 mod meter;
 mod notes;
-mod promise;
+mod peer_state;
 mod relayed;
 mod selecting;
-mod sending;
-mod side;
+mod supervised;
+mod to_peer;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,16 +30,14 @@ use tracing::Instrument;
 
 use super::Hub;
 use super::admission::Permit;
-use super::door::must_keep;
 use super::live::{Incoming, Live, Liveness};
-use super::prepare::{Candidate, Prepared, Ready};
+use super::prepared::{Candidate, Prepared, Ready, must_keep};
 use super::waiting::Place;
 use holding::Holding;
-pub(crate) use holding::busy;
-pub(crate) use life::{Launch, Launched};
 use meter::Meter;
 use notes::Notes;
-use side::{News, Side};
+use peer_state::{News, Side};
+pub(crate) use supervised::{Launch, Launched};
 
 /// How many entries an exchange may have before it is kept for its size alone.
 const MAX_UNKEPT: usize = 4_096;
@@ -62,7 +60,7 @@ pub(crate) struct Driver {
     history: Vec<Arc<Entry>>,
     /// Numbered and safe to show, for the caller of an exchange not kept.
     pub(crate) shown: VecDeque<Arc<Entry>>,
-    kept: Option<Kept>,
+    kept: Option<LiveEntry>,
     /// Until when a caller that left may come back.
     patience: Option<Time>,
     /// What became of it at a peer where nothing was begun, until it is tried elsewhere.
@@ -82,13 +80,13 @@ pub(crate) struct Driver {
 }
 
 /// A place among the living, given up when the driver ends in whatever way.
-struct Kept {
+struct LiveEntry {
     hub: Arc<Hub>,
     live: Arc<Live>,
     incoming: mpsc::Receiver<Incoming>,
 }
 
-impl Drop for Kept {
+impl Drop for LiveEntry {
     fn drop(&mut self) {
         self.live.let_go();
         self.hub.live.remove(&self.live);

@@ -18,7 +18,7 @@ use super::client::{Client, Events, Extras};
 use super::screen::{Screen, plain};
 use super::shown::Shown;
 use super::team::Board;
-use super::{Exit, Failure, meant, save};
+use super::{Exit, Failure, did_you_mean, save};
 use crate::config;
 use interlingua_api::view::{
     ArtifactView, EventView, ExchangeRequest, ExchangeView, FinishedView, OutcomeView, PartKind, PartView,
@@ -44,7 +44,7 @@ pub(super) async fn call(arguments: CallArguments) -> Result<Exit, Failure> {
         ..ExchangeRequest::default()
     };
     match exchange(&arguments.hub, arguments.exchange, request).await {
-        Err(failure) => Err(meant::skill(&arguments.hub, &arguments.skill, failure).await),
+        Err(failure) => Err(did_you_mean::skill(&arguments.hub, &arguments.skill, failure).await),
         done => done,
     }
 }
@@ -57,7 +57,7 @@ pub(super) async fn ask(arguments: AskArguments) -> Result<Exit, Failure> {
     };
     let request = ExchangeRequest { peer: Some(peer.clone()), text: Some(words), ..ExchangeRequest::default() };
     match exchange(&arguments.hub, arguments.exchange, request).await {
-        Err(failure) => Err(meant::peer(&arguments.hub, &peer, failure).await),
+        Err(failure) => Err(did_you_mean::peer(&arguments.hub, &peer, failure).await),
         done => done,
     }
 }

@@ -10,7 +10,7 @@ use super::call::{Notes, Watcher};
 use super::client::{self, Client, Extras};
 use super::lines::{Prompt, Typed};
 use super::screen::Screen;
-use super::{Exit, Failure, meant};
+use super::{Exit, Failure, did_you_mean};
 use interlingua_api::view::ExchangeRequest;
 
 /// What is said to this program instead of the peer.
@@ -45,7 +45,7 @@ const HELP: &str = "/new begins another conversation, /exit or Ctrl-D leaves, //
 pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
     let screen = Screen { json: arguments.hub.json };
     let asks = std::io::stdin().is_terminal() && !screen.json;
-    meant::known_peer(&arguments.hub, &arguments.peer).await?;
+    did_you_mean::known_peer(&arguments.hub, &arguments.peer).await?;
     if asks {
         screen.note(&format!("talking to {}; /help", arguments.peer));
     }
@@ -59,8 +59,8 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
         last: Exit::Done,
     };
     let mut lines = match asks {
-        true => Lines::Typed(Box::new(Prompt::new(client::data(&arguments.hub))?)),
-        false => Lines::Piped,
+        true => ChatInput::Typed(Box::new(Prompt::new(client::data(&arguments.hub))?)),
+        false => ChatInput::Piped,
     };
     while let Some(line) = lines.next(screen) {
         match read(&line) {
@@ -73,7 +73,7 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
                 Ok(exit) => talk.last = exit,
                 // On a terminal one answer that failed is not the end of a conversation.
                 Err(failure) if asks && failure.exit != Exit::Unreachable => screen.complain(&failure.message),
-                Err(failure) => return Err(meant::peer(&arguments.hub, &arguments.peer, failure).await),
+                Err(failure) => return Err(did_you_mean::peer(&arguments.hub, &arguments.peer, failure).await),
             },
         }
     }
@@ -87,17 +87,17 @@ pub(super) async fn chat(arguments: ChatArguments) -> Result<Exit, Failure> {
 }
 
 /// Where lines come from.
-enum Lines {
+enum ChatInput {
     Typed(Box<Prompt>),
     Piped,
 }
 
-impl Lines {
+impl ChatInput {
     /// None at the end. Standard input is not held on to: an answer may ask, and its answer is a line, too.
     fn next(&mut self, screen: Screen) -> Option<String> {
         let prompt = match self {
-            Lines::Typed(prompt) => prompt,
-            Lines::Piped => {
+            ChatInput::Typed(prompt) => prompt,
+            ChatInput::Piped => {
                 let mut line = String::new();
                 return std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0).then_some(line);
             }

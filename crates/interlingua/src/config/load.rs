@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Config, Overrides, check, later, phrases};
 use interlingua_access::settings::{Access, policy};
-use interlingua_settings::document::{Environment, Node, Sources, Substitution, decode, parse};
+use interlingua_settings::Sources;
+use interlingua_settings::document::{Environment, Node, Substitution, decode, parse};
 use interlingua_settings::{Found, Problem, unreadable};
 
 /// A configuration that may be applied.

@@ -17,6 +17,7 @@ mod check_limits;
 mod check_peers;
 mod confirm;
 pub mod diff;
+mod encryption;
 mod hub;
 mod limit_rules;
 mod limits;
@@ -38,10 +39,10 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use crate::server::keys_settings::Encryption;
 pub use crate::telemetry::settings::{Log, LogFormat, Telemetry};
 pub use audit::{Audit, AuditArguments, KeepArguments};
 pub use confirm::{Confirmations, Unknown};
+pub use encryption::Encryption;
 pub use hub::Hub;
 pub use interlingua_a2a::settings::{A2a, A2aBinding, A2aPeer, A2aSignature, Basic};
 pub use interlingua_access::settings::{

@@ -16,7 +16,7 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
-use super::keys_settings::Encryption;
+use crate::config::Encryption;
 use interlingua_access::{Access, Rules};
 use interlingua_api::ports::HeldKeys;
 use interlingua_hub::Hub;

@@ -1,7 +1,6 @@
 //! A hub from its configuration: store, keys, peers, listeners; reload, clean-up, key rotation.
 
 pub mod keys;
-pub mod keys_settings;
 mod peers;
 mod ports;
 mod purge;

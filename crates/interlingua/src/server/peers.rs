@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlingua_model::Fault;
-use interlingua_tools::files::lent::Lent;
+use interlingua_tools::files::run_workspaces::RunWorkspaces;
 
 use crate::config::{Config, Peer, Speaks};
-use interlingua_agents::{self, CallRouter, Roster};
+use interlingua_agents::{self, CallRouter, ConfiguredAgents};
 use interlingua_net::client::oauth;
 use interlingua_net::client::starting::Starting;
 
@@ -21,13 +21,13 @@ pub(super) struct PeerParts {
     pub(super) sign_ins: Arc<SignIns>,
     pub(super) sites: Arc<interlingua_sites::Sites>,
     /// Workspaces of runs that have one of their own.
-    pub(super) lent: Arc<Lent>,
+    pub(super) lent: Arc<RunWorkspaces>,
     /// Where calls of agents go.
     pub(super) router: Arc<dyn CallRouter>,
 }
 
 impl PeerParts {
-    pub(super) fn roster(&self, config: &Config) -> Result<Roster, Fault> {
+    pub(super) fn roster(&self, config: &Config) -> Result<ConfiguredAgents, Fault> {
         interlingua_agents::prepare(&self.hub, &self.lent, &self.router, &config.agent_sections())
     }
 }

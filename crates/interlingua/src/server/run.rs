@@ -40,14 +40,14 @@ use interlingua_endpoint::{Bounds, Endpoint, Shared};
 use interlingua_hub::admission::{AdmissionLimits, Rate};
 use interlingua_hub::answers::AnswerLimits;
 use interlingua_hub::audit::KeepArguments;
-use interlingua_hub::byte_budget::Room;
+use interlingua_hub::byte_budget::ByteBudget;
 use interlingua_hub::limits::LimitRule;
 use interlingua_hub::shares::HoldingLimits;
 use interlingua_hub::supervisor::round;
 use interlingua_hub::{FrontDoor, Hub, Settings, Unknown, entropy};
 use interlingua_net::accept::{Acceptor, LiveTls, bind_unix};
+use interlingua_net::connection_limits::ConnectionLimits;
 use interlingua_net::descriptors::{self, Share};
-use interlingua_net::places::Places;
 use interlingua_net::tls::{self, TlsFault};
 use interlingua_telemetry::meters;
 
@@ -126,7 +126,7 @@ impl Server {
         tokens::apply(&hub, &access).await?;
         hub.set_policy(rights::policy(&config.access));
         let bounds = ArcSwap::from_pointee(bounds(config));
-        let room = Room::new(config.limits.bodies.0);
+        let room = ByteBudget::new(config.limits.bodies.0);
         let strangers = strangers(config);
         let address = std::sync::OnceLock::new();
         let a2a = config.a2a_settings();
@@ -315,10 +315,10 @@ async fn listen(config: &Config, shared: &Arc<Shared>, routes: Router, tls: Live
         router: router(shared, routes, guard),
         supervisor: supervisor.clone(),
         open: shared.hub.meters().connections.clone(),
-        connections: Places::new(share.connections, share.each),
+        connections: ConnectionLimits::new(share.connections, share.each),
     };
     // The Owner's socket has places of its own: strangers who take all the others do not keep its Owner out.
-    let local = Acceptor { connections: Places::new(share.owner, share.owner), ..acceptor.clone() };
+    let local = Acceptor { connections: ConnectionLimits::new(share.owner, share.owner), ..acceptor.clone() };
     let socket = config.socket();
     let unix = bind_unix(&socket).map_err(|cause| StartFault::File { path: socket, cause })?;
     supervisor.run_until_stop(acceptor.tcp(listener, tls));
@@ -337,9 +337,9 @@ fn reached(config: &Config, address: SocketAddr) -> String {
 }
 
 /// Places for WebSockets of callers who have not shown who they are: four addresses may take all.
-fn strangers(config: &Config) -> Places {
+fn strangers(config: &Config) -> ConnectionLimits {
     let each = config.limits.anonymous_sockets;
-    Places::new(each.saturating_mul(4), each)
+    ConnectionLimits::new(each.saturating_mul(4), each)
 }
 
 pub(super) fn bounds(config: &Config) -> Bounds {

@@ -19,7 +19,7 @@ const SPARE: usize = 1 << 20;
 
 /// The lines of the next page.
 #[derive(Debug, Default)]
-pub struct Draft {
+pub struct PageDraft {
     /// What was handed out of it is given back once the record is written, and used again.
     record: BytesMut,
     lines: Vec<Digest>,
@@ -29,7 +29,7 @@ pub struct Draft {
     last: usize,
 }
 
-impl Draft {
+impl PageDraft {
     /// One line more, with 128 random bits.
     pub fn add(&mut self, said: &impl Serialize, salt: u128) -> Result<(), serde_json::Error> {
         self.line.clear();

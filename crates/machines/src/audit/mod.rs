@@ -18,8 +18,8 @@ mod verify;
 
 use serde::{Deserialize, Serialize};
 
-pub use draft::Draft;
-pub use verify::{Broken, Found, Verifier};
+pub use draft::PageDraft;
+pub use verify::{Broken, Verified, Verifier};
 
 use interlingua_model::digest::Digest;
 use interlingua_model::id::{Text, Time};

@@ -42,7 +42,7 @@ fn chain() -> Vec<Page> {
 
 #[test]
 fn a_draft_is_the_record_of_a_page_byte_for_byte() {
-    let mut draft = Draft::default();
+    let mut draft = PageDraft::default();
     let mut before = BEGINNING;
     for texts in [vec!["a"], vec!["quote \" and \u{1f6b2}", "", "x".repeat(3_000).as_str()], vec!["b", "c"]] {
         let lines: Vec<Line> = (7..).zip(&texts).map(|(salt, text)| line(text, salt)).collect();
@@ -62,7 +62,7 @@ fn a_draft_is_the_record_of_a_page_byte_for_byte() {
 /// What has been handed out stays as it is when its memory is wanted again.
 #[test]
 fn a_record_that_is_still_held_is_not_written_over() {
-    let mut draft = Draft::default();
+    let mut draft = PageDraft::default();
     draft.add(&json!("first"), 1).expect("it can be spelled");
     let (first, digest) = draft.finish(BEGINNING);
     let copy = first.to_vec();
@@ -72,7 +72,7 @@ fn a_record_that_is_still_held_is_not_written_over() {
     assert_ne!(first, second);
 }
 
-fn verify(pages: &[Page], from: u64, expected: Option<&Checkpoint>) -> Result<Found, Broken> {
+fn verify(pages: &[Page], from: u64, expected: Option<&Checkpoint>) -> Result<Verified, Broken> {
     let mut verifier = Verifier::default();
     verifier.know(MINE.to_vec());
     if let Some(checkpoint) = expected {

@@ -37,12 +37,12 @@ pub struct Verifier {
     keys: Vec<(Text, Vec<u8>)>,
     /// The one that signs now; `None` before the first checkpoint.
     signing: Option<Text>,
-    found: Found,
+    found: Verified,
 }
 
 /// What was seen of a chain that holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct Verified {
     /// The first record there is; those before it were removed by their age.
     pub first: Option<u64>,
     pub records: u64,
@@ -131,7 +131,7 @@ impl Verifier {
     }
 
     /// After the last page.
-    pub fn finish(&self) -> Result<&Found, Broken> {
+    pub fn finish(&self) -> Result<&Verified, Broken> {
         let last = self.head.map_or(0, |(last, _)| last);
         match self.expected.iter().map(|(record, _)| *record).max() {
             Some(expected) if expected > last => Err(Broken::CutOff { expected, last }),

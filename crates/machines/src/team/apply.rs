@@ -1,6 +1,6 @@
 //! The fold: what a record that was appended does to the state. Cannot fail.
 
-use super::{Earlier, Given, Phase, Place, Plan, Record, Round, Seat, Stand, Team, Verdict};
+use super::{Earlier, Given, Phase, Place, Record, Round, Seat, Stand, Team, TeamPlan, Verdict};
 use interlingua_model::event::Usage;
 use interlingua_model::id::Time;
 use interlingua_model::journal::Entry;
@@ -54,7 +54,7 @@ impl Team {
     /// Takes a record that stands in the journal.
     pub fn apply(&mut self, record: &Record, at: Time) {
         match record {
-            Record::Begun(plan) => *self = Team::begun(Plan::clone(plan), at),
+            Record::Begun(plan) => *self = Team::begun(TeamPlan::clone(plan), at),
             Record::RoundBegun { seat, round, seen, offer } => {
                 self.rounds = round + 1;
                 self.places[seat.0].restart = false;

@@ -3,7 +3,7 @@
 //! The rules are the hub's own words; the task is the caller's; answers are data of whoever gave them and carry the trust
 //! of all their author had read. Votes, counts and others' reasoning are never shown.
 
-use super::{Choice, Ending, Found, Given, Mode, Offer, Refusal, Round, Seat, Team};
+use super::{Choice, Ending, Given, Mode, Offer, Refusal, Round, Seat, Team, WorkspaceFolders};
 use interlingua_model::content::{Part, Party, Provenance, Trust};
 use interlingua_model::id::Text;
 
@@ -111,7 +111,7 @@ impl Team {
 
     fn files_part(&self, reader: Seat) -> Option<Part> {
         self.workspace(reader)?;
-        let Found { answers, shared } = self.plan.found.as_ref()?;
+        let WorkspaceFolders { answers, shared } = self.plan.found.as_ref()?;
         Some(hub(format!(
             "You have files of your own: relative paths start there, and nobody else writes there. {answers} holds the \
              files behind each answer, to be read. {shared} holds what all have in common; only who presents writes there."

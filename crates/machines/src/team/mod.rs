@@ -57,7 +57,7 @@ pub use brief::{Brief, Presentation};
 pub use member::{evaluating, presenting, seated};
 pub use outside::FINAL;
 pub use plain::read_plain;
-pub use plan::{Ending, Found, MAX_MEMBERS, Member, Mode, Novelty, Plan, Purse, Rules, Times, Updates};
+pub use plan::{Ending, MAX_MEMBERS, Member, Mode, Novelty, Purse, Rules, TeamPlan, Times, Updates, WorkspaceFolders};
 pub use record::{Ignored, Record, Refusal, Stopped, Vote};
 pub use tools::{Tool, offered_tools};
 pub use turn::{Called, Turn, Workflow};
@@ -86,7 +86,7 @@ pub struct Seat(pub usize);
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Team {
-    pub plan: Arc<Plan>,
+    pub plan: Arc<TeamPlan>,
     pub phase: Phase,
     /// Of the whole coordination; counts from 1.
     pub attempt: u32,
@@ -337,7 +337,7 @@ pub enum Effect {
 
 impl Team {
     /// The state after `Begun`, which is record 1.
-    pub fn begun(plan: Plan, at: Time) -> Team {
+    pub fn begun(plan: TeamPlan, at: Time) -> Team {
         let places = plan.members.iter().map(|_| Place::fresh()).collect();
         Team {
             plan: Arc::new(plan),

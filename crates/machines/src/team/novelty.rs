@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Plan, Refusal, Seat, Team};
+use super::{Refusal, Seat, Team, TeamPlan};
 
 impl Team {
     /// Why this text is not a new answer, if it is not.
@@ -18,7 +18,7 @@ impl Team {
 }
 
 /// Two answers that differ only in whose workspace they name are the same.
-fn neutralised(plan: &Plan, text: &str) -> String {
+fn neutralised(plan: &TeamPlan, text: &str) -> String {
     let mut text = text.trim().to_owned();
     for workspace in plan.members.iter().filter_map(|member| member.workspace.as_deref()) {
         if !workspace.is_empty() {

@@ -14,7 +14,7 @@ use interlingua_model::id::{PeerId, Text};
 pub const MAX_MEMBERS: usize = 32;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct TeamPlan {
     /// In the order of registration, which decides ties.
     pub members: Vec<Member>,
     pub task: Text,
@@ -23,12 +23,12 @@ pub struct Plan {
     pub rules: Rules,
     /// What members with a workspace find in it.
     #[serde(default)]
-    pub found: Option<Found>,
+    pub found: Option<WorkspaceFolders>,
 }
 
 /// Names in the workspace of every member that has one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct WorkspaceFolders {
     /// The files behind each answer: read by all, written by nobody.
     pub answers: Text,
     /// What all have in common: read by all, written by who presents.
@@ -170,9 +170,9 @@ pub struct Purse {
     pub micro_money: Option<u64>,
 }
 
-impl Plan {
-    pub fn new(task: impl Into<Text>, members: impl IntoIterator<Item = Member>) -> Plan {
-        Plan {
+impl TeamPlan {
+    pub fn new(task: impl Into<Text>, members: impl IntoIterator<Item = Member>) -> TeamPlan {
+        TeamPlan {
             members: members.into_iter().collect(),
             task: task.into(),
             trust: Trust::Caller,

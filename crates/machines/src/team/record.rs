@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, Offer, Plan, Seat, Source, Verdict};
+use super::{Choice, Offer, Seat, Source, TeamPlan, Verdict};
 use interlingua_model::content::Trust;
 use interlingua_model::event::Usage;
 use interlingua_model::fault::Fault;
@@ -10,7 +10,7 @@ use interlingua_model::id::Text;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Record {
-    Begun(Box<Plan>),
+    Begun(Box<TeamPlan>),
     /// C-01. `seen`: how many answers of each member the round was shown.
     RoundBegun {
         seat: Seat,

@@ -51,7 +51,7 @@ fn listed(language: Language, skills: &[&Skill]) -> String {
 /// Some of every peer before more of one, peers that somebody put here before the hub's own; in order of their names.
 fn chosen<'s>(skills: &[&'s Skill]) -> Vec<&'s Skill> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut ranked: Vec<(Standing, usize, &Skill)> = skills
+    let mut ranked: Vec<(MenuRank, usize, &Skill)> = skills
         .iter()
         .map(|skill| {
             let before = seen.entry(skill.id.peer.as_str()).or_default();
@@ -66,18 +66,18 @@ fn chosen<'s>(skills: &[&'s Skill]) -> Vec<&'s Skill> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Standing {
+enum MenuRank {
     Own,
     Local,
     Hub,
 }
 
 /// Whose a skill is: the names of the built-in peers are reserved.
-fn standing(skill: &Skill) -> Standing {
+fn standing(skill: &Skill) -> MenuRank {
     match skill.id.peer.as_str() {
-        "hub" | "graph" => Standing::Hub,
-        "local" => Standing::Local,
-        _ => Standing::Own,
+        "hub" | "graph" => MenuRank::Hub,
+        "local" => MenuRank::Local,
+        _ => MenuRank::Own,
     }
 }
 

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming};
 use tokio::time::{Instant, Sleep};
 
-use super::lost::{Begun, Lost, Why};
+use super::transport_error::{Begun, Lost, Why};
 use crate::counted::{Allowance, Refusal, earned};
 pub use interlingua_hub::answers::Answers;
 use interlingua_hub::byte_budget::{Claim, SMALL, kept};

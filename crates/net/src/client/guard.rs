@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use http::Uri;
 use interlingua_model::address::Origin;
-use interlingua_model::reach::is_public;
+use interlingua_model::public_ip::is_public;
 use tokio::net::TcpStream;
 
 use super::place::origin;

@@ -11,8 +11,8 @@ use interlingua_model::peer::{Peer, Standing};
 use interlingua_model::{Fault, FaultKind, Health, PeerId, Principal, Retry, Text, Time};
 use tokio::time::Instant;
 
-use super::lost::{Lost, Why};
 use super::retry::jittered;
+use super::transport_error::{Lost, Why};
 use interlingua_hub::Hub;
 use interlingua_hub::supervisor::round;
 
@@ -202,7 +202,7 @@ pub trait Probed: Peer + 'static {
     fn down(&self, by: &Principal, wait: Duration) -> Fault {
         let why = self.breaker().trouble().filter(|_| by.is_hub_owner());
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        let fault = super::ended::fault(self.name(), FaultKind::Unreachable, &format!("cannot be reached{why}"));
+        let fault = super::call_failure::fault(self.name(), FaultKind::Unreachable, &format!("cannot be reached{why}"));
         fault.retry(Retry::After(Some(wait)))
     }
 }

@@ -24,7 +24,7 @@ use tower::Service;
 
 use super::answers::{Answers, Coming, too_large};
 use super::guard::{Reach, Refused};
-use super::lost::{Begun, Lost};
+use super::transport_error::{Begun, Lost};
 use interlingua_hub::supervisor::Supervisor;
 
 pub const CONNECT: Duration = Duration::from_secs(10);
@@ -74,7 +74,7 @@ impl Pool {
     }
 
     /// By HTTP/2 and nothing else, also where there is no TLS to agree on it. All requests at a time share one connection:
-    /// see [`super::lanes`].
+    /// see [`super::h2_pool`].
     pub(super) fn http2(tls: ClientConfig, supervisor: &Supervisor, reach: Reach, answers: &Answers) -> Pool {
         let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
         let dialler = Dialler { reach: reach.clone(), idle: Idle::LookedAfter };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::lost::{Begun, Lost, Why};
+use super::transport_error::{Begun, Lost, Why};
 use interlingua_hub::entropy;
 
 const ATTEMPTS: u32 = 3;

@@ -16,8 +16,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 use crate::accept::{Acceptor, FIRST_PATIENCE};
 use crate::connection::{Connection, From};
-use crate::patience::Patient;
-use crate::places::Places;
+use crate::connection_limits::ConnectionLimits;
+use crate::stall_timeout::StallTimeout;
 use interlingua_hub::supervisor::Supervisor;
 
 /// Counts streams until they are dropped.
@@ -53,10 +53,10 @@ fn served(open: &Arc<AtomicUsize>) -> (impl Future<Output = ()> + use<>, DuplexS
     let acceptor = Acceptor {
         router: router(open),
         supervisor: Supervisor::new(),
-        connections: Places::new(1, 1),
+        connections: ConnectionLimits::new(1, 1),
         open: metrics::gauge!("test"),
     };
-    let patient = Patient::new(ours, crate::accept::READ_PATIENCE).that_begins(FIRST_PATIENCE);
+    let patient = StallTimeout::new(ours, crate::accept::READ_PATIENCE).that_begins(FIRST_PATIENCE);
     (acceptor.serve(patient, Connection::new(From::LocalSocket, false), None), theirs)
 }
 

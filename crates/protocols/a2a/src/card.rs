@@ -26,7 +26,7 @@ pub struct Facts<'a> {
     pub grpc: Option<&'a str>,
     /// Which agent is meant, where an address alone does not say.
     pub tenant: Option<&'a str>,
-    pub skills: Vec<Listed<'a>>,
+    pub skills: Vec<ListedSkill<'a>>,
     pub capabilities: Capabilities,
     /// Whether a client must know our extension.
     pub extension_required: bool,
@@ -45,7 +45,7 @@ pub enum Readers {
 
 /// A skill under the id by which this card lists it.
 #[derive(Debug, Clone)]
-pub struct Listed<'a> {
+pub struct ListedSkill<'a> {
     pub id: String,
     pub skill: &'a Skill,
 }
@@ -214,7 +214,7 @@ fn old_members(card: &mut Object<'_>, facts: &Facts<'_>) {
     card.bool("supportsAuthenticatedExtendedCard", facts.capabilities.extended_card);
 }
 
-fn skill(object: &mut Object<'_>, Listed { id, skill }: &Listed<'_>) {
+fn skill(object: &mut Object<'_>, ListedSkill { id, skill }: &ListedSkill<'_>) {
     object.text("id", id);
     object.text("name", &skill.title);
     // Neither may be empty.

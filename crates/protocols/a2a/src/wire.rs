@@ -205,7 +205,7 @@ pub struct List {
 
 /// What a list answers with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct TaskPage {
     pub tasks: Vec<Task>,
     /// Empty on the last page.
     pub next: Text,
@@ -241,7 +241,7 @@ pub struct Asked {
 pub enum Answer {
     Sent(Update),
     Task(Task),
-    Tasks(Listed),
+    Tasks(TaskPage),
     Push(PushConfig),
     Pushes(Vec<PushConfig>),
     Deleted,

@@ -12,7 +12,7 @@ use super::link::Tongue;
 use super::server::{Asked, LATE};
 use super::wire::{CommandResult, ResultStatus, ServerMessage, Status};
 use super::{WIRE, fault, profile};
-use interlingua_wire::hop;
+use interlingua_wire::hub_headers;
 use interlingua_wire::members::Members;
 
 /// A TASK as a call of its target, in words. It is kept, its caller can answer nothing, and it ends with its connection; in the
@@ -34,8 +34,8 @@ pub fn task(asked: &Asked, message: MessageId, grace: Duration, now: Time) -> Ca
         deadline: timeout.map(|span| Deadline { at: now.after(span), set_by: DeadlineBy::Caller }),
         ..Limits::default()
     };
-    call.via = said.text("via").and_then(|via| hop::via(&via));
-    if let Some(origin) = said.text(hop::ORIGIN) {
+    call.via = said.text("via").and_then(|via| hub_headers::via(&via));
+    if let Some(origin) = said.text(hub_headers::ORIGIN) {
         call.told(&origin);
     }
     call.trace = trace(&said);

@@ -22,6 +22,8 @@ const SYSTEM: [&str; 8] = [
     "platform_type",
     "schema_version",
 ];
+/// The skill of a device that takes words.
+pub(crate) const DO: &str = "do";
 /// How many tools of one device are believed.
 const TOOLS: usize = 1024;
 
@@ -117,7 +119,7 @@ fn tell(peer: &PeerId, profile: &Profile) -> Skill {
     let schema = r#"{"type":"object","properties":{"request":{"type":"string","description":"what is to be done, in words"}},"required":["request"]}"#;
     let input = Schema(Json::parse(schema.into()).unwrap_or_else(|_| Json::empty_object()));
     let mut skill = Skill::new(
-        SkillId::new(peer.as_str(), "do"),
+        SkillId::new(peer.as_str(), DO),
         SkillKind::Agent,
         "Does what it is told in words, with the tools of this device",
         input,

@@ -137,13 +137,13 @@ pub fn task(call: &Call, client_id: Text, target: Text, session: Text, task_name
 
 /// Hubs passed and trace context: clients have a place for them, servers do not.
 fn hops(call: &Call) -> Option<Json> {
-    let headers = interlingua_wire::hop::encode(call);
+    let headers = interlingua_wire::hub_headers::encode(call);
     let known = |name: &str| match name {
-        interlingua_wire::hop::VIA => Some("via"),
-        interlingua_wire::hop::ORIGIN
-        | interlingua_wire::hop::TRACEPARENT
-        | interlingua_wire::hop::TRACESTATE
-        | interlingua_wire::hop::BAGGAGE => Some(""),
+        interlingua_wire::hub_headers::VIA => Some("via"),
+        interlingua_wire::hub_headers::ORIGIN
+        | interlingua_wire::hub_headers::TRACEPARENT
+        | interlingua_wire::hub_headers::TRACESTATE
+        | interlingua_wire::hub_headers::BAGGAGE => Some(""),
         _ => None,
     };
     let kept: Vec<(&str, &String)> = headers

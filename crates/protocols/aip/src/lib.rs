@@ -14,7 +14,7 @@
 //! The Agent Interaction Protocol: devices and orchestrators that are connected to this hub, and devices behind others' servers.
 //!
 //! [`desk`] holds the rules of the server, which are pure, and does what they say; [`inbound`] is the sockets and the small
-//! HTTP interface; [`registrar`] shows devices as peers; [`outbound`] calls them, and devices of other servers; [`device`] is
+//! HTTP interface; [`registrar`] knows the devices; [`outbound`] shows them as peers and calls them, and devices of other servers; [`device`] is
 //! this program as a device itself. [`Extensions`] are what a program that embeds
 //! the hub adds.
 
@@ -59,7 +59,7 @@ mod queue;
 mod registrar;
 mod results;
 pub mod settings;
-mod sight;
+mod visibility;
 
 pub use desk::Desk;
 pub use extensions::{Extensions, Foreign};

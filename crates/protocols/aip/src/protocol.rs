@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use super::{Endpoint, PROTOCOL, inbound};
+use super::{Endpoint, PROTOCOL, inbound, outbound};
 use interlingua_endpoint::protocol::Protocol;
 
 #[derive(Debug)]
@@ -21,5 +21,6 @@ impl Protocol for Aip {
 
     fn start(&self) {
         self.0.own.start();
+        outbound::start_showing(&self.0.own);
     }
 }

@@ -6,15 +6,28 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytes::Bytes;
 use interlingua_model::Text;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::desk::Out;
+use crate::link::Identity;
+use crate::wire::ServerMessage;
 use interlingua_hub::shares::{NoRoom, Share, Shares};
 
 /// How many frames may wait for one connection. A client that reads slower than this is gone.
 const FRAMES: usize = 256;
+
+/// What a connection is told to do.
+#[derive(Debug)]
+pub(crate) enum Out {
+    Admit(Identity),
+    Frame(Box<ServerMessage>),
+    /// The answer to a frame of another kind.
+    Foreign(Bytes),
+    Probe,
+    Close(u16),
+}
 
 /// What the desk holds of a connection's queue.
 #[derive(Debug)]

@@ -7,18 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::discover::{self, Sources, ToolKey};
+use crate::discover::{self, DO, Sources, ToolKey};
 use crate::link::Tongue;
 use crate::server::Effect;
 use crate::wire::ToolType;
+use interlingua_model::peer::Peer;
 use interlingua_model::{Card, Digest, Health, Json, PeerId, SkillKind, Text, Time};
 use interlingua_wire::members::Members;
 use tokio::sync::{Notify, watch};
 
-use super::desk::Desk;
-use super::outbound::device::{DO, DevicePeer};
 use super::settings::Settings;
-use interlingua_hub::Hub;
 use interlingua_hub::names::name_problem;
 use interlingua_hub::registry::{Catalogue, Change};
 
@@ -40,7 +38,7 @@ pub(super) struct Registrar {
 
 #[derive(Debug, Default)]
 struct Known {
-    devices: BTreeMap<Text, Device>,
+    devices: BTreeMap<Text, KnownDevice>,
     /// To be shown anew.
     dirty: BTreeSet<Text>,
     urgent: bool,
@@ -49,7 +47,7 @@ struct Known {
 }
 
 #[derive(Debug, Clone)]
-struct Device {
+struct KnownDevice {
     /// Its name as a peer, once it has one.
     name: Option<PeerId>,
     tongue: Tongue,
@@ -98,7 +96,7 @@ impl Registrar {
     /// Is this the id or the name of a device of this hub, connected or not?
     pub(super) fn is_device(&self, name: &str) -> bool {
         let known = self.known();
-        let named = |device: &Device| device.name.as_ref().is_some_and(|of| of.as_str() == name);
+        let named = |device: &KnownDevice| device.name.as_ref().is_some_and(|of| of.as_str() == name);
         known.devices.contains_key(name) || known.devices.values().any(named)
     }
 
@@ -139,14 +137,14 @@ impl Registrar {
         match effect {
             Effect::Joined { device, info, tools, tongue, back: _ } => self.joined(device, info, tools, *tongue),
             Effect::Left { device, seen, until: _ } => {
-                let away = |known: &mut Device| (known.stand, known.seen) = (Stand::Away, *seen);
+                let away = |known: &mut KnownDevice| (known.stand, known.seen) = (Stand::Away, *seen);
                 self.change(device, away, Urgency::Urgent);
             }
             Effect::Removed { device } => {
                 self.change(device, |known| known.stand = Stand::Gone, Urgency::Urgent);
             }
             Effect::Telemetry { device, info, tools } => {
-                let told = |known: &mut Device| {
+                let told = |known: &mut KnownDevice| {
                     known.info = Some(info.clone());
                     if let Some(tools) = tools {
                         known.tools = Some(tools.clone());
@@ -166,9 +164,10 @@ impl Registrar {
     }
 
     fn joined(&self, id: &Text, info: &Option<Json>, tools: &Option<Json>, tongue: Tongue) {
-        let fresh = Device { name: None, tongue, info: None, tools: None, seen: Time(0), stand: Stand::Here, visit: 0 };
+        let fresh =
+            KnownDevice { name: None, tongue, info: None, tools: None, seen: Time(0), stand: Stand::Here, visit: 0 };
         self.known().devices.entry(id.clone()).or_insert(fresh);
-        let here = |known: &mut Device| {
+        let here = |known: &mut KnownDevice| {
             (known.stand, known.tongue, known.visit) = (Stand::Here, tongue, known.visit + 1);
             known.info.clone_from(info);
             // What it answered before it left is better than nothing.
@@ -179,7 +178,7 @@ impl Registrar {
         self.change(id, here, Urgency::Urgent);
     }
 
-    fn change(&self, id: &str, edit: impl FnOnce(&mut Device), urgency: Urgency) {
+    fn change(&self, id: &str, edit: impl FnOnce(&mut KnownDevice), urgency: Urgency) {
         {
             let mut known = self.known();
             let Some((id, _)) = known.devices.get_key_value(id) else { return };
@@ -205,6 +204,55 @@ impl Registrar {
         self.reached(&self.indexed).await;
     }
 
+    /// Waits until there is something to show; news that nobody waits for may wait for more of them.
+    pub(super) async fn next_change(&self) {
+        self.changed.notified().await;
+        if !self.known().urgent {
+            let _ = tokio::time::timeout(TELEMETRY, self.urgent.notified()).await;
+        }
+    }
+
+    /// What has changed since this was last asked, and how much was noted by then. `peer` makes what a device is called by.
+    pub(super) fn take_changes(
+        &self,
+        catalogue: &Catalogue,
+        settings: &Settings,
+        now: Time,
+        peer: impl Fn(Text, &Card, Vec<ToolKey>) -> Arc<dyn Peer>,
+    ) -> (Vec<Change>, u64) {
+        let mut known = self.known();
+        known.urgent = false;
+        let dirty = std::mem::take(&mut known.dirty);
+        let mut changes = Vec::with_capacity(dirty.len());
+        for id in dirty {
+            let Some(device) = known.devices.get(&id) else { continue };
+            let named = device.name.clone();
+            let name = named.unwrap_or_else(|| peer_name(&id, |name| known.is_taken(&id, name, catalogue)));
+            if device.stand == Stand::Gone {
+                known.devices.remove(&id);
+                changes.push(Change::Remove(name));
+                continue;
+            }
+            let (card, tools) = card(&id, &name, device, settings, now);
+            if let Some(device) = known.devices.get_mut(&id) {
+                device.name = Some(name);
+            }
+            let peer = peer(id, &card, tools);
+            changes.push(Change::Put(Box::new(card), peer));
+        }
+        (changes, known.noted)
+    }
+
+    /// All that was noted until then is shown.
+    pub(super) fn set_shown(&self, noted: u64) {
+        self.shown.send_replace(noted);
+    }
+
+    /// All that was noted until then can be found by words.
+    pub(super) fn set_indexed(&self, noted: u64) {
+        self.indexed.send_replace(noted);
+    }
+
     async fn reached(&self, count: &watch::Sender<u64>) {
         let noted = self.known().noted;
         let mut count = count.subscribe();
@@ -219,52 +267,6 @@ enum Urgency {
     Patient,
 }
 
-impl Desk {
-    pub(super) async fn keep_registered(self: Arc<Self>) {
-        loop {
-            self.registrar.changed.notified().await;
-            if !self.registrar.known().urgent {
-                let _ = tokio::time::timeout(TELEMETRY, self.registrar.urgent.notified()).await;
-            }
-            let Some(hub) = self.hub() else { return };
-            let (changes, noted) = self.changes(&hub);
-            let placed = || {
-                self.registrar.shown.send_replace(noted);
-            };
-            if let Err(fault) = hub.register_all(changes, placed).await {
-                tracing::error!(error = %fault, "devices could not be shown as peers");
-            }
-            self.registrar.indexed.send_replace(noted);
-        }
-    }
-
-    fn changes(self: &Arc<Self>, hub: &Hub) -> (Vec<Change>, u64) {
-        let catalogue = hub.catalogue();
-        let (settings, now) = (self.settings(), hub.now());
-        let mut known = self.registrar.known();
-        known.urgent = false;
-        let dirty = std::mem::take(&mut known.dirty);
-        let mut changes = Vec::with_capacity(dirty.len());
-        for id in dirty {
-            let Some(device) = known.devices.get(&id) else { continue };
-            let named = device.name.clone();
-            let name = named.unwrap_or_else(|| peer_name(&id, |name| known.is_taken(&id, name, &catalogue)));
-            if device.stand == Stand::Gone {
-                known.devices.remove(&id);
-                changes.push(Change::Remove(name));
-                continue;
-            }
-            let (card, tools) = card(&id, &name, device, &settings, now);
-            if let Some(device) = known.devices.get_mut(&id) {
-                device.name = Some(name.clone());
-            }
-            let peer = DevicePeer::new(self.clone(), id, name, platform(&card), tools);
-            changes.push(Change::Put(Box::new(card), Arc::new(peer)));
-        }
-        (changes, known.noted)
-    }
-}
-
 /// The id, if a peer can be called so and none is; else as much of it as can be, and a sign of its own.
 fn peer_name(id: &str, taken: impl Fn(&str) -> bool) -> PeerId {
     if name_problem(id).is_none() && !taken(id) {
@@ -276,12 +278,7 @@ fn peer_name(id: &str, taken: impl Fn(&str) -> bool) -> PeerId {
     format!("{}-{sign}", if plain.is_empty() { "device" } else { plain }).into()
 }
 
-fn platform(card: &Card) -> Option<Text> {
-    let told = card.telemetry.as_ref().map_or_else(Members::absent, Members::of);
-    told.text("platform").map(|platform| Text::from(&*platform))
-}
-
-fn card(id: &str, name: &PeerId, device: &Device, settings: &Settings, now: Time) -> (Card, Vec<ToolKey>) {
+fn card(id: &str, name: &PeerId, device: &KnownDevice, settings: &Settings, now: Time) -> (Card, Vec<ToolKey>) {
     let sources = Sources { configuration: settings.account(id), manifest: None, telemetry: device.info.clone() };
     let listed = device.tools.as_ref().map(|tools| discover::tools(name.as_str(), tools)).unwrap_or_default();
     let mut skills = Vec::with_capacity(listed.len());

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use interlingua_model::json::Count;
 use interlingua_model::{Json, Principal, Text};
 
-use super::sight::shares;
+use super::visibility::shares;
 
 /// How many results are remembered, and how many announcements.
 const REMEMBERED: usize = 1_000;

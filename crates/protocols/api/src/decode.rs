@@ -6,7 +6,7 @@ use interlingua_model::{
     Answer, Ask, Call, CancelWhy, ConversationId, Deadline, DeadlineBy, Fault, FaultKind, Input, Json, KindSet,
     Missing, OnDisconnect, Part, PeerId, Priority, Provenance, QuestionId, Secret, Signal, SkillId, Target, Time, Wire,
 };
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 

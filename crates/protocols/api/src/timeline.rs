@@ -20,7 +20,7 @@ use super::page::{self, Paged};
 use super::{Answered, Asker, answer, events, task_id};
 use crate::Endpoint;
 use crate::view::{ErrorBody, PageView, StepView};
-use interlingua_hub::claim::Claim;
+use interlingua_hub::reauthorize::Claim;
 use interlingua_hub::runs::Listener;
 
 /// How many steps are read at once.

@@ -32,9 +32,9 @@ mod tests;
 pub mod inbound;
 mod inside;
 mod memory;
-mod promise;
 mod protocol;
 pub mod refusal;
+mod self_proving_token;
 #[cfg(test)]
 mod session_tests;
 mod sessions;

@@ -2,13 +2,13 @@
 //! core's ([`crate::session`]); an idle session costs the process nothing, it is in the store.
 //!
 //! A context token the hub makes names its session and proves it: `KEY.SECRET`. So a token alone leads back to its session
-//! without a second table. One that nobody has asked for is only promised ([`super::promise`]). A caller known by who it is may bring a token of its own; its session is then named after the
+//! without a second table. One that nobody has asked for is only promised ([`super::self_proving_token`]). A caller known by who it is may bring a token of its own; its session is then named after the
 //! token. A token that such a caller brings and that is not known proves nothing and is repeated as it came.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::session::{self, Held, Presented, Refused, Sealed, Session};
+use crate::session::{self, Held, PREFIX, Presented, Refused, Sealed, Session};
 use crate::wire::Token;
 use bytes::Bytes;
 use interlingua_model::ports::{Expect, Item, Records, Room, StoreFault};
@@ -18,14 +18,12 @@ use interlingua_model::{
 };
 
 use super::memory::Memory;
-use super::promise::Promise;
+use super::self_proving_token::SelfProvingToken;
 use super::settings::{Seals, Settings};
 use interlingua_hub::shares::Shares;
 use interlingua_hub::{CONVERSATIONS, entropy};
 
 const KIND: &str = "session";
-/// What the ids of sessions begin with. An agent's name would tell others who speaks (H-06).
-pub(super) const PREFIX: &str = "nlip";
 /// More sessions than this are refused.
 pub const MAX_SESSIONS: u64 = 1_000_000;
 /// A larger context is not kept.
@@ -116,7 +114,7 @@ impl TakenUp {
     }
 
     /// With a session that is not written before somebody comes back to it.
-    fn promised(promise: &Promise, token: &Token, settings: &Settings) -> TakenUp {
+    fn promised(promise: &SelfProvingToken, token: &Token, settings: &Settings) -> TakenUp {
         let mut taken = TakenUp::of(token.clone());
         taken.token.session_id = Some(promise.id());
         taken.token.context_token = Some(promise.token());
@@ -170,7 +168,7 @@ impl Sessions {
             return Ok(TakenUp::alone(brought.token, settings));
         }
         if shown.key.is_none() && brought.leaves_nothing() && settings.persists_contexts {
-            let promise = Promise::new(&brought.by.owner(), &settings.promises, entropy::bits(), now);
+            let promise = SelfProvingToken::new(&brought.by.owner(), &settings.promises, entropy::bits(), now);
             return Ok(TakenUp::promised(&promise, brought.token, settings));
         }
         let table = if settings.persists_contexts { &self.durable } else { &self.passing };
@@ -232,7 +230,7 @@ struct Shown {
     key: Option<Digest>,
     secret: Option<Secret>,
     /// What the token promises, when it is for the session that is meant.
-    promise: Option<Promise>,
+    promise: Option<SelfProvingToken>,
     proven: bool,
 }
 
@@ -240,11 +238,11 @@ impl Shown {
     fn of(by: &Principal, token: &Token, settings: &Settings) -> Shown {
         let (owner, proven) = (by.owner(), !by.is_anonymous());
         let shown = token.context_token.as_ref();
-        let promise = shown.and_then(|token| Promise::read(&owner, &settings.promises, token));
+        let promise = shown.and_then(|token| SelfProvingToken::read(&owner, &settings.promises, token));
         let (named, secret) = shown.map_or((None, None), split);
         // A token of the caller's own names its session, so that it leads back there when it comes alone.
         let own = || secret.as_ref().filter(|_| proven && named.is_none()).and_then(|it| id_of(&owner, it));
-        let id = token.session_id.clone().or_else(|| promise.as_ref().map(Promise::id)).or_else(own);
+        let id = token.session_id.clone().or_else(|| promise.as_ref().map(SelfProvingToken::id)).or_else(own);
         let key = id.as_ref().map(|id| Session::key(&owner, id)).or(named);
         let promise = promise.filter(|promise| Some(promise.id()) == id);
         Shown { id, key, secret, promise, proven }

@@ -11,7 +11,7 @@ use crate::session::Rules;
 use interlingua_keys::{KeyFault, Keyring, SealFault, Tagger};
 use zeroize::Zeroizing;
 
-use super::promise;
+use super::self_proving_token;
 use interlingua_settings::Key;
 
 /// What a context is sealed for.
@@ -59,7 +59,7 @@ impl Settings {
             opens_sessions: tokens.auto_generate_sessions,
             counts_turns: tokens.track_conversation_turns,
             persists_contexts: tokens.persist_context_tokens,
-            promises: Arc::new(own.tagger(promise::PURPOSE)?),
+            promises: Arc::new(own.tagger(self_proving_token::PURPOSE)?),
             seals: Seals::new(tokens, own)?,
         })
     }

@@ -9,7 +9,7 @@ use interlingua_model::{Deadline, DeadlineBy, Json, Level, MessageId, Priority, 
 use super::capabilities::Client;
 use super::fault::UNSUPPORTED_VERSION;
 use super::{Version, meta};
-use interlingua_wire::hop;
+use interlingua_wire::hub_headers;
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;
 use interlingua_wire::rpc::{self, Id};
@@ -62,11 +62,11 @@ pub struct Said {
 impl Said {
     fn new(version: Version, client: Client, meta: &Members, now: Time) -> Result<Said, Refused> {
         let (via, deadline, priority) = (meta::via(meta), meta.text(meta::DEADLINE), meta.text(meta::PRIORITY));
-        let hop = hop::Headers {
+        let hop = hub_headers::Headers {
             via: via.as_deref(),
             deadline: deadline.as_deref(),
             priority: priority.as_deref(),
-            ..hop::Headers::default()
+            ..hub_headers::Headers::default()
         };
         let hop = hop.decode(now).map_err(|bad| Refused::params(bad.to_string()))?;
         let priority = match meta.number(meta::PRIORITY).map(Priority::new) {

@@ -12,7 +12,7 @@ use super::Version;
 use super::meta::{self, META};
 use super::names::{inward, prompt_skill};
 use super::version::is_ours;
-use interlingua_wire::hop::IMPORTED;
+use interlingua_wire::hub_headers::IMPORTED;
 use interlingua_wire::members::Members;
 use interlingua_wire::object::Object;
 

@@ -108,7 +108,7 @@ pub enum Problem {
     #[error("{0}")]
     BadTopic(&'static str),
     #[error("{0}")]
-    BadHeader(interlingua_wire::hop::BadHop),
+    BadHeader(interlingua_wire::hub_headers::BadHop),
 }
 
 impl From<BadJson> for Invalid {

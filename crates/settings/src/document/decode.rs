@@ -9,8 +9,7 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::tree::{Key, Node, Value};
-use crate::Sources;
-use crate::problem::{At, Problem, nearest};
+use crate::problem::{At, Problem, Sources, nearest};
 
 /// Why a key is refused that is part of the contract but not of this hub yet, by its path; `None` where it is simply unknown.
 pub type Later = fn(&[String]) -> Option<String>;

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::tree::{Node, Value, parse_list};
-use super::{Problem, Sources};
+use crate::problem::{Problem, Sources};
 use crate::unreadable;
 
 /// Where `${NAME}` is looked up; passed in, so that a test has its own.

@@ -10,7 +10,7 @@ use interlingua_model::address::Origin;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::chromium::Chromium;
-use super::keeper::Keeper;
+use super::host::BrowserHost;
 use super::page::Page;
 use super::pool::{Browser, OPENING, open};
 use super::sessions::visit::{Found, Visit};
@@ -108,7 +108,7 @@ pub(super) struct Guest<'a> {
     pub(super) key: &'a Key,
     pub(super) how: &'a Sessions,
     pub(super) origins: &'a [Origin],
-    pub(super) keeper: &'a dyn Keeper,
+    pub(super) keeper: &'a dyn BrowserHost,
 }
 
 impl Browser {
@@ -201,7 +201,7 @@ impl Browser {
     }
 
     /// Every session there is, in the browser and on paper.
-    pub async fn sessions(&self, keeper: &dyn Keeper) -> Vec<Seen> {
+    pub async fn sessions(&self, keeper: &dyn BrowserHost) -> Vec<Seen> {
         let mut seen = self.sessions.seen(keeper.now());
         let kept = kept::all(keeper).await;
         let more: Vec<Seen> = kept.into_iter().filter(|kept| !seen.iter().any(|live| live.key == kept.key)).collect();
@@ -211,7 +211,7 @@ impl Browser {
     }
 
     /// Ends a session and forgets what was kept of it. A call that is in it ends with it.
-    pub async fn end_session(&self, keeper: &dyn Keeper, key: &Key) {
+    pub async fn end_session(&self, keeper: &dyn BrowserHost, key: &Key) {
         self.sessions.end(key);
         kept::forget(keeper, key).await;
     }

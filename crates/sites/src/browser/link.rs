@@ -49,7 +49,7 @@ pub(super) struct Tab {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct LinkState {
     waiting: HashMap<u64, oneshot::Sender<Result<Box<RawValue>, Lost>>>,
     tabs: HashMap<String, watch::Sender<Tab>>,
     /// Contexts of ours, and the page each was made for.
@@ -62,7 +62,7 @@ struct State {
 pub(super) struct Link {
     outgoing: mpsc::Sender<Vec<u8>>,
     next: Arc<AtomicU64>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<LinkState>>,
 }
 
 /// An answer on its way.
@@ -147,7 +147,7 @@ impl Link {
         self.state().tabs.remove(session);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LinkState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -4,7 +4,7 @@
 //! `page` (one context with one page), `engine.js` (what runs beside a page and finds, waits and reads), [`Browser`] (the
 //! pool), `lease` (what a call is lent of it), `sessions` (contexts that stay) and `state` (what they keep), `play` (a bound sequence, step by step), `mend` (when an element is not where it was), `memory` (what elements
 //! looked like), `weight` (how much memory pages take), [`proxy`] (who a page may speak to), [`SitePeer`] (a site as the hub calls it), `voice` (what its callers
-//! hear and are asked), [`Keeper`] (what it needs of the hub), [`mod@file`] (definitions on disk).
+//! hear and are asked), [`BrowserHost`] (what it needs of the hub), [`mod@file`] (definitions on disk).
 //!
 //! # What is contained
 //!
@@ -20,21 +20,21 @@
 mod chromium;
 pub mod file;
 mod find;
-mod keeper;
+mod fingerprints;
+mod host;
 mod lease;
 mod link;
-mod memory;
-mod mend;
 mod page;
 mod peer;
 mod play;
 mod pool;
 pub mod proxy;
+mod questions;
+mod repair;
 mod sessions;
 mod state;
 #[cfg(test)]
 mod tests;
-mod voice;
 mod weight;
 
 use std::future::Future;
@@ -42,7 +42,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub use find::{NotFound, find};
-pub use keeper::{Advice, Keeper};
+pub use host::{Advice, BrowserHost};
 pub use peer::SitePeer;
 pub use play::{Played, Stopped};
 pub use pool::{Browser, Sandbox, Settings};

@@ -17,14 +17,14 @@ use interlingua_model::{
 use serde_json::Map;
 use tokio::sync::{OnceCell, mpsc, oneshot};
 
-use super::keeper::Keeper;
+use super::fingerprints::Memory;
+use super::host::BrowserHost;
 use super::lease::{Guest, Lease};
-use super::memory::Memory;
 use super::play::{Beside, Played, Player, Stopped};
 use super::pool::Browser;
 use super::proxy::{Lookup, Proxy, Rules, System};
+use super::questions::{Asking, CallerQuestions, WAITING};
 use super::sessions::Key;
-use super::voice::{Asking, Voice, WAITING};
 use interlingua_process::exchange::{Running, WAITING_EVENTS};
 
 /// Results kept for actions that allow it.
@@ -39,7 +39,7 @@ pub struct SitePeer {
     browser: Arc<Browser>,
     proxy: OnceCell<Proxy>,
     lookup: Arc<dyn Lookup>,
-    keeper: Arc<dyn Keeper>,
+    keeper: Arc<dyn BrowserHost>,
     memory: Memory,
     cached: Mutex<HashMap<Digest, (Instant, Duration, Output)>>,
 }
@@ -51,7 +51,7 @@ impl std::fmt::Debug for SitePeer {
 }
 
 impl SitePeer {
-    pub fn new(id: PeerId, site: Site, browser: Arc<Browser>, keeper: Arc<dyn Keeper>) -> SitePeer {
+    pub fn new(id: PeerId, site: Site, browser: Arc<Browser>, keeper: Arc<dyn BrowserHost>) -> SitePeer {
         let memory = Memory::new(id.clone(), &site, Arc::clone(&keeper));
         let (proxy, lookup) = (OnceCell::new(), System::lookup());
         SitePeer { id, site, browser, proxy, lookup, keeper, memory, cached: Mutex::default() }
@@ -90,8 +90,13 @@ impl SitePeer {
         let (cancel, cancelled) = oneshot::channel();
         let (answer, answers) = mpsc::channel(1);
         let asking = Asking::of(&dispatch, &self.hidden(&plan.action), &*self.keeper, answers);
-        let voice =
-            Voice { events, key: dispatch.key, of: plan.steps.len(), id: self.id.clone(), asking: Some(asking) };
+        let voice = CallerQuestions {
+            events,
+            key: dispatch.key,
+            of: plan.steps.len(),
+            id: self.id.clone(),
+            asking: Some(asking),
+        };
         let work = Box::pin(async move {
             tokio::select! {
                 finished = self.run(plan, voice, key, owner) => finished,
@@ -133,7 +138,8 @@ impl SitePeer {
         let args = Json::from_tree(args);
         let plan = self.site.bind(action, Some(&args))?;
         let (events, mut heard) = mpsc::channel(WAITING_EVENTS);
-        let voice = Voice { events, key: "k".into(), of: plan.steps.len(), id: self.id.clone(), asking: None };
+        let voice =
+            CallerQuestions { events, key: "k".into(), of: plan.steps.len(), id: self.id.clone(), asking: None };
         let key = self.key(&plan, Some(&args));
         let deaf = async { while heard.recv().await.is_some() {} };
         let owner = Owner([interlingua_model::Subject::User(who.into())].into());
@@ -147,7 +153,7 @@ impl SitePeer {
         self.key(&plan, Some(&args)).is_some_and(|key| self.known(&key).is_some())
     }
 
-    async fn run(&self, plan: Plan, voice: Voice, key: Option<Digest>, owner: Owner) -> Carried<Finished> {
+    async fn run(&self, plan: Plan, voice: CallerQuestions, key: Option<Digest>, owner: Owner) -> Carried<Finished> {
         for name in &plan.ignored {
             voice.note(Level::Warning, 0, &format!("the parameter {name} is used by no step")).await;
         }
@@ -184,7 +190,7 @@ impl SitePeer {
         }
     }
 
-    async fn play(&self, plan: &Plan, voice: &Voice, owner: Owner) -> Result<Played, Box<Stopped>> {
+    async fn play(&self, plan: &Plan, voice: &CallerQuestions, owner: Owner) -> Result<Played, Box<Stopped>> {
         let rules = || Rules::with(&self.site, Arc::clone(&self.lookup));
         let opened = self.proxy.get_or_try_init(|| Proxy::open(rules(), self.browser.background())).await;
         let proxy = opened.map_err(|error| stopped(Trouble::NoBrowser(error.to_string())))?;
@@ -224,7 +230,7 @@ impl SitePeer {
         lease: &mut Lease,
         plan: &Plan,
         rules: &Rules,
-        voice: &Voice,
+        voice: &CallerQuestions,
     ) -> Result<Played, Box<Stopped>> {
         let known = self.memory.of(&plan.action).await.map_err(stopped)?;
         let Some((page, seat)) = lease.parts() else { return Err(stopped(Trouble::BrowserCrashed { step: 0 })) };

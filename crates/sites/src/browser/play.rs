@@ -14,12 +14,12 @@ use interlingua_model::json::Tree;
 use serde_json::{Map, json};
 use tokio::time::Instant;
 
-use super::keeper::Keeper;
+use super::host::BrowserHost;
 use super::lease::Seat;
-use super::mend::{Hand, Ready};
 use super::page::{Failed, Found, Page};
 use super::proxy::Rules;
-use super::voice::Voice;
+use super::questions::CallerQuestions;
+use super::repair::{Hand, Ready};
 
 /// After a press a new page may be on its way; most are not.
 const TURNING: Duration = Duration::from_secs(5);
@@ -70,8 +70,8 @@ pub(super) struct Player<'a> {
 pub(super) struct Beside<'a> {
     /// What elements looked like the last time, by step from 1.
     pub(super) known: &'a HashMap<usize, Fingerprint>,
-    pub(super) voice: &'a Voice,
-    pub(super) keeper: &'a dyn Keeper,
+    pub(super) voice: &'a CallerQuestions,
+    pub(super) keeper: &'a dyn BrowserHost,
     /// Given up while a person thinks.
     pub(super) seat: &'a Seat,
 }

@@ -95,7 +95,7 @@ pub struct Browser {
     waiting: AtomicUsize,
     /// One process is started at a time.
     starting: Semaphore,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
 }
 
 impl std::fmt::Debug for Browser {
@@ -105,7 +105,7 @@ impl std::fmt::Debug for Browser {
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     current: Option<Arc<Chromium>>,
     spare: Option<Spare>,
     swept: bool,
@@ -259,7 +259,7 @@ impl Browser {
         }));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -24,7 +24,7 @@ pub(super) const MAX_BYTES: usize = 1024 * 1024;
 
 /// No `Debug`: every cookie may be a login.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct BrowserState {
     cookies: Vec<Cookie>,
     /// By origin: keys and values.
     storage: BTreeMap<String, Vec<(String, String)>>,
@@ -74,7 +74,7 @@ impl Cookie {
 
 impl Page {
     /// All cookies, the storage of the origin the page is on, and that of others as it was `before`.
-    pub(super) async fn take_out(&mut self, before: &State) -> Result<State, Failed> {
+    pub(super) async fn take_out(&mut self, before: &BrowserState) -> Result<BrowserState, Failed> {
         #[derive(Deserialize)]
         struct All {
             cookies: Vec<Cookie>,
@@ -92,11 +92,11 @@ impl Page {
                 storage.insert(origin, shown.stored);
             }
         }
-        Ok(State { cookies, storage })
+        Ok(BrowserState { cookies, storage })
     }
 
     /// Puts a state into a context that has none, as far as it belongs to these origins. No site is asked for anything.
-    pub(super) async fn put_back(&mut self, state: &State, origins: &[Origin]) -> Result<(), Failed> {
+    pub(super) async fn put_back(&mut self, state: &BrowserState, origins: &[Origin]) -> Result<(), Failed> {
         let until = Instant::now() + PATIENCE;
         let link = self.chromium.link.clone();
         let cookies: Vec<Tree> = state.cookies.iter().map(Cookie::param).collect();

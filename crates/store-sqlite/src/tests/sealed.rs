@@ -10,8 +10,8 @@ use interlingua_model::ports::*;
 use proptest::prelude::*;
 use rusqlite::Connection;
 
+use super::super::at_rest::Rest;
 use super::super::convert;
-use super::super::rest::Rest;
 use super::super::{Embedded, OpenFault, Options, integrity};
 use super::{OUTER, append, open, open_sealed};
 use interlingua_keys::{FILE, KeyFault, Wrapping};

@@ -2,22 +2,22 @@
 
 /// One binary message that is no NLIP message.
 #[derive(Debug)]
-pub struct Case {
+pub struct CborCase {
     pub name: &'static str,
     pub bytes: Vec<u8>,
 }
 
 /// Every case. Each deserves an NLIP error (ECMA-432, clause 11) or a close, and leaves the hub well.
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<CborCase> {
     [heads(), contents(), messages()].into_iter().flatten().collect()
 }
 
-fn case(name: &'static str, bytes: impl Into<Vec<u8>>) -> Case {
-    Case { name, bytes: bytes.into() }
+fn case(name: &'static str, bytes: impl Into<Vec<u8>>) -> CborCase {
+    CborCase { name, bytes: bytes.into() }
 }
 
 /// Wrong from the first bytes.
-fn heads() -> Vec<Case> {
+fn heads() -> Vec<CborCase> {
     vec![
         case("CBOR: a lone break", [0xFF]),
         case("CBOR: nothing", []),
@@ -35,7 +35,7 @@ fn heads() -> Vec<Case> {
 }
 
 /// Well-formed at the top and wrong inside.
-fn contents() -> Vec<Case> {
+fn contents() -> Vec<CborCase> {
     let with_content = |content: &[u8]| {
         [&entries(3), &text("format"), &text("text"), &text("subformat"), &text("english"), &text("content"), content]
             .concat()
@@ -55,7 +55,7 @@ fn contents() -> Vec<Case> {
 }
 
 /// Well-formed CBOR that is no message.
-fn messages() -> Vec<Case> {
+fn messages() -> Vec<CborCase> {
     let keys = [("format", "text"), ("Format", "text"), ("subformat", "english"), ("content", "x")];
     let twice = keys.map(|(key, value)| [text(key), text(value)].concat()).concat();
     vec![

@@ -4,7 +4,7 @@ use crate::raw::{Fin, Opcode, frame};
 
 /// Bytes to send after the handshake.
 #[derive(Debug)]
-pub struct Case {
+pub struct FrameCase {
     pub name: &'static str,
     pub bytes: Vec<u8>,
     /// The code with which the server closes (RFC 6455, section 7.4.1).
@@ -12,9 +12,9 @@ pub struct Case {
 }
 
 /// Traffic after which the server must close: the protocol is broken (RFC 6455, sections 5.1, 5.4, 5.5 and 7.4).
-pub fn broken() -> Vec<Case> {
+pub fn broken() -> Vec<FrameCase> {
     const BROKEN: u16 = 1002;
-    let case = |name, bytes: Vec<u8>| Case { name, bytes, code: BROKEN };
+    let case = |name, bytes: Vec<u8>| FrameCase { name, bytes, code: BROKEN };
     let mut reserved_bit = frame(Fin::Last, Opcode::Text, b"x");
     reserved_bit[0] |= 0x40;
     let mut reserved_opcode = frame(Fin::Last, Opcode::Text, b"x");
@@ -31,8 +31,8 @@ pub fn broken() -> Vec<Case> {
             [frame(Fin::More, Opcode::Text, b"{"), frame(Fin::Last, Opcode::Text, b"}")].concat(),
         ),
         case("a close frame of one byte", frame(Fin::Last, Opcode::Close, b"x")),
-        Case { code: 1007, ..case("text that is not UTF-8", frame(Fin::Last, Opcode::Text, b"\xFF\xFE")) },
-        Case {
+        FrameCase { code: 1007, ..case("text that is not UTF-8", frame(Fin::Last, Opcode::Text, b"\xFF\xFE")) },
+        FrameCase {
             code: 1009,
             ..case(
                 "a frame said to be 2^62 bytes",

@@ -2,14 +2,14 @@
 
 /// Bytes of one request.
 #[derive(Debug)]
-pub struct Case {
+pub struct HttpCase {
     pub name: &'static str,
     pub bytes: Vec<u8>,
 }
 
 /// Every case; `host` is the hub's own `host:port`.
-pub fn cases(host: &str) -> Vec<Case> {
-    let case = |name, text: String| Case { name, bytes: text.into_bytes() };
+pub fn cases(host: &str) -> Vec<HttpCase> {
+    let case = |name, text: String| HttpCase { name, bytes: text.into_bytes() };
     let post = |headers: &str, body: &str| {
         format!("POST /nlip HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n{headers}\r\n{body}")
     };

@@ -5,7 +5,7 @@
 //! `walk` (how a path becomes handles, S-02), then one file per tool. Everything is opened by handle, one component at a
 //! time and never through a link, so there is no moment between check and use in which a path can be swapped.
 //!
-//! Several who work side by side have a workspace each: it is [`lent`] to them, and others read a [`fn@snapshot`] of it.
+//! Several who work side by side have a workspace each: it is [`run_workspaces`] to them, and others read a [`fn@snapshot`] of it.
 //!
 //! What is deliberately absent: a shell (S-10), deletion (S-08 is kept by having no tool that deletes), moving, and any
 //! guess at what a tool does from its name (S-11: effects are declared, and rights follow from the declaration).
@@ -16,11 +16,11 @@ mod diff;
 mod edit;
 mod fault;
 pub(crate) mod glob;
-pub mod lent;
 mod list;
 mod read;
 mod rights;
 mod root;
+pub mod run_workspaces;
 mod search;
 mod snapshot;
 mod temp;

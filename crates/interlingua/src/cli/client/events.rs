@@ -11,14 +11,14 @@ const LINE: usize = 64 << 20;
 /// The events of one exchange, as they come.
 pub(crate) struct Events {
     answer: Answer,
-    lines: Lines,
+    lines: EventLines,
     /// The number of the last event, to go on after it.
     pub(crate) last: Option<String>,
 }
 
 impl Events {
     pub(super) fn new(answer: Answer) -> Events {
-        Events { answer, lines: Lines::default(), last: None }
+        Events { answer, lines: EventLines::default(), last: None }
     }
 
     /// The task these events belong to, when the hub said so.
@@ -78,14 +78,14 @@ struct Sent {
 
 /// Bytes into events.
 #[derive(Default)]
-struct Lines {
+struct EventLines {
     buffer: Vec<u8>,
     /// So far there is no line end.
     scanned: usize,
     current: Sent,
 }
 
-impl Lines {
+impl EventLines {
     fn push(&mut self, piece: &[u8]) {
         self.buffer.extend_from_slice(piece);
     }
@@ -129,13 +129,13 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::Lines;
+    use super::EventLines;
 
     #[test]
     fn events_are_put_together_however_they_are_cut() {
         let text = ": hello\n\nevent: said\r\nid: 4\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\nevent: finished\ndata:x\n\n";
         for cut in 1..text.len() {
-            let mut lines = Lines::default();
+            let mut lines = EventLines::default();
             let mut events = Vec::new();
             for piece in text.as_bytes().chunks(cut) {
                 lines.push(piece);

@@ -22,7 +22,7 @@ pub(super) use events::Events;
 pub(super) use transport::{Answer, Way};
 
 use super::arguments::{HubArguments, Token};
-use super::{Exit, Failure, meant};
+use super::{Exit, Failure, did_you_mean};
 use crate::config::SOCKET;
 use interlingua_access::owner_token;
 use interlingua_api::view::{ErrorBody, FieldView};
@@ -248,9 +248,9 @@ async fn refused(answer: Answer) -> Failure {
 /// What to type next, where a newcomer would not know.
 fn next_step(kind: &str, message: &str) -> Option<&'static str> {
     match kind {
-        "not_found" if message.starts_with("no skill '") => Some(meant::WHAT),
-        "not_found" if message.starts_with("no peer offers '") => Some(meant::WHAT),
-        "not_found" if message.starts_with("no peer '") => Some(meant::WHO),
+        "not_found" if message.starts_with("no skill '") => Some(did_you_mean::WHAT),
+        "not_found" if message.starts_with("no peer offers '") => Some(did_you_mean::WHAT),
+        "not_found" if message.starts_with("no peer '") => Some(did_you_mean::WHO),
         "not_found" if message.starts_with("no such question") => {
             Some("`interlingua approve` lists the calls that wait for your approval")
         }

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use interlingua_keys::jws::PublicKey;
-use interlingua_machines::audit::{Broken, Checkpoint, Found, Page, Verifier};
+use interlingua_machines::audit::{Broken, Checkpoint, Page, Verified, Verifier};
 use interlingua_model::percent::encoded;
 use interlingua_model::visible::visible_json;
 use serde::{Deserialize, Serialize};
@@ -158,7 +158,7 @@ impl Checking<'_> {
     }
 
     /// After the last record.
-    fn finish(&self) -> Result<&Found, String> {
+    fn finish(&self) -> Result<&Verified, String> {
         let found = self.verifier.finish().map_err(|broken| broken.to_string())?;
         match (self.expected, found.keys.last()) {
             (Some(expected), Some(last)) if !found.keys.iter().any(|key| &**key == expected) => {

@@ -5,9 +5,12 @@
 mod architecture;
 mod commands;
 mod copies;
+mod cycles;
 mod documents;
+mod homonyms;
 mod hub;
 mod model;
+mod modules;
 mod pins;
 mod requirements;
 mod runs;

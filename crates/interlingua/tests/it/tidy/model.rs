@@ -9,8 +9,9 @@ use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Attribute, BinOp, Expr, Fields, Item, Member, Pat, Path, Token, Visibility};
+use syn::{BinOp, Expr, Fields, Item, Member, Pat, Path, Token, Visibility};
 
+use super::modules::is_of_tests;
 use super::tracked;
 
 /// Where the model is.
@@ -72,13 +73,6 @@ fn member(member: &Member) -> Option<String> {
         Member::Named(name) => Some(name.to_string()),
         Member::Unnamed(_) => None,
     }
-}
-
-fn is_of_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let text = attribute.to_token_stream().to_string();
-        attribute.path().is_ident("test") || (attribute.path().is_ident("cfg") && text.contains("test"))
-    })
 }
 
 impl<'ast> Visit<'ast> for Uses {

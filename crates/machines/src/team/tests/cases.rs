@@ -295,7 +295,7 @@ fn an_empty_presentation_falls_back_to_the_stored_answer() {
 fn three_agent_example() {
     let ids = ["nlip_agent_0", "nlip_agent_1", "nlip_agent_2"];
     let members = ids.into_iter().map(Member::new);
-    let mut play = Play::new(Plan::new("Analyze this complex problem from multiple angles", members));
+    let mut play = Play::new(TeamPlan::new("Analyze this complex problem from multiple angles", members));
     assert_eq!(play.started(), [A, B, C]);
     play.batch(vec![(A, answer("From the side of cost")), (B, answer("From the side of risk"))]);
     play.answers(C, "From the side of time");

@@ -30,16 +30,16 @@ struct Play {
     effects: Vec<Effect>,
 }
 
-fn plan(ids: &[&str]) -> Plan {
-    Plan::new("What is the capital of France?", ids.iter().map(|id| Member::new(*id)))
+fn plan(ids: &[&str]) -> TeamPlan {
+    TeamPlan::new("What is the capital of France?", ids.iter().map(|id| Member::new(*id)))
 }
 
-fn abc() -> Plan {
+fn abc() -> TeamPlan {
     plan(&["ann", "bob", "cid"])
 }
 
 impl Play {
-    fn new(plan: Plan) -> Play {
+    fn new(plan: TeamPlan) -> Play {
         plan.check().expect("a team that can be run");
         let record = to_bytes(&Record::Begun(Box::new(plan.clone()))).expect("bytes");
         let team = Team::begun(plan, START);

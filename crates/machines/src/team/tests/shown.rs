@@ -52,7 +52,7 @@ fn files_behind_an_answer_are_named_by_label_and_a_peers_paths_lead_to_them() {
     let mut plan = plan(&["ann", "bob"]);
     plan.members[0].workspace = Some("/w/agent1".into());
     plan.members[1].workspace = Some("/w/agent2".into());
-    plan.found = Some(Found { answers: "answers".into(), shared: "shared".into() });
+    plan.found = Some(WorkspaceFolders { answers: "answers".into(), shared: "shared".into() });
     let mut play = Play::new(plan);
     play.batch(vec![(A, answer("see /w/agent1/x.txt")), (B, answer("in /w/agent2/y.txt"))]);
     let shown = texts(&brief(&play, B).parts).join("\n");

@@ -61,7 +61,7 @@ impl World {
         let scripts = include_str!("../../../../../fixtures/models/three_agents.json");
         let members = IDS.into_iter().map(Member::new);
         let mut world = World {
-            team: Play::new(Plan::new("Analyze this complex problem from multiple angles", members)),
+            team: Play::new(TeamPlan::new("Analyze this complex problem from multiple angles", members)),
             runs: BTreeMap::new(),
             scripts: serde_json::from_str(scripts).expect("scripts"),
             todo: VecDeque::new(),

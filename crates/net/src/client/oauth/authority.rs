@@ -25,9 +25,9 @@ use super::kept::{self, KeptClient};
 use super::{OAuth, OAuthGrant};
 use crate::client::guard::{Private, Reach};
 use crate::client::http::{Pool, read, whole};
-use crate::client::lost::Lost;
 use crate::client::place::{self, Own};
 use crate::client::tls::{self, Trust};
+use crate::client::transport_error::Lost;
 use interlingua_hub::{Hub, entropy};
 use interlingua_settings::Secret;
 

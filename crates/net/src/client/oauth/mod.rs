@@ -23,8 +23,8 @@ mod settings;
 use interlingua_model::BadLink;
 use interlingua_wire::oauth::Invalid;
 
-use super::lost::Lost;
 use super::place::Elsewhere;
+use super::transport_error::Lost;
 
 pub use account::{Account, Judged, Shown};
 pub use authority::Authority;

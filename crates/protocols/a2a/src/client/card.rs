@@ -113,12 +113,12 @@ struct Read {
     description: Option<Text>,
     version: Option<Text>,
     provider: Option<Provider>,
-    listed: Vec<Listed>,
+    listed: Vec<ListedInterface>,
     /// Members of 0.3.
     url: Option<Text>,
     transport: Option<Text>,
     old_version: Option<Text>,
-    additional: Vec<Listed>,
+    additional: Vec<ListedInterface>,
     streaming: bool,
     hub: Option<Json>,
     foreign: Vec<Text>,
@@ -133,7 +133,7 @@ struct Read {
 
 /// An interface as it is written.
 #[derive(Default)]
-struct Listed {
+struct ListedInterface {
     url: Option<Text>,
     binding: Option<Text>,
     version: Option<Text>,
@@ -262,14 +262,14 @@ impl Read {
             return listed.into_iter().filter_map(|listed| self.interface(listed, Version::V1)).collect();
         }
         let version = self.old_version.clone();
-        let main = Listed {
+        let main = ListedInterface {
             url: self.url.clone(),
             binding: Some(self.transport.clone().unwrap_or_else(|| "JSONRPC".into())),
             version: version.clone(),
             tenant: None,
         };
         let more = std::mem::take(&mut self.additional);
-        let all = [main].into_iter().chain(more).map(|listed| Listed { version: version.clone(), ..listed });
+        let all = [main].into_iter().chain(more).map(|listed| ListedInterface { version: version.clone(), ..listed });
         let mut found: Vec<Interface> = Vec::new();
         for interface in all.filter_map(|listed| self.interface(listed, Version::V03)).collect::<Vec<_>>() {
             // The preferred one is often listed again among the others.
@@ -280,7 +280,7 @@ impl Read {
         found
     }
 
-    fn interface(&mut self, listed: Listed, unsaid: Version) -> Option<Interface> {
+    fn interface(&mut self, listed: ListedInterface, unsaid: Version) -> Option<Interface> {
         let url = listed.url?;
         let name = listed.binding.unwrap_or_default();
         let Some(binding) = Binding::named(&name) else {
@@ -321,10 +321,10 @@ fn provider(reader: &mut Reader<'_>) -> Result<Option<Provider>, Invalid> {
     Ok(name.map(|name| Provider { name, url, contact: None }))
 }
 
-fn interfaces(reader: &mut Reader<'_>, binding: &str) -> Result<Vec<Listed>, Invalid> {
+fn interfaces(reader: &mut Reader<'_>, binding: &str) -> Result<Vec<ListedInterface>, Invalid> {
     let mut all = Vec::new();
     field::list(reader, |reader| {
-        let mut listed = Listed::default();
+        let mut listed = ListedInterface::default();
         field::object(reader, |key, reader| {
             match key {
                 "url" => listed.url = field::non_empty(reader)?,

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::card::{AgentCard, Offer};
 use interlingua_wire::claims;
-use interlingua_wire::hop::IMPORTED;
+use interlingua_wire::hub_headers::IMPORTED;
 
 /// The one skill every agent has: to be spoken to.
 pub const CHAT: &str = "chat";

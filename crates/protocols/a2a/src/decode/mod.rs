@@ -15,14 +15,14 @@ use super::Version;
 use super::ext::{self, Hints};
 use super::invalid::{Invalid, Problem};
 use super::wire::{Content, Message, Send};
-use interlingua_wire::hop::{BadHop, Headers};
+use interlingua_wire::hub_headers::{BadHop, Headers};
 use interlingua_wire::object::Object;
 
 pub use part::decode as part;
 
 /// Which agent a message came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Door {
+pub enum Addressed {
     /// The hub itself: a skill by name, or plain words.
     Hub,
     Peer(PeerId),
@@ -41,7 +41,7 @@ pub enum Wants {
 #[derive(Debug, Clone)]
 pub struct Context<'a> {
     pub version: Version,
-    pub door: Door,
+    pub door: Addressed,
     pub now: Time,
     pub headers: Headers<'a>,
     pub wants: Wants,
@@ -61,12 +61,12 @@ pub enum Meaning {
         input: Input,
     },
     /// It belongs to no task, and is for whoever listens.
-    Event(Box<Told>),
+    Event(Box<Announcement>),
 }
 
 /// Something happened.
 #[derive(Debug)]
-pub struct Told {
+pub struct Announcement {
     pub id: MessageId,
     pub topic: Text,
     pub content: Json,
@@ -87,7 +87,7 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
         let meaning = Meaning::More { task, context: within, message: id, input: input(message, &mut losses) };
         return Ok(Carried { value: meaning, losses });
     }
-    let to_nobody = context.door == Door::Hub && hints.skill.is_none();
+    let to_nobody = context.door == Addressed::Hub && hints.skill.is_none();
     match (hints.kind, &hints.topic) {
         (Some(Kind::Event), Some(topic)) => {
             let told = told(topic.clone(), hints, message)?;
@@ -123,7 +123,7 @@ pub fn decode(send: Send, context: &Context<'_>) -> Result<Carried<Meaning>, Inv
 }
 
 /// An event's content is one object, or words.
-fn told(topic: Text, hints: Hints, message: Message) -> Result<Told, Invalid> {
+fn told(topic: Text, hints: Hints, message: Message) -> Result<Announcement, Invalid> {
     let words = message.parts.iter().map(|part| match &part.content {
         Content::Text(text) => Some(&**text),
         Content::Raw(_) | Content::Url(_) | Content::Data(_) => None,
@@ -136,7 +136,7 @@ fn told(topic: Text, hints: Hints, message: Message) -> Result<Told, Invalid> {
         },
         (_, None) => None,
     };
-    Ok(Told {
+    Ok(Announcement {
         content: content.ok_or_else(|| Invalid::at("message.parts", Problem::NotAnObject))?,
         id: MessageId(message.id),
         topic,
@@ -167,21 +167,21 @@ fn travel(hints: &Hints, context: &Context<'_>, call: &mut Call) -> Result<(), I
 }
 
 /// The skill the extension names, else the agent of the address, else whoever the words fit.
-fn target(hints: &Hints, door: &Door) -> Result<Target, Invalid> {
+fn target(hints: &Hints, door: &Addressed) -> Result<Target, Invalid> {
     let unknown = || Invalid::at("metadata.skill", Problem::UnknownValue);
     match (&hints.skill, door) {
-        (Some(skill), Door::Peer(peer)) => match skill.parse::<SkillId>() {
+        (Some(skill), Addressed::Peer(peer)) => match skill.parse::<SkillId>() {
             Ok(id) if id.peer == *peer => Ok(Target::Skill(id, None)),
             Ok(_) => Err(unknown()),
             Err(_) if skill.is_empty() => Err(unknown()),
             Err(_) => Ok(Target::Skill(SkillId::new(peer.clone(), &**skill), None)),
         },
-        (Some(skill), Door::Hub) => match skill.parse() {
+        (Some(skill), Addressed::Hub) => match skill.parse() {
             Ok(id) => Ok(Target::Skill(id, None)),
             Err(_) => Ok(Target::Capability(skill.clone())),
         },
-        (None, Door::Peer(peer)) => Ok(Target::Peer(peer.clone())),
-        (None, Door::Hub) => Ok(Target::Words),
+        (None, Addressed::Peer(peer)) => Ok(Target::Peer(peer.clone())),
+        (None, Addressed::Hub) => Ok(Target::Words),
     }
 }
 

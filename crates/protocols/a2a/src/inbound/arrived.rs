@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::decode::Door;
+use crate::decode::Addressed;
 use crate::fault::Error;
 use crate::invalid::{Invalid, Problem};
 use crate::method::Method;
@@ -36,7 +36,7 @@ pub(super) struct Arrived {
     pub(super) headers: HeaderMap,
     pub(super) uri: Uri,
     /// Which agent its address names.
-    pub(super) door: Door,
+    pub(super) door: Addressed,
     /// What its path says below the agent's address.
     pub(super) below: String,
 }
@@ -56,7 +56,7 @@ impl FromRequestParts<Arc<Endpoint>> for Arrived {
             connection,
             headers: parts.headers.clone(),
             uri: parts.uri.clone(),
-            door: step("peer").map_or(Door::Hub, |peer| Door::Peer(PeerId::from(peer))),
+            door: step("peer").map_or(Addressed::Hub, |peer| Addressed::Peer(PeerId::from(peer))),
             below: step("below").unwrap_or_default().to_owned(),
         })
     }
@@ -124,10 +124,10 @@ impl Arrived {
     }
 
     /// The address of an agent.
-    pub(super) fn url(&self, door: &Door) -> String {
+    pub(super) fn url(&self, door: &Addressed) -> String {
         match door {
-            Door::Hub => format!("{}/a2a", self.base()),
-            Door::Peer(peer) => format!("{}/agents/{peer}/a2a", self.base()),
+            Addressed::Hub => format!("{}/a2a", self.base()),
+            Addressed::Peer(peer) => format!("{}/agents/{peer}/a2a", self.base()),
         }
     }
 
@@ -157,12 +157,12 @@ impl Arrived {
         let by = self.shared.authenticate(&self.connection, &self.headers, &[])?;
         let door = match (&self.door, tenant) {
             (door, None) => door.clone(),
-            (Door::Peer(peer), Some(tenant)) if peer.as_str() == tenant => self.door.clone(),
-            (Door::Peer(_), Some(_)) => return Err(no_such_agent().told_to(&by)),
-            (Door::Hub, Some(tenant)) => Door::Peer(PeerId::from(tenant)),
+            (Addressed::Peer(peer), Some(tenant)) if peer.as_str() == tenant => self.door.clone(),
+            (Addressed::Peer(_), Some(_)) => return Err(no_such_agent().told_to(&by)),
+            (Addressed::Hub, Some(tenant)) => Addressed::Peer(PeerId::from(tenant)),
         };
         let asking = Asking { arrived: self, settings, version, by, door };
-        if let Door::Peer(peer) = &asking.door
+        if let Addressed::Peer(peer) = &asking.door
             && !asking.sees(peer)
         {
             return Err(no_such_agent().told_to(&asking.by));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::Version;
-use crate::card::{self, Facts, Listed, Readers};
-use crate::decode::Door;
+use crate::card::{self, Facts, ListedSkill, Readers};
+use crate::decode::Addressed;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
@@ -76,9 +76,9 @@ pub(super) fn of(asking: &Asking<'_>) -> Result<(Json, Time), Fault> {
     let of = of.and_then(|peer| catalogue.peers.get(&peer));
     let (url, grpc) = (asking.arrived.url(&asking.door), asking.arrived.authority());
     let words = card::words("hub", "Says what this hub can do, and does it, when asked in plain words");
-    let mut listed: Vec<Listed<'_>> = skills.iter().map(|skill| listed(skill, &asking.door)).collect();
+    let mut listed: Vec<ListedSkill<'_>> = skills.iter().map(|skill| listed(skill, &asking.door)).collect();
     if of.is_none() || listed.is_empty() {
-        listed.insert(0, Listed { id: "ask".to_owned(), skill: &words });
+        listed.insert(0, ListedSkill { id: "ask".to_owned(), skill: &words });
     }
     let description = format!("{} and the agents, tools and sites behind it", settings.name);
     let facts = Facts {
@@ -124,12 +124,12 @@ pub(super) async fn keys(State(shared): State<Arc<Endpoint>>) -> Response {
 }
 
 /// On its peer's own card a skill goes by its name.
-fn listed<'a>(skill: &'a Skill, door: &Door) -> Listed<'a> {
+fn listed<'a>(skill: &'a Skill, door: &Addressed) -> ListedSkill<'a> {
     let id = match door {
-        Door::Hub => skill.id.to_string(),
-        Door::Peer(_) => skill.id.skill.to_string(),
+        Addressed::Hub => skill.id.to_string(),
+        Addressed::Peer(_) => skill.id.skill.to_string(),
     };
-    Listed { id, skill }
+    ListedSkill { id, skill }
 }
 
 /// What parts the agent takes.

@@ -1,7 +1,7 @@
 //! Events that belong to no task: A2A has no publish and subscribe, so our extension marks a message as one, and the hub's
 //! queue of events does the rest. Whoever sends is answered that it was taken; whoever listens reads `/api/messages`.
 
-use crate::decode::Told;
+use crate::decode::Announcement;
 use interlingua_machines::bus::{Kind, Message, topic};
 use interlingua_model::{Fault, FaultKind, Json, PeerId};
 use serde_json::json;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Asking;
 
 impl Asking<'_> {
-    pub(super) async fn publish(&self, told: Told) -> Result<Json, Fault> {
+    pub(super) async fn publish(&self, told: Announcement) -> Result<Json, Fault> {
         let hub = &self.shared().hub;
         if self.by.is_anonymous() {
             let text = "events are taken from callers who say who they are";

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::links::Links;
 use crate::encode::{Telling, View};
 use crate::wire::{TaskState, Update};
-use interlingua_hub::audit::lost::{Leg, Named};
+use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::live::Reader;
 use interlingua_hub::{Hub, Running};
 use interlingua_machines::task::Task;
@@ -29,7 +29,7 @@ pub(super) fn seen(text: &str) -> Option<Seen> {
 
 /// One event, and its number.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct FeedUpdate {
     pub(super) id: String,
     pub(super) update: Update,
 }
@@ -55,7 +55,7 @@ pub(super) struct Feed {
     after: Option<Seen>,
     view: View,
     ear: Ear,
-    ready: VecDeque<Told>,
+    ready: VecDeque<FeedUpdate>,
     /// What could not be said, all of it together.
     lost: Vec<Loss>,
     over: bool,
@@ -75,7 +75,7 @@ impl Feed {
         let snapshot = telling.snapshot(view, &ear.links);
         let id = reader.task();
         let mut feed = Feed::new(Source::Reader(reader), id, view, ear);
-        feed.ready.push_back(Told { id: seq.to_string(), update: Update::Task(snapshot.value) });
+        feed.ready.push_back(FeedUpdate { id: seq.to_string(), update: Update::Task(snapshot.value) });
         (feed.telling, feed.lost) = (Some(telling), snapshot.losses);
         if over {
             feed.end();
@@ -101,7 +101,7 @@ impl Feed {
     }
 
     /// The next event; `None` when the stream is over. Cancel safe.
-    pub(super) async fn next(&mut self) -> Result<Option<Told>, Fault> {
+    pub(super) async fn next(&mut self) -> Result<Option<FeedUpdate>, Fault> {
         loop {
             if let Some(told) = self.ready.pop_front() {
                 return Ok(Some(told));
@@ -136,7 +136,7 @@ impl Feed {
             if let (Some(telling), None) = (&self.telling, self.after) {
                 let snapshot = telling.snapshot(self.view, &self.ear.links);
                 gather_losses(&mut self.lost, &snapshot.losses);
-                self.ready.push_back(Told { id: entry.seq.to_string(), update: Update::Task(snapshot.value) });
+                self.ready.push_back(FeedUpdate { id: entry.seq.to_string(), update: Update::Task(snapshot.value) });
             }
             return;
         };
@@ -145,7 +145,7 @@ impl Feed {
         for (number, update) in (0_u32..).zip(updates.value) {
             if self.after.is_none_or(|after| Seen(entry.seq, number) > after) {
                 (shown, ended) = (true, ended || ends(&update));
-                self.ready.push_back(Told { id: format!("{}.{number}", entry.seq), update });
+                self.ready.push_back(FeedUpdate { id: format!("{}.{number}", entry.seq), update });
             }
         }
         if shown {

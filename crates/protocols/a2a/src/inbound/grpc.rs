@@ -12,13 +12,14 @@ use crate::grpc::{self, BadFrame};
 use crate::invalid::Invalid;
 use crate::json::{Dialect, write};
 use crate::method::Method;
+use crate::refusal::{grpc_head, grpc_status, grpc_status_alone, refuse_grpc};
 use crate::{Version, proto};
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method as Verb, StatusCode};
+use http::{HeaderMap, HeaderValue, Method as Verb};
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use interlingua_model::{Fault, FaultKind, Feature};
@@ -48,18 +49,18 @@ pub(super) async fn old(arrived: Arrived, verb: Verb, body: Body) -> Response {
 async fn respond(arrived: &Arrived, version: Version, verb: &Verb, body: Body) -> Response {
     if *verb != Verb::POST || !arrived.text(CONTENT_TYPE.as_str()).is_some_and(grpc::is_media) {
         let fault = Fault::caller(FaultKind::Unsupported(Feature::Media), "a call is a POST of application/grpc");
-        return refusal(&fault, version);
+        return refuse_grpc(&fault, version);
     }
     let until = match deadline(arrived) {
         Ok(until) => until,
-        Err(error) => return refuse(&error, version),
+        Err(error) => return grpc_status_alone(&error, version),
     };
     let answering = answered(arrived, version, body, until);
     let answer = match until {
         Some(until) => tokio::time::timeout_at(until, answering).await.unwrap_or_else(|_| Err(late())),
         None => answering.await,
     };
-    let mut response = answer.unwrap_or_else(|error| refuse(&error, version));
+    let mut response = answer.unwrap_or_else(|error| grpc_status_alone(&error, version));
     arrived.confirm(version, &mut response);
     response
 }
@@ -133,54 +134,13 @@ impl Telling {
     }
 }
 
-/// Its head; a status may follow at once or after the messages.
-fn head(body: Body) -> Response {
-    let mut response = Response::new(body);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(grpc::MEDIA));
-    response
-}
-
 fn whole(message: Bytes) -> Response {
     let body = Full::new(message).with_trailers(async { Some(Ok(done())) });
-    head(Body::new(body))
+    grpc_head(Body::new(body))
 }
 
 fn done() -> HeaderMap {
     HeaderMap::from_iter([(http::HeaderName::from_static("grpc-status"), HeaderValue::from_static("0"))])
-}
-
-fn status(error: &Error, version: Version) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    headers.insert("grpc-status", HeaderValue::from(u16::from(error.row.grpc.number())));
-    let texts = [
-        ("grpc-message", grpc::escape(&error.status_message(version))),
-        ("grpc-status-details-bin", grpc::details(error)),
-    ];
-    for (name, text) in texts {
-        headers.extend(HeaderValue::from_str(&text).ok().map(|value| (http::HeaderName::from_static(name), value)));
-    }
-    headers
-}
-
-/// Nothing but a status.
-fn refuse(error: &Error, version: Version) -> Response {
-    let mut response = head(Body::empty());
-    response.headers_mut().extend(status(error, version));
-    response
-}
-
-/// A refusal as what comes after the messages of a stream.
-pub(crate) fn told(fault: &Fault, version: Version) -> HeaderMap {
-    status(&Error::of(fault, None), version)
-}
-
-/// A refusal before anything was read. What is no gRPC at all is told so by HTTP.
-pub(crate) fn refusal(fault: &Fault, version: Version) -> Response {
-    let mut response = refuse(&Error::of(fault, None), version);
-    if fault.kind == FaultKind::Unsupported(Feature::Media) {
-        *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-    }
-    response
 }
 
 fn stream(feed: Feed, telling: Telling, until: Option<Instant>) -> Response {
@@ -194,14 +154,14 @@ fn stream(feed: Feed, telling: Telling, until: Option<Instant>) -> Response {
             Ok(Ok(Some(told))) => {
                 match telling.message(&write::update(&told.update, Dialect::of_http(telling.version))) {
                     Ok(message) => return Some((Ok::<_, Infallible>(Frame::data(message)), Some(feed))),
-                    Err(error) => status(&error, telling.version),
+                    Err(error) => grpc_status(&error, telling.version),
                 }
             }
             Ok(Ok(None)) => done(),
-            Ok(Err(fault)) => status(&Error::of(&fault, Some(telling.method)), telling.version),
-            Err(_) => status(&late(), telling.version),
+            Ok(Err(fault)) => grpc_status(&Error::of(&fault, Some(telling.method)), telling.version),
+            Err(_) => grpc_status(&late(), telling.version),
         };
         Some((Ok(Frame::trailers(end)), None))
     });
-    head(Body::new(StreamBody::new(frames)))
+    grpc_head(Body::new(StreamBody::new(frames)))
 }

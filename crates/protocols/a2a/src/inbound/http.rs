@@ -97,15 +97,6 @@ fn refuse(error: &Error, version: Version) -> Response {
     response
 }
 
-/// A refusal before anything was read.
-pub(crate) fn refusal(fault: &Fault, version: Version) -> (u16, Bytes) {
-    let mut error = Error::of(fault, None);
-    if fault.kind == FaultKind::Unsupported(Feature::Media) {
-        error.row.http = 415;
-    }
-    (error.row.http, error.http(version))
-}
-
 /// An event is what it is.
 struct Bare(Version);
 

@@ -2,7 +2,7 @@
 
 use crate::encode::{self, View};
 use crate::invalid::{Invalid, Problem};
-use crate::wire::{List, Listed, Task, TaskState};
+use crate::wire::{List, Task, TaskPage, TaskState};
 use interlingua_model::ports::{Changed, TaskPhase, TaskRow};
 use interlingua_model::{ConversationId, Fault, FaultKind, Noun, TaskId, Text, Time};
 
@@ -14,7 +14,7 @@ const USUAL: u32 = 50;
 const MAX_READS: usize = 20;
 
 impl Asking<'_> {
-    pub(super) async fn list(&self, list: List) -> Result<Listed, Fault> {
+    pub(super) async fn list(&self, list: List) -> Result<TaskPage, Fault> {
         let size = list.size.unwrap_or(USUAL);
         let wanted = usize::try_from(size).unwrap_or(usize::MAX);
         let mut filter = Changed {
@@ -38,20 +38,20 @@ impl Asking<'_> {
             for row in rows.into_iter().take(wanted) {
                 let place = place(&row);
                 if tasks.len() == wanted {
-                    return Ok(Listed { tasks, next, size, total });
+                    return Ok(TaskPage { tasks, next, size, total });
                 }
                 next = place.into();
                 filter.before = Some((row.updated, row.task));
                 tasks.extend(self.listed(&row, view, list.state).await?);
             }
             if !more {
-                return Ok(Listed { tasks, next: "".into(), size, total });
+                return Ok(TaskPage { tasks, next: "".into(), size, total });
             }
             if tasks.len() == wanted {
                 break;
             }
         }
-        Ok(Listed { tasks, next, size, total })
+        Ok(TaskPage { tasks, next, size, total })
     }
 
     /// `None` when its state is another that the hub keeps under the same word.

@@ -18,7 +18,7 @@ mod sse;
 
 use std::sync::Arc;
 
-use crate::decode::Door;
+use crate::decode::Addressed;
 use crate::encode::{self, View};
 use crate::grpc::service;
 use crate::invalid::Invalid;
@@ -29,10 +29,7 @@ use axum::routing::{any, get, post};
 use interlingua_machines::task::Task;
 use interlingua_model::{CancelWhy, Fault, FaultKind, Feature, Loss, Noun, PeerId, Principal, Signal, TaskId, Text};
 
-pub(crate) use self::grpc::{refusal as refuse_grpc, told as grpc_status};
-pub(crate) use self::http::refusal as refuse_http;
 pub use self::modes::Modes;
-pub(crate) use self::rpc::refusal as refuse_rpc;
 
 use self::arrived::Arrived;
 use self::feed::{Ear, Feed};
@@ -42,7 +39,7 @@ use super::push::{Asker, From};
 use super::signing::KEYS;
 use crate::Endpoint;
 use interlingua_access::Shown;
-use interlingua_hub::audit::lost::{Leg, Named};
+use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::live::no_such_task;
 
 pub fn routes(state: Arc<Endpoint>) -> Router {
@@ -68,7 +65,7 @@ struct Asking<'a> {
     settings: Arc<Settings>,
     version: Version,
     by: Principal,
-    door: Door,
+    door: Addressed,
 }
 
 /// What goes back.
@@ -197,7 +194,7 @@ impl Asking<'_> {
     async fn task_id(&self, text: &str) -> Result<TaskId, Fault> {
         let task: TaskId = text.parse().map_err(|_| no_such_task())?;
         let row = self.shared().hub.row(&self.by, task).await?;
-        if let (Door::Peer(peer), Some(skill)) = (&self.door, &row.skill)
+        if let (Addressed::Peer(peer), Some(skill)) = (&self.door, &row.skill)
             && skill.split('/').next() != Some(peer.as_str())
         {
             return Err(no_such_task());

@@ -24,7 +24,7 @@ use interlingua_model::{
 use interlingua_store_sqlite::{Embedded, Options};
 use serde_json::json;
 
-use super::feed::{Ear, Feed, Told};
+use super::feed::{Ear, Feed, FeedUpdate};
 use super::links::Links;
 use super::sse::{self, Wrap};
 use interlingua_hub::admission::AdmissionLimits;
@@ -154,7 +154,7 @@ async fn records(hub: &Hub, task: TaskId, least: usize) {
     }
 }
 
-async fn all(mut feed: Feed) -> Vec<Told> {
+async fn all(mut feed: Feed) -> Vec<FeedUpdate> {
     let mut told = Vec::new();
     while let Some(next) = feed.next().await.expect("goes on") {
         told.push(next);
@@ -171,7 +171,7 @@ fn texts(artifact: &Artifact) -> Vec<String> {
 }
 
 /// What a reader has put together from a snapshot and what came after it, and the state it ended in.
-fn rebuilt(told: &[Told]) -> (Vec<String>, Option<TaskState>) {
+fn rebuilt(told: &[FeedUpdate]) -> (Vec<String>, Option<TaskState>) {
     let (mut parts, mut state) = (Vec::new(), None);
     for told in told {
         match &told.update {
@@ -231,7 +231,7 @@ async fn a_15_every_subscriber_sees_the_same_sequence_and_one_that_is_gone_chang
             }
         });
         let read = join_all(readers).await;
-        let line = |told: &Told| (told.id.clone(), format!("{:?}", told.update));
+        let line = |told: &FeedUpdate| (told.id.clone(), format!("{:?}", told.update));
         let whole: Vec<_> = read.iter().map(|told| told.iter().skip(1).map(line).collect::<Vec<_>>()).collect();
         let longest = whole.iter().max_by_key(|told| told.len()).expect("readers");
         for told in &whole {

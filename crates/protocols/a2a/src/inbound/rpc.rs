@@ -16,7 +16,7 @@ use interlingua_wire::rpc::{self, Frame, Id, Message};
 
 use super::sse::{self, Wrap};
 use super::{Arrived, Reply};
-use crate::refusal::A2aErrors;
+use crate::refusal::{A2aErrors, error_frame};
 use interlingua_endpoint::error_format::{self, ErrorFormat};
 use interlingua_net::body;
 use interlingua_net::large;
@@ -98,17 +98,6 @@ fn malformed(text: &str) -> Error {
     Error::of(&Fault::caller(FaultKind::Malformed, text), None)
 }
 
-fn error_frame(error: &Error, id: &Id, version: Version) -> Bytes {
-    let told = error.rpc(version);
-    let mut out = Vec::with_capacity(told.len() + 64);
-    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-    out.extend_from_slice(id.as_str().as_bytes());
-    out.extend_from_slice(b",\"error\":");
-    out.extend_from_slice(&told);
-    out.push(b'}');
-    out.into()
-}
-
 fn refuse(error: &Error, called: &Called) -> Response {
     // A version that is not spoken is refused in the form of the newest that is.
     let status = match error.row.http {
@@ -123,16 +112,6 @@ fn refuse(error: &Error, called: &Called) -> Response {
         response.headers_mut().insert(http::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     response
-}
-
-/// A refusal before anything was read.
-pub(crate) fn refusal(fault: &Fault) -> (u16, Bytes) {
-    let error = Error::of(fault, None);
-    let status = match fault.kind {
-        FaultKind::Unsupported(interlingua_model::Feature::Media) => 415,
-        _ => error.row.http,
-    };
-    (status, error_frame(&error, &Id::NULL, Version::V1))
 }
 
 /// Every event is a response of its own to the one request.

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use crate::card;
-use crate::decode::{Context, Door, Meaning, Wants, decode};
+use crate::decode::{Addressed, Context, Meaning, Wants, decode};
 use crate::encode::{self, NoAddresses, View};
 use crate::wire::{PushConfig, Send, Update};
 use interlingua_model::{
     Addressee, Blob, Body, Call, Carried, ConversationId, Event, Fault, FaultKind, Feature, Finished, Input, Json,
     Loss, MessageId, Part, Request, Signal, SkillId, TaskId, Transcript,
 };
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 use super::feed::Feed;
 use super::{Asking, cards, refused};
 use crate::push::From;
-use interlingua_hub::audit::lost::Leg;
+use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::live::no_such_task;
 use interlingua_hub::{Running, entropy};
 
@@ -274,10 +274,10 @@ fn holds_stored(parts: &[Part]) -> bool {
 }
 
 /// The agent whose skills a message may be for.
-pub(super) fn peer_of(door: &Door) -> Option<&interlingua_model::PeerId> {
+pub(super) fn peer_of(door: &Addressed) -> Option<&interlingua_model::PeerId> {
     match door {
-        Door::Hub => None,
-        Door::Peer(peer) => Some(peer),
+        Addressed::Hub => None,
+        Addressed::Peer(peer) => Some(peer),
     }
 }
 

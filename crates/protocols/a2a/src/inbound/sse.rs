@@ -13,7 +13,7 @@ use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use interlingua_model::{Fault, FaultKind};
 
-use super::feed::{Feed, Told};
+use super::feed::{Feed, FeedUpdate};
 
 /// How long nothing may be sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -55,7 +55,7 @@ fn response(body: Body) -> Response {
     response
 }
 
-fn event(told: &Told, wrap: &impl Wrap) -> Bytes {
+fn event(told: &FeedUpdate, wrap: &impl Wrap) -> Bytes {
     let mut frame = format!("id: {}\n", told.id).into_bytes();
     data(&wrap.update(&told.update), &mut frame);
     frame.into()

@@ -7,7 +7,7 @@ use interlingua_model::json::write_string;
 
 use super::{Dialect, names, parts, push};
 use crate::wire::{
-    Answer, Artifact, ArtifactUpdate, Listed, Message, Part, PushConfig, Send, Status, StatusUpdate, Task, TaskState,
+    Answer, Artifact, ArtifactUpdate, Message, Part, PushConfig, Send, Status, StatusUpdate, Task, TaskPage, TaskState,
     Update,
 };
 use interlingua_wire::object::Object;
@@ -222,7 +222,7 @@ fn write_artifact_update(update: &ArtifactUpdate, dialect: Dialect, out: &mut Ve
 }
 
 /// `nextPageToken` is there on the last page, too, and empty.
-fn write_listed(listed: &Listed, dialect: Dialect, out: &mut Vec<u8>) {
+fn write_listed(listed: &TaskPage, dialect: Dialect, out: &mut Vec<u8>) {
     let mut object = Object::open(out);
     object.array("tasks", &listed.tasks, |task, out| write_task(task, dialect, out));
     object.text("nextPageToken", &listed.next);

@@ -7,7 +7,7 @@ use http::Response;
 use interlingua_wire::sse::Parser;
 
 use super::grpc::Answer;
-use super::line::{Trouble, Web};
+use super::interface::{Trouble, Web};
 use interlingua_net::client::answers::{Coming, too_large};
 
 #[derive(Debug)]

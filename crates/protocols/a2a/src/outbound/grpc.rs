@@ -13,11 +13,11 @@ use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Request, Uri};
 
 use super::events::Events;
-use super::line::{DEPTH, Heard, Trouble};
+use super::interface::{DEPTH, Heard, Trouble};
 use interlingua_net::client::answers::Coming;
+use interlingua_net::client::h2_pool::{H2Pool, Seat};
 use interlingua_net::client::http::whole;
-use interlingua_net::client::lanes::{Lanes, Seat};
-use interlingua_net::client::lost::{Begun, Lost, Why};
+use interlingua_net::client::transport_error::{Begun, Lost, Why};
 
 const TIMEOUT: &str = "grpc-timeout";
 const ACCEPT_ENCODING: &str = "grpc-accept-encoding";
@@ -25,7 +25,7 @@ const ACCEPT_ENCODING: &str = "grpc-accept-encoding";
 /// `wait`: how long the answer is of any use.
 pub(super) async fn ask(
     (interface, at): (&Interface, &Uri),
-    lanes: &Lanes,
+    lanes: &H2Pool,
     ask: &Ask<'_>,
     headers: &HeaderMap,
     wait: Option<Duration>,

@@ -11,7 +11,7 @@ use interlingua_model::{
 use serde::{Deserialize, Serialize};
 
 use super::address::Address;
-use super::line::{DEPTH, Line};
+use super::interface::{DEPTH, Line};
 use super::trust::{KeySet, Trust};
 use crate::settings::{A2aBinding, A2aPeer};
 use interlingua_hub::Hub;

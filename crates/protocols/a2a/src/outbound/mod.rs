@@ -5,8 +5,8 @@
 //! | [`peer`] | the peer: its health, its configuration |
 //! | [`address`], [`known`], [`refresh`] | where its card is, what the card says, and keeping both true |
 //! | [`trust`] | whose signature on the card counts |
-//! | [`mod@line`], [`grpc`], [`events`] | one interface of the card: a request there, its answer or stream back |
-//! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it, also after a break |
+//! | [`interface`], [`grpc`], [`events`] | one interface of the card: a request there, its answer or stream back |
+//! | [`call`], [`follow`] | one call: its answer at once, or all that comes of it, also after a break |
 //! | [`registered`] | agents that others register while the hub runs |
 //! | [`legs`] | the agent's own conversations beside ours |
 //!
@@ -14,17 +14,17 @@
 //! happened.
 
 pub mod address;
+mod call;
 mod events;
+mod follow;
 mod grpc;
+mod interface;
 mod known;
 mod legs;
-mod line;
 mod peer;
 mod refresh;
 pub(crate) mod registered;
-mod talk;
 mod trust;
-mod work;
 
 use std::sync::Arc;
 

@@ -10,17 +10,17 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::address::Address;
+use super::call::Talk;
+use super::interface::Ways;
 use super::known::{Known, Reader};
-use super::line::Ways;
-use super::talk::Talk;
 use super::trust::Trust;
 use crate::settings;
 use interlingua_hub::Hub;
-use interlingua_net::client::ended;
+use interlingua_net::client::call_failure;
 use interlingua_net::client::guard::{Private, Reach};
+use interlingua_net::client::h2_pool::H2Pool;
 use interlingua_net::client::health::{Breaker, Probed};
 use interlingua_net::client::http::Pool;
-use interlingua_net::client::lanes::Lanes;
 use interlingua_net::client::tls;
 
 /// What is gone by when an agent is called.
@@ -94,7 +94,7 @@ impl A2aPeer {
         Ok(A2aPeer {
             ways: Ways {
                 pool: Pool::new(tls.clone(), hub.supervisor(), reach.clone(), hub.answers()),
-                lanes: Lanes::new(tls, hub.supervisor(), reach, hub.answers()),
+                lanes: H2Pool::new(tls, hub.supervisor(), reach, hub.answers()),
             },
             known: Mutex::new(known.map(Arc::new)),
             unread: Mutex::default(),
@@ -132,7 +132,7 @@ impl A2aPeer {
     }
 
     pub(super) fn fault(&self, kind: FaultKind, what: &str) -> Fault {
-        ended::fault(&self.name, kind, what)
+        call_failure::fault(&self.name, kind, what)
     }
 
     /// Why is the Owner's to know, as its problems are.

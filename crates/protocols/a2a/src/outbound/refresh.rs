@@ -12,16 +12,16 @@ use http::{Method, Request, Response, StatusCode, Uri};
 use interlingua_model::{Fault, Health, Json, Text};
 use tokio::time::Instant;
 
+use super::interface::DEPTH;
 use super::known::{Known, Reader, Shown, unknown, unusable};
-use super::line::DEPTH;
 use super::peer::{A2aPeer, Manifest, Named};
 use interlingua_hub::Hub;
 use interlingua_net::client::answers::Coming;
 use interlingua_net::client::credentials::Credentials;
 use interlingua_net::client::health::{self, Probed, Went, is_registered};
 use interlingua_net::client::http::{read, whole};
-use interlingua_net::client::lost::{Lost, Why};
 use interlingua_net::client::retry::jittered;
+use interlingua_net::client::transport_error::{Lost, Why};
 
 /// What is read of a card.
 const LIMIT: usize = 4 << 20;

@@ -12,8 +12,8 @@ use interlingua_model::peer::Peer;
 use interlingua_model::{Card, Fault, FaultKind, Health, Json, PeerId};
 
 use super::Prepared;
+use super::interface::DEPTH;
 use super::known::KIND;
-use super::line::DEPTH;
 use super::peer::{A2aPeer, Manifest, Named, place_of_card};
 use super::refresh;
 use crate::settings;

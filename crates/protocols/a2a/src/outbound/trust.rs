@@ -13,7 +13,7 @@ use interlingua_model::peer::Vouched;
 use interlingua_model::{Fault, FaultKind, Json, Text};
 use serde::{Deserialize, Serialize};
 
-use super::line::DEPTH;
+use super::interface::DEPTH;
 use crate::settings::{A2aPeer, A2aSignature};
 use crate::signing::{material, public};
 use interlingua_net::client::http::{Pool, read, whole};

@@ -18,7 +18,7 @@ use super::http::{NotTaken, Webhooks};
 use interlingua_access::Access;
 use interlingua_hub::Hub;
 use interlingua_hub::audit::AuditLine;
-use interlingua_hub::audit::lost::{Leg, Named};
+use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_net::client::retry::jittered;
 
 /// After so many failures in a row it is told no more.

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::bytes;
 use crate::Version;
 use crate::decode::request::{NoRoute, Route, decode_http, decode_params, route};
-use crate::decode::{Context, Door, Meaning, Wants, decode};
+use crate::decode::{Addressed, Context, Meaning, Wants, decode};
 use crate::ext;
 use crate::invalid::Problem;
 use crate::json::Dialect;
 use crate::method::Method;
 use crate::wire::{Operation, TaskState};
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 #[test]
 fn a_26_versions_go_by_major_and_minor_and_none_is_the_older_one() {
@@ -134,7 +134,7 @@ fn push_configurations_are_named_as_each_generation_does() {
     assert!(read(Method::PushCreate, json!({"url": "https://x/"}), Version::V1).is_err());
 }
 
-fn meaning(message: &Value, door: Door, wants: Wants) -> Meaning {
+fn meaning(message: &Value, door: Addressed, wants: Wants) -> Meaning {
     let frame = bytes(&json!({ "message": message }));
     let (send, _) = super::source(&frame, Dialect::V1).send().expect("a send");
     let context =
@@ -156,19 +156,19 @@ fn a_message_is_a_call_of_the_skill_the_extension_names_else_of_the_address() {
         },
         other => panic!("{other:?}"),
     };
-    let hotels = || Door::Peer(PeerId::from("hotels"));
-    assert_eq!(target(json!({}), Door::Hub), Target::Words);
+    let hotels = || Addressed::Peer(PeerId::from("hotels"));
+    assert_eq!(target(json!({}), Addressed::Hub), Target::Words);
     assert_eq!(target(json!({}), hotels()), Target::Peer("hotels".into()));
     let named = Target::Skill(SkillId::new("hotels", "search"), None);
-    assert_eq!(target(json!({"skill": "hotels/search"}), Door::Hub), named);
+    assert_eq!(target(json!({"skill": "hotels/search"}), Addressed::Hub), named);
     assert_eq!(target(json!({"skill": "search"}), hotels()), named);
-    assert_eq!(target(json!({"skill": "search"}), Door::Hub), Target::Capability("search".into()));
+    assert_eq!(target(json!({"skill": "search"}), Addressed::Hub), Target::Capability("search".into()));
 }
 
 #[test]
 fn one_object_among_the_parts_is_the_arguments_and_the_manners_are_those_of_the_protocol() {
     let parts = json!([{"text": "please"}, {"data": {"city": "Paris"}}]);
-    let Meaning::Call(call) = meaning(&message(json!({"priority": 10}), parts), Door::Hub, Wants::Stream) else {
+    let Meaning::Call(call) = meaning(&message(json!({"priority": 10}), parts), Addressed::Hub, Wants::Stream) else {
         panic!("a call")
     };
     let input = call.input().expect("input");
@@ -178,7 +178,9 @@ fn one_object_among_the_parts_is_the_arguments_and_the_manners_are_those_of_the_
     assert_eq!(call.limits.priority, Priority::new(9).expect("a priority"));
     assert_eq!(call.conversation.map(|context| context.0.to_string()).as_deref(), Some("c"));
     let two = json!([{"data": {"a": 1}}, {"data": {"b": 1}}]);
-    let Meaning::Call(call) = meaning(&message(json!({}), two), Door::Hub, Wants::Answer) else { panic!("a call") };
+    let Meaning::Call(call) = meaning(&message(json!({}), two), Addressed::Hub, Wants::Answer) else {
+        panic!("a call")
+    };
     assert!(call.input().expect("input").args.is_none() && !call.limits.keep);
 }
 
@@ -186,7 +188,7 @@ fn one_object_among_the_parts_is_the_arguments_and_the_manners_are_those_of_the_
 fn a_message_to_a_task_is_more_input_for_it() {
     let mut more = message(json!({}), json!([{"text": "Paris"}]));
     more["taskId"] = "t".into();
-    let Meaning::More { task, context, message, input } = meaning(&more, Door::Hub, Wants::Answer) else {
+    let Meaning::More { task, context, message, input } = meaning(&more, Addressed::Hub, Wants::Answer) else {
         panic!("more")
     };
     assert_eq!((&*task, context.as_deref(), message.as_str()), ("t", Some("c"), "m"));

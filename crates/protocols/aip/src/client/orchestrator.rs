@@ -33,7 +33,7 @@ pub struct Orchestrator {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Happening {
+pub enum Input {
     Connected,
     Closed,
     Frame(Box<ServerMessage>),
@@ -50,7 +50,7 @@ pub enum Happening {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
+pub enum Output {
     Connect,
     Close,
     Send(Box<ClientMessage>),
@@ -83,12 +83,12 @@ pub enum Effect {
     },
 }
 
-impl From<Step> for Effect {
-    fn from(step: Step) -> Effect {
+impl From<Step> for Output {
+    fn from(step: Step) -> Output {
         match step {
-            Step::Connect => Effect::Connect,
-            Step::Close => Effect::Close,
-            Step::Send(message) => Effect::Send(message),
+            Step::Connect => Output::Connect,
+            Step::Close => Output::Close,
+            Step::Send(message) => Output::Send(message),
         }
     }
 }
@@ -111,34 +111,34 @@ impl Orchestrator {
         &self.line
     }
 
-    pub fn step(&mut self, what: Happening, by: &mut Stamp<'_>) -> Vec<Effect> {
+    pub fn step(&mut self, what: Input, by: &mut Stamp<'_>) -> Vec<Output> {
         let mut out = Vec::new();
         match what {
-            Happening::Connected => {
+            Input::Connected => {
                 let wants = self.line.connected(by.now);
                 self.wants(wants, by, &mut out);
             }
-            Happening::Closed => self.closed(by, &mut out),
-            Happening::Frame(frame) => self.frame(*frame, by, &mut out),
-            Happening::Tick => {
+            Input::Closed => self.closed(by, &mut out),
+            Input::Frame(frame) => self.frame(*frame, by, &mut out),
+            Input::Tick => {
                 let wants = self.line.tick(by.now);
                 self.wants(wants, by, &mut out);
             }
-            Happening::Task(task) => self.task(*task, &mut out),
-            Happening::Cancel { session } => self.cancel(&session, by, &mut out),
-            Happening::AskInfo { request } => self.ask_info(request, by, &mut out),
-            Happening::Stop => {
+            Input::Task(task) => self.task(*task, &mut out),
+            Input::Cancel { session } => self.cancel(&session, by, &mut out),
+            Input::AskInfo { request } => self.ask_info(request, by, &mut out),
+            Input::Stop => {
                 self.line.stop();
                 self.give_up(&mut out);
-                out.push(Effect::Close);
+                out.push(Output::Close);
             }
         }
         out
     }
 
-    fn wants(&self, wants: Wants, by: &Stamp<'_>, out: &mut Vec<Effect>) {
+    fn wants(&self, wants: Wants, by: &Stamp<'_>, out: &mut Vec<Output>) {
         let heartbeat = || self.message(ClientKind::Heartbeat, Status::Ok, by);
-        out.extend(wants.step(|| self.register(by), heartbeat).map(Effect::from));
+        out.extend(wants.step(|| self.register(by), heartbeat).map(Output::from));
     }
 
     fn message(&self, kind: ClientKind, status: Status, by: &Stamp<'_>) -> ClientMessage {
@@ -168,9 +168,9 @@ impl Orchestrator {
         register
     }
 
-    fn closed(&mut self, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+    fn closed(&mut self, by: &mut Stamp<'_>, out: &mut Vec<Output>) {
         if self.line.is_ready() {
-            out.push(Effect::Down);
+            out.push(Output::Down);
         }
         if self.line.phase() == Phase::Waiting(None) {
             return;
@@ -188,7 +188,7 @@ impl Orchestrator {
     }
 
     /// There will be no other connection: what was not sent was never begun.
-    fn give_up(&mut self, out: &mut Vec<Effect>) {
+    fn give_up(&mut self, out: &mut Vec<Output>) {
         self.lose_all(out);
         self.unwanted.clear();
         let waiting = std::mem::take(&mut self.waiting);
@@ -196,13 +196,13 @@ impl Orchestrator {
     }
 
     /// A server ends the tasks of whoever leaves. Those that were not sent wait for the next connection.
-    fn lose_all(&mut self, out: &mut Vec<Effect>) {
+    fn lose_all(&mut self, out: &mut Vec<Output>) {
         let asked = self.asked.take().and_then(|task| task.session_id);
         let running = std::mem::take(&mut self.running);
-        out.extend(running.into_iter().chain(asked).map(|session| Effect::Lost { session }));
+        out.extend(running.into_iter().chain(asked).map(|session| Output::Lost { session }));
     }
 
-    fn task(&mut self, task: ClientMessage, out: &mut Vec<Effect>) {
+    fn task(&mut self, task: ClientMessage, out: &mut Vec<Output>) {
         if self.line.phase() == Phase::Waiting(None) {
             return out.push(refusal(task, "the server was given up"));
         }
@@ -213,22 +213,22 @@ impl Orchestrator {
         self.next(out);
     }
 
-    fn next(&mut self, out: &mut Vec<Effect>) {
+    fn next(&mut self, out: &mut Vec<Output>) {
         if self.line.is_ready()
             && self.asked.is_none()
             && let Some(task) = self.waiting.pop_front()
         {
-            out.push(Effect::Send(Box::new(task.clone())));
+            out.push(Output::Send(Box::new(task.clone())));
             self.asked = Some(task);
         }
     }
 
-    fn frame(&mut self, frame: ServerMessage, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+    fn frame(&mut self, frame: ServerMessage, by: &mut Stamp<'_>, out: &mut Vec<Output>) {
         if let Phase::Registering(_) = self.line.phase() {
             let wants = self.line.answered(frame.status == Status::Ok, by.now);
             self.wants(wants, by, out);
             if self.line.is_ready() {
-                out.push(Effect::Up);
+                out.push(Output::Up);
                 self.tell_unwanted(by, out);
                 self.next(out);
             }
@@ -241,7 +241,7 @@ impl Orchestrator {
             ServerKind::Error => self.refused(frame, out),
             ServerKind::DeviceInfoResponse => {
                 let answer = frame.response_id.zip(frame.result);
-                out.extend(answer.map(|(request, info)| Effect::Info { request, info }));
+                out.extend(answer.map(|(request, info)| Output::Info { request, info }));
             }
             ServerKind::Task | ServerKind::Command | ServerKind::DeviceInfoRequest => {}
         }
@@ -252,43 +252,43 @@ impl Orchestrator {
         session.is_some() && self.asked.as_ref().is_some_and(|task| task.session_id.as_ref() == session)
     }
 
-    fn acknowledged(&mut self, frame: ServerMessage, out: &mut Vec<Effect>) {
+    fn acknowledged(&mut self, frame: ServerMessage, out: &mut Vec<Output>) {
         let Some(session) = frame.session_id else { return };
         if self.is_asked(Some(&session)) {
             self.asked = None;
             self.running.insert(session.clone());
-            out.push(Effect::Accepted { session: session.clone() });
+            out.push(Output::Accepted { session: session.clone() });
         }
         if let Some(lines) = frame.messages.filter(|_| self.running.contains(&session)) {
-            out.push(Effect::Notes { session, lines });
+            out.push(Output::Notes { session, lines });
         }
     }
 
-    fn ended(&mut self, frame: ServerMessage, out: &mut Vec<Effect>) {
+    fn ended(&mut self, frame: ServerMessage, out: &mut Vec<Output>) {
         let Some(session) = frame.session_id.clone() else { return };
         let asked = self.is_asked(Some(&session));
         if asked {
             self.asked = None;
         }
         if self.running.remove(&session) || asked {
-            out.push(Effect::Ended { session, frame: Box::new(frame) });
+            out.push(Output::Ended { session, frame: Box::new(frame) });
         }
     }
 
     /// An error that names a task is that task's; one that names none is for the task that waits to be acknowledged.
-    fn refused(&mut self, frame: ServerMessage, out: &mut Vec<Effect>) {
+    fn refused(&mut self, frame: ServerMessage, out: &mut Vec<Output>) {
         let names_another = frame.session_id.is_some() && !self.is_asked(frame.session_id.as_ref());
         if names_another {
             return;
         }
         if let Some(session) = self.asked.take().and_then(|task| task.session_id) {
-            out.push(Effect::Refused { session, frame: Box::new(frame) });
+            out.push(Output::Refused { session, frame: Box::new(frame) });
         }
     }
 
     /// A server of the wider profile is told; any other understands nothing but a closed connection, which would end the other
     /// tasks of it too, so that it is closed only for the last one.
-    fn cancel(&mut self, session: &Text, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+    fn cancel(&mut self, session: &Text, by: &mut Stamp<'_>, out: &mut Vec<Output>) {
         let waited = self.waiting.len();
         self.waiting.retain(|task| task.session_id.as_ref() != Some(session));
         let asked = self.is_asked(Some(session));
@@ -306,14 +306,14 @@ impl Orchestrator {
                     self.asked = None;
                 }
                 if self.running.is_empty() && self.asked.is_none() {
-                    out.push(Effect::Close);
+                    out.push(Output::Close);
                 }
             }
         }
     }
 
     /// Nothing is said before the server has let us in; what it then goes on with may be over.
-    fn tell_unwanted(&mut self, by: &Stamp<'_>, out: &mut Vec<Effect>) {
+    fn tell_unwanted(&mut self, by: &Stamp<'_>, out: &mut Vec<Output>) {
         if !self.line.is_ready() {
             return;
         }
@@ -321,24 +321,24 @@ impl Orchestrator {
             if self.is_asked(Some(&session)) || self.running.contains(&session) {
                 let mut end = self.message(ClientKind::TaskEnd, Status::Failed, by);
                 end.session_id = Some(session);
-                out.push(Effect::Send(Box::new(end)));
+                out.push(Output::Send(Box::new(end)));
             }
         }
     }
 
-    fn ask_info(&mut self, request: Text, by: &mut Stamp<'_>, out: &mut Vec<Effect>) {
+    fn ask_info(&mut self, request: Text, by: &mut Stamp<'_>, out: &mut Vec<Output>) {
         if self.line.is_ready() {
             let mut message = self.message(ClientKind::DeviceInfoRequest, Status::Ok, by);
             message.target_id = Some(self.target.clone());
             message.request_id = Some(request);
-            out.push(Effect::Send(Box::new(message)));
+            out.push(Output::Send(Box::new(message)));
         }
     }
 }
 
 /// Refused here: the server never heard of it.
-fn refusal(task: ClientMessage, why: &str) -> Effect {
+fn refusal(task: ClientMessage, why: &str) -> Output {
     let mut frame = ServerMessage::new(ServerKind::Error, Status::Error);
     frame.error = Some(why.into());
-    Effect::Refused { session: task.session_id.unwrap_or_default(), frame: Box::new(frame) }
+    Output::Refused { session: task.session_id.unwrap_or_default(), frame: Box::new(frame) }
 }

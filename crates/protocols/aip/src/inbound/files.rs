@@ -12,7 +12,7 @@ use interlingua_model::{ArtifactId, Fault, FaultKind, Json, Meta, Noun, Text};
 use interlingua_wire::object::Object;
 use tokio_websockets::Message as Frame;
 
-use super::beside::Sender;
+use super::custom_messages::Sender;
 use interlingua_hub::artifacts::{Arrived, Sharing};
 use interlingua_net::upgrade::Socket;
 

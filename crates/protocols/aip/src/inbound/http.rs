@@ -19,11 +19,11 @@ use interlingua_wire::members::Members;
 use serde_json::{Value, json};
 
 use super::entry::{self, Pass};
-use super::task;
 use crate::Endpoint;
-use crate::outbound::device::DO;
+use crate::desk::task;
+use crate::discover::DO;
 use crate::settings::KeyOf;
-use crate::{PROTOCOL, sight};
+use crate::{PROTOCOL, visibility};
 use interlingua_endpoint::error_format;
 use interlingua_hub::audit::AuditLine;
 use interlingua_hub::entropy;
@@ -164,7 +164,7 @@ async fn dispatch(
 fn is_peer(shared: &Endpoint, by: &Principal, name: &str) -> bool {
     let peer = PeerId::from(name);
     let known = shared.hub.catalogue().peers.contains_key(&peer) && !shared.own.registrar.is_device(name);
-    known && sight::sees(&shared.hub, by, &peer)
+    known && visibility::sees(&shared.hub, by, &peer)
 }
 
 /// What a device is told it does in its own name, so whoever has it told must be one who may tell it. One that may not be told

@@ -22,12 +22,12 @@ use interlingua_wire::object::Object;
 use tokio_util::sync::CancellationToken;
 use tokio_websockets::{CloseCode, Message as Frame};
 
-use super::beside::{Beside, Sender};
+use super::custom_messages::{Beside, Sender};
 use super::entry::{self, Claim, Entered, Pass};
 use super::files::{self, Files, Refused};
 use crate::Endpoint;
-use crate::desk::{Desk, Out};
-use crate::queue::{Inbox, Waits};
+use crate::desk::Desk;
+use crate::queue::{Inbox, Out, Waits};
 use crate::{Extensions, PROTOCOL};
 use interlingua_hub::{Hub, entropy};
 use interlingua_net::connection::Connection;

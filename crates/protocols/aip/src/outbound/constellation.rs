@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 
 use crate::backoff::{Backoff, Growth};
 use crate::client::line::{Line, Pulse};
-use crate::client::orchestrator::{Effect, Happening, Orchestrator};
+use crate::client::orchestrator::{self, Orchestrator};
 use crate::discover::{self, Sources};
 use crate::link::Tongue;
 use crate::say::Stamp;
@@ -29,7 +29,7 @@ use interlingua_hub::{Hub, entropy};
 use interlingua_net::client::going::{Ended, Going, News};
 use interlingua_net::client::health::refused;
 use interlingua_net::client::live;
-use interlingua_net::client::lost::{Lost, Why};
+use interlingua_net::client::transport_error::{Lost, Why};
 use interlingua_net::client::websocket::{Carrier, Place, Turn};
 use interlingua_net::large;
 
@@ -346,31 +346,31 @@ impl Keeper {
                         if let Some(session) = &frame.session_id {
                             self.watching.insert(session.clone(), Watching { tell, notes: Arc::default() });
                         }
-                        Happening::Task(frame)
+                        orchestrator::Input::Task(frame)
                     }
                     Some(Said::Cancel(session)) => {
                         self.watching.remove(&session);
-                        Happening::Cancel { session }
+                        orchestrator::Input::Cancel { session }
                     }
                 },
                 turn = self.carrier.next(timer) => match turn {
-                    Turn::Opened => Happening::Connected,
+                    Turn::Opened => orchestrator::Input::Connected,
                     Turn::Gone(why) => {
                         tracing::debug!(server = ?self.carrier, error = ?why, "no connection");
                         self.tell_refused(why);
-                        Happening::Closed
+                        orchestrator::Input::Closed
                     }
                     Turn::Text(frame) => match self.frame(&frame) {
-                        Some(frame) => Happening::Frame(Box::new(frame)),
+                        Some(frame) => orchestrator::Input::Frame(Box::new(frame)),
                         None => continue,
                     },
                     Turn::Alive => continue,
-                    Turn::Due => Happening::Tick,
+                    Turn::Due => orchestrator::Input::Tick,
                 },
             };
             self.happen(happening).await;
         }
-        self.happen(Happening::Stop).await;
+        self.happen(orchestrator::Input::Stop).await;
     }
 
     /// An address that is not called is a matter of configuration: its owner is told.
@@ -389,7 +389,7 @@ impl Keeper {
             .ok()
     }
 
-    async fn happen(&mut self, happening: Happening) {
+    async fn happen(&mut self, happening: orchestrator::Input) {
         let mut next = Some(happening);
         while let Some(happening) = next.take() {
             let Some(hub) = self.hub.upgrade() else { return };
@@ -397,52 +397,53 @@ impl Keeper {
             let effects = self.machine.step(happening, &mut Stamp { now: hub.now(), mint: &mut mint });
             for effect in effects {
                 if self.perform(&hub, effect).await == Connected::No {
-                    next = Some(Happening::Closed);
+                    next = Some(orchestrator::Input::Closed);
                 }
             }
         }
     }
 
-    async fn perform(&mut self, hub: &Arc<Hub>, effect: Effect) -> Connected {
+    async fn perform(&mut self, hub: &Arc<Hub>, effect: orchestrator::Output) -> Connected {
         match effect {
-            Effect::Connect => self.carrier.connect(),
-            Effect::Close => {
+            orchestrator::Output::Connect => self.carrier.connect(),
+            orchestrator::Output::Close => {
                 self.carrier.close().await;
                 return Connected::No;
             }
-            Effect::Send(frame) => {
+            orchestrator::Output::Send(frame) => {
                 if !self.carrier.send(frame.encode()).await {
                     self.carrier.close().await;
                     return Connected::No;
                 }
             }
-            Effect::Up => {
+            orchestrator::Output::Up => {
                 self.show(hub, Health::Up).await;
                 let mut mint = entropy::bits;
                 let request = Stamp { now: hub.now(), mint: &mut mint }.id();
-                let asks =
-                    self.machine.step(Happening::AskInfo { request }, &mut Stamp { now: hub.now(), mint: &mut mint });
+                let asks = self
+                    .machine
+                    .step(orchestrator::Input::AskInfo { request }, &mut Stamp { now: hub.now(), mint: &mut mint });
                 for effect in asks {
-                    if let Effect::Send(frame) = effect {
+                    if let orchestrator::Output::Send(frame) = effect {
                         // A connection that breaks here is noticed when it is read.
                         let _ = self.carrier.send(frame.encode()).await;
                     }
                 }
             }
-            Effect::Down => self.show(hub, Health::Down { since: hub.now(), quarantined: false }).await,
-            Effect::Info { info, .. } => {
+            orchestrator::Output::Down => self.show(hub, Health::Down { since: hub.now(), quarantined: false }).await,
+            orchestrator::Output::Info { info, .. } => {
                 self.info = Some(info);
                 self.show(hub, Health::Up).await;
             }
-            Effect::Accepted { session } => {
+            orchestrator::Output::Accepted { session } => {
                 if let Some(watching) = self.watching.get(&session) {
                     let _ = watching.tell.try_send(Told::Accepted);
                 }
             }
-            Effect::Notes { session, lines } => self.notes(&session, lines),
-            Effect::Refused { session, frame } => self.last(&session, Told::Refused(frame)),
-            Effect::Ended { session, frame } => self.last(&session, Told::Ended(frame)),
-            Effect::Lost { session } => self.last(&session, Told::Lost),
+            orchestrator::Output::Notes { session, lines } => self.notes(&session, lines),
+            orchestrator::Output::Refused { session, frame } => self.last(&session, Told::Refused(frame)),
+            orchestrator::Output::Ended { session, frame } => self.last(&session, Told::Ended(frame)),
+            orchestrator::Output::Lost { session } => self.last(&session, Told::Lost),
         }
         Connected::AsBefore
     }

@@ -7,29 +7,22 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::discover::ToolKey;
+use crate::discover::{DO, ToolKey};
 use crate::plan::commands;
-use crate::say::End;
-use crate::server::Happening;
-use crate::wire::{Command, ResultStatus, Status, ToolType};
-use crate::{decode, encode, safe_task_name};
+use crate::wire::ToolType;
+use crate::{decode, encode};
 use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_model::{
-    Call, CancelWhy, Fault, FaultKind, Finished, Input, Json, Loss, MessageId, Party, PeerId, Text, uuid_v4,
+    Call, CancelWhy, Fault, FaultKind, Finished, Input, Loss, MessageId, Party, PeerId, Text, uuid_v4,
 };
 
 use super::plan;
-use crate::desk::{Desk, Given, NoResult};
-use crate::registrar::LIST_TOOLS;
+use crate::desk::{Desk, Given, NoResult, OwnSession};
 use interlingua_hub::{Hub, entropy};
 use interlingua_net::client::going::{Ended, Going, News};
 
-/// The skill that takes words.
-pub(crate) const DO: &str = "do";
 /// The argument of it that has them.
 pub(super) const REQUEST: &str = "request";
-/// How long a device may take to say what tools it has.
-const LISTING: Duration = Duration::from_secs(10);
 
 pub(crate) struct DevicePeer {
     pub(super) desk: Arc<Desk>,
@@ -104,7 +97,7 @@ impl DevicePeer {
         let mut own = None;
         let session = match within {
             Some(session) => session,
-            None => own.insert(Own::begin(&self, &dispatch, &tool.name)).session.clone(),
+            None => own.insert(OwnSession::begin(&self.desk, &self.device, dispatch.task, &tool.name)).session.clone(),
         };
         let call_id: Text = uuid_v4(entropy::bits()).into();
         let command = encode::command(&dispatch.call, tool.name, tool.tool_type, call_id.clone());
@@ -164,83 +157,5 @@ impl Peer for DevicePeer {
             let tool = self.tools.get(name).cloned().ok_or_else(gone)?;
             Ok(Reply::Live(Box::new(Going::new(|news| self.tool(hub, tool, dispatch, news)))))
         })
-    }
-}
-
-/// A session of the hub's own. Dropped before its end, the device hears that it is not wanted any more.
-pub(super) struct Own {
-    desk: Arc<Desk>,
-    pub(super) session: Text,
-    over: bool,
-}
-
-impl Own {
-    pub(super) fn begin(peer: &DevicePeer, dispatch: &Dispatch, task_name: &str) -> Own {
-        let session: Text = dispatch.task.to_string().into();
-        Own::open(&peer.desk, &peer.device, session, task_name)
-    }
-
-    fn open(desk: &Arc<Desk>, device: &Text, session: Text, task_name: &str) -> Own {
-        let task_name = safe_task_name(Some(task_name), entropy::bits());
-        desk.step(Happening::Begin { session: session.clone(), device: device.clone(), task_name });
-        Own { desk: desk.clone(), session, over: false }
-    }
-
-    /// The device hears that it is done, and how.
-    fn end(self, given: &Given) {
-        let failed = given.results.iter().find(|result| result.status != ResultStatus::Success);
-        let end = match failed {
-            None => End { status: Status::Completed, error: None, result: None, messages: None, metadata: None },
-            Some(result) => End::failed(result.error.clone().unwrap_or_else(|| "it failed".into())),
-        };
-        self.finish(end);
-    }
-
-    pub(super) fn finish(mut self, end: End) {
-        self.over = true;
-        self.desk.step(Happening::Finished { session: self.session.clone(), end });
-    }
-}
-
-impl Drop for Own {
-    fn drop(&mut self) {
-        if !self.over {
-            let end = End::failed("cancelled: it is not wanted any more");
-            self.desk.step(Happening::Finished { session: self.session.clone(), end });
-        }
-    }
-}
-
-impl Desk {
-    /// Asks a device for its tools after a while, unless it left meanwhile or has told them. A device that has just come in is
-    /// not asked at once: whoever sits at the other end may first want to see what it says.
-    pub(crate) fn list_tools_later(self: &Arc<Self>, hub: &Arc<Hub>, device: Text) {
-        let (Some(after), Some(visit)) = (self.settings().list_tools, self.registrar.visit(&device)) else { return };
-        let desk = Arc::downgrade(self);
-        hub.spawn_until_stop(async move {
-            tokio::time::sleep(after).await;
-            let Some(desk) = desk.upgrade() else { return };
-            if desk.registrar.visit(&device) == Some(visit) && !desk.registrar.has_tools(&device) {
-                desk.list_tools(&device).await;
-            }
-        });
-    }
-
-    /// Asks a device for its tools now.
-    pub(super) async fn list_tools(self: &Arc<Self>, device: &Text) {
-        let session: Text = uuid_v4(entropy::bits()).into();
-        let own = Own::open(self, device, session, LIST_TOOLS);
-        let action = Command {
-            tool_name: LIST_TOOLS.into(),
-            parameters: Some(Json::empty_object()),
-            tool_type: ToolType::Action,
-            call_id: None,
-        };
-        let agent = self.settings().agent_name(self.registrar.platform(device).as_deref());
-        let Ok(given) = self.command(&own.session, agent, vec![action], Some(LISTING)).await else { return };
-        if let Some(tools) = given.results.first().and_then(|result| result.result.clone()) {
-            self.registrar.set_tools(device, tools);
-        }
-        own.end(&given);
     }
 }

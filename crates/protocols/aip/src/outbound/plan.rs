@@ -17,7 +17,9 @@ use interlingua_model::{
     Ask, Event, FaultKind, Finished, Input, Json, Maker, Output, PeerId, Request, SkillId, Target, Text, Transcript,
 };
 
-use super::device::{DevicePeer, Own, REQUEST};
+use super::device::{DevicePeer, REQUEST};
+use crate::desk::OwnSession;
+use crate::discover::DO;
 use interlingua_hub::Hub;
 use interlingua_net::client::going::{Ended, News};
 
@@ -27,7 +29,7 @@ pub(super) async fn run(peer: Arc<DevicePeer>, hub: Arc<Hub>, dispatch: Dispatch
     let (session, own) = match peer.desk.opened(&dispatch.call.id) {
         Some(session) => (session, None),
         None => {
-            let own = Own::begin(&peer, &dispatch, "task");
+            let own = OwnSession::begin(&peer.desk, &peer.device, dispatch.task, "task");
             (own.session.clone(), Some(own))
         }
     };
@@ -123,7 +125,7 @@ async fn planned(
     let catalogue = hub.catalogue();
     let skills = catalogue.peers.get(&peer.name).map(|registered| &*registered.card.skills).unwrap_or_default();
     let tools: Vec<String> =
-        skills.iter().filter(|skill| skill.id.skill.as_str() != super::device::DO).map(|s| s.id.to_string()).collect();
+        skills.iter().filter(|skill| skill.id.skill.as_str() != DO).map(|s| s.id.to_string()).collect();
     let told = format!("{request}\n\nThe device is {}. Its skills: {}", peer.name, tools.join(", "));
     child(peer, hub, dispatch, Some(session), Target::Peer(planner.clone()), Input::text(&told), news).await
 }

@@ -12,7 +12,7 @@ use interlingua_model::{Blob, Digest, Fault, FaultKind, Noun, Part};
 
 use super::range::{Wanted, wanted};
 use crate::view::PartView;
-use interlingua_hub::artifacts::{Arrived, Artifact, Held, Made};
+use interlingua_hub::artifacts::{Arrived, Artifact, Made, StoredContent};
 use interlingua_hub::between;
 use interlingua_net::body;
 use interlingua_net::contained::contain;
@@ -26,7 +26,7 @@ pub(super) struct Content {
 
 impl Content {
     pub(super) fn of_shared(artifact: &Artifact) -> Option<Content> {
-        let Held { digest, len } = artifact.content?;
+        let StoredContent { digest, len } = artifact.content?;
         let media = artifact.media.as_deref().map(str::to_owned);
         Some(Content { bytes: Blob::Stored { digest, len }, media })
     }

@@ -189,7 +189,9 @@ fn opened(message: &Message, manners: &Manners<'_>, id: &str, ask: Ask) -> Call 
     };
     if !is_empty(&message.metadata) {
         call.via = via(&message.metadata);
-        if let Some(origin) = message.metadata.get(interlingua_wire::hop::ORIGIN).and_then(|origin| origin.as_str()) {
+        if let Some(origin) =
+            message.metadata.get(interlingua_wire::hub_headers::ORIGIN).and_then(|origin| origin.as_str())
+        {
             call.told(origin);
         }
         call.trace = trace(&message.metadata);

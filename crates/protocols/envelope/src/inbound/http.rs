@@ -17,12 +17,12 @@ use futures_util::StreamExt;
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
 
-use super::lanes::{Answering, Whole, log};
+use super::parallel::{Answering, Whole, log};
 use super::{Answered, Exchange, Refusal};
 use crate::Endpoint;
 use crate::refusal::{self, EnvelopeErrors};
 use interlingua_endpoint::error_format::{self, ErrorFormat};
-use interlingua_endpoint::lasting::Brought;
+use interlingua_endpoint::revocation::Brought;
 use interlingua_hub::entropy;
 use interlingua_net::body;
 use interlingua_net::connection::Connection;

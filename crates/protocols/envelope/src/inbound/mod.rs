@@ -4,7 +4,7 @@
 //! leaves no trace: nothing of it is tracked before it is known who asks and what for.
 
 pub mod http;
-mod lanes;
+mod parallel;
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ use interlingua_model::ports::{Append, Expected};
 use interlingua_model::{
     Call, Carried, ConversationId, Fault, Json, Loss, MessageId, Principal, Secret, Signal, TaskId, Time, TopicId,
 };
-use interlingua_wire::hop;
+use interlingua_wire::hub_headers;
 
-use self::lanes::{Answering, Lane};
+use self::parallel::{Answering, Lane};
 use super::sessions::{Brought, Context, Kind, TakenUp};
 use super::settings::Settings;
 use crate::Endpoint;
@@ -188,9 +188,9 @@ impl Exchange {
         call.id_given = self.settings.tracks_messages;
         let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
         if call.via.is_none() {
-            call.via = text(hop::VIA).and_then(hop::via);
+            call.via = text(hub_headers::VIA).and_then(hub_headers::via);
         }
-        if let Some(origin) = text(hop::ORIGIN) {
+        if let Some(origin) = text(hub_headers::ORIGIN) {
             call.told(origin);
         }
         // A streamed answer is made after the request was answered: what it belongs to is written down here.
@@ -217,7 +217,7 @@ impl Exchange {
         let after = hub.seq_of(task);
         if let Err(fault) = hub.signal(by.clone(), task, signal.clone()).await {
             // The same message again is the same answer again, not a second one (H-11).
-            return match lanes::received(hub, by, task, &signal).await {
+            return match parallel::received(hub, by, task, &signal).await {
                 Some(running) => Ok(Lane::Running(running)),
                 None => Err(fault),
             };

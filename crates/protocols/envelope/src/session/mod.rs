@@ -29,6 +29,9 @@ pub use recent::{RECENT, Recent};
 pub use token::Hashed;
 use token::Issued;
 
+/// What the ids of sessions begin with. An agent's name would tell others who speaks (H-06).
+pub(crate) const PREFIX: &str = "nlip";
+
 /// How long things last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {

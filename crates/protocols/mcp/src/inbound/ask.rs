@@ -14,10 +14,10 @@ use interlingua_model::{
 };
 use interlingua_wire::members::Members;
 
-use super::going::{About, Asks, Called, Ended, Going, answered};
+use super::call_stream::{Asks, CallContext, CallIdentity, CallStream, Ended, answered};
 use super::listing::{Entry, Listing};
 use super::own::Shown;
-use super::state::State;
+use super::state::RequestState;
 use super::views::with_fixed;
 use super::written::Written;
 use super::{SERVER, Scope, Spelling, artifacts};
@@ -43,7 +43,7 @@ pub(super) struct Asker {
 /// What becomes of a request.
 pub(super) enum Reply {
     Now(Ended),
-    Going(Box<Going>),
+    Going(Box<CallStream>),
     Listen(Filter),
     /// About the session, which only its transport knows.
     Session(Method),
@@ -58,8 +58,8 @@ impl Asker {
         desk.listings.now(&self.shared.hub, &self.scope, &desk.settings())
     }
 
-    pub(super) fn about(&self, listing: &Listing, verb: Verb, call: Called) -> About {
-        About {
+    pub(super) fn about(&self, listing: &Listing, verb: Verb, call: CallIdentity) -> CallContext {
+        CallContext {
             shared: self.shared.clone(),
             by: self.by.clone(),
             said: self.said.clone(),
@@ -82,7 +82,7 @@ impl Asker {
     }
 
     pub(super) fn refuse(&self, fault: &Fault) -> Reply {
-        let about = self.about(&self.listing(), Verb::Other, Called::default());
+        let about = self.about(&self.listing(), Verb::Other, CallIdentity::default());
         Reply::Now(about.refuse(fault))
     }
 
@@ -150,11 +150,11 @@ impl Asker {
         {
             return Reply::Now(Err(Refused { error, status: 400 }));
         }
-        let about = About { detached: entry.skill.always_kept && self.said.client.tasks, ..about };
+        let about = CallContext { detached: entry.skill.always_kept && self.said.client.tasks, ..about };
         if let Some(state) = &invoke.resume.state {
             return self.resumed(about, state, &invoke.resume.responses).await;
         }
-        let about = About { brought: brought(&invoke.resume.responses), ..about };
+        let about = CallContext { brought: brought(&invoke.resume.responses), ..about };
         let args = match &entry.fixed {
             Some(fixed) => Some(with_fixed(invoke.args, fixed)),
             None => invoke.args,
@@ -162,7 +162,7 @@ impl Asker {
         self.invoke(about, entry, args, params).await
     }
 
-    async fn invoke(&self, mut about: About, entry: &Entry, args: Option<Json>, params: &Members) -> Reply {
+    async fn invoke(&self, mut about: CallContext, entry: &Entry, args: Option<Json>, params: &Members) -> Reply {
         let target = Target::Skill(entry.skill.id.clone(), None);
         if entry.skill.kind != SkillKind::Agent {
             let input = Input { args, ..Input::parts(Vec::new()) };
@@ -204,7 +204,7 @@ impl Asker {
         if let Some(state) = &invoke.resume.state {
             return self.resumed(about, state, &invoke.resume.responses).await;
         }
-        let about = About { brought: brought(&invoke.resume.responses), ..about };
+        let about = CallContext { brought: brought(&invoke.resume.responses), ..about };
         let input = Input { args: invoke.args, ..Input::parts(Vec::new()) };
         self.open(about, Ask::Invoke { target: Target::Skill(skill, None), input }, None, params).await
     }
@@ -212,7 +212,7 @@ impl Asker {
     async fn read(&self, read: Read, params: &Members) -> Reply {
         let listing = self.listing();
         let about = self.about(&listing, Verb::Read, called("resources/read", &read.uri, None));
-        let about = About { uri: Some(read.uri.clone()), ..about };
+        let about = CallContext { uri: Some(read.uri.clone()), ..about };
         if read.uri.starts_with(ARTIFACTS) {
             return self.artifact(&about, &read.uri).await;
         }
@@ -224,12 +224,12 @@ impl Asker {
             return self.resumed(about, state, &read.resume.responses).await;
         }
         let public = self.anyone_reads(&peer, &uri);
-        let about = About { brought: brought(&read.resume.responses), public, ..about };
+        let about = CallContext { brought: brought(&read.resume.responses), public, ..about };
         self.open(about, Ask::Read { peer, uri }, None, params).await
     }
 
     /// Content that a result of theirs linked to.
-    async fn artifact(&self, about: &About, uri: &str) -> Reply {
+    async fn artifact(&self, about: &CallContext, uri: &str) -> Reply {
         let part = artifacts::read(&self.shared.hub, &self.by, uri, self.shared.bounds().body).await;
         Reply::Now(match part {
             Err(fault) => about.refuse(&fault),
@@ -249,7 +249,7 @@ impl Asker {
 
     async fn complete(&self, complete: Complete) -> Reply {
         let listing = self.listing();
-        let about = self.about(&listing, Verb::Other, Called::default());
+        let about = self.about(&listing, Verb::Other, CallIdentity::default());
         let of = match &complete.of {
             Reference::Prompt(name) => listing.prompt(name).cloned().map(Completes::Skill),
             Reference::Template(uri) => listing.resource(uri).map(|(peer, uri)| Completes::Template(peer, uri)),
@@ -277,7 +277,7 @@ impl Asker {
     /// Through the hub's door.
     async fn open(
         &self,
-        about: About,
+        about: CallContext,
         ask: Ask,
         conversation: Option<interlingua_model::ConversationId>,
         params: &Members,
@@ -290,15 +290,15 @@ impl Asker {
         let call = self.said.call(entropy::message_id, ask, manner, params);
         let request = Request { by: self.by.clone(), connection: self.connection.id, call: Box::new(call) };
         match self.shared.hub.open(request).await {
-            Ok(running) => Reply::Going(Box::new(Going::new(about, running))),
+            Ok(running) => Reply::Going(Box::new(CallStream::new(about, running))),
             Err(fault) => Reply::Now(about.refuse(&fault)),
         }
     }
 
     /// The same call again, with what it asked for.
-    async fn resumed(&self, about: About, state: &str, responses: &Members) -> Reply {
+    async fn resumed(&self, about: CallContext, state: &str, responses: &Members) -> Reply {
         let hub = &self.shared.hub;
-        let Some(state) = State::open(hub, &self.by, &about.call.digest(), state) else {
+        let Some(state) = RequestState::open(hub, &self.by, &about.call.digest(), state) else {
             return Reply::Now(Err(Refused::params("requestState is not valid for this call, or not any more")));
         };
         let open = match about.questions(state.task).await {
@@ -318,14 +318,14 @@ impl Asker {
             return Reply::Now(about.input_required(&left, state));
         }
         match hub.follow(&self.by, state.task, state.seq).await {
-            Ok(running) => Reply::Going(Box::new(Going::new(about, running))),
+            Ok(running) => Reply::Going(Box::new(CallStream::new(about, running))),
             Err(fault) => Reply::Now(about.refuse(&fault)),
         }
     }
 }
 
-fn called(method: &'static str, name: &Text, args: Option<&Json>) -> Called {
-    Called { method, name: name.clone(), args: args.cloned() }
+fn called(method: &'static str, name: &Text, args: Option<&Json>) -> CallIdentity {
+    CallIdentity { method, name: name.clone(), args: args.cloned() }
 }
 
 /// Answers to what was not asked yet; no more of them than a task may have questions.

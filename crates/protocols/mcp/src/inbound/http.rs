@@ -21,8 +21,8 @@ use interlingua_wire::rpc::{self, Frame, Id, Message};
 
 use super::Scope;
 use super::ask::{Asker, Reply};
+use super::call_stream::{Asks, CallStream, Ended, Next};
 use super::frames;
-use super::going::{Asks, Ended, Going, Next};
 use super::listen;
 use super::views;
 use crate::Endpoint;
@@ -309,7 +309,7 @@ pub(super) fn end_message(id: &Id, ended: Ended) -> Bytes {
 }
 
 /// Plain JSON when the result is the first thing there is, else a stream. Closing it cancels the call: the body holds it.
-async fn answer(id: Id, mut going: Box<Going>) -> Response {
+async fn answer(id: Id, mut going: Box<CallStream>) -> Response {
     match tokio::time::timeout(frames::KEEP_ALIVE, going.next()).await {
         Ok(Next::Ended(ended)) => ended_response(&id, ended),
         Ok(Next::Message(first)) => streamed(id, going, Some(first)),
@@ -319,12 +319,12 @@ async fn answer(id: Id, mut going: Box<Going>) -> Response {
 }
 
 enum Streaming {
-    First(Bytes, Id, Box<Going>),
-    On(Id, Box<Going>),
+    First(Bytes, Id, Box<CallStream>),
+    On(Id, Box<CallStream>),
     Over,
 }
 
-fn streamed(id: Id, going: Box<Going>, first: Option<Vec<u8>>) -> response::Response {
+fn streamed(id: Id, going: Box<CallStream>, first: Option<Vec<u8>>) -> response::Response {
     let first = first.map_or(frames::COMMENT, |message| frames::event(None, &message));
     frames::response(unfold(Streaming::First(first, id, going), |streaming| async move {
         match streaming {

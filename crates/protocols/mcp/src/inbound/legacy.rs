@@ -24,10 +24,10 @@ use interlingua_wire::rpc::{self, Id, Message};
 use serde_json::json;
 
 use super::ask::{Asker, Reply};
-use super::going::{Asks, Ended, Going, Next, answered};
+use super::call_stream::{Asks, CallStream, Ended, Next, answered};
 use super::http::{Arrived, end_message, ended_response, faulted, refused};
 use super::listen::{self, Telling};
-use super::resume::{self, Place};
+use super::resume::{self, ResumePoint};
 use super::sessions::{Memory, Running, Session};
 use super::written::Written;
 use super::{SERVER, Spelling, frames};
@@ -195,7 +195,8 @@ impl Arrived {
             Reply::Now(ended) => ended_response(&id, ended),
             Reply::Going(going) => {
                 let running = within.memory.begin(&id);
-                let stream = Stream { place: Place::new(&id, &asker.said, &going), arrived: self.kept(), running };
+                let stream =
+                    Stream { place: ResumePoint::new(&id, &asker.said, &going), arrived: self.kept(), running };
                 stream.answer(going, within.session.version).await
             }
             Reply::Session(method) => ended_response(&id, self.about_session(within, method).await),
@@ -263,7 +264,7 @@ impl Arrived {
         };
         match self.header("last-event-id") {
             None => self.session_stream(&within),
-            Some(last) => match Place::parse(last) {
+            Some(last) => match ResumePoint::parse(last) {
                 Some(place) => resume::stream(&self, &within, place).await,
                 None => self.session_stream(&within),
             },
@@ -340,19 +341,19 @@ pub(super) async fn answer(shared: &interlingua_endpoint::Shared, by: &Principal
 
 /// The stream of one call. Whoever drops it has not cancelled the call.
 struct Stream {
-    place: Place,
+    place: ResumePoint,
     arrived: Arc<Endpoint>,
     running: Running,
 }
 
 enum Streaming {
-    First(Vec<Bytes>, Box<Stream>, Box<Going>),
-    On(Box<Stream>, Box<Going>),
+    First(Vec<Bytes>, Box<Stream>, Box<CallStream>),
+    On(Box<Stream>, Box<CallStream>),
     Over,
 }
 
 impl Stream {
-    async fn answer(self, mut going: Box<Going>, version: Version) -> Response {
+    async fn answer(self, mut going: Box<CallStream>, version: Version) -> Response {
         let first = tokio::select! {
             first = tokio::time::timeout(SOON, going.next()) => first,
             () = self.running.token.cancelled() => {
@@ -388,7 +389,7 @@ impl Stream {
         }))
     }
 
-    async fn next(self: Box<Self>, mut going: Box<Going>) -> Option<(Bytes, Streaming)> {
+    async fn next(self: Box<Self>, mut going: Box<CallStream>) -> Option<(Bytes, Streaming)> {
         let next = tokio::select! {
             next = tokio::time::timeout(frames::KEEP_ALIVE, going.next()) => next,
             () = self.running.token.cancelled() => {

@@ -91,13 +91,13 @@ pub(super) struct Telling {
     scope: Scope,
     spelling: Spelling,
     subscription: Option<Id>,
-    held: Held,
+    held: HeldNews,
     /// When what is held is told.
     due: Option<Instant>,
 }
 
 #[derive(Default)]
-struct Held {
+struct HeldNews {
     kinds: Kinds,
     updated: Vec<Text>,
 }
@@ -111,7 +111,7 @@ impl Telling {
         subscription: Option<Id>,
     ) -> Telling {
         let (shared, by, scope, news) = (shared.clone(), by.clone(), scope.clone(), shared.hub.notices());
-        Telling { shared, by, news, scope, spelling, subscription, held: Held::default(), due: None }
+        Telling { shared, by, news, scope, spelling, subscription, held: HeldNews::default(), due: None }
     }
 
     /// The rules may have changed since it was asked for.
@@ -176,7 +176,7 @@ impl Telling {
         Some(())
     }
 
-    fn told(&self, held: &Held, filter: &Filter) -> Vec<Vec<u8>> {
+    fn told(&self, held: &HeldNews, filter: &Filter) -> Vec<Vec<u8>> {
         let lists = [
             (held.kinds.tools && filter.tools, Changed::Tools),
             (held.kinds.prompts && filter.prompts, Changed::Prompts),

@@ -22,8 +22,8 @@
 
 mod artifacts;
 mod ask;
+mod call_stream;
 mod frames;
-mod going;
 pub mod http;
 mod instructions;
 mod legacy;

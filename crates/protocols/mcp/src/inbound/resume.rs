@@ -17,8 +17,8 @@ use interlingua_model::{Fault, FaultKind, Json, Noun, TaskId};
 use interlingua_wire::rpc::Id;
 
 use super::Spelling;
+use super::call_stream::{Asks, CallContext, CallIdentity, CallStream, Next, request};
 use super::frames;
-use super::going::{About, Asks, Called, Going, Next, request};
 use super::http::{Arrived, end_message, faulted};
 use super::legacy::Within;
 
@@ -28,7 +28,7 @@ const BETWEEN: Duration = Duration::from_millis(50);
 
 /// Where in which stream an event stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ResumePoint {
     task: TaskId,
     seq: u64,
     pub(super) request: Id,
@@ -36,9 +36,9 @@ pub struct Place {
     verb: Verb,
 }
 
-impl Place {
-    pub(super) fn new(request: &Id, said: &Said, going: &Going) -> Place {
-        Place {
+impl ResumePoint {
+    pub(super) fn new(request: &Id, said: &Said, going: &CallStream) -> ResumePoint {
+        ResumePoint {
             task: going.task(),
             seq: 0,
             request: request.clone(),
@@ -59,7 +59,7 @@ impl Place {
         self.at(self.seq)
     }
 
-    pub fn parse(text: &str) -> Option<Place> {
+    pub fn parse(text: &str) -> Option<ResumePoint> {
         let mut parts = text.split('.');
         let (task, seq, verb) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
         let verb = match verb {
@@ -78,7 +78,7 @@ impl Place {
             "" => None,
             text => Some(id(text)?),
         };
-        parts.next().is_none().then_some(Place { task, seq, request, progress, verb })
+        parts.next().is_none().then_some(ResumePoint { task, seq, request, progress, verb })
     }
 }
 
@@ -92,7 +92,7 @@ fn letter(verb: Verb) -> char {
 }
 
 /// The rest of a stream.
-pub(super) async fn stream(arrived: &Arrived, within: &Within, place: Place) -> Response {
+pub(super) async fn stream(arrived: &Arrived, within: &Within, place: ResumePoint) -> Response {
     let going = match taken_up(arrived, within, &place).await {
         Ok(going) => going,
         Err(fault) => {
@@ -124,7 +124,11 @@ pub(super) async fn stream(arrived: &Arrived, within: &Within, place: Place) -> 
 }
 
 /// The call, from where its client stopped reading, and its open questions once more.
-async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(Going, Vec<Vec<u8>>), Fault> {
+async fn taken_up(
+    arrived: &Arrived,
+    within: &Within,
+    place: &ResumePoint,
+) -> Result<(CallStream, Vec<Vec<u8>>), Fault> {
     let hub = &arrived.shared.hub;
     let mut tries = 0;
     let running = loop {
@@ -147,7 +151,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
     );
     let said = said.map_err(|_| Fault::hub(FaultKind::Internal, "nothing was said that could be wrong"))?;
     let mode = arrived.shared.own.settings().mode(&arrived.scope);
-    let about = About {
+    let about = CallContext {
         shared: arrived.shared.clone(),
         by: within.by.clone(),
         said: Said { progress: place.progress.clone(), log: Some(within.memory.level()), ..said },
@@ -155,7 +159,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
         spelling: Spelling(mode),
         asks: Asks::AsRequests,
         verb: place.verb,
-        call: Called::default(),
+        call: CallIdentity::default(),
         conversation: None,
         confirm: false,
         uri: None,
@@ -166,7 +170,7 @@ async fn taken_up(arrived: &Arrived, within: &Within, place: &Place) -> Result<(
     let open = about.questions(place.task).await?;
     let again = open.iter().filter_map(|question| request(question, &about)).collect();
     let asked = open.iter().map(|question| question.id).collect();
-    Ok((Going::new(about, running).having_asked(asked), again))
+    Ok((CallStream::new(about, running).having_asked(asked), again))
 }
 
 #[cfg(test)]
@@ -175,18 +179,18 @@ mod tests {
 
     #[test]
     fn the_id_of_an_event_says_where_to_go_on() {
-        let place = Place {
+        let place = ResumePoint {
             task: TaskId(7),
             seq: 0,
             request: Id::text("a.b"),
             progress: Some(Id::number(3)),
             verb: Verb::Call,
         };
-        assert_eq!(Place::parse(&place.at(12)), Some(Place { seq: 12, ..place.clone() }));
-        let plain = Place { progress: None, ..place };
-        assert_eq!(Place::parse(&plain.at(0)), Some(plain));
+        assert_eq!(ResumePoint::parse(&place.at(12)), Some(ResumePoint { seq: 12, ..place.clone() }));
+        let plain = ResumePoint { progress: None, ..place };
+        assert_eq!(ResumePoint::parse(&plain.at(0)), Some(plain));
         for bad in ["", "x", "7.1.c", "..", "00000000000000000000000000000007.1.z.MQ.", "a.b.c.d.e.f"] {
-            assert_eq!(Place::parse(bad), None, "{bad}");
+            assert_eq!(ResumePoint::parse(bad), None, "{bad}");
         }
     }
 }

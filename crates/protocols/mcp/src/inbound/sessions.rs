@@ -76,7 +76,7 @@ struct Used {
 }
 
 /// What is in memory of sessions, by their ids, for as long as anything holds it.
-type Held = Mutex<HashMap<u128, Weak<Memory>>>;
+type LiveMemories = Mutex<HashMap<u128, Weak<Memory>>>;
 
 #[derive(Debug)]
 pub(super) struct Sessions {
@@ -84,7 +84,7 @@ pub(super) struct Sessions {
     shares: Arc<Shares>,
     live: Cache<u128, Arc<Memory>>,
     /// One that is let go of while a request or a stream of it is under way is found here.
-    held: Arc<Held>,
+    held: Arc<LiveMemories>,
     ended: Cache<u128, ()>,
     /// The last message of streams, for clients that lost them.
     finals: Cache<TaskId, Bytes>,
@@ -110,7 +110,7 @@ impl Sessions {
 #[derive(Debug)]
 pub(super) struct Memory {
     id: u128,
-    held: Arc<Held>,
+    held: Arc<LiveMemories>,
     changing: Mutex<Changing>,
 }
 
@@ -146,7 +146,7 @@ impl Changing {
 }
 
 impl Memory {
-    fn new(id: u128, held: &Arc<Held>, written: Time, level: Option<Level>, share: Option<Share>) -> Memory {
+    fn new(id: u128, held: &Arc<LiveMemories>, written: Time, level: Option<Level>, share: Option<Share>) -> Memory {
         let (subscriptions, running) = Default::default();
         let changing = Changing { written, level, subscriptions, running, stream: None, share };
         Memory { id, held: held.clone(), changing: Mutex::new(changing) }

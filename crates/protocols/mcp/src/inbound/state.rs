@@ -12,7 +12,7 @@ const HEAD: usize = 16 + 8 + 8;
 
 /// What is handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct RequestState {
     pub(super) task: TaskId,
     /// How much of the task the client has seen.
     pub(super) seq: u64,
@@ -25,7 +25,7 @@ fn bound(hub: &Hub, by: &Principal, call: &Digest) -> Vec<u8> {
     Digest::of_fields([hub.id().as_str().as_bytes(), owner.as_bytes(), &call.0]).0.to_vec()
 }
 
-impl State {
+impl RequestState {
     pub(super) fn seal(&self, hub: &Hub, by: &Principal, call: &Digest) -> Result<String, Fault> {
         let mut plain = Vec::with_capacity(HEAD);
         plain.extend_from_slice(&self.task.0.to_be_bytes());
@@ -36,13 +36,13 @@ impl State {
     }
 
     /// `None`: altered, somebody else's, of another call, or too old.
-    pub(super) fn open(hub: &Hub, by: &Principal, call: &Digest, text: &str) -> Option<State> {
+    pub(super) fn open(hub: &Hub, by: &Principal, call: &Digest, text: &str) -> Option<RequestState> {
         let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
         let plain = hub.keys().open(PURPOSE, &bound(hub, by, call), &sealed).ok()?;
         let (task, rest) = plain.split_first_chunk::<16>()?;
         let (seq, rest) = rest.split_first_chunk::<8>()?;
         let until = Time(u64::from_be_bytes(rest.try_into().ok()?));
-        (hub.now() < until).then_some(State {
+        (hub.now() < until).then_some(RequestState {
             task: TaskId(u128::from_be_bytes(*task)),
             seq: u64::from_be_bytes(*seq),
             until,

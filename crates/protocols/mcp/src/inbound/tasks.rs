@@ -8,13 +8,13 @@ use interlingua_model::{Addressee, Fault, FaultKind, Noun, Signal, TaskId};
 use interlingua_wire::members::Members;
 
 use super::ask::{Asker, Reply, sorted};
-use super::going::{About, Asks, Called, Ended, Going};
+use super::call_stream::{Asks, CallContext, CallIdentity, CallStream, Ended};
 use super::written::Written;
 
 impl Asker {
     pub(super) async fn task_get(&self, id: &str) -> Reply {
         let hub = &self.shared.hub;
-        let about = self.about(&self.listing(), Verb::Call, Called::default());
+        let about = self.about(&self.listing(), Verb::Call, CallIdentity::default());
         let found = match decode::task(id) {
             Some(id) => hub.task(&self.by, id).await,
             None => Err(no_such_task()),
@@ -56,15 +56,15 @@ impl Asker {
 
     /// What a finished task ended in, as the call itself would have.
     async fn ended(&self, task: TaskId) -> Result<Ended, Fault> {
-        let about = self.about(&self.listing(), Verb::Call, Called::default());
+        let about = self.about(&self.listing(), Verb::Call, CallIdentity::default());
         let said = Said { progress: None, log: None, client: Default::default(), ..about.said.clone() };
         let running = self.shared.hub.follow(&self.by, task, 0).await?;
-        Ok(Going::new(About { said, asks: Asks::AsRequests, ..about }, running).end().await)
+        Ok(CallStream::new(CallContext { said, asks: Asks::AsRequests, ..about }, running).end().await)
     }
 
     pub(super) async fn task_update(&self, id: &str, responses: &Members) -> Reply {
         let hub = &self.shared.hub;
-        let about = self.about(&self.listing(), Verb::Other, Called::default());
+        let about = self.about(&self.listing(), Verb::Other, CallIdentity::default());
         let found = match decode::task(id) {
             Some(id) => hub.row(&self.by, id).await,
             None => Err(no_such_task()),

@@ -9,7 +9,7 @@ use crate::{Version, headers};
 use interlingua_model::{
     Card, CardFrom, CardSource, Digest, Effects, Health, Json, PeerId, Resource, RouteClass, Skill, Text, Time,
 };
-use interlingua_wire::hop::IMPORTED;
+use interlingua_wire::hub_headers::IMPORTED;
 
 use super::listing::Listing;
 use interlingua_settings::Peer;

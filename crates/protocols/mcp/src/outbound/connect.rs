@@ -21,10 +21,10 @@ use super::link::pipe::Pipe;
 use super::link::streamable::{Endpoint, Streamable};
 use super::link::{Link, Refused, Trouble, child, old_sse};
 use super::session::{self, Session, Unanswered, answer};
-use super::upstream::{Place, Unopened, Upstream, waits};
+use super::upstream::{ServerAddress, Unopened, Upstream, waits};
 use crate::outbound::session::ask;
 use interlingua_net::client::health;
-use interlingua_net::client::lost::{Lost, Why};
+use interlingua_net::client::transport_error::{Lost, Why};
 
 /// A program that does not answer `server/discover` by then is greeted the old way besides.
 const PROBE: Duration = Duration::from_secs(2);
@@ -62,16 +62,16 @@ impl Upstream {
 
     async fn greet(&self) -> Result<Session, Unanswered> {
         match &self.place {
-            Place::Program(..) => self.greet_program().await,
-            Place::Http(endpoint) => self.greet_http(endpoint).await,
+            ServerAddress::Program(..) => self.greet_program().await,
+            ServerAddress::Http(endpoint) => self.greet_http(endpoint).await,
         }
     }
 
     /// Where the server is, as whoever runs the hub knows it.
     fn told(&self) -> String {
         match &self.place {
-            Place::Program(program, _) => format!("program {:?}", program.command),
-            Place::Http(endpoint) => health::told(&endpoint.uri),
+            ServerAddress::Program(program, _) => format!("program {:?}", program.command),
+            ServerAddress::Http(endpoint) => health::told(&endpoint.uri),
         }
     }
 
@@ -139,7 +139,9 @@ impl Upstream {
     }
 
     async fn start_program(&self) -> Result<Link, Lost> {
-        let Place::Program(program, answers) = &self.place else { return Err(Lost::unconnected("it is no program")) };
+        let ServerAddress::Program(program, answers) = &self.place else {
+            return Err(Lost::unconnected("it is no program"));
+        };
         let pipe =
             child::start(&self.name, (program, answers), &self.tail, self.changes.clone(), &self.supervisor).await?;
         Ok(Link::Pipe(pipe))
@@ -289,7 +291,7 @@ mod tests {
             environment: Vec::new(),
             allowed: Vec::new(),
         };
-        Upstream::new("slow".into(), Place::Program(program, Answers::default()), Supervisor::new(), None, None)
+        Upstream::new("slow".into(), ServerAddress::Program(program, Answers::default()), Supervisor::new(), None, None)
     }
 
     #[tokio::test(start_paused = true)]

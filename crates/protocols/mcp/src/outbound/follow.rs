@@ -18,9 +18,9 @@ use interlingua_wire::rpc::Message;
 use tokio::sync::watch;
 
 use super::changes::Changes;
-use super::flight::Flight;
 use super::link::Trouble;
 use super::peer::McpPeer;
+use super::request::Flight;
 use super::session::{Session, Unanswered};
 
 /// How many resources of one server are followed.
@@ -38,12 +38,12 @@ pub(super) struct Follows {
 }
 
 /// One follower of one resource.
-struct Held {
+struct ResourceFollow {
     follows: Arc<Follows>,
     uri: Uri,
 }
 
-impl Drop for Held {
+impl Drop for ResourceFollow {
     fn drop(&mut self) {
         let mut wanted = self.follows.lock();
         if let Some(count) = wanted.get_mut(&self.uri) {
@@ -74,7 +74,7 @@ impl Follows {
             return None;
         }
         drop(wanted);
-        Some(Following::new(Held { follows: self.clone(), uri: uri.clone() }))
+        Some(Following::new(ResourceFollow { follows: self.clone(), uri: uri.clone() }))
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -5,30 +5,30 @@
 //! | [`peer`] | the peer: its health, its configuration |
 //! | [`upstream`], [`connect`], [`session`] | one session for all who call: opened when needed, its era found by trying |
 //! | [`link`] | how messages travel |
-//! | [`talk`], [`work`] | one call: its answer at once, or all that comes of it |
+//! | [`call`], [`follow_task`] | one call: its answer at once, or all that comes of it |
 //! | [`listing`], [`card`], [`refresh`], [`changes`], [`pins`] | what it offers, kept on disk, kept true, and watched for changes |
 //! | [`follow`] | what it is asked to tell of by itself |
 //! | [`credentials`], [`callers`], [`sign_in`] | what the hub shows of itself, or of each caller, and how somebody is asked for it |
 //!
 //! Deliberately absent: any credential or header of a caller's, redirects, and calls sent twice that may have happened.
 
+mod call;
 mod callers;
 mod card;
 mod changes;
 mod connect;
 mod credentials;
-mod flight;
 mod follow;
+mod follow_task;
 mod link;
 mod listing;
 mod peer;
 mod pins;
 mod refresh;
+mod request;
 mod session;
 mod sign_in;
-mod talk;
 mod upstream;
-mod work;
 
 use std::sync::Arc;
 

@@ -11,6 +11,7 @@ use interlingua_process::child::Program;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::call::Talk;
 use super::callers::Callers;
 use super::credentials::Credentials;
 use super::link::Trouble;
@@ -18,8 +19,7 @@ use super::link::streamable::Endpoint;
 use super::listing::{Kept, Listing};
 use super::pins::Pins;
 use super::session::Unanswered;
-use super::talk::Talk;
-use super::upstream::{Place, Unopened, Upstream, waits};
+use super::upstream::{ServerAddress, Unopened, Upstream, waits};
 use crate::settings::{self, McpChanges, McpCredentials, McpPlace};
 use interlingua_hub::Hub;
 use interlingua_net::client::guard::Reach;
@@ -142,7 +142,7 @@ fn place(
     name: &PeerId,
     config: &interlingua_settings::Peer,
     mcp: &settings::McpPeer,
-) -> Result<(Place, String, Option<Callers>), Fault> {
+) -> Result<(ServerAddress, String, Option<Callers>), Fault> {
     match mcp.place() {
         McpPlace::Program { command, args } => {
             let environment =
@@ -154,7 +154,11 @@ fn place(
                 environment: environment.collect(),
                 allowed: mcp.pass.clone(),
             };
-            Ok((Place::Program(program, hub.answers().clone()), format!("{command}\0{}", args.join("\0")), None))
+            Ok((
+                ServerAddress::Program(program, hub.answers().clone()),
+                format!("{command}\0{}", args.join("\0")),
+                None,
+            ))
         }
         McpPlace::Url(url) => {
             let bad = || Fault::hub(FaultKind::Internal, format!("{url} is not an address that can be called"));
@@ -175,7 +179,7 @@ fn place(
                 credentials: Arc::new(Credentials::of(mcp, Some(authority))?),
                 supervisor: hub.supervisor().clone(),
             };
-            Ok((Place::Http(Box::new(endpoint)), url.to_owned(), callers))
+            Ok((ServerAddress::Http(Box::new(endpoint)), url.to_owned(), callers))
         }
     }
 }

@@ -14,7 +14,7 @@ use interlingua_wire::rpc::{self, Message};
 use super::link::pipe::nobody_to_ask;
 use super::link::{Calls, Link, Trouble};
 use interlingua_net::client::answers::too_large;
-use interlingua_net::client::lost::Lost;
+use interlingua_net::client::transport_error::Lost;
 
 /// How long an answer to a request of the hub's own may take.
 const PATIENCE: Duration = Duration::from_secs(30);

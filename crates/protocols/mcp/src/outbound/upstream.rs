@@ -21,7 +21,7 @@ use interlingua_net::client::oauth::{Account, Authority};
 
 /// Where a server is.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum ServerAddress {
     Program(Program, Answers),
     Http(Box<Endpoint>),
 }
@@ -29,7 +29,7 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Upstream {
     pub(super) name: PeerId,
-    pub(super) place: Place,
+    pub(super) place: ServerAddress,
     pub(super) supervisor: Supervisor,
     /// Of a program's standard error.
     pub(super) tail: Tail,
@@ -42,7 +42,7 @@ pub(super) struct Upstream {
     /// Why there is no session, for whoever runs the hub.
     trouble: Mutex<Option<Text>>,
     era: Mutex<Option<Era>>,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
 type Opened = Option<Result<Arc<Session>, Unopened>>;
@@ -62,7 +62,7 @@ pub(super) fn waits(name: &PeerId) -> Fault {
 }
 
 #[derive(Debug)]
-enum State {
+enum SessionState {
     None,
     Opening(watch::Receiver<Opened>),
     Open {
@@ -76,7 +76,7 @@ enum State {
 impl Upstream {
     pub(super) fn new(
         name: PeerId,
-        place: Place,
+        place: ServerAddress,
         supervisor: Supervisor,
         idle: Option<Duration>,
         era: Option<Era>,
@@ -92,18 +92,18 @@ impl Upstream {
             listing: Arc::default(),
             trouble: Mutex::default(),
             era: Mutex::new(era),
-            state: Mutex::new(State::None),
+            state: Mutex::new(SessionState::None),
         }
     }
 
     /// The same server, reached with a token of this caller's own.
     pub(super) fn of_caller(&self, authority: &Arc<Authority>, owner: Owner) -> Upstream {
         let place = match &self.place {
-            Place::Http(endpoint) => {
+            ServerAddress::Http(endpoint) => {
                 let credentials = Arc::new(endpoint.credentials.of_caller(authority, owner));
-                Place::Http(Box::new(Endpoint { credentials, ..(**endpoint).clone() }))
+                ServerAddress::Http(Box::new(Endpoint { credentials, ..(**endpoint).clone() }))
             }
-            Place::Program(program, answers) => Place::Program(program.clone(), answers.clone()),
+            ServerAddress::Program(program, answers) => ServerAddress::Program(program.clone(), answers.clone()),
         };
         Upstream::new(self.name.clone(), place, self.supervisor.clone(), self.idle, self.remembered())
     }
@@ -111,12 +111,12 @@ impl Upstream {
     /// Where its token comes from.
     pub(super) fn account(&self) -> Option<&Arc<Account>> {
         match &self.place {
-            Place::Http(endpoint) => endpoint.credentials.account(),
-            Place::Program(..) => None,
+            ServerAddress::Http(endpoint) => endpoint.credentials.account(),
+            ServerAddress::Program(..) => None,
         }
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -152,15 +152,15 @@ impl Upstream {
     fn enter(self: &Arc<Self>) -> Result<Arc<Session>, watch::Receiver<Opened>> {
         let mut state = self.state();
         match &mut *state {
-            State::Open { session, used } if !session.link.is_closed() => {
+            SessionState::Open { session, used } if !session.link.is_closed() => {
                 *used = Instant::now();
                 return Ok(session.clone());
             }
-            State::Opening(opening) => return Err(opening.clone()),
-            State::None | State::Open { .. } | State::Resting => {}
+            SessionState::Opening(opening) => return Err(opening.clone()),
+            SessionState::None | SessionState::Open { .. } | SessionState::Resting => {}
         }
         let (told, opening) = watch::channel(None);
-        *state = State::Opening(opening.clone());
+        *state = SessionState::Opening(opening.clone());
         drop(state);
         let this = self.clone();
         self.supervisor.run_until_stop(async move { this.opens(told).await });
@@ -170,8 +170,8 @@ impl Upstream {
     async fn opens(self: &Arc<Self>, told: watch::Sender<Opened>) {
         let opened = self.connect().await.map(Arc::new);
         *self.state() = match &opened {
-            Ok(session) => State::Open { session: session.clone(), used: Instant::now() },
-            Err(_) => State::None,
+            Ok(session) => SessionState::Open { session: session.clone(), used: Instant::now() },
+            Err(_) => SessionState::None,
         };
         if opened.is_ok() {
             self.set_trouble(None);
@@ -184,20 +184,20 @@ impl Upstream {
     /// The session that is open, without opening one.
     pub(super) fn current(&self) -> Option<Arc<Session>> {
         match &*self.state() {
-            State::Open { session, .. } if !session.link.is_closed() => Some(session.clone()),
-            State::Open { .. } | State::None | State::Opening(_) | State::Resting => None,
+            SessionState::Open { session, .. } if !session.link.is_closed() => Some(session.clone()),
+            SessionState::Open { .. } | SessionState::None | SessionState::Opening(_) | SessionState::Resting => None,
         }
     }
 
     pub(super) fn is_resting(&self) -> bool {
-        matches!(*self.state(), State::Resting)
+        matches!(*self.state(), SessionState::Resting)
     }
 
     /// Lets go of a session that the server does not know any more, unless another has been opened meanwhile.
     pub(super) fn forget(&self, gone: &Arc<Session>) {
         let mut state = self.state();
-        if matches!(&*state, State::Open { session, .. } if Arc::ptr_eq(session, gone)) {
-            *state = State::None;
+        if matches!(&*state, SessionState::Open { session, .. } if Arc::ptr_eq(session, gone)) {
+            *state = SessionState::None;
         }
         drop(state);
         gone.link.close();
@@ -226,11 +226,11 @@ impl Upstream {
             used.elapsed() >= idle && session.link.calls() == 0 && listed && self.follows.is_empty()
         };
         let session = match &*state {
-            State::Open { session, used } if unused(session, used) => session.clone(),
-            State::Open { session, .. } => return session.link.is_closed(),
-            State::None | State::Opening(_) | State::Resting => return true,
+            SessionState::Open { session, used } if unused(session, used) => session.clone(),
+            SessionState::Open { session, .. } => return session.link.is_closed(),
+            SessionState::None | SessionState::Opening(_) | SessionState::Resting => return true,
         };
-        *state = State::Resting;
+        *state = SessionState::Resting;
         drop(state);
         tracing::info!(peer = %self.name, "nobody uses it; it is ended until somebody does");
         session.link.close();

@@ -14,7 +14,7 @@ use crate::labels;
 use crate::wire::{CONTROL, Message, Submessage};
 use interlingua_wire::claims;
 
-pub use interlingua_wire::hop::IMPORTED;
+pub use interlingua_wire::hub_headers::IMPORTED;
 
 /// How much of one hub is taken.
 const MOST: usize = 1_000;

@@ -18,7 +18,7 @@ use super::tokens::{self, Tokens};
 use super::topic::Topic;
 use super::wire::{Format, Message, Submessage};
 use super::{encode::ReplyTo, part};
-use interlingua_wire::hop::{Headers, Hop};
+use interlingua_wire::hub_headers::{Headers, Hop};
 use ours::Ours;
 
 /// The name of this wire.
@@ -28,7 +28,7 @@ pub const WIRE: Wire = Wire(std::borrow::Cow::Borrowed("nlip/1"));
 #[derive(Clone)]
 pub struct Context<'a> {
     pub hub: &'a HubId,
-    pub door: Door,
+    pub door: Addressed,
     /// Minted for this message: NLIP has no message ids.
     pub message: MessageId,
     pub now: Time,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Context<'_> {
 
 /// Where the message came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Door {
+pub enum Addressed {
     /// `/nlip`
     Front,
     /// `/agents/{peer}/nlip`
@@ -130,7 +130,7 @@ pub fn decode(message: Message, context: &Context<'_>) -> Result<Carried<Incomin
     Ok(Carried { value: Incoming { meaning, credentials, conversation, reply }, losses })
 }
 
-fn bad_header(bad: interlingua_wire::hop::BadHop) -> Invalid {
+fn bad_header(bad: interlingua_wire::hub_headers::BadHop) -> Invalid {
     Invalid::whole(Problem::BadHeader(bad))
 }
 
@@ -198,8 +198,8 @@ impl Said<'_> {
             return Ok(Meaning::Unread { language });
         }
         let target = match &self.context.door {
-            Door::Front => Target::Words,
-            Door::Peer(peer) => Target::Peer(peer.clone()),
+            Addressed::Front => Target::Words,
+            Addressed::Peer(peer) => Target::Peer(peer.clone()),
         };
         let id = self.context.message.clone();
         Ok(Meaning::Call(Box::new(self.call(id, target, input))))
@@ -212,8 +212,8 @@ impl Said<'_> {
         }
         match (self.control, &self.context.door) {
             (true, _) => phrases::of_control(words),
-            (false, Door::Front) => phrases::of_data(words),
-            (false, Door::Peer(_)) => None,
+            (false, Addressed::Front) => phrases::of_data(words),
+            (false, Addressed::Peer(_)) => None,
         }
     }
 
@@ -221,14 +221,14 @@ impl Said<'_> {
         match (wish, &self.context.door) {
             (Wish::Upload, _) => Meaning::Upload,
             (Wish::Credentials, _) => Meaning::Identify,
-            (Wish::Skills, Door::Front) => Meaning::Skills(None),
-            (Wish::Skills, Door::Peer(peer)) => Meaning::Skills(Some(peer.clone())),
+            (Wish::Skills, Addressed::Front) => Meaning::Skills(None),
+            (Wish::Skills, Addressed::Peer(peer)) => Meaning::Skills(Some(peer.clone())),
         }
     }
 
     /// The language of source code that came without a word, where only words are understood.
     fn unread(&self, input: &Input) -> Option<Text> {
-        if self.context.door != Door::Front || !input.words().is_empty() {
+        if self.context.door != Addressed::Front || !input.words().is_empty() {
             return None;
         }
         input.parts.iter().find_map(|part| match &part.body {

@@ -8,12 +8,12 @@ use interlingua_model::{
     Text, Via,
 };
 
-use super::{Door, Meaning, TaskWish};
+use super::{Addressed, Meaning, TaskWish};
 use crate::invalid::{Invalid, Problem};
 use crate::labels;
 use crate::topic::Topic;
 use crate::wire::Submessage;
-use interlingua_wire::hop::{self, Hop};
+use interlingua_wire::hub_headers::{self, Hop};
 
 /// What was found, apart from the parts.
 #[derive(Debug, Default)]
@@ -64,10 +64,10 @@ impl Ours {
 /// `{via: […]}`; from older hubs the list of names itself, or one text with commas.
 fn via(content: &Json) -> Option<Via> {
     match content.get("via").unwrap_or(content.tree()) {
-        interlingua_model::json::Tree::String(text) => hop::via(text),
+        interlingua_model::json::Tree::String(text) => hub_headers::via(text),
         tree => {
             let names: Vec<&str> = tree.as_array()?.iter().filter_map(|name| name.as_str()).collect();
-            hop::via(&names.join(","))
+            hub_headers::via(&names.join(","))
         }
     }
 }
@@ -128,17 +128,17 @@ impl NamedCall {
     }
 
     /// At a peer's own door its name need not be said.
-    pub(super) fn target(&self, door: &Door) -> Result<Target, Invalid> {
+    pub(super) fn target(&self, door: &Addressed) -> Result<Target, Invalid> {
         let Some(skill) = &self.skill else {
             let capability = self.capability.clone().ok_or_else(|| bad_call("skill is required"))?;
             return Ok(Target::Capability(capability));
         };
         let id = match (skill.parse::<SkillId>(), door) {
             (Ok(id), _) => id,
-            (Err(_), Door::Peer(peer)) if !skill.is_empty() => {
+            (Err(_), Addressed::Peer(peer)) if !skill.is_empty() => {
                 SkillId { peer: peer.clone(), skill: SkillName(skill.clone()) }
             }
-            (Err(_), Door::Front | Door::Peer(_)) => return Err(bad_call("skill must be peer/name")),
+            (Err(_), Addressed::Front | Addressed::Peer(_)) => return Err(bad_call("skill must be peer/name")),
         };
         Ok(Target::Skill(id, self.version.clone()))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::decode::Door;
+use crate::decode::Addressed;
 use crate::json::{self, Keys};
 use axum::Extension;
 use axum::Router;
@@ -40,7 +40,7 @@ async fn front_door(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    respond(&shared, connection, headers, Door::Front, body).await
+    respond(&shared, connection, headers, Addressed::Front, body).await
 }
 
 async fn one_peer(
@@ -50,14 +50,14 @@ async fn one_peer(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    respond(&shared, connection, headers, Door::Peer(PeerId::from(peer)), body).await
+    respond(&shared, connection, headers, Addressed::Peer(PeerId::from(peer)), body).await
 }
 
 async fn respond(
     shared: &Arc<Endpoint>,
     connection: Connection,
     headers: HeaderMap,
-    door: Door,
+    door: Addressed,
     body: Body,
 ) -> Response {
     let frame = match body::read(body, shared.bounds().body).await {

@@ -3,15 +3,15 @@
 //! [`Exchange::answer`] is the whole of it: `decode`, `authenticate`, the hub's door, `encode`. [`http`] puts it behind
 //! `POST /nlip` and `/agents/{peer}/nlip`, [`ws`] behind the sockets of ECMA-432.
 
+mod collect;
 pub mod http;
-mod stand;
 mod topics;
 pub mod ws;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::decode::{Context, Door, Incoming, Meaning, TaskWish, WIRE, decode};
+use crate::decode::{Addressed, Context, Incoming, Meaning, TaskWish, WIRE, decode};
 use crate::encode::{self, Addresses, Beside, NoAddresses, ReplyTo, Stand};
 use crate::wire::{Content, Limits, Message, Submessage};
 use crate::{discover, fault, tokens, upload};
@@ -22,14 +22,14 @@ use interlingua_model::{
     Answer, Call, CancelWhy, Carried, ConversationId, Fault, FaultKind, Loss, MessageId, PeerId, Principal, Question,
     QuestionKind, Request, Route, Secret, Signal, TaskId,
 };
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
-use self::stand::{Stood, outcome_status, watch};
+use self::collect::{Stood, outcome_status, watch};
 pub(super) use self::topics::{Ear, Listening};
 use super::uploads;
 use crate::Endpoint;
 use interlingua_endpoint::Shared;
-use interlingua_hub::audit::lost::Leg;
+use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::{Running, Settled, entropy};
 use interlingua_net::connection::Connection;
 use interlingua_telemetry::meters::Phase;
@@ -49,7 +49,7 @@ pub(super) struct Exchange<'a> {
     pub(super) shared: &'a Arc<Endpoint>,
     pub(super) connection: &'a Connection,
     pub(super) headers: &'a HeaderMap,
-    pub(super) door: Door,
+    pub(super) door: Addressed,
 }
 
 /// What goes back. `status` is for bindings that have one; the fault says what belongs beside it.
@@ -250,7 +250,7 @@ impl Exchange<'_> {
                 FaultKind::Unsupported(interlingua_model::Feature::Operation),
                 "that cannot be asked here",
             )),
-            Meaning::Upload => match uploads::offer(self, &by).await {
+            Meaning::Upload => match uploads::offer(&self.shared.hub, &self.base(), &by).await {
                 Ok(uri) => Reply::of(upload::offer(&uri, &owed.tokens, owed.to)),
                 Err(fault) => owed.refused(fault),
             },
@@ -377,7 +377,8 @@ impl Exchange<'_> {
     async fn stood(&self, by: &Principal, mut stand: Stood, mut owed: Owed) -> Reply {
         let mut lost = owed.losses.clone();
         owed.losses.append(&mut stand.losses);
-        let addresses = match uploads::addresses(self, by, stand.finished().into_iter()).await {
+        let addresses = match uploads::addresses(&self.shared.hub, &self.base(), by, stand.finished().into_iter()).await
+        {
             Ok(addresses) => addresses,
             Err(fault) => return owed.refused(fault),
         };
@@ -410,7 +411,7 @@ impl Exchange<'_> {
         let mut arrived = owed.losses.clone();
         owed.losses.extend(stood.iter().flatten().flat_map(|stand| stand.losses.iter().cloned()));
         let finished = stood.iter().flatten().filter_map(Stood::finished);
-        let addresses = match uploads::addresses(self, &by, finished).await {
+        let addresses = match uploads::addresses(&self.shared.hub, &self.base(), &by, finished).await {
             Ok(addresses) => addresses,
             Err(fault) => return owed.refused(fault),
         };

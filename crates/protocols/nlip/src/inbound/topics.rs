@@ -8,7 +8,7 @@ use interlingua_model::{Fault, FaultKind, Meta, PeerId, Principal, Priority, Sec
 
 use super::{Exchange, Owed, Reply};
 use interlingua_access::Shown;
-use interlingua_endpoint::lasting::Pass;
+use interlingua_endpoint::revocation::Pass;
 use interlingua_hub::bus::Subscription;
 use interlingua_hub::entropy;
 

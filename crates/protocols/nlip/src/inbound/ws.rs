@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::decode::Door;
+use crate::decode::Addressed;
 use crate::encode::{self, ReplyTo};
 use crate::invalid::Invalid;
 use crate::json::Keys;
@@ -34,12 +34,12 @@ use crate::refusal::NlipErrors;
 use interlingua_access::Shown;
 use interlingua_endpoint::Shared;
 use interlingua_endpoint::error_format::ErrorFormat;
-use interlingua_endpoint::lasting::Pass;
+use interlingua_endpoint::revocation::Pass;
 use interlingua_hub::byte_budget::SMALL;
 use interlingua_net::connection::Connection;
+use interlingua_net::connection_limits::Place;
 use interlingua_net::frames::{self, Arrived, Close, TAKEN_BACK, UNPROVEN, Whole, send};
 use interlingua_net::large;
-use interlingua_net::places::Place;
 use interlingua_net::upgrade::{Socket, agree, no_place};
 use interlingua_telemetry::meters::Phase;
 use interlingua_telemetry::trace;
@@ -269,7 +269,8 @@ impl Session {
         };
         let (shared, connection, headers) = (self.shared.clone(), self.connection, self.headers.clone());
         let answering = async move {
-            let exchange = Exchange { shared: &shared, connection: &connection, headers: &headers, door: Door::Front };
+            let exchange =
+                Exchange { shared: &shared, connection: &connection, headers: &headers, door: Addressed::Front };
             exchange.answer(message).await
         };
         // Every message has a span of its own, in the trace the socket was opened with.

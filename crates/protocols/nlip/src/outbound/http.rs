@@ -18,7 +18,7 @@ use interlingua_hub::supervisor::Supervisor;
 use interlingua_net::client::answers::Answers;
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::http::{Body, Pool, read, retry_after, whole};
-use interlingua_net::client::lost::Lost;
+use interlingua_net::client::transport_error::Lost;
 
 const JSON: &str = "application/json";
 const OCTETS: &str = "application/octet-stream";

@@ -75,7 +75,7 @@ impl NlipPeer {
         let owner = Principal::hub_owner(Proof::InProcess).owner();
         let leg = LegKey::new(&self.name, &self.address.origin.to_string(), &owner, "skills");
         let message = skills::ask(&jar);
-        let headers = [(interlingua_wire::hop::VIA, hub.id().to_string())];
+        let headers = [(interlingua_wire::hub_headers::VIA, hub.id().to_string())];
         let asked = tokio::time::timeout(PATIENCE, self.transport.exchange(&leg, &message, &headers)).await;
         let silent = |why: String| Fault::hub(FaultKind::Unreachable, format!("{} did not say: {why}", self.name));
         let received = asked.map_err(|late| silent(late.to_string()))?.map_err(|lost| silent(lost.to_string()))?;

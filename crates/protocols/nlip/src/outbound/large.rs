@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::peer::Talk;
 use super::transport::{LIMITS, Received};
 use interlingua_hub::pieces;
-use interlingua_net::client::ended::Ended;
+use interlingua_net::client::call_failure::Ended;
 use interlingua_net::client::health::refused;
 use interlingua_net::client::http::{Body as Sending, whole};
 

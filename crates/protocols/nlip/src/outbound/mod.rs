@@ -2,7 +2,7 @@
 //!
 //! [`peer`] is one exchange with the agent: `encode`, send, `decode`, and the credential it may ask for. [`http`] and
 //! [`socket`] are the two bindings; [`legs`] keeps the tokens of each conversation, [`large`] sends large content out of
-//! band, [`work`] follows what goes on at it without an answer, [`card`] says what the hub shows of it, [`import`] asks one that is a hub for its skills.
+//! band, [`follow`] follows what goes on at it without an answer, [`card`] says what the hub shows of it, [`import`] asks one that is a hub for its skills.
 //!
 //! A proxy between two agents is no code of its own: the caller's leg and the agent's leg never share a token, because a
 //! token is kept with the leg it came on and a message is written anew for the next one.
@@ -11,6 +11,7 @@
 
 mod address;
 mod card;
+mod follow;
 mod http;
 mod import;
 mod large;
@@ -19,7 +20,6 @@ mod peer;
 mod reply;
 mod socket;
 mod transport;
-mod work;
 
 use std::sync::Arc;
 

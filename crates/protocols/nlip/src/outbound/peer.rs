@@ -13,26 +13,26 @@ use interlingua_model::{
     Answer, Call, Carried, Fault, FaultKind, HubId, Loss, LossKind, Party, PeerId, Priority, Question, QuestionId,
     QuestionKind, Secret,
 };
-use interlingua_wire::hop;
+use interlingua_wire::hub_headers;
 use tokio::time::Instant;
 
 use super::address::Address;
+use super::follow;
 use super::http::Http;
 use super::large::Uploads;
 use super::legs::{Kept, LegKey, Legs};
 use super::reply::Heard;
 use super::socket::{Framing, Sockets};
 use super::transport::{LIMITS, Received, Transport};
-use super::work;
 use crate::settings::{self, Binding};
 use interlingua_hub::Hub;
-use interlingua_net::client::ended::{self, Ended};
+use interlingua_net::client::call_failure::{self, Ended};
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::health::{Breaker, Probed, Went, knocked};
-use interlingua_net::client::lost::Why;
 use interlingua_net::client::place::Own;
 use interlingua_net::client::retry;
 use interlingua_net::client::tls::{self, Trust};
+use interlingua_net::client::transport_error::Why;
 
 /// An NLIP agent that configuration names. Holds the hub weakly: the hub holds it.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl NlipPeer {
     }
 
     fn fault(&self, kind: FaultKind, what: &str) -> Fault {
-        ended::fault(&self.name, kind, what)
+        call_failure::fault(&self.name, kind, what)
     }
 
     async fn converse(self: Arc<Self>, dispatch: Dispatch) -> Result<Reply, Fault> {
@@ -96,7 +96,7 @@ impl NlipPeer {
         let Some(until) = talk.until else { return talk.run().await };
         match tokio::time::timeout_at(until, talk.run()).await {
             Ok(reply) => reply,
-            Err(_) => Ended::Failed(ended::too_late(&self.name)).reply(),
+            Err(_) => Ended::Failed(call_failure::too_late(&self.name)).reply(),
         }
     }
 }
@@ -161,19 +161,19 @@ impl Talk {
         if let Some(token) = peer.token.as_ref().and_then(Secret::text).filter(|_| !jar.presents()) {
             jar.present(token);
         }
-        let headers = hop::encode(&dispatch.call);
+        let headers = hub_headers::encode(&dispatch.call);
         let until = peer.timeout.map(|timeout| Instant::now() + timeout);
         Ok(Talk { peer, hub, dispatch, until, key, kept, jar, headers, losses: Vec::new() })
     }
 
     async fn run(mut self) -> Result<Reply, Fault> {
         if let (Some(remote), None) = (self.dispatch.remote.clone(), &self.dispatch.answering) {
-            return Ok(work::taken_up(self, remote));
+            return Ok(follow::taken_up(self, remote));
         }
         match self.heard().await {
             Ok(Heard { said: Carried { value: Replied::GoesOn(goes_on), losses }, .. }) => {
                 self.losses.extend(losses);
-                Ok(work::live(self, goes_on))
+                Ok(follow::live(self, goes_on))
             }
             Ok(heard) => Ok(heard.reply(&self.dispatch, self.losses)),
             Err(ended) => ended.reply(),

@@ -27,7 +27,7 @@ use super::transport::{self, LIMITS, Received};
 use interlingua_net::client::answers::{Answers, allowance, refused};
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::http::CONNECT;
-use interlingua_net::client::lost::{Begun, Lost, Why};
+use interlingua_net::client::transport_error::{Begun, Lost, Why};
 use interlingua_net::counted::Counted;
 use interlingua_net::frames;
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::http::Http;
 use super::legs::LegKey;
 use super::socket::Sockets;
-use interlingua_net::client::lost::Lost;
+use interlingua_net::client::transport_error::Lost;
 use interlingua_net::large;
 
 /// What came back. A WebSocket has no status: what arrives there is 200.

@@ -46,7 +46,7 @@ fn n_01_words_at_the_front_door_are_a_call_with_this_wires_manners() {
 
 #[test]
 fn words_at_a_peers_door_are_for_that_peer() {
-    let meaning = at(Door::Peer("p".into()), &with("")).unwrap().value.meaning;
+    let meaning = at(Addressed::Peer("p".into()), &with("")).unwrap().value.meaning;
     let Meaning::Call(call) = meaning else { panic!("a call") };
     assert_eq!(target_and_words(&call).0, &Target::Peer("p".into()));
 }
@@ -244,7 +244,7 @@ fn an_application_may_read_control_messages_its_own_way() {
     let hook = |text: &str| (text == "parcel?").then_some(phrases::Wish::Upload);
     let context = Context {
         hub: &hub,
-        door: Door::Front,
+        door: Addressed::Front,
         message: "m".into(),
         now: NOW,
         headers: Headers::default(),
@@ -260,11 +260,11 @@ fn what_it_can_do_is_a_query() {
     for text in ["What can you do?", "¿Qué puedes hacer?", "list your skills"] {
         let text = format!(r#"{{"format":"text","subformat":"english","content":"{text}"}}"#);
         assert!(matches!(incoming(&text).meaning, Meaning::Skills(None)), "{text}");
-        let meaning = at(Door::Peer("p".into()), &text).unwrap().value.meaning;
+        let meaning = at(Addressed::Peer("p".into()), &text).unwrap().value.meaning;
         assert!(matches!(meaning, Meaning::Call(_)), "a peer answers for itself");
     }
     assert!(matches!(incoming(&control("your capabilities?")).meaning, Meaning::Skills(None)));
-    let meaning = at(Door::Peer("p".into()), &control("what can you do")).unwrap().value.meaning;
+    let meaning = at(Addressed::Peer("p".into()), &control("what can you do")).unwrap().value.meaning;
     assert!(matches!(meaning, Meaning::Skills(Some(peer)) if peer.as_str() == "p"));
 }
 
@@ -295,10 +295,13 @@ fn several_calls_stand_in_one_message() {
 #[test]
 fn a_call_that_is_none_is_refused_where_it_stands() {
     for members in ["7", "{}", r#"{"skill":3}"#, r#"{"skill":"nopeer"}"#, r#"{"skill":"a/b","arguments":[]}"#] {
-        let invalid = at(Door::Front, &with(&called(members))).unwrap_err();
+        let invalid = at(Addressed::Front, &with(&called(members))).unwrap_err();
         assert_eq!((invalid.path.as_str(), invalid.class()), (labels::CALL, Class::Schema), "{members}");
     }
-    assert!(at(Door::Peer("p".into()), &with(&called(r#"{"skill":"nopeer"}"#))).is_ok(), "the peer is known there");
+    assert!(
+        at(Addressed::Peer("p".into()), &with(&called(r#"{"skill":"nopeer"}"#))).is_ok(),
+        "the peer is known there"
+    );
 }
 
 #[test]
@@ -350,7 +353,7 @@ fn answers_that_are_none_are_refused() {
         let text = format!(
             r#"{{"format":"structured","subformat":"json","label":"interlingua-answer","content":{{{members}}}}}"#
         );
-        let invalid = at(Door::Front, &with(&text)).unwrap_err();
+        let invalid = at(Addressed::Front, &with(&text)).unwrap_err();
         assert_eq!(invalid.class(), Class::Schema, "{members}");
     }
 }
@@ -383,7 +386,7 @@ fn n_73_a_report_of_the_first_draft_is_understood() {
 #[test]
 fn a_callers_forgery_of_the_hubs_words_is_dropped_and_told() {
     let read = at(
-        Door::Front,
+        Addressed::Front,
         &with(r#"{"format":"structured","subformat":"json","label":"INTERLINGUA-fault","content":{}}"#),
     )
     .unwrap();

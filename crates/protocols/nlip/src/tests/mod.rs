@@ -12,7 +12,7 @@ use bytes::Bytes;
 use interlingua_model::{Carried, HubId, Time};
 
 use super::*;
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 pub(super) fn read(text: &str) -> Result<Message, Invalid> {
     json::decode(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default())
@@ -36,10 +36,10 @@ pub(super) const NOW: Time = Time(1_700_000_000_000);
 
 /// What a message means at the front door of the hub `h`.
 pub(super) fn incoming(text: &str) -> Incoming {
-    at(Door::Front, text).expect("a meaning").value
+    at(Addressed::Front, text).expect("a meaning").value
 }
 
-pub(super) fn at(door: Door, text: &str) -> Result<Carried<Incoming>, Invalid> {
+pub(super) fn at(door: Addressed, text: &str) -> Result<Carried<Incoming>, Invalid> {
     let context = Context {
         hub: &HubId::from("h"),
         door,

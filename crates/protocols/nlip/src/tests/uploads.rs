@@ -22,7 +22,7 @@ fn n_71_a_client_asks_where_large_content_goes_and_finds_the_address() {
     let question = upload::ask([Submessage::token("conversation_srv", "S")].into_iter());
     let context = Context {
         hub: &HubId::from("other"),
-        door: Door::Front,
+        door: Addressed::Front,
         message: "m".into(),
         now: NOW,
         headers: Headers::default(),

@@ -20,7 +20,6 @@ use interlingua_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::inbound::Exchange;
 use interlingua_hub::{Hub, entropy};
 
 pub(super) use http::routes;
@@ -46,13 +45,13 @@ struct Stored {
 }
 
 /// An address for one upload.
-pub(super) async fn offer(exchange: &Exchange<'_>, by: &Principal) -> Result<Uri, Fault> {
+pub(super) async fn offer(hub: &Hub, base: &str, by: &Principal) -> Result<Uri, Fault> {
     if by.is_anonymous() {
         return Err(Fault::caller(FaultKind::Unauthenticated, "uploads are taken from callers who say who they are"));
     }
     let upload = Upload { owner: by.owner().to_string(), stored: None };
-    let id = create(&exchange.shared.hub, &by.owner(), &upload, OFFERED).await?;
-    Ok(address(&exchange.base(), &id))
+    let id = create(hub, &by.owner(), &upload, OFFERED).await?;
+    Ok(address(base, &id))
 }
 
 fn address(base: &str, id: &str) -> Uri {
@@ -160,15 +159,15 @@ impl Addresses for Known {
 
 /// Addresses for what answers hold by reference.
 pub(super) async fn addresses<'a>(
-    exchange: &Exchange<'_>,
+    hub: &Hub,
+    base: &str,
     by: &Principal,
     answers: impl Iterator<Item = &'a Finished>,
 ) -> Result<Known, Fault> {
-    let (hub, base) = (&exchange.shared.hub, exchange.base());
     let mut known = Known::default();
     for part in answers.flat_map(|finished| &finished.output.parts) {
         if let Body::Blob(Blob::Stored { digest, .. }) = &part.body
-            && let Some(uri) = link(hub, &base, by, part).await?
+            && let Some(uri) = link(hub, base, by, part).await?
         {
             known.0.insert(*digest, uri);
         }

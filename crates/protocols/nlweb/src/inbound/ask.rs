@@ -16,7 +16,7 @@ use interlingua_model::{
     Answer, Carried, ConversationId, Fault, FaultKind, Feature, Finished, Input, Loss, PeerId, Principal, Question,
     Request, Route, Signal, Text, Transcript,
 };
-use interlingua_wire::hop::Headers;
+use interlingua_wire::hub_headers::Headers;
 
 use super::pending::{Pending, promises, waits};
 use super::several::Several;
@@ -29,7 +29,7 @@ use interlingua_endpoint::error_format::{self, ErrorFormat};
 use interlingua_endpoint::guard::FORM;
 use interlingua_endpoint::{Shared, content};
 use interlingua_hub::asking::no_such_peer;
-use interlingua_hub::audit::lost::{Leg, Named};
+use interlingua_hub::audit::losses::{Leg, Named};
 use interlingua_hub::{Hub, Running, Settled, entropy};
 use interlingua_net::body;
 use interlingua_net::connection::Connection;

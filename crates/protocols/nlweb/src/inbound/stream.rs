@@ -23,7 +23,7 @@ use super::pending::{Pending, waits};
 use super::several::Several;
 use super::summing::worded;
 use interlingua_endpoint::content;
-use interlingua_hub::audit::lost::Leg;
+use interlingua_hub::audit::losses::Leg;
 use interlingua_hub::{Hub, Running};
 
 /// How long nothing may be sent.

@@ -16,8 +16,8 @@ use tokio::sync::OnceCell;
 
 use interlingua_net::client::answers::{Coming, too_large};
 use interlingua_net::client::http::{Pool, read, retry_after, whole};
-use interlingua_net::client::lost::Lost;
 use interlingua_net::client::place::{Elsewhere, Own};
+use interlingua_net::client::transport_error::Lost;
 
 const JSON: &str = "application/json";
 const EITHER: &str = "text/event-stream, application/json;q=0.9";

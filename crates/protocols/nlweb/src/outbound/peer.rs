@@ -15,7 +15,7 @@ use interlingua_model::{
     Output, Part, Party, PeerId, Provenance, Question as Asked, QuestionId, QuestionKind, Record, Retry, Schema,
     Secret, Sent, Signal, Trust,
 };
-use interlingua_wire::hop;
+use interlingua_wire::hub_headers;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -24,14 +24,14 @@ use super::promised::{self, Headers};
 use super::stream::{ANSWER, Going, Stream};
 use crate::settings;
 use interlingua_hub::Hub;
-use interlingua_net::client::ended::{self, Ended};
+use interlingua_net::client::call_failure::{self, Ended};
 use interlingua_net::client::guard::Reach;
 use interlingua_net::client::health::{Breaker, Probed, Went, knocked, refused};
 use interlingua_net::client::http::Pool;
-use interlingua_net::client::lost::{Lost, Why};
 use interlingua_net::client::place::Own;
 use interlingua_net::client::retry;
 use interlingua_net::client::tls::{self, Trust as Whom};
+use interlingua_net::client::transport_error::{Lost, Why};
 
 /// How long a site may take to hear that nobody waits for it.
 const CANCEL: Duration = Duration::from_secs(10);
@@ -82,7 +82,7 @@ impl NlwebPeer {
     }
 
     fn fault(&self, kind: FaultKind, what: &str) -> Fault {
-        ended::fault(&self.name, kind, what)
+        call_failure::fault(&self.name, kind, what)
     }
 
     async fn converse(self: Arc<Self>, dispatch: Dispatch) -> Result<Told, Fault> {
@@ -96,7 +96,7 @@ impl NlwebPeer {
             None => asked.await,
             Some(until) => tokio::time::timeout_at(until, asked)
                 .await
-                .unwrap_or_else(|_| Ended::Failed(ended::too_late(&self.name)).reply()),
+                .unwrap_or_else(|_| Ended::Failed(call_failure::too_late(&self.name)).reply()),
         }
     }
 
@@ -107,7 +107,7 @@ impl NlwebPeer {
         until: Option<Instant>,
     ) -> Result<Told, Fault> {
         let wanted = Wanted::of(&dispatch)?;
-        let headers = hop::encode(&dispatch.call);
+        let headers = hub_headers::encode(&dispatch.call);
         let going =
             |dispatch| Going { peer: self.clone(), hub: Arc::downgrade(hub), dispatch, losses: wanted.losses.clone() };
         if let (Some(token), None) = (dispatch.remote.clone(), &dispatch.answering) {

@@ -13,7 +13,7 @@ use super::http::Received;
 use super::stream::Going;
 use interlingua_hub::Hub;
 use interlingua_hub::supervisor::Supervisor;
-use interlingua_net::client::ended;
+use interlingua_net::client::call_failure;
 use interlingua_net::client::follow::{Look, Remote, follow};
 
 /// How long between two looks at a promise, at least and at most.
@@ -95,7 +95,7 @@ impl Job {
     }
 
     fn gone(&self) -> Fault {
-        ended::fault(&self.peer, FaultKind::OutcomeUnknown, "has answered already")
+        call_failure::fault(&self.peer, FaultKind::OutcomeUnknown, "has answered already")
     }
 }
 
@@ -131,7 +131,7 @@ impl Remote for Job {
     }
 
     fn too_late(&self) -> Fault {
-        ended::too_late(&self.peer)
+        call_failure::too_late(&self.peer)
     }
 
     fn supervisor(&self) -> Supervisor {

@@ -20,7 +20,7 @@ use tokio::time::{Instant, Sleep};
 use super::http::{Reading, Received};
 use super::peer::{NlwebPeer, Text};
 use interlingua_hub::Hub;
-use interlingua_net::client::ended;
+use interlingua_net::client::call_failure;
 
 /// The id under which the words of an answer are said.
 pub(super) const ANSWER: &str = "answer";
@@ -149,7 +149,7 @@ impl Duplex for Stream {
                     self.end(Err(fault));
                 }
                 Poll::Pending if self.is_late(cx) => {
-                    let fault = ended::too_late(self.going.peer.id());
+                    let fault = call_failure::too_late(self.going.peer.id());
                     self.end(Err(fault));
                 }
                 Poll::Pending => return Poll::Pending,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::definition::Site;
 use interlingua_model::address::Origin;
-use interlingua_model::reach::is_public;
+use interlingua_model::public_ip::is_public;
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot};

@@ -9,8 +9,8 @@ use interlingua_model::ports::Expect;
 use serde::{Deserialize, Serialize};
 
 use super::{Key, Seen, Stands};
-use crate::browser::keeper::Keeper;
-use crate::browser::state::{MAX_BYTES, State};
+use crate::browser::host::BrowserHost;
+use crate::browser::state::{BrowserState, MAX_BYTES};
 
 /// The kind of the records.
 pub const KIND: &str = "site-session";
@@ -22,11 +22,11 @@ pub(crate) struct Kept {
     pub(crate) key: Key,
     pub(crate) begun: Time,
     used: Time,
-    pub(crate) state: State,
+    pub(crate) state: BrowserState,
 }
 
 /// Writes a session down. One that is too large is not, and says so in the log.
-pub(crate) async fn write(keeper: &dyn Keeper, key: &Key, begun: Time, state: State, keep: Duration) {
+pub(crate) async fn write(keeper: &dyn BrowserHost, key: &Key, begun: Time, state: BrowserState, keep: Duration) {
     let (id, now) = (key.id(), keeper.now());
     let kept = Kept { key: key.clone(), begun, used: now, state };
     let Some(records) = keeper.records() else { return };
@@ -44,21 +44,21 @@ pub(crate) async fn write(keeper: &dyn Keeper, key: &Key, begun: Time, state: St
 }
 
 /// What was written down of it. What cannot be opened any more is not there.
-pub(crate) async fn read(keeper: &dyn Keeper, key: &Key) -> Option<Kept> {
+pub(crate) async fn read(keeper: &dyn BrowserHost, key: &Key) -> Option<Kept> {
     let id = key.id();
     let item = keeper.records()?.get(KIND, &id, keeper.now()).await.ok()??;
     let kept: Kept = serde_json::from_slice(&keeper.unseal(id.as_bytes(), &item.value)?).ok()?;
     (kept.key == *key).then_some(kept)
 }
 
-pub(crate) async fn forget(keeper: &dyn Keeper, key: &Key) {
+pub(crate) async fn forget(keeper: &dyn BrowserHost, key: &Key) {
     let Some(records) = keeper.records() else { return };
     if let Err(error) = records.take(KIND, &key.id(), keeper.now()).await {
         tracing::warn!(%error, "a session that has ended could not be forgotten");
     }
 }
 
-pub(crate) async fn all(keeper: &dyn Keeper) -> Vec<Seen> {
+pub(crate) async fn all(keeper: &dyn BrowserHost) -> Vec<Seen> {
     let Some(records) = keeper.records() else { return Vec::new() };
     let listed = records.list(KIND, None, MAX_LISTED, keeper.now()).await.unwrap_or_default();
     let seen = listed.into_iter().filter_map(|item| {

@@ -26,7 +26,7 @@ use tokio::time::Instant;
 
 use super::Background;
 use super::page::Page;
-use super::state::State;
+use super::state::BrowserState;
 
 /// Whose a session is. Another owner's of the same name is another session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ struct Rest {
     page: Option<Page>,
     note: Option<visit::Found>,
     /// What was last taken out of it.
-    state: State,
+    state: BrowserState,
     origins: Arc<[Origin]>,
     keep: Duration,
     until: Instant,
@@ -166,7 +166,7 @@ impl Table {
         let rest = Rest {
             page: None,
             note: None,
-            state: State::default(),
+            state: BrowserState::default(),
             origins: Arc::default(),
             keep: how.keep,
             until: Instant::now() + how.keep,

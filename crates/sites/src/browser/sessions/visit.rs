@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::{Key, Session, Table};
 use crate::browser::page::Page;
-use crate::browser::state::State;
+use crate::browser::state::BrowserState;
 
 /// Another page in place of one that hangs.
 const RENEWING: Duration = Duration::from_secs(30);
@@ -111,11 +111,11 @@ impl Visit {
         self.session.rest().calls > 0
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> BrowserState {
         self.session.rest().state.clone()
     }
 
-    pub(crate) fn set_state(&self, state: State) {
+    pub(crate) fn set_state(&self, state: BrowserState) {
         self.session.rest().state = state;
     }
 

@@ -20,7 +20,7 @@ use interlingua_model::ports::Records;
 use interlingua_model::{Fault, Finished, Outcome, PeerId, Principal, Time};
 use serde_json::json;
 
-use super::{Advice, Background, Browser, Keeper, Sandbox, Settings, SitePeer};
+use super::{Advice, Background, Browser, BrowserHost, Sandbox, Settings, SitePeer};
 use interlingua_testkit::pages::Pages;
 
 /// A browser with a directory of its own, which is gone afterwards.
@@ -69,7 +69,7 @@ impl House {
     }
 }
 
-impl Keeper for House {
+impl BrowserHost for House {
     fn now(&self) -> Time {
         Time(0)
     }

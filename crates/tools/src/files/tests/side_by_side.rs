@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use interlingua_model::{Ask, Call, Input, Maker, Origin, Target, TaskId, Trust};
 
-use super::super::lent::Lent;
+use super::super::run_workspaces::RunWorkspaces;
 use super::*;
 
 fn copied(ground: &Ground, name: &str, room: Room) -> Copied {
@@ -76,7 +76,7 @@ async fn waits(work: impl Future) -> bool {
 #[tokio::test]
 async fn a_marked_call_works_in_the_workspace_of_its_run_and_in_no_other() {
     let ground = Ground::new();
-    let lent = Arc::new(Lent::default());
+    let lent = Arc::new(RunWorkspaces::default());
     let mut call = made_by(7);
     assert!(lent.of(&call).await.unwrap().is_none(), "a run without one works in the hub's");
     call.origin.works_in(TaskId(7));

@@ -71,7 +71,7 @@ impl World {
         };
         world.device(device::Happening::Tick);
         world.run();
-        world.orchestrator(orchestrator::Happening::Tick);
+        world.orchestrator(orchestrator::Input::Tick);
         world.run();
         world
     }
@@ -114,26 +114,26 @@ impl World {
         }
     }
 
-    fn orchestrator(&mut self, what: orchestrator::Happening) {
-        use orchestrator::Effect;
+    fn orchestrator(&mut self, what: orchestrator::Input) {
+        use orchestrator::Output;
         let effects = self.stamped(|world, stamp| world.orchestrator.step(what, stamp));
         for effect in effects {
             match effect {
-                Effect::Connect => self.mail.push_back(Mail::Connect(1)),
-                Effect::Close => self.mail.push_back(Mail::Closed(1)),
-                Effect::Send(message) => self.mail.push_back(Mail::ToServer(1, *message)),
-                Effect::Up => self.seen.push("up".to_owned()),
-                Effect::Down => self.seen.push("down".to_owned()),
-                Effect::Accepted { session } => self.seen.push(format!("accepted {session}")),
-                Effect::Refused { session, frame } => {
+                Output::Connect => self.mail.push_back(Mail::Connect(1)),
+                Output::Close => self.mail.push_back(Mail::Closed(1)),
+                Output::Send(message) => self.mail.push_back(Mail::ToServer(1, *message)),
+                Output::Up => self.seen.push("up".to_owned()),
+                Output::Down => self.seen.push("down".to_owned()),
+                Output::Accepted { session } => self.seen.push(format!("accepted {session}")),
+                Output::Refused { session, frame } => {
                     self.seen.push(format!("refused {session} {}", frame.error.as_deref().unwrap_or_default()));
                 }
-                Effect::Ended { session, frame } => {
+                Output::Ended { session, frame } => {
                     self.seen.push(format!("ended {session} {}", frame.status.as_str()))
                 }
-                Effect::Lost { session } => self.seen.push(format!("lost {session}")),
-                Effect::Notes { session, lines } => self.seen.push(format!("notes {session} {}", lines.join("|"))),
-                Effect::Info { info, .. } => self.seen.push(format!("info {info}")),
+                Output::Lost { session } => self.seen.push(format!("lost {session}")),
+                Output::Notes { session, lines } => self.seen.push(format!("notes {session} {}", lines.join("|"))),
+                Output::Info { info, .. } => self.seen.push(format!("info {info}")),
             }
         }
     }
@@ -230,8 +230,8 @@ impl World {
         match (index, frame.map(Box::new)) {
             (0, None) => self.device(device::Happening::Connected),
             (0, Some(frame)) => self.device(device::Happening::Frame(frame)),
-            (_, None) => self.orchestrator(orchestrator::Happening::Connected),
-            (_, Some(frame)) => self.orchestrator(orchestrator::Happening::Frame(frame)),
+            (_, None) => self.orchestrator(orchestrator::Input::Connected),
+            (_, Some(frame)) => self.orchestrator(orchestrator::Input::Frame(frame)),
         }
     }
 
@@ -247,7 +247,7 @@ impl World {
         if index == 0 {
             self.device(device::Happening::Closed);
         } else {
-            self.orchestrator(orchestrator::Happening::Closed);
+            self.orchestrator(orchestrator::Input::Closed);
         }
     }
 
@@ -256,7 +256,7 @@ impl World {
         self.server(server::Happening::Tick);
         self.device(device::Happening::Tick);
         self.run();
-        self.orchestrator(orchestrator::Happening::Tick);
+        self.orchestrator(orchestrator::Input::Tick);
         self.run();
     }
 
@@ -273,7 +273,7 @@ impl World {
         );
         let id = crate::client_id("gal", "dev1");
         let task = encode::task(&call, id, "dev1".into(), session.into(), "t".into()).value;
-        self.orchestrator(orchestrator::Happening::Task(Box::new(task)));
+        self.orchestrator(orchestrator::Input::Task(Box::new(task)));
     }
 
     fn order(&mut self, session: &str, key: u64) {
@@ -485,7 +485,7 @@ fn p_62_an_orchestrator_of_the_profile_cancels_by_name_and_hears_what_happened_w
     world.task("gal@t1");
     world.order("gal@t1", 1);
     world.seen();
-    world.orchestrator(orchestrator::Happening::Cancel { session: "gal@t1".into() });
+    world.orchestrator(orchestrator::Input::Cancel { session: "gal@t1".into() });
     world.run();
     assert_eq!(world.seen(), ["hub cancels gal@t1", "device stops", "device ends gal@t1", "ended gal@t1 failed"]);
     world.task("gal@t2");
@@ -501,7 +501,7 @@ fn p_62_device_information_is_fresh_and_notes_are_heard() {
     let mut world = World::new(Tongue::Profile);
     world.task("gal@t1");
     world.seen();
-    world.orchestrator(orchestrator::Happening::AskInfo { request: "r".into() });
+    world.orchestrator(orchestrator::Input::AskInfo { request: "r".into() });
     world.run();
     assert_eq!(world.seen(), [r#"info {"load":1}"#]);
     let lines: Vec<Text> = vec!["half way".into()];

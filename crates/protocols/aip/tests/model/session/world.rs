@@ -290,27 +290,27 @@ impl World {
         Ok(())
     }
 
-    fn constellation(&mut self, what: orchestrator::Happening) -> Result<(), Broken> {
+    fn constellation(&mut self, what: orchestrator::Input) -> Result<(), Broken> {
         let effects = self.stamped(|world, by| world.constellation.step(what, by));
         for effect in effects {
             match effect {
-                orchestrator::Effect::Connect => self.connect(Who::Constellation)?,
-                orchestrator::Effect::Close => self.hang_up(Who::Constellation)?,
-                orchestrator::Effect::Send(frame) => self.say(Who::Constellation, *frame),
-                orchestrator::Effect::Accepted { session } => {
+                orchestrator::Output::Connect => self.connect(Who::Constellation)?,
+                orchestrator::Output::Close => self.hang_up(Who::Constellation)?,
+                orchestrator::Output::Send(frame) => self.say(Who::Constellation, *frame),
+                orchestrator::Output::Accepted { session } => {
                     must!(self.asked.get(&session) == Some(&0), "{session} is accepted after its end");
                 }
-                orchestrator::Effect::Refused { session, .. }
-                | orchestrator::Effect::Ended { session, .. }
-                | orchestrator::Effect::Lost { session } => {
+                orchestrator::Output::Refused { session, .. }
+                | orchestrator::Output::Ended { session, .. }
+                | orchestrator::Output::Lost { session } => {
                     let ends = self.asked.get_mut(&session).ok_or_else(|| format!("nobody asked for {session}"))?;
                     *ends += 1;
                     must!(*ends == 1, "{session} has two outcomes");
                 }
-                orchestrator::Effect::Up
-                | orchestrator::Effect::Down
-                | orchestrator::Effect::Notes { .. }
-                | orchestrator::Effect::Info { .. } => {}
+                orchestrator::Output::Up
+                | orchestrator::Output::Down
+                | orchestrator::Output::Notes { .. }
+                | orchestrator::Output::Info { .. } => {}
             }
         }
         Ok(())
@@ -321,9 +321,9 @@ impl World {
             (Who::Device, Client::Connected) => self.device(device::Happening::Connected),
             (Who::Device, Client::Closed) => self.device(device::Happening::Closed),
             (Who::Device, Client::Frame(frame)) => self.device(device::Happening::Frame(frame)),
-            (Who::Constellation, Client::Connected) => self.constellation(orchestrator::Happening::Connected),
-            (Who::Constellation, Client::Closed) => self.constellation(orchestrator::Happening::Closed),
-            (Who::Constellation, Client::Frame(frame)) => self.constellation(orchestrator::Happening::Frame(frame)),
+            (Who::Constellation, Client::Connected) => self.constellation(orchestrator::Input::Connected),
+            (Who::Constellation, Client::Closed) => self.constellation(orchestrator::Input::Closed),
+            (Who::Constellation, Client::Frame(frame)) => self.constellation(orchestrator::Input::Frame(frame)),
         }
     }
 
@@ -410,7 +410,7 @@ impl World {
         frame.session_id = Some(session.clone());
         frame.task_name = Some("t".into());
         self.asked.insert(session, 0);
-        self.constellation(orchestrator::Happening::Task(Box::new(frame)))
+        self.constellation(orchestrator::Input::Task(Box::new(frame)))
     }
 
     fn reboot(&mut self) -> Result<(), Broken> {
@@ -512,7 +512,7 @@ impl Model for World {
             }
             Action::Dial(Who::Constellation) => {
                 self.constellation_dials += 1;
-                self.constellation(orchestrator::Happening::Tick)
+                self.constellation(orchestrator::Input::Tick)
             }
             Action::Up(id) => self.hear(*id),
             Action::Down(id) => {
@@ -573,9 +573,9 @@ impl Model for World {
             Action::Withdraw(session) => {
                 self.left.withdrawals -= 1;
                 self.withdrawn.insert(session.clone());
-                self.constellation(orchestrator::Happening::Cancel { session: session.clone() })
+                self.constellation(orchestrator::Input::Cancel { session: session.clone() })
             }
-            Action::Stop => self.constellation(orchestrator::Happening::Stop),
+            Action::Stop => self.constellation(orchestrator::Input::Stop),
         }
     }
 

@@ -15,7 +15,7 @@ use super::pipe::{Ears, Line, Pipe};
 use crate::outbound::changes::Changes;
 use interlingua_hub::supervisor::Supervisor;
 use interlingua_net::client::answers::{Answers, Measure, too_large};
-use interlingua_net::client::lost::Lost;
+use interlingua_net::client::transport_error::Lost;
 
 /// Lines in a row that are no messages: then it is no server.
 const MAX_GARBAGE: u32 = 100;

@@ -17,11 +17,11 @@ use interlingua_model::Owner;
 use interlingua_wire::rpc::Message;
 use tokio_util::sync::CancellationToken;
 
-use interlingua_net::client::lost::Lost;
 use interlingua_net::client::oauth::SignIn;
+use interlingua_net::client::transport_error::Lost;
 use pipe::{Ears, Pipe};
 use streamable::{Events, Streamable};
-use table::Place;
+use table::PendingRequest;
 
 #[derive(Debug, Clone)]
 pub(super) enum Link {
@@ -135,7 +135,7 @@ impl Link {
 /// What comes for one call.
 #[derive(Debug)]
 pub(super) struct Calls {
-    place: Place,
+    place: PendingRequest,
     source: Source,
 }
 
@@ -151,7 +151,7 @@ enum Source {
 impl Calls {
     /// The next message; its answer is the last. Cancel safe.
     pub(super) async fn next(&mut self) -> Result<Message, Lost> {
-        let Place { events, response, .. } = &mut self.place;
+        let PendingRequest { events, response, .. } = &mut self.place;
         match &mut self.source {
             Source::Answered(message) => message.take().ok_or_else(|| Lost::broken("it was answered already")),
             Source::Pipe(ears) => tokio::select! {

@@ -13,7 +13,7 @@ use super::pipe::{Ears, Line, Pipe};
 use super::streamable::Endpoint;
 use crate::outbound::changes::Changes;
 use interlingua_net::client::answers::{Coming, too_large};
-use interlingua_net::client::lost::Lost;
+use interlingua_net::client::transport_error::Lost;
 
 /// How long the stream may take to name its address.
 const GREETING: Duration = Duration::from_secs(10);

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::table::Table;
 use super::{Calls, Source, Trouble};
 use crate::outbound::changes::Changes;
-use interlingua_net::client::lost::{Begun, Lost, Why};
+use interlingua_net::client::transport_error::{Begun, Lost, Why};
 use interlingua_net::large;
 
 /// How many messages may wait to be written, and how many bytes they may have together. A call that was given up may have left

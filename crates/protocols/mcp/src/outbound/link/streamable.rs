@@ -18,16 +18,16 @@ use interlingua_wire::sse::Parser;
 use tokio_util::sync::CancellationToken;
 
 use super::pipe::{DEPTH, asked};
-use super::table::{Place, Table};
+use super::table::{PendingRequest, Table};
 use super::{Calls, Refused, Source, Trouble};
 use crate::outbound::changes::Changes;
 use crate::outbound::credentials::Credentials;
 use interlingua_hub::supervisor::Supervisor;
 use interlingua_net::client::answers::{Coming, too_large};
 use interlingua_net::client::http::{Pool, read, retry_after, whole};
-use interlingua_net::client::lost::{Lost, Why};
 use interlingua_net::client::oauth::Judged;
 use interlingua_net::client::place::Own;
+use interlingua_net::client::transport_error::{Lost, Why};
 use interlingua_net::large;
 
 const JSON: &str = "application/json";
@@ -174,7 +174,7 @@ impl Streamable {
     }
 
     /// `None`: too many calls are in flight.
-    fn enter(&self, outgoing: &Outgoing, owner: Option<Owner>) -> Option<(u64, Place)> {
+    fn enter(&self, outgoing: &Outgoing, owner: Option<Owner>) -> Option<(u64, PendingRequest)> {
         let id = outgoing.id.unwrap_or_default();
         Some((id, self.table.enter(id, owner)?))
     }

@@ -87,14 +87,14 @@ impl Inbox {
 
 /// One call's end of the table. Dropped, it is out of it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct PendingRequest {
     table: Arc<Table>,
     id: u64,
     pub(super) events: Arc<Inbox>,
     pub(super) response: oneshot::Receiver<Response>,
 }
 
-impl Drop for Place {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         self.table.lock().remove(&self.id);
     }
@@ -106,7 +106,7 @@ impl Table {
     }
 
     /// `owner`: who may be asked; `None` for what the hub asks on its own account. `None` when there are too many.
-    pub(super) fn enter(self: &Arc<Self>, id: u64, owner: Option<Owner>) -> Option<Place> {
+    pub(super) fn enter(self: &Arc<Self>, id: u64, owner: Option<Owner>) -> Option<PendingRequest> {
         let events = Arc::new(Inbox::default());
         let (response, answered) = oneshot::channel();
         let mut calls = self.lock();
@@ -114,7 +114,7 @@ impl Table {
             return None;
         }
         calls.insert(id, Waiter { owner, events: events.clone(), response: Some(response) });
-        Some(Place { table: self.clone(), id, events, response: answered })
+        Some(PendingRequest { table: self.clone(), id, events, response: answered })
     }
 
     /// Those of callers.

@@ -1,0 +1,128 @@
+//! What a run says to its caller: events in the order they came, and questions with their answers.
+//!
+//! A run is only polled when all it had said was taken, so what waits here is what one poll brought forth.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use interlingua_model::{Answer, Event, How, Party, Question, QuestionId, Record, TaskId};
+use tokio::sync::oneshot;
+
+#[derive(Debug)]
+pub(super) struct Desk {
+    task: TaskId,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    out: VecDeque<Record>,
+    /// The number that the task gives to the next question.
+    next: u32,
+    open: BTreeMap<u32, oneshot::Sender<Answer>>,
+}
+
+/// A question that was put, and where its answer will come.
+#[derive(Debug)]
+pub(super) struct OpenQuestion {
+    pub(super) number: u32,
+    pub(super) answer: oneshot::Receiver<Answer>,
+}
+
+impl Desk {
+    /// `asked`: how many questions the task has had.
+    pub(super) fn new(task: TaskId, asked: u32) -> Desk {
+        Desk { task, inner: Mutex::new(Inner { out: VecDeque::new(), next: asked, open: BTreeMap::new() }) }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn emit(&self, event: Event) {
+        self.inner().out.push_back(Record::emitted(event));
+    }
+
+    /// Puts a question to the caller.
+    pub(super) fn ask(&self, question: Question) -> OpenQuestion {
+        let mut inner = self.inner();
+        let number = inner.next;
+        inner.next += 1;
+        let (sender, answer) = oneshot::channel();
+        inner.open.insert(number, sender);
+        let question = Question { id: QuestionId(self.task, number), ..question };
+        inner.out.push_back(Record::emitted(Event::Asked(question)));
+        OpenQuestion { number, answer }
+    }
+
+    /// The question needs no answer any more.
+    pub(super) fn withdraw(&self, number: u32) {
+        let question = QuestionId(self.task, number);
+        self.emit(Event::Settled { question, by: Party::Hub, how: How::Withdrawn, decided: None });
+    }
+
+    /// The caller answered.
+    pub(super) fn answered(&self, question: QuestionId, answer: Answer) {
+        if let Some(sender) = self.inner().open.remove(&question.1) {
+            // Whoever asked may be gone meanwhile; then nobody needs the answer.
+            let _ = sender.send(answer);
+        }
+    }
+
+    /// The next thing to be told. That a question is withdrawn is told only while it is open: the caller may have answered
+    /// since it was written down here.
+    pub(super) fn next(&self) -> Option<Record> {
+        let mut inner = self.inner();
+        loop {
+            let record = inner.out.pop_front()?;
+            match record.event() {
+                Some(Event::Settled { question, .. }) if inner.open.remove(&question.1).is_none() => {}
+                _ => return Some(record),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interlingua_model::{Addressee, QuestionKind, Time};
+
+    use super::*;
+
+    fn question() -> Question {
+        Question {
+            id: QuestionId(TaskId(0), 0),
+            to: Addressee::Caller,
+            kind: QuestionKind::Roots,
+            text: "where?".into(),
+            asked_by: Party::Hub,
+            expires: Time(0),
+            resume: None,
+            name: None,
+        }
+    }
+
+    #[test]
+    fn a_question_has_the_number_the_task_will_give_it_and_its_answer_arrives() {
+        let desk = Desk::new(TaskId(7), 3);
+        let mut asked = desk.ask(question());
+        assert_eq!(asked.number, 3);
+        assert!(matches!(desk.next().as_ref().and_then(Record::event), Some(Event::Asked(_))));
+        desk.answered(QuestionId(TaskId(7), 3), Answer::Declined);
+        assert_eq!(asked.answer.try_recv(), Ok(Answer::Declined));
+    }
+
+    #[test]
+    fn a_question_that_was_answered_meanwhile_is_not_withdrawn() {
+        let desk = Desk::new(TaskId(7), 0);
+        let asked = desk.ask(question());
+        desk.next();
+        desk.withdraw(asked.number);
+        desk.answered(QuestionId(TaskId(7), 0), Answer::Declined);
+        assert_eq!(desk.next(), None);
+        let asked = desk.ask(question());
+        desk.next();
+        desk.withdraw(asked.number);
+        assert!(matches!(desk.next().as_ref().and_then(Record::event), Some(Event::Settled { .. })));
+    }
+}
