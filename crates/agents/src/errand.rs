@@ -8,9 +8,9 @@ use interlingua_model::{
     Time, Trust,
 };
 
-use super::call_router::Routed;
 use super::line::{Line, Reading};
 use super::roster::{Agent, MESSAGE};
+use interlingua_hub::call_router::Routed;
 
 /// How much of a result a model is shown.
 const MAX_RESULT: usize = 256 * 1024;

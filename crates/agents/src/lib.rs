@@ -13,10 +13,11 @@
 //! [`models`] asks language models at their pace, [`providers`] knows what each provider is asked and how it answers, [`plans`] works through
 //! plans of many calls.
 
-mod call_router;
 mod desk;
 mod engine;
 mod errand;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hosted;
 mod line;
 mod log;
@@ -33,7 +34,7 @@ mod talk;
 mod team;
 mod voice;
 
-pub use call_router::{CallRouter, Routed, RoutedCall};
+pub use interlingua_hub::call_router::{CallRouter, Routed, RoutedCall};
 pub use memory::forget;
 pub use roster::{Recruit, Roster, enlist, prepare};
 pub use team::{plan, tidy};

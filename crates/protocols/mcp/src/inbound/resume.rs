@@ -28,7 +28,7 @@ const BETWEEN: Duration = Duration::from_millis(50);
 
 /// Where in which stream an event stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     task: TaskId,
     seq: u64,
     pub(super) request: Id,
@@ -55,11 +55,11 @@ impl Place {
     }
 
     /// The id of the event that it was read from.
-    pub fn again(&self) -> String {
+    pub(crate) fn again(&self) -> String {
         self.at(self.seq)
     }
 
-    pub fn parse(text: &str) -> Option<Place> {
+    pub(crate) fn parse(text: &str) -> Option<Place> {
         let mut parts = text.split('.');
         let (task, seq, verb) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
         let verb = match verb {
