@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -100,8 +100,17 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the store, registers peers, takes up what a crash left, then listens. Nothing is accepted before that.
+    /// A hub that speaks the protocols of the table.
     pub async fn start(config: &Config) -> Result<Server, StartFault> {
+        Server::start_with(config, |_| Vec::new()).await
+    }
+
+    /// Opens the store, registers peers, takes up what a crash left, then listens. Nothing is accepted before that. `own`:
+    /// protocols of the program that embeds the hub, beside those of the table.
+    pub async fn start_with(
+        config: &Config,
+        own: impl FnOnce(&Arc<Shared>) -> Vec<Arc<dyn Protocol>>,
+    ) -> Result<Server, StartFault> {
         let outer = match &config.store.encryption {
             Some(encryption) => Some(keys::outer(encryption).await?),
             None => None,
@@ -126,17 +135,11 @@ impl Server {
         access.replace(rights::rules(&config.access, &token, Arc::new(issuers)));
         tokens::apply(&hub, &access).await?;
         hub.set_policy(rights::policy(&config.access));
-        let bounds = ArcSwap::from_pointee(bounds(config));
-        let room = Room::new(config.limits.bodies.0);
-        let strangers = strangers(config);
-        let address = std::sync::OnceLock::new();
-        let url = ArcSwapOption::from_pointee(config.public_url());
-        let (paths, sign_ins) = (PATHS, Arc::default());
-        let shared = Shared { hub: hub.clone(), access, bounds, room, strangers, address, paths, sign_ins, url };
-        let shared = Arc::new(shared);
+        let shared = shared(config, &hub, access);
         let settings = AllSettings::new(&hub, config).map_err(|fault| fault.cause)?;
         let endpoints = Endpoints::open(&shared, settings)?;
         let mut protocols = endpoints.list();
+        protocols.extend(own(&shared));
         let keys = HubKeys {
             hub: hub.clone(),
             access: shared.access.clone(),
@@ -212,6 +215,21 @@ impl Server {
         }
         self.store.close().await;
     }
+}
+
+/// What the HTTP sides of all protocols hold.
+fn shared(config: &Config, hub: &Arc<Hub>, access: Arc<Access>) -> Arc<Shared> {
+    Arc::new(Shared {
+        hub: hub.clone(),
+        access,
+        bounds: ArcSwap::from_pointee(bounds(config)),
+        room: Room::new(config.limits.bodies.0),
+        strangers: strangers(config),
+        address: OnceLock::new(),
+        paths: PATHS,
+        sign_ins: Arc::default(),
+        url: ArcSwapOption::from_pointee(config.public_url()),
+    })
 }
 
 /// What the hub's own interface asks of the rest.

@@ -9,6 +9,7 @@ mod documents;
 mod hub;
 mod model;
 mod pins;
+mod protocols;
 mod requirements;
 mod runs;
 mod rust;
