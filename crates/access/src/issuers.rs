@@ -235,7 +235,7 @@ fn written(set: &str) -> Vec<WebKey> {
     read_set(Bytes::copy_from_slice(set.as_bytes())).unwrap_or_default()
 }
 
-pub fn read_set(bytes: Bytes) -> Option<Vec<WebKey>> {
+pub(crate) fn read_set(bytes: Bytes) -> Option<Vec<WebKey>> {
     let mut keys = key_set(&Json::parse(bytes).ok()?)?;
     keys.truncate(MAX_KEYS);
     Some(keys)

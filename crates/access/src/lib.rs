@@ -1,5 +1,7 @@
 //! `authenticate`: from what a connection and a message bring to a proven principal. Only this makes one.
 
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod issuers;
 pub mod owner_token;
 pub mod rights;

@@ -12,11 +12,11 @@ use interlingua_model::{
 };
 use serde_json::json;
 
-use super::call_router::CallRouter;
 use super::configured_model::ConfiguredModel;
 use super::rounds::Seats;
 use super::settings::{self, micro};
 use interlingua_hub::Hub;
+use interlingua_hub::call_router::CallRouter;
 use interlingua_hub::policy::matches;
 
 /// The skill of every agent.

@@ -7,12 +7,12 @@ use interlingua_model::{Fault, FaultKind, PeerId};
 use interlingua_tools::files::run_workspaces::RunWorkspaces;
 
 use super::agent::{Agent, Routes};
-use super::call_router::CallRouter;
 use super::configured_model::{ConfiguredModel, Models};
 use super::peer::AgentPeer;
 use super::rounds::Seats;
 use super::settings::{self, Sections};
 use super::team::{Grounds, Team, TeamPeer};
+use interlingua_hub::call_router::CallRouter;
 use interlingua_hub::{Hub, Unknown, in_process};
 
 /// All agents and teams of a configuration, ready to be registered.
@@ -38,8 +38,8 @@ pub fn prepare(
         let voice = models.named(&agent.model).ok_or_else(missing)?;
         let routes = Routes {
             router: router.clone(),
-            agent: agent.nlip,
-            hub: sections.nlip,
+            agent: agent.routed,
+            hub: sections.routed,
             timeout: agent.router.default_timeout.map(|span| span.0),
         };
         Agent::new(name, agent, sections.unknown, voice.clone(), seats.clone(), routes).map(Arc::new)
@@ -103,7 +103,7 @@ fn team(name: &str, team: &settings::Team, sections: &Sections<'_>) -> Result<Te
     let members = team.agents.iter().map(|member| format!("{member}/*").into());
     let skills = team.agents.iter().filter_map(|member| sections.agents.get(member));
     let skills = skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into());
-    if team.nlip == Some(true) {
+    if team.routed == Some(true) {
         for member in team.agents.iter().filter(|member| !sections.agents.contains_key(*member)) {
             tracing::info!(event = "nlip_skipped", team = name, %member, "no agent of this hub: it makes its calls itself");
         }
@@ -113,7 +113,7 @@ fn team(name: &str, team: &settings::Team, sections: &Sections<'_>) -> Result<Te
         title: team.title.clone().unwrap_or_else(|| name.to_owned()),
         description: team.description.clone().unwrap_or_else(|| "A team to ask.".to_owned()),
         public: team.public,
-        nlip: team.nlip,
+        routed: team.routed,
         plan: settings::plan(team)?,
         agents: sections.agents.keys().map(|name| PeerId::from(name.as_str())).collect(),
         scopes: members.chain(skills).collect(),

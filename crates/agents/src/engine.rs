@@ -80,7 +80,7 @@ impl Engine {
             false => None,
         };
         let orders = sitting.as_ref().and_then(|sitting| sitting.orders());
-        let team = sitting.as_ref().and_then(|sitting| sitting.manner.nlip);
+        let team = sitting.as_ref().and_then(|sitting| sitting.manner.routed);
         let files = sitting.as_ref().and_then(|sitting| sitting.manner.files.clone());
         let loan = files.map(|files| errands.agent.seats.lent.lend(errands.line.task, files));
         errands.at_own_files = loan.is_some();

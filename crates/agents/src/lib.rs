@@ -14,10 +14,11 @@
 //! plans of many calls.
 
 mod agent;
-mod call_router;
 mod configured;
 mod configured_model;
 mod engine;
+#[doc(hidden)]
+pub mod fuzzing;
 mod local_model;
 mod log;
 mod memory;
@@ -34,9 +35,9 @@ pub mod settings;
 mod team;
 mod tool_calls;
 
-pub use call_router::{CallRouter, Routed, RoutedCall};
 pub use configured::{ConfiguredAgents, Recruit, enlist, prepare};
 pub use configured_model::{ConfiguredModel, Models};
+pub use interlingua_hub::call_router::{CallRouter, Routed, RoutedCall};
 pub use memory::forget;
 pub use settings::plan;
 pub use team::tidy;

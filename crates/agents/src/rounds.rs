@@ -54,7 +54,7 @@ pub(super) struct Sitting {
 #[derive(Debug, Default)]
 pub(super) struct Manner {
     /// Do its calls travel as routed messages?
-    pub(super) nlip: Option<bool>,
+    pub(super) routed: Option<bool>,
     /// The member's own, for as long as it sits.
     pub(super) files: Option<Workspace>,
 }

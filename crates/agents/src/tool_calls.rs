@@ -9,8 +9,8 @@ use interlingua_model::{
 };
 
 use super::agent::{Agent, MESSAGE};
-use super::call_router::Routed;
 use super::run_context::{Line, Reading};
+use interlingua_hub::call_router::Routed;
 
 /// How much of a result a model is shown.
 const MAX_RESULT: usize = 256 * 1024;

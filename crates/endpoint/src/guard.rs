@@ -85,7 +85,7 @@ impl Guard {
         }
     }
 
-    pub fn judge(
+    pub(crate) fn judge(
         &self,
         paths: &PathTable,
         method: &Method,

@@ -4,13 +4,17 @@
 pub mod catch_panic;
 pub mod content;
 pub mod error_format;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gate;
 pub mod guard;
 pub mod html;
 pub mod oauth;
 pub mod paths;
+pub mod ports;
 pub mod protocol;
 pub mod revocation;
+pub mod sections;
 
 use std::net::SocketAddr;
 use std::ops::Deref;

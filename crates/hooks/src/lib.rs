@@ -16,7 +16,9 @@
 //! | `{"arguments": {…}}` | before: these instead, if they fit the skill |
 
 mod command;
-pub mod message;
+#[doc(hidden)]
+pub mod fuzzing;
+mod message;
 pub mod settings;
 mod url;
 

@@ -52,7 +52,7 @@ pub(super) fn encode(told: &HookCall) -> Bytes {
     Value::Object(object).to_string().into()
 }
 
-pub fn decode(answer: Bytes, when: When) -> Result<Verdict, Fault> {
+pub(super) fn decode(answer: Bytes, when: When) -> Result<Verdict, Fault> {
     if answer.iter().all(u8::is_ascii_whitespace) {
         return Ok(Verdict::Pass);
     }

@@ -18,11 +18,14 @@ pub mod audit;
 mod beside;
 pub mod bus;
 pub mod byte_budget;
+pub mod call_router;
 pub mod clock;
 mod conversations;
 mod driver;
 pub mod entropy;
 mod fold;
+#[doc(hidden)]
+pub mod fuzzing;
 mod granted;
 pub mod hooks;
 pub mod in_process;
@@ -52,7 +55,7 @@ pub mod supervisor;
 mod task_tokens;
 #[cfg(test)]
 mod tests;
-pub mod validate;
+mod validate;
 pub mod vault;
 pub mod visible;
 mod waiting;
@@ -295,7 +298,7 @@ impl Hub {
         let holdings = &self.holdings;
         self.meters.exchange_bytes.set(bytes(holdings.exchanges.taken()));
         self.meters.inbox_bytes.set(bytes(holdings.inboxes.taken()));
-        self.meters.session_bytes.set(bytes(holdings.envelope_sessions.taken() + holdings.mcp_sessions.taken()));
+        self.meters.session_bytes.set(bytes(holdings.session_bytes()));
         self.meters.queue.set(count(waiting));
         self.meters.tasks.set(count(self.live.count()));
         self.meters.work.set(count(self.supervisor.count()));

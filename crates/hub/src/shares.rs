@@ -108,11 +108,17 @@ pub struct Holdings {
     pub exchanges: Arc<Shares>,
     /// Messages that wait for agents, and answers that are remembered.
     pub inboxes: Arc<Shares>,
-    /// Sessions of the routing envelope that are not persisted.
-    pub envelope_sessions: Arc<Shares>,
-    pub mcp_sessions: Arc<Shares>,
-    /// Frames that wait to be sent to AIP clients.
+    /// Sessions that are kept in memory, a table for each protocol that has such.
+    sessions: Mutex<Sessions>,
+    /// Frames that wait to be sent to devices and orchestrators.
     pub frames: Arc<Shares>,
+}
+
+#[derive(Debug)]
+struct Sessions {
+    /// What the sessions of one protocol may take.
+    most: u64,
+    of: HashMap<&'static str, Arc<Shares>>,
 }
 
 /// Room of frames that is always there, beside four frames of the largest size.
@@ -133,8 +139,7 @@ impl Default for Holdings {
         Holdings {
             exchanges: Shares::new(512 << 20),
             inboxes: Shares::new(256 << 20),
-            envelope_sessions: Shares::new(64 << 20),
-            mcp_sessions: Shares::new(64 << 20),
+            sessions: Mutex::new(Sessions { most: 64 << 20, of: HashMap::new() }),
             frames: Shares::new(5 * FRAMES),
         }
     }
@@ -144,9 +149,26 @@ impl Holdings {
     pub fn set(&self, limits: HoldingLimits) {
         self.exchanges.resize(limits.exchanges);
         self.inboxes.resize(limits.inboxes);
-        self.envelope_sessions.resize(limits.sessions);
-        self.mcp_sessions.resize(limits.sessions);
         self.frames.resize(limits.message.saturating_mul(ONE_CALLER).saturating_add(FRAMES));
+        let mut sessions = self.sessions();
+        sessions.most = limits.sessions;
+        sessions.of.values().for_each(|shares| shares.resize(limits.sessions));
+    }
+
+    /// The table of a protocol's sessions.
+    pub fn sessions_of(&self, protocol: &'static str) -> Arc<Shares> {
+        let mut sessions = self.sessions();
+        let most = sessions.most;
+        sessions.of.entry(protocol).or_insert_with(|| Shares::new(most)).clone()
+    }
+
+    /// How many bytes the sessions of all protocols take.
+    pub(crate) fn session_bytes(&self) -> u64 {
+        self.sessions().of.values().map(|shares| shares.taken()).sum()
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -48,7 +48,7 @@ struct Usable {
 }
 
 #[derive(Debug, Clone)]
-pub struct Schemas {
+pub(crate) struct Schemas {
     compiled: Cache<Digest, Compiled>,
 }
 
@@ -149,7 +149,7 @@ impl Schemas {
     }
 
     /// What is wrong with the arguments, as one fault that names each place.
-    pub fn check(&self, digest: Digest, schema: &Schema, args: &Json) -> Result<(), Fault> {
+    pub(crate) fn check(&self, digest: Digest, schema: &Schema, args: &Json) -> Result<(), Fault> {
         let fault = || Fault::caller(FaultKind::InvalidInput, "the arguments do not fit the skill");
         self.fits(digest, schema, args, "the arguments", fault)
     }

@@ -55,7 +55,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Overrides { listen: Some("127.0.0.1:0".parse()?), data: Some(data.clone()), ..Overrides::default() };
     let server = Server::start(&without_file(&overrides).map_err(|rejected| rejected.render())?.config).await?;
     let seen = Arc::default();
-    server.endpoints.aip.own.extend(extensions(&seen));
+    server.endpoints.aip.0.own.extend(extensions(&seen));
 
     // A device, frame by frame, that comes in as the Owner does: by the token in the data directory.
     let token = std::fs::read_to_string(data.join("token"))?;

@@ -1,5 +1,7 @@
 //! A protocol of your own: lines of text over TCP. One decoder into the model, one encoder out of it, and the hub's door between
-//! them; nothing here knows who answers, or how that one is reached.
+//! them; nothing here knows who answers, or how that one is reached. The hub knows it as a `Protocol`, and is given it by one
+//! line of `main`. One that is part of the program has its line in `crates/interlingua/src/protocols.rs`, where it may have a
+//! section of the configuration and peers, too.
 //!
 //! `cargo run -p interlingua --example own_protocol`
 //!
@@ -10,8 +12,11 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use interlingua::config::{Overrides, without_file};
 use interlingua::server::run::Server;
+use interlingua_endpoint::Shared;
+use interlingua_endpoint::protocol::Protocol;
 use interlingua_hub::{Hub, Settled, entropy};
 use interlingua_model::{
     Ask, Call, Fault, FaultKind, Finished, Input, Json, Outcome, Part, Principal, Proof, Request, SkillId, Target,
@@ -74,7 +79,35 @@ async fn converse(hub: Arc<Hub>, stream: TcpStream) -> std::io::Result<()> {
     }
 }
 
-async fn accept(hub: Arc<Hub>, listener: TcpListener) {
+/// The protocol as the hub sees it.
+#[derive(Debug)]
+struct Lines {
+    hub: Arc<Hub>,
+    listener: Arc<TcpListener>,
+}
+
+impl Lines {
+    fn open(shared: &Arc<Shared>, listener: TcpListener) -> Arc<dyn Protocol> {
+        Arc::new(Lines { hub: shared.hub.clone(), listener: Arc::new(listener) })
+    }
+}
+
+impl Protocol for Lines {
+    fn name(&self) -> &'static str {
+        "lines"
+    }
+
+    /// One over HTTP would say its paths here; the hub listens for it then.
+    fn routes(&self) -> Router {
+        Router::new()
+    }
+
+    fn start(&self) {
+        self.hub.supervisor().run_until_stop(accept(self.hub.clone(), self.listener.clone()));
+    }
+}
+
+async fn accept(hub: Arc<Hub>, listener: Arc<TcpListener>) {
     while let Ok((stream, _)) = listener.accept().await {
         let talking = hub.clone();
         hub.supervisor().run_until_stop(async move {
@@ -88,10 +121,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = std::env::temp_dir().join(format!("interlingua-own-protocol-{}", std::process::id()));
     let overrides =
         Overrides { listen: Some("127.0.0.1:0".parse()?), data: Some(data.clone()), ..Overrides::default() };
-    let server = Server::start(&without_file(&overrides).map_err(|rejected| rejected.render())?.config).await?;
+    let config = without_file(&overrides).map_err(|rejected| rejected.render())?.config;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    server.hub.supervisor().run_until_stop(accept(server.hub.clone(), listener));
+    let server = Server::start_with(&config, |shared| vec![Lines::open(shared, listener)]).await?;
 
     let mut caller = BufReader::new(TcpStream::connect(address).await?);
     for (line, expected) in [

@@ -6,8 +6,6 @@
 
 pub mod cli;
 pub mod config;
-#[doc(hidden)]
-pub mod fuzzing;
 pub mod protocols;
 pub mod server;
 pub mod status;

@@ -1,52 +1,119 @@
-//! The table of protocols: which there are, what each says about paths, what each holds.
+//! The table of protocols. A protocol is its own crate and one line here; no other file of the program names one, but for the
+//! command line.
+//!
+//! What must have types of its own is generated from the table: the sections of [`Config`], what a peer speaks
+//! ([`Speaks`](crate::config::Speaks)), and [`Endpoints`]. What a crate has to offer for that is said by the traits
+//! [`Configured`] and [`Spoken`](interlingua_endpoint::protocol::Spoken).
 
 use std::sync::Arc;
 
 use axum::Router;
 
+use crate::config::Config;
 use crate::status::{self, Status};
 use interlingua_net::client::oauth as tokens;
 
 use interlingua_endpoint::paths::PathTable;
-use interlingua_endpoint::protocol::Protocol;
+use interlingua_endpoint::ports::Ports;
+use interlingua_endpoint::protocol::{Configured, Protocol, SettingsFault};
 use interlingua_endpoint::{Endpoint, Shared, content, oauth};
-use interlingua_hub::{audit, vault};
+use interlingua_hub::{Hub, audit, vault};
+use interlingua_model::Fault;
 
-/// What each says about paths; the first that knows a path decides.
-pub static PATHS: PathTable = PathTable {
-    protocols: &[
-        interlingua_envelope::refusal::PATHS,
-        interlingua_nlip::refusal::PATHS,
-        interlingua_mcp::refusal::PATHS,
-        interlingua_a2a::refusal::PATHS,
-        interlingua_nlweb::refusal::PATHS,
-        interlingua_api::refusal::PATHS,
-    ],
-    default: &interlingua_api::refusal::ApiErrors,
-};
+/// Gives the table to another macro. A line says what the protocol is called and what implements it; then, where there are such,
+/// the key of its section in the configuration, or of the section of the protocol that it extends, and the key of peers that
+/// speak it. Of two lines that know a path, the first decides.
+macro_rules! table {
+    ($then:ident) => {
+        $then! {
+            envelope: interlingua_envelope::Envelope, extends nlip;
+            nlip: interlingua_nlip::Nlip, section nlip, peer nlip;
+            mcp: interlingua_mcp::Mcp, section mcp, peer mcp;
+            a2a: interlingua_a2a::A2a, section a2a, peer a2a;
+            aip: interlingua_aip::Aip, section aip, peer aip;
+            nlweb: interlingua_nlweb::Nlweb, peer nlweb;
+        }
+    };
+}
+pub(crate) use table;
 
-/// What protocols hold whose settings change while the hub runs.
-#[derive(Debug)]
-pub struct Endpoints {
-    pub nlip: Arc<interlingua_nlip::Endpoint>,
-    pub envelope: Arc<interlingua_envelope::Endpoint>,
-    pub mcp: Arc<interlingua_mcp::Endpoint>,
-    pub a2a: Arc<interlingua_a2a::Endpoint>,
-    pub aip: Arc<interlingua_aip::Endpoint>,
+/// Types of the sections, for programs that make a configuration without a file.
+pub mod settings {
+    pub use interlingua_a2a::settings::{A2a, A2aBinding, A2aPeer, A2aSignature, Basic};
+    pub use interlingua_aip::settings::{Aip, AipDevice, AipPeer};
+    pub use interlingua_mcp::settings::{
+        HubTools, Mcp, McpChanges, McpCredentials, McpPeer, McpPlace, McpView, McpViewTool, SkillRef, ToolNames,
+    };
+    pub use interlingua_nlip::settings::{Binding, Nlip, NlipPeer, Router, SchemaVersion, Tokens, Translation};
+    pub use interlingua_nlweb::settings::NlwebPeer;
 }
 
-impl Endpoints {
-    /// Every protocol but the hub's own interface, which shows what these keep and is made after them.
-    pub(crate) fn protocols(&self, shared: &Arc<Shared>) -> Vec<Arc<dyn Protocol>> {
-        vec![
-            Arc::new(interlingua_nlip::Nlip(self.nlip.clone())),
-            Arc::new(interlingua_envelope::Envelope(self.envelope.clone())),
-            Arc::new(interlingua_mcp::Mcp(self.mcp.clone())),
-            Arc::new(interlingua_a2a::A2a(self.a2a.clone())),
-            Arc::new(interlingua_aip::Aip(self.aip.clone())),
-            Arc::new(interlingua_nlweb::Nlweb(shared.clone())),
-        ]
-    }
+/// What a line of the table reads of the configuration.
+macro_rules! section {
+    ($config:ident) => {
+        &()
+    };
+    ($config:ident, $key:ident) => {
+        &$config.$key
+    };
+}
+
+macro_rules! endpoints {
+    ($($name:ident: $krate:ident::$protocol:ident
+        $(, extends $base:ident)? $(, section $section:ident)? $(, peer $peer:ident)?;)*) => {
+        /// What each says about paths; the hub's own interface has the rest.
+        pub static PATHS: PathTable = PathTable {
+            protocols: &[
+                $(<$krate::$protocol as Configured>::PATHS,)*
+                interlingua_api::refusal::PATHS,
+            ],
+            default: &interlingua_api::refusal::ApiErrors,
+        };
+
+        /// Every protocol but the hub's own interface, which shows what these keep and is made after them.
+        #[derive(Debug)]
+        pub struct Endpoints {
+            $(pub $name: Arc<$krate::$protocol>,)*
+        }
+
+        /// What a configuration says of each, before it takes effect.
+        pub(crate) struct AllSettings {
+            $($name: <$krate::$protocol as Configured>::Settings,)*
+        }
+
+        impl AllSettings {
+            pub(crate) fn new(hub: &Hub, config: &Config) -> Result<AllSettings, SettingsFault> {
+                let around = config.around_protocols();
+                Ok(AllSettings {
+                    $($name: {
+                        let section = section!(config $(, $base)? $(, $section)?);
+                        <$krate::$protocol as Configured>::settings(hub, section, &around)?
+                    },)*
+                })
+            }
+        }
+
+        impl Endpoints {
+            pub(crate) fn open(shared: &Arc<Shared>, settings: AllSettings) -> Result<Endpoints, Fault> {
+                Ok(Endpoints { $($name: Arc::new(Configured::open(shared, settings.$name)?),)* })
+            }
+
+            /// From the next request on. `changed`: the keys of the configuration that differ.
+            pub(crate) fn apply(&self, settings: AllSettings, changed: &[&str]) {
+                $(self.$name.apply(settings.$name, changed);)*
+            }
+
+            pub(crate) fn list(&self) -> Vec<Arc<dyn Protocol>> {
+                vec![$(self.$name.clone(),)*]
+            }
+        }
+    };
+}
+table!(endpoints);
+
+/// The hub's own interface.
+pub(crate) fn own_interface(shared: &Arc<Shared>, ports: Ports) -> Arc<dyn Protocol> {
+    Arc::new(interlingua_api::Api(Endpoint::new(shared, ports)))
 }
 
 /// Every path of the hub.

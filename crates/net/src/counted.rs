@@ -220,7 +220,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
 
 /// Where in the frames the bytes are. What is no frame is for the library to refuse.
 #[derive(Debug, Default)]
-pub struct Frames {
+pub(crate) struct Frames {
     head: [u8; 14],
     have: usize,
     /// What is to come of this frame's payload.
@@ -239,7 +239,7 @@ pub struct Frames {
 
 impl Frames {
     /// Reads some of these bytes: how many, and whether a message is whole with them.
-    pub fn feed(&mut self, bytes: &[u8]) -> (usize, bool) {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> (usize, bool) {
         if self.left > 0 {
             let taken = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
             self.left -= taken as u64;
@@ -289,7 +289,7 @@ impl Frames {
         self.left == 0 && self.data && self.last && self.open
     }
 
-    pub fn next_message(&mut self) {
+    pub(crate) fn next_message(&mut self) {
         (self.open, self.declared, self.came) = (false, 0, 0);
         self.ended += 1;
     }

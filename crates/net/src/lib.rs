@@ -15,6 +15,8 @@ pub mod contained;
 pub mod counted;
 pub mod descriptors;
 pub mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod large;
 pub mod stall_timeout;
 #[cfg(test)]

@@ -96,7 +96,7 @@ fn not_asked() -> Fault {
     Fault::caller(FaultKind::Unsupported(Feature::Operation), "this path speaks WebSocket: ask for the upgrade")
 }
 
-pub fn accept(method: &Method, headers: &HeaderMap) -> Result<HeaderValue, Fault> {
+pub(crate) fn accept(method: &Method, headers: &HeaderMap) -> Result<HeaderValue, Fault> {
     let has = |name: &http::HeaderName, token: &str| {
         let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         value.split(',').any(|part| part.trim().eq_ignore_ascii_case(token))

@@ -3,7 +3,6 @@
 
 use std::net::IpAddr;
 
-use interlingua::fuzzing;
 use interlingua_model::WebLink;
 use interlingua_model::address::{Address, Origin};
 use interlingua_model::percent;
@@ -15,13 +14,13 @@ pub(crate) fn text(data: &[u8]) {
     component(first);
     address(first, second);
     link(first);
-    if let Some(uri) = fuzzing::outward(first) {
+    if let Some(uri) = interlingua_net::fuzzing::outward(first) {
         assert!(matches!(uri.scheme_str(), Some("http" | "https")), "{first}");
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         assert!(!first.contains('@') || !uri.authority().is_some_and(|all| all.as_str().contains('@')), "{first}");
         assert!(host.parse::<IpAddr>().is_ok_and(is_public) || host.parse::<IpAddr>().is_err(), "{first} leads inside");
     }
-    if let Some((cards, plain, service)) = fuzzing::agent_address(first, second) {
+    if let Some((cards, plain, service)) = interlingua_a2a::fuzzing::agent_address(first, second) {
         let own: http::Uri = first.parse().expect("it was read before");
         let named = |uri: &http::Uri| uri.host().map(|host| host.trim_end_matches('.').to_ascii_lowercase());
         let at_home = |uri: &http::Uri| named(uri) == named(&own);

@@ -6,6 +6,7 @@ use std::path::Path;
 use interlingua::cli::massgen;
 use interlingua::config::{self, McpPeer, Overrides};
 use interlingua_agents::models::Scripted;
+use interlingua_endpoint::sections::PeerSection;
 use interlingua_model::json::Tree;
 use interlingua_model::{Json, PeerId};
 use interlingua_sites::definition::bind::Doing;

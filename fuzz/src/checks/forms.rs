@@ -1,8 +1,8 @@
 //! What must hold of forms, for any bytes: the file in one is the same however its body is cut, and what a browser brings back from an
 //! authorization server is read the same when it is written again.
 
-use interlingua::fuzzing;
 use interlingua_model::percent;
+use interlingua_nlip::fuzzing;
 use interlingua_wire::oauth::callback::{Callback, Outcome};
 
 const BOUNDARY: &str = "B";

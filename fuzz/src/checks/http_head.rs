@@ -2,9 +2,11 @@
 //! page, and what is made of a head is one head.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use interlingua::fuzzing;
+use interlingua::protocols::PATHS;
 use interlingua_model::Time;
+use interlingua_net::fuzzing;
 use interlingua_telemetry::trace;
+use interlingua_wire::hop::{Headers, Hop};
 
 const HOST: &str = "hub.example";
 
@@ -22,16 +24,22 @@ pub(crate) fn request(data: &[u8]) {
             headers.append(name, value);
         }
     }
-    if fuzzing::judge(HOST, &method, &uri, &headers).is_none() {
+    if interlingua_endpoint::fuzzing::judge(&PATHS, HOST, &method, &uri, &headers).is_none() {
         admitted(&method, &uri, &headers);
     }
     if let Some(accept) = fuzzing::websocket_accept(&headers) {
         assert_eq!(accept.len(), 28, "twenty bytes in base64");
     }
     let _ = trace::of_headers(&headers);
-    if let Some(hop) = fuzzing::hop(&headers, Time(1_000)) {
+    if let Some(hop) = hop(&headers) {
         assert!(hop.via.is_none_or(|via| via.hubs.len() <= usize::from(via.limit)));
     }
+}
+
+/// A deadline, a chain of hubs and what else hubs tell one another.
+fn hop(headers: &HeaderMap) -> Option<Hop> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    Headers::read(text).decode(Time(1_000)).ok()
 }
 
 fn admitted(method: &Method, uri: &Uri, headers: &HeaderMap) {

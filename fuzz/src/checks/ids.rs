@@ -1,6 +1,5 @@
 //! What must hold of ids, cursors, topics and owners for any text: each thing has one spelling, and what is read is written the same.
 
-use interlingua::fuzzing;
 use interlingua_hub::approvals::Turn;
 use interlingua_machines::bus::{Kind, Pattern, topic};
 use interlingua_model::policy::Action;
@@ -62,19 +61,19 @@ fn patterns(text: &str) {
 }
 
 fn cursors(text: &str) {
-    if let Some(again) = fuzzing::event_place(text) {
-        assert_eq!(fuzzing::event_place(&again).as_deref(), Some(&*again), "{text}");
+    if let Some(again) = interlingua_mcp::fuzzing::event_place(text) {
+        assert_eq!(interlingua_mcp::fuzzing::event_place(&again).as_deref(), Some(&*again), "{text}");
     }
     for list in [List::Tools, List::Prompts, List::Resources, List::Templates] {
-        if let Some((after, again)) = fuzzing::list_cursor(list, text) {
+        if let Some((after, again)) = interlingua_mcp::fuzzing::list_cursor(list, text) {
             assert!(after.len() <= text.len());
-            assert_eq!(fuzzing::list_cursor(list, &again).map(|(after, _)| after), Some(after));
+            assert_eq!(interlingua_mcp::fuzzing::list_cursor(list, &again).map(|(after, _)| after), Some(after));
         }
     }
-    if let Some(again) = fuzzing::task_cursor(text) {
-        assert_eq!(fuzzing::task_cursor(&again).as_deref(), Some(&*again));
+    if let Some(again) = interlingua_api::fuzzing::task_cursor(text) {
+        assert_eq!(interlingua_api::fuzzing::task_cursor(&again).as_deref(), Some(&*again));
     }
-    if let Some((task, again)) = fuzzing::content_path(text) {
-        assert_eq!(fuzzing::content_path(&again).map(|(task, _)| task), Some(task));
+    if let Some((task, again)) = interlingua_a2a::fuzzing::content_path(text) {
+        assert_eq!(interlingua_a2a::fuzzing::content_path(&again).map(|(task, _)| task), Some(task));
     }
 }

@@ -1,7 +1,7 @@
 //! What must hold of rules that somebody wrote, for any text: a policy that is taken decides the same each time, and holding a value
 //! against a schema ends.
 
-use interlingua::fuzzing;
+use interlingua_hub::fuzzing;
 use interlingua_model::Json;
 use interlingua_model::policy::{Legislator, Roles, Source};
 use interlingua_model::schema::Outline;

@@ -1,7 +1,6 @@
 //! What must hold of the smaller decoders, for any bytes.
 
 use bytes::Bytes;
-use interlingua::fuzzing;
 use interlingua_agents::plans::constellation;
 use interlingua_api::view::{EventView, ExchangeRequest};
 use interlingua_hub::hooks::{Verdict, When};
@@ -50,7 +49,7 @@ pub(crate) fn protobuf(data: &[u8]) {
 pub(crate) fn token(data: &[u8]) {
     let at = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     let (token, set) = data.split_at(at);
-    let keys = fuzzing::issuer_keys(set).unwrap_or_default();
+    let keys = interlingua_access::fuzzing::issuer_keys(set).unwrap_or_default();
     let written = jwk::write_key_set(&keys);
     assert_eq!(jwk::key_set(&written).as_ref(), Some(&keys), "a set that was written is another");
     assert!(keys.iter().all(|key| !key.material.thumbprint().is_empty()));
@@ -96,14 +95,14 @@ pub(crate) fn plan(data: &[u8]) {
         }
     }
     if let Ok(json) = Json::parse(frame) {
-        let _ = fuzzing::plan_change(&json);
+        let _ = interlingua_agents::fuzzing::plan_change(&json);
     }
 }
 
 /// What a hook answers.
 pub(crate) fn hook(data: &[u8]) {
     for when in [When::Before, When::After, When::Confirm] {
-        match fuzzing::hook_verdict(data, when) {
+        match interlingua_hooks::fuzzing::verdict(data, when) {
             Some(Verdict::Arguments(arguments)) => {
                 assert!(when == When::Before && arguments.is_object());
             }

@@ -9,7 +9,7 @@ use interlingua_wire::members::{Members, elements};
 use interlingua_wire::object::Object;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Change {
+pub(crate) enum Change {
     /// The shape of this plan, as far as steps have not begun.
     Towards(Box<Plan>),
     Edits(Vec<Edit>),
@@ -17,7 +17,7 @@ pub enum Change {
 }
 
 /// A plan, as it is given in arguments.
-pub fn plan(json: &Json) -> Result<Plan, Fault> {
+pub(crate) fn plan(json: &Json) -> Result<Plan, Fault> {
     let bytes: Bytes = json.as_bytes().clone();
     constellation::read(&bytes, DEFAULT_DEPTH).map_err(|invalid| refused(format!("the plan cannot be read: {invalid}")))
 }
@@ -26,7 +26,7 @@ fn refused(text: impl Into<interlingua_model::Text>) -> Fault {
     Fault::caller(FaultKind::InvalidInput, text)
 }
 
-pub fn read(args: Option<&Json>) -> Result<Change, Fault> {
+pub(crate) fn read(args: Option<&Json>) -> Result<Change, Fault> {
     let args = args.map_or_else(Members::absent, Members::of);
     if args.bool("undo") == Some(true) {
         return Ok(Change::Undo);

@@ -7,7 +7,7 @@
 //! twice. [`run`] drives a plan, [`step`] calls, [`peers`] says who could do what, [`tell`] is what its readers hear, [`change`]
 //! reads edits.
 
-pub mod change;
+pub(crate) mod change;
 pub mod constellation;
 mod peers;
 mod run;

@@ -23,7 +23,8 @@ pub struct Agent {
     #[serde(default)]
     pub skills: Vec<String>,
     /// Its calls travel as routed NLIP messages. Default: what its team says, else `nlip.agents`.
-    pub nlip: Option<bool>,
+    #[serde(rename = "nlip")]
+    pub routed: Option<bool>,
     /// How its routed messages are treated.
     #[serde(default)]
     pub router: AgentRouter,
@@ -53,7 +54,7 @@ impl Agent {
             title: None,
             description: None,
             skills: Vec::new(),
-            nlip: None,
+            routed: None,
             router: AgentRouter::default(),
             budget: Budget::default(),
             confirm: Confirm::default(),

@@ -30,8 +30,8 @@ pub struct Sections<'a> {
     pub workspace: PathBuf,
     /// What members of a team with a workspace each share: the hub's workspace, and the roots that are declared beside it.
     pub shared_roots: Vec<RootSpec>,
-    /// Calls travel as routed NLIP messages where neither agent nor team says otherwise.
-    pub nlip: bool,
+    /// Calls travel as routed messages where neither agent nor team says otherwise.
+    pub routed: bool,
     /// What agents without a rule of their own may do with skills of unknown effects.
     pub unknown: Consent,
 }

@@ -55,7 +55,8 @@ pub struct Team {
     #[serde(default)]
     pub workspaces: Workspaces,
     /// Calls of its members travel as routed NLIP messages, unless a member says otherwise. Default: `nlip.agents`.
-    pub nlip: Option<bool>,
+    #[serde(rename = "nlip")]
+    pub routed: Option<bool>,
     /// Anyone may ask it, without a credential.
     #[serde(default)]
     pub public: bool,

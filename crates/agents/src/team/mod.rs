@@ -42,7 +42,7 @@ pub(super) struct Team {
     pub(super) description: String,
     pub(super) public: bool,
     /// Do calls of members travel as routed messages?
-    pub(super) nlip: Option<bool>,
+    pub(super) routed: Option<bool>,
     /// Without the task, which comes with a call.
     pub(super) plan: TeamPlan,
     /// Members that are agents of this hub.

@@ -38,7 +38,7 @@ impl Table {
 
     /// A sitting as this team has it.
     pub(super) fn sitting(&self, at: (Seat, u32), role: Role, ready: mpsc::Sender<Ready>) -> Arc<Sitting> {
-        let manner = Manner { nlip: self.team.nlip, files: self.places.of(at.0, &role) };
+        let manner = Manner { routed: self.team.routed, files: self.places.of(at.0, &role) };
         Sitting::new(at, role, manner, ready)
     }
 

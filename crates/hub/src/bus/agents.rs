@@ -10,6 +10,7 @@ use interlingua_model::{Card, Fault, FaultKind, Meta, Noun, Owner, PeerId, Princ
 use serde::{Deserialize, Serialize};
 
 use super::Agent;
+use super::called::CalledAgents;
 use super::inbox::{self, Handle};
 use super::peer::Fetching;
 use crate::Hub;
@@ -200,15 +201,12 @@ impl Hub {
         Ok(())
     }
 
-    /// After a start: every registration there is, in order of name. Those that must be called are given to `make`.
-    pub async fn restore_agents(
-        self: &Arc<Self>,
-        make: impl AsyncFn(&Registration) -> Result<Arc<dyn Peer>, Fault>,
-    ) -> Result<usize, Fault> {
-        let (mut after, mut restored) = (None::<Text>, 0);
+    /// After a start: every registration there is, in order of name.
+    pub async fn restore_agents(self: &Arc<Self>, agents: &dyn CalledAgents) -> Result<(), Fault> {
+        let (mut after, mut restored, mut called) = (None::<Text>, 0_usize, Vec::new());
         loop {
             let page = self.store.records.list(KIND, after.as_deref(), PAGE, self.now()).await?;
-            let Some(last) = page.last() else { return Ok(restored) };
+            let Some(last) = page.last() else { break };
             after = Some(last.key.clone());
             for item in page {
                 let Ok(mut registration) = serde_json::from_slice::<Registration>(&item.value) else {
@@ -226,8 +224,12 @@ impl Hub {
                 registration.card.health = interlingua_model::Health::Starting;
                 let peer = match &registration.reach {
                     Reach::Inbox => None,
-                    Reach::Url(_) | Reach::Card(_) => match make(&registration).await {
-                        Ok(peer) => Some(peer),
+                    Reach::Url(_) | Reach::Card(_) => match agents.again(self, &registration).await {
+                        Ok(agent) => {
+                            let peer = agent.peer();
+                            called.push(agent);
+                            Some(peer)
+                        }
                         Err(fault) => {
                             tracing::error!(agent = %item.key, error = %fault, "a registered agent cannot be called");
                             continue;
@@ -238,6 +240,11 @@ impl Hub {
                 restored += 1;
             }
         }
+        called.iter().for_each(|agent| agent.watch(self));
+        if restored > 0 {
+            tracing::info!(agents = restored, "took up registered agents");
+        }
+        Ok(())
     }
 
     fn change_agents(&self, edit: impl FnOnce(&mut BTreeMap<PeerId, Arc<Agent>>)) {

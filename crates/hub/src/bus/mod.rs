@@ -23,7 +23,7 @@ use tokio::sync::watch;
 use crate::names::is_reserved;
 
 pub use agents::{Reach, Registration};
-pub use called::{Applied, CalledAgents, Shown};
+pub use called::{Applied, Called, CalledAgents, NoneCalled, Shown};
 pub use events::Subscription;
 pub use inbox::{Handle, Reading};
 

@@ -15,7 +15,7 @@ use super::arguments::DeviceArguments;
 use super::screen::Screen;
 use super::serve::not_started;
 use super::{Exit, Failure, lived};
-use crate::config::{self, Listen, Loaded, Overrides};
+use crate::config::{self, GivenPeer, Listen, Loaded, Overrides};
 use crate::server::run::Server;
 use crate::server::storage;
 use crate::telemetry::Telemetry;
@@ -34,7 +34,7 @@ fn load(arguments: &DeviceArguments) -> Result<Loaded, Failure> {
     // Nobody is told a port without a file: it is commanded through its own connection.
     let listen = arguments.config.is_none().then(Listen::any_port);
     let data = arguments.data.clone().or_else(|| arguments.config.is_none().then(|| PathBuf::from("device-data")));
-    let overrides = Overrides { listen, data, mcp: arguments.mcp.clone(), ..Overrides::default() };
+    let overrides = Overrides { listen, data, peers: GivenPeer::all("mcp", &arguments.mcp).collect() };
     let loaded = match &arguments.config {
         Some(file) => config::load(file, &overrides, &environment),
         None => config::without_file(&overrides),

@@ -33,9 +33,9 @@ pub(super) fn check(config: &Config) -> Found {
     config.agents_to_check().check(&mut found);
     twins(config, &mut found);
     front_door(config, &mut found);
-    config.aip.check(&mut found);
+    let around = config.around_protocols();
+    config.sections().iter().for_each(|(_, section)| section.check(&around, &mut found));
     config.access.check(&config.around_access(), &mut found);
-    config.a2a.check(config.listen.0.ip().is_loopback(), &mut found);
     config.tools.check(config.data(), &mut found);
     for (name, hook) in &config.hooks {
         hook.check(&format!("hooks.{name}"), &mut found);
@@ -77,7 +77,7 @@ fn listen(config: &Config, found: &mut Found) {
 }
 
 fn numbers(config: &Config, found: &mut Found) {
-    let (limits, router) = (&config.limits, &config.nlip.router);
+    let (limits, sections) = (&config.limits, config.sections());
     let deep = (1..=MAX_DEPTH).contains(&usize::from(limits.depth));
     found.require(deep, "limits.depth", "expected a whole number from 1 to 1024");
     let many = VALUES.contains(&limits.values);
@@ -103,17 +103,16 @@ fn numbers(config: &Config, found: &mut Found) {
         ("retention.audit_bytes", config.retention.audit_bytes.0),
         ("limits.task", limits.task.0),
     ];
-    for (path, value) in own.into_iter().chain(router.numbers()).chain(config.browser.numbers()).chain(kept) {
+    let protocols = sections.iter().flat_map(|(_, section)| section.numbers());
+    for (path, value) in own.into_iter().chain(protocols).chain(config.browser.numbers()).chain(kept) {
         found.require(value > 0, path, "must be more than 0");
     }
     let timeouts = config.peers.iter().map(|(name, peer)| (format!("peers.{name}.timeout"), peer.timeout));
-    let spans = [
-        ("limits.deadline".to_owned(), Some(limits.deadline)),
-        ("limits.question".to_owned(), Some(limits.question)),
-        ("nlip.router.default_timeout".to_owned(), router.default_timeout),
-        ("retention.conversations".to_owned(), Some(config.retention.conversations)),
-    ];
-    for (path, span) in spans.into_iter().chain(timeouts) {
+    let own = [("limits.deadline", Some(limits.deadline)), ("limits.question", Some(limits.question))];
+    let protocols = sections.iter().flat_map(|(_, section)| section.spans());
+    let kept = [("retention.conversations", Some(config.retention.conversations))];
+    let spans = own.into_iter().chain(protocols).chain(kept).map(|(path, span)| (path.to_owned(), span));
+    for (path, span) in spans.chain(timeouts) {
         found.require(span.is_none_or(|span| !span.0.is_zero()), &path, "must be longer than 0");
     }
 }

@@ -1,7 +1,7 @@
 //! What a reload would change. A reload is whole or not at all: one that needs a restart is refused as a whole, and the
 //! text says which keys.
 
-use super::{Config, Telemetry};
+use super::Config;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
@@ -27,73 +27,56 @@ impl Changes {
 }
 
 pub fn diff(old: &Config, new: &Config) -> Changes {
-    // Taken apart, so that a new key must be thought about here.
-    let Config {
-        hub,
-        listen,
-        insecure,
-        tls,
-        store,
-        limits,
-        retention,
-        audit,
-        peers,
-        nlip,
-        mcp,
-        a2a,
-        aip,
-        browser,
-        tools,
-        hooks,
-        scripts,
-        models,
-        agents,
-        teams,
-        front_door,
-        confirm,
-        access,
-        telemetry: Telemetry { otlp, log },
-    } = old;
-    let changed = |keys: &[(&'static str, bool)]| keys.iter().filter(|(_, same)| !same).map(|(key, _)| *key).collect();
+    let changed =
+        |keys: Vec<(&'static str, bool)>| keys.into_iter().filter(|(_, same)| !same).map(|(key, _)| key).collect();
     Changes {
-        restart: changed(&[
-            ("hub", *hub == new.hub),
-            ("listen", *listen == new.listen),
-            ("insecure", *insecure == new.insecure),
-            ("tls", tls.is_some() == new.tls.is_some()),
-            ("store", store.embedded == new.store.embedded),
-            ("store.encryption", store.encryption.is_some() == new.store.encryption.is_some()),
-            ("scripts", *scripts == new.scripts),
-            ("browser", *browser == new.browser),
-            ("limits.connections", limits.connections == new.limits.connections),
-            ("limits.connections_per_address", limits.connections_per_address == new.limits.connections_per_address),
-            ("limits.anonymous_sockets", limits.anonymous_sockets == new.limits.anonymous_sockets),
-            ("telemetry.otlp", *otlp == new.telemetry.otlp),
-            ("telemetry.log.format", log.format == new.telemetry.log.format),
-        ]),
-        live: changed(&[
-            ("tls", *tls == new.tls),
-            ("store.encryption", store.encryption == new.store.encryption),
-            ("limits", *limits == new.limits),
-            ("retention", *retention == new.retention),
-            ("audit", *audit == new.audit),
-            ("peers", *peers == new.peers),
-            ("nlip", *nlip == new.nlip),
-            ("mcp", *mcp == new.mcp),
-            ("a2a", *a2a == new.a2a),
-            ("aip", *aip == new.aip),
-            ("tools", *tools == new.tools),
-            ("hooks", *hooks == new.hooks),
-            ("models", *models == new.models),
-            ("agents", *agents == new.agents),
-            ("teams", *teams == new.teams),
-            ("front_door", *front_door == new.front_door),
-            ("confirm", *confirm == new.confirm),
-            ("access", *access == new.access),
-            ("telemetry.log.level", log.level == new.telemetry.log.level),
-        ]),
+        restart: changed(needing_restart(old, new)),
+        live: changed(taken_live(old, new)),
         peers: peer_changes(old, new),
     }
+}
+
+/// Keys whose change a running hub cannot take, and whether each is as it was.
+fn needing_restart(old: &Config, new: &Config) -> Vec<(&'static str, bool)> {
+    vec![
+        ("hub", old.hub == new.hub),
+        ("listen", old.listen == new.listen),
+        ("insecure", old.insecure == new.insecure),
+        ("tls", old.tls.is_some() == new.tls.is_some()),
+        ("store", old.store.embedded == new.store.embedded),
+        ("store.encryption", old.store.encryption.is_some() == new.store.encryption.is_some()),
+        ("scripts", old.scripts == new.scripts),
+        ("browser", old.browser == new.browser),
+        ("limits.connections", old.limits.connections == new.limits.connections),
+        ("limits.connections_per_address", old.limits.connections_per_address == new.limits.connections_per_address),
+        ("limits.anonymous_sockets", old.limits.anonymous_sockets == new.limits.anonymous_sockets),
+        ("telemetry.otlp", old.telemetry.otlp == new.telemetry.otlp),
+        ("telemetry.log.format", old.telemetry.log.format == new.telemetry.log.format),
+    ]
+}
+
+/// Keys whose change takes effect at once, and whether each is as it was.
+fn taken_live(old: &Config, new: &Config) -> Vec<(&'static str, bool)> {
+    let first = [
+        ("tls", old.tls == new.tls),
+        ("store.encryption", old.store.encryption == new.store.encryption),
+        ("limits", old.limits == new.limits),
+        ("retention", old.retention == new.retention),
+        ("audit", old.audit == new.audit),
+        ("peers", old.peers == new.peers),
+    ];
+    let last = [
+        ("tools", old.tools == new.tools),
+        ("hooks", old.hooks == new.hooks),
+        ("models", old.models == new.models),
+        ("agents", old.agents == new.agents),
+        ("teams", old.teams == new.teams),
+        ("front_door", old.front_door == new.front_door),
+        ("confirm", old.confirm == new.confirm),
+        ("access", old.access == new.access),
+        ("telemetry.log.level", old.telemetry.log.level == new.telemetry.log.level),
+    ];
+    first.into_iter().chain(new.same_sections(old)).chain(last).collect()
 }
 
 fn peer_changes(old: &Config, new: &Config) -> Vec<(String, PeerChange)> {
@@ -108,11 +91,22 @@ fn peer_changes(old: &Config, new: &Config) -> Vec<(String, PeerChange)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PeerChange, diff};
+    use super::{PeerChange, diff, needing_restart, taken_live};
     use crate::config::{Config, NlipPeer, Peer, Speaks, Store};
 
     fn peer(url: &str) -> Peer {
-        Peer::new(Speaks::Nlip(NlipPeer::new(url)))
+        Peer::new(Speaks::Nlip(Box::new(NlipPeer::new(url))))
+    }
+
+    #[test]
+    fn a_new_key_must_be_thought_about() {
+        let (same, schema) = (Config::default(), crate::config::schema::schema());
+        let compared = [needing_restart(&same, &same), taken_live(&same, &same)].concat();
+        let is_compared = |key: &str| compared.iter().any(|(path, _)| path.split('.').next() == Some(key));
+        for key in schema["properties"].as_object().expect("keys").keys() {
+            assert!(is_compared(key), "{key}");
+        }
+        assert!(!is_compared("unheard_of"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::{Config, Overrides, check, later, phrases};
+use super::{Config, Kind, Overrides, Speaks, check, later, phrases};
 use interlingua_access::settings::{Access, policy};
 use interlingua_settings::Sources;
 use interlingua_settings::document::{Environment, Node, Substitution, decode, parse};
@@ -23,13 +23,9 @@ impl Loaded {
     /// Every file whose change may change the configuration or what it points to.
     pub fn files(&self) -> Vec<PathBuf> {
         let tls = self.config.tls.iter().flat_map(|tls| [&tls.cert, &tls.key].into_iter().chain(&tls.clients));
-        let sites = self.config.peers.values().filter_map(|peer| match &peer.speaks {
-            super::Speaks::Site(site) => Some(site.file.clone()),
-            super::Speaks::Nlip(_)
-            | super::Speaks::Mcp(_)
-            | super::Speaks::A2a(_)
-            | super::Speaks::Aip(_)
-            | super::Speaks::Nlweb(_) => None,
+        let sites = self.config.peers.values().filter_map(|peer| match peer.speaks.kind() {
+            Kind::Site(site) => Some(site.file.clone()),
+            Kind::Protocol(..) => None,
         });
         // A folder of rules is watched too: a file may be added.
         let rules = self.config.access.policy.iter().map(|policy| policy.path.clone());
@@ -153,7 +149,7 @@ fn read_rules(config: &mut Config, sources: &mut Sources) -> Found {
 fn read_sites(config: &mut Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, peer) in &mut config.peers {
-        if let super::Speaks::Site(site) = &mut peer.speaks
+        if let Speaks::Site(site) = &mut peer.speaks
             && let Err(found) = site.read()
         {
             problems.extend(found.into_iter().map(|problem| Problem::new(format!("peers.{name}.site"), problem)));
@@ -176,14 +172,7 @@ fn anchor(config: &mut Config, base: &Path) {
     paths.extend(tools.workspace.iter_mut());
     paths.extend(tools.roots.iter_mut().map(|root| &mut root.path));
     for peer in peers.values_mut() {
-        match &mut peer.speaks {
-            super::Speaks::Nlip(nlip) => paths.extend(nlip.ca.as_mut()),
-            super::Speaks::A2a(a2a) => paths.extend(a2a.ca.iter_mut().chain(&mut a2a.keys)),
-            super::Speaks::Mcp(mcp) => paths.extend(mcp.ca.iter_mut().chain(&mut mcp.directory)),
-            super::Speaks::Aip(aip) => paths.extend(aip.ca.as_mut()),
-            super::Speaks::Nlweb(nlweb) => paths.extend(nlweb.ca.as_mut()),
-            super::Speaks::Site(site) => paths.push(&mut site.file),
-        }
+        paths.extend(peer.speaks.paths());
     }
     if browser.program().is_some() {
         paths.push(&mut browser.path);

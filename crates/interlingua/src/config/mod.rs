@@ -1,6 +1,7 @@
 //! Configuration: one YAML file, read whole or not at all.
 //!
-//! Each component has its own section, with its checks; the file is put together from them here. [`load()`] reads a file:
+//! Each component has its own section, with its checks; the file is put together from them here, for protocols by the table of
+//! [`protocols`](crate::protocols). [`load()`] reads a file:
 //! [`interlingua_settings::document`] gives a tree whose values know their places, the types below are made from it, and [`check`]
 //! looks at what types cannot say. [`schema`] is the JSON Schema of the same types. [`diff`] says what a reload would change,
 //! [`watch`] when to try one, [`sections`] what each component is given.
@@ -39,12 +40,16 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::protocols::table;
+use interlingua_endpoint::protocol::Configured;
+use interlingua_endpoint::sections::Section;
+
+pub use crate::protocols::settings::*;
 pub use crate::telemetry::settings::{Log, LogFormat, Telemetry};
 pub use audit::{Audit, AuditArguments, KeepArguments};
 pub use confirm::{Confirmations, Unknown};
 pub use encryption::Encryption;
 pub use hub::Hub;
-pub use interlingua_a2a::settings::{A2a, A2aBinding, A2aPeer, A2aSignature, Basic};
 pub use interlingua_access::settings::{
     Access, AccessToken, Anonymous, Issuer, PolicyFile, Shows, expiry, policy, tokens,
 };
@@ -52,17 +57,10 @@ pub use interlingua_agents::settings::{
     Agent, AgentRouter, Budget, Confirm, Consent, Context, Ending, Fold, Model, Novelty, Price, Provider, Purse,
     Strategy, Team, Times, Updates, Workspaces,
 };
-pub use interlingua_aip::settings::{Aip, AipDevice, AipPeer};
-pub use interlingua_envelope::settings::{Nlip, Router, SchemaVersion, Tokens, Translation};
 pub use interlingua_hooks::settings::{Asks, Failure, Hook, HookPhase, Moment, Occasion};
 pub use interlingua_hub::names::{is_reserved, name_problem};
-pub use interlingua_mcp::settings::{
-    HubTools, Mcp, McpChanges, McpCredentials, McpPeer, McpPlace, McpView, McpViewTool, SkillRef, ToolNames,
-};
 pub use interlingua_net::client::oauth::{OAuth, OAuthGrant};
 pub use interlingua_net::tls_settings::{Tls, TlsVersion};
-pub use interlingua_nlip::settings::{Binding, NlipPeer};
-pub use interlingua_nlweb::settings::NlwebPeer;
 pub use interlingua_settings::{
     At, EffectsOverride, Environment, Key, Phrases, Problem, Rate, Secret, Size, SkillSettings, Sources, Span, watch,
 };
@@ -73,51 +71,67 @@ pub use limit_rules::{LimitPer, LimitRule, LimitWhen};
 pub use limits::Limits;
 pub use listen::Listen;
 pub use load::{Loaded, Rejected, load, load_text, without_file};
-pub use overrides::Overrides;
+pub use overrides::{GivenPeer, Overrides};
+pub(crate) use peers::Kind;
 pub use peers::{Peer, Speaks};
 pub use retention::Retention;
 pub use store::Store;
 
-/// All that can be configured. `Config::default()` is the hub without a file.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(title = "Configuration of an Interlingua hub")]
-pub struct Config {
-    pub hub: Hub,
-    /// Where the hub listens: one port for every protocol.
-    pub listen: Listen,
-    /// Listen beyond loopback without TLS. Whoever can read the network can then read every message and token.
-    pub insecure: bool,
-    pub tls: Option<Tls>,
-    pub store: Store,
-    pub limits: Limits,
-    pub retention: Retention,
-    pub audit: Audit,
-    /// Who the hub can call, by name.
-    pub peers: IndexMap<String, Peer>,
-    pub nlip: Nlip,
-    pub mcp: Mcp,
-    pub a2a: A2a,
-    pub aip: Aip,
-    pub browser: Browser,
-    pub tools: Tools,
-    /// Who is asked before a call, or told after it, by name and in this order.
-    pub hooks: IndexMap<String, Hook>,
-    /// Agents whose lines are written in a file: for demonstrations and for rehearsing clients. By name, the file.
-    pub scripts: IndexMap<String, PathBuf>,
-    /// Models that agents speak with, by name.
-    pub models: IndexMap<String, Model>,
-    /// Agents backed by a model, by name: peers with the skill `chat`.
-    pub agents: IndexMap<String, Agent>,
-    /// Teams of agents, by name: peers with the skill `chat`.
-    pub teams: IndexMap<String, Team>,
-    /// The peer that gets requests in plain words. Without it the hub matches them to skills itself.
-    pub front_door: Option<String>,
-    /// When a person is asked before a call.
-    pub confirm: Confirmations,
-    pub access: Access,
-    pub telemetry: Telemetry,
+macro_rules! config {
+    ($($name:ident: $krate:ident::$protocol:ident
+        $(, extends $base:ident)? $(, section $section:ident)? $(, peer $peer:ident)?;)*) => {
+        /// All that can be configured. `Config::default()` is the hub without a file.
+        #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        #[schemars(title = "Configuration of an Interlingua hub")]
+        pub struct Config {
+            pub hub: Hub,
+            /// Where the hub listens: one port for every protocol.
+            pub listen: Listen,
+            /// Listen beyond loopback without TLS. Whoever can read the network can then read every message and token.
+            pub insecure: bool,
+            pub tls: Option<Tls>,
+            pub store: Store,
+            pub limits: Limits,
+            pub retention: Retention,
+            pub audit: Audit,
+            /// Who the hub can call, by name.
+            pub peers: IndexMap<String, Peer>,
+            $($(pub $section: <$krate::$protocol as Configured>::Section,)?)*
+            pub browser: Browser,
+            pub tools: Tools,
+            /// Who is asked before a call, or told after it, by name and in this order.
+            pub hooks: IndexMap<String, Hook>,
+            /// Agents whose lines are written in a file: for demonstrations and for rehearsing clients. By name, the file.
+            pub scripts: IndexMap<String, PathBuf>,
+            /// Models that agents speak with, by name.
+            pub models: IndexMap<String, Model>,
+            /// Agents backed by a model, by name: peers with the skill `chat`.
+            pub agents: IndexMap<String, Agent>,
+            /// Teams of agents, by name: peers with the skill `chat`.
+            pub teams: IndexMap<String, Team>,
+            /// The peer that gets requests in plain words. Without it the hub matches them to skills itself.
+            pub front_door: Option<String>,
+            /// When a person is asked before a call.
+            pub confirm: Confirmations,
+            pub access: Access,
+            pub telemetry: Telemetry,
+        }
+
+        impl Config {
+            /// The sections of protocols, by their keys.
+            pub(crate) fn sections(&self) -> Vec<(&'static str, &dyn Section)> {
+                vec![$($((stringify!($section), &self.$section as &dyn Section),)?)*]
+            }
+
+            /// The keys of the sections of protocols, and whether each is as it was.
+            fn same_sections(&self, old: &Config) -> Vec<(&'static str, bool)> {
+                vec![$($((stringify!($section), self.$section == old.$section),)?)*]
+            }
+        }
+    };
 }
+table!(config);
 
 impl Config {
     /// The data directory.

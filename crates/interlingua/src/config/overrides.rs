@@ -1,8 +1,9 @@
 //! What the command line of `serve` says on top of the file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::{A2aPeer, Config, Listen, McpPeer, McpPlace, NlipPeer, Peer, SitePeer, Speaks};
+use super::{Config, Kind, Listen, Peer, Speaks};
+use interlingua_endpoint::sections::NamedBy;
 use interlingua_settings::Problem;
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -10,14 +11,36 @@ pub struct Overrides {
     pub listen: Option<Listen>,
     /// The data directory, from the current directory.
     pub data: Option<PathBuf>,
-    /// NLIP peers, as `URL` or `NAME=URL`.
-    pub nlip: Vec<String>,
-    /// A2A agents, as `URL` or `NAME=URL`.
-    pub a2a: Vec<String>,
-    /// MCP servers, as `URL`, `COMMAND ARGUMENTS…`, or either behind `NAME=`.
-    pub mcp: Vec<String>,
-    /// Definitions of websites, as `FILE` or `NAME=FILE`.
-    pub site: Vec<String>,
+    /// Further peers.
+    pub peers: Vec<GivenPeer>,
+}
+
+/// A peer of the command line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GivenPeer {
+    /// The key of its protocol, or `site`; also the flag that it was given with.
+    pub key: &'static str,
+    /// Where it is: a URL, a command, a file; or either behind `NAME=`.
+    pub text: String,
+}
+
+impl GivenPeer {
+    /// All that were given with one flag.
+    pub fn all(key: &'static str, texts: &[String]) -> impl Iterator<Item = GivenPeer> {
+        texts.iter().map(move |text| GivenPeer { key, text: text.clone() })
+    }
+
+    fn add(&self, config: &mut Config) -> Result<(), Problem> {
+        let flag = format!("--{}", self.key);
+        let (name, text) = named(&self.text);
+        let speaks = Speaks::of_words(self.key, text).map_err(|problem| Problem::new(&*flag, problem))?;
+        let name = name.map_or_else(|| name_of(config, &speaks), str::to_owned);
+        if config.peers.contains_key(&name) {
+            return Err(Problem::new(&*flag, format!("there is already a peer named `{name}`")));
+        }
+        config.peers.insert(name, Peer::new(speaks));
+        Ok(())
+    }
 }
 
 impl Overrides {
@@ -28,33 +51,7 @@ impl Overrides {
         if let Some(data) = &self.data {
             config.store.embedded.clone_from(data);
         }
-        for argument in &self.nlip {
-            let (name, url) = named(argument);
-            let name = name.map_or_else(|| free_name(config, &host_word(url), "nlip"), str::to_owned);
-            add(config, "--nlip", name, Speaks::Nlip(NlipPeer::new(url)))?;
-        }
-        for argument in &self.a2a {
-            let (name, url) = named(argument);
-            let name = name.map_or_else(|| free_name(config, &host_word(url), "agent"), str::to_owned);
-            add(config, "--a2a", name, Speaks::A2a(Box::new(A2aPeer::new(url))))?;
-        }
-        for argument in &self.mcp {
-            let (name, place) = named(argument);
-            let peer = McpPeer::of_words(place).map_err(|problem| Problem::new("--mcp", problem))?;
-            let word = match peer.place() {
-                McpPlace::Url(url) => (host_word(url), address_word(url)),
-                McpPlace::Program { command, args } => (program_word(command, args), "tools".to_owned()),
-            };
-            let name = name.map_or_else(|| free_name(config, &word.0, &word.1), str::to_owned);
-            add(config, "--mcp", name, Speaks::Mcp(Box::new(peer)))?;
-        }
-        for argument in &self.site {
-            let (name, file) = named(argument);
-            let word = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let name = name.map_or_else(|| free_name(config, &word, "site"), str::to_owned);
-            add(config, "--site", name, Speaks::Site(SitePeer::new(file)))?;
-        }
-        Ok(())
+        self.peers.iter().try_for_each(|peer| peer.add(config))
     }
 }
 
@@ -66,12 +63,20 @@ fn named(argument: &str) -> (Option<&str>, &str) {
     }
 }
 
-fn add(config: &mut Config, flag: &str, name: String, speaks: Speaks) -> Result<(), Problem> {
-    if config.peers.contains_key(&name) {
-        return Err(Problem::new(flag, format!("there is already a peer named `{name}`")));
-    }
-    config.peers.insert(name, Peer::new(speaks));
-    Ok(())
+/// What a peer is called that was given without a name.
+fn name_of(config: &Config, speaks: &Speaks) -> String {
+    let (word, otherwise) = match speaks.kind() {
+        Kind::Protocol(_, section) => match section.named_by() {
+            NamedBy::Url(url, otherwise) => {
+                (host_word(url), otherwise.map_or_else(|| address_word(url), str::to_owned))
+            }
+            NamedBy::Program { command, args } => (program_word(command, args), "tools".to_owned()),
+        },
+        Kind::Site(site) => {
+            (site.file.file_stem().unwrap_or_default().to_string_lossy().into_owned(), "site".to_owned())
+        }
+    };
+    free_name(config, &word, &otherwise)
 }
 
 /// The first word of the host that says something: `stripe` for `mcp.stripe.com`.
@@ -125,14 +130,19 @@ fn free_name(config: &Config, word: &str, otherwise: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Overrides;
+    use super::{GivenPeer, Overrides};
     use crate::config::Config;
+
+    fn given(key: &'static str, texts: &[&str]) -> Overrides {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        Overrides { peers: GivenPeer::all(key, &texts).collect(), ..Overrides::default() }
+    }
 
     #[test]
     fn peers_of_the_command_line_get_names() {
         let urls =
             ["http://127.0.0.1:1/nlip", "http://127.0.0.1:2/nlip", "https://hotels.example/nlip", "a=http://x/n"];
-        let overrides = Overrides { nlip: urls.map(String::from).to_vec(), ..Overrides::default() };
+        let overrides = given("nlip", &urls);
         let mut config = Config::default();
         overrides.apply(&mut config).unwrap();
         assert_eq!(config.peers.keys().collect::<Vec<_>>(), ["nlip", "nlip-2", "hotels", "a"]);
@@ -147,7 +157,7 @@ mod tests {
             "http://127.0.0.1:7859/mcp",
             "http://10.0.0.5/mcp",
         ];
-        let overrides = Overrides { mcp: commands.map(String::from).to_vec(), ..Overrides::default() };
+        let overrides = given("mcp", &commands);
         let mut served = Config::default();
         overrides.apply(&mut served).unwrap();
         let names = [
@@ -162,7 +172,7 @@ mod tests {
             "host-10-0-0-5",
         ];
         assert_eq!(served.peers.keys().collect::<Vec<_>>(), names);
-        let again = Overrides { nlip: vec!["a=http://y/n".into()], ..Overrides::default() };
+        let again = given("nlip", &["a=http://y/n"]);
         assert_eq!(again.apply(&mut config).unwrap_err().to_string(), "--nlip: there is already a peer named `a`");
     }
 }

@@ -7,11 +7,9 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use interlingua_a2a::settings::A2aPeer;
-use interlingua_aip::settings::AipPeer;
-use interlingua_mcp::settings::McpPeer;
-use interlingua_nlip::settings::NlipPeer;
-use interlingua_nlweb::settings::NlwebPeer;
+use crate::protocols::table;
+use interlingua_endpoint::protocol::Spoken;
+use interlingua_endpoint::sections::PeerSection;
 use interlingua_settings::{self, EffectsOverride, SkillSettings, Span};
 use interlingua_sites::settings::SitePeer;
 
@@ -43,66 +41,125 @@ impl DerefMut for Peer {
     }
 }
 
-/// The protocols this hub can call a peer with.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Speaks {
-    Nlip(NlipPeer),
-    Mcp(Box<McpPeer>),
-    A2a(Box<A2aPeer>),
-    Aip(Box<AipPeer>),
-    Nlweb(NlwebPeer),
-    /// No protocol at all: a browser drives it.
-    Site(SitePeer),
+/// What a peer speaks, for those who do not know protocols.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind<'a> {
+    /// The key of its protocol, and what stands there.
+    Protocol(&'static str, &'a dyn PeerSection),
+    Site(&'a SitePeer),
 }
 
-/// A peer as it is written in the file.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Peer")]
-pub(super) struct Written {
-    /// It speaks NLIP. Each peer has exactly one protocol key.
-    nlip: Option<NlipPeer>,
-    /// It is an MCP server: a program, or reached by a URL.
-    mcp: Option<McpPeer>,
-    /// It is an A2A agent.
-    a2a: Option<A2aPeer>,
-    /// It is a device, reached through an AIP server.
-    aip: Option<AipPeer>,
-    /// It is a site that is asked in natural language.
-    nlweb: Option<NlwebPeer>,
-    /// It is a website without an interface for programs: the file that says how to use it.
-    site: Option<PathBuf>,
-    /// Its name for people.
-    title: Option<String>,
-    /// What it is for; searched when a request comes in plain words.
-    description: Option<String>,
-    /// What its skills do, instead of what it says itself.
-    effects: Option<EffectsOverride>,
-    /// What some of its skills do and which sentences mean them, by name or pattern; `*` stands for any letters. A name counts
-    /// before a pattern, the first pattern before a later one, and both before `effects` of the peer.
-    #[serde(default)]
-    skills: IndexMap<String, SkillSettings>,
-    /// Believe its own claims that a skill only reads.
-    #[serde(default)]
-    trust_hints: bool,
-    /// Anyone may call it, without a credential.
-    #[serde(default)]
-    public: bool,
-    /// It is a hub too: believe what it says of faults, losses and the way a call has taken.
-    #[serde(default)]
-    hub: bool,
-    /// Skills that are offered; `*` stands for any letters. Default: all.
-    #[serde(default = "everything")]
-    allow: Vec<String>,
-    /// Skills that are not offered; wins over `allow`.
-    #[serde(default)]
-    deny: Vec<String>,
-    /// How long one call of it may take; `limits.deadline` holds too.
-    timeout: Option<Span>,
-    /// Other places that are its own, such as `https://files.agent.example:9443`: an address that it names is called only at its
-    /// own scheme, host and port or at one of these, and is shown its credentials there. Default: none.
-    #[serde(default)]
-    origins: Vec<String>,
+macro_rules! peers {
+    ($($name:ident: $krate:ident::$protocol:ident
+        $(, extends $base:ident)? $(, section $section:ident)? $(, peer $peer:ident)?;)*) => {
+        /// The protocols this hub can call a peer with.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Speaks {
+            $($(
+                #[doc = concat!("What stands under `", stringify!($peer), "`.")]
+                $protocol(Box<<$krate::$protocol as Spoken>::Peer>),
+            )?)*
+            /// No protocol at all: a browser drives it.
+            Site(SitePeer),
+        }
+
+        /// A peer as it is written in the file.
+        #[derive(Debug, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schemars(rename = "Peer")]
+        pub(super) struct Written {
+            $($(
+                #[schemars(description = <$krate::$protocol as Spoken>::ABOUT)]
+                $peer: Option<<$krate::$protocol as Spoken>::Peer>,
+            )?)*
+            /// It is a website without an interface for programs: the file that says how to use it.
+            site: Option<PathBuf>,
+            /// Its name for people.
+            title: Option<String>,
+            /// What it is for; searched when a request comes in plain words.
+            description: Option<String>,
+            /// What its skills do, instead of what it says itself.
+            effects: Option<EffectsOverride>,
+            /// What some of its skills do and which sentences mean them, by name or pattern; `*` stands for any letters. A name counts
+            /// before a pattern, the first pattern before a later one, and both before `effects` of the peer.
+            #[serde(default)]
+            skills: IndexMap<String, SkillSettings>,
+            /// Believe its own claims that a skill only reads.
+            #[serde(default)]
+            trust_hints: bool,
+            /// Anyone may call it, without a credential.
+            #[serde(default)]
+            public: bool,
+            /// It is a hub too: believe what it says of faults, losses and the way a call has taken.
+            #[serde(default)]
+            hub: bool,
+            /// Skills that are offered; `*` stands for any letters. Default: all.
+            #[serde(default = "everything")]
+            allow: Vec<String>,
+            /// Skills that are not offered; wins over `allow`.
+            #[serde(default)]
+            deny: Vec<String>,
+            /// How long one call of it may take; `limits.deadline` holds too.
+            timeout: Option<Span>,
+            /// Other places that are its own, such as `https://files.agent.example:9443`: an address that it names is called only at its
+            /// own scheme, host and port or at one of these, and is shown its credentials there. Default: none.
+            #[serde(default)]
+            origins: Vec<String>,
+        }
+
+        impl Speaks {
+            /// The same, whatever protocol it is.
+            pub(crate) fn kind(&self) -> Kind<'_> {
+                match self {
+                    $($(Speaks::$protocol(peer) => Kind::Protocol(stringify!($peer), &**peer),)?)*
+                    Speaks::Site(site) => Kind::Site(site),
+                }
+            }
+
+            /// Files and folders that it names.
+            pub(super) fn paths(&mut self) -> Vec<&mut PathBuf> {
+                match self {
+                    $($(Speaks::$protocol($peer) => $peer.paths(),)?)*
+                    Speaks::Site(site) => vec![&mut site.file],
+                }
+            }
+
+            /// A peer from the command line, by the key of its protocol.
+            pub(super) fn of_words(key: &str, text: &str) -> Result<Speaks, &'static str> {
+                match key {
+                    $($(stringify!($peer) => PeerSection::of_words(text).map(Box::new).map(Speaks::$protocol),)?)*
+                    "site" => Ok(Speaks::Site(SitePeer::new(text))),
+                    _ => Err("there is no such protocol"),
+                }
+            }
+        }
+
+        impl Written {
+            /// Each protocol whose key is there.
+            fn spoken(&mut self) -> Vec<Speaks> {
+                let protocols = [$($(self.$peer.take().map(Box::new).map(Speaks::$protocol),)?)*];
+                let site = self.site.take().map(|file| Speaks::Site(SitePeer::new(file)));
+                protocols.into_iter().chain([site]).flatten().collect()
+            }
+        }
+
+        /// How each protocol is written, for whoever forgot it.
+        fn examples() -> String {
+            let examples = [$($((stringify!($peer), <$krate::$protocol as Spoken>::EXAMPLE),)?)*];
+            examples.map(|(key, example)| format!("`{key}: {example}`")).join(", ")
+        }
+    };
+}
+table!(peers);
+
+impl Speaks {
+    /// What stands under the key of its protocol, if it speaks one.
+    pub(crate) fn protocol(&self) -> Option<&dyn PeerSection> {
+        match self.kind() {
+            Kind::Protocol(_, section) => Some(section),
+            Kind::Site(_) => None,
+        }
+    }
 }
 
 fn everything() -> Vec<String> {
@@ -110,20 +167,14 @@ fn everything() -> Vec<String> {
 }
 
 impl TryFrom<Written> for Peer {
-    type Error = &'static str;
+    type Error = String;
 
-    fn try_from(written: Written) -> Result<Peer, Self::Error> {
-        let nlip = written.nlip.map(Speaks::Nlip);
-        let mcp = written.mcp.map(|mcp| Speaks::Mcp(Box::new(mcp)));
-        let a2a = written.a2a.map(|a2a| Speaks::A2a(Box::new(a2a)));
-        let aip = written.aip.map(|aip| Speaks::Aip(Box::new(aip)));
-        let site = written.site.map(|file| Speaks::Site(SitePeer::new(file)));
-        let nlweb = written.nlweb.map(Speaks::Nlweb);
-        let mut spoken = [nlip, mcp, a2a, aip, nlweb, site].into_iter().flatten();
-        let missing = "a peer needs its protocol and address: `nlip: { url: … }`, `mcp: { … }`, `a2a: { url: … }`, `aip: { … }`, `nlweb: { url: … }` or `site: FILE`";
-        let speaks = spoken.next().ok_or(missing)?;
+    fn try_from(mut written: Written) -> Result<Peer, String> {
+        let mut spoken = written.spoken().into_iter();
+        let missing = || format!("a peer needs its protocol and address: {} or `site: FILE`", examples());
+        let speaks = spoken.next().ok_or_else(missing)?;
         if spoken.next().is_some() {
-            return Err("a peer speaks exactly one protocol; make it two peers");
+            return Err("a peer speaks exactly one protocol; make it two peers".into());
         }
         let common = interlingua_settings::Peer {
             title: written.title,

@@ -5,7 +5,7 @@ use interlingua_machines::words::Matcher;
 use interlingua_model::{CardFrom, Effects, Json, Phrase, Schema, Skill, SkillId, SkillKind, glob};
 
 use super::Config;
-use super::{Peer, Speaks};
+use super::{Kind, Peer};
 use interlingua_hub::reserved;
 use interlingua_settings::phrases::Placed;
 use interlingua_settings::{Problem, SkillSettings};
@@ -19,7 +19,8 @@ fn of_peer(name: &str, peer: &Peer) -> Vec<Problem> {
     let mut problems = Vec::new();
     let known = inputs(peer);
     // An agent, or another hub, may have more skills than the one that is known.
-    let all_known = !matches!(peer.speaks, Speaks::A2a(_)) && !peer.hub;
+    let has_more = peer.speaks.protocol().is_some_and(|section| section.has_more_skills());
+    let all_known = !has_more && !peer.hub;
     for (pattern, settings) in &peer.skills {
         let one = all_known || !pattern.contains('*');
         let fits = known.iter().filter(|(skill, _)| one && glob::matches(pattern, skill));
@@ -68,11 +69,8 @@ fn wrong(phrase: &Phrase, input: &Schema) -> Option<String> {
 
 /// Inputs that are known before a peer is reached, by the names of its skills.
 fn inputs(peer: &Peer) -> Vec<(String, Schema)> {
-    match &peer.speaks {
-        Speaks::Nlip(nlip) => nlip.known_inputs(),
-        Speaks::A2a(a2a) => a2a.known_inputs(),
-        Speaks::Nlweb(nlweb) => nlweb.known_inputs(),
-        Speaks::Site(site) => site.known_inputs(),
-        Speaks::Mcp(_) | Speaks::Aip(_) => Vec::new(),
+    match peer.speaks.kind() {
+        Kind::Protocol(_, section) => section.known_inputs(),
+        Kind::Site(site) => site.known_inputs(),
     }
 }

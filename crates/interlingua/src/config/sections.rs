@@ -3,6 +3,8 @@
 use super::Config;
 
 use interlingua_access::settings;
+use interlingua_endpoint::sections::Around;
+use interlingua_model::Text;
 
 impl Config {
     /// What agents and teams are made from.
@@ -14,7 +16,7 @@ impl Config {
             data: self.data(),
             workspace: self.workspace(),
             shared_roots: interlingua_tools::shared_roots(&self.tools, self.data()),
-            nlip: self.nlip.agents,
+            routed: self.sections().iter().find_map(|(_, section)| section.routes_agents()).unwrap_or(false),
             unknown: self.confirm.unknown.of_agents(),
         }
     }
@@ -45,12 +47,33 @@ impl Config {
         }
     }
 
-    pub(crate) fn mcp_settings(&self) -> interlingua_mcp::inbound::Settings {
-        let own_files = self.tools != interlingua_tools::settings::Tools::default();
-        interlingua_mcp::inbound::Settings::new(&self.mcp, own_files, self.configured_peers())
+    /// What sections of protocols need of the rest.
+    pub(crate) fn around_protocols(&self) -> Around<'_> {
+        Around {
+            url: self.hub.url.as_deref(),
+            loopback: self.listen.0.ip().is_loopback(),
+            anonymous: self.access.anonymous,
+            own_files: self.tools != interlingua_tools::settings::Tools::default(),
+            peers: self.configured_peers().collect(),
+        }
     }
 
-    pub(crate) fn a2a_settings(&self) -> interlingua_a2a::Settings {
-        interlingua_a2a::Settings::new(&self.a2a, self.access.anonymous, self.hub.url.as_deref())
+    /// Keys that agents and teams are made from.
+    pub(crate) fn agent_keys(&self) -> Vec<&'static str> {
+        let sections = self.sections();
+        let routing = sections.iter().filter(|(_, section)| section.routes_agents().is_some()).map(|(key, _)| *key);
+        ["models", "agents", "teams", "tools"].into_iter().chain(routing).collect()
+    }
+
+    /// The hub's own address: where the section of a protocol says one, that, else the one for all.
+    pub(crate) fn public_url(&self) -> Option<String> {
+        let sections = self.sections();
+        let url = sections.iter().find_map(|(_, section)| section.url()).or(self.hub.url.as_deref());
+        url.map(|url| url.trim_end_matches('/').to_owned())
+    }
+
+    /// Names of peers that only those take who prove that they are theirs.
+    pub(crate) fn kept_names(&self) -> Vec<Text> {
+        self.sections().iter().flat_map(|(_, section)| section.kept_names()).map(Text::from).collect()
     }
 }

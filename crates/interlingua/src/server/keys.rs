@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use crate::config::Encryption;
 use interlingua_access::{Access, Rules};
-use interlingua_api::ports::HeldKeys;
+use interlingua_endpoint::ports::HeldKeys;
 use interlingua_hub::Hub;
 
 /// How long a program may take to print the outer key.

@@ -6,13 +6,15 @@ use std::time::Duration;
 use interlingua_model::Fault;
 use interlingua_tools::files::run_workspaces::RunWorkspaces;
 
-use crate::config::{Config, Peer, Speaks};
-use interlingua_agents::{self, CallRouter, ConfiguredAgents};
+use crate::config::{Config, Kind, Peer};
+use interlingua_agents::ConfiguredAgents;
 use interlingua_net::client::oauth;
 use interlingua_net::client::starting::Starting;
 
 use interlingua_endpoint::SignIns;
+use interlingua_endpoint::sections::{self, PeerAround};
 use interlingua_hub::Hub;
+use interlingua_hub::call_router::CallRouter;
 
 /// What peers are made of.
 #[derive(Debug)]
@@ -39,25 +41,21 @@ pub(super) async fn register(parts: &PeerParts, config: &Config) -> Result<(), F
     interlingua_tools::register(hub, parts.lent.clone(), config.local_sections()).await?;
     parts.roster(config)?.register(hub).await?;
     interlingua_agents::plans::register(hub).await?;
-    let driven = config.peers.values().any(|peer| matches!(peer.speaks, Speaks::Site(_)));
+    let driven = config.peers.values().any(|peer| matches!(peer.speaks.kind(), Kind::Site(_)));
     interlingua_sites::open(&parts.sites, hub, config.data(), &config.browser, driven);
     let mut starting = Vec::new();
     for (name, peer) in &config.peers {
-        if let Registered::Starts(peer) = prepare(parts, name, peer).await?.register(hub).await? {
-            starting.push(peer);
-        }
+        starting.extend(prepare(parts, name, peer).await?.register(hub).await?);
     }
     // Whoever asks first should find them listed; one that is slow holds up nobody.
-    futures_util::future::join_all(starting.iter().map(|peer| peer.listed(FIRST_LISTS))).await;
-    interlingua_a2a::restore(hub).await
+    futures_util::future::join_all(starting.iter().map(|peer: &Starting| peer.listed(FIRST_LISTS))).await;
+    Ok(())
 }
 
 /// Where configuration has servers that tokens may be kept for. Those of any other are removed.
 pub(super) async fn forget_tokens(hub: &Hub, config: &Config) -> Result<(), Fault> {
-    let places = config.peers.iter().filter_map(|(name, peer)| {
-        let Speaks::Mcp(mcp) = &peer.speaks else { return None };
-        oauth::place(name, mcp.url.as_deref()?)
-    });
+    let places =
+        config.peers.iter().filter_map(|(name, peer)| oauth::place(name, peer.speaks.protocol()?.signs_in_at()?));
     oauth::retain(hub, &places.collect::<Vec<_>>()).await
 }
 
@@ -67,54 +65,29 @@ const FIRST_LISTS: Duration = Duration::from_millis(1_500);
 /// A peer that is made and can be registered, whatever it speaks.
 #[derive(Debug)]
 pub(super) enum Prepared {
-    Nlip(Box<interlingua_nlip::outbound::Prepared>),
-    Mcp(interlingua_mcp::outbound::Prepared),
-    A2a(interlingua_a2a::outbound::Prepared),
-    Aip(Box<interlingua_aip::outbound::Prepared>),
-    Nlweb(Box<interlingua_nlweb::outbound::Prepared>),
+    Protocol(Box<dyn sections::Prepared>),
     Site(Box<interlingua_sites::Prepared>),
-}
-
-/// What is known of a peer once it is registered.
-#[derive(Debug)]
-pub(super) enum Registered {
-    /// Its card is complete.
-    Known,
-    /// It will say what it offers.
-    Starts(Starting),
 }
 
 /// Makes a peer: all that its configuration can be refused for is refused here.
 pub(super) async fn prepare(parts: &PeerParts, name: &str, peer: &Peer) -> Result<Prepared, Fault> {
-    let hub = &parts.hub;
-    match &peer.speaks {
-        Speaks::Nlip(nlip) => {
-            interlingua_nlip::outbound::prepare(hub, name, peer, nlip).map(Box::new).map(Prepared::Nlip)
+    let (hub, sign_ins) = (&parts.hub, &parts.sign_ins);
+    match peer.speaks.kind() {
+        Kind::Protocol(_, section) => {
+            section.prepare(PeerAround { hub, sign_ins, name, peer }).await.map(Prepared::Protocol)
         }
-        Speaks::Mcp(mcp) => {
-            interlingua_mcp::outbound::prepare((hub, &parts.sign_ins), name, peer, mcp).await.map(Prepared::Mcp)
-        }
-        Speaks::A2a(a2a) => interlingua_a2a::outbound::prepare(hub, name, peer, a2a).await.map(Prepared::A2a),
-        Speaks::Aip(aip) => interlingua_aip::outbound::prepare(hub, name, peer, aip).map(Box::new).map(Prepared::Aip),
-        Speaks::Nlweb(nlweb) => {
-            interlingua_nlweb::outbound::prepare(hub, name, peer, nlweb).map(Box::new).map(Prepared::Nlweb)
-        }
-        Speaks::Site(site) => {
+        Kind::Site(site) => {
             interlingua_sites::prepare(&parts.sites, hub, name, peer, site).map(Box::new).map(Prepared::Site)
         }
     }
 }
 
 impl Prepared {
-    /// Adds the peer, or replaces it whole.
-    pub(super) async fn register(self, hub: &Arc<Hub>) -> Result<Registered, Fault> {
+    /// Adds the peer, or replaces it whole. What is returned says when it is listed; `None`: its card is complete.
+    pub(super) async fn register(self, hub: &Arc<Hub>) -> Result<Option<Starting>, Fault> {
         match self {
-            Prepared::Nlip(peer) => peer.register(hub).await.map(|()| Registered::Known),
-            Prepared::Mcp(peer) => peer.register(hub).await.map(Registered::Starts),
-            Prepared::A2a(peer) => peer.register(hub).await.map(Registered::Starts),
-            Prepared::Aip(peer) => peer.register(hub).await.map(|()| Registered::Known),
-            Prepared::Nlweb(peer) => peer.register(hub).await.map(|()| Registered::Known),
-            Prepared::Site(peer) => peer.register(hub).await.map(|()| Registered::Known),
+            Prepared::Protocol(peer) => peer.register(hub).await,
+            Prepared::Site(peer) => peer.register(hub).await.map(|()| None),
         }
     }
 }

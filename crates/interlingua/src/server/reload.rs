@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use interlingua_keys::KeyFault;
 use interlingua_model::json::set_most_values;
 use interlingua_model::{Fault, PeerId};
 
@@ -18,8 +17,10 @@ use super::run::{
 };
 use crate::config::diff::{Changes, PeerChange, diff};
 use crate::config::{Config, Loaded, Rejected};
+use crate::protocols::AllSettings;
 use interlingua_access::issuers::Issuers;
 use interlingua_access::rights;
+use interlingua_endpoint::protocol::SettingsFault;
 use interlingua_hub::audit::AuditLine;
 use interlingua_net::tls::TlsFault;
 
@@ -32,8 +33,8 @@ pub enum ReloadFault {
     Restart(Vec<&'static str>),
     #[error("tls: {0}")]
     Tls(#[from] TlsFault),
-    #[error("nlip.tokens: {0}")]
-    Keys(#[from] KeyFault),
+    #[error("{0}")]
+    Settings(#[from] SettingsFault),
     #[error("store.encryption: {0}")]
     Outer(#[from] OuterFault),
     #[error("{0}")]
@@ -77,7 +78,7 @@ impl Server {
         }
         // Read again whatever the paths: a certificate is renewed in place.
         let tls = certificate(&new)?;
-        let routing = interlingua_envelope::Settings::new(&new.nlip, self.hub.keys().clone())?;
+        let settings = AllSettings::new(&self.hub, &new)?;
         let hooks = interlingua_hooks::prepare(&self.hub, &new.hooks)?;
         let wanted = changes.peers.iter().filter(|(_, change)| *change != PeerChange::Removed);
         let mut prepared = Vec::new();
@@ -110,7 +111,8 @@ impl Server {
         for (name, _) in changes.peers.iter().filter(|(_, change)| *change == PeerChange::Removed) {
             self.hub.unregister(&PeerId::from(name.as_str())).await?;
         }
-        if changes.live.iter().any(|key| ["models", "agents", "teams", "nlip", "tools"].contains(key)) {
+        let agent_keys = new.agent_keys();
+        if changes.live.iter().any(|key| agent_keys.contains(key)) {
             roster.register(&self.hub).await?;
             let (old, kept) = (&self.config, |name: &&String| {
                 !new.agents.contains_key(*name) && !new.teams.contains_key(*name) && !new.peers.contains_key(*name)
@@ -122,16 +124,8 @@ impl Server {
         peers::forget_tokens(&self.hub, &new).await?;
         self.hub.hooks().store(Arc::new(hooks));
         self.tls.store(tls);
-        self.endpoints.nlip.own.set(new.nlip.enabled);
-        self.endpoints.envelope.own.apply(routing);
-        self.endpoints.mcp.own.apply(new.mcp_settings());
-        if changes.live.iter().any(|key| ["mcp", "tools"].contains(key)) {
-            interlingua_mcp::inbound::tell_of_new_lists(&self.hub);
-        }
-        self.endpoints.aip.own.apply(interlingua_aip::Settings::new(&new.aip));
-        let a2a = new.a2a_settings();
-        self.shared.url.store(a2a.url.clone().map(Arc::new));
-        self.endpoints.a2a.own.apply(a2a);
+        self.shared.url.store(new.public_url().map(Arc::new));
+        self.endpoints.apply(settings, &changes.live);
         self.take_effect(&new, &changes, issuers);
         self.config = new;
         Ok(changes)

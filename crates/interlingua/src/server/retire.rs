@@ -18,8 +18,7 @@ use interlingua_store_sqlite::Counts;
 use super::keys::KeyDesk;
 use crate::protocols::sealed_records;
 use interlingua_access::Access;
-use interlingua_api::ports::{self, HeldKeys};
-use interlingua_api::view::Rotated;
+use interlingua_endpoint::ports::{self, HeldKeys, Renewed};
 use interlingua_endpoint::protocol::Protocol;
 use interlingua_hub::Hub;
 
@@ -53,12 +52,12 @@ impl ports::HubKeys for HubKeys {
         Box::pin(retire(self))
     }
 
-    fn rotate(&self, what: Rotated) -> BoxFuture<'_, Result<HeldKeys, Fault>> {
+    fn rotate(&self, what: Renewed) -> BoxFuture<'_, Result<HeldKeys, Fault>> {
         Box::pin(async move {
             match what {
-                Rotated::Key => self.desk.rotate(&self.hub).await,
-                Rotated::OwnerToken => self.desk.rotate_owner(&self.access).await,
-                Rotated::AuditKey => self.desk.rotate_audit(&self.hub).await,
+                Renewed::Key => self.desk.rotate(&self.hub).await,
+                Renewed::OwnerToken => self.desk.rotate_owner(&self.access).await,
+                Renewed::AuditKey => self.desk.rotate_audit(&self.hub).await,
             }
         })
     }

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -20,27 +20,28 @@ use tokio::net::TcpListener;
 
 use super::keys::{self, KeyDesk, OuterFault};
 use super::peers::{self, PeerParts};
-use super::ports::{AgentMemories, BrowserSessions, EnvelopeRouter};
+use super::ports::{AgentMemories, BrowserSessions};
 use super::purge::{self, Purging};
 use super::retire::{self, HubKeys};
 use super::storage;
 use crate::config::{self, Config};
-use crate::protocols::{Endpoints, routes};
+use crate::protocols::{AllSettings, Endpoints, PATHS, own_interface, routes};
 use crate::status::Status;
 use interlingua_access::Access;
 use interlingua_access::issuers::Issuers;
 use interlingua_access::owner_token;
 use interlingua_access::rights;
 use interlingua_access::tokens;
-use interlingua_agents::CallRouter;
-use interlingua_api::{Api, Ports};
 use interlingua_endpoint::guard::Guard;
+use interlingua_endpoint::ports::Ports;
 use interlingua_endpoint::protocol::Protocol;
 use interlingua_endpoint::{Bounds, Endpoint, Shared};
 use interlingua_hub::admission::{AdmissionLimits, Rate};
 use interlingua_hub::answers::AnswerLimits;
 use interlingua_hub::audit::KeepArguments;
+use interlingua_hub::bus::{CalledAgents, NoneCalled};
 use interlingua_hub::byte_budget::ByteBudget;
+use interlingua_hub::call_router::{CallRouter, Direct};
 use interlingua_hub::limits::LimitRule;
 use interlingua_hub::shares::HoldingLimits;
 use interlingua_hub::supervisor::round;
@@ -99,8 +100,17 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the store, registers peers, takes up what a crash left, then listens. Nothing is accepted before that.
+    /// A hub that speaks the protocols of the table.
     pub async fn start(config: &Config) -> Result<Server, StartFault> {
+        Server::start_with(config, |_| Vec::new()).await
+    }
+
+    /// Opens the store, registers peers, takes up what a crash left, then listens. Nothing is accepted before that. `own`:
+    /// protocols of the program that embeds the hub, beside those of the table.
+    pub async fn start_with(
+        config: &Config,
+        own: impl FnOnce(&Arc<Shared>) -> Vec<Arc<dyn Protocol>>,
+    ) -> Result<Server, StartFault> {
         let outer = match &config.store.encryption {
             Some(encryption) => Some(keys::outer(encryption).await?),
             None => None,
@@ -125,18 +135,11 @@ impl Server {
         access.replace(rights::rules(&config.access, &token, Arc::new(issuers)));
         tokens::apply(&hub, &access).await?;
         hub.set_policy(rights::policy(&config.access));
-        let bounds = ArcSwap::from_pointee(bounds(config));
-        let room = ByteBudget::new(config.limits.bodies.0);
-        let strangers = strangers(config);
-        let address = std::sync::OnceLock::new();
-        let a2a = config.a2a_settings();
-        let url = ArcSwapOption::from_pointee(a2a.url.clone());
-        let paths = crate::protocols::PATHS;
-        let shared =
-            Shared { hub: hub.clone(), access, bounds, room, strangers, address, paths, sign_ins: Arc::default(), url };
-        let shared = Arc::new(shared);
-        let endpoints = endpoints(&shared, config, a2a)?;
-        let mut protocols = endpoints.protocols(&shared);
+        let shared = shared(config, &hub, access);
+        let settings = AllSettings::new(&hub, config).map_err(|fault| fault.cause)?;
+        let endpoints = Endpoints::open(&shared, settings)?;
+        let mut protocols = endpoints.list();
+        protocols.extend(own(&shared));
         let keys = HubKeys {
             hub: hub.clone(),
             access: shared.access.clone(),
@@ -148,9 +151,11 @@ impl Server {
             sign_ins: shared.sign_ins.clone(),
             sites: Arc::default(),
             lent: Arc::default(),
-            router: Arc::new(EnvelopeRouter(Arc::downgrade(&endpoints.envelope))),
+            router: protocols.iter().find_map(|protocol| protocol.call_router()).unwrap_or_else(|| Arc::new(Direct)),
         };
-        protocols.push(Arc::new(Api(Endpoint::new(&shared, api_ports(&keys, &peers)))));
+        let called = protocols.iter().find_map(|protocol| protocol.called_agents());
+        let called = called.unwrap_or_else(|| Arc::new(NoneCalled));
+        protocols.push(own_interface(&shared, own_ports(&keys, &peers, &called)));
         let status = Endpoint::new(&shared, Status { prometheus, condition: store.condition() });
         peers::forget_tokens(&hub, config).await?;
         for protocol in &protocols {
@@ -159,6 +164,7 @@ impl Server {
         hub.meters().protocol(interlingua_machines::bus::said::WIRE);
         protocols.iter().for_each(|protocol| protocol.start());
         peers::register(&peers, config).await?;
+        hub.restore_agents(&*called).await?;
         let taken = hub.recover().await?;
         if taken > 0 {
             tracing::info!(event = "tasks_taken_up", tasks = taken, "took up unfinished tasks");
@@ -211,30 +217,27 @@ impl Server {
     }
 }
 
-/// What each protocol holds.
-fn endpoints(shared: &Arc<Shared>, config: &Config, a2a: interlingua_a2a::Settings) -> Result<Endpoints, StartFault> {
-    let hub = &shared.hub;
-    let routing = interlingua_envelope::Settings::new(&config.nlip, hub.keys().clone())?;
-    let passing = hub.holdings().envelope_sessions.clone();
-    let routing = interlingua_envelope::Routing::new(hub.store_records().clone(), passing, routing);
-    let mcp = config.mcp_settings();
-    let mcp = interlingua_mcp::inbound::Desk::new(mcp, hub.holdings().mcp_sessions.clone());
-    let aip = interlingua_aip::Desk::new(hub, interlingua_aip::Settings::new(&config.aip));
-    Ok(Endpoints {
-        nlip: Endpoint::new(shared, interlingua_nlip::Switch::new(config.nlip.enabled)),
-        envelope: Endpoint::new(shared, routing),
-        mcp: Endpoint::new(shared, mcp),
-        a2a: Endpoint::new(shared, interlingua_a2a::Desk::new(hub, a2a)?),
-        aip: Endpoint::new(shared, aip),
+/// What the HTTP sides of all protocols hold.
+fn shared(config: &Config, hub: &Arc<Hub>, access: Arc<Access>) -> Arc<Shared> {
+    Arc::new(Shared {
+        hub: hub.clone(),
+        access,
+        bounds: ArcSwap::from_pointee(bounds(config)),
+        room: ByteBudget::new(config.limits.bodies.0),
+        strangers: strangers(config),
+        address: OnceLock::new(),
+        paths: PATHS,
+        sign_ins: Arc::default(),
+        url: ArcSwapOption::from_pointee(config.public_url()),
     })
 }
 
 /// What the hub's own interface asks of the rest.
-fn api_ports(keys: &HubKeys, peers: &PeerParts) -> Ports {
+fn own_ports(keys: &HubKeys, peers: &PeerParts, agents: &Arc<dyn CalledAgents>) -> Ports {
     Ports {
         keys: Arc::new(keys.clone()),
         sites: Arc::new(BrowserSessions { hub: keys.hub.clone(), sites: peers.sites.clone() }),
-        agents: Arc::new(interlingua_a2a::CalledAgents),
+        agents: agents.clone(),
         memories: Arc::new(AgentMemories(keys.hub.clone())),
     }
 }
@@ -419,7 +422,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         bytes_of_anonymous: config.retention.anonymous_bytes.0,
         conversations_of_one: config.retention.conversations_per_caller,
         audit_arguments: config.audit.arguments.iter().map(audit_rule).collect(),
-        kept_names: config.aip.keyed_devices().map(Into::into).collect(),
+        kept_names: config.kept_names().into(),
         ..Settings::default()
     }
 }

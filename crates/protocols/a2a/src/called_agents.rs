@@ -1,9 +1,10 @@
 //! Agents that are registered while the hub runs and called where they are: what is kept of them, and how they are taken up
 //! after a start. Agents that fetch their messages need none of this.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use interlingua_model::peer::Peer;
 use interlingua_model::{Card, Fault, FaultKind, Owner, PeerId, Principal, Subject};
 
 use super::outbound::{Manifest, Prepared, registered};
@@ -24,6 +25,14 @@ impl bus::CalledAgents for CalledAgents {
         shown: Shown<'a>,
     ) -> BoxFuture<'a, Result<Box<dyn bus::Applied>, Fault>> {
         Box::pin(async move { look(hub, by, name, shown).await.map(|applied| Box::new(applied) as _) })
+    }
+
+    fn again<'a>(
+        &'a self,
+        hub: &'a Arc<Hub>,
+        registration: &'a Registration,
+    ) -> BoxFuture<'a, Result<Box<dyn bus::Called>, Fault>> {
+        Box::pin(async move { again(hub, registration).await.map(|prepared| Box::new(prepared) as _) })
     }
 
     fn forget<'a>(&'a self, hub: &'a Hub, registration: &'a Registration) -> BoxFuture<'a, Result<(), Fault>> {
@@ -81,29 +90,24 @@ impl bus::Applied for Applied {
     }
 }
 
-/// Takes up the registrations that are kept.
-pub async fn restore(hub: &Arc<Hub>) -> Result<(), Fault> {
-    let called = Mutex::new(Vec::new());
-    let make = async |registration: &Registration| {
-        let (url, manifest) = match &registration.reach {
-            Reach::Url(url) => (url, Manifest::Shown),
-            Reach::Card(url) => (url, Manifest::Given),
-            Reach::Inbox => return Err(Fault::hub(FaultKind::Internal, "it fetches its messages")),
-        };
-        let private = reached_by(&registration.owner);
-        let prepared = registered::again(hub, &registration.card.peer, url, manifest, private).await?;
-        let peer = prepared.peer();
-        called.lock().unwrap_or_else(PoisonError::into_inner).push(prepared);
-        Ok(peer)
+async fn again(hub: &Arc<Hub>, registration: &Registration) -> Result<Prepared, Fault> {
+    let (url, manifest) = match &registration.reach {
+        Reach::Url(url) => (url, Manifest::Shown),
+        Reach::Card(url) => (url, Manifest::Given),
+        Reach::Inbox => return Err(Fault::hub(FaultKind::Internal, "it fetches its messages")),
     };
-    let restored = hub.restore_agents(make).await?;
-    for prepared in called.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        prepared.watch(hub);
+    let private = reached_by(&registration.owner);
+    registered::again(hub, &registration.card.peer, url, manifest, private).await
+}
+
+impl bus::Called for Prepared {
+    fn peer(&self) -> Arc<dyn Peer> {
+        Prepared::peer(self)
     }
-    if restored > 0 {
-        tracing::info!(agents = restored, "took up registered agents");
+
+    fn watch(&self, hub: &Arc<Hub>) {
+        Prepared::watch(self, hub);
     }
-    Ok(())
 }
 
 /// The hub's own user could write any address into its configuration; for anybody else the hub goes only where anyone can.

@@ -20,6 +20,8 @@ pub mod decode;
 pub mod encode;
 pub mod ext;
 pub mod fault;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod grpc;
 pub mod invalid;
 pub mod json;
@@ -83,7 +85,7 @@ pub mod refusal;
 pub mod settings;
 mod signing;
 
-pub use called_agents::{CalledAgents, restore};
+pub use called_agents::CalledAgents;
 pub use desk::Desk;
 pub use protocol::A2a;
 pub(crate) use push::KIND as WEBHOOKS;

@@ -1,8 +1,8 @@
 //! What the `a2a:` block says, as the running edge uses it.
 
-mod check;
 mod configured;
 mod peer;
+mod sections;
 
 pub use configured::A2a;
 pub use peer::{A2aBinding, A2aPeer, A2aSignature, Basic};

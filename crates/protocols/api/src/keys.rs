@@ -10,10 +10,10 @@ use interlingua_model::ports::Counts;
 use interlingua_model::{Fault, FaultKind};
 use tokio::sync::oneshot;
 
-use super::ports::HeldKeys;
 use super::{Answered, Asker, Refusal, answer, decode};
 use crate::Endpoint;
 use crate::view::{KeyView, KeysView, RotateRequest, Rotated};
+use interlingua_endpoint::ports::{HeldKeys, Renewed};
 use interlingua_hub::audit::AuditLine;
 use interlingua_net::body;
 
@@ -50,10 +50,10 @@ pub(super) async fn rotate(State(shared): State<Arc<Endpoint>>, asker: Asker, bo
 }
 
 async fn changed(shared: &Endpoint, what: Rotated, by: String) -> Result<HeldKeys, Fault> {
-    let object = match what {
-        Rotated::Key => "key",
-        Rotated::OwnerToken => "owner token",
-        Rotated::AuditKey => "audit key",
+    let (what, object) = match what {
+        Rotated::Key => (Renewed::Key, "key"),
+        Rotated::OwnerToken => (Renewed::OwnerToken, "owner token"),
+        Rotated::AuditKey => (Renewed::AuditKey, "audit key"),
     };
     let done = shared.own.keys.rotate(what).await;
     let line = AuditLine::new("rotate", by).on(object);

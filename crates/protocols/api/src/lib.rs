@@ -18,13 +18,14 @@ mod events;
 mod exchanges;
 mod explain;
 pub mod fault;
+#[doc(hidden)]
+pub mod fuzzing;
 mod keys;
 mod links;
 mod lists;
 mod messages;
 pub mod openapi;
-pub mod page;
-pub mod ports;
+mod page;
 mod protocol;
 pub mod refusal;
 mod sites;
@@ -52,9 +53,9 @@ use self::links::Links;
 use crate::refusal::ApiErrors;
 use interlingua_endpoint::Shared;
 use interlingua_endpoint::error_format::{ErrorFormat, json};
+use interlingua_endpoint::ports::Ports;
 use interlingua_net::connection::Connection;
 
-pub use self::ports::Ports;
 pub use self::protocol::Api;
 
 /// The HTTP side of the hub's own interface.

@@ -134,11 +134,11 @@ pub(super) fn cut<T>(
 }
 
 /// Where a list of tasks goes on.
-pub fn task_cursor(updated: Time, task: TaskId) -> String {
+pub(super) fn task_cursor(updated: Time, task: TaskId) -> String {
     format!("{}-{task}", updated.0)
 }
 
-pub fn read_task_cursor(text: &str) -> Result<(Time, TaskId), Fault> {
+pub(super) fn read_task_cursor(text: &str) -> Result<(Time, TaskId), Fault> {
     let (time, task) = text.split_once('-').ok_or_else(bad_cursor)?;
     let time = time.parse().map_err(|_| bad_cursor())?;
     Ok((Time(time), task.parse().map_err(|_| bad_cursor())?))

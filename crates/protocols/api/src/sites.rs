@@ -8,11 +8,11 @@ use http::{StatusCode, Uri};
 use super::page::{self, Paged};
 use super::{Answered, Asker, answer, nothing};
 use crate::Endpoint;
-use crate::view::PageView;
+use crate::view::{PageView, SiteSessionView};
 
 pub(super) async fn sessions(State(shared): State<Arc<Endpoint>>, asker: Asker, uri: Uri) -> Answered {
     let query: Paged = page::query(&uri)?;
-    let mut views = shared.own.sites.list(&asker.by).await;
+    let mut views: Vec<_> = shared.own.sites.list(&asker.by).await.into_iter().map(SiteSessionView::from).collect();
     views.sort_by(|a, b| a.id.cmp(&b.id));
     let after = query.after.as_deref().unwrap_or_default();
     let rest = views.into_iter().filter(|view| view.id.as_str() > after);

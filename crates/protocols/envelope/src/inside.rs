@@ -5,6 +5,7 @@
 //! translators that are switched off refuse, and every call and its result exist as a message. There is no falling back to
 //! another path after a call was made, so nothing is done twice (H-22).
 
+use std::sync::Weak;
 use std::time::Duration;
 
 use crate::decode::{self, Decoded, Manners, Routed as Decision, Wants};
@@ -13,16 +14,29 @@ use crate::names::Names;
 use crate::wire::{self, Control, Format, Limits, Message, MessageType, Status, Token, ToolCall, ToolResult};
 use interlingua_model::{Ask, Call, Event, Fault, FaultKind, Json, Principal, SkillId, Target, Text};
 
-use super::Routing;
+use super::{Endpoint, Routing};
 use crate::spellings::{Made, Visible};
+use interlingua_hub::call_router::{CallRouter, Routed, RoutedCall};
 use interlingua_hub::{Hub, entropy};
 
 /// The one call of a message.
 const TOOL: &str = "call";
 
+/// Calls of agents go through the envelope. Held weakly: the hub holds the agent, and the envelope the hub.
+#[derive(Debug)]
+pub(crate) struct InsideRouter(pub(crate) Weak<Endpoint>);
+
+impl CallRouter for InsideRouter {
+    fn route(&self, hub: &Hub, by: &Principal, call: Call, timeout: Option<Duration>) -> Result<Routed, Fault> {
+        let Some(envelope) = self.0.upgrade() else { return Ok((call, None)) };
+        let (call, inside) = envelope.own.inside(hub, by, call, timeout)?;
+        Ok((call, inside.map(|inside| Box::new(inside) as _)))
+    }
+}
+
 /// A call that travels as a message, and the answer to it in the making.
 #[derive(Debug)]
-pub struct Inside {
+pub(crate) struct Inside {
     encoder: Encoder,
     result: Option<ToolResult>,
 }
@@ -30,7 +44,7 @@ pub struct Inside {
 impl Routing {
     /// Sends a call through the router: the call that comes out of it is the one to make. `None` where the router is
     /// switched off, and the call is made as it is (H-02).
-    pub fn inside(
+    fn inside(
         &self,
         hub: &Hub,
         by: &Principal,
@@ -116,17 +130,15 @@ fn merged(call: Call, routed: Call) -> Call {
     Call { ask, limits, origin, ..call }
 }
 
-impl Inside {
-    /// An event of the call; the last one makes the response.
-    pub fn hear(&mut self, event: &Event, hub: &Hub) {
+impl RoutedCall for Inside {
+    fn hear(&mut self, event: &Event, hub: &Hub) {
         let stamp = Stamp { random: entropy::bits(), now: hub.now() };
         let Some(response) = self.encoder.encode(0, event, &[], stamp) else { return };
         let results = travelled(&response).ok().and_then(|response| response.tool_results);
         self.result = results.and_then(|mut results| results.pop()).or(self.result.take());
     }
 
-    /// Does the response say that the call failed? `None` before there is one.
-    pub fn failed(&self) -> Option<bool> {
+    fn failed(&self) -> Option<bool> {
         self.result.as_ref().map(|result| match result.status {
             Status::Success => false,
             Status::Error | Status::Pending => true,

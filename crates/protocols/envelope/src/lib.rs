@@ -47,7 +47,6 @@ use arc_swap::ArcSwap;
 use interlingua_model::ports::Records;
 use interlingua_model::{Fault, Time};
 
-pub use inside::Inside;
 pub use protocol::Envelope;
 pub use sessions::MAX_SESSIONS;
 pub use settings::Settings;

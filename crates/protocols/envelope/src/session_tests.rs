@@ -10,8 +10,9 @@ use interlingua_model::{FaultKind, Link, MessageId, Principal, Proof, Secret, Su
 
 use crate::memory::Memory;
 use crate::sessions::{Brought, Kind, Sessions, TakenUp};
-use crate::settings::{Nlip, Settings};
+use crate::settings::Settings;
 use interlingua_hub::shares::Shares;
+use interlingua_nlip::settings::Nlip;
 
 const NOW: Time = Time(1_767_225_600_000);
 /// Conversations of one caller.

@@ -1,14 +1,11 @@
 //! What the `nlip:` block says, as the running router uses it. Every key has a place here.
 
-mod configured;
-
-pub use configured::{Nlip, Router, SchemaVersion, Tokens, Translation};
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::session::Rules;
 use interlingua_keys::{KeyFault, Keyring, SealFault, Tagger};
+use interlingua_nlip::settings::{Nlip, SchemaVersion, Tokens, Translation};
 use zeroize::Zeroizing;
 
 use super::self_proving_token;

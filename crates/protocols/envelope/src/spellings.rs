@@ -12,9 +12,9 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use interlingua_model::{Fault, FaultKind, Noun, Principal, Skill, Target, Text};
 
 use crate::settings::Settings;
-use crate::settings::Translation;
 use interlingua_hub::registry::Catalogue;
 use interlingua_hub::visible;
+use interlingua_nlip::settings::Translation;
 
 /// The peer whose tools run inside the hub.
 const LOCAL: &str = "local";

@@ -26,6 +26,8 @@ pub mod decode;
 pub mod definition;
 pub mod encode;
 pub mod fault;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod headers;
 pub mod meta;
 pub mod names;

@@ -8,6 +8,8 @@
 //! NLIP at the edge: HTTP and WebSocket in, HTTP and WebSocket out.
 
 mod draft;
+#[doc(hidden)]
+pub mod fuzzing;
 mod part;
 mod render;
 

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use crate::client::{ASK, ask_input};
-use interlingua_model::Schema;
+use futures_util::future::{BoxFuture, ready};
+use interlingua_model::{Fault, Schema};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::outbound;
+use interlingua_endpoint::sections::{NamedBy, PeerAround, PeerSection, Prepared};
 use interlingua_settings::check::{authorities, is_open, url};
 use interlingua_settings::{Found, Secret};
 
@@ -25,13 +28,29 @@ pub struct NlwebPeer {
     pub insecure: bool,
 }
 
-impl NlwebPeer {
-    /// Inputs that are known before it is reached, by the names of its skills.
-    pub fn known_inputs(&self) -> Vec<(String, Schema)> {
+impl PeerSection for NlwebPeer {
+    fn known_inputs(&self) -> Vec<(String, Schema)> {
         vec![(ASK.into(), ask_input())]
     }
 
-    pub fn check(&self, path: &str, found: &mut Found) {
+    fn paths(&mut self) -> Vec<&mut PathBuf> {
+        self.ca.iter_mut().collect()
+    }
+
+    fn names_addresses(&self) -> bool {
+        true
+    }
+
+    fn named_by(&self) -> NamedBy<'_> {
+        NamedBy::Url(&self.url, None)
+    }
+
+    fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>> {
+        let prepared = outbound::prepare(around.hub, around.name, around.peer, self);
+        Box::pin(ready(prepared.map(|prepared| Box::new(prepared) as _)))
+    }
+
+    fn check(&self, path: &str, found: &mut Found) {
         let uri = match url(&self.url, &["http", "https"]) {
             Ok(uri) => uri,
             Err(message) => return found.refuse(format!("{path}.url"), message),

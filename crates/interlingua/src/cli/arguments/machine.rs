@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::hub::Token;
 use crate::cli::connect::Client;
-use crate::config::{Listen, Overrides};
+use crate::config::{GivenPeer, Listen, Overrides};
 
 /// What `serve` is started with.
 #[derive(Debug, Clone, Default, Args)]
@@ -45,14 +45,9 @@ pub struct ServeArguments {
 
 impl ServeArguments {
     pub fn overrides(&self) -> Overrides {
-        Overrides {
-            listen: self.listen,
-            data: self.data.clone(),
-            nlip: self.nlip.clone(),
-            a2a: self.a2a.clone(),
-            mcp: self.mcp.clone(),
-            site: self.site.clone(),
-        }
+        let given = [("nlip", &self.nlip), ("a2a", &self.a2a), ("mcp", &self.mcp), ("site", &self.site)];
+        let peers = given.into_iter().flat_map(|(key, texts)| GivenPeer::all(key, texts)).collect();
+        Overrides { listen: self.listen, data: self.data.clone(), peers }
     }
 }
 

@@ -243,10 +243,10 @@ mod tests {
         let config = loaded.unwrap_or_else(|rejected| panic!("{rejected}\n{text}")).config;
         assert_eq!(config.agents.keys().collect::<Vec<_>>(), ["gpt", "claude", "local-agent"]);
         assert_eq!(config.agents["claude"].skills, ["weather/*", "search/*", "local/*"]);
-        assert_eq!((config.agents["claude"].nlip, config.agents["gpt"].nlip), (Some(true), None));
+        assert_eq!((config.agents["claude"].routed, config.agents["gpt"].routed), (Some(true), None));
         assert_eq!(config.peers["search"].allow, ["find"]);
         let team = &config.teams[TEAM];
-        assert_eq!((team.answers_each, team.lead, team.restarts, team.nlip), (Some(2), 0, 1, Some(true)));
+        assert_eq!((team.answers_each, team.lead, team.restarts, team.routed), (Some(2), 0, 1, Some(true)));
         assert_eq!(team.times.whole, crate::config::Span::seconds(600));
         assert_eq!(config.tools.roots.len(), 1);
         assert_eq!(config.front_door.as_deref(), Some(TEAM));

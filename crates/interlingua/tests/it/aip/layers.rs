@@ -59,7 +59,7 @@ async fn p_47_g5_middleware_sees_frames_in_order_and_a_handler_that_fails_stops_
     let loaded = config::load_text(yaml, &file, &Overrides::default(), &|_| None).expect("a configuration");
     let server = Server::start(&loaded.config).await.expect("the hub starts");
     let (beats, cities) = (Arc::default(), Arc::default());
-    server.endpoints.aip.own.extend(extensions(&beats, &cities));
+    server.endpoints.aip.0.own.extend(extensions(&beats, &cities));
 
     let token = std::fs::read_to_string(directory.path().join("data/token")).expect("the Owner's token");
     let mut client = Client { socket: WebSocket::open_with(server.address, "/ws", Some(&token)).await };

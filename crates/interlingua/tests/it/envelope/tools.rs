@@ -249,8 +249,8 @@ async fn r_43_a_fourth_translator_can_be_registered() {
         translator: Translator::new("lab", |name| name.starts_with("lab."), spell),
         claims: Arc::new(|skill| skill.id.skill.as_str() == "say"),
     };
-    assert!(route.server.endpoints.envelope.own.plug(plug.clone()));
-    assert!(!route.server.endpoints.envelope.own.plug(plug), "a name is given once");
+    assert!(route.server.endpoints.envelope.0.own.plug(plug.clone()));
+    assert!(!route.server.endpoints.envelope.0.own.plug(plug), "a name is given once");
     let result =
         one(&route.send(&calling("m1", &[("t", "lab.say", json!({"n": 1}))])).await)["tool_results"][0].clone();
     assert_eq!((&result["status"], &result["metadata"]["protocol"]), (&"success".into(), &"lab".into()));

@@ -12,6 +12,7 @@ mod hub;
 mod model;
 mod modules;
 mod pins;
+mod protocols;
 mod requirements;
 mod runs;
 mod rust;

@@ -62,24 +62,34 @@ fn braces(code: &str) -> &str {
 
 /// The text with a blank for each letter of a comment, a string or a letter in quotes. Lines stay where they are.
 pub(super) fn code(text: &str) -> String {
+    blanked(text, true)
+}
+
+/// The text with a blank for each letter of a comment. Strings are kept.
+pub(super) fn without_comments(text: &str) -> String {
+    blanked(text, false)
+}
+
+fn blanked(text: &str, strings: bool) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
-        let length = match letter {
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => comment(rest),
-            '"' => string(rest),
-            'r' | 'b' | 'c' if !code.ends_with(is_word) => prefixed(rest),
-            '\'' => quoted(rest),
-            _ => 0,
+        let (length, kept) = match letter {
+            '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), false),
+            '/' if rest.starts_with("/*") => (comment(rest), false),
+            '"' => (string(rest), !strings),
+            'r' | 'b' | 'c' if !code.ends_with(is_word) => (prefixed(rest), !strings),
+            '\'' => (quoted(rest), !strings),
+            _ => (0, true),
         };
-        if length == 0 {
-            code.push(letter);
-            rest = &rest[letter.len_utf8()..];
+        // One letter of code, or all of a comment or string.
+        let (piece, after) = rest.split_at(if length == 0 { letter.len_utf8() } else { length });
+        if length == 0 || kept {
+            code.push_str(piece);
         } else {
-            code.extend(rest[..length].chars().map(|letter| if letter == '\n' { '\n' } else { ' ' }));
-            rest = &rest[length..];
+            code.extend(piece.chars().map(|letter| if letter == '\n' { '\n' } else { ' ' }));
         }
+        rest = after;
     }
     code
 }
@@ -153,6 +163,7 @@ fn comments_and_strings_are_no_code() {
     same(r##"a("b\"c", r#"d"e"#, b"f", 'g', '"', '\'', '\u{1F}') + h"##, "a( , , , , , , ) + h");
     same("fn f<'a>(x: &'a str) -> &'a str { \"}\" }", "fn f<'a>(x: &'a str) -> &'a str { }");
     same("let var = bar; r\"x\"; for\"x\"", "let var = bar; ; for");
+    assert_eq!(without_comments("a(\"// b\", 'c') // d").trim_end(), "a(\"// b\", 'c')", "strings are kept");
     assert_eq!(code("a\n\"b\nc\"\nd").lines().count(), 4, "lines stay where they are");
 }
 

@@ -10,18 +10,18 @@ use interlingua_model::{Digest, TaskId, Uri};
 const BLOBS: &str = "blobs";
 
 #[derive(Debug, Clone)]
-pub struct Links {
+pub(crate) struct Links {
     agent: String,
     task: TaskId,
 }
 
 impl Links {
-    pub fn new(agent: String, task: TaskId) -> Links {
+    pub(crate) fn new(agent: String, task: TaskId) -> Links {
         Links { agent, task }
     }
 
     /// The task and content a path names.
-    pub fn read(path: &str) -> Option<(TaskId, Digest)> {
+    pub(crate) fn read(path: &str) -> Option<(TaskId, Digest)> {
         let (task, digest) = path.strip_prefix(BLOBS)?.strip_prefix('/')?.split_once('/')?;
         Some((task.parse().ok()?, Digest::from_str(digest).ok()?))
     }

@@ -7,7 +7,7 @@ mod events;
 mod feed;
 mod grpc;
 mod http;
-pub mod links;
+pub(crate) mod links;
 mod list;
 mod modes;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use interlingua_net::client::place::Own;
 const WELL_KNOWN: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
+pub(crate) struct Address {
     pub(crate) origin: Uri,
     /// In the order in which they are tried.
     pub cards: Vec<Uri>,
@@ -20,7 +20,7 @@ pub struct Address {
 
 impl Address {
     /// `also`: origins that configuration adds.
-    pub fn of(peer: &PeerId, url: &str, also: &[String]) -> Result<Address, Fault> {
+    pub(crate) fn of(peer: &PeerId, url: &str, also: &[String]) -> Result<Address, Fault> {
         let bad = || Fault::hub(FaultKind::Internal, format!("{url} is not an address that can be called"));
         let origin: Uri = url.parse().map_err(|_| bad())?;
         if origin.authority().is_none() || !matches!(origin.scheme_str(), Some("http" | "https")) {
@@ -46,7 +46,7 @@ impl Address {
 
     /// The address of an interface, if it is the agent's own. Cards are often written on the machine they were tried on:
     /// a loopback address on a card that came from elsewhere means the host it came from.
-    pub fn interface(&self, given: &str) -> Result<Uri, String> {
+    pub(crate) fn interface(&self, given: &str) -> Result<Uri, String> {
         let unusable = || "one of its interfaces is left out: that is no address".to_owned();
         let uri: Uri = given.parse().map_err(|_| unusable())?;
         let inward = uri.host().is_some_and(is_inward);
@@ -60,7 +60,7 @@ impl Address {
 
     /// The same for gRPC, whose addresses are `host:port` (section 4.4.6): as protected as the card itself was. Cards of older
     /// versions write one of the web.
-    pub fn service(&self, given: &str) -> Result<Uri, String> {
+    pub(crate) fn service(&self, given: &str) -> Result<Uri, String> {
         match given.split_once("://") {
             Some(("grpc", at)) => self.interface(&format!("http://{at}")),
             Some(("grpcs", at)) => self.interface(&format!("https://{at}")),

@@ -13,7 +13,7 @@
 //! Deliberately absent: any credential or header of a caller's, redirects, webhooks, and calls sent twice that may have
 //! happened.
 
-pub mod address;
+pub(crate) mod address;
 mod call;
 mod events;
 mod follow;
@@ -28,9 +28,11 @@ mod trust;
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use interlingua_model::{Fault, PeerId};
 
 use crate::settings;
+use interlingua_endpoint::sections;
 use interlingua_hub::Hub;
 use interlingua_net::client::starting::Starting;
 
@@ -55,11 +57,13 @@ pub async fn prepare(
     Ok(Prepared { peer: Arc::new(peer) })
 }
 
-impl Prepared {
-    /// Adds the peer, or replaces it whole, with what its card said when it was last read; reading it goes on beside.
-    pub async fn register(self, hub: &Arc<Hub>) -> Result<Starting, Fault> {
-        self.peer.show(hub).await?;
-        refresh::watch(hub, &self.peer);
-        Ok(Starting::new(&self.peer.listed))
+impl sections::Prepared for Prepared {
+    /// With what its card said when it was last read; reading it goes on beside.
+    fn register<'a>(self: Box<Self>, hub: &'a Arc<Hub>) -> BoxFuture<'a, Result<Option<Starting>, Fault>> {
+        Box::pin(async move {
+            self.peer.show(hub).await?;
+            refresh::watch(hub, &self.peer);
+            Ok(Some(Starting::new(&self.peer.listed)))
+        })
     }
 }

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::client::skills::{CHAT, chat_input};
 use indexmap::IndexMap;
-use interlingua_model::Schema;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -86,11 +84,6 @@ impl A2aPeer {
             ca: None,
             insecure: false,
         }
-    }
-
-    /// Inputs that are known before it is reached, by the names of its skills.
-    pub fn known_inputs(&self) -> Vec<(String, Schema)> {
-        vec![(CHAT.into(), chat_input())]
     }
 
     /// Is there anything that must not be read on the way?

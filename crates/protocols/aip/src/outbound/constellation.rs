@@ -16,6 +16,7 @@ use crate::say::Stamp;
 use crate::wire::{ClientMessage, Limits, ServerMessage};
 use crate::{client_id, decode, encode, profile, session_id};
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use interlingua_model::peer::{Calling, Dispatch, Peer, Reply};
 use interlingua_model::percent::encoded;
 use interlingua_model::{
@@ -25,10 +26,12 @@ use interlingua_model::{
 use tokio::sync::mpsc;
 
 use crate::settings::AipPeer;
+use interlingua_endpoint::sections;
 use interlingua_hub::{Hub, entropy};
 use interlingua_net::client::going::{Ended, Going, News};
 use interlingua_net::client::health::refused;
 use interlingua_net::client::live;
+use interlingua_net::client::starting::Starting;
 use interlingua_net::client::transport_error::{Lost, Why};
 use interlingua_net::client::websocket::{Carrier, Place, Turn};
 use interlingua_net::large;
@@ -148,13 +151,15 @@ pub fn prepare(
     Ok(Prepared { peer, config: config.clone(), keeper })
 }
 
-impl Prepared {
-    /// Adds the peer, or replaces it whole; the connection of the one before ends with it.
-    pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
-        let card = card(&self.peer.name, &self.config, None, Health::Starting, hub);
-        hub.register(card, self.peer.clone()).await?;
-        hub.spawn_until_stop(self.keeper.run());
-        Ok(())
+impl sections::Prepared for Prepared {
+    /// The connection of the one before ends with it.
+    fn register<'a>(self: Box<Self>, hub: &'a Arc<Hub>) -> BoxFuture<'a, Result<Option<Starting>, Fault>> {
+        Box::pin(async move {
+            let card = card(&self.peer.name, &self.config, None, Health::Starting, hub);
+            hub.register(card, self.peer.clone()).await?;
+            hub.spawn_until_stop(self.keeper.run());
+            Ok(None)
+        })
     }
 }
 

@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::outbound;
 use crate::wire::{ClientKind, ServerKind};
+use futures_util::future::{BoxFuture, ready};
 use indexmap::IndexMap;
-use interlingua_model::SkillId;
+use interlingua_model::{Fault, SkillId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use interlingua_endpoint::sections::{Around, NamedBy, PeerAround, PeerSection, Prepared, Section};
 use interlingua_settings::check::{authorities, is_open, url};
 use interlingua_settings::{EffectsOverride, Found, Secret, Span};
 
@@ -57,13 +60,13 @@ impl Default for Aip {
     }
 }
 
-impl Aip {
+impl Section for Aip {
     /// Ids that only their own key opens.
-    pub fn keyed_devices(&self) -> impl Iterator<Item = &str> {
-        self.devices.iter().filter(|(_, device)| device.key.is_some()).map(|(id, _)| id.as_str())
+    fn kept_names(&self) -> Vec<&str> {
+        self.devices.iter().filter(|(_, device)| device.key.is_some()).map(|(id, _)| id.as_str()).collect()
     }
 
-    pub fn check(&self, found: &mut Found) {
+    fn check(&self, _: &Around<'_>, found: &mut Found) {
         found.require(!self.heartbeat.0.is_zero(), "aip.heartbeat", "must be longer than 0");
         found.require(self.clients_per_caller > 0, "aip.clients_per_caller", "must be more than 0");
         let keys: Vec<_> = self.devices.values().filter_map(|device| device.key.as_ref()).collect();
@@ -130,8 +133,25 @@ pub struct AipPeer {
     pub insecure: bool,
 }
 
-impl AipPeer {
-    pub fn check(&self, path: &str, found: &mut Found) {
+impl PeerSection for AipPeer {
+    fn paths(&mut self) -> Vec<&mut PathBuf> {
+        self.ca.iter_mut().collect()
+    }
+
+    fn names_addresses(&self) -> bool {
+        false
+    }
+
+    fn named_by(&self) -> NamedBy<'_> {
+        NamedBy::Url(&self.url, None)
+    }
+
+    fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>> {
+        let prepared = outbound::prepare(around.hub, around.name, around.peer, self);
+        Box::pin(ready(prepared.map(|prepared| Box::new(prepared) as _)))
+    }
+
+    fn check(&self, path: &str, found: &mut Found) {
         let uri = match url(&self.url, &["ws", "wss", "http", "https"]) {
             Ok(uri) => uri,
             Err(message) => return found.refuse(format!("{path}.url"), message),

@@ -1,5 +1,6 @@
 //! Sessions of driven websites.
 
+use interlingua_endpoint::ports::SiteSession;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,4 +23,20 @@ pub struct SiteSessionView {
     pub expires: String,
     /// How many calls it had since the browser has it.
     pub calls: u64,
+}
+
+impl From<SiteSession> for SiteSessionView {
+    fn from(session: SiteSession) -> SiteSessionView {
+        SiteSessionView {
+            id: session.id,
+            site: session.site,
+            name: session.name,
+            owner: session.owner,
+            state: session.state.into(),
+            begun: session.begun.to_string(),
+            used: session.used.to_string(),
+            expires: session.expires.to_string(),
+            calls: session.calls,
+        }
+    }
 }

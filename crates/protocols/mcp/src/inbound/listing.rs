@@ -386,11 +386,11 @@ fn letter(list: List) -> char {
 }
 
 /// A cursor names the last entry it follows, in whichever peer's part of the list that was.
-pub fn sealed(list: List, after: &str) -> String {
+pub(crate) fn sealed(list: List, after: &str) -> String {
     URL_SAFE_NO_PAD.encode(format!("{}{after}", letter(list)))
 }
 
-pub fn opened(list: List, cursor: &str) -> Result<String, Fault> {
+pub(crate) fn opened(list: List, cursor: &str) -> Result<String, Fault> {
     let bad = || Fault::caller(FaultKind::InvalidInput, "Invalid cursor");
     let text = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(bad)?;
     text.strip_prefix(letter(list)).map(str::to_owned).ok_or_else(bad)

@@ -28,7 +28,7 @@ const BETWEEN: Duration = Duration::from_millis(50);
 
 /// Where in which stream an event stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResumePoint {
+pub(crate) struct ResumePoint {
     task: TaskId,
     seq: u64,
     pub(super) request: Id,
@@ -55,11 +55,11 @@ impl ResumePoint {
     }
 
     /// The id of the event that it was read from.
-    pub fn again(&self) -> String {
+    pub(crate) fn again(&self) -> String {
         self.at(self.seq)
     }
 
-    pub fn parse(text: &str) -> Option<ResumePoint> {
+    pub(crate) fn parse(text: &str) -> Option<ResumePoint> {
         let mut parts = text.split('.');
         let (task, seq, verb) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
         let verb = match verb {

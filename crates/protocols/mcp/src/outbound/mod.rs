@@ -32,9 +32,11 @@ mod upstream;
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use interlingua_model::{Fault, PeerId};
 
 use crate::settings;
+use interlingua_endpoint::sections;
 use interlingua_hub::Hub;
 use interlingua_net::client::health;
 use interlingua_net::client::oauth::Desk as SignIns;
@@ -59,13 +61,15 @@ pub async fn prepare(
     Ok(Prepared { peer: Arc::new(peer) })
 }
 
-impl Prepared {
-    /// Adds the peer, or replaces it whole, with what it offered when it was last listed; starting it goes on beside.
-    pub async fn register(self, hub: &Arc<Hub>) -> Result<Starting, Fault> {
-        self.peer.show(hub, self.peer.health()).await?;
-        refresh::watch(hub, &self.peer);
-        refresh::watch_sign_ins(hub, &self.peer);
-        health::watch(hub, &self.peer);
-        Ok(Starting::new(&self.peer.listed))
+impl sections::Prepared for Prepared {
+    /// With what it offered when it was last listed; starting it goes on beside.
+    fn register<'a>(self: Box<Self>, hub: &'a Arc<Hub>) -> BoxFuture<'a, Result<Option<Starting>, Fault>> {
+        Box::pin(async move {
+            self.peer.show(hub, self.peer.health()).await?;
+            refresh::watch(hub, &self.peer);
+            refresh::watch_sign_ins(hub, &self.peer);
+            health::watch(hub, &self.peer);
+            Ok(Some(Starting::new(&self.peer.listed)))
+        })
     }
 }

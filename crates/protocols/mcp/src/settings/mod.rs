@@ -11,6 +11,7 @@ use interlingua_model::SkillId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
+use interlingua_endpoint::sections::Section;
 use interlingua_settings::Span;
 
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -41,6 +42,8 @@ impl Default for Mcp {
         }
     }
 }
+
+impl Section for Mcp {}
 
 /// Which of the hub's own tools are listed: `hub/*`, `graph/*`, and the file tools of `local/*` where peers are connected and no
 /// `tools:` is configured.

@@ -2,10 +2,14 @@
 
 use std::path::PathBuf;
 
+use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
+use interlingua_model::Fault;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::outbound;
+use interlingua_endpoint::sections::{NamedBy, PeerAround, PeerSection, Prepared};
 use interlingua_net::client::oauth::{OAuth, OAuthGrant};
 use interlingua_settings::check::{authorities, is_open, url};
 use interlingua_settings::{Found, Secret, Span};
@@ -89,9 +93,11 @@ impl McpPeer {
             None => McpPlace::Program { command: self.command.as_deref().unwrap_or_default(), args: &self.args },
         }
     }
+}
 
-    /// From the command line: a URL, or a program with its arguments.
-    pub fn of_words(text: &str) -> Result<McpPeer, &'static str> {
+impl PeerSection for McpPeer {
+    /// A URL, or a program with its arguments.
+    fn of_words(text: &str) -> Result<McpPeer, &'static str> {
         let text = text.trim();
         if text.starts_with("http://") || text.starts_with("https://") {
             return Ok(McpPeer::url(text));
@@ -101,7 +107,33 @@ impl McpPeer {
         Ok(McpPeer { args: words.collect(), ..McpPeer::program(command) })
     }
 
-    pub fn check(&self, path: &str, found: &mut Found) {
+    fn paths(&mut self) -> Vec<&mut PathBuf> {
+        self.ca.iter_mut().chain(&mut self.directory).collect()
+    }
+
+    fn names_addresses(&self) -> bool {
+        self.url.is_some()
+    }
+
+    fn signs_in_at(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+
+    fn named_by(&self) -> NamedBy<'_> {
+        match self.place() {
+            McpPlace::Url(url) => NamedBy::Url(url, None),
+            McpPlace::Program { command, args } => NamedBy::Program { command, args },
+        }
+    }
+
+    fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>> {
+        Box::pin(async move {
+            let parts = (around.hub, around.sign_ins);
+            Ok(Box::new(outbound::prepare(parts, around.name, around.peer, self).await?) as _)
+        })
+    }
+
+    fn check(&self, path: &str, found: &mut Found) {
         match (&self.command, &self.url) {
             (Some(command), None) => {
                 found.require(!command.trim().is_empty(), &format!("{path}.command"), "expected a program");
@@ -124,7 +156,9 @@ impl McpPeer {
             }
         }
     }
+}
 
+impl McpPeer {
     fn check_url(&self, path: &str, given: &str, found: &mut Found) {
         let uri = match url(given, &["http", "https"]) {
             Ok(uri) => uri,

@@ -23,11 +23,14 @@ mod transport;
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use interlingua_model::{Card, Fault, PeerId};
 
 use crate::settings;
+use interlingua_endpoint::sections;
 use interlingua_hub::Hub;
 use interlingua_net::client::health::watch;
+use interlingua_net::client::starting::Starting;
 use interlingua_settings::Peer;
 
 pub(crate) use legs::KIND as LEGS;
@@ -48,14 +51,16 @@ pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, nlip: &settings::NlipP
     Ok(Prepared { card: card::card(&name, config, hub.now()), peer, config: config.clone() })
 }
 
-impl Prepared {
-    /// Adds the peer, or replaces it whole; its old connections end with what runs on them.
-    pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
-        hub.register(self.card, self.peer.clone()).await?;
-        watch(hub, &self.peer);
-        if self.config.hub {
-            import::watch(hub, &self.peer, self.config);
-        }
-        Ok(())
+impl sections::Prepared for Prepared {
+    /// Old connections end with what runs on them.
+    fn register<'a>(self: Box<Self>, hub: &'a Arc<Hub>) -> BoxFuture<'a, Result<Option<Starting>, Fault>> {
+        Box::pin(async move {
+            hub.register(self.card, self.peer.clone()).await?;
+            watch(hub, &self.peer);
+            if self.config.hub {
+                import::watch(hub, &self.peer, self.config);
+            }
+            Ok(None)
+        })
     }
 }

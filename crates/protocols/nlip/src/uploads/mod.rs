@@ -5,7 +5,7 @@
 //! nothing. The same address then stands for the content: its owner may refer to it in a message, or fetch it.
 
 mod http;
-pub mod multipart;
+pub(crate) mod multipart;
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -9,7 +9,7 @@ const MAX_HEAD: usize = 16 * 1024;
 const FIELDS: [&str; 2] = ["contents", "file"];
 
 /// The boundary of a form, if this content type is one.
-pub fn boundary(content_type: &str) -> Option<String> {
+pub(crate) fn boundary(content_type: &str) -> Option<String> {
     let (kind, parameters) = content_type.split_once(';')?;
     if !kind.trim().eq_ignore_ascii_case("multipart/form-data") {
         return None;
@@ -22,7 +22,7 @@ pub fn boundary(content_type: &str) -> Option<String> {
 }
 
 #[derive(Debug)]
-pub struct Multipart {
+pub(crate) struct Multipart {
     /// What ends a field: CRLF, two dashes, the boundary.
     delimiter: Vec<u8>,
     held: Vec<u8>,
@@ -40,14 +40,14 @@ enum State {
 }
 
 impl Multipart {
-    pub fn new(boundary: &str) -> Multipart {
+    pub(crate) fn new(boundary: &str) -> Multipart {
         let delimiter = format!("\r\n--{boundary}").into_bytes();
         // The first boundary has no line before it.
         Multipart { delimiter, held: b"\r\n".to_vec(), state: State::Head }
     }
 
     /// The content in this piece of the body.
-    pub fn take(&mut self, piece: &[u8]) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn take(&mut self, piece: &[u8]) -> Result<Vec<u8>, Fault> {
         let mut content = Vec::new();
         self.held.extend_from_slice(piece);
         loop {
@@ -102,7 +102,7 @@ impl Multipart {
     }
 
     /// A form that ends before its file does stored nothing.
-    pub fn end(&self) -> Result<(), Fault> {
+    pub(crate) fn end(&self) -> Result<(), Fault> {
         match self.state {
             State::Done => Ok(()),
             State::Head | State::Field { .. } => Err(bad("the form has no whole field 'contents' or 'file'")),

@@ -15,11 +15,14 @@ mod stream;
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use interlingua_model::{Card, Fault, PeerId};
 
 use crate::settings;
+use interlingua_endpoint::sections;
 use interlingua_hub::Hub;
 use interlingua_net::client::health::watch;
+use interlingua_net::client::starting::Starting;
 use interlingua_settings::Peer;
 
 pub use peer::NlwebPeer;
@@ -38,11 +41,12 @@ pub fn prepare(hub: &Arc<Hub>, name: &str, config: &Peer, nlweb: &settings::Nlwe
     Ok(Prepared { card: card::card(&name, config, nlweb, hub.now()), peer })
 }
 
-impl Prepared {
-    /// Adds the peer, or replaces it whole.
-    pub async fn register(self, hub: &Arc<Hub>) -> Result<(), Fault> {
-        hub.register(self.card, self.peer.clone()).await?;
-        watch(hub, &self.peer);
-        Ok(())
+impl sections::Prepared for Prepared {
+    fn register<'a>(self: Box<Self>, hub: &'a Arc<Hub>) -> BoxFuture<'a, Result<Option<Starting>, Fault>> {
+        Box::pin(async move {
+            hub.register(self.card, self.peer.clone()).await?;
+            watch(hub, &self.peer);
+            Ok(None)
+        })
     }
 }

@@ -1,16 +1,25 @@
-//! What types cannot say of A2A: what the hub's own cards need, and how agents are reached and believed.
+//! What the configuration asks of the `a2a:` block and of a peer: mostly what types cannot say, that is what the hub's own cards
+//! need, and how agents are reached and believed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use futures_util::future::BoxFuture;
 use interlingua_keys::jws::{PublicKey, Signer};
 
 use super::{A2a, A2aPeer, A2aSignature};
+use crate::client::skills::{CHAT, chat_input};
+use crate::outbound;
+use interlingua_endpoint::sections::{Around, NamedBy, PeerAround, PeerSection, Prepared, Section};
+use interlingua_model::{Fault, Schema};
 use interlingua_settings::Found;
 use interlingua_settings::check::{authorities, is_open, url};
 
-impl A2a {
-    /// `loopback`: the hub listens for this machine only.
-    pub fn check(&self, loopback: bool, found: &mut Found) {
+impl Section for A2a {
+    fn url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+
+    fn check(&self, around: &Around<'_>, found: &mut Found) {
         if let Some(url) = &self.url {
             let uri: Option<http::Uri> = url.parse().ok();
             let whole = uri.is_some_and(|uri| {
@@ -22,14 +31,43 @@ impl A2a {
             let fits = key.expose().text().and_then(Signer::from_pem).is_some();
             found.require(fits, "a2a.sign_with", "this is no private key in PEM that can sign (P-256, Ed25519 or RSA)");
             // Whoever asks for a card by another name would else be given one that is signed for that name.
-            let one = self.url.is_some() || loopback;
+            let one = self.url.is_some() || around.loopback;
             found.require(one, "a2a.sign_with", "a card is signed for one address: say which in `a2a.url`");
         }
     }
 }
 
-impl A2aPeer {
-    pub fn check(&self, path: &str, found: &mut Found) {
+impl PeerSection for A2aPeer {
+    fn known_inputs(&self) -> Vec<(String, Schema)> {
+        vec![(CHAT.into(), chat_input())]
+    }
+
+    /// Its card names them.
+    fn has_more_skills(&self) -> bool {
+        true
+    }
+
+    fn paths(&mut self) -> Vec<&mut PathBuf> {
+        self.ca.iter_mut().chain(&mut self.keys).collect()
+    }
+
+    fn names_addresses(&self) -> bool {
+        true
+    }
+
+    fn of_words(text: &str) -> Result<A2aPeer, &'static str> {
+        Ok(A2aPeer::new(text))
+    }
+
+    fn named_by(&self) -> NamedBy<'_> {
+        NamedBy::Url(&self.url, Some("agent"))
+    }
+
+    fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>> {
+        Box::pin(async move { Ok(Box::new(outbound::prepare(around.hub, around.name, around.peer, self).await?) as _) })
+    }
+
+    fn check(&self, path: &str, found: &mut Found) {
         let uri = match url(&self.url, &["http", "https"]) {
             Ok(uri) => uri,
             Err(message) => return found.refuse(format!("{path}.url"), message),

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use interlingua_endpoint::sections::Section;
 use interlingua_settings::{Key, Span};
 
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -28,6 +29,24 @@ impl Default for Nlip {
             translation: Translation::default(),
             tokens: Tokens::default(),
         }
+    }
+}
+
+impl Section for Nlip {
+    fn numbers(&self) -> Vec<(&'static str, u64)> {
+        let router = &self.router;
+        vec![
+            ("nlip.router.session_timeout_hours", router.session_timeout_hours.into()),
+            ("nlip.router.max_parallel_calls", router.max_parallel_calls.into()),
+        ]
+    }
+
+    fn spans(&self) -> Vec<(&'static str, Option<Span>)> {
+        vec![("nlip.router.default_timeout", self.router.default_timeout)]
+    }
+
+    fn routes_agents(&self) -> Option<bool> {
+        Some(self.agents)
     }
 }
 
@@ -72,16 +91,6 @@ impl Default for Router {
             buffer_partial_responses: false,
             max_parallel_calls: 8,
         }
-    }
-}
-
-impl Router {
-    /// Numbers that must be more than 0, by their keys.
-    pub fn numbers(&self) -> [(&'static str, u64); 2] {
-        [
-            ("nlip.router.session_timeout_hours", self.session_timeout_hours.into()),
-            ("nlip.router.max_parallel_calls", self.max_parallel_calls.into()),
-        ]
     }
 }
 

@@ -1,12 +1,19 @@
-//! How an NLIP peer is reached.
+//! The `nlip:` block, and how an NLIP peer is reached.
+
+mod configured;
+
+pub use configured::{Nlip, Router, SchemaVersion, Tokens, Translation};
 
 use std::path::PathBuf;
 
 use crate::client::{CHAT, chat_input};
-use interlingua_model::Schema;
+use futures_util::future::{BoxFuture, ready};
+use interlingua_model::{Fault, Schema};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::outbound;
+use interlingua_endpoint::sections::{NamedBy, PeerAround, PeerSection, Prepared};
 use interlingua_settings::check::{authorities, is_open, url};
 use interlingua_settings::{Found, Secret};
 
@@ -36,13 +43,35 @@ impl NlipPeer {
         let socket = self.url.starts_with("ws://") || self.url.starts_with("wss://");
         self.binding.unwrap_or(if socket { Binding::Ws } else { Binding::Http })
     }
+}
 
-    /// Inputs that are known before it is reached, by the names of its skills.
-    pub fn known_inputs(&self) -> Vec<(String, Schema)> {
+impl PeerSection for NlipPeer {
+    fn known_inputs(&self) -> Vec<(String, Schema)> {
         vec![(CHAT.into(), chat_input())]
     }
 
-    pub fn check(&self, path: &str, found: &mut Found) {
+    fn paths(&mut self) -> Vec<&mut PathBuf> {
+        self.ca.iter_mut().collect()
+    }
+
+    fn names_addresses(&self) -> bool {
+        true
+    }
+
+    fn of_words(text: &str) -> Result<NlipPeer, &'static str> {
+        Ok(NlipPeer::new(text))
+    }
+
+    fn named_by(&self) -> NamedBy<'_> {
+        NamedBy::Url(&self.url, Some("nlip"))
+    }
+
+    fn prepare<'a>(&'a self, around: PeerAround<'a>) -> BoxFuture<'a, Result<Box<dyn Prepared>, Fault>> {
+        let prepared = outbound::prepare(around.hub, around.name, around.peer, self);
+        Box::pin(ready(prepared.map(|prepared| Box::new(prepared) as _)))
+    }
+
+    fn check(&self, path: &str, found: &mut Found) {
         let schemes: &[&str] = match self.binding() {
             Binding::Http => &["http", "https"],
             // A WebSocket begins as an HTTP request, so its address may be written either way.

@@ -1,4 +1,4 @@
-//! What this interface asks of parts of the hub that it does not know. The program that assembles the hub connects them.
+//! What the hub's own interface asks of parts that it does not know. The program that assembles the hub connects them.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -6,9 +6,8 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use interlingua_keys::KeyInfo;
 use interlingua_model::ports::Counts;
-use interlingua_model::{ConversationId, Fault, Owner, Principal};
+use interlingua_model::{ConversationId, Fault, Owner, Principal, Time};
 
-use crate::view::{Rotated, SiteSessionView};
 use interlingua_hub::bus::CalledAgents;
 
 /// All of them.
@@ -29,6 +28,16 @@ pub struct HeldKeys {
     pub retiring: bool,
 }
 
+/// What is made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renewed {
+    /// The key that seals what the hub keeps and hands out.
+    Key,
+    OwnerToken,
+    /// The key that signs the audit.
+    AuditKey,
+}
+
 /// The hub's keys: read, renewed and retired while it runs.
 pub trait HubKeys: Send + Sync + Debug {
     fn held(&self) -> HeldKeys;
@@ -40,13 +49,32 @@ pub trait HubKeys: Send + Sync + Debug {
     fn retire(&self) -> BoxFuture<'_, Result<HeldKeys, Fault>>;
 
     /// Makes a new one.
-    fn rotate(&self, what: Rotated) -> BoxFuture<'_, Result<HeldKeys, Fault>>;
+    fn rotate(&self, what: Renewed) -> BoxFuture<'_, Result<HeldKeys, Fault>>;
+}
+
+/// A login, or whatever else a website keeps for somebody from call to call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteSession {
+    pub id: String,
+    /// The peer that drives the website.
+    pub site: String,
+    /// What calls name it by.
+    pub name: String,
+    pub owner: String,
+    pub state: &'static str,
+    pub begun: Time,
+    /// When the last call came to it.
+    pub used: Time,
+    /// When it ends if nobody uses it.
+    pub expires: Time,
+    /// How many calls it had since the browser has it.
+    pub calls: u64,
 }
 
 /// Logins that driven websites keep.
 pub trait SiteSessions: Send + Sync + Debug {
     /// Theirs; all of them for the hub's own Owner.
-    fn list<'a>(&'a self, by: &'a Principal) -> BoxFuture<'a, Vec<SiteSessionView>>;
+    fn list<'a>(&'a self, by: &'a Principal) -> BoxFuture<'a, Vec<SiteSession>>;
 
     /// Ends one by its id, and forgets what was kept of it.
     fn end<'a>(&'a self, by: &'a Principal, id: &'a str) -> BoxFuture<'a, Result<(), Fault>>;

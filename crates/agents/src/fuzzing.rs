@@ -1,0 +1,10 @@
+//! Doors of `fuzz` to decoders that are private to this crate. Nothing else calls them.
+
+use interlingua_model::Json;
+
+use crate::plans::change;
+
+/// Is this a change of a plan?
+pub fn plan_change(args: &Json) -> bool {
+    change::read(Some(args)).is_ok()
+}
