@@ -244,7 +244,7 @@ impl Agent {
             visible.callable().map(|skill| &**skill).filter(|skill| skill.kind != SkillKind::Prompt).collect();
         let mut tools = offer(mine.iter().copied(), wanted);
         if tools.len() > MAX_TOOLS {
-            tracing::warn!(agent = %self.name, skills = tools.len(), "more skills than a model is shown; the rest is left out");
+            tracing::warn!(event = "agent_skills_truncated", agent = %self.name, skills = tools.len(), shown = MAX_TOOLS, "the agent has more skills than a model is shown; the rest is left out");
             tools.truncate(MAX_TOOLS);
         }
         for tool in &mut tools {
@@ -262,7 +262,7 @@ fn team(name: &str, team: &settings::Team, sections: &Sections<'_>) -> Result<Te
     let skills = skills.flat_map(|agent| &agent.skills).map(|pattern| pattern.as_str().into());
     if team.nlip == Some(true) {
         for member in team.agents.iter().filter(|member| !sections.agents.contains_key(*member)) {
-            tracing::info!(event = "nlip_skipped", team = name, %member, "no agent of this hub: it makes its calls itself");
+            tracing::info!(event = "nlip_skipped", team = name, %member, "the member is not an agent of this hub; it makes its calls itself");
         }
     }
     Ok(Team {

@@ -32,7 +32,13 @@ impl Hub {
         reply
             .inspect_err(|error| {
                 let error = &error.failure.kind;
-                tracing::warn!(event = "model_silent", model, purpose, ?error, "the language model did not answer");
+                tracing::warn!(
+                    event = "model_call_failed",
+                    model,
+                    purpose,
+                    ?error,
+                    "the language model did not answer"
+                );
             })
             .ok()
     }

@@ -38,7 +38,7 @@ impl Hub {
             let until = Some(now.after(self.settings.load().tasks));
             let put = self.store.records.put(KIND, &key(owner, &skill), value, until, Expect::Anything, now).await;
             if let Err(error) = put {
-                tracing::warn!(event = "approval_not_noted", question = %question, %error);
+                tracing::warn!(event = "approval_not_stored", question = %question, %error, "an approval is not stored as the last one of its caller and skill");
             }
         }
     }

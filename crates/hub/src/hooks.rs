@@ -118,7 +118,7 @@ impl Attached {
             Ok(verdict) => return Ok(verdict),
             Err(fault) => fault,
         };
-        tracing::warn!(hook = %self.name, error = %fault, cause = ?fault.source, "a hook could not be asked");
+        tracing::warn!(event = "hook_failed", hook = %self.name, error = %fault, cause = ?fault.source, "a hook did not answer; its `on_failure` decides whether the call passes");
         match self.on_failure {
             OnFailure::Pass => Ok(Verdict::Pass),
             OnFailure::Refuse => {

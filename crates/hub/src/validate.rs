@@ -140,7 +140,7 @@ impl Schemas {
                 Some(format!("{} is closed ({which}): {why}", skill.id))
             });
             if let Some(problem) = &unusable {
-                tracing::warn!(event = "skill_closed", peer = %card.peer, skill = %skill.id, %problem);
+                tracing::warn!(event = "skill_closed", peer = %card.peer, skill = %skill.id, %problem, "a schema cannot be used; the skill cannot be called");
                 closed.push(problem.as_str().into());
             }
             unusable.is_none()

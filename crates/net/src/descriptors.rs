@@ -49,7 +49,7 @@ pub fn raise(connections: u32) -> Option<u64> {
     match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum }) {
         Ok(()) => Some(wanted),
         Err(error) => {
-            tracing::warn!(%error, allowed = soft, wanted, "the limit of open files could not be raised");
+            tracing::warn!(event = "open_files_not_raised", %error, allowed = soft, wanted, "the limit of open files could not be raised");
             Some(soft)
         }
     }

@@ -159,7 +159,7 @@ impl Hub {
         let Ok(plain) = self.keys.open(KIND, NAME.as_bytes(), &item.value) else {
             tracing::error!(
                 event = "audit_key_unreadable",
-                "the audit's key does not open any more: another one signs from here on"
+                "the key that signs the audit log cannot be decrypted; a new key signs from now on"
             );
             return Ok(None);
         };

@@ -109,7 +109,7 @@ impl Driver {
 
     /// The store failed. What is in the journal stands, and goes on after a restart.
     fn broken(self, fault: &Fault) {
-        tracing::error!(task = %self.task.id, error = %fault, cause = ?fault.source, "a kept exchange could not go on");
+        tracing::error!(event = "task_interrupted", task = %self.task.id, error = %fault, cause = ?fault.source, "the store failed; the task continues after a restart");
     }
 
     pub(crate) fn restart(&mut self) -> Result<VecDeque<Effect>, Fault> {

@@ -87,5 +87,5 @@ fn lacks_input(prepared: &Prepared) -> bool {
 }
 
 fn skipped(skill: &SkillId, why: &str) {
-    tracing::info!(event = "failover_skipped", skill = %skill, reason = why, "the skill is not called instead");
+    tracing::info!(event = "failover_skipped", skill = %skill, reason = why, "the alternative skill is not called");
 }

@@ -469,7 +469,7 @@ impl State {
             Ok(share) => share,
             Err(why) => {
                 let slowest = self.slowest(why, &socket.whose).unwrap_or(to);
-                tracing::info!(event = "slow_client", connection = slowest.0, reason = %why, "it reads too slowly");
+                tracing::info!(event = "slow_client", connection = slowest.0, reason = %why, "a connection reads too slowly and is closed");
                 let Some(cut) = self.sockets.get(&slowest) else { return };
                 cut.out.cut();
                 let share = socket.out.room_of_another(&self.frames, &socket.whose, &out);

@@ -232,7 +232,7 @@ impl Desk {
                 self.registrar.shown.send_replace(noted);
             };
             if let Err(fault) = hub.register_all(changes, placed).await {
-                tracing::error!(error = %fault, "devices could not be shown as peers");
+                tracing::error!(event = "peer_not_updated", error = %fault, "connected devices could not be registered as peers");
             }
             self.registrar.indexed.send_replace(noted);
         }

@@ -6,6 +6,7 @@ mod architecture;
 mod commands;
 mod copies;
 mod documents;
+mod events;
 mod hub;
 mod model;
 mod pins;

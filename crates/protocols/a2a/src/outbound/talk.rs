@@ -219,7 +219,7 @@ impl Talk {
                 Err(trouble) => trouble,
             };
             let Trouble::Lost(lost) = trouble else { return Err(self.ended(trouble)) };
-            tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
+            tracing::warn!(event = "peer_no_answer", peer = %self.peer.name, attempt, cause = %lost, "the peer did not answer a request");
             if lost.why == lost::Why::Connection {
                 self.peer.note(&self.hub, Went::Missed);
             }

@@ -344,7 +344,7 @@ impl Work {
                 Hears::Answers => self.take(update).await,
             },
             Err(trouble) => {
-                tracing::warn!(peer = %talk.peer.name, ?trouble, "a message to a task was not taken");
+                tracing::warn!(event = "peer_message_not_delivered", peer = %talk.peer.name, cause = ?trouble, "the peer did not accept a message for a task");
                 Flow::On
             }
         }

@@ -334,7 +334,7 @@ impl Sessions {
         if let Some(used) = memory.due(now)
             && let Err(fault) = write(hub, by, &session, used).await
         {
-            tracing::warn!(event = "mcp_session_use_not_kept", error = %fault, "after a restart this session may be over");
+            tracing::warn!(event = "mcp_session_use_not_kept", error = %fault, "the use of a session could not be stored; the session may be over after a restart");
         }
         Ok(Some((session, memory)))
     }

@@ -136,7 +136,9 @@ impl Asks {
                 match self.session.ask(method, |params| params.text("uri", uri)).await {
                     Ok(_) => {}
                     Err(Unanswered::Trouble(Trouble::SessionGone)) => return self.session_is_gone(),
-                    Err(why) => tracing::warn!(%uri, method, cause = %why, "a resource cannot be followed"),
+                    Err(why) => {
+                        tracing::warn!(event = "resource_not_subscribed", %uri, method, cause = %why, "a subscription to a resource could not be changed")
+                    }
                 }
             }
             told = wanted;

@@ -181,7 +181,7 @@ impl Talk {
                 Trouble::TooMany => return Err(Ended::Refused(self.fault(FaultKind::Busy, "is busy"))),
                 Trouble::Refused(refused) => return Err(self.refused(&refused)),
                 Trouble::Lost(lost) => {
-                    tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
+                    tracing::warn!(event = "peer_no_answer", peer = %self.peer.name, attempt, cause = %lost, "the peer did not answer a request");
                     self.peer.note(&self.hub, Went::Missed);
                     let Some(wait) = retry::after(&lost, attempt, self.repeatable()) else {
                         return Err(self.ended(&lost));

@@ -194,7 +194,7 @@ impl Work {
 
     async fn say(&self, flight: &Flight, outgoing: &encode::Outgoing) {
         if let Err(lost) = flight.session().link.send(outgoing).await {
-            tracing::warn!(peer = %self.talk.peer.name, cause = %lost, "an answer was not delivered");
+            tracing::warn!(event = "peer_message_not_delivered", peer = %self.talk.peer.name, cause = %lost, "an answer could not be delivered to the peer");
         }
     }
 

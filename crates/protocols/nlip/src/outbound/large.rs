@@ -103,7 +103,7 @@ impl Talk {
                 Ok(received) if received.wants_post => {}
                 Ok(received) => return self.verify(&received, blob),
                 Err(lost) => {
-                    tracing::warn!(peer = %self.peer.name, cause = %lost.cause, "an upload failed");
+                    tracing::warn!(event = "peer_upload_failed", peer = %self.peer.name, cause = %lost.cause, "an upload to the peer failed; the content is sent inline");
                     return Ok(false);
                 }
             }

@@ -271,7 +271,7 @@ impl Talk {
                 }
                 Err(lost) => lost,
             };
-            tracing::warn!(peer = %self.peer.name, attempt, cause = %lost, "no answer");
+            tracing::warn!(event = "peer_no_answer", peer = %self.peer.name, attempt, cause = %lost, "the peer did not answer a request");
             if lost.why != Why::TooLarge {
                 self.peer.note(&self.hub, Went::Missed);
             }
