@@ -1,5 +1,5 @@
-//! Tokens that others issue (JWT): verified with the issuer's keys, which are read again from time to time and whenever a
-//! token names one that is not known.
+//! JWT verification. Tokens that others issue (JWT): verified with the issuer's keys, which are read again from time to time and
+//! whenever a token names one that is not known.
 //!
 //! A token is verified once and then remembered by its digest until it expires or its issuer changes its keys, so a caller pays for
 //! its signature once. What was opened with a token is asked about again when the keys change.

@@ -1,4 +1,4 @@
-//! Approvals as whoever runs the hub sees them: how many questions are open, a line of the log when an approval is pending
+//! Approval notifications for operators: how many questions are open, a log event when an approval is pending
 //! and when it is decided, and hooks that are told. None of them can approve anything.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The state of a kept exchange, folded from its journal, and the snapshots that keep folding a long one cheap.
+//! Event sourcing. The state of a kept exchange, folded from its journal, and the snapshots that keep folding a long one cheap.
 //!
 //! A snapshot is a fold that was written down. It saves reading the records behind it and never replaces them: one that
 //! cannot be read is passed over. It is made from what stands in the journal, not from the running exchange, because only

@@ -1,4 +1,4 @@
-//! The last approved call of each skill by each caller, so that an approver sees what differs this time.
+//! Approval history. The last approved call of each skill by each caller, so that an approver sees what differs this time.
 //!
 //! A record only names the question. What was approved, when and by whom stands in the journal of its task, and is gone with it.
 //! The record is written after the journal: a crash between the two leaves the approval before it as the last one.

@@ -1,4 +1,4 @@
-//! After a crash: every task that was not done is folded from its journal and goes on by the crash rule.
+//! Crash recovery. After a crash: every task that was not done is folded from its journal and goes on by the crash rule.
 
 use std::collections::HashSet;
 use std::future::ready;

@@ -1,4 +1,4 @@
-//! Peers and their skills, as an immutable catalogue that is replaced whole. Readers never wait for a writer.
+//! Copy-on-write catalogue: peers and their skills, immutable and replaced whole. Readers never wait for a writer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

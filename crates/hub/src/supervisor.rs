@@ -1,5 +1,5 @@
-//! The one place that starts background work. Everything started here is counted and awaited when the hub stops. What panics
-//! ends alone; where it was is told by [`interlingua_telemetry::panics`].
+//! Task supervisor. The one place that starts background work. Everything started here is counted and awaited when the hub stops.
+//! What panics ends alone; where it was is told by [`interlingua_telemetry::panics`].
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;

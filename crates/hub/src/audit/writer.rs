@@ -1,4 +1,4 @@
-//! The one who writes the audit: lines into pages, each page bound to the one before it, a checkpoint now and then.
+//! Writer of the audit log, a hash chain: lines into pages, each page bound to the one before it, a checkpoint now and then.
 //!
 //! A page waits a little after its first line, so that one record of the journal holds all that were decided meanwhile; not
 //! when somebody wants to read, and not when the hub stops. What could not be taken or written is counted, and the next page

@@ -1,4 +1,4 @@
-//! Registrations: durable, each with its owner. A name is whoever's registers it first; configuration comes before.
+//! Agent registry. Registrations: durable, each with its owner. A name is whoever's registers it first; configuration comes before.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};

@@ -1,4 +1,4 @@
-//! The inbox of an agent, driven: one owner of its state, which decides, writes and only then shows.
+//! Mailbox actor. The inbox of an agent, driven: one owner of its state, which decides, writes and only then shows.
 //!
 //! Whoever sends or answers waits until it is written; readers wait for what was. A reader that leaves loses nothing. An
 //! agent is up while somebody reads for it, and down when nobody has for a while.

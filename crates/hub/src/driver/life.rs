@@ -1,4 +1,5 @@
-//! How a kept exchange is run by the supervisor: from its first append, or from a restart, to its end.
+//! Supervised run of a stored exchange. How a kept exchange is run by the supervisor: from its first append, or from a restart, to
+//! its end.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! What is counted and told of one exchange: its span, how long its peer took, how it ended.
+//! Metrics and tracing of one exchange: its span, how long its peer took, how it ended.
 
 use std::sync::Arc;
 use std::time::Instant;

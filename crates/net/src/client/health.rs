@@ -1,4 +1,4 @@
-//! Can a peer be reached? A circuit breaker that every exchange tells how it went, and a probe for when there are none.
+//! Circuit breaker and health probe: can a peer be reached? Every exchange reports how it went; the probe is for when there are none.
 //!
 //! Three failures in a row to reach the peer and it is down: calls are refused at once instead of waiting for a connection.
 //! After a hold, which doubles, one is let through to see; when it gets there, all are.

@@ -1,4 +1,4 @@
-//! One owner's token for one server.
+//! OAuth account. One owner's token for one server.
 //!
 //! A token is shown with every request; when the server refuses it, one request fetches another and all that were refused with
 //! the same one wait for it. What was refused was not looked at, so it is sent again, whatever it does.
