@@ -1,4 +1,4 @@
-//! Where sockets, tasks and devices meet: the server's rules behind a short lock, and everything they say to do.
+//! Server state. Where sockets, tasks and devices meet: the server's rules behind a short lock, and everything they say to do.
 //!
 //! Frames, closes and orders are put into queues under the lock, so that they leave in the order in which the rules said them;
 //! whatever may wait (opening a task, describing a peer) is done after it. Nothing is awaited with the lock held.

@@ -1,5 +1,5 @@
-//! One call of an agent: sent by the first of its interfaces that takes it, again where that does no harm; its answer at once,
-//! or a [`super::work`] that follows what comes of it.
+//! One outbound call, with retry and fallback. One call of an agent: sent by the first of its interfaces that takes it, again where
+//! that does no harm; its answer at once, or a [`super::work`] that follows what comes of it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

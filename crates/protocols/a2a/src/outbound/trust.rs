@@ -1,5 +1,5 @@
-//! Whose signature on an agent's card counts here: keys that configuration pins, and key sets at addresses that it names. What a
-//! card itself says of where its key is proves nothing, so no other place is looked at.
+//! Key pinning for signed cards. Whose signature on an agent's card counts here: keys that configuration pins, and key sets at
+//! addresses that it names. What a card itself says of where its key is proves nothing, so no other place is looked at.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Tells one webhook one task: each event until it is taken, then the next. A webhook that does not answer holds up nobody else.
+//! Webhook delivery with retry. Tells one webhook one task: each event until it is taken, then the next. A webhook that does not
+//! answer holds up nobody else.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A call that runs, as its client sees it: events become notifications, questions are asked as the era has it, and the end
-//! is one result or one error.
+//! Call stream. A call that runs, as its client sees it: events become notifications, questions are asked as the era has it, and the
+//! end is one result or one error.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a server is to tell of by itself: changes of its lists, and the resources that somebody here follows.
+//! Subscriptions. What a server is to tell of by itself: changes of its lists, and the resources that somebody here follows.
 //!
 //! However many follow a resource, the server is asked once, and asked no more when the last has let go. A legacy server is
 //! asked by `resources/subscribe`; a modern one by a stream (`subscriptions/listen`) whose filter names all resources, and

@@ -1,4 +1,5 @@
-//! One call of a server: sent once, or again where that does no harm; its answer at once, or a [`super::work`] that follows it.
+//! One outbound call, with retry. One call of a server: sent once, or again where that does no harm; its answer at once, or a
+//! [`super::work`] that follows it.
 
 use std::sync::Arc;
 use std::time::Duration;

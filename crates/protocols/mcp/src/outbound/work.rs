@@ -1,4 +1,5 @@
-//! A call that is not answered at once: progress, notes, questions, a task of the server's, and what comes in meanwhile.
+//! Long-running outbound call. A call that is not answered at once: progress, notes, questions, a task of the server's, and what
+//! comes in meanwhile.
 //!
 //! Nothing runs by itself: the work advances when the hub asks for the next record, so a slow reader slows the reading of
 //! this call and no other, and dropping the exchange ends it.

@@ -1,5 +1,5 @@
-//! Large content out of band (ECMA-430 clause 6.4): ask the agent where it goes, send it there, refer to it. An agent that
-//! names no place gets it inside the message.
+//! Out-of-band upload. Large content out of band (ECMA-430 clause 6.4): ask the agent where it goes, send it there, refer to it. An
+//! agent that names no place gets it inside the message.
 //!
 //! The place must be the agent's own: what an agent says does not make the hub send content to another machine.
 

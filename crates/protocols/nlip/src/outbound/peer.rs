@@ -1,4 +1,5 @@
-//! One exchange with an agent: a message out, a message back, and what either side must show before it goes on.
+//! One outbound call, with retry. One exchange with an agent: a message out, a message back, and what either side must show before it
+//! goes on.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A call that goes on at the agent without an answer from here: it waits for somebody who may approve it over there. The agent is
-//! asked how its task stands, by the id that it told.
+//! Long-running outbound call. A call that goes on at the agent without an answer from here: it waits for somebody who may approve it
+//! over there. The agent is asked how its task stands, by the id that it told.
 
 use std::time::Duration;
 
